@@ -1,0 +1,52 @@
+import type { Category } from '../garment/garment.ts'
+import type { Bitmap, Plane } from '../raster/plane.ts'
+
+export interface EngineManifest {
+  readonly name: string
+  readonly version: string
+  /** `preview` results are geometric renderings, `photo` results come from a generative model. */
+  readonly kind: 'preview' | 'photo' | 'test'
+  readonly license: { readonly spdx: string; readonly commercial: boolean }
+  readonly accepts: {
+    readonly categories: readonly Category[]
+    /** Which `classifications.type` of a product image the engine can work from. */
+    readonly garmentTypes: readonly string[]
+    readonly needsPerson: boolean
+  }
+  /** True when the pixels come from a trained generative model (decides the provenance mark). */
+  readonly aiGenerated: boolean
+}
+
+export interface EngineInput {
+  /** The person's photo as the caller sees it (already cropped), RGB. */
+  readonly person: Bitmap
+  /** The product photo, RGB or RGBA. */
+  readonly garment: Bitmap
+  /** SHA-256 of the product photo's bytes: the key for whatever depends on the garment alone. */
+  readonly garmentHash: string
+  readonly category: Category | null
+  readonly options: { readonly seed: number; readonly mode: 'fast' | 'balanced' | 'quality' }
+}
+
+export interface EngineContext {
+  readonly signal: AbortSignal
+  /** Share of the work that is done, 0 to 1. */
+  readonly onProgress: (share: number) => void
+}
+
+export interface EngineResult {
+  /** The new picture, RGB, any size with the aspect of the person's photo. */
+  readonly image: Bitmap
+  /** How much of each pixel of `image` replaces the person's photo, 0 to 1; the same size as `image`. Exactly 0 means untouched. */
+  readonly change: Plane
+  /** What a viewer should know, as upper-case codes. */
+  readonly warnings: readonly string[]
+  /** Milliseconds per stage. */
+  readonly timings: Readonly<Record<string, number>>
+}
+
+/** Turns a person and a garment into a picture of the person wearing it. Throws `DrapeError` when it cannot. */
+export interface Engine {
+  readonly manifest: EngineManifest
+  run(input: EngineInput, context: EngineContext): Promise<EngineResult>
+}

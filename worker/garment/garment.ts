@@ -1,0 +1,65 @@
+import type { Colours, Plane, Point } from '../raster/plane.ts'
+
+export const CATEGORIES = ['tops', 'bottoms', 'one-pieces', 'outerwear', 'other'] as const
+export type Category = (typeof CATEGORIES)[number]
+
+/** What the outline looks like, whatever the caller calls the product. */
+export type GarmentKind = 'top' | 'dress' | 'skirt' | 'trousers'
+
+/** A garment on its own: colours without the ground's spill, and how much of each pixel it covers. */
+export interface CutOut {
+  /** Straight (not premultiplied) sRGB, 0 to 255, 3 channels. */
+  readonly colours: Colours
+  /** 0 to 1. */
+  readonly alpha: Plane
+}
+
+/** One half of a top's or dress's outline, as chains of points from the top down. */
+export interface SideOutline {
+  /** Neck corner → shoulder tip. */
+  readonly shoulder: readonly Point[]
+  /** Shoulder tip → armpit of a sleeveless garment. */
+  readonly armhole?: readonly Point[]
+  readonly sleeve?: {
+    /** Shoulder tip → outer end of the cuff. */
+    readonly outer: readonly Point[]
+    /** Armpit → inner end of the cuff. */
+    readonly inner: readonly Point[]
+  }
+  /** Armpit → hem corner. */
+  readonly side: readonly Point[]
+  /** Hem corner → middle of the hem. */
+  readonly hem: readonly Point[]
+}
+
+/** Landmarks of one half; `neck` is the corner where collar and shoulder line meet. */
+export interface SideLandmarks {
+  readonly neck: Point
+  readonly shoulder: Point
+  readonly armpit: Point
+  readonly hem: Point
+  readonly sleeveOuter?: Point
+  readonly sleeveInner?: Point
+}
+
+/**
+ * A top or dress, turned upright on a square canvas so that its symmetry axis is the column `axis`. Sides are ordered
+ * [picture left, picture right]; every position is in px of `image`.
+ */
+export interface UpperGarment {
+  readonly kind: 'top' | 'dress'
+  /** Premultiplied sRGB with alpha, 0 to 255, 4 channels. */
+  readonly image: Colours
+  readonly axis: number
+  readonly sides: readonly [SideOutline, SideOutline]
+  readonly landmarks: readonly [SideLandmarks, SideLandmarks]
+  readonly sleeved: boolean
+  /** The front neckline from the left to the right neck corner, 61 points; below it lies the front, above it the inside of the back. */
+  readonly neckline: readonly Point[]
+  /** Median width of the body part in px. */
+  readonly torsoWidth: number
+  /** Overlap of the mask with its mirror image, 0 to 1. */
+  readonly symmetry: number
+  /** How far the photographed garment was turned, in degrees. */
+  readonly angle: number
+}

@@ -1,0 +1,71 @@
+import type { Plane, Point } from '../raster/plane.ts'
+
+/** BlazePose's names for its 33 body landmarks, in the model's order; left and right are the person's own. */
+export const LANDMARKS = [
+  'nose',
+  'leftEyeInner',
+  'leftEye',
+  'leftEyeOuter',
+  'rightEyeInner',
+  'rightEye',
+  'rightEyeOuter',
+  'leftEar',
+  'rightEar',
+  'mouthLeft',
+  'mouthRight',
+  'leftShoulder',
+  'rightShoulder',
+  'leftElbow',
+  'rightElbow',
+  'leftWrist',
+  'rightWrist',
+  'leftPinky',
+  'rightPinky',
+  'leftIndex',
+  'rightIndex',
+  'leftThumb',
+  'rightThumb',
+  'leftHip',
+  'rightHip',
+  'leftKnee',
+  'rightKnee',
+  'leftAnkle',
+  'rightAnkle',
+  'leftHeel',
+  'rightHeel',
+  'leftFootIndex',
+  'rightFootIndex',
+] as const
+
+export type LandmarkName = (typeof LANDMARKS)[number]
+
+export interface Landmark extends Point {
+  /** Depth in px, negative towards the camera, relative to the hips. */
+  readonly z: number
+  /** Probability that the point is in the picture and not hidden, 0 to 1. */
+  readonly visibility: number
+  /** Probability that the point is in the picture at all, 0 to 1. */
+  readonly presence: number
+}
+
+/** A rectangle in px, right and bottom exclusive when the values are whole. */
+export interface Box {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+/** One person as seen in a picture; every position is in that picture's px. */
+export interface Person {
+  readonly landmarks: Readonly<Record<LandmarkName, Landmark>>
+  /** Share of each pixel that belongs to the person, 0 to 1, height × width of the picture. */
+  readonly mask: Plane
+  /** Bounds of the mask, clipped to the picture. */
+  readonly box: Box
+  /** Detector score and the landmark model's own "there is a person here", both 0 to 1. */
+  readonly score: number
+  readonly presence: number
+  /** How many people the detector saw in the picture. */
+  readonly people: number
+}

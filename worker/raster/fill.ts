@@ -1,0 +1,86 @@
+import { type Colours, createPlane, type Plane } from './plane.ts'
+import { resizeBilinear } from './sample.ts'
+
+/**
+ * Fills pixels of weight 0 smoothly from those with weight (push-pull, Gortler et al. 1996): averages weighted colours down
+ * a pyramid and comes back up where nothing was known. Returns colours of the same size and channels.
+ */
+export function fillSmoothly(colours: Colours, weight: Plane): Colours {
+  const { width, height, channels } = colours
+  const out = new Float32Array(colours.data.length)
+  const pyramid = weightPyramid(weight)
+  const plane = createPlane(colours)
+  for (let c = 0; c < channels; c++) {
+    for (let i = 0, j = c; i < plane.data.length; i++, j += channels) plane.data[i] = colours.data[j] * weight.data[i]
+    const filled = pull(plane, pyramid).data
+    for (let i = 0, j = c; i < filled.length; i++, j += channels) out[j] = filled[i]
+  }
+  return { width, height, channels, data: out }
+}
+
+function weightPyramid(weight: Plane): Plane[] {
+  const levels = [weight]
+  for (let top = weight; Math.min(top.width, top.height) > 1; ) {
+    top = halve(top)
+    levels.push(top)
+  }
+  return levels
+}
+
+function pull(weighted: Plane, weights: readonly Plane[]): Plane {
+  const levels = [weighted]
+  for (let k = 1; k < weights.length; k++) levels.push(halve(levels[k - 1]))
+  const coarsest = levels[levels.length - 1]
+  const totalWeight = sum(weights[weights.length - 1])
+  const mean = totalWeight > 1e-9 ? sum(coarsest) / totalWeight : 0
+  let known = createPlane(coarsest, mean)
+  for (let k = levels.length - 1; k >= 0; k--)
+    known = merge(levels[k], weights[k], k === levels.length - 1 ? known : resizeBilinear(known, levels[k]))
+  return known
+}
+
+// Where a quarter of a cell or more is known its own colour counts alone; below that the coarser level takes over.
+function merge(level: Plane, weight: Plane, coarse: Plane): Plane {
+  const out = createPlane(level)
+  for (let i = 0; i < out.data.length; i++) {
+    const w = weight.data[i]
+    if (w < 1e-3) {
+      out.data[i] = coarse.data[i]
+      continue
+    }
+    const trust = Math.min(1, w * 4)
+    out.data[i] = (level.data[i] / w) * trust + coarse.data[i] * (1 - trust)
+  }
+  return out
+}
+
+function sum(plane: Plane): number {
+  let total = 0
+  for (let i = 0; i < plane.data.length; i++) total += plane.data[i]
+  return total
+}
+
+// 1-3-3-1 reduction by two about the middle of each pair, border replicated: symmetric, and smooth enough that no block
+// edges appear on the way back up.
+const TAPS = [1 / 8, 3 / 8, 3 / 8, 1 / 8]
+
+function halve({ width, height, data }: Plane): Plane {
+  const w = (width + 1) >> 1
+  const h = (height + 1) >> 1
+  const rows = new Float32Array(w * height)
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < w; x++) {
+      let total = 0
+      for (let k = 0; k < 4; k++) total += TAPS[k] * data[y * width + Math.min(Math.max(2 * x + k - 1, 0), width - 1)]
+      rows[y * w + x] = total
+    }
+  }
+  const out = new Float32Array(w * h)
+  for (let y = 0; y < h; y++) {
+    for (let k = 0; k < 4; k++) {
+      const from = Math.min(Math.max(2 * y + k - 1, 0), height - 1) * w
+      for (let x = 0; x < w; x++) out[y * w + x] += TAPS[k] * rows[from + x]
+    }
+  }
+  return { width: w, height: h, data: out }
+}

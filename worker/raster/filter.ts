@@ -1,0 +1,181 @@
+import { type Colours, createPlane, type Plane } from './plane.ts'
+
+/** Mean over a (2·radius + 1) square window; the border is replicated. `radius` in whole pixels. */
+export function boxBlur(plane: Plane, radius: number): Plane {
+  const r = Math.round(radius)
+  if (r < 1) return plane
+  return boxColumns(boxRows(plane, r), r)
+}
+
+/**
+ * Gaussian blur with a replicated border. Below sigma 2.5 px a sampled kernel; above it three box passes whose widths
+ * give the same variance, which is exact to a few per cent and costs the same for every sigma.
+ */
+export function gaussianBlur(plane: Plane, sigma: number): Plane {
+  if (sigma < 0.2) return plane
+  if (sigma < 2.5) return separable(plane, gaussianKernel(sigma))
+  let result = plane
+  for (const radius of boxRadii(sigma, 3)) result = boxBlur(result, radius)
+  return result
+}
+
+/** `gaussianBlur` on every channel. */
+export function gaussianBlurColours(colours: Colours, sigma: number): Colours {
+  const { width, height, channels } = colours
+  const out = new Float32Array(colours.data.length)
+  const plane = createPlane(colours)
+  for (let c = 0; c < channels; c++) {
+    for (let i = 0, j = c; i < plane.data.length; i++, j += channels) plane.data[i] = colours.data[j]
+    const blurred = gaussianBlur(plane, sigma).data
+    for (let i = 0, j = c; i < blurred.length; i++, j += channels) out[j] = blurred[i]
+  }
+  return { width, height, channels, data: out }
+}
+
+/**
+ * Guided filter with a grey guide (He, Sun, Tang 2010): smooths `input` along the edges of `guide`.
+ * `guide` in 0 to 1, `radius` in px, `epsilon` in squared guide units.
+ */
+export function guidedFilter(
+  guide: Plane,
+  input: Plane,
+  { radius, epsilon }: { radius: number; epsilon: number },
+): Plane {
+  const meanGuide = boxBlur(guide, radius)
+  const meanInput = boxBlur(input, radius)
+  const meanProduct = boxBlur(multiply(guide, input), radius)
+  const meanSquare = boxBlur(multiply(guide, guide), radius)
+  const a = createPlane(guide)
+  const b = createPlane(guide)
+  for (let i = 0; i < a.data.length; i++) {
+    const g = meanGuide.data[i]
+    const p = meanInput.data[i]
+    a.data[i] = (meanProduct.data[i] - g * p) / (meanSquare.data[i] - g * g + epsilon)
+    b.data[i] = p - a.data[i] * g
+  }
+  const meanA = boxBlur(a, radius)
+  const meanB = boxBlur(b, radius)
+  const out = createPlane(guide)
+  for (let i = 0; i < out.data.length; i++) out.data[i] = meanA.data[i] * guide.data[i] + meanB.data[i]
+  return out
+}
+
+/** Length of the Sobel gradient, divided by 8 so that a ramp of 1 per px gives 1. */
+export function gradientLength(plane: Plane): Plane {
+  const { width, height, data } = plane
+  const out = createPlane(plane)
+  for (let y = 0; y < height; y++) {
+    const up = Math.max(0, y - 1) * width
+    const row = y * width
+    const down = Math.min(height - 1, y + 1) * width
+    for (let x = 0; x < width; x++) {
+      const left = Math.max(0, x - 1)
+      const right = Math.min(width - 1, x + 1)
+      const gx =
+        data[up + right] +
+        2 * data[row + right] +
+        data[down + right] -
+        data[up + left] -
+        2 * data[row + left] -
+        data[down + left]
+      const gy =
+        data[down + left] +
+        2 * data[down + x] +
+        data[down + right] -
+        data[up + left] -
+        2 * data[up + x] -
+        data[up + right]
+      out.data[row + x] = Math.hypot(gx, gy) / 8
+    }
+  }
+  return out
+}
+
+function multiply(a: Plane, b: Plane): Plane {
+  const out = createPlane(a)
+  for (let i = 0; i < out.data.length; i++) out.data[i] = a.data[i] * b.data[i]
+  return out
+}
+
+function boxRows({ width, height, data }: Plane, r: number): Plane {
+  const out = new Float32Array(data.length)
+  const scale = 1 / (2 * r + 1)
+  const last = width - 1
+  for (let y = 0; y < height; y++) {
+    const row = y * width
+    let sum = data[row] * (r + 1)
+    for (let x = 1; x <= r; x++) sum += data[row + Math.min(x, last)]
+    for (let x = 0; x < width; x++) {
+      out[row + x] = sum * scale
+      sum += data[row + Math.min(x + r + 1, last)] - data[row + Math.max(x - r, 0)]
+    }
+  }
+  return { width, height, data: out }
+}
+
+function boxColumns({ width, height, data }: Plane, r: number): Plane {
+  const out = new Float32Array(data.length)
+  const scale = 1 / (2 * r + 1)
+  const last = height - 1
+  // A row of running sums instead of a column at a time: memory is walked in order.
+  const sums = new Float64Array(width)
+  for (let x = 0; x < width; x++) sums[x] = data[x] * (r + 1)
+  for (let y = 1; y <= r; y++) {
+    const row = Math.min(y, last) * width
+    for (let x = 0; x < width; x++) sums[x] += data[row + x]
+  }
+  for (let y = 0; y < height; y++) {
+    const row = y * width
+    const enter = Math.min(y + r + 1, last) * width
+    const leave = Math.max(y - r, 0) * width
+    for (let x = 0; x < width; x++) {
+      out[row + x] = sums[x] * scale
+      sums[x] += data[enter + x] - data[leave + x]
+    }
+  }
+  return { width, height, data: out }
+}
+
+function gaussianKernel(sigma: number): Float64Array {
+  const radius = Math.max(1, Math.ceil(3 * sigma))
+  const kernel = Float64Array.from({ length: 2 * radius + 1 }, (_, i) =>
+    Math.exp(-((i - radius) ** 2) / (2 * sigma * sigma)),
+  )
+  const sum = kernel.reduce((a, b) => a + b, 0)
+  return kernel.map((k) => k / sum)
+}
+
+function separable({ width, height, data }: Plane, kernel: Float64Array): Plane {
+  const r = (kernel.length - 1) / 2
+  const rows = new Float32Array(data.length)
+  for (let y = 0; y < height; y++) {
+    const row = y * width
+    for (let x = 0; x < width; x++) {
+      let sum = 0
+      for (let k = -r; k <= r; k++) sum += kernel[k + r] * data[row + Math.min(Math.max(x + k, 0), width - 1)]
+      rows[row + x] = sum
+    }
+  }
+  const out = new Float32Array(data.length)
+  for (let y = 0; y < height; y++) {
+    for (let k = -r; k <= r; k++) {
+      const weight = kernel[k + r]
+      const from = Math.min(Math.max(y + k, 0), height - 1) * width
+      const row = y * width
+      for (let x = 0; x < width; x++) out[row + x] += weight * rows[from + x]
+    }
+  }
+  return { width, height, data: out }
+}
+
+// Box widths whose repeated application has the variance of the Gaussian (Kovesi 2010, "Fast almost-Gaussian filtering").
+function boxRadii(sigma: number, passes: number): number[] {
+  const ideal = Math.sqrt((12 * sigma * sigma) / passes + 1)
+  let lower = Math.floor(ideal)
+  if (lower % 2 === 0) lower--
+  const upper = lower + 2
+  const count = Math.round(
+    (12 * sigma * sigma - passes * lower * lower - 4 * passes * lower - 3 * passes) / (-4 * lower - 4),
+  )
+  return Array.from({ length: passes }, (_, i) => ((i < count ? lower : upper) - 1) / 2)
+}

@@ -1,0 +1,91 @@
+/** One value per pixel, row-major, height × width. */
+export interface Plane {
+  readonly width: number
+  readonly height: number
+  readonly data: Float32Array
+}
+
+/** Yes or no per pixel: 0 or 1, row-major, height × width. */
+export interface Mask {
+  readonly width: number
+  readonly height: number
+  readonly data: Uint8Array
+}
+
+/** Colour per pixel, interleaved, height × width × channels. Units are the maker's: RGB in 0 to 255, or CIE Lab. */
+export interface Colours {
+  readonly width: number
+  readonly height: number
+  readonly channels: 3 | 4
+  readonly data: Float32Array
+}
+
+/** A decoded picture: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
+export interface Bitmap {
+  readonly width: number
+  readonly height: number
+  readonly channels: 3 | 4
+  readonly data: Uint8Array
+}
+
+/** Something with a size; two of the same size can be combined pixel by pixel. */
+export interface Size {
+  readonly width: number
+  readonly height: number
+}
+
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+export function createPlane({ width, height }: Size, value = 0): Plane {
+  const data = new Float32Array(width * height)
+  if (value !== 0) data.fill(value)
+  return { width, height, data }
+}
+
+export function createMask({ width, height }: Size): Mask {
+  return { width, height, data: new Uint8Array(width * height) }
+}
+
+/** Pixels where `test(index)` holds. */
+export function maskWhere({ width, height }: Size, test: (index: number) => boolean): Mask {
+  const data = new Uint8Array(width * height)
+  for (let i = 0; i < data.length; i++) data[i] = test(i) ? 1 : 0
+  return { width, height, data }
+}
+
+export function threshold(plane: Plane, above: number): Mask {
+  return maskWhere(plane, (i) => plane.data[i] > above)
+}
+
+export function maskToPlane(mask: Mask): Plane {
+  return { width: mask.width, height: mask.height, data: Float32Array.from(mask.data) }
+}
+
+export function countSet(mask: Mask): number {
+  let n = 0
+  for (let i = 0; i < mask.data.length; i++) n += mask.data[i]
+  return n
+}
+
+/** The bitmap's first three channels as floats in 0 to 255. */
+export function bitmapToColours(bitmap: Bitmap): Colours {
+  const { width, height, channels, data } = bitmap
+  const out = new Float32Array(width * height * 3)
+  for (let i = 0, j = 0; j < out.length; i += channels, j += 3) {
+    out[j] = data[i]
+    out[j + 1] = data[i + 1]
+    out[j + 2] = data[i + 2]
+  }
+  return { width, height, channels: 3, data: out }
+}
+
+/** One channel of a colour picture as a plane of its own. */
+export function channelOf(colours: Colours, channel: number): Plane {
+  const { width, height, channels, data } = colours
+  const out = new Float32Array(width * height)
+  for (let i = 0, j = channel; i < out.length; i++, j += channels) out[i] = data[j]
+  return { width, height, data: out }
+}
