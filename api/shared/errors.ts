@@ -1,0 +1,67 @@
+/** Every code a caller can meet. The API maps each to one HTTP status (`api/middleware/errors.ts`). */
+export const ERROR_CODES = [
+  'MISSING_API_KEY',
+  'INVALID_API_KEY',
+  'FORBIDDEN',
+  'VALIDATION_FAILED',
+  'EXTERNAL_ID_REQUIRED',
+  'PRODUCT_IMAGES_REQUIRED',
+  'CUSTOMER_IMAGE_REQUIRED',
+  'FILE_REQUIRED',
+  'MULTIPART_FILE_NOT_FOUND',
+  'INVALID_IMAGE_INPUT',
+  'INVALID_IMAGE',
+  'UNSUPPORTED_IMAGE_TYPE',
+  'CUSTOMER_IMAGE_FETCH_FAILED',
+  'PRODUCT_IMAGE_FETCH_FAILED',
+  'MISSING_REQUIRED_CLASSIFICATION',
+  'FILE_TOO_LARGE',
+  'INSUFFICIENT_CREDITS',
+  'QUOTA_EXCEEDED',
+  'RATE_LIMITED',
+  'PRODUCT_NOT_FOUND',
+  'GENERATION_NOT_FOUND',
+  'ACCOUNT_NOT_FOUND',
+  'ROUTE_NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'RESERVED_EXTERNAL_ID',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+  'GENERATION_FAILED',
+  'GENERATION_TIMEOUT',
+  'GENERATION_CANCELLED',
+  'NO_PERSON_DETECTED',
+  'GARMENT_NOT_SUPPORTED',
+  'RESULT_REJECTED',
+] as const
+
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
+export interface FieldProblem {
+  readonly path: string
+  readonly message: string
+}
+
+export type ErrorDetails = readonly FieldProblem[] | { readonly key: string } | Readonly<Record<string, string>>
+
+/**
+ * The one error that Drape throws on purpose. `code` is stable and decides what happens; `message` is for people and is shown
+ * to callers. `retryable` says whether the same work may succeed later without any change.
+ */
+export class DrapeError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails | undefined
+  readonly retryable: boolean
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: ErrorDetails; retryable?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.name = 'DrapeError'
+    this.code = code
+    this.details = options.details
+    this.retryable = options.retryable ?? false
+  }
+}
