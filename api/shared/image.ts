@@ -1,4 +1,4 @@
-import sharp from 'sharp'
+import sharp, { type OutputInfo } from 'sharp'
 import { DrapeError } from './errors.ts'
 
 /** A decoded picture: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
@@ -34,7 +34,7 @@ export async function decodeImage(bytes: Uint8Array): Promise<Bitmap> {
   }
 }
 
-function toBitmap({ width, height, channels }: sharp.OutputInfo, data: Buffer): Bitmap {
+function toBitmap({ width, height, channels }: OutputInfo, data: Buffer): Bitmap {
   if (channels === 3) return { width, height, channels, data }
   if (channels !== 4) throw new Error(`decoded into ${channels} channels`)
   return isOpaque(data) ? { width, height, channels: 3, data: withoutAlpha(data) } : { width, height, channels, data }

@@ -1,10 +1,10 @@
-import sharp from 'sharp'
+import sharp, { type Color } from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../api/shared/image.ts'
 
 const RED_LEFT = { r: 220, g: 30, b: 40 }
 
-function plain(width: number, height: number, background: sharp.Color = RED_LEFT) {
+function plain(width: number, height: number, background: Color = RED_LEFT) {
   return sharp({ create: { width, height, channels: 3, background } })
 }
 
