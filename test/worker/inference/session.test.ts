@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSession, type Session } from '../../../worker/inference/session.ts'
+
+const detector = () => readFile('worker/models/pose_detection.onnx')
+const grey = { shape: [1, 224, 224, 3], data: new Float32Array(224 * 224 * 3).fill(0.1) }
+
+describe('a session', () => {
+  let session: Session
+  beforeAll(async () => {
+    session = await openSession(await detector())
+  })
+  afterAll(() => session.release())
+
+  it('tells names and shapes of inputs and outputs', () => {
+    expect(session.inputs).toEqual([{ name: 'image', shape: [1, 224, 224, 3] }])
+    expect(session.outputs).toEqual([
+      { name: 'boxes', shape: [1, 2254, 12] },
+      { name: 'scores', shape: [1, 2254, 1] },
+    ])
+  })
+
+  it('gives the same numbers for the same input, every time', async () => {
+    const first = await session.run({ image: grey })
+    const second = await session.run({ image: grey })
+    expect(first.boxes.shape).toEqual([1, 2254, 12])
+    expect(first.boxes.data).toHaveLength(2254 * 12)
+    expect(Buffer.from(second.boxes.data.buffer)).toEqual(Buffer.from(first.boxes.data.buffer))
+  })
+
+  it('gives only the outputs that were asked for', async () => {
+    expect(Object.keys(await session.run({ image: grey }, ['scores']))).toEqual(['scores'])
+  })
+
+  it('refuses an input of another shape or none at all', async () => {
+    const small = { shape: [1, 112, 112, 3], data: new Float32Array(112 * 112 * 3) }
+    await expect(session.run({ image: small })).rejects.toThrow(/dimension/i)
+    await expect(session.run({})).rejects.toThrow(/image/)
+  })
+
+  it('gives the same numbers with two threads, to rounding', async () => {
+    const two = await openSession(await detector(), { threads: 2 })
+    const [a, b] = [await session.run({ image: grey }), await two.run({ image: grey })]
+    await two.release()
+    const difference = a.boxes.data.map((value, i) => Math.abs(value - b.boxes.data[i]))
+    expect(Math.max(...difference)).toBeLessThan(1e-3)
+  })
+})
+
+describe('opening', () => {
+  it('refuses bytes that are no model', async () => {
+    await expect(openSession(new Uint8Array(1000))).rejects.toThrow()
+  })
+
+  it('refuses a provider that this machine does not have instead of taking another one', async () => {
+    await expect(openSession(await detector(), { provider: 'tensorrt' })).rejects.toThrow()
+  })
+})

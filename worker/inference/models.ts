@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openSession, type Provider, type Session, type TensorShape } from './session.ts'
+
+/** One entry of a model folder's `manifest.json`. */
+export interface ModelEntry {
+  readonly name: string
+  readonly file: string
+  /** Lower-case hex. */
+  readonly sha256: string
+  readonly bytes: number
+  /** SPDX identifier. */
+  readonly license: string
+  readonly source: string
+  readonly inputs: readonly TensorShape[]
+  readonly outputs: readonly TensorShape[]
+}
+
+/** Opened models of one folder. */
+export interface Models {
+  /** @throws Error when no model of that name was opened. */
+  session(name: string): Session
+  release(): Promise<void>
+}
+
+/**
+ * Opens models of the folder: those in `names`, or every one its `manifest.json` lists. A file is read only if it has the size
+ * and SHA-256 of its entry, and opened only if its inputs and outputs have the names and shapes of its entry.
+ * @throws Error that names the file and what is wrong with it; nothing stays open then.
+ */
+export async function openModels(
+  folder: string,
+  { names, provider, threads }: { names?: readonly string[]; provider?: Provider; threads?: number } = {},
+): Promise<Models> {
+  const entries = selectEntries(await readManifest(folder), names, folder)
+  const sessions = new Map<string, Session>()
+  const release = async () => {
+    for (const session of sessions.values()) await session.release()
+  }
+  try {
+    for (const entry of entries) sessions.set(entry.name, await openModel(folder, entry, { provider, threads }))
+  } catch (error) {
+    await release()
+    throw error
+  }
+  return {
+    session: (name) => sessions.get(name) ?? fail(join(folder, 'manifest.json'), `no open model "${name}"`),
+    release,
+  }
+}
+
+/** @throws Error that names the manifest and the first entry that is not as it must be. */
+export async function readManifest(folder: string): Promise<ModelEntry[]> {
+  const path = join(folder, 'manifest.json')
+  const manifest = parseJson(path, (await readBytes(path)).toString('utf8'))
+  if (!isRecord(manifest) || !Array.isArray(manifest.models)) fail(path, 'has no list "models"')
+  return manifest.models.map((entry: unknown, i: number) =>
+    isModelEntry(entry) ? entry : fail(path, `models[${i}] is incomplete or has a member of the wrong type`),
+  )
+}
+
+async function openModel(
+  folder: string,
+  entry: ModelEntry,
+  options: { provider?: Provider; threads?: number },
+): Promise<Session> {
+  const path = join(folder, entry.file)
+  const bytes = await readBytes(path)
+  checkBytes(path, bytes, entry)
+  const session = await openSession(bytes, options).catch((cause: unknown) => fail(path, `cannot be opened`, cause))
+  const problem =
+    shapeProblem('input', session.inputs, entry.inputs) ?? shapeProblem('output', session.outputs, entry.outputs)
+  if (problem !== undefined) {
+    await session.release()
+    fail(path, problem)
+  }
+  return session
+}
+
+function checkBytes(path: string, bytes: Uint8Array, { bytes: size, sha256 }: ModelEntry): void {
+  if (bytes.length !== size) fail(path, `has ${bytes.length} bytes, expected ${size}`)
+  const found = createHash('sha256').update(bytes).digest('hex')
+  if (found !== sha256) fail(path, `has the SHA-256 ${found}, expected ${sha256}`)
+}
+
+function shapeProblem(
+  side: 'input' | 'output',
+  found: readonly TensorShape[],
+  expected: readonly TensorShape[],
+): string | undefined {
+  const describe = (tensors: readonly TensorShape[]) =>
+    tensors
+      .map(({ name, shape }) => `${name} ${shape.join('×')}`)
+      .sort()
+      .join(', ')
+  if (describe(found) === describe(expected)) return undefined
+  return `has the ${side}s ${describe(found)}; expected ${describe(expected)}`
+}
+
+function selectEntries(entries: ModelEntry[], names: readonly string[] | undefined, folder: string): ModelEntry[] {
+  if (names === undefined) return entries
+  return names.map(
+    (name) =>
+      entries.find((entry) => entry.name === name) ?? fail(join(folder, 'manifest.json'), `has no model "${name}"`),
+  )
+}
+
+async function readBytes(path: string): Promise<Buffer> {
+  return readFile(path).catch((cause: unknown) => fail(path, 'cannot be read', cause))
+}
+
+function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    return fail(path, 'is not JSON', cause)
+  }
+}
+
+function isModelEntry(value: unknown): value is ModelEntry {
+  if (!isRecord(value)) return false
+  const texts = ['name', 'file', 'sha256', 'license', 'source']
+  return (
+    texts.every((key) => typeof value[key] === 'string') &&
+    Number.isInteger(value.bytes) &&
+    isTensorShapes(value.inputs) &&
+    isTensorShapes(value.outputs)
+  )
+}
+
+function isTensorShapes(value: unknown): value is TensorShape[] {
+  const isSize = (size: unknown) => typeof size === 'string' || Number.isInteger(size)
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (tensor) =>
+        isRecord(tensor) &&
+        typeof tensor.name === 'string' &&
+        Array.isArray(tensor.shape) &&
+        tensor.shape.every(isSize),
+    )
+  )
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function fail(path: string, problem: string, cause?: unknown): never {
+  throw new Error(`${path}: ${problem}`, { cause })
+}
