@@ -1,0 +1,146 @@
+import { crc32 } from 'node:zlib'
+import { DrapeError } from './errors.ts'
+
+export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'heic'
+
+export interface ImageHeader {
+  readonly format: ImageFormat
+  /** Pixels as stored, before the picture is turned upright. */
+  readonly width: number
+  readonly height: number
+}
+
+type Size = Omit<ImageHeader, 'format'>
+
+const SIZE_READERS: Record<ImageFormat, (bytes: Buffer) => Size> = {
+  jpeg: readJpegSize,
+  png: readPngSize,
+  webp: readWebpSize,
+  heic: readHeicSize,
+}
+
+/**
+ * What a picture's first bytes say of its format and size. Nothing is decoded, and no name or header of a caller counts.
+ * @throws DrapeError INVALID_IMAGE for fewer than 12 bytes or a damaged header, UNSUPPORTED_IMAGE_TYPE for any other format.
+ */
+export function readImageHeader(bytes: Uint8Array): ImageHeader {
+  if (bytes.length < 12) throw new DrapeError('INVALID_IMAGE', 'The file is too small to be an image.')
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const format = detectFormat(view)
+  if (!format) throw new DrapeError('UNSUPPORTED_IMAGE_TYPE', 'The file is not a JPEG, PNG, WebP or HEIC image.')
+  return { format, ...readSize(format, view) }
+}
+
+function detectFormat(bytes: Buffer): ImageFormat | undefined {
+  if (bytes.readUIntBE(0, 3) === 0xffd8ff) return 'jpeg'
+  if (bytes.readUInt32BE(0) === 0x89504e47) return 'png'
+  if (hasText(bytes, 0, 'RIFF') && hasText(bytes, 8, 'WEBP')) return 'webp'
+  if (hasText(bytes, 4, 'ftyp') && hasHeicBrand(bytes)) return 'heic'
+  return undefined
+}
+
+/** A read beyond the end of the bytes is a RangeError, and means a cut header like every other fault found here. */
+function readSize(format: ImageFormat, bytes: Buffer): Size {
+  try {
+    const size = SIZE_READERS[format](bytes)
+    demand(size.width > 0 && size.height > 0)
+    return size
+  } catch (cause) {
+    throw new DrapeError('INVALID_IMAGE', `The header of the ${format.toUpperCase()} image is damaged.`, { cause })
+  }
+}
+
+function readPngSize(bytes: Buffer): Size {
+  const [length, width, height] = [8, 16, 20].map((offset) => bytes.readUInt32BE(offset))
+  demand(bytes.readUInt32BE(4) === 0x0d0a1a0a && length === 13 && hasText(bytes, 12, 'IHDR'))
+  demand(crc32(bytes.subarray(12, 29)) === bytes.readUInt32BE(29))
+  return { width, height }
+}
+
+/** Walks the marker segments up to the frame header (SOF0 to SOF15; C4, C8 and CC are other segments). */
+function readJpegSize(bytes: Buffer): Size {
+  let offset = 2
+  for (;;) {
+    demand(bytes[offset] === 0xff)
+    while (bytes[offset] === 0xff) offset++
+    const marker = bytes[offset]
+    const length = bytes.readUInt16BE(offset + 1)
+    demand(length >= 2 && marker !== START_OF_SCAN && marker !== END_OF_IMAGE)
+    const isFrame = (marker & 0xf0) === 0xc0 && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
+    if (isFrame) return { height: bytes.readUInt16BE(offset + 4), width: bytes.readUInt16BE(offset + 6) }
+    offset += 1 + length
+  }
+}
+
+const START_OF_SCAN = 0xda
+const END_OF_IMAGE = 0xd9
+
+function readWebpSize(bytes: Buffer): Size {
+  demand(bytes.readUInt32LE(4) + 8 <= bytes.length)
+  const chunk = bytes.toString('latin1', 12, 16)
+  if (chunk === 'VP8X') return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 }
+  if (chunk === 'VP8L') return readLosslessWebpSize(bytes)
+  demand(chunk === 'VP8 ' && bytes.readUIntBE(23, 3) === 0x9d012a)
+  return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff }
+}
+
+function readLosslessWebpSize(bytes: Buffer): Size {
+  demand(bytes[20] === 0x2f)
+  const bits = bytes.readUInt32LE(21)
+  return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
+}
+
+const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx']
+
+/** `mif1` and `msf1` name the container only: HEIC or AVIF is then told by the compatible brands. */
+function hasHeicBrand(bytes: Buffer): boolean {
+  const major = bytes.toString('latin1', 8, 12)
+  if (HEIC_BRANDS.includes(major)) return true
+  if (major !== 'mif1' && major !== 'msf1') return false
+  const compatible = bytes.toString('latin1', 16, Math.min(bytes.readUInt32BE(0), 256))
+  return HEIC_BRANDS.some((brand) => compatible.includes(brand))
+}
+
+/** The largest `ispe` property: the whole picture, where the others are tiles, thumbnails and depth maps. */
+function readHeicSize(bytes: Buffer): Size {
+  const meta = findBox(bytes, 'meta', { start: 0, end: bytes.length })
+  const properties = findBox(bytes, 'iprp', { start: meta.start + 4, end: meta.end })
+  const container = findBox(bytes, 'ipco', properties)
+  let largest = { width: 0, height: 0 }
+  for (const { type, start } of boxesIn(bytes, container)) {
+    if (type !== 'ispe') continue
+    const size = { width: bytes.readUInt32BE(start + 4), height: bytes.readUInt32BE(start + 8) }
+    if (size.width * size.height > largest.width * largest.height) largest = size
+  }
+  return largest
+}
+
+/** Where a box's content begins and ends, in bytes of the file (ISO/IEC 14496-12, 4.2). */
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+function findBox(bytes: Buffer, type: string, within: Span): Span {
+  for (const box of boxesIn(bytes, within)) if (box.type === type) return box
+  throw new RangeError(`no box ${type}`)
+}
+
+function* boxesIn(bytes: Buffer, { start, end }: Span): Generator<Span & { type: string }> {
+  for (let offset = start; offset < end; ) {
+    const short = bytes.readUInt32BE(offset)
+    const header = short === 1 ? 16 : 8
+    const size = short === 1 ? Number(bytes.readBigUInt64BE(offset + 8)) : short || end - offset
+    demand(size >= header && offset + size <= end)
+    yield { type: bytes.toString('latin1', offset + 4, offset + 8), start: offset + header, end: offset + size }
+    offset += size
+  }
+}
+
+function hasText(bytes: Buffer, offset: number, text: string): boolean {
+  return bytes.toString('latin1', offset, offset + text.length) === text
+}
+
+function demand(holds: boolean): asserts holds {
+  if (!holds) throw new RangeError('not what the format prescribes')
+}

@@ -1,0 +1,151 @@
+import { crc32 } from 'node:zlib'
+import fc from 'fast-check'
+import sharp from 'sharp'
+import { describe, expect, it } from 'vitest'
+import { DrapeError } from '../../../api/shared/errors.ts'
+import { readImageHeader } from '../../../api/shared/image-format.ts'
+
+function picture(width = 70, height = 90) {
+  return sharp({ create: { width, height, channels: 3, background: '#a04020' } })
+}
+
+function codeOf(bytes: Uint8Array): string {
+  try {
+    readImageHeader(bytes)
+    return 'accepted'
+  } catch (error) {
+    if (error instanceof DrapeError) return error.code
+    throw error
+  }
+}
+
+function pngHeader(width: number, height: number, { crcOffBy = 0 } = {}): Buffer {
+  const chunk = Buffer.from('IHDR________\x08\x02\0\0\0', 'latin1')
+  chunk.writeUInt32BE(width, 4)
+  chunk.writeUInt32BE(height, 8)
+  const crc = Buffer.alloc(4)
+  crc.writeUInt32BE((crc32(chunk) + crcOffBy) % 2 ** 32)
+  return Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d', 'hex'), chunk, crc])
+}
+
+function box(type: string, ...content: (string | Buffer)[]): Buffer {
+  const body = Buffer.concat(content.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)))
+  const header = Buffer.alloc(8)
+  header.writeUInt32BE(body.length + 8)
+  header.write(type, 4, 'latin1')
+  return Buffer.concat([header, body])
+}
+
+function extent(width: number, height: number): Buffer {
+  const content = Buffer.alloc(12)
+  content.writeUInt32BE(width, 4)
+  content.writeUInt32BE(height, 8)
+  return box('ispe', content)
+}
+
+function heic(brands: string, ...extents: Buffer[]): Buffer {
+  return Buffer.concat([
+    box('ftyp', brands.slice(0, 4), '\0\0\0\0', brands.slice(4)),
+    box('meta', '\0\0\0\0', box('hdlr', 'pict'), box('iprp', box('ipco', box('hvcC', '1234'), ...extents))),
+    box('mdat', 'pixels'),
+  ])
+}
+
+describe('formats Drape reads', () => {
+  it.each([
+    ['jpeg', () => picture().jpeg()],
+    ['jpeg', () => picture().jpeg({ progressive: true }).withMetadata({ orientation: 6 })],
+    [
+      'jpeg',
+      () =>
+        picture()
+          .jpeg()
+          .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${' '.repeat(40_000)}</x:xmpmeta>`),
+    ],
+    ['png', () => picture().png()],
+    ['png', () => picture().png({ palette: true, progressive: true })],
+    ['webp', () => picture().webp()],
+    ['webp', () => picture().webp({ lossless: true })],
+    ['webp', () => picture().ensureAlpha(0.5).webp().withMetadata({ orientation: 3 })],
+  ])('tells %s and its size from the bytes (%#)', async (format, make) => {
+    expect(readImageHeader(await make().toBuffer())).toEqual({ format, width: 70, height: 90 })
+  })
+
+  it('takes the whole picture of a HEIC made of tiles', () => {
+    const tiled = heic('heicmif1heic', extent(512, 512), extent(4032, 3024), extent(320, 240))
+    expect(readImageHeader(tiled)).toEqual({ format: 'heic', width: 4032, height: 3024 })
+  })
+
+  it('tells HEIC from AVIF when only the container is named', () => {
+    expect(readImageHeader(heic('mif1mif1heic', extent(64, 80))).format).toBe('heic')
+    expect(codeOf(heic('mif1mif1avif', extent(64, 80)))).toBe('UNSUPPORTED_IMAGE_TYPE')
+    expect(codeOf(heic('avifmif1miaf', extent(64, 80)))).toBe('UNSUPPORTED_IMAGE_TYPE')
+  })
+})
+
+describe('foreign formats', () => {
+  it.each([
+    ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>')],
+    ['SVG with a prologue', Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>')],
+    ['BMP', Buffer.from('BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0', 'latin1')],
+    ['JPEG XL codestream', Buffer.from('ff0a7f18a00000000000000000', 'hex')],
+    ['JPEG XL container', Buffer.from('0000000c4a584c200d0a870a00000014', 'hex')],
+    ['JPEG 2000', Buffer.from('0000000c6a5020200d0a870a00000014', 'hex')],
+    ['PSD', Buffer.from('8BPS\0\x01\0\0\0\0\0\0\0\x03', 'latin1')],
+    ['PDF', Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3', 'latin1')],
+    ['MP4', box('ftyp', 'isom\0\0\0\0isommp42')],
+    ['WAV', Buffer.from('RIFF\x24\0\0\0WAVEfmt ', 'latin1')],
+    ['ICO', Buffer.from('000001000100101000000100200068', 'hex')],
+    ['text', Buffer.from('This is the picture you asked for.')],
+    ['HTML', Buffer.from('<!doctype html><title>Not found</title>')],
+    ['zeros', Buffer.alloc(64)],
+  ])('refuses %s', (_, bytes) => {
+    expect(codeOf(bytes)).toBe('UNSUPPORTED_IMAGE_TYPE')
+  })
+
+  it.each([
+    ['GIF', () => picture().gif()],
+    ['TIFF', () => picture().tiff()],
+    ['AVIF', () => picture().avif({ effort: 0 })],
+  ])('refuses a real %s', async (_, make) => {
+    expect(codeOf(await make().toBuffer())).toBe('UNSUPPORTED_IMAGE_TYPE')
+  })
+})
+
+describe('damaged headers', () => {
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['three bytes of a JPEG', Buffer.from('ffd8ff', 'hex')],
+    ['eleven bytes of a JPEG', Buffer.from('ffd8ffe000104a46494600', 'hex')],
+    ['a JPEG that ends before its frame', Buffer.from('ffd8ffe000104a4649460001010000480048', 'hex')],
+    ['a JPEG whose scan comes before its frame', Buffer.from('ffd8ffda000c03010002110311003f00', 'hex')],
+    ['a JPEG segment of length 1', Buffer.from('ffd8ffe00001ffc0000b080010001001', 'hex')],
+    ['a JPEG with no height', Buffer.from('ffd8ffc0000b080000001001011100ff', 'hex')],
+    ['a PNG with a wrong checksum', pngHeader(64, 64, { crcOffBy: 1 })],
+    ['a PNG without width', pngHeader(0, 64)],
+    ['a PNG sent as text', Buffer.from('89504e470a1a0a0000000d49484452', 'hex')],
+    ['a WebP that is longer than its file', Buffer.from('RIFF\xff\0\0\0WEBPVP8 ', 'latin1')],
+    ['a WebP of an unknown chunk', Buffer.from('RIFF\x0c\0\0\0WEBPJUNK\0\0\0\0', 'latin1')],
+    ['a HEIC without a picture', heic('heicmif1heic')],
+    ['a HEIC without an index', box('ftyp', 'heic\0\0\0\0mif1heic')],
+    ['a HEIC with a box of size 2', Buffer.concat([box('ftyp', 'heic\0\0\0\0'), Buffer.from('\0\0\0\x02meta')])],
+  ])('refuses %s', (_, bytes) => {
+    expect(codeOf(bytes)).toBe('INVALID_IMAGE')
+  })
+
+  it('reads sizes that no decoder should see', () => {
+    expect(readImageHeader(pngHeader(2 ** 31 - 1, 1))).toMatchObject({ width: 2 ** 31 - 1, height: 1 })
+  })
+
+  it('gives an answer or a refusal for any bytes, and never another error', async () => {
+    const seeds = await Promise.all([picture().jpeg(), picture().png(), picture().webp()].map((p) => p.toBuffer()))
+    const good = [...seeds, heic('heicmif1heic', extent(640, 480))]
+    const change = fc.record({ at: fc.nat(400), to: fc.nat(255), cut: fc.nat(4000), seed: fc.constantFrom(...good) })
+    const check = ({ at, to, cut, seed }: { at: number; to: number; cut: number; seed: Buffer }) => {
+      const bytes = Buffer.from(seed.subarray(0, cut))
+      bytes[at] = to
+      expect(['accepted', 'INVALID_IMAGE', 'UNSUPPORTED_IMAGE_TYPE']).toContain(codeOf(bytes))
+    }
+    fc.assert(fc.property(change, check), { numRuns: 1000, seed: 7 })
+  })
+})
