@@ -1,0 +1,41 @@
+import type { Point } from './plane.ts'
+
+export function add(a: Point, b: Point): Point {
+  return { x: a.x + b.x, y: a.y + b.y }
+}
+
+export function subtract(a: Point, b: Point): Point {
+  return { x: a.x - b.x, y: a.y - b.y }
+}
+
+/** The point `length` away from `from` along `direction`. */
+export function move(from: Point, direction: Point, length: number): Point {
+  return { x: from.x + direction.x * length, y: from.y + direction.y * length }
+}
+
+/** The point at `share` of the way from `a` (0) to `b` (1). */
+export function between(a: Point, b: Point, share: number): Point {
+  return { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share }
+}
+
+export function scale(a: Point, by: number): Point {
+  return { x: a.x * by, y: a.y * by }
+}
+
+export function dot(a: Point, b: Point): number {
+  return a.x * b.x + a.y * b.y
+}
+
+export function distance(a: Point, b: Point): number {
+  return Math.hypot(a.x - b.x, a.y - b.y)
+}
+
+/** The vector with length 1; a vector of no length stays as it is. */
+export function unit(a: Point): Point {
+  return scale(a, 1 / Math.max(1e-6, Math.hypot(a.x, a.y)))
+}
+
+/** The vector turned by a quarter so that right becomes down (y grows downwards). */
+export function perpendicular(a: Point): Point {
+  return { x: -a.y, y: a.x }
+}
