@@ -1,4 +1,9 @@
-import type { Point } from '../../raster/plane.ts'
+import type { Plane, Point } from '../../raster/plane.ts'
+import { arcLengths, interpolate, pointAt } from '../../raster/polyline.ts'
+import { distanceToEdge } from '../../raster/ray.ts'
+import { between, dot, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
+import { outwards } from './axes.ts'
+import type { BodyFrame, Side } from './body.ts'
 
 /** One arm as a line of bones with a width on either side; every list has one entry a sample. */
 export interface ArmProfile {
@@ -16,4 +21,84 @@ export interface ArmProfile {
   /** Shoulder joint to wrist, and shoulder joint to elbow, along the bones in px. */
   readonly length: number
   readonly upperLength: number
+}
+
+const SAMPLES = 33
+
+// Radius of an average arm in units of the upper arm's radius, by share of the way from shoulder to wrist.
+const EXPECTED_SHARES = [0, 0.25, 0.5, 0.62, 1]
+const EXPECTED_RADII = [1.05, 1, 0.9, 0.85, 0.62]
+
+/** Radius of an average arm at `share` of the way from shoulder (0) to wrist (1), in units of the upper arm's radius. */
+export function expectedArmRadius(share: number): number {
+  return interpolate(EXPECTED_SHARES, EXPECTED_RADII, share)
+}
+
+/** Bones and widths of one arm, from the shoulder joint to the wrist, in 33 equal steps. */
+export function measureArm(mask: Plane, body: BodyFrame, side: Side): ArmProfile {
+  const bones = [body.joints.shoulder[side], body.joints.elbow[side], body.joints.wrist[side]]
+  const lengths = arcLengths(bones)
+  const length = lengths[2]
+  const along = Float64Array.from({ length: SAMPLES }, (_, i) => (length * i) / (SAMPLES - 1))
+  const points = roundElbow(Array.from(along, (way) => pointAt(bones, lengths, way)))
+  const normals = normalsOf(points, outwards(body, side))
+  const reach = 1.7 * body.armRadius[side]
+  const measuredOuter = points.map((p, i) => distanceToEdge(mask, p, { direction: normals[i], reach }))
+  const measuredInner = points.map((p, i) => distanceToEdge(mask, p, { direction: scale(normals[i], -1), reach }))
+  const expected = along.map((way) => expectedArmRadius(way / Math.max(1e-6, length)) * body.armRadius[side])
+  return {
+    along,
+    points,
+    normals,
+    outer: smoothRadii(measuredOuter, expected),
+    // An inner edge that cloth hides is taken to be as far as the outer one.
+    inner: smoothRadii(
+      measuredInner.map((radius, i) => radius ?? measuredOuter[i]),
+      expected,
+    ),
+    outerMeasured: measuredOuter.map((radius) => radius !== null),
+    length,
+    upperLength: lengths[1],
+  }
+}
+
+function roundElbow(points: readonly Point[]): Point[] {
+  let rounded = [...points]
+  for (let round = 0; round < 3; round++)
+    rounded = rounded.map((p, i) =>
+      i === 0 || i === rounded.length - 1 ? p : between(p, between(rounded[i - 1], rounded[i + 1], 0.5), 0.5),
+    )
+  return rounded
+}
+
+function normalsOf(points: readonly Point[], outside: Point): Point[] {
+  const last = points.length - 1
+  const normals = points.map((_, i) =>
+    perpendicular(unit(subtract(points[Math.min(i + 1, last)], points[Math.max(i - 1, 0)]))),
+  )
+  return dot(normals[0], outside) < 0 ? normals.map((normal) => scale(normal, -1)) : normals
+}
+
+function smoothRadii(measured: readonly (number | null)[], expected: Float64Array): Float64Array {
+  const radii = expected.map((radius, i) => {
+    const value = measured[i]
+    return value === null ? radius : Math.min(Math.max(value, 0.6 * radius), 1.5 * radius)
+  })
+  return smooth(radii, 1.5)
+}
+
+// Gaussian with sigma in samples, ends replicated.
+function smooth(values: Float64Array, sigma: number): Float64Array {
+  const reach = Math.ceil(3 * sigma)
+  const last = values.length - 1
+  return values.map((_, i) => {
+    let sum = 0
+    let weights = 0
+    for (let k = -reach; k <= reach; k++) {
+      const weight = Math.exp(-(k * k) / (2 * sigma * sigma))
+      sum += weight * values[Math.min(Math.max(i + k, 0), last)]
+      weights += weight
+    }
+    return sum / weights
+  })
 }

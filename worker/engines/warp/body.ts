@@ -1,35 +1,73 @@
-import type { Point } from '../../raster/plane.ts'
+import { DrapeError } from '../../../api/shared/errors.ts'
+import type { Person } from '../../person/person.ts'
+import type { Plane, Point } from '../../raster/plane.ts'
+import { interpolate } from '../../raster/polyline.ts'
+import { distanceToEdge } from '../../raster/ray.ts'
+import { add, between, dot, move, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
+import { type BodyAxes, bothSides, measureAxes, outwards, type Side, type Sides } from './axes.ts'
+import { measureTorso } from './torso-width.ts'
 
-/** A value for the picture's left side (the right arm of a person who faces the camera) and one for its right side. */
-export type Sides<T> = readonly [left: T, right: T]
+export type { Side, Sides } from './axes.ts'
 
-/**
- * The person's own ruler. Positions are px of the analysed picture. A point p has the coordinates
- * F = (p − shoulders) · down / trunk (0 at the shoulder joints, 1 at the hip joints) and X = (p − shoulders) · right / unit.
- */
-export interface BodyFrame {
-  readonly joints: {
-    readonly shoulder: Sides<Point>
-    readonly elbow: Sides<Point>
-    readonly wrist: Sides<Point>
-    readonly hip: Sides<Point>
-    readonly knee: Sides<Point>
-    /** Middle of the knuckles of little and index finger. */
-    readonly knuckles: Sides<Point>
-  }
-  readonly shoulders: Point
-  readonly hips: Point
-  /** Unit vectors: from the shoulders to the hips, and at a right angle to it towards the picture's right. */
-  readonly down: Point
-  readonly right: Point
-  readonly shoulderWidth: number
-  readonly trunk: number
-  /** The length every other length is a multiple of: max(shoulder width, 0.55 trunk). */
-  readonly unit: number
-  readonly facing: boolean
+/** The person's own ruler: coordinates, and how wide arms, shoulders and torso are in px of the analysed picture. */
+export interface BodyFrame extends BodyAxes {
   readonly armRadius: Sides<number>
   readonly shoulderTip: Sides<Point>
   /** Half width of the torso in px at F = `fractions[i]`. */
   readonly fractions: Float64Array
   readonly halfWidths: Sides<Float64Array>
+}
+
+// Below this ratio of shoulder distance to trunk the chest is seen too much from the side for a flat garment.
+const MOST_TURNED = 0.4
+
+/**
+ * The person's own ruler from landmarks and mask.
+ *
+ * Throws `DrapeError` NO_PERSON_DETECTED when the shoulders are not visible, RESULT_REJECTED when the person is seen from
+ * behind or turned too far to the side.
+ */
+export function measureBody(person: Person): BodyFrame {
+  const { leftShoulder, rightShoulder } = person.landmarks
+  if (Math.min(leftShoulder.visibility, rightShoulder.visibility) < 0.5)
+    throw new DrapeError('NO_PERSON_DETECTED', 'The shoulders of the person are not visible')
+  const axes = measureAxes(person)
+  if (!axes.facing) throw new DrapeError('RESULT_REJECTED', 'The person is seen from behind; a front view is needed')
+  if (axes.shoulderWidth < MOST_TURNED * axes.trunk)
+    throw new DrapeError('RESULT_REJECTED', 'The person is turned too far to the side; a front view is needed')
+  const armRadius = bothSides((side) => measureArmRadius(person.mask, axes, side))
+  const shoulderTip = bothSides((side) => findShoulderTip(person.mask, axes, side))
+  return { ...axes, armRadius, shoulderTip, ...measureTorso(person.mask, axes, armRadius) }
+}
+
+/** Half width of the torso in px at the body coordinate F. */
+export function halfWidthAt({ fractions, halfWidths }: BodyFrame, fraction: number, side: Side): number {
+  return interpolate(fractions, halfWidths[side], fraction)
+}
+
+// The upper arm's outer side is the one side of an arm that cloth or trunk seldom hide.
+function measureArmRadius(mask: Plane, axes: BodyAxes, side: Side): number {
+  const shoulder = axes.joints.shoulder[side]
+  const elbow = axes.joints.elbow[side]
+  const across = perpendicular(unit(subtract(elbow, shoulder)))
+  const direction = dot(across, outwards(axes, side)) < 0 ? scale(across, -1) : across
+  const radii = [0.35, 0.5, 0.65, 0.8]
+    .map((share) => distanceToEdge(mask, between(shoulder, elbow, share), { direction, reach: 0.34 * axes.unit }))
+    .filter((radius) => radius !== null)
+  const radius = radii.length > 0 ? median(radii) : 0.15 * axes.unit
+  return Math.min(Math.max(radius, 0.12 * axes.unit), 0.22 * axes.unit)
+}
+
+function findShoulderTip(mask: Plane, axes: BodyAxes, side: Side): Point {
+  const joint = axes.joints.shoulder[side]
+  const direction = unit(add(scale(axes.down, -1), scale(outwards(axes, side), 0.45)))
+  const measured = distanceToEdge(mask, joint, { direction, reach: 0.34 * axes.unit })
+  const way = measured === null ? 0.15 * axes.unit : Math.min(Math.max(measured, 0.06 * axes.unit), 0.26 * axes.unit)
+  return move(joint, direction, way)
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }

@@ -1,0 +1,87 @@
+import type { LandmarkName, Person } from '../../person/person.ts'
+import type { Point } from '../../raster/plane.ts'
+import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
+
+/** A value for the picture's left side (the right arm of a person who faces the camera) and one for its right side. */
+export type Sides<T> = readonly [left: T, right: T]
+
+/** 0 = the picture's left, 1 = its right. */
+export type Side = 0 | 1
+
+/**
+ * The person's own coordinates. Positions are px of the analysed picture. A point p has the coordinates
+ * F = (p − shoulders) · down / trunk (0 at the shoulder joints, 1 at the hip joints) and X = (p − shoulders) · right / unit.
+ */
+export interface BodyAxes {
+  readonly joints: {
+    readonly shoulder: Sides<Point>
+    readonly elbow: Sides<Point>
+    readonly wrist: Sides<Point>
+    readonly hip: Sides<Point>
+    readonly knee: Sides<Point>
+    /** Middle of the knuckles of little and index finger. */
+    readonly knuckles: Sides<Point>
+  }
+  readonly shoulders: Point
+  readonly hips: Point
+  /** Unit vectors: from the shoulders to the hips, and at a right angle to it towards the picture's right. */
+  readonly down: Point
+  readonly right: Point
+  readonly shoulderWidth: number
+  readonly trunk: number
+  /** The length every other length is a multiple of: max(shoulder width, 0.55 trunk). */
+  readonly unit: number
+  readonly facing: boolean
+}
+
+export function measureAxes({ landmarks }: Person): BodyAxes {
+  const position = (name: LandmarkName): Point => ({ x: landmarks[name].x, y: landmarks[name].y })
+  // The right half of a person who faces the camera is in the left half of the picture.
+  const pair = (right: LandmarkName, left: LandmarkName): Sides<Point> => [position(right), position(left)]
+  const joints = {
+    shoulder: pair('rightShoulder', 'leftShoulder'),
+    elbow: pair('rightElbow', 'leftElbow'),
+    wrist: pair('rightWrist', 'leftWrist'),
+    hip: pair('rightHip', 'leftHip'),
+    knee: pair('rightKnee', 'leftKnee'),
+    knuckles: [
+      between(position('rightPinky'), position('rightIndex'), 0.5),
+      between(position('leftPinky'), position('leftIndex'), 0.5),
+    ] as const,
+  }
+  const shoulders = between(...joints.shoulder, 0.5)
+  const hips = between(...joints.hip, 0.5)
+  const down = unit(subtract(hips, shoulders))
+  const across = perpendicular(down)
+  const alongShoulders = subtract(joints.shoulder[1], joints.shoulder[0])
+  const right = dot(across, alongShoulders) < 0 ? scale(across, -1) : across
+  const shoulderWidth = distance(...joints.shoulder)
+  const trunk = distance(shoulders, hips)
+  const facing = joints.shoulder[0].x < joints.shoulder[1].x
+  return {
+    joints,
+    shoulders,
+    hips,
+    down,
+    right,
+    shoulderWidth,
+    trunk,
+    unit: Math.max(shoulderWidth, 0.55 * trunk),
+    facing,
+  }
+}
+
+/** A value for either side: 0 is the picture's left. */
+export function bothSides<T>(measure: (side: Side) => T): Sides<T> {
+  return [measure(0), measure(1)]
+}
+
+/** Unit vector across the body, away from its axis, on the given side. */
+export function outwards({ right }: Pick<BodyAxes, 'right'>, side: Side): Point {
+  return side === 0 ? scale(right, -1) : right
+}
+
+/** The point on the body's axis at the body coordinate F. */
+export function axisAt({ shoulders, down, trunk }: BodyAxes, fraction: number): Point {
+  return move(shoulders, down, trunk * fraction)
+}

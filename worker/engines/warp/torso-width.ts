@@ -1,0 +1,109 @@
+import type { Plane, Point } from '../../raster/plane.ts'
+import { distanceToSegment } from '../../raster/polygon.ts'
+import { interpolate } from '../../raster/polyline.ts'
+import { isCovered } from '../../raster/ray.ts'
+import { between, move } from '../../raster/vector.ts'
+import { axisAt, type BodyAxes, bothSides, outwards, type Side, type Sides } from './axes.ts'
+
+// Rows between the collar bone and the middle of the thighs, as body coordinates F.
+const FRACTIONS = Float64Array.from({ length: 33 }, (_, i) => 0.1 + 0.05 * i)
+
+// Half width of an average torso in body units.
+const EXPECTED_FRACTIONS = [0.1, 0.3, 0.75, 1, 1.2, 1.7]
+const EXPECTED_WIDTHS = [0.5, 0.52, 0.47, 0.51, 0.52, 0.5]
+
+// A row that ends at an arm only says that the torso is at least that wide; one that leaves the mask shows its edge.
+const EDGE_WEIGHT = 1
+const ARM_WEIGHT = 0.35
+
+/**
+ * Half widths of the torso in px at F = 0.10 to 1.70. Each row is measured outwards from the axis to the mask's edge or to
+ * an arm; rows that show nothing follow their neighbours and the proportions of an average torso.
+ */
+export function measureTorso(
+  mask: Plane,
+  axes: BodyAxes,
+  armRadius: Sides<number>,
+): { fractions: Float64Array; halfWidths: Sides<Float64Array> } {
+  const halfWidths = bothSides((side) => {
+    const limbs = limbsOf(axes, side, armRadius[side])
+    return smoothWidths(
+      Array.from(FRACTIONS, (fraction) => measureRow(mask, axes, { fraction, side, limbs })),
+      axes.unit,
+    )
+  })
+  return { fractions: FRACTIONS, halfWidths }
+}
+
+interface Limb {
+  from: Point
+  to: Point
+  radius: number
+  /** Share of the limb that may belong to the torso. */
+  ignored: number
+}
+
+interface Measured {
+  width: number
+  weight: number
+}
+
+function limbsOf({ joints }: BodyAxes, side: Side, radius: number): Limb[] {
+  const wrist = joints.wrist[side]
+  const fingers = between(wrist, joints.knuckles[side], 1.8)
+  return [
+    { from: joints.shoulder[side], to: joints.elbow[side], radius, ignored: 0.28 },
+    { from: joints.elbow[side], to: wrist, radius: 0.85 * radius, ignored: -1 },
+    { from: wrist, to: fingers, radius: 0.9 * radius, ignored: -1 },
+  ]
+}
+
+function measureRow(
+  mask: Plane,
+  axes: BodyAxes,
+  { fraction, side, limbs }: { fraction: number; side: Side; limbs: readonly Limb[] },
+): Measured | null {
+  const start = axisAt(axes, fraction)
+  const direction = outwards(axes, side)
+  const step = Math.max(1, 0.006 * axes.unit)
+  for (let width = 0.15 * axes.unit; width < axes.unit; width += step) {
+    const point = move(start, direction, width)
+    if (!isCovered(mask, point)) return { width, weight: EDGE_WEIGHT }
+    // An arm so near to the axis crosses the body and says nothing about its width.
+    if (limbs.some((limb) => isOnLimb(point, limb)))
+      return width > 0.33 * axes.unit ? { width, weight: ARM_WEIGHT } : null
+  }
+  return null
+}
+
+function isOnLimb(point: Point, { from, to, radius, ignored }: Limb): boolean {
+  const { distance, along } = distanceToSegment(point, from, to)
+  return distance < radius && along >= ignored
+}
+
+function smoothWidths(rows: readonly (Measured | null)[], unit: number): Float64Array {
+  const expected = FRACTIONS.map((f) => interpolate(EXPECTED_FRACTIONS, EXPECTED_WIDTHS, f) * unit)
+  const measured = rows.flatMap((row, i) =>
+    row === null ? [] : [{ fraction: FRACTIONS[i], ratio: row.width / expected[i], weight: row.weight }],
+  )
+  if (measured.length < 4) return expected
+  const typical = typicalRatio(measured)
+  return FRACTIONS.map((fraction, i) => {
+    let sum = 0.25 * typical
+    let weights = 0.25
+    for (const row of measured) {
+      const weight = Math.exp(-(((fraction - row.fraction) / 0.09) ** 2) / 2) * row.weight ** 1.5
+      sum += weight * row.ratio
+      weights += weight
+    }
+    return Math.min(Math.max(sum / weights, 0.6), 1.6) * expected[i]
+  })
+}
+
+// Median in which a seen edge counts four times as much as an arm.
+function typicalRatio(measured: readonly { ratio: number; weight: number }[]): number {
+  const ratios = measured
+    .flatMap(({ ratio, weight }) => new Array<number>(Math.max(1, Math.floor(weight * 4))).fill(ratio))
+    .sort((a, b) => a - b)
+  return ratios[ratios.length >> 1]
+}
