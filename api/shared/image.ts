@@ -1,5 +1,6 @@
-import sharp, { type OutputInfo } from 'sharp'
+import sharp, { type OutputInfo, type Sharp } from 'sharp'
 import { DrapeError } from './errors.ts'
+import { type ImageHeader, readImageHeader } from './image-format.ts'
 
 /** A decoded picture: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
 export interface Bitmap {
@@ -9,32 +10,146 @@ export interface Bitmap {
   readonly data: Uint8Array
 }
 
+export interface NormalisedImage {
+  readonly bytes: Buffer
+  readonly contentType: 'image/jpeg' | 'image/png'
+  readonly width: number
+  readonly height: number
+  readonly alpha: boolean
+}
+
+export interface ImageEncoding {
+  readonly format: 'jpeg' | 'png' | 'webp'
+  /** 1 to 100, default 92; a PNG has none. */
+  readonly quality?: number
+  /** An XMP packet, the only metadata that the result carries. */
+  readonly xmp?: string
+}
+
+/** In px, within the picture. */
+export interface Rectangle {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
 const MAX_PIXELS = 50_000_000
+const MAX_SIDE = 12_000
+const NORMALISED_SIDE = 3_000
+const MIN_SIDE = 64
+const MAX_ASPECT = 10
 
 // The decoder also reads SVG, TIFF, GIF and more, which callers must never reach, whatever the bytes claim to be.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'] })
-// Every picture is decoded once, so a cache of operations would only hold memory.
+// Every picture is decoded once, so a cache of operations would only hold memory; pictures run side by side, not each in parts.
 sharp.cache(false)
+sharp.concurrency(1)
+
+/**
+ * Format and stored size of a picture by its bytes alone, before anything is decoded.
+ * @throws DrapeError INVALID_IMAGE when too small, damaged or over 50 megapixels or 12,000 px a side; UNSUPPORTED_IMAGE_TYPE
+ * when neither JPEG, PNG, WebP nor HEIC.
+ */
+export function inspectImage(bytes: Uint8Array): ImageHeader {
+  const header = readImageHeader(bytes)
+  const { width, height } = header
+  if (width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_PIXELS) {
+    throw new DrapeError(
+      'INVALID_IMAGE',
+      `The image has ${width} × ${height} pixels; at most 50 megapixels and ${MAX_SIDE} pixels a side are allowed.`,
+    )
+  }
+  return header
+}
 
 /**
  * The picture upright by its EXIF orientation, in sRGB, 8 bits: 4 channels when at least one pixel is not opaque, otherwise 3.
  * Of an animation, the first frame.
- * @throws DrapeError INVALID_IMAGE when the bytes are damaged, truncated or no JPEG, PNG or WebP.
+ * @throws DrapeError as `inspectImage`, and INVALID_IMAGE when the picture is damaged or incomplete.
  */
 export async function decodeImage(bytes: Uint8Array): Promise<Bitmap> {
+  return decode(bytes, (picture) => picture)
+}
+
+/**
+ * The picture as Drape keeps it: upright, sRGB, 8 bits, without metadata, longest side at most 3,000 px (never enlarged);
+ * a JPEG of quality 95 without chroma subsampling, or a PNG when it has alpha. The same bytes always give the same result.
+ * @throws DrapeError as `decodeImage`, and INVALID_IMAGE for a side under 64 px or one over ten times the other.
+ */
+export async function normaliseImage(bytes: Uint8Array): Promise<NormalisedImage> {
+  demandWorkableSize(inspectImage(bytes))
+  const bitmap = await decode(bytes, (picture) =>
+    picture.resize(NORMALISED_SIDE, NORMALISED_SIDE, { fit: 'inside', withoutEnlargement: true }),
+  )
+  const alpha = bitmap.channels === 4
+  return {
+    bytes: await encodeImage(bitmap, { format: alpha ? 'png' : 'jpeg', quality: 95 }),
+    contentType: alpha ? 'image/png' : 'image/jpeg',
+    width: bitmap.width,
+    height: bitmap.height,
+    alpha,
+  }
+}
+
+/** The bitmap as a file. A JPEG keeps full chroma and shows transparent parts on white. */
+export async function encodeImage(bitmap: Bitmap, { format, quality = 92, xmp }: ImageEncoding): Promise<Buffer> {
+  const picture = fromBitmap(bitmap)
+  if (xmp) picture.withXmp(xmp)
+  if (format === 'png') return picture.png().toBuffer()
+  if (format === 'webp') return picture.webp({ quality, smartSubsample: true }).toBuffer()
+  return picture.flatten({ background: 'white' }).jpeg({ quality, chromaSubsampling: '4:4:4' }).toBuffer()
+}
+
+/** The part of the bitmap inside the rectangle, as a bitmap of its own. */
+export function cropBitmap(bitmap: Bitmap, { x, y, width, height }: Rectangle): Bitmap {
+  const data = new Uint8Array(width * height * bitmap.channels)
+  const stride = width * bitmap.channels
+  for (let row = 0; row < height; row++) {
+    const start = ((y + row) * bitmap.width + x) * bitmap.channels
+    data.set(bitmap.data.subarray(start, start + stride), row * stride)
+  }
+  return { width, height, channels: bitmap.channels, data }
+}
+
+/** The bitmap in another size (Lanczos): exactly `width` × `height`, or with `longest` px on its longest side. */
+export async function resizeBitmap(
+  bitmap: Bitmap,
+  size: { readonly width: number; readonly height: number } | { readonly longest: number },
+): Promise<Bitmap> {
+  const picture = fromBitmap(bitmap)
+  const resized =
+    'longest' in size
+      ? picture.resize(size.longest, size.longest, { fit: 'inside' })
+      : picture.resize(size.width, size.height, { fit: 'fill' })
+  const { data, info } = await resized.raw().toBuffer({ resolveWithObject: true })
+  return { width: info.width, height: info.height, channels: bitmap.channels, data }
+}
+
+function demandWorkableSize({ width, height }: ImageHeader): void {
+  const [short, long] = width < height ? [width, height] : [height, width]
+  if (short >= MIN_SIDE && long <= MAX_ASPECT * short) return
+  throw new DrapeError(
+    'INVALID_IMAGE',
+    `The image has ${width} × ${height} pixels; each side needs ${MIN_SIDE}, and none may be over ${MAX_ASPECT} times the other.`,
+  )
+}
+
+async function decode(bytes: Uint8Array, then: (picture: Sharp) => Sharp): Promise<Bitmap> {
+  if (inspectImage(bytes).format === 'heic') {
+    throw new DrapeError('UNSUPPORTED_IMAGE_TYPE', 'This installation does not read HEIC; send JPEG, PNG or WebP.')
+  }
   try {
-    const { data, info } = await sharp(bytes, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
-      .toColourspace('srgb')
-      .raw({ depth: 'uchar' })
-      .toBuffer({ resolveWithObject: true })
-    return toBitmap(info, data)
+    const picture = sharp(bytes, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
+    const pixels = then(picture).toColourspace('srgb').raw({ depth: 'uchar' })
+    return toBitmap(await pixels.toBuffer({ resolveWithObject: true }))
   } catch (cause) {
     throw new DrapeError('INVALID_IMAGE', 'The image is damaged or incomplete.', { cause })
   }
 }
 
-function toBitmap({ width, height, channels }: OutputInfo, data: Buffer): Bitmap {
+function toBitmap({ data, info: { width, height, channels } }: { data: Buffer; info: OutputInfo }): Bitmap {
   if (channels === 3) return { width, height, channels, data }
   if (channels !== 4) throw new Error(`decoded into ${channels} channels`)
   return isOpaque(data) ? { width, height, channels: 3, data: withoutAlpha(data) } : { width, height, channels, data }
@@ -47,10 +162,14 @@ function isOpaque(rgba: Uint8Array): boolean {
 
 function withoutAlpha(rgba: Uint8Array): Uint8Array {
   const rgb = new Uint8Array((rgba.length / 4) * 3)
-  for (let i = 0, j = 0; i < rgba.length; i += 4, j += 3) {
+  for (let i = 0, j = 0; j < rgb.length; i += 4, j += 3) {
     rgb[j] = rgba[i]
     rgb[j + 1] = rgba[i + 1]
     rgb[j + 2] = rgba[i + 2]
   }
   return rgb
+}
+
+function fromBitmap({ width, height, channels, data }: Bitmap): Sharp {
+  return sharp(data, { raw: { width, height, channels } })
 }

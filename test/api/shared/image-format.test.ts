@@ -4,6 +4,7 @@ import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { DrapeError } from '../../../api/shared/errors.ts'
 import { readImageHeader } from '../../../api/shared/image-format.ts'
+import { box, heicFile } from '../../support/heic-file.ts'
 
 function picture(width = 70, height = 90) {
   return sharp({ create: { width, height, channels: 3, background: '#a04020' } })
@@ -28,29 +29,6 @@ function pngHeader(width: number, height: number, { crcOffBy = 0 } = {}): Buffer
   return Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d', 'hex'), chunk, crc])
 }
 
-function box(type: string, ...content: (string | Buffer)[]): Buffer {
-  const body = Buffer.concat(content.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)))
-  const header = Buffer.alloc(8)
-  header.writeUInt32BE(body.length + 8)
-  header.write(type, 4, 'latin1')
-  return Buffer.concat([header, body])
-}
-
-function extent(width: number, height: number): Buffer {
-  const content = Buffer.alloc(12)
-  content.writeUInt32BE(width, 4)
-  content.writeUInt32BE(height, 8)
-  return box('ispe', content)
-}
-
-function heic(brands: string, ...extents: Buffer[]): Buffer {
-  return Buffer.concat([
-    box('ftyp', brands.slice(0, 4), '\0\0\0\0', brands.slice(4)),
-    box('meta', '\0\0\0\0', box('hdlr', 'pict'), box('iprp', box('ipco', box('hvcC', '1234'), ...extents))),
-    box('mdat', 'pixels'),
-  ])
-}
-
 describe('formats Drape reads', () => {
   it.each([
     ['jpeg', () => picture().jpeg()],
@@ -72,14 +50,15 @@ describe('formats Drape reads', () => {
   })
 
   it('takes the whole picture of a HEIC made of tiles', () => {
-    const tiled = heic('heicmif1heic', extent(512, 512), extent(4032, 3024), extent(320, 240))
+    const tile = { width: 512, height: 512 }
+    const tiled = heicFile(['heic', 'mif1', 'heic'], [tile, { width: 4032, height: 3024 }, { width: 320, height: 240 }])
     expect(readImageHeader(tiled)).toEqual({ format: 'heic', width: 4032, height: 3024 })
   })
 
   it('tells HEIC from AVIF when only the container is named', () => {
-    expect(readImageHeader(heic('mif1mif1heic', extent(64, 80))).format).toBe('heic')
-    expect(codeOf(heic('mif1mif1avif', extent(64, 80)))).toBe('UNSUPPORTED_IMAGE_TYPE')
-    expect(codeOf(heic('avifmif1miaf', extent(64, 80)))).toBe('UNSUPPORTED_IMAGE_TYPE')
+    expect(readImageHeader(heicFile(['mif1', 'mif1', 'heic'], [{ width: 64, height: 80 }])).format).toBe('heic')
+    expect(codeOf(heicFile(['mif1', 'mif1', 'avif'], [{ width: 64, height: 80 }]))).toBe('UNSUPPORTED_IMAGE_TYPE')
+    expect(codeOf(heicFile(['avif', 'mif1', 'miaf'], [{ width: 64, height: 80 }]))).toBe('UNSUPPORTED_IMAGE_TYPE')
   })
 })
 
@@ -126,7 +105,7 @@ describe('damaged headers', () => {
     ['a PNG sent as text', Buffer.from('89504e470a1a0a0000000d49484452', 'hex')],
     ['a WebP that is longer than its file', Buffer.from('RIFF\xff\0\0\0WEBPVP8 ', 'latin1')],
     ['a WebP of an unknown chunk', Buffer.from('RIFF\x0c\0\0\0WEBPJUNK\0\0\0\0', 'latin1')],
-    ['a HEIC without a picture', heic('heicmif1heic')],
+    ['a HEIC without a picture', heicFile(['heic', 'mif1', 'heic'], [])],
     ['a HEIC without an index', box('ftyp', 'heic\0\0\0\0mif1heic')],
     ['a HEIC with a box of size 2', Buffer.concat([box('ftyp', 'heic\0\0\0\0'), Buffer.from('\0\0\0\x02meta')])],
   ])('refuses %s', (_, bytes) => {
@@ -139,7 +118,7 @@ describe('damaged headers', () => {
 
   it('gives an answer or a refusal for any bytes, and never another error', async () => {
     const seeds = await Promise.all([picture().jpeg(), picture().png(), picture().webp()].map((p) => p.toBuffer()))
-    const good = [...seeds, heic('heicmif1heic', extent(640, 480))]
+    const good = [...seeds, heicFile(['heic', 'mif1', 'heic'], [{ width: 640, height: 480 }])]
     const change = fc.record({ at: fc.nat(400), to: fc.nat(255), cut: fc.nat(4000), seed: fc.constantFrom(...good) })
     const check = ({ at, to, cut, seed }: { at: number; to: number; cut: number; seed: Buffer }) => {
       const bytes = Buffer.from(seed.subarray(0, cut))
