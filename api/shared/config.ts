@@ -1,0 +1,52 @@
+import { compileCheck, type Static, type TSchema, Type } from './schema.ts'
+
+/** Variables that every process reads the same way. */
+export const SHARED_VARIABLES = {
+  DATABASE_URL: Type.String({ minLength: 1 }),
+  REDIS_URL: Type.String({ pattern: '^rediss?://' }),
+  STORAGE_URL: Type.String({ pattern: '^(file|s3):', default: 'file:./.data/objects' }),
+  PROBE_PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 9090 }),
+  LOG_LEVEL: Type.Union(
+    (['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const).map((level) => Type.Literal(level)),
+    { default: 'info' },
+  ),
+  NODE_ENV: Type.String({ default: 'production' }),
+  PUBLIC_URL: Type.String({ pattern: '^https?://', default: 'http://localhost:8080' }),
+  SIGNING_SECRET: Type.String({ default: '' }),
+  FETCH_ALLOW_CIDRS: Type.String({ default: '' }),
+  FETCH_ALLOW_PORTS: Type.String({ default: '80,443', pattern: '^[0-9]+(,[0-9]+)*$' }),
+}
+
+/**
+ * Reads the variables that the schema names. Numbers are converted; empty strings count as absent.
+ * Throws one Error that lists every problem.
+ */
+export function readConfig<S extends TSchema & { properties: Record<string, TSchema> }>(
+  schema: S,
+  env: Readonly<Record<string, string | undefined>>,
+): Static<S> {
+  const values: Record<string, unknown> = {}
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const text = env[name]
+    if (text === undefined || text === '') continue
+    values[name] = isNumeric(property) && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+  }
+  const result = compileCheck(schema)(values)
+  if (!result.ok) {
+    const lines = result.problems.map(({ path, message }) => `  ${path} ${message}`)
+    throw new Error(`The configuration is not valid:\n${lines.join('\n')}`)
+  }
+  return result.value
+}
+
+/** "a, b" → ["a", "b"]. */
+export function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+function isNumeric(schema: TSchema): boolean {
+  return 'type' in schema && (schema.type === 'integer' || schema.type === 'number')
+}

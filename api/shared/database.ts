@@ -1,0 +1,130 @@
+import { readdir, readFile } from 'node:fs/promises'
+import pg from 'pg'
+import {
+  BackendTerminatedError,
+  BackendTerminatedUnexpectedlyError,
+  ConnectionError,
+  createPool,
+  type DatabasePool,
+  type DriverTypeParser,
+  type Interceptor,
+  type QueryResultRow,
+  sql,
+} from 'slonik'
+import { DrapeError } from './errors.ts'
+import { type RowType, rowType, Type } from './schema.ts'
+
+export type Database = DatabasePool
+
+/** A timestamptz as the driver hands it over. */
+export const Timestamp = Type.Unsafe<Date>({})
+/** A jsonb column whose shape is checked elsewhere. */
+export const Json = Type.Unsafe<unknown>({})
+
+export { rowType, sql }
+
+const typeParsers: readonly DriverTypeParser[] = [
+  { name: 'timestamptz', parse: (value) => (value === null ? null : new Date(value)) },
+  { name: 'int8', parse: (value) => (value === null ? null : Number.parseInt(value, 10)) },
+]
+
+// Rows are checked against the type that the query names: a drift between SQL and code fails at its source.
+const checkRows: Interceptor = {
+  name: 'check-rows',
+  transformRow: ({ resultParser }, query, row) => {
+    if (!resultParser) return row
+    const result = resultParser['~standard'].validate(row) as ReturnType<RowType<QueryResultRow>['~standard']['validate']>
+    if ('value' in result) return result.value
+    throw new Error(`A row is not what its query promised: ${result.issues.map((i) => i.message).join('; ')} (${query.sql})`)
+  },
+}
+
+/**
+ * Opens a pool. Nothing is connected before the first statement, so a process can start while Postgres is away.
+ * A statement that takes longer than `statementSeconds` is cancelled.
+ */
+export async function createDatabase(
+  url: string,
+  { poolSize, statementSeconds = 10 }: { poolSize: number; statementSeconds?: number },
+): Promise<Database> {
+  const database = await createPool(url, {
+    captureStackTrace: false,
+    connectionRetryLimit: 1,
+    connectionTimeout: 2000,
+    idleTimeout: 60_000,
+    interceptors: [checkRows],
+    maxPoolSize: poolSize,
+    // No statement here changes session state, so a connection needs no DISCARD ALL between two users.
+    resetConnection: async () => {},
+    statementTimeout: statementSeconds * 1000,
+    typeParsers,
+  })
+  // Every error of a statement also rejects its own call; without a listener the event would end the process.
+  database.on('error', () => {})
+  return database
+}
+
+/** Resolves when the database answers, rejects with the reason when it does not. */
+export async function pingDatabase(database: Database): Promise<void> {
+  await database.query(sql.unsafe`select 1`)
+}
+
+/**
+ * Turns what the driver throws when Postgres is away into a retryable `SERVICE_UNAVAILABLE`; anything else is thrown as it is.
+ */
+export function translateDatabaseError(error: unknown): unknown {
+  const lost =
+    error instanceof ConnectionError ||
+    error instanceof BackendTerminatedError ||
+    error instanceof BackendTerminatedUnexpectedlyError
+  if (!lost) return error
+  return new DrapeError('SERVICE_UNAVAILABLE', 'The service is not available for a moment.', {
+    retryable: true,
+    cause: error,
+  })
+}
+
+// Any number that no other program takes in this database; all migrators queue up behind it.
+const MIGRATION_LOCK = 7_201_430_001
+
+/**
+ * Applies the numbered SQL files that the database has not seen, in order, each in a transaction with its entry. Several
+ * migrators at once take turns. Returns the names of the files applied now. Uses the driver itself: slonik refuses a file
+ * with many statements.
+ */
+export async function migrate(url: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, application_name: 'drape-migrate' })
+  await client.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
+    await client.query(
+      'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
+    )
+    const { rows } = await client.query<{ name: string }>('select name from migrations')
+    const seen = new Set(rows.map((row) => row.name))
+    const pending = (await readMigrations()).filter(({ name }) => !seen.has(name))
+    for (const { name, text } of pending) await applyMigration(client, name, text)
+    return pending.map(({ name }) => name)
+  } finally {
+    // The advisory lock ends with the connection.
+    await client.end()
+  }
+}
+
+async function applyMigration(client: pg.Client, name: string, text: string): Promise<void> {
+  await client.query('begin')
+  try {
+    await client.query(text)
+    await client.query('insert into migrations (name) values ($1)', [name])
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw new Error(`Migration ${name} failed`, { cause: error })
+  }
+}
+
+async function readMigrations(): Promise<{ name: string; text: string }[]> {
+  const folder = new URL('./migrations/', import.meta.url)
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, folder), 'utf8') })))
+}

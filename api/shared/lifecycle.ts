@@ -1,0 +1,57 @@
+import type { Log } from './log.ts'
+
+export interface Lifecycle {
+  /** Registers how to undo something that was just made. Undone in reverse order of registration. */
+  onStop(name: string, undo: () => unknown): void
+  /** Undoes everything once, then ends the process. */
+  stop(reason: string, exitCode?: number): Promise<void>
+}
+
+/**
+ * Owns the end of a process: SIGTERM and SIGINT, and errors nobody caught, lead to `stop`. A stop that takes longer than
+ * `graceSeconds` ends the process anyway.
+ */
+export function createLifecycle({ log, graceSeconds }: { log: Log; graceSeconds: number }): Lifecycle {
+  const undos: { name: string; undo: () => unknown }[] = []
+  let stopping: Promise<void> | null = null
+
+  const lifecycle: Lifecycle = {
+    onStop: (name, undo) => {
+      undos.push({ name, undo })
+    },
+    stop: (reason, exitCode = 0) => {
+      stopping ??= runUndos(reason, exitCode)
+      return stopping
+    },
+  }
+
+  async function runUndos(reason: string, exitCode: number): Promise<void> {
+    log.info({ reason }, 'stopping')
+    const deadline = setTimeout(() => {
+      log.error({ graceSeconds }, 'grace time is over')
+      process.exit(exitCode || 1)
+    }, graceSeconds * 1000)
+    deadline.unref()
+    for (const { name, undo } of undos.reverse()) {
+      try {
+        await undo()
+      } catch (error) {
+        log.error({ err: error, part: name }, 'could not stop a part')
+      }
+    }
+    log.info('stopped')
+    process.exit(exitCode)
+  }
+
+  process.once('SIGTERM', () => lifecycle.stop('SIGTERM'))
+  process.once('SIGINT', () => lifecycle.stop('SIGINT'))
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception')
+    lifecycle.stop('uncaught exception', 1)
+  })
+  process.on('unhandledRejection', (error) => {
+    log.fatal({ err: error }, 'unhandled rejection')
+    lifecycle.stop('unhandled rejection', 1)
+  })
+  return lifecycle
+}

@@ -1,0 +1,66 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+/** What every process measures, and the text that Prometheus scrapes. Labels are few and never carry an id. */
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  return {
+    requests: new Histogram({
+      name: 'drape_http_request_seconds',
+      help: 'Seconds from the first byte of a request to the end of its answer',
+      labelNames: ['route', 'method', 'status'] as const,
+      buckets: SECONDS,
+      registers,
+    }),
+    accepted: new Counter({ name: 'drape_generations_accepted_total', help: 'Generations accepted', registers }),
+    finished: new Counter({
+      name: 'drape_generations_finished_total',
+      help: 'Generations that ended here, by status and error code',
+      labelNames: ['status', 'code'] as const,
+      registers,
+    }),
+    queueWait: new Histogram({
+      name: 'drape_queue_wait_seconds',
+      help: 'Seconds from the acceptance of a generation to the start of an attempt',
+      buckets: SECONDS,
+      registers,
+    }),
+    stage: new Histogram({
+      name: 'drape_stage_seconds',
+      help: 'Seconds in each stage of a try-on',
+      labelNames: ['engine', 'stage'] as const,
+      buckets: SECONDS,
+      registers,
+    }),
+    jobs: new Counter({
+      name: 'drape_jobs_total',
+      help: 'Jobs this worker ran, by queue and outcome',
+      labelNames: ['queue', 'outcome'] as const,
+      registers,
+    }),
+    inferenceRestarts: new Counter({
+      name: 'drape_inference_restarts_total',
+      help: 'Times the inference process had to be started again',
+      registers,
+    }),
+    dispatched: new Counter({
+      name: 'drape_relay_dispatched_total',
+      help: 'Jobs moved from the outbox to the queue',
+      registers,
+    }),
+    recovered: new Counter({
+      name: 'drape_relay_recovered_total',
+      help: 'Generations taken back from a lost worker, the queue or the deadline',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
+    ready: new Gauge({ name: 'drape_ready', help: '1 when this process answers ready', registers }),
+    /** The exposition text and its content type. */
+    scrape: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+  }
+}

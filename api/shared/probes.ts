@@ -1,0 +1,55 @@
+import { createServer, type Server } from 'node:http'
+import type { Metrics } from './metrics.ts'
+
+/** A named condition of readiness: resolves when it holds, rejects with the reason when it does not. */
+export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
+
+/**
+ * Serves `/healthz` (the process answers), `/readyz` (every check holds; 503 names those that do not) and `/metrics`.
+ * A check that takes longer than a second counts as failed.
+ */
+export function createProbeServer({ metrics, checks }: { metrics: Metrics; checks: ReadyChecks }): Server {
+  return createServer(async (request, response) => {
+    const path = new URL(request.url ?? '/', 'http://probe').pathname
+    if (path === '/healthz') return answer(response, 200, { status: 'ok' })
+    if (path === '/readyz') {
+      const failed = await failedChecks(checks)
+      const ready = Object.keys(failed).length === 0
+      metrics.ready.set(ready ? 1 : 0)
+      return answer(response, ready ? 200 : 503, ready ? { status: 'ready' } : { status: 'not ready', failed })
+    }
+    if (path === '/metrics') {
+      const { type, text } = await metrics.scrape()
+      response.writeHead(200, { 'content-type': type })
+      return response.end(text)
+    }
+    return answer(response, 404, { status: 'unknown' })
+  })
+}
+
+async function failedChecks(checks: ReadyChecks): Promise<Record<string, string>> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => {
+      try {
+        await within(1000, check())
+        return null
+      } catch (error) {
+        return [name, error instanceof Error ? error.message : String(error)] as const
+      }
+    }),
+  )
+  return Object.fromEntries(results.filter((result) => result !== null))
+}
+
+function within(ms: number, promise: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout
+  const late = new Promise<void>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+function answer(response: import('node:http').ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}

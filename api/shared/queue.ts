@@ -1,0 +1,160 @@
+import { createNodeRedisClient, type IRedisClient, Queue, QueueEvents, Worker } from 'bullmq'
+import { createClient } from 'redis'
+import { DrapeError } from './errors.ts'
+import type { Log } from './log.ts'
+
+export const QUEUES = ['prepare', 'try-on'] as const
+export type QueueName = (typeof QUEUES)[number]
+
+export type Redis = ReturnType<typeof createRedis>
+
+/**
+ * One connection that comes back by itself whenever Redis does. Commands fail at once while it is away, so that no request
+ * ever hangs on it.
+ */
+export function createRedis(url: string, log: Log) {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    socket: { connectTimeout: 2000, reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), 1000) },
+  })
+  const connection = createNodeRedisClient(client)
+  let reachable = true
+  client.on('error', (error: Error) => {
+    if (reachable) log.warn({ reason: error.message }, 'Redis is away')
+    reachable = false
+  })
+  client.on('ready', () => {
+    if (!reachable) log.info('Redis is back')
+    reachable = true
+  })
+  return {
+    connection,
+    isReady: () => client.isReady,
+    /** Resolves when Redis answers. */
+    ping: async () => {
+      if (!client.isReady) throw new Error('not connected')
+      await client.ping()
+    },
+    /** This worker is there for `seconds` with so many slots for a queue. */
+    announce: async ({ queue, worker, slots, seconds }: { queue: QueueName; worker: string; slots: number; seconds: number }) => {
+      await client.zAdd(workersKey(queue), { value: `${worker}:${slots}`, score: Date.now() + seconds * 1000 })
+    },
+    withdraw: async ({ queue, worker, slots }: { queue: QueueName; worker: string; slots: number }) => {
+      await client.zRem(workersKey(queue), `${worker}:${slots}`)
+    },
+    /** Slots of all workers that announced themselves and have not gone silent. */
+    countSlots: async (queue: QueueName): Promise<number> => {
+      if (!client.isReady) return 0
+      const key = workersKey(queue)
+      const [, workers] = await client.multi().zRemRangeByScore(key, 0, Date.now()).zRange(key, 0, -1).execTyped()
+      return workers.reduce((slots, entry) => slots + Number(entry.slice(entry.lastIndexOf(':') + 1)), 0)
+    },
+    known: async (queue: QueueName, ids: readonly string[]): Promise<Set<string>> => {
+      const pipeline = client.multi()
+      for (const id of ids) pipeline.exists(`bull:${queue}:${id}`)
+      const found = await pipeline.execAsPipeline()
+      return new Set(ids.filter((_, i) => Number(found[i]) === 1))
+    },
+    close: async () => {
+      if (client.isOpen) client.destroy()
+    },
+  }
+}
+
+export interface Job<T> {
+  readonly id: string
+  readonly data: T
+}
+
+export interface JobQueue<T> {
+  /** Adds jobs; one whose id is there already is left alone. Throws a retryable error at once when Redis is away. */
+  add(jobs: readonly Job<T>[]): Promise<void>
+  /** Adds a job and resolves with what its worker returned, or null when that takes longer than `ms`. */
+  run<R>(job: Job<T>, ms: number): Promise<R | null>
+  /** Jobs that no worker has taken. */
+  countWaiting(): Promise<number>
+  /** Which of these job ids Redis still knows. */
+  known(ids: readonly string[]): Promise<Set<string>>
+  close(): Promise<void>
+}
+
+/** The producer's end of a queue. `results` opens the event stream that `run` needs. */
+export function createJobQueue<T>({
+  redis,
+  name,
+  results = false,
+}: {
+  redis: Redis
+  name: QueueName
+  results?: boolean
+}): JobQueue<T> {
+  const queue = new Queue(name, {
+    connection: redis.connection as IRedisClient as never,
+    defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+  })
+  const events = results ? new QueueEvents(name, { connection: redis.connection as IRedisClient as never }) : null
+  // The connection itself reports when Redis goes and comes; without a listener these would end the process.
+  queue.on('error', () => {})
+  events?.on('error', () => {})
+
+  const mustBeReady = () => {
+    if (!redis.isReady()) throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is not reachable.', { retryable: true })
+  }
+  return {
+    add: async (jobs) => {
+      mustBeReady()
+      await queue.addBulk(jobs.map(({ id, data }) => ({ name, data, opts: { jobId: id } })))
+    },
+    run: async (job, ms) => {
+      if (!events) throw new Error(`The queue ${name} was opened without results`)
+      mustBeReady()
+      const added = await queue.add(name, job.data, { jobId: job.id })
+      return added.waitUntilFinished(events, ms).catch(() => null)
+    },
+    countWaiting: () => queue.getWaitingCount(),
+    known: (ids) => (ids.length === 0 ? Promise.resolve(new Set()) : redis.known(name, ids)),
+    close: async () => {
+      await events?.close()
+      await queue.close()
+    },
+  }
+}
+
+export interface Consumer {
+  isRunning(): boolean
+  /** Takes no more jobs and resolves when those in hand have ended. */
+  close(): Promise<void>
+}
+
+/**
+ * The worker's end of a queue. BullMQ's own retries are off: Postgres decides what is run again. Its lock is short and
+ * renewed from this process's event loop, which no inference ever blocks.
+ */
+export function createConsumer({
+  redis,
+  name,
+  concurrency,
+  handle,
+}: {
+  redis: Redis
+  name: QueueName
+  concurrency: number
+  handle: (job: Job<unknown>) => Promise<unknown>
+}): Consumer {
+  const worker = new Worker(name, (job) => handle({ id: job.id ?? '', data: job.data }), {
+    connection: redis.connection as IRedisClient as never,
+    concurrency,
+    lockDuration: 10_000,
+    stalledInterval: 3000,
+    maxStalledCount: 1_000_000,
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+  })
+  worker.on('error', () => {})
+  return { isRunning: () => worker.isRunning(), close: () => worker.close() }
+}
+
+function workersKey(queue: QueueName): string {
+  return `drape:workers:${queue}`
+}

@@ -1,0 +1,177 @@
+import { type Database, Json, rowType, sql, Timestamp } from '../database.ts'
+import type { ErrorCode } from '../errors.ts'
+import { LEASE_SECONDS, MAX_ATTEMPTS } from '../generation.ts'
+import { type Static, Type } from '../schema.ts'
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
+
+const GenerationRow = Type.Object({
+  id: Type.String(),
+  accountId: Type.String(),
+  status: Type.Enum(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED']),
+  attempt: Type.Integer(),
+  progress: Nullable(Type.Number()),
+  resultKey: Nullable(Type.String()),
+  imagesExpireAt: Timestamp,
+  errorCode: Nullable(Type.String()),
+  errorMessage: Nullable(Type.String()),
+  warnings: Type.Array(Type.String()),
+  timings: Json,
+  engineInfo: Json,
+  category: Nullable(Type.String()),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+export type GenerationRecord = Static<typeof GenerationRow>
+
+const columns = sql.fragment`
+  id, account_id as "accountId", status, attempt, progress, result_key as "resultKey", images_expire_at as "imagesExpireAt",
+  error_code as "errorCode", error_message as "errorMessage", warnings, timings, engine_info as "engineInfo", category,
+  created_at as "createdAt", updated_at as "updatedAt"`
+
+/** Time of a change: strictly later than the change before it, also when a clock steps back. */
+const nextUpdate = sql.fragment`greatest(now_ms(), updated_at + interval '1 millisecond')`
+
+const Ended = rowType(Type.Object({ id: Type.String() }))
+
+export type Generations = ReturnType<typeof createGenerations>
+
+export interface Outcome {
+  readonly resultKey: string
+  readonly warnings: readonly string[]
+  readonly timings: Readonly<Record<string, number>>
+  readonly engineInfo: { readonly name: string; readonly version: string; readonly license: string; readonly kind: string }
+  readonly category: string | null
+}
+
+/**
+ * The life of a generation. Every move is one conditional statement that names the attempt it belongs to, so a late or doubled
+ * call changes nothing; each returns whether it moved the generation.
+ */
+export function createGenerations(database: Database) {
+  return {
+    find: (id: string) =>
+      database.maybeOne(sql.type(rowType(GenerationRow))`select ${columns} from generations where id = ${id}`),
+
+    /** PENDING → PROCESSING with a lease; false when this attempt is over, taken or cancelled. */
+    start: async ({ id, attempt, worker }: { id: string; attempt: number; worker: string }) =>
+      (await database.maybeOne(sql.type(Ended)`
+        update generations
+        set status = 'PROCESSING', worker = ${worker}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+            started_at = now_ms(), progress = 0, updated_at = ${nextUpdate}
+        where id = ${id} and attempt = ${attempt} and status = 'PENDING' and deadline_at > now()
+        returning id`)) !== null,
+
+    /** Keeps the lease; false when the attempt no longer is this worker's, which then has to stop. */
+    renew: async ({ id, attempt, progress }: { id: string; attempt: number; progress: number }) =>
+      (await database.maybeOne(sql.type(Ended)`
+        update generations
+        set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}), progress = ${progress},
+            updated_at = case when progress is distinct from ${progress}::real then ${nextUpdate} else updated_at end
+        where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
+        returning id`)) !== null,
+
+    /** PROCESSING → COMPLETED. */
+    complete: async ({ id, attempt, outcome }: { id: string; attempt: number; outcome: Outcome }) =>
+      (await database.maybeOne(sql.type(Ended)`
+        with ended as (
+          update generations
+          set status = 'COMPLETED', result_key = ${outcome.resultKey}, progress = 1, lease_until = null,
+              warnings = ${sql.jsonb([...outcome.warnings])}, timings = ${sql.jsonb({ ...outcome.timings })},
+              engine_info = ${sql.jsonb({ ...outcome.engineInfo })}, category = ${outcome.category},
+              finished_at = now_ms(), updated_at = ${nextUpdate}
+          where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
+          returning id
+        ), cleared as (delete from outbox using ended where generation_id = ended.id)
+        select id from ended`)) !== null,
+
+    /** Any waiting or running state → FAILED, with the credit given back. `attempt` null means whichever attempt it is. */
+    fail: async ({ id, attempt, code, message }: { id: string; attempt: number | null; code: ErrorCode; message: string }) =>
+      (await database.maybeOne(sql.type(Ended)`
+        with ended as (
+          update generations
+          set status = 'FAILED', error_code = ${code}, error_message = ${message}, lease_until = null,
+              finished_at = now_ms(), updated_at = ${nextUpdate}
+          where id = ${id} and status in ('PENDING', 'PROCESSING') and (${attempt}::int is null or attempt = ${attempt})
+          returning id, account_id, cost
+        ), ${refundEnded}
+        select id from ended`)) !== null,
+
+    /** PROCESSING → PENDING for another attempt after `delaySeconds`; FAILED with a refund when this was the last one. */
+    retry: async ({ id, attempt, delaySeconds }: { id: string; attempt: number; delaySeconds: number }) =>
+      (await database.maybeOne(sql.type(Ended)`
+        with again as (
+          update generations
+          set status = case when attempt >= ${MAX_ATTEMPTS} then 'FAILED' else 'PENDING' end,
+              error_code = case when attempt >= ${MAX_ATTEMPTS} then 'GENERATION_FAILED' end,
+              error_message = case when attempt >= ${MAX_ATTEMPTS} then ${GAVE_UP} end,
+              finished_at = case when attempt >= ${MAX_ATTEMPTS} then now_ms() end,
+              attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
+              lease_until = null, progress = null, updated_at = ${nextUpdate}
+          where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
+          returning id, account_id, cost, status, attempt
+        ), ended as (select id, account_id, cost from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(delaySeconds)}
+        select id from again`)) !== null,
+
+    /** Takes back what lost workers held: PENDING again, or FAILED when it was the last attempt. Returns how many. */
+    recoverLost: async (limit: number) =>
+      (
+        await database.any(sql.type(Ended)`
+        with lost as (
+          select id from generations where status = 'PROCESSING' and lease_until < now()
+          order by lease_until limit ${limit} for update skip locked
+        ), again as (
+          update generations
+          set status = case when attempt >= ${MAX_ATTEMPTS} then 'FAILED' else 'PENDING' end,
+              error_code = case when attempt >= ${MAX_ATTEMPTS} then 'GENERATION_FAILED' end,
+              error_message = case when attempt >= ${MAX_ATTEMPTS} then ${GAVE_UP} end,
+              finished_at = case when attempt >= ${MAX_ATTEMPTS} then now_ms() end,
+              attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
+              lease_until = null, progress = null, updated_at = ${nextUpdate}
+          from lost where generations.id = lost.id
+          returning generations.id, account_id, cost, status, attempt
+        ), ended as (select id, account_id, cost from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(0)}
+        select id from again`)
+      ).length,
+
+    /** Ends what is past its deadline, with a refund. Returns how many. */
+    failOverdue: async (limit: number) =>
+      (
+        await database.any(sql.type(Ended)`
+        with overdue as (
+          select id from generations where status in ('PENDING', 'PROCESSING') and deadline_at <= now()
+          order by deadline_at limit ${limit} for update skip locked
+        ), ended as (
+          update generations
+          set status = 'FAILED', error_code = 'GENERATION_TIMEOUT',
+              error_message = 'The generation was not finished before its deadline.', lease_until = null,
+              finished_at = now_ms(), updated_at = ${nextUpdate}
+          from overdue where generations.id = overdue.id
+          returning generations.id, account_id, cost
+        ), ${refundEnded}
+        select id from ended`)
+      ).length,
+  }
+}
+
+const GAVE_UP = 'The generation failed after several attempts.'
+
+/** Gives the credit of everything in `ended` back and drops its outbox row. The ledger's unique index makes it once. */
+const refundEnded = sql.fragment`
+  entries as (
+    insert into ledger (account_id, amount, kind, generation_id)
+    select account_id, cost, 'refund', id from ended where cost > 0
+    returning account_id, amount
+  ), sums as (select account_id, sum(amount) as amount from entries group by account_id
+  ), refunded as (
+    update accounts set balance = balance + sums.amount from sums where accounts.id = sums.account_id
+  ), cleared as (delete from outbox using ended where generation_id = ended.id)`
+
+/** Puts everything in `again` that waits once more back on the relay's list, under its new attempt. */
+const requeueAgain = (delaySeconds: number) => sql.fragment`
+  requeued as (
+    update outbox
+    set dispatched_at = null, available_at = now() + make_interval(secs => ${delaySeconds}),
+        payload = jsonb_set(payload, '{attempt}', to_jsonb(again.attempt))
+    from again where outbox.generation_id = again.id and again.status = 'PENDING'
+  )`

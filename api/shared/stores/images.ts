@@ -1,0 +1,67 @@
+import { type Database, rowType, sql, Timestamp } from '../database.ts'
+import { type Prepared, RectangleSchema } from '../generation.ts'
+import { type Static, Type } from '../schema.ts'
+
+const ImageRow = Type.Object({
+  id: Type.String(),
+  accountId: Type.String(),
+  objectKey: Type.String(),
+  width: Type.Integer(),
+  height: Type.Integer(),
+  cropMode: Type.Enum(['auto', 'none']),
+  crop: Type.Union([RectangleSchema, Type.Null()]),
+  personDetected: Type.Union([Type.Boolean(), Type.Null()]),
+  warnings: Type.Array(Type.String()),
+  expiresAt: Timestamp,
+})
+export type ImageRecord = Static<typeof ImageRow>
+
+export type Images = ReturnType<typeof createImages>
+
+/** Photos of persons. */
+export function createImages(database: Database) {
+  return {
+    /** One statement: the object's row and the image's row, before the bytes are put. */
+    insert: async (image: {
+      id: string
+      accountId: string
+      objectKey: string
+      externalUserId: string | null
+      width: number
+      height: number
+      cropMode: 'auto' | 'none'
+      expiresAt: Date
+    }): Promise<void> => {
+      const expiresAt = image.expiresAt.toISOString()
+      await database.query(sql.unsafe`
+        with object as (
+          insert into objects (key, account_id, external_user_id, kind, expires_at)
+          values (${image.objectKey}, ${image.accountId}, ${image.externalUserId}, 'person', ${expiresAt}::timestamptz)
+        )
+        insert into images (id, account_id, object_key, external_user_id, width, height, crop_mode, expires_at)
+        values (${image.id}, ${image.accountId}, ${image.objectKey}, ${image.externalUserId}, ${image.width},
+          ${image.height}, ${image.cropMode}, ${expiresAt}::timestamptz)`)
+    },
+
+    find: (id: string): Promise<ImageRecord | null> =>
+      database.maybeOne(sql.type(rowType(ImageRow))`
+        select id, account_id as "accountId", object_key as "objectKey", width, height, crop_mode as "cropMode", crop,
+          person_detected as "personDetected", warnings, expires_at as "expiresAt"
+        from images where id = ${id}`),
+
+    /** Notes what a worker found; the first finding stays. */
+    savePrepared: async (id: string, { crop, personDetected, warnings }: Prepared): Promise<void> => {
+      await database.query(sql.unsafe`
+        update images
+        set crop = ${crop ? sql.jsonb({ ...crop }) : null}, person_detected = ${personDetected},
+            warnings = ${sql.jsonb([...warnings])}
+        where id = ${id} and person_detected is null`)
+    },
+
+    delete: async (id: string): Promise<void> => {
+      await database.query(sql.unsafe`
+        with image as (delete from images where id = ${id} returning object_key)
+        delete from objects using image where objects.key = image.object_key`)
+    },
+  }
+}

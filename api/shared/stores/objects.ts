@@ -1,0 +1,29 @@
+import { type Database, sql } from '../database.ts'
+
+export interface NewObject {
+  readonly key: string
+  readonly accountId: string
+  readonly externalUserId: string | null
+  readonly kind: 'person' | 'product' | 'result' | 'logo'
+  /** When a sweep may delete it; null keeps it as long as something refers to it. */
+  readonly expiresAt: Date | null
+}
+
+export type Objects = ReturnType<typeof createObjects>
+
+/** The record of every key in the object storage. */
+export function createObjects(database: Database) {
+  return {
+    /** MUST be called before the bytes are put: an object without a row is never swept nor erased. */
+    insert: async (object: NewObject): Promise<void> => {
+      await database.query(sql.unsafe`
+        insert into objects (key, account_id, external_user_id, kind, expires_at)
+        values (${object.key}, ${object.accountId}, ${object.externalUserId}, ${object.kind},
+          ${object.expiresAt?.toISOString() ?? null}::timestamptz)
+        on conflict (key) do nothing`)
+    },
+    delete: async (key: string): Promise<void> => {
+      await database.query(sql.unsafe`delete from objects where key = ${key}`)
+    },
+  }
+}

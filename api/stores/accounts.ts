@@ -1,0 +1,96 @@
+import { v7 as uuidv7 } from 'uuid'
+import { generateKey, hashKey, type KeyKind } from '../credentials.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
+import { DrapeError } from '../shared/errors.ts'
+import { type Static, Type } from '../shared/schema.ts'
+
+const AccountRow = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  email: Type.Union([Type.String(), Type.Null()]),
+  balance: Type.Integer(),
+  isActive: Type.Boolean(),
+  retentionDays: Type.Integer(),
+  createdAt: Timestamp,
+})
+export type AccountRecord = Static<typeof AccountRow>
+
+const columns = sql.fragment`
+  accounts.id, name, email, balance, is_active as "isActive", retention_days as "retentionDays",
+  accounts.created_at as "createdAt"`
+
+const LedgerGap = rowType(Type.Object({ id: Type.String(), balance: Type.Integer(), ledger: Type.Integer() }))
+
+export type Accounts = ReturnType<typeof createAccounts>
+
+/** Accounts, their keys and their credits. */
+export function createAccounts(database: Database) {
+  return {
+    find: (id: string): Promise<AccountRecord | null> =>
+      database.maybeOne(sql.type(rowType(AccountRow))`select ${columns} from accounts where id = ${id}`),
+
+    /** The active account that a live key of this kind belongs to. */
+    findByKey: (key: string, kind: KeyKind): Promise<AccountRecord | null> =>
+      database.maybeOne(sql.type(rowType(AccountRow))`
+        select ${columns} from api_keys join accounts on accounts.id = api_keys.account_id
+        where hash = ${sql.binary(hashKey(key))} and kind = ${kind} and revoked_at is null and is_active`),
+
+    /** A new account with its first keys; the keys are in the answer and nowhere else. */
+    insert: ({ name, email, credits }: { name: string; email: string | null; credits: number }) =>
+      database.transaction(async (transaction) => {
+        const id = `acc_${uuidv7()}`
+        await transaction.query(sql.unsafe`
+          insert into accounts (id, name, email, balance) values (${id}, ${name}, ${email}, ${credits})`)
+        if (credits > 0) {
+          await transaction.query(sql.unsafe`
+            insert into ledger (account_id, amount, kind, note) values (${id}, ${credits}, 'grant', 'first credits')`)
+        }
+        const apiKey = generateKey('secret')
+        const publishableKey = generateKey('publishable')
+        await transaction.query(insertKey(id, 'secret', apiKey))
+        await transaction.query(insertKey(id, 'publishable', publishableKey))
+        return { id, apiKey, publishableKey }
+      }),
+
+    /** One more key for an account. Throws `ACCOUNT_NOT_FOUND`. */
+    insertKey: async (accountId: string, kind: KeyKind): Promise<string> => {
+      const key = generateKey(kind)
+      const { rowCount } = await database.query(insertKey(accountId, kind, key))
+      if (rowCount === 0) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${accountId}.`)
+      return key
+    },
+
+    /** False when the key is unknown or was revoked before. */
+    revokeKey: async (key: string): Promise<boolean> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        update api_keys set revoked_at = now_ms() where hash = ${sql.binary(hashKey(key))} and revoked_at is null`)
+      return rowCount > 0
+    },
+
+    /** Adds credits with their ledger entry and returns the new balance. Throws `ACCOUNT_NOT_FOUND`. */
+    addCredits: async ({ accountId, credits, note }: { accountId: string; credits: number; note: string | null }) => {
+      const balance = await database.maybeOneFirst(sql.type(rowType(Type.Object({ balance: Type.Integer() })))`
+        with account as (
+          update accounts set balance = balance + ${credits} where id = ${accountId} returning id, balance
+        ), entry as (
+          insert into ledger (account_id, amount, kind, note) select id, ${credits}, 'grant', ${note} from account
+        )
+        select balance from account`)
+      if (balance === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${accountId}.`)
+      return balance
+    },
+
+    /** Accounts whose balance is not the sum of their ledger; there must be none. */
+    findLedgerGaps: () =>
+      database.any(sql.type(LedgerGap)`
+        select accounts.id, balance, coalesce(sum(amount), 0)::bigint as ledger
+        from accounts left join ledger on ledger.account_id = accounts.id
+        group by accounts.id having balance <> coalesce(sum(amount), 0)`),
+  }
+}
+
+function insertKey(accountId: string, kind: KeyKind, key: string) {
+  return sql.unsafe`
+    insert into api_keys (id, account_id, kind, hash)
+    select ${`key_${uuidv7()}`}, id, ${kind}, ${sql.binary(hashKey(key))} from accounts where id = ${accountId}`
+}
