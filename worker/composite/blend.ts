@@ -1,0 +1,114 @@
+import type { Bitmap, Plane } from '../raster/plane.ts'
+import { resizeArea } from '../raster/sample.ts'
+import { changedRegion } from './region.ts'
+
+/**
+ * Puts an engine's picture over the photo it was made from: photo · (1 − change) + picture · change. `image` and `change`
+ * share one size and are brought to the photo's. Returns RGB of the photo's size (a photo's alpha is dropped) in which
+ * every pixel whose change is exactly 0 has the photo's own bytes.
+ */
+export function blendChange({ photo, image, change }: { photo: Bitmap; image: Bitmap; change: Plane }): Bitmap {
+  const out = copyRgb(photo)
+  if (change.width === photo.width && change.height === photo.height) blendEqual(out, image, change)
+  else if (change.width > photo.width) blendReduced(out, image, change)
+  else blendEnlarged(out, image, change)
+  return out
+}
+
+/** The picture's first three channels in memory of their own. */
+export function copyRgb({ width, height, channels, data }: Bitmap): Bitmap {
+  if (channels === 3) return { width, height, channels, data: data.slice() }
+  const rgb = new Uint8Array(width * height * 3)
+  for (let i = 0, j = 0; j < rgb.length; i += 4, j += 3) {
+    rgb[j] = data[i]
+    rgb[j + 1] = data[i + 1]
+    rgb[j + 2] = data[i + 2]
+  }
+  return { width, height, channels: 3, data: rgb }
+}
+
+function blendEqual(out: Bitmap, image: Bitmap, change: Plane): void {
+  const step = image.channels
+  for (let i = 0, from = 0, to = 0; i < change.data.length; i++, from += step, to += 3) {
+    const share = change.data[i]
+    if (share === 0) continue
+    for (let c = 0; c < 3; c++)
+      out.data[to + c] = Math.round(out.data[to + c] * (1 - share) + image.data[from + c] * share)
+  }
+}
+
+function blendReduced(out: Bitmap, image: Bitmap, change: Plane): void {
+  const step = image.channels
+  const weighted = new Float32Array(change.data.length * 4)
+  for (let i = 0, from = 0, to = 0; i < change.data.length; i++, from += step, to += 4) {
+    const share = change.data[i]
+    for (let c = 0; c < 3; c++) weighted[to + c] = image.data[from + c] * share
+    weighted[to + 3] = share
+  }
+  const { width, height } = change
+  const reduced = resizeArea({ width, height, channels: 4, data: weighted }, out)
+  for (let from = 0, to = 0; from < reduced.length; from += 4, to += 3) {
+    const share = reduced[from + 3]
+    if (share === 0) continue
+    for (let c = 0; c < 3; c++) out.data[to + c] = Math.round(out.data[to + c] * (1 - share) + reduced[from + c])
+  }
+}
+
+// Colours are interpolated weighted by their change: a neighbour that changes nothing has no say in the colour of an edge.
+function blendEnlarged(out: Bitmap, image: Bitmap, change: Plane): void {
+  const step = image.channels
+  const region = changedRegion(change)
+  const scaleX = out.width / change.width
+  const scaleY = out.height / change.height
+  const columns = tapsBetween(change.width, out.width)
+  const rows = tapsBetween(change.height, out.height)
+  const fromX = Math.max(0, Math.floor((region.x - 1) * scaleX))
+  const toX = Math.min(out.width, Math.ceil((region.x + region.width + 1) * scaleX))
+  const fromY = Math.max(0, Math.floor((region.y - 1) * scaleY))
+  const toY = Math.min(out.height, Math.ceil((region.y + region.height + 1) * scaleY))
+  for (let y = fromY; y < toY; y++) {
+    const upper = rows.first[y] * change.width
+    const lower = rows.second[y] * change.width
+    const fy = rows.fraction[y]
+    for (let x = fromX; x < toX; x++) {
+      const left = columns.first[x]
+      const right = columns.second[x]
+      const fx = columns.fraction[x]
+      const a = change.data[upper + left] * (1 - fx) * (1 - fy)
+      const b = change.data[upper + right] * fx * (1 - fy)
+      const c = change.data[lower + left] * (1 - fx) * fy
+      const d = change.data[lower + right] * fx * fy
+      const share = a + b + c + d
+      if (share === 0) continue
+      const to = (y * out.width + x) * 3
+      for (let k = 0; k < 3; k++) {
+        const colour =
+          a * image.data[(upper + left) * step + k] +
+          b * image.data[(upper + right) * step + k] +
+          c * image.data[(lower + left) * step + k] +
+          d * image.data[(lower + right) * step + k]
+        out.data[to + k] = Math.round(out.data[to + k] * (1 - share) + colour)
+      }
+    }
+  }
+}
+
+interface Taps {
+  readonly first: Int32Array
+  readonly second: Int32Array
+  readonly fraction: Float64Array
+}
+
+// Linear interpolation with half-pixel centres: which two inputs an output lies between, and how far along.
+function tapsBetween(from: number, to: number): Taps {
+  const first = new Int32Array(to)
+  const second = new Int32Array(to)
+  const fraction = new Float64Array(to)
+  for (let i = 0; i < to; i++) {
+    const at = Math.min(Math.max(((i + 0.5) * from) / to - 0.5, 0), from - 1)
+    first[i] = Math.floor(at)
+    second[i] = Math.min(first[i] + 1, from - 1)
+    fraction[i] = at - first[i]
+  }
+  return { first, second, fraction }
+}
