@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { blendChange } from '../../../worker/composite/blend.ts'
+import { createMockEngine } from '../../../worker/engines/mock.ts'
+import type { Bitmap } from '../../../worker/raster/plane.ts'
+
+const photo: Bitmap = { width: 8, height: 10, channels: 3, data: new Uint8Array(240).map((_, i) => (i * 37) % 256) }
+const input = {
+  person: photo,
+  garment: photo,
+  garmentHash: '0',
+  category: null,
+  options: { seed: 0, mode: 'fast' as const },
+}
+
+describe('the mock engine', () => {
+  it("gives the person's photo back unchanged", async () => {
+    const result = await createMockEngine().run(input, { signal: new AbortController().signal, onProgress: () => {} })
+    expect(result.image).toEqual(photo)
+    expect(blendChange({ photo, ...result })).toEqual(photo)
+  })
+
+  it("stops with the signal's reason", async () => {
+    const reason = new Error('too late')
+    const run = createMockEngine().run(input, { signal: AbortSignal.abort(reason), onProgress: () => {} })
+    await expect(run).rejects.toBe(reason)
+  })
+})
