@@ -36,28 +36,33 @@ export function gaussianBlurColours(colours: Colours, sigma: number): Colours {
  * Guided filter with a grey guide (He, Sun, Tang 2010): smooths `input` along the edges of `guide`.
  * `guide` in 0 to 1, `radius` in px, `epsilon` in squared guide units.
  */
-export function guidedFilter(
+export function guidedFilter(guide: Plane, input: Plane, options: { radius: number; epsilon: number }): Plane {
+  return createGuidedFilter(guide, options)(input)
+}
+
+/** `guidedFilter` for many inputs with one guide: what depends on the guide alone is worked out once. */
+export function createGuidedFilter(
   guide: Plane,
-  input: Plane,
   { radius, epsilon }: { radius: number; epsilon: number },
-): Plane {
+): (input: Plane) => Plane {
+  if (Math.round(radius) < 1) return (input) => input
   const meanGuide = boxBlur(guide, radius)
-  const meanInput = boxBlur(input, radius)
-  const meanProduct = boxBlur(multiply(guide, input), radius)
-  const meanSquare = boxBlur(multiply(guide, guide), radius)
-  const a = createPlane(guide)
-  const b = createPlane(guide)
-  for (let i = 0; i < a.data.length; i++) {
-    const g = meanGuide.data[i]
-    const p = meanInput.data[i]
-    a.data[i] = (meanProduct.data[i] - g * p) / (meanSquare.data[i] - g * g + epsilon)
-    b.data[i] = p - a.data[i] * g
+  const steadiness = boxBlur(multiply(guide, guide), radius)
+  for (let i = 0; i < steadiness.data.length; i++)
+    steadiness.data[i] = 1 / (steadiness.data[i] - meanGuide.data[i] ** 2 + epsilon)
+  return (input) => {
+    const b = boxBlur(input, radius)
+    const a = boxBlur(multiply(guide, input), radius)
+    for (let i = 0; i < a.data.length; i++) {
+      const slope = (a.data[i] - meanGuide.data[i] * b.data[i]) * steadiness.data[i]
+      a.data[i] = slope
+      b.data[i] -= slope * meanGuide.data[i]
+    }
+    const out = boxBlur(b, radius)
+    const slopes = boxBlur(a, radius).data
+    for (let i = 0; i < out.data.length; i++) out.data[i] += slopes[i] * guide.data[i]
+    return out
   }
-  const meanA = boxBlur(a, radius)
-  const meanB = boxBlur(b, radius)
-  const out = createPlane(guide)
-  for (let i = 0; i < out.data.length; i++) out.data[i] = meanA.data[i] * guide.data[i] + meanB.data[i]
-  return out
 }
 
 /** Length of the Sobel gradient, divided by 8 so that a ramp of 1 per px gives 1. */
@@ -148,21 +153,29 @@ function gaussianKernel(sigma: number): Float64Array {
 function separable({ width, height, data }: Plane, kernel: Float64Array): Plane {
   const r = (kernel.length - 1) / 2
   const rows = new Float32Array(data.length)
+  // A row with its border replicated on both sides, so that the inner loop needs no bounds.
+  const line = new Float32Array(width + 2 * r)
   for (let y = 0; y < height; y++) {
     const row = y * width
+    line.fill(data[row], 0, r)
+    line.set(data.subarray(row, row + width), r)
+    line.fill(data[row + width - 1], r + width)
     for (let x = 0; x < width; x++) {
-      let sum = 0
-      for (let k = -r; k <= r; k++) sum += kernel[k + r] * data[row + Math.min(Math.max(x + k, 0), width - 1)]
+      const centre = x + r
+      let sum = kernel[r] * line[centre]
+      for (let k = 1; k <= r; k++) sum += kernel[r + k] * (line[centre - k] + line[centre + k])
       rows[row + x] = sum
     }
   }
   const out = new Float32Array(data.length)
   for (let y = 0; y < height; y++) {
-    for (let k = -r; k <= r; k++) {
-      const weight = kernel[k + r]
-      const from = Math.min(Math.max(y + k, 0), height - 1) * width
-      const row = y * width
-      for (let x = 0; x < width; x++) out[row + x] += weight * rows[from + x]
+    const row = y * width
+    for (let x = 0; x < width; x++) out[row + x] = kernel[r] * rows[row + x]
+    for (let k = 1; k <= r; k++) {
+      const weight = kernel[r + k]
+      const above = Math.max(y - k, 0) * width
+      const below = Math.min(y + k, height - 1) * width
+      for (let x = 0; x < width; x++) out[row + x] += weight * (rows[above + x] + rows[below + x])
     }
   }
   return { width, height, data: out }

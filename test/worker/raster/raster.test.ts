@@ -4,7 +4,7 @@ import { labToRgb, rgbToLab } from '../../../worker/raster/colour.ts'
 import { connectedComponents, fillHoles } from '../../../worker/raster/components.ts'
 import { distanceTo } from '../../../worker/raster/distance.ts'
 import { fillSmoothly } from '../../../worker/raster/fill.ts'
-import { gaussianBlur } from '../../../worker/raster/filter.ts'
+import { gaussianBlur, guidedFilter } from '../../../worker/raster/filter.ts'
 import { close, dilate, erode } from '../../../worker/raster/morphology.ts'
 import { type Colours, countSet, createMask, createPlane, maskWhere } from '../../../worker/raster/plane.ts'
 import { coverPolygon, fillPolygon } from '../../../worker/raster/polygon.ts'
@@ -52,6 +52,19 @@ describe('colour', () => {
 })
 
 describe('filter', () => {
+  it('a guided filter smooths a noisy mask and keeps the edge of its guide', () => {
+    const size = { width: 64, height: 64 }
+    const guide = createPlane(size)
+    const noisy = createPlane(size)
+    for (let i = 0; i < guide.data.length; i++) {
+      guide.data[i] = i % 64 < 32 ? 0.2 : 0.8
+      noisy.data[i] = (i % 64 < 32 ? 0.1 : 0.9) + (((i * 7) % 5) - 2) * 0.05
+    }
+    const smooth = guidedFilter(guide, noisy, { radius: 4, epsilon: 1e-3 })
+    for (let x = 4; x < 60; x++) expect(Math.abs(smooth.data[32 * 64 + x] - (x < 32 ? 0.1 : 0.9))).toBeLessThan(0.03)
+    expect(guidedFilter(guide, noisy, { radius: 0, epsilon: 1e-3 })).toEqual(noisy)
+  })
+
   it.each([0.8, 2, 4, 9.3])('a Gaussian of sigma %d keeps the sum and has the asked variance', (sigma) => {
     const plane = createPlane({ width: 121, height: 121 })
     plane.data[60 * 121 + 60] = 1
