@@ -1,0 +1,90 @@
+import type { Point } from '../raster/plane.ts'
+import { levelFor, type Pyramid } from '../raster/pyramid.ts'
+import { type Affine, invertAffine } from '../raster/sample.ts'
+
+/** A square of the picture that may be turned: what a model looks at. Lengths and positions in px, the angle in radians. */
+export interface Region {
+  readonly centre: Point
+  readonly side: number
+  readonly angle: number
+}
+
+/** The smallest upright square around the whole picture. */
+export function regionOfPicture({ size }: Pyramid): Region {
+  return {
+    centre: { x: (size.width - 1) / 2, y: (size.height - 1) / 2 },
+    side: Math.max(size.width, size.height),
+    angle: 0,
+  }
+}
+
+/**
+ * The square in which BlazePose's landmark model expects a person: `centre` is the middle of the hips and `rim` a point on the
+ * circle around the whole body, above the head. The square is a quarter larger than the circle, and the person stands upright in it.
+ */
+export function regionOfBody(centre: Point, rim: Point): Region {
+  const x = rim.x - centre.x
+  const y = rim.y - centre.y
+  return { centre, side: 2.5 * Math.hypot(x, y), angle: Math.PI / 2 - Math.atan2(-y, x) }
+}
+
+/** Maps the pixel (x, y) of a `size` × `size` view of the region to the picture. */
+export function regionToPicture({ centre, side, angle }: Region, size: number): Affine {
+  const scale = side / size
+  const cos = Math.cos(angle) * scale
+  const sin = Math.sin(angle) * scale
+  const middle = (size - 1) / 2
+  return [cos, -sin, centre.x - (cos - sin) * middle, sin, cos, centre.y - (sin + cos) * middle]
+}
+
+/** Maps the picture to the `size` × `size` view of the region. */
+export function pictureToRegion(region: Region, size: number): Affine {
+  return invertAffine(regionToPicture(region, size))
+}
+
+/**
+ * The region as a model's input: `size` × `size` × 3, with black turned into `range[0]` and white into `range[1]`. Outside of the
+ * picture the border is replicated, or black with `border: 'black'`. Each value is the mean of 2 × 2 samples of the level whose
+ * pixels are nearest to the distance between samples, so that fine detail does not turn into noise.
+ */
+export function viewRegion(
+  pyramid: Pyramid,
+  region: Region,
+  { size, border, range }: { size: number; border: 'replicate' | 'black'; range: readonly [number, number] },
+): Float32Array {
+  const level = levelFor(region.side, 2 * size)
+  const { width, height, channels, data } = pyramid.level(level)
+  const [a, b, c, d, e, f] = toLevel(regionToPicture(region, 2 * size), level)
+  const out = new Float32Array(size * size * 3)
+  for (let y = 0; y < 2 * size; y++) {
+    for (let x = 0; x < 2 * size; x++) {
+      let u = a * x + b * y + c
+      let v = d * x + e * y + f
+      if (border === 'black' && (u < -0.5 || v < -0.5 || u > width - 0.5 || v > height - 0.5)) continue
+      u = Math.min(Math.max(u, 0), width - 1)
+      v = Math.min(Math.max(v, 0), height - 1)
+      const x0 = u | 0
+      const y0 = v | 0
+      const right = x0 + 1 < width ? channels : 0
+      const down = y0 + 1 < height ? width * channels : 0
+      const at = (y0 * width + x0) * channels
+      const to = ((y >> 1) * size + (x >> 1)) * 3
+      for (let k = 0; k < 3; k++) {
+        const i = at + k
+        const upper = data[i] + (data[i + right] - data[i]) * (u - x0)
+        const lower = data[i + down] + (data[i + down + right] - data[i + down]) * (u - x0)
+        out[to + k] += upper + (lower - upper) * (v - y0)
+      }
+    }
+  }
+  const scale = (range[1] - range[0]) / (4 * 255)
+  for (let i = 0; i < out.length; i++) out[i] = range[0] + scale * out[i]
+  return out
+}
+
+// Composes a map into the picture with the one from the picture's pixels to those of a pyramid level.
+function toLevel([a, b, c, d, e, f]: Affine, level: number): Affine {
+  const scale = 2 ** -level
+  const shift = (scale - 1) / 2
+  return [a * scale, b * scale, c * scale + shift, d * scale, e * scale, f * scale + shift]
+}

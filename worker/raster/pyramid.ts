@@ -1,0 +1,43 @@
+import type { Bitmap, Size } from './plane.ts'
+
+/** A picture and its halves; `level(n)` is 2ⁿ times smaller, made at its first use, and never smaller than 1 × 1. */
+export interface Pyramid {
+  readonly size: Size
+  level(n: number): Bitmap
+}
+
+/** Level n's pixel (x, y) covers level 0's pixels from 2ⁿ·(x, y) to 2ⁿ·(x + 1, y + 1); the border is replicated. */
+export function createPyramid(picture: Bitmap): Pyramid {
+  const levels = [picture]
+  return {
+    size: { width: picture.width, height: picture.height },
+    level(n) {
+      while (levels.length <= n) levels.push(halve(levels[levels.length - 1]))
+      return levels[n]
+    },
+  }
+}
+
+/** The highest level on which `length` px of the picture are at least `most` / √2 px, that is about `most` px. */
+export function levelFor(length: number, most: number): number {
+  return Math.max(0, Math.round(Math.log2(length / most)))
+}
+
+function halve({ width, height, channels, data }: Bitmap): Bitmap {
+  const size = { width: Math.ceil(width / 2), height: Math.ceil(height / 2) }
+  const out = new Uint8Array(size.width * size.height * channels)
+  for (let y = 0, to = 0; y < size.height; y++) {
+    const upper = 2 * y * width
+    const lower = Math.min(2 * y + 1, height - 1) * width
+    for (let x = 0; x < size.width; x++) {
+      const left = 2 * x
+      const right = Math.min(left + 1, width - 1)
+      const a = (upper + left) * channels
+      const b = (upper + right) * channels
+      const c = (lower + left) * channels
+      const d = (lower + right) * channels
+      for (let k = 0; k < channels; k++) out[to++] = (data[a + k] + data[b + k] + data[c + k] + data[d + k] + 2) >> 2
+    }
+  }
+  return { ...size, channels, data: out }
+}
