@@ -1,0 +1,118 @@
+import { buffer } from 'node:stream/consumers'
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  NoSuchKey,
+  NotFound,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { attachment } from './attachment.ts'
+import { demandContentType, demandKey, isKey, type ObjectStorage, storageFault } from './object.ts'
+
+export interface S3StorageSettings {
+  readonly bucket: string
+  /** What every key begins with in the bucket: empty, or ending in `/`. */
+  readonly prefix: string
+  readonly endpoint?: string
+  readonly region: string
+  /** The bucket in the path of URLs instead of in their host name. */
+  readonly pathStyle: boolean
+  /** How long one attempt may wait for a connection, and then for an answer. */
+  readonly timeoutMs?: number
+}
+
+const DELETED_AT_ONCE = 1000
+
+/** Objects in a bucket that speaks S3, with the credentials that AWS's tools would find. */
+export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
+  const client = createClient(settings)
+  const place = (key: string) => {
+    demandKey(key)
+    return { Bucket: settings.bucket, Key: settings.prefix + key }
+  }
+  const base = baseUrl(settings)
+  return {
+    async put(key, content, { contentType }) {
+      demandContentType(key, contentType)
+      const Body = content instanceof Uint8Array ? content : await buffer(content)
+      await faultless(client.send(new PutObjectCommand({ ...place(key), Body, ContentType: contentType })))
+    },
+    async get(key) {
+      const found = await orNull(client.send(new GetObjectCommand(place(key))))
+      return found?.Body ? Buffer.from(await faultless(found.Body.transformToByteArray())) : null
+    },
+    async delete(keys) {
+      const objects = keys.map((key) => ({ Key: place(key).Key }))
+      for (let i = 0; i < objects.length; i += DELETED_AT_ONCE) {
+        await deleteBatch(client, settings.bucket, objects.slice(i, i + DELETED_AT_ONCE))
+      }
+    },
+    exists: async (key) => (await orNull(client.send(new HeadObjectCommand(place(key))))) !== null,
+    async signedUrl(key, { expiresInSeconds, filename }) {
+      const ResponseContentDisposition = filename === undefined ? undefined : attachment(filename)
+      const command = new GetObjectCommand({ ...place(key), ResponseContentDisposition })
+      return faultless(getSignedUrl(client, command, { expiresIn: expiresInSeconds }))
+    },
+    keyOf(url) {
+      const key = url.startsWith(base) ? url.slice(base.length).split(/[?#]/, 1)[0] : ''
+      return isKey(key) ? key : null
+    },
+    async check() {
+      await faultless(client.send(new HeadBucketCommand({ Bucket: settings.bucket })))
+    },
+    close: () => client.destroy(),
+  }
+}
+
+function createClient({ endpoint, region, pathStyle, timeoutMs = 10_000 }: S3StorageSettings): S3Client {
+  return new S3Client({
+    endpoint,
+    region,
+    forcePathStyle: pathStyle,
+    maxAttempts: 3,
+    requestHandler: {
+      connectionTimeout: timeoutMs,
+      requestTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      throwOnRequestTimeout: true,
+    },
+    // Many S3 servers other than Amazon's refuse the checksums that newer clients add by themselves.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  })
+}
+
+/** What the URL of every object begins with. */
+function baseUrl({ bucket, prefix, endpoint, region, pathStyle }: S3StorageSettings): string {
+  const url = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
+  if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`
+  return `${url.href.replace(/\/$/, '')}/${pathStyle ? `${bucket}/` : ''}${prefix}`
+}
+
+async function deleteBatch(client: S3Client, bucket: string, objects: { Key: string }[]): Promise<void> {
+  const command = new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects: objects, Quiet: true } })
+  const { Errors = [] } = await faultless(client.send(command))
+  if (Errors.length > 0) throw storageFault(new Error(`${Errors.length} objects not deleted: ${Errors[0].Message}`))
+}
+
+/** A missing object is an answer; a missing bucket or account, also a 404, is a fault. */
+async function orNull<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading
+  } catch (cause) {
+    if (cause instanceof NoSuchKey || cause instanceof NotFound) return null
+    throw storageFault(cause)
+  }
+}
+
+async function faultless<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    throw storageFault(cause)
+  }
+}

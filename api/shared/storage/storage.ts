@@ -1,0 +1,43 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { DrapeError } from '../errors.ts'
+import { createFileStorage } from './file.ts'
+import type { ObjectStorage } from './object.ts'
+import { createS3Storage } from './s3.ts'
+
+export type { ObjectStorage } from './object.ts'
+
+export interface StorageSettings {
+  /** Base of the API; links to objects of the `file:` storage lead there. */
+  readonly publicUrl: string
+  /** Signs those links; a process that gives none away needs no secret. */
+  readonly signingSecret: string
+}
+
+/**
+ * The storage that a URL names: `file:<folder>`, or `s3://<bucket>/<prefix>` with `endpoint`, `region` (default `us-east-1`)
+ * and `pathStyle` in the query and AWS's usual variables for the credentials.
+ * @throws DrapeError INTERNAL_ERROR for any other URL
+ */
+export function createStorage(storageUrl: string, settings: StorageSettings): ObjectStorage {
+  if (storageUrl.startsWith('file:')) return createFileStorage({ root: folderOf(storageUrl), ...settings })
+  if (!URL.canParse(storageUrl) || !storageUrl.startsWith('s3://')) {
+    throw new DrapeError('INTERNAL_ERROR', 'The storage URL must be file:<folder> or s3://<bucket>/<prefix>.')
+  }
+  const { hostname, pathname, searchParams } = new URL(storageUrl)
+  const prefix = pathname.replace(/^\/+|\/+$/g, '')
+  return createS3Storage({
+    bucket: hostname,
+    prefix: prefix ? `${prefix}/` : '',
+    endpoint: searchParams.get('endpoint') ?? undefined,
+    region: searchParams.get('region') ?? 'us-east-1',
+    pathStyle: searchParams.get('pathStyle') === 'true',
+  })
+}
+
+/** Unlike other file URLs, `file:./folder` is taken from where the process was started. */
+function folderOf(fileUrl: string): string {
+  return fileUrl.startsWith('file:/')
+    ? fileURLToPath(fileUrl)
+    : resolve(decodeURIComponent(fileUrl.slice('file:'.length)))
+}

@@ -1,0 +1,164 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createS3Storage } from '../../../api/shared/storage/s3.ts'
+import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
+import { startS3Server } from '../../support/s3-server.ts'
+import { behavesAsStorage } from '../../support/storage-behaviour.ts'
+
+const LINKS = { publicUrl: 'https://fit.example', signingSecret: 'hush' }
+const JPEG = { contentType: 'image/jpeg' }
+
+function useCredentials({ accessKeyId, secretAccessKey }: { accessKeyId: string; secretAccessKey: string }): void {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', accessKeyId)
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', secretAccessKey)
+}
+
+const server = await startS3Server()
+const reason = 'unavailable' in server ? server.unavailable : ''
+if (reason) console.warn(`S3 tests are skipped: ${reason}`)
+
+describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => {
+  let storage: ObjectStorage
+  let urlOf: (bucket: string) => string
+
+  beforeAll(() => {
+    if ('unavailable' in server) return
+    useCredentials(server.credentials)
+    urlOf = (bucket) => `s3://${bucket}/some/prefix/?endpoint=${encodeURIComponent(server.endpoint)}&pathStyle=true`
+    storage = createStorage(urlOf(server.bucket), LINKS)
+  })
+  afterAll(async () => {
+    storage?.close()
+    if ('stop' in server) await server.stop()
+    vi.unstubAllEnvs()
+  })
+
+  behavesAsStorage(() => storage)
+
+  it('gives links that anybody may open, with the type that was put', async () => {
+    await storage.put('results/a.jpg', Buffer.from('picture'), JPEG)
+    const answer = await fetch(await storage.signedUrl('results/a.jpg', { expiresInSeconds: 60 }))
+    expect([answer.status, await answer.text()]).toEqual([200, 'picture'])
+    expect(answer.headers.get('content-type')).toBe('image/jpeg')
+    expect(answer.headers.get('content-disposition')).toBeNull()
+  })
+
+  it('gives links that save the picture under a name', async () => {
+    await storage.put('results/b.jpg', Buffer.from('picture'), JPEG)
+    const url = await storage.signedUrl('results/b.jpg', { expiresInSeconds: 60, filename: 'Blue "coat".jpg' })
+    const answer = await fetch(url)
+    expect(answer.headers.get('content-disposition')).toBe(
+      `attachment; filename="Blue _coat_.jpg"; filename*=UTF-8''Blue%20%22coat%22.jpg`,
+    )
+  })
+
+  it('gives links that a changed signature or key does not open', async () => {
+    await storage.put('results/c.jpg', Buffer.from('picture'), JPEG)
+    const url = await storage.signedUrl('results/c.jpg', { expiresInSeconds: 60 })
+    expect((await fetch(url.replace(/Signature=../, 'Signature=00'))).status).toBe(403)
+    expect((await fetch(url.replace('c.jpg', 'a.jpg'))).status).toBe(403)
+  })
+
+  it('gives links that die with the object', async () => {
+    await storage.put('results/d.jpg', Buffer.from('picture'), JPEG)
+    const url = await storage.signedUrl('results/d.jpg', { expiresInSeconds: 60 })
+    await storage.delete(['results/d.jpg'])
+    expect((await fetch(url)).status).toBe(404)
+  })
+
+  it('keeps prefixes apart', async () => {
+    await storage.put('apart.jpg', Buffer.from('picture'), JPEG)
+    const other = createStorage(urlOf('pictures').replace('some/prefix/', ''), LINKS)
+    expect(await other.get('apart.jpg')).toBeNull()
+    expect(String(await other.get('some/prefix/apart.jpg'))).toBe('picture')
+    other.close()
+  })
+
+  it('takes a missing bucket for a fault, not for a missing object', async () => {
+    const lost = createStorage(urlOf('no-such-bucket'), LINKS)
+    const fault = { code: 'SERVICE_UNAVAILABLE', retryable: true }
+    await expect(lost.check()).rejects.toMatchObject(fault)
+    await expect(lost.get('a.jpg')).rejects.toMatchObject(fault)
+    await expect(lost.put('a.jpg', Buffer.from('x'), JPEG)).rejects.toMatchObject(fault)
+    lost.close()
+  })
+
+  it('takes wrong credentials for a fault', async () => {
+    useCredentials({ accessKeyId: 'somebody', secretAccessKey: 'else' })
+    const stranger = createStorage(urlOf('pictures'), LINKS)
+    await expect(stranger.get('a.jpg')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true })
+    stranger.close()
+  })
+})
+
+describe('an S3 server that fails', () => {
+  let failing: Server | undefined
+
+  async function storageBefore(listener: RequestListener): Promise<ObjectStorage> {
+    useCredentials({ accessKeyId: 'drape', secretAccessKey: 'secret' })
+    failing = createServer(listener).listen(0, '127.0.0.1')
+    await new Promise((resolve) => failing?.once('listening', resolve))
+    const { port } = failing.address() as AddressInfo
+    return createS3Storage({
+      bucket: 'pictures',
+      prefix: '',
+      endpoint: `http://127.0.0.1:${port}`,
+      region: 'us-east-1',
+      pathStyle: true,
+      timeoutMs: 100,
+    })
+  }
+
+  afterEach(() => {
+    failing?.closeAllConnections()
+    failing?.close()
+    vi.unstubAllEnvs()
+  })
+
+  it('is asked again when it is busy for a moment', async () => {
+    let requests = 0
+    const storage = await storageBefore((_, response) => {
+      response.writeHead(++requests === 1 ? 503 : 200).end('bytes')
+    })
+    expect(String(await storage.get('a.jpg'))).toBe('bytes')
+  })
+
+  it.each<[string, RequestListener]>([
+    ['answers 500', (_, response) => response.writeHead(500).end()],
+    ['never answers', () => {}],
+    ['closes the connection', (request) => request.socket.destroy()],
+    ['answers half an object', (_, response) => response.writeHead(200, { 'content-length': 9 }).write('half')],
+    ['answers nonsense', (_, response) => response.writeHead(400).end('<html>')],
+  ])('is a fault worth another attempt when it %s', async (_, listener) => {
+    const storage = await storageBefore(listener)
+    await expect(storage.get('a.jpg')).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      retryable: true,
+      message: 'The object storage is not available.',
+    })
+    storage.close()
+  })
+
+  it('is a fault when it does not delete everything', async () => {
+    const storage = await storageBefore((_, response) => {
+      const error = '<Error><Key>a.jpg</Key><Code>AccessDenied</Code><Message>no</Message></Error>'
+      response.writeHead(200, { 'content-type': 'application/xml' }).end(`<DeleteResult>${error}</DeleteResult>`)
+    })
+    await expect(storage.delete(['a.jpg'])).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  })
+})
+
+describe("Amazon's own S3", () => {
+  it.each(['s3://pictures/shop?region=eu-central-1', 's3://pictures?region=eu-central-1&pathStyle=true'])(
+    'is found without an endpoint: %s',
+    async (url) => {
+      useCredentials({ accessKeyId: 'drape', secretAccessKey: 'secret' })
+      const storage = createStorage(url, LINKS)
+      const link = await storage.signedUrl('results/a.jpg', { expiresInSeconds: 60 })
+      expect(new URL(link).host).toMatch(/s3\.eu-central-1\.amazonaws\.com$/)
+      expect(storage.keyOf(link)).toBe('results/a.jpg')
+      vi.unstubAllEnvs()
+    },
+  )
+})

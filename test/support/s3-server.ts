@@ -1,0 +1,97 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+const VERSION = 'v1.8.0'
+const MODULE = `github.com/versity/versitygw/cmd/versitygw@${VERSION}`
+const CACHE = join(import.meta.dirname, '../../.cache/bin')
+const START_TIMEOUT_MS = 15_000
+
+export interface S3Server {
+  readonly endpoint: string
+  readonly bucket: string
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string }
+  stop(): Promise<void>
+}
+
+/**
+ * A real S3 server (versitygw, built once from its Go module) with one empty bucket, over a temporary folder.
+ * When it cannot be built, the reason why.
+ */
+export async function startS3Server(): Promise<S3Server | { readonly unavailable: string }> {
+  const program = await findOrBuild().catch((cause: Error) => ({ unavailable: `versitygw: ${cause.message}` }))
+  return typeof program === 'string' ? start(program) : program
+}
+
+async function findOrBuild(): Promise<string> {
+  const program = join(CACHE, `versitygw-${VERSION}`)
+  const exists = await access(program).then(
+    () => true,
+    () => false,
+  )
+  if (exists) return program
+  await mkdir(CACHE, { recursive: true })
+  const folder = await mkdtemp(join(CACHE, 'build-'))
+  try {
+    await promisify(execFile)('go', ['install', MODULE], { env: { ...process.env, GOBIN: folder, CGO_ENABLED: '0' } })
+    await rename(join(folder, 'versitygw'), program)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  return program
+}
+
+async function start(program: string): Promise<S3Server> {
+  const root = await mkdtemp(join(tmpdir(), 'drape-s3-'))
+  const [objects, metadata] = [join(root, 'objects'), join(root, 'metadata')]
+  await mkdir(join(objects, 'pictures'), { recursive: true })
+  await mkdir(metadata)
+  const credentials = { accessKeyId: 'drape', secretAccessKey: 'drape-test-secret' }
+  const address = `127.0.0.1:${await freePort()}`
+  const server = spawn(
+    program,
+    ['--quiet', '--health', '/healthy', '--port', address, 'posix', '--sidecar', metadata, objects],
+    {
+      env: { ROOT_ACCESS_KEY: credentials.accessKeyId, ROOT_SECRET_KEY: credentials.secretAccessKey },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
+  const exited = once(server, 'exit')
+  const stop = async () => {
+    server.kill('SIGKILL')
+    await exited
+    await rm(root, { recursive: true, force: true })
+  }
+  await Promise.race([
+    becomesHealthy(`http://${address}/healthy`),
+    exited.then(() => Promise.reject(new Error('ended'))),
+  ])
+  return { endpoint: `http://${address}`, bucket: 'pictures', credentials, stop }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+async function becomesHealthy(url: string): Promise<void> {
+  const end = Date.now() + START_TIMEOUT_MS
+  while (Date.now() < end) {
+    const healthy = await fetch(url).then(
+      (response) => response.ok,
+      () => false,
+    )
+    if (healthy) return
+    await sleep(50)
+  }
+  throw new Error(`no answer from ${url}`)
+}

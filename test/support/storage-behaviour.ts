@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { expect, it } from 'vitest'
+import type { ObjectStorage } from '../../api/shared/storage/storage.ts'
+
+const JPEG = { contentType: 'image/jpeg' }
+
+/** What every storage does, whatever lies below it. */
+export function behavesAsStorage(storage: () => ObjectStorage): void {
+  it('gives back the bytes that were put', async () => {
+    const bytes = randomBytes(300_000)
+    await storage().put('persons/acc_1/img_1.jpg', bytes, JPEG)
+    expect(await storage().get('persons/acc_1/img_1.jpg')).toEqual(bytes)
+    expect(await storage().exists('persons/acc_1/img_1.jpg')).toBe(true)
+  })
+
+  it('takes a part of a larger buffer as only that part', async () => {
+    await storage().put('part.png', Buffer.from('before-inside-after').subarray(7, 13), { contentType: 'image/png' })
+    expect(String(await storage().get('part.png'))).toBe('inside')
+  })
+
+  it('takes a stream', async () => {
+    await storage().put('stream.webp', Readable.from([Buffer.from('one '), Buffer.from('two')]), {
+      contentType: 'image/webp',
+    })
+    expect(String(await storage().get('stream.webp'))).toBe('one two')
+  })
+
+  it('keeps nothing of a stream that breaks', async () => {
+    async function* broken() {
+      yield Buffer.from('half')
+      throw new Error('the sender is gone')
+    }
+    await expect(
+      storage().put('broken.bin', Readable.from(broken()), { contentType: 'application/octet-stream' }),
+    ).rejects.toThrow()
+    expect(await storage().exists('broken.bin')).toBe(false)
+  })
+
+  it('replaces an object that is put again', async () => {
+    await storage().put('twice.jpg', Buffer.from('a longer first text'), JPEG)
+    await storage().put('twice.jpg', Buffer.from('second'), JPEG)
+    expect(String(await storage().get('twice.jpg'))).toBe('second')
+  })
+
+  it('knows no object that was never put', async () => {
+    expect(await storage().get('persons/nobody.jpg')).toBeNull()
+    expect(await storage().exists('persons/nobody.jpg')).toBe(false)
+  })
+
+  it('keeps an empty object apart from none', async () => {
+    await storage().put('empty.jpg', Buffer.alloc(0), JPEG)
+    expect(await storage().get('empty.jpg')).toEqual(Buffer.alloc(0))
+  })
+
+  it('deletes many objects at once, and those already gone', async () => {
+    const keys = Array.from({ length: 40 }, (_, i) => `many/${i}.jpg`)
+    await Promise.all(keys.map((key) => storage().put(key, Buffer.from(key), JPEG)))
+    await storage().put('many/kept.jpg', Buffer.from('kept'), JPEG)
+    const withMissing = [...keys, ...Array.from({ length: 1100 }, (_, i) => `missing/${i}.jpg`)]
+    await storage().delete(withMissing)
+    await storage().delete(withMissing)
+    await storage().delete([])
+    const left = await Promise.all(keys.map((key) => storage().exists(key)))
+    expect(left.filter(Boolean)).toHaveLength(0)
+    expect(await storage().exists('many/kept.jpg')).toBe(true)
+  })
+
+  it.each([
+    '../outside.jpg',
+    'a/../../outside.jpg',
+    '/etc/passwd.jpg',
+    'a//b.jpg',
+    './a.jpg',
+    'a\\b.jpg',
+    'a\0.jpg',
+    'a b.jpg',
+    'ä.jpg',
+    '.hidden.jpg',
+    'noextension',
+    'page.html',
+    'a.jpg/b.jpg',
+    'a.jpg\n',
+    '',
+    `${'long/'.repeat(120)}a.jpg`,
+    `${'x'.repeat(300)}.jpg`,
+  ])('refuses the key %j everywhere', async (key) => {
+    const refusal = { code: 'INTERNAL_ERROR', retryable: false }
+    await expect(storage().put(key, Buffer.from('x'), JPEG)).rejects.toMatchObject(refusal)
+    await expect(storage().get(key)).rejects.toMatchObject(refusal)
+    await expect(storage().exists(key)).rejects.toMatchObject(refusal)
+    await expect(storage().delete(['fine.jpg', key])).rejects.toMatchObject(refusal)
+    await expect(storage().signedUrl(key, { expiresInSeconds: 60 })).rejects.toMatchObject(refusal)
+  })
+
+  it('refuses content that its key does not name', async () => {
+    await expect(storage().put('a.png', Buffer.from('x'), JPEG)).rejects.toMatchObject({ code: 'INTERNAL_ERROR' })
+  })
+
+  it('finds the key of its own links, and none in foreign ones', async () => {
+    const url = await storage().signedUrl('results/acc_1/gen_1.jpg', { expiresInSeconds: 60, filename: 'My look.jpg' })
+    expect(storage().keyOf(url)).toBe('results/acc_1/gen_1.jpg')
+    const { origin, pathname } = new URL(url)
+    expect(storage().keyOf(`${origin}${pathname}`)).toBe('results/acc_1/gen_1.jpg')
+    for (const foreign of [
+      url.replace(origin, 'https://example.com'),
+      url.replace(origin, `${origin}.example.com`),
+      url.replace('results/', '../results/'),
+      url.replace('results/', '%2e%2e/results/'),
+      'not a url',
+    ]) {
+      expect(storage().keyOf(foreign)).toBeNull()
+    }
+  })
+
+  it('is ready', async () => {
+    await expect(storage().check()).resolves.toBeUndefined()
+  })
+}
