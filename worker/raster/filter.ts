@@ -13,7 +13,7 @@ export function boxBlur(plane: Plane, radius: number): Plane {
  */
 export function gaussianBlur(plane: Plane, sigma: number): Plane {
   if (sigma < 0.2) return plane
-  if (sigma < 2.5) return separable(plane, gaussianKernel(sigma))
+  if (sigma < 2.5) return { ...plane, data: separable({ ...plane, channels: 1 }, gaussianKernel(sigma)) }
   let result = plane
   for (const radius of boxRadii(sigma, 3)) result = boxBlur(result, radius)
   return result
@@ -22,6 +22,7 @@ export function gaussianBlur(plane: Plane, sigma: number): Plane {
 /** `gaussianBlur` on every channel. */
 export function gaussianBlurColours(colours: Colours, sigma: number): Colours {
   const { width, height, channels } = colours
+  if (sigma >= 0.2 && sigma < 2.5) return { ...colours, data: separable(colours, gaussianKernel(sigma)) }
   const out = new Float32Array(colours.data.length)
   const plane = createPlane(colours)
   for (let c = 0; c < channels; c++) {
@@ -150,35 +151,46 @@ function gaussianKernel(sigma: number): Float64Array {
   return kernel.map((k) => k / sum)
 }
 
-function separable({ width, height, data }: Plane, kernel: Float64Array): Plane {
+interface Interleaved {
+  width: number
+  height: number
+  channels: number
+  data: Float32Array
+}
+
+function separable({ width, height, channels, data }: Interleaved, kernel: Float64Array): Float32Array {
   const r = (kernel.length - 1) / 2
+  const stride = width * channels
+  const border = r * channels
   const rows = new Float32Array(data.length)
   // A row with its border replicated on both sides, so that the inner loop needs no bounds.
-  const line = new Float32Array(width + 2 * r)
-  for (let y = 0; y < height; y++) {
-    const row = y * width
-    line.fill(data[row], 0, r)
-    line.set(data.subarray(row, row + width), r)
-    line.fill(data[row + width - 1], r + width)
-    for (let x = 0; x < width; x++) {
-      const centre = x + r
+  const line = new Float32Array(stride + 2 * border)
+  for (let row = 0; row < data.length; row += stride) {
+    line.set(data.subarray(row, row + stride), border)
+    for (let i = 0; i < border; i++) {
+      line[i] = data[row + (i % channels)]
+      line[border + stride + i] = data[row + stride - channels + (i % channels)]
+    }
+    for (let x = 0; x < stride; x++) {
+      const centre = x + border
       let sum = kernel[r] * line[centre]
-      for (let k = 1; k <= r; k++) sum += kernel[r + k] * (line[centre - k] + line[centre + k])
+      for (let k = 1, step = channels; k <= r; k++, step += channels)
+        sum += kernel[r + k] * (line[centre - step] + line[centre + step])
       rows[row + x] = sum
     }
   }
   const out = new Float32Array(data.length)
   for (let y = 0; y < height; y++) {
-    const row = y * width
-    for (let x = 0; x < width; x++) out[row + x] = kernel[r] * rows[row + x]
+    const row = y * stride
+    for (let x = 0; x < stride; x++) out[row + x] = kernel[r] * rows[row + x]
     for (let k = 1; k <= r; k++) {
       const weight = kernel[r + k]
-      const above = Math.max(y - k, 0) * width
-      const below = Math.min(y + k, height - 1) * width
-      for (let x = 0; x < width; x++) out[row + x] += weight * (rows[above + x] + rows[below + x])
+      const above = Math.max(y - k, 0) * stride
+      const below = Math.min(y + k, height - 1) * stride
+      for (let x = 0; x < stride; x++) out[row + x] += weight * (rows[above + x] + rows[below + x])
     }
   }
-  return { width, height, data: out }
+  return out
 }
 
 // Box widths whose repeated application has the variance of the Gaussian (Kovesi 2010, "Fast almost-Gaussian filtering").
