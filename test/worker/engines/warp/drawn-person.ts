@@ -46,7 +46,10 @@ export interface DrawnPerson {
 }
 
 /** A frontal figure with a sleeveless top, symmetric about x = 240, whose masks and landmarks are known exactly. */
-export function drawPerson(pose: Pose = ARMS_AWAY, colours: Partial<typeof COLOURS> = {}): DrawnPerson {
+export function drawPerson(
+  pose: Pose = ARMS_AWAY,
+  colours: Partial<Record<keyof typeof COLOURS, Colour>> = {},
+): DrawnPerson {
   const landmarks = placeLandmarks(pose)
   const layers = drawLayers(landmarks)
   const drawn = visibleParts(layers)

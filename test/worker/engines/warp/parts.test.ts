@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { measureBody } from '../../../../worker/engines/warp/body.ts'
+import { findParts, type Parts } from '../../../../worker/engines/warp/parts.ts'
+import { countSet, type Mask, maskWhere } from '../../../../worker/raster/plane.ts'
+import { ARMS_BENT, COLOURS, type DrawnPerson, drawPerson } from './drawn-person.ts'
+
+const overlap = (a: Mask, b: Mask) => {
+  const shared = maskWhere(a, (i) => a.data[i] === 1 && b.data[i] === 1)
+  const either = maskWhere(a, (i) => a.data[i] === 1 || b.data[i] === 1)
+  return countSet(shared) / countSet(either)
+}
+
+const partsOf = ({ picture, person }: DrawnPerson): Parts => findParts(picture, person, measureBody(person))
+
+describe('findParts', () => {
+  const drawn = drawPerson()
+  const parts = partsOf(drawn)
+
+  it.each(['skin', 'top', 'lower', 'hair'] as const)('finds the drawn %s', (part) => {
+    expect(overlap(parts[part], drawn.drawn[part])).toBeGreaterThan(0.93)
+  })
+
+  it('gives every pixel of the person at most one part and none to the ground', () => {
+    const labelled = (i: number) => parts.skin.data[i] + parts.top.data[i] + parts.lower.data[i] + parts.hair.data[i]
+    const wrong = maskWhere(parts.skin, (i) => labelled(i) > (drawn.person.mask.data[i] > 0.5 ? 1 : 0))
+    expect(countSet(wrong)).toBe(0)
+  })
+
+  it('measures the colour of the skin', () => {
+    const [l, a, b] = parts.skinColour ?? [0, 0, 0]
+    // CIE Lab of the drawn skin's sRGB (205, 150, 125).
+    expect(Math.hypot(l - 66.4, a - 17.2, b - 21.9)).toBeLessThan(3)
+    expect(parts.hasFace).toBe(true)
+  })
+
+  it('tells black hair from a black top by where they are', () => {
+    const black = drawPerson(ARMS_BENT, { top: COLOURS.hair })
+    const { top, hair } = partsOf(black)
+    expect(overlap(top, black.drawn.top)).toBeGreaterThan(0.9)
+    expect(overlap(hair, black.drawn.hair)).toBeGreaterThan(0.9)
+  })
+
+  it('measures places in the body’s own coordinates', () => {
+    const at = (x: number, y: number) => y * 480 + x
+    expect(parts.along.data[at(240, 200)]).toBeCloseTo(0)
+    expect(parts.along.data[at(100, 360)]).toBeCloseTo(1)
+    expect(parts.across.data[at(300, 500)]).toBeCloseTo(0.5)
+    expect(parts.across.data[at(180, 90)]).toBeCloseTo(-0.5)
+  })
+})

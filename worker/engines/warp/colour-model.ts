@@ -1,0 +1,82 @@
+import { type Cluster, kMeans } from '../../raster/clusters.ts'
+import type { Colours, Mask, Plane } from '../../raster/plane.ts'
+
+/** Typical colours of one kind of surface as Gaussians in CIE Lab. */
+export type ColourModel = readonly Cluster[]
+
+// Cost of any colour where nothing is known about the surface: more than that of a fair match, less than that of a bad one.
+const UNKNOWN_COST = 60
+
+// Light varies more than hue, and a perfectly even patch must not refuse its own next pixel.
+const LEAST_DEVIATION = [6, 3, 3]
+
+const MOST_SAMPLES = 3000
+
+/** A set of Lab colours, interleaved. */
+export type Samples = Float32Array
+
+/** Lab colours of pixels that are set in `region` and surely the person's; at most 3,000 of them, evenly spread. */
+export function samplesOf(lab: Colours, region: Mask, person?: Plane): Samples {
+  const indices: number[] = []
+  for (let i = 0; i < region.data.length; i++)
+    if (region.data[i] && (person === undefined || person.data[i] > 0.8)) indices.push(i)
+  const step = Math.max(1, indices.length / MOST_SAMPLES)
+  const samples = new Float32Array(3 * Math.floor(indices.length / step))
+  for (let k = 0; 3 * k < samples.length; k++) {
+    const at = 3 * indices[Math.floor(k * step)]
+    samples.set(lab.data.subarray(at, at + 3), 3 * k)
+  }
+  return samples
+}
+
+export function countOf(samples: Samples): number {
+  return samples.length / 3
+}
+
+/** The samples that `keep` accepts. */
+export function filterSamples(samples: Samples, keep: (l: number, a: number, b: number) => boolean): Samples {
+  const kept: number[] = []
+  for (let i = 0; i < samples.length; i += 3) {
+    const [l, a, b] = [samples[i], samples[i + 1], samples[i + 2]]
+    if (keep(l, a, b)) kept.push(l, a, b)
+  }
+  return Float32Array.from(kept)
+}
+
+/** `count` typical colours, without those of fewer than 6 % of the samples; none when there are fewer than 60 samples. */
+export function learnColours(samples: Samples, count: number): ColourModel {
+  if (countOf(samples) < 60) return []
+  return kMeans(samples, { dimensions: 3, count })
+    .filter(({ share }) => share > 0.06)
+    .map((cluster) => ({ ...cluster, deviation: cluster.deviation.map((d, i) => Math.max(d, LEAST_DEVIATION[i])) }))
+}
+
+/** Puts into `out` how badly a Lab colour fits each of several models. */
+export type Costs = (colour: { l: number; a: number; b: number }, out: Float64Array) => void
+
+/**
+ * Cost of a colour: the least over a model's clusters of Σ (Δ/σ)² + 2 Σ ln σ − 0.6 ln share, which is twice the negative
+ * logarithm of a Gaussian with softened weights.
+ */
+export function createCosts(models: readonly ColourModel[]): Costs {
+  const terms = Float64Array.from(models.flatMap((model) => model.flatMap(termsOf)))
+  const ends = models.map((_, m) => 7 * models.slice(0, m + 1).reduce((sum, model) => sum + model.length, 0))
+  return ({ l, a, b }, out) => {
+    for (let m = 0, k = 0; m < ends.length; m++) {
+      let least = k === ends[m] ? UNKNOWN_COST : Number.POSITIVE_INFINITY
+      for (; k < ends[m]; k += 7) {
+        const dl = l - terms[k]
+        const da = a - terms[k + 1]
+        const db = b - terms[k + 2]
+        const cost = dl * dl * terms[k + 3] + da * da * terms[k + 4] + db * db * terms[k + 5] + terms[k + 6]
+        if (cost < least) least = cost
+      }
+      out[m] = least
+    }
+  }
+}
+
+function termsOf({ mean, deviation, share }: Cluster): number[] {
+  const spread = 2 * deviation.reduce((sum, d) => sum + Math.log(d), 0) - 0.6 * Math.log(share)
+  return [...mean, ...deviation.map((d) => 1 / (d * d)), spread]
+}

@@ -1,0 +1,169 @@
+import type { Person } from '../../person/person.ts'
+import type { Colours, Mask, Point, Size } from '../../raster/plane.ts'
+import { fillCapsules, fillPolygon } from '../../raster/polygon.ts'
+import { between, distance, move, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
+import { axisAt, bothSides } from './axes.ts'
+import type { BodyFrame } from './body.ts'
+import {
+  type ColourModel,
+  countOf,
+  createCosts,
+  filterSamples,
+  learnColours,
+  type Samples,
+  samplesOf,
+} from './colour-model.ts'
+
+export interface PartColours {
+  readonly skin: ColourModel
+  readonly top: ColourModel
+  readonly lower: ColourModel
+  readonly hair: ColourModel
+  readonly hasFace: boolean
+  /** The middle of the torso without the forearms in front of it. */
+  readonly chest: Mask
+  /** Where hair is looked for: above the eyes. */
+  readonly crown: Mask
+}
+
+/** Learns what skin, top, lower garment and hair look like from where they are to be expected on the body. */
+export function learnPartColours(lab: Colours, person: Person, body: BodyFrame): PartColours {
+  const samples = (region: Mask): Samples => samplesOf(lab, region, person.mask)
+  const face = samples(faceRegion(lab, person, body))
+  const hasFace = countOf(face) > 80 && person.landmarks.nose.visibility > 0.5
+  const skin = learnSkin(hasFace ? face : null, samples(bareRegion(lab, body)))
+  const arms = forearmRegion(lab, body)
+  const chest = torsoRegion(lab, body, [0.16, 0.8])
+  const thighs = torsoRegion(lab, body, [1.1, 1.45])
+  takeFrom(chest, arms)
+  takeFrom(thighs, arms)
+  const crown = crownRegion(lab, person, body)
+  return {
+    skin,
+    top: learnColours(withoutSkin(samples(chest), { skin, likeness: 14, least: 0.35 }), 4),
+    lower: learnColours(samples(thighs), 3),
+    hair: learnColours(withoutSkin(samples(crown), { skin, likeness: 12, least: 0 }), 2),
+    hasFace,
+    chest,
+    crown,
+  }
+}
+
+/** Width of the eye region in px, the head's own unit: eye distance or half the ear distance. */
+export function eyeWidth({ landmarks }: Person, body: BodyFrame): number {
+  return Math.max(
+    distance(landmarks.leftEye, landmarks.rightEye),
+    0.12 * body.unit,
+    0.5 * distance(landmarks.leftEar, landmarks.rightEar),
+  )
+}
+
+// The face's own colours, and those of hands, forearms and neck where they have its hue in whatever light. Without a face
+// only what is reddish and yellowish enough counts.
+function learnSkin(face: Samples | null, bare: Samples): ColourModel {
+  if (face === null)
+    return learnColours(
+      filterSamples(bare, (l, a, b) => l > 15 && a > 4 && b > 5),
+      2,
+    )
+  const model = learnColours(nearestToMedian(face, 0.75), 2)
+  if (model.length === 0) return model
+  const [l0, a0, b0] = [0, 1, 2].map((c) => model.reduce((sum, { mean }) => sum + mean[c], 0) / model.length)
+  const alike = filterSamples(bare, (l, a, b) => Math.hypot(a - a0, b - b0) < 9 && Math.abs(l - l0) < 32)
+  return countOf(alike) > 60 ? [...model, ...learnColours(alike, 2)] : model
+}
+
+function nearestToMedian(samples: Samples, share: number): Samples {
+  const [l0, a0, b0] = medianColour(samples)
+  const away = (l: number, a: number, b: number) => Math.abs(l - l0) + Math.abs(a - a0) + Math.abs(b - b0)
+  const distances = Float64Array.from({ length: countOf(samples) }, (_, i) =>
+    away(samples[3 * i], samples[3 * i + 1], samples[3 * i + 2]),
+  ).sort()
+  const limit = distances[Math.floor(share * (distances.length - 1))]
+  return filterSamples(samples, (l, a, b) => away(l, a, b) <= limit)
+}
+
+/** Median of each Lab channel. */
+export function medianColour(samples: Samples): [number, number, number] {
+  const median = (channel: number) => {
+    const values = Float64Array.from({ length: countOf(samples) }, (_, i) => samples[3 * i + channel]).sort()
+    return values[values.length >> 1]
+  }
+  return [median(0), median(1), median(2)]
+}
+
+// Drops samples that look like skin, unless less than `least` of them would stay.
+function withoutSkin(
+  samples: Samples,
+  { skin, likeness, least }: { skin: ColourModel; likeness: number; least: number },
+): Samples {
+  if (skin.length === 0) return samples
+  const costs = createCosts([skin])
+  const cost = new Float64Array(1)
+  const others = filterSamples(samples, (l, a, b) => {
+    costs({ l, a, b }, cost)
+    return cost[0] > likeness
+  })
+  return countOf(others) > least * countOf(samples) ? others : samples
+}
+
+function faceRegion(size: Size, person: Person, body: BodyFrame): Mask {
+  const width = eyeWidth(person, body)
+  const { nose } = person.landmarks
+  const ellipse = Array.from({ length: 48 }, (_, i) => {
+    const angle = (i * Math.PI) / 24
+    return { x: nose.x + 0.62 * width * Math.cos(angle), y: nose.y + 0.75 * width * Math.sin(angle) }
+  })
+  return fillPolygon(size, ellipse)
+}
+
+// Bones of forearms and hands, and the throat: bare on most people.
+function bareRegion(size: Size, body: BodyFrame): Mask {
+  const { elbow, wrist, knuckles } = body.joints
+  const radius = Math.max(2, 0.05 * body.unit)
+  const throat = move(body.shoulders, body.down, -0.22 * body.unit)
+  const bones = bothSides((side) => [between(elbow[side], wrist[side], 0.15), wrist[side], knuckles[side]])
+  const region = fillCapsules(size, [throat, throat], [0.07 * body.unit, 0.07 * body.unit])
+  for (const chain of bones) addTo(region, fillCapsules(size, chain, [radius, radius, radius]))
+  return region
+}
+
+function forearmRegion(size: Size, body: BodyFrame): Mask {
+  const { elbow, wrist, knuckles } = body.joints
+  const [left, right] = bothSides((side) => {
+    const radius = Math.max(1, body.armRadius[side])
+    const fingers = between(wrist[side], knuckles[side], 1.8)
+    return fillCapsules(size, [elbow[side], wrist[side], fingers], [radius, radius, radius])
+  })
+  addTo(left, right)
+  return left
+}
+
+function torsoRegion(size: Size, body: BodyFrame, [from, to]: readonly [number, number]): Mask {
+  return stripRegion(size, { from: axisAt(body, from), to: axisAt(body, to), halfWidth: 0.3 * body.unit })
+}
+
+function crownRegion(size: Size, person: Person, body: BodyFrame): Mask {
+  const { leftEye, rightEye, mouthLeft, mouthRight } = person.landmarks
+  const eyes = between(leftEye, rightEye, 0.5)
+  const up = unit(subtract(eyes, between(mouthLeft, mouthRight, 0.5)))
+  const width = eyeWidth(person, body)
+  return stripRegion(size, {
+    from: move(eyes, up, 1.6 * width),
+    to: move(eyes, up, 0.75 * width),
+    halfWidth: 0.8 * width,
+  })
+}
+
+function stripRegion(size: Size, { from, to, halfWidth }: { from: Point; to: Point; halfWidth: number }): Mask {
+  const across = scale(perpendicular(unit(subtract(to, from))), halfWidth)
+  return fillPolygon(size, [move(from, across, -1), move(from, across, 1), move(to, across, 1), move(to, across, -1)])
+}
+
+function addTo(region: Mask, other: Mask): void {
+  for (let i = 0; i < region.data.length; i++) region.data[i] |= other.data[i]
+}
+
+function takeFrom(region: Mask, other: Mask): void {
+  for (let i = 0; i < region.data.length; i++) if (other.data[i]) region.data[i] = 0
+}
