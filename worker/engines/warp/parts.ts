@@ -33,8 +33,6 @@ export interface Parts {
   readonly hasFace: boolean
 }
 
-const PARTS = ['skin', 'top', 'lower', 'hair'] as const
-
 /**
  * Labels every pixel of the person as skin, top, lower garment or hair: colours are learnt where each is to be expected,
  * costs of place keep them apart where colours agree, and a guided filter settles the labels along edges.
@@ -45,18 +43,18 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
   const { along, across } = bodyCoordinates(picture, body)
   const colours = learnPartColours(lab, person, body)
   const window = windowAround(person.mask, Math.ceil(0.06 * body.unit))
-  const probabilities = estimateProbabilities({ lab, along, across, colours, window })
   const refine = createGuidedFilter(greyGuide(rgb, window), {
     radius: Math.max(2, Math.round(0.025 * body.unit)),
     epsilon: 1e-3,
   })
-  const labels = labelPixels(probabilities.map(refine), { mask: person.mask, window })
-  const skin = maskOf(labels, 0)
+  const probabilities = estimateProbabilities({ lab, along, across, colours, window })
+  const labels = labelPixels(mapValues(probabilities, refine), { mask: person.mask, window, crown: colours.crown })
+  const skin = maskOf(labels, 1)
   return {
     skin,
-    top: maskOf(labels, 1),
-    lower: maskOf(labels, 2),
-    hair: touching(maskOf(labels, 3), colours.crown),
+    top: maskOf(labels, 2),
+    lower: maskOf(labels, 3),
+    hair: maskOf(labels, 4),
     along,
     across,
     lab,
@@ -111,12 +109,17 @@ interface Evidence {
   window: Window
 }
 
-// Probability of skin, top and lower; what is left to 1 is hair.
-function estimateProbabilities({ lab, along, across, colours, window }: Evidence): Plane[] {
-  const costs = createCosts(PARTS.map((part) => colours[part]))
-  const planes = [createPlane(window), createPlane(window), createPlane(window)]
-  const [skin, top, lower] = planes.map(({ data }) => data)
-  const cost = new Float64Array(PARTS.length)
+// Of the three parts but hair, how likely is skin and how likely top; and how likely is hair against all of them.
+interface Probabilities<T = Plane> {
+  skin: T
+  top: T
+  hair: T
+}
+
+function estimateProbabilities({ lab, along, across, colours, window }: Evidence): Probabilities {
+  const costs = createCosts([colours.skin, colours.top, colours.lower, colours.hair])
+  const result = { skin: createPlane(window), top: createPlane(window), hair: createPlane(window) }
+  const cost = new Float64Array(4)
   const colour = { l: 0, a: 0, b: 0 }
   for (let y = 0, to = 0; y < window.height; y++) {
     let i = (y + window.top) * lab.width + window.left
@@ -128,13 +131,22 @@ function estimateProbabilities({ lab, along, across, colours, window }: Evidence
       const f = along.data[i]
       if (f > 0.35 && f < 0.7 && colours.chest.data[i]) cost[0] += BARE_CHEST_COST
       addCostOfPlace(cost, f, Math.abs(across.data[i]))
-      const sum = toLikelihoods(cost)
-      skin[to] = cost[0] / sum
-      top[to] = cost[1] / sum
-      lower[to] = cost[2] / sum
+      const least = Math.min(cost[0], cost[1], cost[2])
+      const skin = likelihood(cost[0] - least)
+      const top = likelihood(cost[1] - least)
+      const sum = skin + top + likelihood(cost[2] - least)
+      const hair = likelihood(cost[3] - least)
+      result.skin.data[to] = skin / sum
+      result.top.data[to] = top / sum
+      result.hair.data[to] = hair / (hair + sum)
     }
   }
-  return planes
+  return result
+}
+
+// 6 is by how much a cost must be worse to count 1 / e.
+function likelihood(cost: number): number {
+  return Math.exp(-Math.min(Math.max(cost, -40), 40) / 6)
 }
 
 // The middle of a torso is seldom bare.
@@ -151,18 +163,6 @@ function limit(value: number): number {
   return Math.min(Math.max(value, 0), 3)
 }
 
-// Turns costs into likelihoods in place and returns their sum; 6 is how much worse a cost must be to count 1 / e.
-function toLikelihoods(cost: Float64Array): number {
-  let least = cost[0]
-  for (let k = 1; k < cost.length; k++) if (cost[k] < least) least = cost[k]
-  let sum = 0
-  for (let k = 0; k < cost.length; k++) {
-    cost[k] = Math.exp(-Math.min(cost[k] - least, 40) / 6)
-    sum += cost[k]
-  }
-  return sum
-}
-
 function greyGuide({ width, data }: Colours, window: Window): Plane {
   const grey = createPlane(window)
   for (let y = 0, to = 0; y < window.height; y++) {
@@ -172,38 +172,44 @@ function greyGuide({ width, data }: Colours, window: Window): Plane {
   return gaussianBlur(grey, 0.8)
 }
 
-// The likeliest part of every pixel of the person, counted from 1; 0 outside of the person.
-function labelPixels(probabilities: readonly Plane[], { mask, window }: { mask: Plane; window: Window }): Mask {
+function mapValues({ skin, top, hair }: Probabilities, map: (plane: Plane) => Plane): Probabilities {
+  return { skin: map(skin), top: map(top), hair: map(hair) }
+}
+
+// The likeliest part of every pixel of the person: 1 skin, 2 top, 3 lower, 4 hair; 0 outside of the person.
+function labelPixels(
+  { skin, top, hair }: Probabilities,
+  { mask, window, crown }: { mask: Plane; window: Window; crown: Mask },
+): Mask {
   const labels = createMask(mask)
-  const [skin, top, lower] = probabilities.map(({ data }) => data)
+  const hairy = createMask(mask)
   for (let y = 0, from = 0; y < window.height; y++) {
     let i = (y + window.top) * mask.width + window.left
     for (let x = 0; x < window.width; x++, i++, from++) {
       if (mask.data[i] <= 0.5) continue
-      let best = 4
-      let most = 1 - skin[from] - top[from] - lower[from]
-      if (lower[from] >= most) [best, most] = [3, lower[from]]
-      if (top[from] >= most) [best, most] = [2, top[from]]
-      labels.data[i] = skin[from] >= most ? 1 : best
+      const s = skin.data[from]
+      const t = top.data[from]
+      const most = Math.max(s, t, 1 - s - t)
+      labels.data[i] = s === most ? 1 : t === most ? 2 : 3
+      hairy.data[i] = hair.data[from] > (1 - hair.data[from]) * most ? 1 : 0
     }
   }
+  labelHair(labels, hairy, crown)
   return labels
+}
+
+// Hair hangs together with the crown of the head; what looks like it elsewhere is whatever else is likeliest there.
+function labelHair(labels: Mask, hairy: Mask, crown: Mask): void {
+  const { labels: tufts } = connectedComponents(hairy)
+  const grown = new Set<number>()
+  for (let i = 0; i < tufts.length; i++) if (tufts[i] && crown.data[i]) grown.add(tufts[i])
+  for (let i = 0; i < tufts.length; i++) if (tufts[i] && grown.has(tufts[i])) labels.data[i] = 4
 }
 
 function maskOf(labels: Mask, part: number): Mask {
   const mask = createMask(labels)
-  for (let i = 0; i < mask.data.length; i++) mask.data[i] = labels.data[i] === part + 1 ? 1 : 0
+  for (let i = 0; i < mask.data.length; i++) mask.data[i] = labels.data[i] === part ? 1 : 0
   return mask
-}
-
-// Hair hangs together with the crown of the head; dark specks elsewhere are something else.
-function touching(mask: Mask, region: Mask): Mask {
-  const { labels } = connectedComponents(mask)
-  const kept = new Set<number>()
-  for (let i = 0; i < labels.length; i++) if (labels[i] && region.data[i]) kept.add(labels[i])
-  const out = createMask(mask)
-  for (let i = 0; i < labels.length; i++) out.data[i] = labels[i] && kept.has(labels[i]) ? 1 : 0
-  return out
 }
 
 function skinColourOf(
