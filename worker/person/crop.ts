@@ -1,0 +1,57 @@
+import type { Point, Size } from '../raster/plane.ts'
+import type { Box } from './person.ts'
+
+// Room around the box in per cent of its height; whole numbers, because 1000 × 1.14 is more than 1140 in floating point.
+const ABOVE = 10
+const BELOW = 4
+const BESIDE = 8
+// In a frame too small for the person: how much of the rectangle's height the room above the head may take.
+const MOST_HEADROOM = 0.25
+// Where a picture without a person is cut in height: 0 would keep the top, 0.5 the middle.
+const UPPER_BIAS = 0.25
+
+/**
+ * The 4:5 rectangle of the frame that shows the person: whole px, inside of the frame, 4n × 5n px except in frames smaller than 4 × 5.
+ * The person's box is padded by shares of its height (10 % above, 4 % below, 8 % to each side). The smallest rectangle that holds
+ * this is centred on it and shifted into the frame. Where the frame is too small for it, the largest one that fits is taken from the
+ * top of the padded box downwards; if `head` is given, it is moved sideways until the head is in its middle half.
+ */
+export function cropAroundPerson({ x, y, width, height }: Box, frame: Size, head?: Point): Box {
+  const paddedWidth = (100 * width + 2 * BESIDE * height) / 100
+  const paddedHeight = ((100 + ABOVE + BELOW) * height) / 100
+  const wanted = Math.max(1, Math.ceil(Math.max(paddedWidth / 4, paddedHeight / 5)))
+  const largest = largestPortrait(frame)
+  const fits = 4 * wanted <= largest.width && 5 * wanted <= largest.height
+  const size = fits ? { width: 4 * wanted, height: 5 * wanted } : largest
+  const above = (ABOVE * height) / 100
+  const centred = x + (width - size.width) / 2
+  if (fits) return placeInFrame(frame, size, { x: centred, y: y - above + (paddedHeight - size.height) / 2 })
+  const toHead = head === undefined ? centred : clamp(centred, head.x - 0.75 * size.width, head.x - 0.25 * size.width)
+  return placeInFrame(frame, size, { x: toHead, y: y - Math.min(above, MOST_HEADROOM * size.height) })
+}
+
+/** The largest 4:5 rectangle of the frame, in the middle across and a quarter of the spare height from the top. */
+export function cropWithoutPerson(frame: Size): Box {
+  const size = largestPortrait(frame)
+  return placeInFrame(frame, size, {
+    x: (frame.width - size.width) / 2,
+    y: (frame.height - size.height) * UPPER_BIAS,
+  })
+}
+
+function largestPortrait({ width, height }: Size): Size {
+  const n = Math.floor(Math.min(width / 4, height / 5))
+  return n > 0 ? { width: 4 * n, height: 5 * n } : { width: Math.min(width, 4), height: Math.min(height, 5) }
+}
+
+function placeInFrame(frame: Size, size: Size, { x, y }: { x: number; y: number }): Box {
+  return {
+    x: clamp(Math.round(x), 0, frame.width - size.width),
+    y: clamp(Math.round(y), 0, frame.height - size.height),
+    ...size,
+  }
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(Math.max(value, least), most)
+}
