@@ -1,0 +1,82 @@
+import { boxBlur } from '../raster/filter.ts'
+import { type Bitmap, createPlane, type Plane, type Point, type Size } from '../raster/plane.ts'
+import { createPyramid } from '../raster/pyramid.ts'
+import { resizeAreaPlane } from '../raster/sample.ts'
+import type { Box, Person } from './person.ts'
+
+export const PHOTO_WARNINGS = ['no_person', 'several_people', 'too_small', 'blurred', 'truncated'] as const
+export type PhotoWarning = (typeof PHOTO_WARNINGS)[number]
+
+const LEAST_HEIGHT = 256
+// The height at which sharpness is judged, in px: detail finer than this does not reach the result.
+const JUDGED_HEIGHT = 512
+const MOST_BLUR = 0.65
+// A skull reaches 1.5 times the distance of eyes and mouth above the eyes.
+const LEAST_FOREHEAD = 1.3
+
+/** What speaks against a try-on with this photo; `person` is the main one that was found in it. */
+export function warnAboutPhoto(picture: Bitmap, person: Person | null): PhotoWarning[] {
+  if (person === null) return ['no_person']
+  const warnings: PhotoWarning[] = []
+  if (person.people > 1) warnings.push('several_people')
+  if (person.box.height < LEAST_HEIGHT) warnings.push('too_small')
+  if (measureBlur(picture, person.box) > MOST_BLUR) warnings.push('blurred')
+  if (isTruncated(person, picture)) warnings.push('truncated')
+
+  return warnings
+}
+
+/**
+ * How blurred the part of the picture in `box` is, 0 (sharp) to 1: the share of the differences between neighbours that is left
+ * when it is blurred once more (after Crété, Dolmiere, Ladret, Nicolas 2007, "The blur effect"). Judged at a height of 512 px at most.
+ */
+export function measureBlur(picture: Bitmap, box: Box): number {
+  const brightness = brightnessOf(picture, box)
+  const blurred = boxBlur(brightness, 4)
+  return Math.max(differenceLeft(brightness, blurred, 'across'), differenceLeft(brightness, blurred, 'down'))
+}
+
+function brightnessOf(picture: Bitmap, box: Box): Plane {
+  const level = Math.max(0, Math.floor(Math.log2(box.height / JUDGED_HEIGHT)))
+  const { width, height, channels, data } = createPyramid(picture).level(level)
+  const left = Math.floor(box.x / 2 ** level)
+  const top = Math.floor(box.y / 2 ** level)
+  const plane = createPlane({
+    width: Math.max(1, Math.min(width - left, Math.round(box.width / 2 ** level))),
+    height: Math.max(1, Math.min(height - top, Math.round(box.height / 2 ** level))),
+  })
+  for (let y = 0, to = 0; y < plane.height; y++) {
+    let from = ((top + y) * width + left) * channels
+    for (let x = 0; x < plane.width; x++, from += channels) {
+      plane.data[to++] = (data[from] + data[from + 1] + data[from + 2]) / 3
+    }
+  }
+  const scale = JUDGED_HEIGHT / plane.height
+  if (scale >= 1) return plane
+  return resizeAreaPlane(plane, { width: Math.max(1, Math.round(plane.width * scale)), height: JUDGED_HEIGHT })
+}
+
+function differenceLeft(sharp: Plane, blurred: Plane, direction: 'across' | 'down'): number {
+  const step = direction === 'across' ? 1 : sharp.width
+  let total = 0
+  let left = 0
+  for (let y = direction === 'down' ? 1 : 0; y < sharp.height; y++) {
+    for (let x = direction === 'across' ? 1 : 0; x < sharp.width; x++) {
+      const i = y * sharp.width + x
+      const before = Math.abs(sharp.data[i] - sharp.data[i - step])
+      total += before
+      left += Math.min(before, Math.abs(blurred.data[i] - blurred.data[i - step]))
+    }
+  }
+  return total > 0 ? left / total : 1
+}
+
+// Whether the frame cuts off what a try-on needs: the head, the shoulders or the hips.
+function isTruncated({ landmarks }: Person, { width, height }: Size): boolean {
+  const { leftEye, rightEye, mouthLeft, mouthRight } = landmarks
+  const eyes = (leftEye.y + rightEye.y) / 2
+  const forehead = LEAST_FOREHEAD * ((mouthLeft.y + mouthRight.y) / 2 - eyes)
+  const isOutside = ({ x, y }: Point) => x < 0 || y < 0 || x > width - 1 || y > height - 1
+  const torso = [landmarks.leftShoulder, landmarks.rightShoulder, landmarks.leftHip, landmarks.rightHip]
+  return eyes < forehead || torso.some(isOutside)
+}
