@@ -1,9 +1,13 @@
 import { distanceTo } from './distance.ts'
 import { type Mask, maskWhere, type Plane } from './plane.ts'
 
+// Up to this radius it is cheaper to stamp discs along the edge than to measure the distance of every pixel.
+const STAMPED_RADIUS = 8
+
 /** Grows the set pixels by a disc of `radius` px (Euclidean). */
 export function dilate(mask: Mask, radius: number): Mask {
   if (radius < 0.5) return mask
+  if (radius <= STAMPED_RADIUS) return stampDiscs(mask, radius)
   const distance = distanceTo(mask).data
   return maskWhere(mask, (i) => distance[i] <= radius + 0.25)
 }
@@ -24,8 +28,10 @@ export function close(mask: Mask, radius: number): Mask {
   return erode(dilate(mask, radius), radius)
 }
 
-export function invert(mask: Mask): Mask {
-  return maskWhere(mask, (i) => mask.data[i] === 0)
+export function invert({ width, height, data }: Mask): Mask {
+  const out = new Uint8Array(data.length)
+  for (let i = 0; i < out.length; i++) out[i] = data[i] ^ 1
+  return { width, height, data: out }
 }
 
 /** Largest (`direction` 1) or smallest (−1) value in a (2·radius + 1) square window, whole pixels. */
@@ -48,6 +54,34 @@ export function extreme(plane: Plane, radius: number, direction: 1 | -1): Plane 
       for (let k = Math.max(0, y - radius); k <= Math.min(height - 1, y + radius); k++)
         best = pick(best, rows[k * width + x])
       out[y * width + x] = best
+    }
+  }
+  return { width, height, data: out }
+}
+
+// The nearest set pixel of any other pixel has an unset neighbour, so discs around such pixels are enough.
+function stampDiscs(mask: Mask, radius: number): Mask {
+  const { width, height, data } = mask
+  const out = data.slice()
+  const reach = Math.floor(radius + 0.25)
+  const halves = Int32Array.from({ length: 2 * reach + 1 }, (_, k) =>
+    Math.floor(Math.sqrt(Math.max(0, (radius + 0.25) ** 2 - (k - reach) ** 2))),
+  )
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const i = y * width + x
+      if (!data[i]) continue
+      const enclosed =
+        (x === 0 || data[i - 1]) &&
+        (x === width - 1 || data[i + 1]) &&
+        (y === 0 || data[i - width]) &&
+        (y === height - 1 || data[i + width])
+      if (enclosed) continue
+      for (let dy = Math.max(-reach, -y); dy <= Math.min(reach, height - 1 - y); dy++) {
+        const half = halves[dy + reach]
+        const row = (y + dy) * width
+        out.fill(1, row + Math.max(0, x - half), row + Math.min(width - 1, x + half) + 1)
+      }
     }
   }
   return { width, height, data: out }
