@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { decodeImage } from '../../../api/shared/image.ts'
+import { type Bitmap, type Mask, maskWhere, type Point } from '../../../worker/raster/plane.ts'
+
+const FOLDER = join(import.meta.dirname, '../../fixtures/garments')
+
+export interface KnownGarment {
+  readonly picture: Bitmap
+  readonly mask: Mask
+  readonly height: number
+  readonly landmarks: ReadonlyMap<string, Point>
+}
+
+/** A rendered garment with its true mask and landmarks. */
+export async function readGarment(name: string): Promise<KnownGarment> {
+  const picture = await decodeImage(await readFile(join(FOLDER, `${name}.jpg`)))
+  const drawn = await decodeImage(await readFile(join(FOLDER, `${name}-mask.png`)))
+  const known: { box: number[]; landmarks: Record<string, [number, number]> } = JSON.parse(
+    await readFile(join(FOLDER, `${name}.json`), 'utf8'),
+  )
+  return {
+    picture,
+    mask: maskWhere(picture, (i) => drawn.data[i * drawn.channels] > 127),
+    height: known.box[3] - known.box[1],
+    landmarks: new Map(Object.entries(known.landmarks).map(([key, [x, y]]) => [key, { x, y }])),
+  }
+}
+
+/** Intersection over union of a mask and the pixels where `alpha` is above one half. */
+export function overlap(mask: Mask, alpha: { readonly data: ArrayLike<number> }): number {
+  let both = 0
+  let either = 0
+  for (let i = 0; i < mask.data.length; i++) {
+    const found = alpha.data[i] > 0.5
+    if (found && mask.data[i]) both++
+    if (found || mask.data[i]) either++
+  }
+  return both / either
+}

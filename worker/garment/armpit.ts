@@ -1,0 +1,71 @@
+import type { Point } from '../raster/plane.ts'
+import { farthestAlong } from './chain.ts'
+import type { HalfOutline } from './half-outline.ts'
+import type { Shape } from './upright.ts'
+
+/** The deepest bay between a sleeve's tip and the hem. */
+export interface ArmpitBay {
+  /** Index of the armpit and of the sleeve's tip in the half outline. */
+  readonly armpit: number
+  readonly tip: number
+  /** Depth over the garment's height. */
+  readonly depth: number
+}
+
+/** The bay that a sleeve leaves beside the body, or null when the half outline has none. */
+export function findArmpit({ points }: HalfOutline, shape: Shape, torsoWidth: number): ArmpitBay | null {
+  let best: ArmpitBay | null = null
+  for (const tip of sleeveTips(points)) {
+    const below = points.slice(tip + 1)
+    for (const end of new Set([tip + 1 + farthestAlong(below, 0.45, 1), points.length - 1])) {
+      const bay = deepestInside(points, { tip, end, shape, torsoWidth })
+      if (bay && bay.depth > (best?.depth ?? 0)) best = bay
+    }
+  }
+  return best
+}
+
+// Where sleeves end, for sleeves that hang, stand out or point anywhere between.
+function sleeveTips(points: readonly Point[]): number[] {
+  const directions = [
+    [1, 0.25],
+    [1, 0],
+    [1, 0.6],
+    [0.35, 1],
+    [0.9, 1],
+  ]
+  const tips = new Set(directions.map(([dx, dy]) => farthestAlong(points, dx, dy)))
+  return [...tips].filter((tip) => tip <= points.length - 8)
+}
+
+function deepestInside(
+  points: readonly Point[],
+  { tip, end, shape, torsoWidth }: { tip: number; end: number; shape: Shape; torsoWidth: number },
+): ArmpitBay | null {
+  const dx = points[end].x - points[tip].x
+  const dy = points[end].y - points[tip].y
+  const length = Math.hypot(dx, dy)
+  if (length < 0.12 * shape.height) return null
+  let armpit = tip
+  let depth = 0
+  for (let i = tip; i <= end; i++) {
+    const bodySide = ((points[i].y - points[tip].y) * dx - (points[i].x - points[tip].x) * dy) / length
+    if (bodySide <= depth) continue
+    depth = bodySide
+    armpit = i
+  }
+  const point = points[armpit]
+  const onChord = points[tip].y + (dy / (Math.abs(dx) > 1e-6 ? dx : 1e-6)) * (point.x - points[tip].x)
+  const above = point.y < onChord || Math.abs(dx) < 0.05 * shape.width
+  const betweenBodyAndTip = point.x < points[tip].x - 0.02 * shape.width && point.x > 0.2 * torsoWidth
+  return above && betweenBodyAndTip && depth > 0 ? { armpit, tip, depth: depth / shape.height } : null
+}
+
+/** Whether both halves together look like a garment with sleeves. */
+export function hasSleeves(bays: readonly (ArmpitBay | null)[]): boolean {
+  const depths = bays.map((bay) => bay?.depth ?? 0)
+  const least = Math.min(...depths)
+  const most = Math.max(...depths)
+  if (least < 0.3 * most && most < 0.12) return false
+  return least > 0.035 || most > 0.12
+}

@@ -1,0 +1,93 @@
+import { CATEGORIES, type Category, type GarmentKind } from './garment.ts'
+import { GERMANIC_WORDS, JOINING_WORDS, ROMANCE_WORDS, WEAK_WORDS } from './garment-words.ts'
+
+/** What the caller says about a product. */
+export interface ProductWords {
+  readonly title?: string | null
+  readonly description?: string | null
+  /** `category` counts where it is one of ours. */
+  readonly classifications?: Readonly<Record<string, unknown>> | null
+}
+
+/**
+ * The category a product is sold under: the caller's own classification, else the garment that the title names, else the one
+ * that the description names first; null when none of them says.
+ */
+export function categoryFromWords({ title, description, classifications }: ProductWords): Category | null {
+  const given = CATEGORIES.find((known) => known === classifications?.category)
+  return given ?? categoryOfPhrase(title ?? '') ?? categoryOfPhrase(description ?? '')
+}
+
+/** The category that an outline alone suggests. */
+export function categoryOfOutline(kind: GarmentKind): Category {
+  if (kind === 'dress') return 'one-pieces'
+  return kind === 'top' ? 'tops' : 'bottoms'
+}
+
+/** How a garment is shown on its product photo. */
+export type GarmentType = 'flat_lay' | 'ghost_mannequin' | 'on_model'
+
+/** True when a person detected in a product photo is really there: the detector's score and the landmark model's presence, 0 to 1. */
+export function isWorn({ score, presence }: { score: number; presence: number }): boolean {
+  return score >= 0.5 && presence >= 0.8
+}
+
+// A garment's name in a title is its head noun: the last of Germanic words ("shirt dress" is a dress, "dress shirt" a
+// shirt), the first of Romance ones. What follows "with" or "for" is another piece.
+function categoryOfPhrase(phrase: string): Category | null {
+  const parts = splitAtJoiningWords(tokens(phrase))
+  for (const part of parts) {
+    const found = headOf(part)
+    if (found) return found
+  }
+  for (const word of parts.flat()) if (Object.hasOwn(WEAK_WORDS, word)) return WEAK_WORDS[word]
+  return null
+}
+
+function tokens(phrase: string): string[] {
+  return phrase
+    .slice(0, 2000)
+    .normalize('NFD')
+    .replace(/\p{Mark}/gu, '')
+    .toLowerCase()
+    .replace(/\bt[\s-]shirt/g, 'tshirt')
+    .split(/[^\p{Letter}]+/u)
+    .filter((word) => word.length > 0)
+}
+
+function splitAtJoiningWords(all: readonly string[]): string[][] {
+  const parts: string[][] = [[]]
+  for (const word of all) {
+    if (JOINING_WORDS.has(word)) parts.push([])
+    else parts[parts.length - 1].push(word)
+  }
+  return parts
+}
+
+function headOf(part: readonly string[]): Category | null {
+  const germanic = part.map((word) => germanicCategory(word))
+  const romance = part.map((word) => categoryIn(ROMANCE_WORDS, (known) => known === word))
+  const first = romance.findIndex((category) => category !== null)
+  const last = germanic.findLastIndex((category) => category !== null)
+  if (first >= 0 && (last < 0 || first < last || germanic[last] === romance[first])) return romance[first]
+  return last >= 0 ? germanic[last] : null
+}
+
+function germanicCategory(word: string): Category | null {
+  const whole = categoryIn(GERMANIC_WORDS, (known) => known === word)
+  if (whole) return whole
+  return categoryIn(
+    GERMANIC_WORDS,
+    (known) => known.length >= 4 && word.length >= known.length + 3 && word.endsWith(known),
+  )
+}
+
+function categoryIn(
+  table: Readonly<Record<Exclude<Category, 'other'>, readonly string[]>>,
+  matches: (known: string) => boolean,
+): Category | null {
+  for (const category of CATEGORIES) {
+    if (category !== 'other' && table[category].some(matches)) return category
+  }
+  return null
+}

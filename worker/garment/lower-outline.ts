@@ -1,0 +1,58 @@
+import { findBays } from '../raster/contour.ts'
+import type { Point } from '../raster/plane.ts'
+import { farthestAlong } from './chain.ts'
+import type { Shape } from './upright.ts'
+
+/** Landmarks of trousers in px of the shape; pairs are [picture left, picture right]. */
+export interface TrousersLandmarks {
+  readonly waist: readonly [Point, Point]
+  readonly hip: readonly [Point, Point]
+  readonly crotch: Point
+  readonly ankleOuter: readonly [Point, Point]
+  readonly ankleInner: readonly [Point, Point]
+}
+
+/** The crotch: a deep bay from below on the axis, between two feet; null when the outline is not that of trousers. */
+export function findCrotch({ contour, top, height, width }: Shape): Point | null {
+  const deep = findBays(contour).filter((bay) => {
+    const { x, y } = contour[bay.deepest]
+    const feet = Math.min(contour[bay.from].y, contour[bay.to].y)
+    return (
+      Math.abs(x) < 0.15 * width && bay.depth > 0.22 * height && y > top + 0.12 * height && feet > top + 0.6 * height
+    )
+  })
+  return deep.length === 0 ? null : contour[deep.reduce((a, b) => (b.depth > a.depth ? b : a)).deepest]
+}
+
+/** Trousers' landmarks, given their crotch. */
+export function findTrousersLandmarks(shape: Shape, crotch: Point): TrousersLandmarks {
+  const { contour, top, height, width } = shape
+  const extreme = (points: readonly Point[], dx: number, dy: number) => points[farthestAlong(points, dx, dy)]
+  const leg = (side: number) =>
+    contour.filter((p) => p.y > top + 0.7 * height && side * (p.x - crotch.x) > -0.02 * width)
+  const thigh = (side: number) =>
+    contour.filter((p) => p.y > top + 0.1 * height && p.y < crotch.y + 0.05 * height && side * p.x > 0)
+  return {
+    waist: [extreme(contour, -0.35, -1), extreme(contour, 0.35, -1)],
+    hip: [extreme(thigh(-1), -1, 0), extreme(thigh(1), 1, 0)],
+    crotch,
+    ankleOuter: [extreme(leg(-1), -0.7, 1), extreme(leg(1), 0.7, 1)],
+    ankleInner: [extreme(leg(-1), 0.7, 1), extreme(leg(1), -0.7, 1)],
+  }
+}
+
+/**
+ * True for an outline that is closed at the top by a waistband and hangs down without arms: one run over the axis right
+ * below the top, and hardly any bays.
+ */
+export function looksLikeSkirt(shape: Shape): boolean {
+  const { contour, mask, axis, top, height, width } = shape
+  const row = Math.round(top + 0.03 * height) * mask.width
+  let covered = 0
+  for (let x = 0; x < mask.width; x++) covered += mask.data[row + x]
+  if (!mask.data[row + Math.round(axis)] || covered < 0.4 * width) return false
+  const waist = contour.filter((p) => p.y < top + 0.06 * height)
+  const dip = findBays(waist).reduce((most, bay) => Math.max(most, bay.depth), 0)
+  const bays = findBays(contour).filter((bay) => bay.depth > 0.05 * height)
+  return bays.length === 0 && dip < 0.04 * height
+}

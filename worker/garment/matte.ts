@@ -1,0 +1,125 @@
+import { dilate, erode } from '../raster/morphology.ts'
+import { type Colours, type Mask, maskToPlane, type Plane } from '../raster/plane.ts'
+
+/** A garment's edge at the resolution of its silhouette. */
+export interface Matte {
+  /** 0 to 1. */
+  readonly alpha: Plane
+  /** sRGB; the ground's spill is taken out of the edge's pixels and of those next to it. */
+  readonly colours: Colours
+  /** 1 where the picture's own colour was good as it is. */
+  readonly solid: Mask
+}
+
+/** Windows around one pixel are this much wider than the band itself, so that they see both sides of it. */
+interface Band {
+  readonly inside: Mask
+  readonly outside: Mask
+  readonly radius: number
+}
+
+/**
+ * Soft alpha in a band along the silhouette: how far each pixel's colour lies on the way from the ground nearby to the garment
+ * nearby. Where the two hardly differ (white on white) the silhouette's own edge counts instead. `colours` is sRGB, `clean`
+ * the pixels that may stand for the ground.
+ */
+export function matte(colours: Colours, silhouette: Mask, clean: Mask): Matte {
+  const radius = Math.max(2, Math.round(0.004 * Math.max(silhouette.width, silhouette.height)))
+  const inside = erode(silhouette, radius)
+  const grown = dilate(silhouette, radius)
+  const outside: Mask = { ...clean, data: clean.data.map((v, i) => (v && !grown.data[i] ? 1 : 0)) }
+  const alpha = maskToPlane(inside)
+  const pixels = bandPixels(inside, grown)
+  for (const i of pixels)
+    alpha.data[i] = bandAlpha(colours, silhouette, { pixel: i, band: { inside, outside, radius } })
+  const solid = solidPixels(silhouette, alpha)
+  return { alpha, solid, colours: withoutSpill(colours, solid, dilate(grown, 2)) }
+}
+
+function bandPixels(inside: Mask, grown: Mask): number[] {
+  const pixels: number[] = []
+  for (let i = 0; i < grown.data.length; i++) if (grown.data[i] && !inside.data[i]) pixels.push(i)
+  return pixels
+}
+
+function bandAlpha(colours: Colours, silhouette: Mask, { pixel, band }: { pixel: number; band: Band }): number {
+  const edge = softEdge(silhouette, pixel)
+  const garment = localMean(colours, band.inside, { pixel, radius: 2 * band.radius })
+  const ground = localMean(colours, band.outside, { pixel, radius: 2 * band.radius })
+  const within = silhouette.data[pixel] === 1
+  if (!garment || !ground) return within ? edge : Math.min(edge, 0.6)
+  let along = 0
+  let square = 0
+  for (let c = 0; c < 3; c++) {
+    const difference = garment[c] - ground[c]
+    along += (colours.data[3 * pixel + c] - ground[c]) * difference
+    square += difference * difference
+  }
+  const share = Math.min(1, Math.max(0, along / Math.max(1, square)))
+  const trust = Math.min(1, Math.max(0, (Math.sqrt(square) - 12) / 28))
+  const value = trust * share + (1 - trust) * edge
+  return within ? value : Math.min(value, 0.6)
+}
+
+// Gaussian of sigma 0.8 px over 5 × 5.
+const KERNEL = [-2, -1, 0, 1, 2].map((k) => Math.exp(-(k * k) / 1.28))
+const KERNEL_SUM = KERNEL.reduce((a, b) => a + b, 0)
+
+function softEdge({ width, height, data }: Mask, pixel: number): number {
+  const x = pixel % width
+  const y = (pixel - x) / width
+  let sum = 0
+  for (let dy = -2; dy <= 2; dy++) {
+    const row = Math.min(Math.max(y + dy, 0), height - 1) * width
+    for (let dx = -2; dx <= 2; dx++) {
+      if (data[row + Math.min(Math.max(x + dx, 0), width - 1)]) sum += KERNEL[dx + 2] * KERNEL[dy + 2]
+    }
+  }
+  return sum / (KERNEL_SUM * KERNEL_SUM)
+}
+
+// Null when the window holds none of the mask's pixels.
+function localMean(
+  { width, height, data }: Colours,
+  mask: Mask,
+  { pixel, radius }: { pixel: number; radius: number },
+): readonly [number, number, number] | null {
+  const x = pixel % width
+  const y = (pixel - x) / width
+  let count = 0
+  let red = 0
+  let green = 0
+  let blue = 0
+  for (let v = Math.max(0, y - radius); v <= Math.min(height - 1, y + radius); v++) {
+    const last = v * width + Math.min(width - 1, x + radius)
+    for (let i = v * width + Math.max(0, x - radius); i <= last; i++) {
+      if (!mask.data[i]) continue
+      count++
+      red += data[3 * i]
+      green += data[3 * i + 1]
+      blue += data[3 * i + 2]
+    }
+  }
+  return count === 0 ? null : [red / count, green / count, blue / count]
+}
+
+function solidPixels(silhouette: Mask, alpha: Plane): Mask {
+  const solid = erode(silhouette, 1)
+  for (let i = 0; i < solid.data.length; i++) if (alpha.data[i] <= 0.98) solid.data[i] = 0
+  return solid
+}
+
+// Every pixel near the edge takes the mean of the nearest solid garment pixels.
+function withoutSpill(colours: Colours, solid: Mask, region: Mask): Colours {
+  const data = colours.data.slice()
+  for (let i = 0; i < region.data.length; i++) {
+    if (!region.data[i] || solid.data[i]) continue
+    for (const radius of [1, 2, 4, 8, 16]) {
+      const nearby = localMean(colours, solid, { pixel: i, radius })
+      if (!nearby) continue
+      data.set(nearby, 3 * i)
+      break
+    }
+  }
+  return { ...colours, data }
+}

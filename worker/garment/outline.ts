@@ -1,0 +1,167 @@
+import { DrapeError } from '../../api/shared/errors.ts'
+import type { Plane, Point } from '../raster/plane.ts'
+import { distance } from '../raster/vector.ts'
+import { findArmhole } from './armhole.ts'
+import { type ArmpitBay, findArmpit, hasSleeves } from './armpit.ts'
+import { farthestAlong, nearestIndex } from './chain.ts'
+import type { SideLandmarks, SideOutline } from './garment.ts'
+import { type HalfOutline, halfOutline, torsoWidthOf } from './half-outline.ts'
+import { findCrotch, findTrousersLandmarks, looksLikeSkirt, type TrousersLandmarks } from './lower-outline.ts'
+import { findNeckCorners } from './neck-corner.ts'
+import { findSleeve } from './sleeve.ts'
+import { type Canvas, type Shape, standUpright, type UprightGarment } from './upright.ts'
+
+interface OutlineBase {
+  readonly canvas: Canvas
+  /** Closed outline of the largest piece, clockwise on the screen. */
+  readonly contour: readonly Point[]
+  readonly symmetry: number
+  /** Degrees that the photographed garment was turned, counter-clockwise on the screen. */
+  readonly angle: number
+}
+
+/** Outline of a top or dress; positions in px of `canvas`, sides are [picture left, picture right]. */
+export interface UpperOutline extends OutlineBase {
+  readonly kind: 'top' | 'dress'
+  readonly sides: readonly [SideOutline, SideOutline]
+  readonly landmarks: readonly [SideLandmarks, SideLandmarks]
+  readonly sleeved: boolean
+  readonly torsoWidth: number
+  /** Depth of the bay under each sleeve over the garment's height; 0 where there is none. */
+  readonly armpitDepths: readonly [number, number]
+  /** True for a sleeve that lies against the body, so that its armpit is a guess. */
+  readonly glued: readonly [boolean, boolean]
+}
+
+export interface TrousersOutline extends OutlineBase {
+  readonly kind: 'trousers'
+  readonly landmarks: TrousersLandmarks
+}
+
+export interface SkirtOutline extends OutlineBase {
+  readonly kind: 'skirt'
+}
+
+export type GarmentOutline = UpperOutline | TrousersOutline | SkirtOutline
+
+const LEAST_SYMMETRY = 0.75
+// Length over shoulder width from which an outline is a dress when nobody says what it is.
+const DRESS_ASPECT = 2.05
+
+/**
+ * The outline of a cut-out garment, stood upright, with its landmarks. `alpha` is 0 to 1; `expected` is what the product's
+ * text says, where it says so: it decides between top and dress, and for a skirt.
+ * @throws DrapeError RESULT_REJECTED when the outline has no symmetry axis or no body.
+ */
+export function findOutline(alpha: Plane, expected?: 'upper' | 'dress' | 'lower'): GarmentOutline {
+  const upright = standUpright(alpha)
+  const { shape, symmetry, canvas, toCanvas } = upright
+  if (symmetry.score < LEAST_SYMMETRY) throw unknownOutline()
+  const base = { canvas, contour: shape.contour.map(toCanvas), symmetry: symmetry.score, angle: symmetry.angle }
+  const crotch = findCrotch(shape)
+  if (crotch)
+    return { ...base, kind: 'trousers', landmarks: mapTrousers(findTrousersLandmarks(shape, crotch), toCanvas) }
+  if (expected === 'lower' || (!expected && looksLikeSkirt(shape))) return { ...base, kind: 'skirt' }
+  const upper = findUpper(upright)
+  const kind =
+    expected === 'dress' || (!expected && lengthOverShoulders(upper.landmarks) > DRESS_ASPECT) ? 'dress' : 'top'
+  return { ...base, ...upper, kind }
+}
+
+interface HalfLandmarks {
+  readonly shoulder: number
+  readonly armpit: Point
+  /** Index from which the outline follows the body, and of the hem's corner. */
+  readonly body: number
+  readonly hem: number
+  readonly sleeve?: { readonly outer: number; readonly inner: number; readonly glued: boolean }
+}
+
+function findUpper({ shape, toCanvas }: UprightGarment) {
+  const torsoWidth = torsoWidthOf(shape)
+  if (torsoWidth === 0) throw unknownOutline()
+  const halves = [halfOutline(shape, torsoWidth, -1), halfOutline(shape, torsoWidth, 1)] as const
+  const bays = [findArmpit(halves[0], shape, torsoWidth), findArmpit(halves[1], shape, torsoWidth)] as const
+  const sleeved = hasSleeves(bays)
+  const found = [
+    findHalf(halves[0], sleeved ? bays[0] : null, { shape, torsoWidth }),
+    findHalf(halves[1], sleeved ? bays[1] : null, { shape, torsoWidth }),
+  ] as const
+  const corners = findNeckCorners(shape, torsoWidth, [
+    halves[0].points[found[0].shoulder],
+    halves[1].points[found[1].shoulder],
+  ])
+  const sides = [0, 1].map((k) => describeHalf(halves[k], found[k], { corner: corners[k], toCanvas }))
+  return {
+    sides: [sides[0].outline, sides[1].outline] as const,
+    landmarks: [sides[0].landmarks, sides[1].landmarks] as const,
+    sleeved: found[0].sleeve !== undefined && found[1].sleeve !== undefined,
+    torsoWidth: distance(toCanvas({ x: 0, y: 0 }), toCanvas({ x: torsoWidth, y: 0 })),
+    armpitDepths: [bays[0]?.depth ?? 0, bays[1]?.depth ?? 0] as const,
+    glued: [found[0].sleeve?.glued ?? false, found[1].sleeve?.glued ?? false] as const,
+  }
+}
+
+function findHalf(
+  { points }: HalfOutline,
+  bay: ArmpitBay | null,
+  scale: { shape: Shape; torsoWidth: number },
+): HalfLandmarks {
+  const hemAfter = (start: number) => start + farthestAlong(points.slice(start), 0.55, 1)
+  if (bay && points[bay.tip].x > points[bay.armpit].x + 0.03 * scale.torsoWidth) {
+    const { shoulder, armpit, notch, outer, inner, glued } = findSleeve(points, bay, scale)
+    return { shoulder, armpit, body: notch, hem: hemAfter(notch), sleeve: { outer, inner, glued } }
+  }
+  const { shoulder, armpit } = findArmhole(points, scale)
+  return { shoulder, armpit: points[armpit], body: armpit, hem: hemAfter(armpit) }
+}
+
+function describeHalf(
+  { points, side }: HalfOutline,
+  { shoulder, armpit, body, hem, sleeve }: HalfLandmarks,
+  { corner, toCanvas }: { corner: Point; toCanvas: (point: Point) => Point },
+): { outline: SideOutline; landmarks: SideLandmarks } {
+  const place = ({ x, y }: Point) => toCanvas({ x: x * side, y })
+  const chain = (from: number, to: number) => points.slice(from, to + 1).map(place)
+  const neck = nearestIndex(points, { x: corner.x * side, y: corner.y })
+  // Where the sleeve lies against the body a straight seam leads from the armpit to the outline.
+  const seam = sleeve?.glued ? [place(armpit)] : []
+  const common = {
+    shoulder:
+      neck < shoulder ? [toCanvas(corner), ...chain(neck + 1, shoulder)] : [toCanvas(corner), place(points[shoulder])],
+    side: [...seam, ...chain(body, hem)],
+    hem: chain(hem, points.length - 1),
+  }
+  const landmarks = {
+    neck: toCanvas(corner),
+    shoulder: place(points[shoulder]),
+    armpit: place(armpit),
+    hem: place(points[hem]),
+  }
+  if (!sleeve) return { outline: { ...common, armhole: chain(shoulder, body) }, landmarks }
+  const inner = [...seam, ...chain(sleeve.inner, body).reverse()]
+  return {
+    outline: { ...common, sleeve: { outer: chain(shoulder, sleeve.outer), inner } },
+    landmarks: { ...landmarks, sleeveOuter: place(points[sleeve.outer]), sleeveInner: place(points[sleeve.inner]) },
+  }
+}
+
+function lengthOverShoulders([left, right]: readonly [SideLandmarks, SideLandmarks]): number {
+  const length = (left.hem.y + right.hem.y - left.neck.y - right.neck.y) / 2
+  return length / Math.max(1, distance(left.shoulder, right.shoulder))
+}
+
+function mapTrousers(landmarks: TrousersLandmarks, toCanvas: (point: Point) => Point): TrousersLandmarks {
+  const pair = ([left, right]: readonly [Point, Point]) => [toCanvas(left), toCanvas(right)] as const
+  return {
+    waist: pair(landmarks.waist),
+    hip: pair(landmarks.hip),
+    crotch: toCanvas(landmarks.crotch),
+    ankleOuter: pair(landmarks.ankleOuter),
+    ankleInner: pair(landmarks.ankleInner),
+  }
+}
+
+function unknownOutline(): DrapeError {
+  return new DrapeError('RESULT_REJECTED', 'The outline in the product photo is not that of a garment laid out flat.')
+}

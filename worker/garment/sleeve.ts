@@ -1,0 +1,85 @@
+import type { Point } from '../raster/plane.ts'
+import { resample } from '../raster/polyline.ts'
+import { between, dot, subtract, unit } from '../raster/vector.ts'
+import type { ArmpitBay } from './armpit.ts'
+import { bestCorners, nearestIndex } from './chain.ts'
+import type { Shape } from './upright.ts'
+
+/** A sleeve's landmarks on the half outline `points`, and the seam where the sleeve lies against the body. */
+export interface SleevedHalf {
+  /** Indices of the shoulder tip and of the cuff's outer and inner end. */
+  readonly shoulder: number
+  readonly outer: number
+  readonly inner: number
+  readonly armpit: Point
+  /** Index from which the outline follows the body again. */
+  readonly notch: number
+  /** True when sleeve and body touch, so that the armpit is a guess and a straight seam leads to the notch. */
+  readonly glued: boolean
+}
+
+/** Finds a sleeve's shoulder tip, cuff and armpit. Lengths are relative to the garment's height and torso width. */
+export function findSleeve(
+  points: readonly Point[],
+  bay: ArmpitBay,
+  { shape, torsoWidth }: { shape: Shape; torsoWidth: number },
+): SleevedHalf {
+  const notch = points[bay.armpit]
+  const glued = notch.y > shape.top + 0.58 * shape.height && points[bay.tip].y > notch.y + 0.05 * shape.height
+  const shoulderX = (glued ? Math.min(notch.x, 0.51 * torsoWidth) : notch.x) - 0.075 * torsoWidth
+  const upper = { x: shoulderX, y: shape.top + 0.12 * torsoWidth }
+  const lower = glued ? { x: shoulderX, y: shape.top + 0.45 * shape.height } : notch
+  const { outer, inner } = findCuff(
+    points.slice(0, bay.armpit + 1),
+    between(upper, lower, 0.5),
+    shoulderX + 0.02 * torsoWidth,
+  )
+  const shoulder = findShoulder(points.slice(0, outer + 1), shoulderX, torsoWidth)
+  const tip = points[shoulder]
+  const armpit = glued ? { x: tip.x + 0.02 * torsoWidth, y: tip.y + 0.42 * (notch.y - tip.y) } : notch
+  return { shoulder, outer, inner, armpit, notch: bay.armpit, glued }
+}
+
+// The two corners of the sleeve's far end, seen along the sleeve from its root.
+function findCuff(points: readonly Point[], root: Point, fromX: number): { outer: number; inner: number } {
+  const reach = (p: Point) => (p.x > fromX ? p.x - root.x + 0.55 * (p.y - root.y) : Number.NEGATIVE_INFINITY)
+  let far = 0
+  for (let i = 1; i < points.length; i++) if (reach(points[i]) > reach(points[far])) far = i
+  const along = unit(subtract(points[far], root))
+  const out = along.y < 0 ? { x: -along.y, y: along.x } : { x: along.y, y: -along.x }
+  const ways = points.map((p) => dot(subtract(p, root), along))
+  const end = 0.7 * Math.max(...ways)
+  const corner = (sign: number) => {
+    const [dx, dy] = [along.x + sign * 0.85 * out.x, along.y + sign * 0.85 * out.y]
+    let best = far
+    for (let i = 0; i < points.length; i++) {
+      if (ways[i] <= end) continue
+      if (points[i].x * dx + points[i].y * dy > points[best].x * dx + points[best].y * dy) best = i
+    }
+    return best
+  }
+  const outer = corner(1)
+  return { outer, inner: Math.min(Math.max(corner(-1), outer + 1), points.length - 1) }
+}
+
+const SAMPLES = 90
+const LEAST_TURN = (22 * Math.PI) / 180
+
+// Above the armpit, a little inwards; a dropped shoulder shows as a clear bend of the outline farther out.
+function findShoulder(points: readonly Point[], shoulderX: number, torsoWidth: number): number {
+  let plain = 0
+  for (let i = 1; i < Math.max(2, points.length - 1); i++) {
+    if (Math.abs(points[i].x - shoulderX) < Math.abs(points[plain].x - shoulderX)) plain = i
+  }
+  if (points.length <= 30) return plain
+  const line = resample(points, SAMPLES)
+  const corners = bestCorners(line, [
+    (i) => i < (2 * SAMPLES) / 3 && line[i].x > shoulderX && line[i].x < shoulderX + 0.2 * torsoWidth,
+  ])
+  if (!corners) return plain
+  const bend = line[corners[0]]
+  const before = subtract(bend, line[0])
+  const after = subtract(line[SAMPLES - 1], bend)
+  const turn = Math.atan2(before.x * after.y - before.y * after.x, dot(before, after))
+  return turn > LEAST_TURN && bend.x > shoulderX + 0.05 * torsoWidth ? nearestIndex(points, bend) : plain
+}

@@ -1,0 +1,124 @@
+import { type Mask, maskToPlane, type Plane, type Point } from '../raster/plane.ts'
+import { resizeAreaPlane } from '../raster/sample.ts'
+
+export interface Symmetry {
+  /** How far the shape is turned from upright, in degrees, counter-clockwise on the screen. */
+  readonly angle: number
+  /** A point on the axis, in px of the mask. */
+  readonly centre: Point
+  /** Overlap of the shape with its mirror image, 0 to 1. */
+  readonly score: number
+}
+
+interface Candidate {
+  readonly angle: number
+  /** Place of the axis right of the centroid, in px of the small shape. */
+  readonly shift: number
+  readonly score: number
+}
+
+const SEARCH_SIDE = 128
+const MOST_DEGREES = 28
+// Between equals the axis closer to upright wins.
+const PENALTY_PER_DEGREE = 0.0004
+
+/** The axis, within 28° of upright, about which the mask overlaps best with its own mirror image. */
+export function findSymmetry(mask: Mask): Symmetry {
+  const scale = Math.min(1, SEARCH_SIDE / Math.max(mask.width, mask.height))
+  const shape = resizeAreaPlane(maskToPlane(mask), {
+    width: Math.max(1, Math.round(mask.width * scale)),
+    height: Math.max(1, Math.round(mask.height * scale)),
+  })
+  const centroid = centroidOf(shape)
+  const coarse: number[] = []
+  for (let angle = -MOST_DEGREES; angle <= MOST_DEGREES; angle += 4) coarse.push(angle)
+  let best = bestOf(shape, centroid, { angles: coarse, about: 0, reach: 7, step: 2 })
+  for (const step of [2, 1, 0.5]) {
+    const angles = [best.angle - step, best.angle, best.angle + step]
+    best = bestOf(shape, centroid, { angles, about: best.shift, reach: 2, step: 0.5 })
+  }
+  const radians = (best.angle * Math.PI) / 180
+  const toMask = mask.width / shape.width
+  return {
+    angle: best.angle,
+    score: best.score,
+    centre: {
+      x: (centroid.x + best.shift * Math.cos(radians) + 0.5) * toMask - 0.5,
+      y: (centroid.y - best.shift * Math.sin(radians) + 0.5) * (mask.height / shape.height) - 0.5,
+    },
+  }
+}
+
+function bestOf(
+  shape: Plane,
+  centroid: Point,
+  { angles, about, reach, step }: { angles: readonly number[]; about: number; reach: number; step: number },
+): Candidate {
+  let best: Candidate = { angle: 0, shift: 0, score: -1 }
+  for (const angle of angles) {
+    const upright = turnUpright(shape, centroid, angle)
+    for (let shift = about - reach; shift <= about + reach; shift += step) {
+      const score = mirrorOverlap(upright, shift)
+      if (score - PENALTY_PER_DEGREE * Math.abs(angle) > best.score - PENALTY_PER_DEGREE * Math.abs(best.angle))
+        best = { angle, shift, score }
+    }
+  }
+  return best
+}
+
+// The shape turned back by `angle` about its centroid, which lies in the middle of the result.
+function turnUpright(shape: Plane, centroid: Point, angle: number): Plane {
+  const half = Math.ceil(Math.hypot(shape.width, shape.height) / 2) + 8
+  const side = 2 * half + 1
+  const data = new Float32Array(side * side)
+  const cos = Math.cos((angle * Math.PI) / 180)
+  const sin = Math.sin((angle * Math.PI) / 180)
+  const { width, height } = shape
+  for (let y = -half; y <= half; y++) {
+    for (let x = -half; x <= half; x++) {
+      const u = centroid.x + x * cos + y * sin
+      const v = centroid.y - x * sin + y * cos
+      if (u < 0 || v < 0 || u >= width - 1 || v >= height - 1) continue
+      const i = (v | 0) * width + (u | 0)
+      const fx = u - (u | 0)
+      const fy = v - (v | 0)
+      const top = shape.data[i] + (shape.data[i + 1] - shape.data[i]) * fx
+      const bottom = shape.data[i + width] + (shape.data[i + width + 1] - shape.data[i + width]) * fx
+      data[(y + half) * side + x + half] = top + (bottom - top) * fy
+    }
+  }
+  return { width: side, height: side, data }
+}
+
+// Intersection over union of the shape and its mirror image; `shift` in halves of a px, from the middle column.
+function mirrorOverlap({ width, height, data }: Plane, shift: number): number {
+  const mirror = width - 1 + Math.round(2 * shift)
+  let common = 0
+  let sum = 0
+  for (let y = 0; y < height; y++) {
+    const row = y * width
+    for (let x = 0; x < width; x++) {
+      const value = data[row + x]
+      if (value === 0) continue
+      sum += value
+      const other = mirror - x
+      if (other < 0 || other >= width) continue
+      common += Math.min(value, data[row + other])
+    }
+  }
+  return common / Math.max(1e-6, 2 * sum - common)
+}
+
+function centroidOf({ width, height, data }: Plane): Point {
+  let sum = 0
+  let sumX = 0
+  let sumY = 0
+  for (let y = 0, i = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, i++) {
+      sum += data[i]
+      sumX += data[i] * x
+      sumY += data[i] * y
+    }
+  }
+  return { x: sumX / Math.max(1e-6, sum), y: sumY / Math.max(1e-6, sum) }
+}

@@ -1,0 +1,129 @@
+import { largestComponent } from '../raster/components.ts'
+import { followContour } from '../raster/contour.ts'
+import { gaussianBlur } from '../raster/filter.ts'
+import { type Mask, maskToPlane, type Plane, type Point, threshold } from '../raster/plane.ts'
+import {
+  type Affine,
+  applyAffine,
+  composeAffine,
+  invertAffine,
+  resizeAreaPlane,
+  warpAffinePlane,
+} from '../raster/sample.ts'
+import { findSymmetry, type Symmetry } from './symmetry.ts'
+
+/** A square canvas on which the garment stands upright about the column `axis`, at the picture's own scale. */
+export interface Canvas {
+  /** Width and height in px. */
+  readonly side: number
+  readonly axis: number
+  /** Canvas px → picture px. */
+  readonly toPicture: Affine
+}
+
+/**
+ * A garment's outline on a canvas of fixed size: x counts px from the symmetry axis, positive to the picture's right, y from
+ * the canvas's top.
+ */
+export interface Shape {
+  /** Closed, clockwise on the screen, a point per border pixel. */
+  readonly contour: readonly Point[]
+  /** Row by row; column = x + `axis`. */
+  readonly mask: Mask
+  readonly axis: number
+  readonly top: number
+  readonly height: number
+  readonly width: number
+}
+
+export interface UprightGarment {
+  readonly symmetry: Symmetry
+  readonly canvas: Canvas
+  readonly shape: Shape
+  /** px of the shape's canvas → px of `canvas`. */
+  readonly toCanvas: (point: Point) => Point
+}
+
+const SHAPE_SIDE = 512
+const MARGIN = 0.03
+// A garment turned less is left as photographed: sampling it anew would only blur it.
+const LEAST_DEGREES = 0.75
+
+/** Turns the largest piece of a cut-out upright. `alpha` is 0 to 1 and must not be empty. */
+export function standUpright(alpha: Plane): UprightGarment {
+  const reduction = Math.min(1, SHAPE_SIDE / Math.max(alpha.width, alpha.height))
+  const small = resizeAreaPlane(alpha, {
+    width: Math.max(1, Math.round(alpha.width * reduction)),
+    height: Math.max(1, Math.round(alpha.height * reduction)),
+  })
+  const piece = largestComponent(threshold(small, 0.5))
+  const symmetry = findSymmetry(piece)
+  const toSmall: Affine = scaling(small.width / alpha.width, small.height / alpha.height)
+  const canvas = canvasAround(piece, symmetry, invertAffine(toSmall))
+  const zoom = canvas.side / SHAPE_SIDE
+  const toCanvas = scaling(zoom, zoom)
+  const axis = applyAffine(invertAffine(toCanvas), { x: canvas.axis, y: 0 }).x
+  const shapeToSmall = composeAffine(toSmall, composeAffine(canvas.toPicture, toCanvas))
+  return {
+    symmetry,
+    canvas,
+    shape: drawShape(piece, shapeToSmall, axis),
+    toCanvas: ({ x, y }) => applyAffine(toCanvas, { x: x + axis, y }),
+  }
+}
+
+function drawShape(piece: Mask, toSmall: Affine, axis: number): Shape {
+  const drawn = warpAffinePlane(maskToPlane(piece), toSmall, { width: SHAPE_SIDE, height: SHAPE_SIDE })
+  const mask = largestComponent(threshold(gaussianBlur(drawn, 2), 0.5))
+  const contour = followContour(mask).map(({ x, y }) => ({ x: x - axis, y }))
+  const { left, top, right, bottom } = boundsOf(contour)
+  return { contour, mask, axis, top, height: bottom - top, width: right - left }
+}
+
+// Square, with the axis in its middle column and the garment between equal margins.
+function canvasAround(piece: Mask, { angle, centre }: Symmetry, toPicture: Affine): Canvas {
+  const turned = Math.abs(angle) < LEAST_DEGREES ? 0 : (angle * Math.PI) / 180
+  const cos = Math.cos(turned)
+  const sin = Math.sin(turned)
+  const origin = applyAffine(toPicture, centre)
+  const outline = followContour(piece).map((p) => {
+    const { x, y } = applyAffine(toPicture, p)
+    const dx = x - origin.x
+    const dy = y - origin.y
+    return { x: dx * cos - dy * sin, y: dx * sin + dy * cos }
+  })
+  const { left, top, right, bottom } = boundsOf(outline)
+  const extent = Math.max(2 * Math.max(-left, right), bottom - top)
+  const side = Math.ceil(extent * (1 + 2 * MARGIN)) + 2
+  let axis = (side - 1) / 2
+  let row = (side - 1) / 2 - (top + bottom) / 2
+  if (turned === 0) {
+    // Whole px between canvas and picture keep every pixel as it was.
+    axis += origin.x - axis - Math.round(origin.x - axis)
+    row += origin.y - row - Math.round(origin.y - row)
+  }
+  return {
+    side,
+    axis,
+    toPicture: [cos, sin, origin.x - cos * axis - sin * row, -sin, cos, origin.y + sin * axis - cos * row],
+  }
+}
+
+// Scales about pixel corners, so that the half pixel at the border stays a half pixel.
+function scaling(x: number, y: number): Affine {
+  return [x, 0, (x - 1) / 2, 0, y, (y - 1) / 2]
+}
+
+function boundsOf(points: readonly Point[]): { left: number; top: number; right: number; bottom: number } {
+  let left = Number.POSITIVE_INFINITY
+  let top = Number.POSITIVE_INFINITY
+  let right = Number.NEGATIVE_INFINITY
+  let bottom = Number.NEGATIVE_INFINITY
+  for (const { x, y } of points) {
+    left = Math.min(left, x)
+    right = Math.max(right, x)
+    top = Math.min(top, y)
+    bottom = Math.max(bottom, y)
+  }
+  return { left, top, right, bottom }
+}
