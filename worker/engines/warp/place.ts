@@ -1,25 +1,17 @@
+import { DrapeError } from '../../../api/shared/errors.ts'
+import type { UpperGarment } from '../../garment/garment.ts'
+import type { Person } from '../../person/person.ts'
 import type { Point } from '../../raster/plane.ts'
-import type { ArmProfile } from './arm.ts'
-import type { Sides } from './body.ts'
+import { type ArmProfile, measureArm } from './arm.ts'
+import { axisAt, bothSides } from './axes.ts'
+import type { BodyFrame, Sides } from './body.ts'
+import { type Fit, fitGarment } from './fit.ts'
+import type { Parts } from './parts.ts'
+import { placeSleeve, type SleevePlacement } from './place-sleeve.ts'
+import { placeTorso } from './place-torso.ts'
+import { measureWorn } from './worn-extent.ts'
 
-/** Rows of points; every row has the same length. */
-export type PointGrid = readonly (readonly Point[])[]
-
-export interface SleevePlacement {
-  /** 0 = the picture's left arm, 1 = its right arm. */
-  readonly side: 0 | 1
-  /** The same grid in garment px and in person px: rows from shoulder to cuff, columns from the outer to the inner edge. */
-  readonly source: PointGrid
-  readonly target: PointGrid
-  /** True when the sleeve reaches the wrist. */
-  readonly long: boolean
-  /** Where the sleeve ends: way from the shoulder joint along the bones in px. */
-  readonly length: number
-  readonly profile: ArmProfile
-  /** The sleeve's edges on the person, from the shoulder down. */
-  readonly outer: readonly Point[]
-  readonly inner: readonly Point[]
-}
+export type { PointGrid, SleevePlacement } from './place-sleeve.ts'
 
 /** Where every piece of a garment goes on a person; person positions in px of the analysed picture. */
 export interface Placement {
@@ -43,4 +35,66 @@ export interface Placement {
   /** Vertical scale of the torso over its horizontal scale: 1 when the garment keeps its proportions. */
   readonly aspect: number
   readonly warnings: readonly string[]
+}
+
+/**
+ * Places a top or dress on a person: a torso piece held by about 60 matching points, and one grid a sleeve.
+ *
+ * Throws `DrapeError` RESULT_REJECTED when the garment would have to be squeezed beyond recognition.
+ */
+export function placeGarment({
+  person,
+  body,
+  parts,
+  garment,
+}: {
+  person: Person
+  body: BodyFrame
+  parts: Parts
+  garment: UpperGarment
+}): Placement {
+  const worn = measureWorn({ person, body, parts })
+  const input = { mask: person.mask, body, garment, worn }
+  const fit = fitGarment(input)
+  const aspect = fit.down / fit.across
+  if (!(aspect > 0.7 && aspect < 1.4))
+    throw new DrapeError('RESULT_REJECTED', 'The garment does not fit the proportions of the person in the picture')
+  const torso = placeTorso(input, fit)
+  const arms = bothSides((side) => measureArm(person.mask, body, side))
+  const sleeves = bothSides((side) =>
+    placeSleeve({ body, garment, fit, profile: arms[side], side, armpit: torso.armpits[side] }),
+  ).filter((sleeve) => sleeve !== null)
+  return {
+    ...torso,
+    tips: fit.tips,
+    sleeves: garment.sleeved ? sleeves : [],
+    arms,
+    hem: fit.hem,
+    oldHem: worn.hem,
+    aspect,
+    warnings: findWarnings({ person, body, garment, fit, aspect }),
+  }
+}
+
+function findWarnings({
+  person,
+  body,
+  garment,
+  fit,
+  aspect,
+}: {
+  person: Person
+  body: BodyFrame
+  garment: UpperGarment
+  fit: Fit
+  aspect: number
+}): string[] {
+  const bottom = axisAt(body, fit.hem).y
+  const found: [string, boolean][] = [
+    ['PERSON_TURNED', body.shoulderWidth < 0.5 * body.trunk],
+    ['GARMENT_STRETCHED', aspect < 0.85 || aspect > 1.18],
+    ['GARMENT_ASYMMETRIC', garment.symmetry < 0.88],
+    ['HEM_OUTSIDE_PICTURE', garment.kind === 'dress' && bottom > person.mask.height],
+  ]
+  return found.filter(([, holds]) => holds).map(([code]) => code)
 }

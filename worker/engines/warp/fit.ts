@@ -1,0 +1,125 @@
+import type { UpperGarment } from '../../garment/garment.ts'
+import type { Plane, Point } from '../../raster/plane.ts'
+import { interpolate } from '../../raster/polyline.ts'
+import { distanceToEdge } from '../../raster/ray.ts'
+import { between, distance, dot, move, scale, subtract } from '../../raster/vector.ts'
+import { bothSides, outwards, type Side, type Sides } from './axes.ts'
+import { type BodyFrame, halfWidthAt } from './body.ts'
+import type { WornExtent } from './worn-extent.ts'
+
+export interface FitInput {
+  readonly mask: Plane
+  readonly body: BodyFrame
+  readonly garment: UpperGarment
+  readonly worn: WornExtent
+}
+
+/** How large a garment is on a person, and where its rows lie; y is a row of the garment's picture. */
+export interface Fit {
+  /** Person px per garment px, across and down. */
+  readonly across: number
+  readonly down: number
+  /** Where the shoulder seams end on the person. */
+  readonly tips: Sides<Point>
+  /** Rows of the garment's shoulder tips and hem corners. */
+  readonly shoulderRow: number
+  readonly hemRow: number
+  /** Body coordinate F of the hem. */
+  readonly hem: number
+  readonly fractionAt: (y: number) => number
+  /** The garment row that lies at the body coordinate F. */
+  readonly rowAt: (fraction: number) => number
+  /** Half width of the garment's outline below the armpits, in garment px. */
+  readonly outlineHalfWidthAt: (y: number, side: Side) => number
+  /** Half width of the garment on the person in px. */
+  readonly halfWidthAt: (y: number, side: Side) => number
+  /** The garment's edge on the person. */
+  readonly edgeAt: (y: number, side: Side) => Point
+}
+
+// A flat garment lies around the body when worn: what is seen from the front is about this share of its width.
+const WORN_WIDTH = 0.9
+
+/** Chooses the size: the shoulders give the width, body and worn garment bound hem and sides. */
+export function fitGarment(input: FitInput): Fit {
+  const { body, garment } = input
+  const [left, right] = garment.landmarks
+  const shoulderRow = (left.shoulder.y + right.shoulder.y) / 2
+  const hemRow = (left.hem.y + right.hem.y) / 2
+  const tips = garment.sleeved ? body.shoulderTip : narrowTips(input)
+  const across = distance(...tips) / distance(left.shoulder, right.shoulder)
+  const middle = subtract(between(...tips, 0.5), body.shoulders)
+  // How far the tips lie below the shoulder joints; they lie above them, so this is negative.
+  const offset = dot(middle, body.down)
+  const hem = chooseHem((offset + across * (hemRow - shoulderRow)) / body.trunk, garment, input.worn)
+  const down = (hem * body.trunk - offset) / (hemRow - shoulderRow)
+  const fractionAt = (y: number) => (offset + (y - shoulderRow) * down) / body.trunk
+  const outlines = bothSides((side) => outlineHalfWidth(garment, side))
+  const outlineHalfWidthAt = (y: number, side: Side) => outlines[side](y)
+  const halfAt = (y: number, side: Side) =>
+    chooseHalfWidth(input, { fraction: fractionAt(y), side, natural: outlineHalfWidthAt(y, side) * across })
+  const shift = dot(middle, body.right)
+  const centreAt = (y: number) => {
+    const fading = Math.min(Math.max((hemRow - y) / Math.max(1, hemRow - shoulderRow), 0), 1)
+    const level = move(body.shoulders, body.down, offset + (y - shoulderRow) * down)
+    return move(level, body.right, shift * fading)
+  }
+  return {
+    across,
+    down,
+    tips,
+    shoulderRow,
+    hemRow,
+    hem,
+    fractionAt,
+    rowAt: (fraction) => shoulderRow + (fraction * body.trunk - offset) / down,
+    outlineHalfWidthAt,
+    halfWidthAt: halfAt,
+    edgeAt: (y, side) => move(centreAt(y), outwards(body, side), halfAt(y, side)),
+  }
+}
+
+// Shoulder seams of a sleeveless garment end inside of the joints, as far as its straps are apart on the product.
+function narrowTips({ mask, body, garment }: FitInput): Sides<Point> {
+  const [left, right] = garment.landmarks
+  const chest = Math.max(1, Math.abs(right.armpit.x - left.armpit.x))
+  const apart = Math.min(Math.max(distance(left.shoulder, right.shoulder) / chest, 0.25), 0.95)
+  const middle = between(...body.shoulderTip, 0.5)
+  const share = Math.min(Math.max(1.12 * apart, 0.3), 0.97)
+  return bothSides((side) => {
+    const tip = between(middle, body.shoulderTip[side], share)
+    const inside = move(tip, body.down, 0.12 * body.unit)
+    const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: 0.45 * body.unit })
+    if (up === null) return tip
+    return move(inside, body.down, -Math.min(Math.max(up, 0.04 * body.unit), 0.3 * body.unit))
+  })
+}
+
+const HEM_RANGE = { top: [0.62, 1.26], dress: [1.25, 3.2] } as const
+
+function chooseHem(natural: number, { kind }: UpperGarment, worn: WornExtent): number {
+  const [least, most] = HEM_RANGE[kind]
+  const hem = Math.min(Math.max(natural, least), most)
+  // A worn top that is only a little longer is covered: nothing has to be invented below the new hem.
+  const covering = worn.hem + 0.035
+  return worn.hem > 0 && hem < covering && covering <= Math.max(hem + 0.18, 1) ? covering : hem
+}
+
+function outlineHalfWidth({ sides, axis }: UpperGarment, side: Side): (y: number) => number {
+  const outline = sides[side].side.toSorted((a, b) => a.y - b.y)
+  const rows = outline.map((p) => p.y)
+  const widths = outline.map((p) => Math.abs(p.x - axis))
+  return (y) => interpolate(rows, widths, y)
+}
+
+// Loose or tight as the product, within what looks like clothing on this body; wider where that hides the worn top's sides.
+function chooseHalfWidth(
+  { body, worn }: FitInput,
+  { fraction, side, natural }: { fraction: number; side: Side; natural: number },
+): number {
+  const bodyHalf = halfWidthAt(body, fraction, side)
+  const width = Math.min(Math.max(WORN_WIDTH * natural, 1.03 * bodyHalf + 0.004 * body.unit), 1.24 * bodyHalf)
+  const reach = worn.halfWidthAt(fraction, side)
+  if (reach <= 0 || reach >= 1.45 * width) return width
+  return Math.max(width, Math.min(reach + 0.012 * body.unit, 1.28 * width))
+}

@@ -1,0 +1,144 @@
+import type { UpperGarment } from '../../garment/garment.ts'
+import type { Point } from '../../raster/plane.ts'
+import { arcLength, interpolate, pointAt, resample } from '../../raster/polyline.ts'
+import { add, between, distance, dot, move, scale, subtract, unit } from '../../raster/vector.ts'
+import type { ArmProfile } from './arm.ts'
+import type { BodyFrame, Side } from './body.ts'
+import type { Fit } from './fit.ts'
+
+/** Rows of points; every row has the same length. */
+export type PointGrid = readonly (readonly Point[])[]
+
+export interface SleevePlacement {
+  readonly side: Side
+  /** The same grid in garment px and in person px: rows from shoulder to cuff, columns from the outer to the inner edge. */
+  readonly source: PointGrid
+  readonly target: PointGrid
+  /** True when the sleeve reaches the wrist. */
+  readonly long: boolean
+  /** Where the sleeve ends: way from the shoulder joint along the bones in px. */
+  readonly length: number
+  readonly profile: ArmProfile
+  /** The sleeve's edges on the person, from the shoulder down. */
+  readonly outer: readonly Point[]
+  readonly inner: readonly Point[]
+}
+
+export interface SleeveInput {
+  readonly body: BodyFrame
+  readonly garment: UpperGarment
+  readonly fit: Fit
+  readonly profile: ArmProfile
+  readonly side: Side
+  readonly armpit: Point
+}
+
+const ROWS = 30
+const COLUMNS = 9
+
+// The grid goes beyond the outline so that the product's own soft edge decides where the sleeve ends.
+const BEYOND_OUTER = 0.06
+const BEYOND_INNER = 0.03
+
+/** One sleeve as a ruled grid between its outer and inner edge; null when the garment has none on this side. */
+export function placeSleeve(input: SleeveInput): SleevePlacement | null {
+  const { garment, profile, side } = input
+  const { sleeve } = garment.sides[side]
+  if (!sleeve) return null
+  const { long, length } = chooseLength(input, sleeve.outer)
+  const looseness = cuffLooseness(input, { long, length })
+  const outer = resample(placeOuter(input, { length, looseness }), ROWS)
+  const inner = resample(placeInner(input, { length, looseness }), ROWS)
+  const source = ruleGrid(resample(sleeve.outer, ROWS), resample(sleeve.inner, ROWS))
+  return { side, source, target: ruleGrid(outer, inner), long, length, profile, outer, inner }
+}
+
+function chooseLength(
+  { body, fit, profile, side }: SleeveInput,
+  outline: readonly Point[],
+): { long: boolean; length: number } {
+  const overShoulder = 0.6 * distance(fit.tips[side], body.joints.shoulder[side])
+  const natural = (arcLength(outline) * (fit.across + fit.down)) / 2 - overShoulder
+  if (natural > 0.8 * profile.length) return { long: true, length: 0.985 * profile.length }
+  return { long: false, length: Math.max(natural, 0.16 * profile.length) }
+}
+
+interface Cuff {
+  length: number
+  /** Width of the cuff as a multiple of the arm's. */
+  looseness: number
+}
+
+function cuffLooseness(
+  { garment, fit, profile, side }: SleeveInput,
+  { long, length }: { long: boolean; length: number },
+): number {
+  const { sleeveOuter, sleeveInner } = garment.landmarks[side]
+  if (!sleeveOuter || !sleeveInner) return 1.1
+  const arm = radiusAt(profile, 'outer', length) + radiusAt(profile, 'inner', length)
+  const cuff = 0.8 * fit.across * distance(sleeveOuter, sleeveInner)
+  return Math.min(Math.max(cuff / Math.max(1, arm), 1.1), long ? 1.3 : 1.5)
+}
+
+// From the tip in a bow over the deltoid, then along the arm's outer edge.
+function placeOuter({ body, fit, profile, side }: SleeveInput, { length, looseness }: Cuff): Point[] {
+  const along = steps(Math.min(0.13 * profile.length, 0.6 * length), length).map((way) => {
+    const loose = 1.03 + 0.55 * (looseness - 1) * (way / length)
+    return besideBone(profile, way, loose * radiusAt(profile, 'outer', way))
+  })
+  const tip = fit.tips[side]
+  const joint = body.joints.shoulder[side]
+  const reach = Math.min(1.08 * profile.outer[0], 1.1 * distance(tip, joint) + 0.02 * body.unit)
+  const deltoid = move(joint, unit(move(profile.normals[0], upperArm(body, side), -0.55)), reach)
+  const control = move(deltoid, subtract(deltoid, between(tip, along[0], 0.5)), 0.25)
+  return [...bow(tip, control, along[0]), ...along]
+}
+
+function placeInner({ body, profile, side, armpit }: SleeveInput, { length, looseness }: Cuff): Point[] {
+  const level = dot(subtract(armpit, body.joints.shoulder[side]), upperArm(body, side))
+  const start = Math.min(Math.max(level, 0.05 * profile.length), 0.8 * length)
+  const along = steps(start + 0.2 * (length - start), length).map((way) => {
+    const share = way / length
+    const loose = 1.05 + 0.22 * (1 - share) + 1.2 * (looseness - 1) * share
+    return besideBone(profile, way, -loose * radiusAt(profile, 'inner', way))
+  })
+  return [armpit, ...along]
+}
+
+function upperArm({ joints }: BodyFrame, side: Side): Point {
+  return unit(subtract(joints.elbow[side], joints.shoulder[side]))
+}
+
+function steps(from: number, to: number): number[] {
+  return Array.from({ length: 25 }, (_, i) => from + ((to - from) * i) / 24)
+}
+
+function radiusAt(profile: ArmProfile, edge: 'outer' | 'inner', way: number): number {
+  return interpolate(profile.along, profile[edge], way)
+}
+
+/** The point at `way` px along the bones and `offset` px beside them, outer side positive. */
+function besideBone({ along, points, normals }: ArmProfile, way: number, offset: number): Point {
+  return move(pointAt(points, along, way), pointAt(normals, along, way), offset)
+}
+
+// A quadratic Bézier curve without its last point.
+function bow(from: Point, control: Point, to: Point): Point[] {
+  return Array.from({ length: 7 }, (_, i) => {
+    const t = i / 7
+    return between(between(from, control, t), between(control, to, t), t)
+  })
+}
+
+// Straight lines from edge to edge, and a row more at either end: under the torso's edge, and past the cuff.
+function ruleGrid(outer: readonly Point[], inner: readonly Point[]): PointGrid {
+  const rows = outer.map((from, row) =>
+    Array.from({ length: COLUMNS }, (_, column) =>
+      between(from, inner[row], -BEYOND_OUTER + ((1 + BEYOND_OUTER + BEYOND_INNER) * column) / (COLUMNS - 1)),
+    ),
+  )
+  const last = rows.length - 1
+  const before = rows[0].map((point, c) => between(point, rows[1][c], -0.25))
+  const after = rows[last].map((point, c) => add(point, scale(subtract(point, rows[last - 2][c]), 0.6)))
+  return [before, ...rows, after]
+}
