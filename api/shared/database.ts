@@ -33,9 +33,13 @@ const checkRows: Interceptor = {
   name: 'check-rows',
   transformRow: ({ resultParser }, query, row) => {
     if (!resultParser) return row
-    const result = resultParser['~standard'].validate(row) as ReturnType<RowType<QueryResultRow>['~standard']['validate']>
+    const result = resultParser['~standard'].validate(row) as ReturnType<
+      RowType<QueryResultRow>['~standard']['validate']
+    >
     if ('value' in result) return result.value
-    throw new Error(`A row is not what its query promised: ${result.issues.map((i) => i.message).join('; ')} (${query.sql})`)
+    throw new Error(
+      `A row is not what its query promised: ${result.issues.map((i) => i.message).join('; ')} (${query.sql})`,
+    )
   },
 }
 

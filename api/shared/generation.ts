@@ -85,6 +85,8 @@ export type PrepareJob = Static<typeof PrepareJobSchema>
 
 /** What a worker found in an uploaded photo. */
 export interface Prepared {
+  /** The cropped view, stored beside the full frame; null when the frame is its own view. */
+  readonly viewKey: string | null
   readonly crop: Rectangle | null
   readonly personDetected: boolean
   readonly warnings: readonly string[]

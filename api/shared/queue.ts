@@ -37,7 +37,17 @@ export function createRedis(url: string, log: Log) {
       await client.ping()
     },
     /** This worker is there for `seconds` with so many slots for a queue. */
-    announce: async ({ queue, worker, slots, seconds }: { queue: QueueName; worker: string; slots: number; seconds: number }) => {
+    announce: async ({
+      queue,
+      worker,
+      slots,
+      seconds,
+    }: {
+      queue: QueueName
+      worker: string
+      slots: number
+      seconds: number
+    }) => {
       await client.zAdd(workersKey(queue), { value: `${worker}:${slots}`, score: Date.now() + seconds * 1000 })
     },
     withdraw: async ({ queue, worker, slots }: { queue: QueueName; worker: string; slots: number }) => {
@@ -99,7 +109,8 @@ export function createJobQueue<T>({
   events?.on('error', () => {})
 
   const mustBeReady = () => {
-    if (!redis.isReady()) throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is not reachable.', { retryable: true })
+    if (!redis.isReady())
+      throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is not reachable.', { retryable: true })
   }
   return {
     add: async (jobs) => {
@@ -123,6 +134,8 @@ export function createJobQueue<T>({
 
 export interface Consumer {
   isRunning(): boolean
+  /** Whether new jobs are taken; those in hand go on. A consumer starts paused. */
+  setTaking(taking: boolean): Promise<void>
   /** Takes no more jobs and resolves when those in hand have ended. */
   close(): Promise<void>
 }
@@ -150,9 +163,19 @@ export function createConsumer({
     maxStalledCount: 1_000_000,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
+    autorun: false,
   })
   worker.on('error', () => {})
-  return { isRunning: () => worker.isRunning(), close: () => worker.close() }
+  return {
+    isRunning: () => worker.isRunning(),
+    setTaking: async (taking) => {
+      if (!taking) return worker.pause(true)
+      if (worker.isPaused()) worker.resume()
+      // Settles when the worker is closed; its errors have been told above.
+      else if (!worker.isRunning()) worker.run().catch(() => {})
+    },
+    close: () => worker.close(),
+  }
 }
 
 function workersKey(queue: QueueName): string {

@@ -90,7 +90,8 @@ function unescapePointer(part: string): string {
 
 function messageOf(error: ErrorObject): string {
   if (error.keyword === 'required') return 'is required'
-  if (error.keyword === 'enum') return `must be one of ${error.params.allowedValues.map((v: unknown) => JSON.stringify(v)).join(', ')}`
+  if (error.keyword === 'enum')
+    return `must be one of ${error.params.allowedValues.map((v: unknown) => JSON.stringify(v)).join(', ')}`
   if (error.keyword === 'const') return `must be ${JSON.stringify(error.params.allowedValue)}`
   return error.message ?? 'is not valid'
 }

@@ -56,7 +56,10 @@ export async function acceptGeneration(database: Database, call: Acceptance): Pr
   throw refusal(verdict, call)
 }
 
-function refusal(verdict: { active: boolean; affordable: boolean; image: string; productKnown: boolean }, call: Acceptance) {
+function refusal(
+  verdict: { active: boolean; affordable: boolean; image: string; productKnown: boolean },
+  call: Acceptance,
+) {
   if (!verdict.active) return new DrapeError('INVALID_API_KEY', 'The account is not active.')
   if (verdict.image === 'foreign') return new DrapeError('FORBIDDEN', 'The person image belongs to another account.')
   if (verdict.image === 'missing') {

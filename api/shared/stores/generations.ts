@@ -40,7 +40,12 @@ export interface Outcome {
   readonly resultKey: string
   readonly warnings: readonly string[]
   readonly timings: Readonly<Record<string, number>>
-  readonly engineInfo: { readonly name: string; readonly version: string; readonly license: string; readonly kind: string }
+  readonly engineInfo: {
+    readonly name: string
+    readonly version: string
+    readonly license: string
+    readonly kind: string
+  }
   readonly category: string | null
 }
 
@@ -86,7 +91,17 @@ export function createGenerations(database: Database) {
         select id from ended`)) !== null,
 
     /** Any waiting or running state → FAILED, with the credit given back. `attempt` null means whichever attempt it is. */
-    fail: async ({ id, attempt, code, message }: { id: string; attempt: number | null; code: ErrorCode; message: string }) =>
+    fail: async ({
+      id,
+      attempt,
+      code,
+      message,
+    }: {
+      id: string
+      attempt: number | null
+      code: ErrorCode
+      message: string
+    }) =>
       (await database.maybeOne(sql.type(Ended)`
         with ended as (
           update generations

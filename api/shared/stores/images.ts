@@ -49,6 +49,15 @@ export function createImages(database: Database) {
           person_detected as "personDetected", warnings, expires_at as "expiresAt"
         from images where id = ${id}`),
 
+    /** Records the key of the cropped view, with the photo's owner and lifetime, before its bytes; false when the photo is gone. */
+    insertView: async ({ imageId, viewKey }: { imageId: string; viewKey: string }): Promise<boolean> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        insert into objects (key, account_id, external_user_id, kind, expires_at)
+        select ${viewKey}, account_id, external_user_id, 'person', expires_at from images where id = ${imageId}
+        on conflict (key) do update set expires_at = excluded.expires_at`)
+      return rowCount > 0
+    },
+
     /** Notes what a worker found; the first finding stays. */
     savePrepared: async (id: string, { crop, personDetected, warnings }: Prepared): Promise<void> => {
       await database.query(sql.unsafe`

@@ -1,0 +1,38 @@
+import type Router from '@koa/router'
+import Koa from 'koa'
+import { translateErrors } from './middleware/errors.ts'
+import { requestContext } from './middleware/request-context.ts'
+import { DrapeError } from './shared/errors.ts'
+import type { Log } from './shared/log.ts'
+import type { Metrics } from './shared/metrics.ts'
+import type { AppState } from './state.ts'
+
+/** A group of routes with the middleware they share. */
+export type Routes = Router<AppState>
+
+export interface AppOptions {
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly routes: readonly Routes[]
+}
+
+/** The API as a Koa application: context, errors, then every group of routes; what none of them knows is `ROUTE_NOT_FOUND`. */
+export function createApp({ log, metrics, routes }: AppOptions): Koa<AppState> {
+  const app = new Koa<AppState>()
+  app.use(requestContext({ log, metrics }))
+  app.use(translateErrors())
+  for (const group of routes) app.use(group.routes() as never)
+  app.use(refuseRoute)
+  // Everything that belongs in an answer has been translated; what remains are sockets that callers closed.
+  app.on('error', (error: Error & { code?: string }) => log.debug({ err: error }, 'connection error'))
+  return app
+}
+
+/** Comes last: a path that some route has under another method is 405 with `Allow`, any other is 404. */
+const refuseRoute: Koa.Middleware<AppState> = (ctx) => {
+  const matched = (ctx as { matched?: { methods: string[] }[] }).matched ?? []
+  const methods = [...new Set(matched.flatMap((layer) => layer.methods))]
+  if (methods.length === 0) throw new DrapeError('ROUTE_NOT_FOUND', 'There is no such route.')
+  ctx.set('Allow', methods.join(', '))
+  throw new DrapeError('METHOD_NOT_ALLOWED', 'This route does not know that method.')
+}

@@ -1,0 +1,30 @@
+import { readConfig, SHARED_VARIABLES, splitList } from './shared/config.ts'
+import { ENGINES, type EngineName } from './shared/generation.ts'
+import { Type } from './shared/schema.ts'
+
+const schema = Type.Object({
+  ...SHARED_VARIABLES,
+  PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 8080 }),
+  SHARE_URL: Type.String({ pattern: '^https?://', default: 'http://localhost:8080' }),
+  SERVICE_NAME: Type.String({ default: 'Drape' }),
+  DEFAULT_ENGINE: Type.Enum(Object.keys(ENGINES) as EngineName[], { default: 'warp' }),
+  DATABASE_POOL: Type.Integer({ minimum: 1, maximum: 200, default: 10 }),
+})
+
+export type ApiConfig = ReturnType<typeof readApiConfig>
+
+/** Throws one Error that lists every problem of the environment. */
+export function readApiConfig(env: Readonly<Record<string, string | undefined>>) {
+  const config = readConfig(schema, env)
+  if (config.NODE_ENV !== 'development' && config.SIGNING_SECRET.length < 16) {
+    throw new Error(
+      'The configuration is not valid:\n  SIGNING_SECRET must have at least 16 characters outside development',
+    )
+  }
+  return {
+    ...config,
+    SIGNING_SECRET: config.SIGNING_SECRET || 'a secret for development only',
+    FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),
+    FETCH_ALLOW_PORTS: splitList(config.FETCH_ALLOW_PORTS).map(Number),
+  }
+}

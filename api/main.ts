@@ -1,0 +1,109 @@
+import { createApp } from './app.ts'
+import { readApiConfig } from './config.ts'
+import { apiKey } from './middleware/api-key.ts'
+import { parseBody } from './middleware/body.ts'
+import { createPersonPhotos } from './person-photos.ts'
+import { createProductPhotos } from './product-photos.ts'
+import { createOutbox } from './relay/outbox.ts'
+import { createRelay } from './relay/relay.ts'
+import { objectRoutes } from './routes/objects.ts'
+import { accountRoutes } from './routes/server/account.ts'
+import { generationRoutes } from './routes/server/generations.ts'
+import { imageRoutes } from './routes/server/images.ts'
+import { tryOnRoutes } from './routes/server/try-on.ts'
+import { createDatabase, pingDatabase } from './shared/database.ts'
+import { createImageFetcher } from './shared/fetch-image.ts'
+import type { PrepareJob, TryOnJob } from './shared/generation.ts'
+import { createLifecycle } from './shared/lifecycle.ts'
+import { createLog } from './shared/log.ts'
+import { createMetrics } from './shared/metrics.ts'
+import { createProbeServer } from './shared/probes.ts'
+import { createJobQueue, createRedis } from './shared/queue.ts'
+import { createStorage } from './shared/storage/storage.ts'
+import { createGenerations } from './shared/stores/generations.ts'
+import { createImages } from './shared/stores/images.ts'
+import { createObjects } from './shared/stores/objects.ts'
+import { acceptGeneration } from './stores/acceptance.ts'
+import { createAccounts } from './stores/accounts.ts'
+
+const config = readApiConfig(process.env)
+const log = createLog({ process: 'api', level: config.LOG_LEVEL })
+const lifecycle = createLifecycle({ log, graceSeconds: 20 })
+const metrics = createMetrics()
+
+const database = await createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE_POOL })
+lifecycle.onStop('database', () => database.end())
+const redis = createRedis(config.REDIS_URL, log)
+lifecycle.onStop('redis', () => redis.close())
+const storage = createStorage(config.STORAGE_URL, {
+  publicUrl: config.PUBLIC_URL,
+  signingSecret: config.SIGNING_SECRET,
+})
+lifecycle.onStop('storage', () => storage.close())
+const tryOnQueue = createJobQueue<TryOnJob>({ redis, name: 'try-on' })
+lifecycle.onStop('try-on queue', () => tryOnQueue.close())
+const prepareQueue = createJobQueue<PrepareJob>({ redis, name: 'prepare', results: true })
+lifecycle.onStop('prepare queue', () => prepareQueue.close())
+
+const accounts = createAccounts(database)
+const generations = createGenerations(database)
+const objects = createObjects(database)
+const fetchImage = createImageFetcher({
+  allowCidrs: config.FETCH_ALLOW_CIDRS,
+  allowPorts: config.FETCH_ALLOW_PORTS,
+  failureCode: 'CUSTOMER_IMAGE_FETCH_FAILED',
+})
+const personPhotos = createPersonPhotos({
+  images: createImages(database),
+  storage,
+  fetchImage,
+  prepareQueue,
+  countWorkers: () => redis.countSlots('prepare'),
+})
+const productPhotos = createProductPhotos({ objects, storage })
+
+const relay = createRelay({
+  outbox: createOutbox(database),
+  generations,
+  queue: tryOnQueue,
+  countSlots: () => redis.countSlots('try-on'),
+  log,
+  metrics,
+})
+lifecycle.onStop('relay', () => relay.stop())
+
+const authenticate = apiKey({ accounts })
+const guards = [authenticate, parseBody()]
+const app = createApp({
+  log,
+  metrics,
+  routes: [
+    tryOnRoutes({
+      guards,
+      personPhotos,
+      productPhotos,
+      accept: async (call) => {
+        await acceptGeneration(database, call)
+        metrics.accepted.inc()
+      },
+      nudge: relay.nudge,
+      defaultEngine: config.DEFAULT_ENGINE,
+    }),
+    imageRoutes({ guards, photos: personPhotos, storage }),
+    generationRoutes({ guards: [authenticate], generations, storage }),
+    accountRoutes({ guards: [authenticate], accounts }),
+    objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
+  ],
+})
+
+const probes = createProbeServer({
+  metrics,
+  checks: { postgres: () => pingDatabase(database), redis: () => redis.ping(), storage: () => storage.check() },
+})
+probes.listen(config.PROBE_PORT)
+lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
+const server = app.listen(config.PORT, () => log.info({ port: config.PORT }, 'listening'))
+// Time for a slow but honest upload of 10 MB; slower ones are cut so that they cannot hold the server.
+server.requestTimeout = 60_000
+server.headersTimeout = 15_000
+lifecycle.onStop('server', () => new Promise((resolve) => server.close(resolve)))

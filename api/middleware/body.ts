@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Middleware } from 'koa'
+import { koaBody } from 'koa-body'
+import { DrapeError } from '../shared/errors.ts'
+import type { AppState } from '../state.ts'
+import type { UploadedFile } from '../uploaded-file.ts'
+
+/** 10 MB as the interface counts them, per file. */
+export const MAX_FILE_BYTES = 10 * 1024 * 1024
+const MAX_FILES = 12
+const MAX_FIELDS = 20
+const MAX_JSON_BYTES = 1024 * 1024
+const MAX_DEPTH = 64
+
+/**
+ * Parses JSON and multipart bodies within limits: `ctx.state.body` (of multipart the JSON in the field `data`), `fields` and
+ * `files`. Files lie in a temporary folder of their own and are removed when the request has ended, however it ended.
+ */
+export function parseBody(folder = join(tmpdir(), 'drape-uploads')): Middleware<AppState> {
+  const parse = koaBody({
+    multipart: true,
+    urlencoded: false,
+    text: false,
+    jsonLimit: MAX_JSON_BYTES,
+    patchNode: false,
+    formidable: {
+      uploadDir: folder,
+      maxFileSize: MAX_FILE_BYTES,
+      maxTotalFileSize: MAX_FILES * MAX_FILE_BYTES,
+      maxFiles: MAX_FILES,
+      maxFields: MAX_FIELDS,
+      maxFieldsSize: MAX_JSON_BYTES,
+      allowEmptyFiles: true,
+      minFileSize: 0,
+      // Names and types that callers send decide nothing, so none of them reaches the disk.
+      filename: () => randomUUID(),
+    },
+    onError: (error) => {
+      throw refusalOf(error)
+    },
+  })
+  const ready = mkdir(folder, { recursive: true, mode: 0o700 })
+  return async function body(ctx, next) {
+    await ready
+    ctx.state.files = []
+    try {
+      await parse(ctx as never, async () => {})
+      ctx.state.files = filesOf(ctx.request)
+      ctx.state.fields = ctx.is('multipart') ? fieldsOf(ctx.request) : {}
+      ctx.state.body = ctx.is('multipart') ? dataOf(ctx.state.fields) : (ctx.request as { body?: unknown }).body
+      refuseUnstorable(ctx.state.body, '', 0)
+      await next()
+    } finally {
+      await Promise.all(ctx.state.files.map((file) => rm(file.path, { force: true })))
+    }
+  }
+}
+
+function filesOf(request: unknown): UploadedFile[] {
+  const files = (request as { files?: Record<string, FormFile | FormFile[]> }).files ?? {}
+  return Object.entries(files).flatMap(([field, value]) =>
+    [value].flat().map((file) => ({ field, path: file.filepath, bytes: file.size })),
+  )
+}
+
+interface FormFile {
+  filepath: string
+  size: number
+}
+
+function fieldsOf(request: unknown): Record<string, string> {
+  const body = (request as { body?: Record<string, string | string[]> }).body ?? {}
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, [value].flat()[0] ?? '']))
+}
+
+function dataOf(fields: Readonly<Record<string, string>>): unknown {
+  if (fields.data === undefined) return undefined
+  try {
+    return JSON.parse(fields.data)
+  } catch {
+    throw invalid('data', 'is not valid JSON')
+  }
+}
+
+/** jsonb holds neither U+0000 nor half a surrogate pair, and nothing here needs a body that is nested without end. */
+function refuseUnstorable(value: unknown, path: string, depth: number): void {
+  if (depth > MAX_DEPTH) throw invalid(path, `is nested more than ${MAX_DEPTH} levels deep`)
+  if (typeof value === 'string') {
+    if (value.includes('\0') || !value.isWellFormed()) throw invalid(path, 'contains a character that cannot be stored')
+  } else if (Array.isArray(value)) {
+    for (const [i, entry] of value.entries()) refuseUnstorable(entry, `${path}[${i}]`, depth + 1)
+  } else if (value !== null && typeof value === 'object') {
+    for (const [name, entry] of Object.entries(value)) {
+      refuseUnstorable(name, path, depth + 1)
+      refuseUnstorable(entry, path === '' ? name : `${path}.${name}`, depth + 1)
+    }
+  }
+}
+
+function invalid(path: string, message: string): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', { details: [{ path, message }] })
+}
+
+// formidable's codes for a file, or all files together, over their limit.
+const TOO_LARGE = [1009, 1016]
+
+function refusalOf(error: Error & { code?: unknown; status?: unknown }): Error {
+  if (TOO_LARGE.includes(Number(error.code))) {
+    return new DrapeError('FILE_TOO_LARGE', 'A file is larger than 10 MB.')
+  }
+  if (error instanceof SyntaxError) return invalid('', 'is not valid JSON')
+  if (error.status === 413) return invalid('', 'is larger than 1 MB')
+  return invalid('', 'could not be read')
+}

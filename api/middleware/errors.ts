@@ -1,0 +1,61 @@
+import type { Middleware } from 'koa'
+import { translateDatabaseError } from '../shared/database.ts'
+import { DrapeError, type ErrorCode } from '../shared/errors.ts'
+import type { AppState } from '../state.ts'
+
+/** The one table that decides a code's HTTP status. Codes that only appear on a failed generation have 500. */
+export const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
+  MISSING_API_KEY: 401,
+  INVALID_API_KEY: 401,
+  FORBIDDEN: 403,
+  VALIDATION_FAILED: 400,
+  EXTERNAL_ID_REQUIRED: 400,
+  PRODUCT_IMAGES_REQUIRED: 400,
+  CUSTOMER_IMAGE_REQUIRED: 400,
+  FILE_REQUIRED: 400,
+  MULTIPART_FILE_NOT_FOUND: 400,
+  INVALID_IMAGE_INPUT: 400,
+  INVALID_IMAGE: 400,
+  UNSUPPORTED_IMAGE_TYPE: 400,
+  CUSTOMER_IMAGE_FETCH_FAILED: 400,
+  PRODUCT_IMAGE_FETCH_FAILED: 500,
+  MISSING_REQUIRED_CLASSIFICATION: 422,
+  FILE_TOO_LARGE: 413,
+  INSUFFICIENT_CREDITS: 402,
+  QUOTA_EXCEEDED: 402,
+  RATE_LIMITED: 429,
+  PRODUCT_NOT_FOUND: 404,
+  GENERATION_NOT_FOUND: 404,
+  ACCOUNT_NOT_FOUND: 404,
+  ROUTE_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  RESERVED_EXTERNAL_ID: 409,
+  INTERNAL_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+  GENERATION_FAILED: 500,
+  GENERATION_TIMEOUT: 500,
+  GENERATION_CANCELLED: 500,
+  NO_PERSON_DETECTED: 500,
+  RESULT_REJECTED: 500,
+}
+
+/** Turns whatever a handler throws into the error body `{ code, message, status, details? }`. Logs only what nobody foresaw. */
+export function translateErrors(): Middleware<AppState> {
+  return async function errors(ctx, next) {
+    try {
+      await next()
+    } catch (thrown) {
+      const error = asDrapeError(translateDatabaseError(thrown))
+      const status = HTTP_STATUS[error.code]
+      if (status >= 500) ctx.state.log.error({ err: thrown, code: error.code }, 'request failed')
+      ctx.status = status
+      if (status === 503) ctx.set('Retry-After', '1')
+      ctx.body = { code: error.code, message: error.message, status, ...(error.details && { details: error.details }) }
+    }
+  }
+}
+
+function asDrapeError(error: unknown): DrapeError {
+  if (error instanceof DrapeError) return error
+  return new DrapeError('INTERNAL_ERROR', 'Something went wrong on our side.', { cause: error })
+}

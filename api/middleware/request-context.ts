@@ -1,0 +1,30 @@
+import type { Middleware } from 'koa'
+import { v7 as uuidv7 } from 'uuid'
+import type { Log } from '../shared/log.ts'
+import type { Metrics } from '../shared/metrics.ts'
+import type { AppState } from '../state.ts'
+
+const USABLE_ID = /^[\w.:-]{1,128}$/
+
+/** Gives every request an id (the caller's `X-Request-Id` when it is plain) and a log, measures it and writes one line at its end. */
+export function requestContext({ log, metrics }: { log: Log; metrics: Metrics }): Middleware<AppState> {
+  return async function context(ctx, next) {
+    const sent = ctx.get('x-request-id')
+    const requestId = USABLE_ID.test(sent) ? sent : `req_${uuidv7()}`
+    ctx.state.requestId = requestId
+    ctx.state.log = log.child({ requestId })
+    ctx.set('X-Request-Id', requestId)
+    const started = performance.now()
+    try {
+      await next()
+    } finally {
+      const ms = performance.now() - started
+      const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
+      metrics.requests.observe({ route, method: ctx.method, status: String(ctx.status) }, ms / 1000)
+      ctx.state.log.info(
+        { method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId: ctx.state.account?.id },
+        'request',
+      )
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import { v7 as uuidv7 } from 'uuid'
+import type { Prepared, PrepareJob } from './shared/generation.ts'
+import { normaliseImage } from './shared/image.ts'
+import type { JobQueue } from './shared/queue.ts'
+import type { ObjectStorage } from './shared/storage/object.ts'
+import type { Images } from './shared/stores/images.ts'
+import type { AccountRecord } from './stores/accounts.ts'
+import { readUpload, type UploadedFile } from './uploaded-file.ts'
+
+export interface PersonPhotos {
+  /** The image that a try-on call names: a known id as it is, a file or URL stored now (and always cropped 4:5). */
+  resolve(
+    source: { id?: string; url?: string; fileKey?: string },
+    call: StoreCall & { files: readonly UploadedFile[] },
+  ): Promise<{ imageId: string; uploadedNow: boolean }>
+  /** Normalises and stores a photo. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
+  store(bytes: Uint8Array, call: StoreCall & { cropMode: 'auto' | 'none' }): Promise<StoredPhoto>
+  /** Waits a moment for a worker to find the person; null when none did in time. The worker notes the crop either way. */
+  prepare(photo: StoredPhoto): Promise<Prepared | null>
+  /** Removes a photo that nothing refers to. */
+  discard(imageId: string): Promise<void>
+}
+
+export interface StoreCall {
+  readonly account: AccountRecord
+  readonly externalUserId: string | null
+  readonly keepForDays: number | null
+}
+
+export interface StoredPhoto {
+  readonly imageId: string
+  readonly objectKey: string
+  readonly width: number
+  readonly height: number
+}
+
+/** How long an upload waits for its crop. */
+const PREPARE_MS = 3000
+const DAY_MS = 86_400_000
+
+export function createPersonPhotos({
+  images,
+  storage,
+  fetchImage,
+  prepareQueue,
+  countWorkers,
+}: {
+  images: Images
+  storage: ObjectStorage
+  fetchImage: (url: string) => Promise<Uint8Array>
+  prepareQueue: JobQueue<PrepareJob>
+  /** Slots of workers that take `prepare` jobs. */
+  countWorkers: () => Promise<number>
+}): PersonPhotos {
+  const photos: PersonPhotos = {
+    resolve: async (source, { files, ...call }) => {
+      if (source.id !== undefined) return { imageId: source.id, uploadedNow: false }
+      const bytes =
+        source.url !== undefined ? await fetchImage(source.url) : await readUpload(source.fileKey ?? '', files)
+      const { imageId } = await photos.store(bytes, { ...call, cropMode: 'auto' })
+      return { imageId, uploadedNow: true }
+    },
+
+    store: async (bytes, { account, externalUserId, keepForDays, cropMode }) => {
+      const normalised = await normaliseImage(bytes)
+      const imageId = `img_${uuidv7()}`
+      const extension = normalised.contentType === 'image/png' ? 'png' : 'jpg'
+      const objectKey = `persons/${account.id}/${imageId}.${extension}`
+      const { width, height } = normalised
+      const expiresAt = new Date(Date.now() + (keepForDays ?? account.retentionDays) * DAY_MS)
+      await images.insert({
+        id: imageId,
+        accountId: account.id,
+        objectKey,
+        externalUserId,
+        width,
+        height,
+        cropMode,
+        expiresAt,
+      })
+      try {
+        await storage.put(objectKey, normalised.bytes, { contentType: normalised.contentType })
+      } catch (error) {
+        await images.delete(imageId)
+        throw error
+      }
+      return { imageId, objectKey, width, height }
+    },
+
+    prepare: async ({ imageId, objectKey }) => {
+      try {
+        if ((await countWorkers()) === 0) return null
+        return await prepareQueue.run<Prepared>({ id: imageId, data: { imageId, objectKey } }, PREPARE_MS)
+      } catch {
+        // The crop is a courtesy here: a worker finds it at first use when the queue is away now.
+        return null
+      }
+    },
+
+    discard: async (imageId) => {
+      const image = await images.find(imageId)
+      if (!image) return
+      await storage.delete([image.objectKey])
+      await images.delete(imageId)
+    },
+  }
+  return photos
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import type { ProductImage } from './shared/generation.ts'
+import { normaliseImage } from './shared/image.ts'
+import type { ObjectStorage } from './shared/storage/object.ts'
+import type { Objects } from './shared/stores/objects.ts'
+import { readUpload, type UploadedFile } from './uploaded-file.ts'
+
+interface ImageEntry {
+  readonly source: { readonly url?: string; readonly fileKey?: string }
+  readonly classifications?: Readonly<Record<string, unknown>>
+}
+
+export interface ProductPhotos {
+  /**
+   * The images of a product as they are recorded. URLs are only noted (a worker fetches them); files are normalised and
+   * stored under the hash of their bytes. Throws `MULTIPART_FILE_NOT_FOUND`, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`.
+   */
+  store(
+    images: readonly ImageEntry[],
+    call: { accountId: string; files: readonly UploadedFile[] },
+  ): Promise<ProductImage[]>
+}
+
+/** How long bytes may lie around whose call was refused afterwards; acceptance clears the date. */
+const UNCLAIMED_MS = 3_600_000
+
+export function createProductPhotos({ objects, storage }: { objects: Objects; storage: ObjectStorage }): ProductPhotos {
+  async function storeFile(bytes: Uint8Array, accountId: string): Promise<{ sourceUrl: string; objectKey: string }> {
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    const normalised = await normaliseImage(bytes)
+    const objectKey = `products/${accountId}/${hash}.${normalised.contentType === 'image/png' ? 'png' : 'jpg'}`
+    const expiresAt = new Date(Date.now() + UNCLAIMED_MS)
+    await objects.insert({ key: objectKey, accountId, externalUserId: null, kind: 'product', expiresAt })
+    await storage.put(objectKey, normalised.bytes, { contentType: normalised.contentType })
+    return { sourceUrl: `upload://${hash}`, objectKey }
+  }
+
+  return {
+    store: (images, { accountId, files }) =>
+      Promise.all(
+        images.map(async ({ source, classifications = null }, order) => {
+          if (source.url !== undefined) return { sourceUrl: source.url, order, classifications }
+          const stored = await storeFile(await readUpload(source.fileKey ?? '', files), accountId)
+          return { ...stored, order, classifications }
+        }),
+      ),
+  }
+}

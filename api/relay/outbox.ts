@@ -1,0 +1,62 @@
+import { type Database, rowType, sql } from '../shared/database.ts'
+import { type TryOnJob, TryOnJobSchema } from '../shared/generation.ts'
+import { Type } from '../shared/schema.ts'
+
+const Dispatched = rowType(Type.Object({ payload: TryOnJobSchema }))
+const Unsure = rowType(Type.Object({ generationId: Type.String(), attempt: Type.Integer() }))
+
+export type Outbox = ReturnType<typeof createOutbox>
+
+/** The relay's view of the work that is not finished. */
+export function createOutbox(database: Database) {
+  return {
+    /**
+     * Takes up to `limit` jobs, fairly: accounts take turns, counting what each has in the queue already, so that one
+     * account's backlog, however long, stands behind another's first job. Several relays take different rows.
+     */
+    claim: async (limit: number): Promise<TryOnJob[]> => {
+      const rows = await database.any(sql.type(Dispatched)`
+        with recursive waiting (account_id) as (
+          (select account_id from outbox where dispatched_at is null order by account_id limit 1)
+          union all
+          select (select account_id from outbox where dispatched_at is null and outbox.account_id > waiting.account_id
+            order by account_id limit 1)
+          from waiting where waiting.account_id is not null
+        ), turns as (
+          select next.generation_id, next.created_at,
+            (select count(*) from outbox where outbox.account_id = waiting.account_id and dispatched_at is not null)
+              + next.position as turn
+          from waiting cross join lateral (
+            select generation_id, created_at, row_number() over (order by available_at, generation_id) as position
+            from outbox
+            where outbox.account_id = waiting.account_id and dispatched_at is null and available_at <= now()
+            order by available_at, generation_id limit ${limit}
+          ) as next
+          where waiting.account_id is not null
+        ), chosen as (
+          select generation_id from turns order by turn, created_at limit ${limit}
+        ), locked as (
+          select outbox.generation_id from outbox join chosen using (generation_id)
+          where dispatched_at is null
+          for update of outbox skip locked
+        )
+        update outbox set dispatched_at = now() from locked where outbox.generation_id = locked.generation_id
+        returning payload`)
+      return rows.map(({ payload }) => payload)
+    },
+
+    /** Puts jobs back that could not be handed to the queue. */
+    release: async (generationIds: readonly string[]): Promise<void> => {
+      await database.query(sql.unsafe`
+        update outbox set dispatched_at = null where generation_id = any(${sql.array([...generationIds], 'text')})`)
+    },
+
+    /** Jobs that were handed over some seconds ago and that no worker has started. */
+    findUnstarted: (olderThanSeconds: number, limit: number) =>
+      database.any(sql.type(Unsure)`
+        select outbox.generation_id as "generationId", generations.attempt
+        from outbox join generations on generations.id = outbox.generation_id
+        where dispatched_at < now() - make_interval(secs => ${olderThanSeconds}) and status = 'PENDING'
+        order by dispatched_at limit ${limit}`),
+  }
+}

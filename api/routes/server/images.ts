@@ -1,0 +1,53 @@
+import Router from '@koa/router'
+import type { Middleware } from 'koa'
+import type { PersonPhotos } from '../../person-photos.ts'
+import { DrapeError } from '../../shared/errors.ts'
+import { compileParser, Type } from '../../shared/schema.ts'
+import type { ObjectStorage } from '../../shared/storage/object.ts'
+import type { AppContext, AppState } from '../../state.ts'
+import { readUpload } from '../../uploaded-file.ts'
+
+export interface ImagesOptions {
+  readonly guards: readonly Middleware<AppState>[]
+  readonly photos: PersonPhotos
+  readonly storage: ObjectStorage
+}
+
+/** Seconds that a preview link works. */
+const PREVIEW_SECONDS = 900
+
+const parseFields = compileParser(
+  Type.Object({
+    crop: Type.Enum(['true', 'false'], { default: 'true' }),
+    externalUserId: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    keepForDays: Type.Optional(Type.Enum(['1', '3', '7'])),
+  }),
+)
+
+/** POST /images/upload */
+export function imageRoutes(options: ImagesOptions): Router<AppState> {
+  const router = new Router<AppState>({ prefix: '/tryon/v1' })
+  router.post('/images/upload', ...(options.guards as never[]), (ctx: AppContext) => postUpload(ctx, options))
+  return router
+}
+
+async function postUpload(ctx: AppContext, { photos, storage }: ImagesOptions): Promise<void> {
+  const { account, files, fields } = ctx.state
+  if (!files.some(({ field }) => field === 'file')) {
+    throw new DrapeError('FILE_REQUIRED', 'Send the photo in the multipart field file.')
+  }
+  const { crop, externalUserId = null, keepForDays } = parseFields({ ...fields })
+  const photo = await photos.store(await readUpload('file', files), {
+    account,
+    externalUserId,
+    keepForDays: keepForDays ? Number(keepForDays) : null,
+    cropMode: crop === 'true' ? 'auto' : 'none',
+  })
+  const prepared = crop === 'true' ? await photos.prepare(photo) : null
+  ctx.status = 201
+  ctx.body = {
+    imageId: photo.imageId,
+    imageUrl: await storage.signedUrl(prepared?.viewKey ?? photo.objectKey, { expiresInSeconds: PREVIEW_SECONDS }),
+    ...(prepared && { crop: prepared.crop, personDetected: prepared.personDetected, warnings: prepared.warnings }),
+  }
+}

@@ -1,0 +1,187 @@
+import { lookup as lookupHost } from 'node:dns/promises'
+import { isIP, type LookupFunction } from 'node:net'
+import { pipeline, type Readable } from 'node:stream'
+import { createBrotliDecompress, createUnzip } from 'node:zlib'
+import { Agent, request } from 'undici'
+import { type AddressRule, createAddressRule } from './addresses.ts'
+import { DrapeError } from './errors.ts'
+
+/** The bytes behind a caller's URL. */
+export type FetchImage = (url: string) => Promise<Buffer>
+
+export interface ImageFetcherSettings {
+  /** The code of every failure; who waits for the picture decides it. */
+  readonly failureCode: 'CUSTOMER_IMAGE_FETCH_FAILED' | 'PRODUCT_IMAGE_FETCH_FAILED'
+  /** Networks that URLs may lead to although they are not public. */
+  readonly allowCidrs: readonly string[]
+  readonly allowPorts: readonly number[]
+  /** Of the decoded body; default 10 MiB. */
+  readonly maxBytes?: number
+  /** From the call to the last byte, redirects included; default 15 s. */
+  readonly timeoutMs?: number
+  /** All addresses of a host name; default the system's resolver. */
+  readonly lookup?: (hostname: string) => Promise<readonly string[]>
+}
+
+interface Visit {
+  readonly settings: Required<ImageFetcherSettings>
+  readonly isAllowed: AddressRule
+  readonly signal: AbortSignal
+}
+
+const MAX_REDIRECTS = 3
+const MAX_HEADER_BYTES = 16_384
+const REDIRECTS = [301, 302, 303, 307, 308]
+/** Successes without the whole picture: no content, reset content, partial content. */
+const INCOMPLETE = [204, 205, 206]
+const HEADERS = {
+  accept: 'image/jpeg, image/png, image/webp, image/heic, */*;q=0.1',
+  'accept-encoding': 'identity',
+  'user-agent': 'Drape',
+}
+
+/**
+ * Fetches pictures from URLs that callers name, without becoming their way into the network: only http and https, only the
+ * ports given, no credentials; every address of every host on the way is public or explicitly allowed, and the connection goes
+ * to the address that was checked. At most 3 redirects, never from https to http.
+ * The function throws a DrapeError with `failureCode` whenever the whole body of a 2xx answer did not arrive; its message says
+ * nothing about the network behind.
+ */
+export function createImageFetcher(given: ImageFetcherSettings): FetchImage {
+  const settings = { maxBytes: 10 * 1024 * 1024, timeoutMs: 15_000, lookup: lookupAll, ...given }
+  const isAllowed = createAddressRule(settings.allowCidrs)
+  return async (url) => {
+    const visit = { settings, isAllowed, signal: AbortSignal.timeout(settings.timeoutMs) }
+    try {
+      return await follow(parseUrl(url, visit), visit)
+    } catch (cause) {
+      if (cause instanceof DrapeError) throw cause
+      throw failure(visit, visit.signal.aborted ? 'it took too long' : UNREACHABLE, cause)
+    }
+  }
+}
+
+// The same words for a host that is unknown, private or silent: the difference would map the network for strangers.
+const UNREACHABLE = 'its server could not be reached or broke off'
+
+function failure({ settings }: Visit, reason: string, cause?: unknown): DrapeError {
+  return new DrapeError(settings.failureCode, `The image could not be fetched: ${reason}.`, { cause })
+}
+
+async function follow(start: URL, visit: Visit): Promise<Buffer> {
+  let url = start
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const answer = await get(url, visit)
+    if (Buffer.isBuffer(answer)) return answer
+    if (url.protocol === 'https:' && answer.protocol === 'http:') throw failure(visit, 'it leads from https to http')
+    url = answer
+  }
+  throw failure(visit, 'it redirects too often')
+}
+
+/** A URL that may be visited, its host not yet known. */
+function parseUrl(text: string, visit: Visit, base?: URL): URL {
+  const url = URL.parse(text, base?.href)
+  if (!url || !PORTS.has(url.protocol)) throw failure(visit, 'the URL is not a valid http or https URL')
+  if (url.username || url.password) throw failure(visit, 'the URL holds credentials')
+  const port = url.port ? Number(url.port) : PORTS.get(url.protocol)
+  if (port === undefined || !visit.settings.allowPorts.includes(port)) throw failure(visit, 'its port is not allowed')
+  return url
+}
+
+const PORTS = new Map([
+  ['http:', 80],
+  ['https:', 443],
+])
+
+/** The body, or where the server sends us instead. */
+async function get(url: URL, visit: Visit): Promise<Buffer | URL> {
+  const addresses = await allowedAddresses(url, visit)
+  // An agent of its own for every visit: a connection kept from an earlier one would skip the check.
+  const agent = new Agent({ connect: { lookup: answerWith(addresses) }, maxHeaderSize: MAX_HEADER_BYTES })
+  try {
+    const { statusCode, headers, body } = await request(url, {
+      dispatcher: agent,
+      headers: HEADERS,
+      signal: visit.signal,
+    })
+    body.on('error', () => {})
+    const { location } = headers
+    if (REDIRECTS.includes(statusCode) && typeof location === 'string') return parseUrl(location, visit, url)
+    if (statusCode < 200 || statusCode > 299 || INCOMPLETE.includes(statusCode)) {
+      throw failure(visit, `its server answered ${statusCode}`)
+    }
+    return await readBody(body, headers, visit)
+  } finally {
+    await agent.destroy()
+  }
+}
+
+async function allowedAddresses({ hostname }: URL, visit: Visit): Promise<readonly string[]> {
+  const literal = hostname.replace(/^\[|\]$/g, '')
+  const addresses = isIP(literal) ? [literal] : await beforeAbort(visit.settings.lookup(hostname), visit.signal)
+  if (addresses.length > 0 && addresses.every(visit.isAllowed)) return addresses
+  throw failure(visit, UNREACHABLE)
+}
+
+/** The resolver cannot be called off, but it need not be waited for. */
+async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** Connects to the addresses that were checked, whatever the resolver would say now. */
+function answerWith(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  return (_, { all }, callback) => {
+    if (all) callback(null, found)
+    else callback(null, found[0].address, found[0].family)
+  }
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+async function readBody(body: Readable, headers: Headers, visit: Visit): Promise<Buffer> {
+  const { maxBytes } = visit.settings
+  const tooLarge = () => failure(visit, `it is larger than ${maxBytes} bytes`)
+  if (Number(headers['content-length']) > maxBytes) throw tooLarge()
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of decoded(body, headers, visit)) {
+    size += chunk.length
+    if (size > maxBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  const bytes = Buffer.concat(chunks)
+  if (isPage(bytes)) throw failure(visit, 'the URL leads to a web page, not to an image')
+  return bytes
+}
+
+/** We ask for bytes as they are; a server that compresses nevertheless is understood. */
+function decoded(body: Readable, headers: Headers, visit: Visit): Readable {
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
+  if (encoding === 'identity' || encoding === '') return body
+  const decoder = createDecoder(encoding)
+  if (!decoder) throw failure(visit, 'its encoding is unknown')
+  return pipeline(body, decoder, () => {})
+}
+
+function createDecoder(encoding: string) {
+  if (encoding === 'gzip' || encoding === 'x-gzip' || encoding === 'deflate') return createUnzip()
+  return encoding === 'br' ? createBrotliDecompress() : undefined
+}
+
+function isPage(bytes: Buffer): boolean {
+  return /^\s*<(?:!doctype\s+html|html|head|body|script)\b/i.test(bytes.toString('utf8', 0, 512).replace('\ufeff', ''))
+}
+
+async function lookupAll(hostname: string): Promise<readonly string[]> {
+  const found = await lookupHost(hostname, { all: true })
+  return found.map(({ address }) => address)
+}

@@ -1,0 +1,16 @@
+import { readFile } from 'node:fs/promises'
+import { DrapeError } from './shared/errors.ts'
+
+/** A file of a multipart body, on disk until the request has ended. */
+export interface UploadedFile {
+  readonly field: string
+  readonly path: string
+  readonly bytes: number
+}
+
+/** The bytes of a named multipart file. Throws `MULTIPART_FILE_NOT_FOUND`. */
+export async function readUpload(fileKey: string, files: readonly UploadedFile[]): Promise<Uint8Array> {
+  const file = files.find(({ field }) => field === fileKey)
+  if (!file) throw new DrapeError('MULTIPART_FILE_NOT_FOUND', `The request has no file field named ${fileKey}.`)
+  return readFile(file.path)
+}
