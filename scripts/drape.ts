@@ -1,0 +1,116 @@
+import { parseArgs } from 'node:util'
+import { createDatabase, type Database, migrate } from '../api/shared/database.ts'
+import { DrapeError } from '../api/shared/errors.ts'
+import { createAccounts } from '../api/stores/accounts.ts'
+
+const USAGE = `usage: drape <command>
+
+  migrate                                               bring the database up to date
+  account create --name N [--email E] [--credits N]     a new account and its keys (shown once)
+  key create --account ID [--kind secret|publishable]   one more key
+  key revoke --key KEY                                  end a key
+  credits add --account ID --credits N [--note TEXT]    top up
+  ledger check                                          every balance against the sum of its ledger
+
+--json prints the answer as one line of JSON. DATABASE_URL names the database.`
+
+type Options = Readonly<Record<string, string | undefined>>
+type Command = (database: Database, options: Options) => Promise<Record<string, unknown>>
+
+const commands: Readonly<Record<string, Command>> = {
+  'account create': async (database, { name, email = null, credits = '0' }) =>
+    createAccounts(database).insert({
+      name: required(name, 'name'),
+      email,
+      credits: wholeNumber(credits, 'credits', 0),
+    }),
+
+  'key create': async (database, { account, kind = 'secret' }) => {
+    if (kind !== 'secret' && kind !== 'publishable') throw new UsageError('--kind must be secret or publishable')
+    return { key: await createAccounts(database).insertKey(required(account, 'account'), kind) }
+  },
+
+  'key revoke': async (database, { key }) => ({
+    revoked: await createAccounts(database).revokeKey(required(key, 'key')),
+  }),
+
+  'credits add': async (database, { account, credits, note = null }) => ({
+    creditBalance: await createAccounts(database).addCredits({
+      accountId: required(account, 'account'),
+      credits: wholeNumber(required(credits, 'credits'), 'credits', 1),
+      note,
+    }),
+  }),
+
+  'ledger check': async (database) => {
+    const gaps = await createAccounts(database).findLedgerGaps()
+    if (gaps.length > 0) process.exitCode = 1
+    return { balanced: gaps.length === 0, gaps }
+  },
+}
+
+class UsageError extends Error {}
+
+function required(value: string | undefined, name: string): string {
+  if (value === undefined || value === '') throw new UsageError(`--${name} is required`)
+  return value
+}
+
+function wholeNumber(text: string, name: string, minimum: number): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < minimum)
+    throw new UsageError(`--${name} must be a whole number of at least ${minimum}`)
+  return value
+}
+
+async function main(): Promise<void> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean' },
+      ...Object.fromEntries(
+        ['name', 'email', 'credits', 'account', 'kind', 'key', 'note'].map((name) => [
+          name,
+          { type: 'string' as const },
+        ]),
+      ),
+    },
+  })
+  const name = positionals.join(' ')
+  const url = process.env.DATABASE_URL
+  if (name !== 'migrate' && !commands[name]) throw new UsageError(`there is no command "${name}"`)
+  if (!url) throw new UsageError('DATABASE_URL is not set')
+  print(
+    name === 'migrate' ? { applied: await migrate(url) } : await run(url, name, values as Options),
+    values.json === true,
+  )
+}
+
+async function run(url: string, name: string, options: Options): Promise<Record<string, unknown>> {
+  const database = await createDatabase(url, { poolSize: 1 })
+  try {
+    return await commands[name](database, options)
+  } finally {
+    await database.end()
+  }
+}
+
+function print(answer: Record<string, unknown>, json: boolean): void {
+  if (json) {
+    console.log(JSON.stringify(answer))
+    return
+  }
+  for (const [key, value] of Object.entries(answer)) {
+    console.log(`${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  }
+}
+
+try {
+  await main()
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error)
+  const misused = error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
+  if (misused) console.error(`${message}\n\n${USAGE}`)
+  else console.error(error instanceof DrapeError ? message : error)
+  process.exitCode = misused ? 2 : 1
+}
