@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createDatabase, type Database, sql } from '../../../../api/shared/database.ts'
+import { createGenerations, type Generations } from '../../../../api/shared/stores/generations.ts'
+import { acceptGeneration } from '../../../../api/stores/acceptance.ts'
+import { createAccounts } from '../../../../api/stores/accounts.ts'
+import { type Caller, callOf, createCaller } from '../../../support/accepted.ts'
+import { createTestDatabase } from '../../../support/postgres.ts'
+
+describe('the life of a generation', () => {
+  let database: Database
+  let drop: () => Promise<void>
+  let generations: Generations
+  let caller: Caller
+  let id: string
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = await createDatabase(made.url, { poolSize: 10 })
+    generations = createGenerations(database)
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+  beforeEach(async () => {
+    caller = await createCaller(database, 5)
+    const call = callOf(caller)
+    id = call.generationId
+    await acceptGeneration(database, call)
+  })
+
+  const start = (attempt: number) => generations.start({ id, attempt, worker: 'w' })
+  const loseWorker = () =>
+    database.query(sql.unsafe`update generations set lease_until = now() - interval '1 second' where id = ${id}`)
+  const balance = async () => (await createAccounts(database).find(caller.accountId))?.balance
+  const outcome = {
+    resultKey: 'results/a.jpg',
+    warnings: ['OLD_GARMENT_LONGER'],
+    timings: { engine: 12 },
+    engineInfo: { name: 'warp', version: '1', license: 'Apache-2.0', kind: 'preview' },
+    category: 'tops',
+  }
+
+  it('is started once per attempt', async () => {
+    expect(await start(2)).toBe(false)
+    const starts = await Promise.all([start(1), start(1), start(1)])
+    expect(starts.filter(Boolean)).toHaveLength(1)
+    expect(await generations.find(id)).toMatchObject({ status: 'PROCESSING', attempt: 1, progress: 0 })
+  })
+
+  it('ends COMPLETED, keeps the credit and leaves the outbox', async () => {
+    await start(1)
+    expect(await generations.complete({ id, attempt: 1, outcome })).toBe(true)
+    expect(await generations.find(id)).toMatchObject({ status: 'COMPLETED', ...outcome })
+    expect(await balance()).toBe(4)
+    expect(await database.exists(sql.unsafe`select from outbox where generation_id = ${id}`)).toBe(false)
+  })
+
+  it('gives the credit back once when it fails, however often it is said', async () => {
+    await start(1)
+    const failure = { id, attempt: 1, code: 'NO_PERSON_DETECTED', message: 'There is nobody.' } as const
+    expect(await Promise.all([generations.fail(failure), generations.fail(failure)])).toContain(true)
+    expect(await generations.fail(failure)).toBe(false)
+    expect(await balance()).toBe(5)
+    expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+    expect(await generations.find(id)).toMatchObject({ status: 'FAILED', errorCode: 'NO_PERSON_DETECTED' })
+  })
+
+  it('never leaves a terminal state', async () => {
+    await start(1)
+    await generations.complete({ id, attempt: 1, outcome })
+    expect(await generations.fail({ id, attempt: null, code: 'GENERATION_FAILED', message: '' })).toBe(false)
+    expect(await generations.retry({ id, attempt: 1, delaySeconds: 0 })).toBe(false)
+    expect(await start(1)).toBe(false)
+    expect((await generations.find(id))?.status).toBe('COMPLETED')
+    expect(await balance()).toBe(4)
+  })
+
+  it('discards what a lost worker says after its attempt was taken back', async () => {
+    await start(1)
+    await loseWorker()
+    expect(await generations.recoverLost(10)).toBe(1)
+    expect(await generations.find(id)).toMatchObject({ status: 'PENDING', attempt: 2 })
+    expect(await generations.renew({ id, attempt: 1, progress: 0.5 })).toBe(false)
+    expect(await generations.complete({ id, attempt: 1, outcome })).toBe(false)
+    expect(await generations.fail({ id, attempt: 1, code: 'GENERATION_FAILED', message: '' })).toBe(false)
+    expect(await start(2)).toBe(true)
+    expect(await generations.complete({ id, attempt: 2, outcome })).toBe(true)
+  })
+
+  it('gives up after three attempts, with a refund', async () => {
+    for (const attempt of [1, 2, 3]) {
+      expect(await start(attempt)).toBe(true)
+      await loseWorker()
+      await generations.recoverLost(10)
+    }
+    expect(await generations.find(id)).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_FAILED', attempt: 3 })
+    expect(await balance()).toBe(5)
+  })
+
+  it('is tried again under a new attempt after a fault that may pass', async () => {
+    await start(1)
+    await generations.retry({ id, attempt: 1, delaySeconds: 30 })
+    const waiting = await database.one(sql.unsafe`
+      select dispatched_at, payload ->> 'attempt' as attempt, available_at > now() + interval '20 seconds' as later
+      from outbox where generation_id = ${id}`)
+    expect(waiting).toEqual({ dispatched_at: null, attempt: '2', later: true })
+  })
+
+  it('fails at its deadline, waiting or running, with a refund', async () => {
+    await database.query(sql.unsafe`update generations set deadline_at = now() where id = ${id}`)
+    expect(await start(1)).toBe(false)
+    expect(await generations.failOverdue(10)).toBe(1)
+    expect(await generations.find(id)).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_TIMEOUT' })
+    expect(await balance()).toBe(5)
+  })
+
+  it('has an updatedAt that strictly grows', async () => {
+    const times = [(await generations.find(id))?.updatedAt]
+    await start(1)
+    times.push((await generations.find(id))?.updatedAt)
+    for (const progress of [0.1, 0.2, 0.3]) {
+      await generations.renew({ id, attempt: 1, progress })
+      times.push((await generations.find(id))?.updatedAt)
+    }
+    await generations.complete({ id, attempt: 1, outcome })
+    times.push((await generations.find(id))?.updatedAt)
+    const millis = times.map((time) => time?.getTime() ?? 0)
+    expect(millis).toEqual([...new Set(millis)].sort((a, b) => a - b))
+  })
+})

@@ -1,0 +1,170 @@
+import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { acceptGeneration } from '../../../api/stores/acceptance.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { callOf, createCaller } from '../../support/accepted.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+const SECONDS_A_DAY = 86_400
+
+describe('acceptance', () => {
+  let database: Database
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = await createDatabase(made.url, { poolSize: 20 })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  const count = (table: string, accountId: string) =>
+    database.oneFirst(
+      sql.unsafe`select count(*) as n from ${sql.identifier([table])} where account_id = ${accountId}`,
+    ) as Promise<number>
+  const balanceOf = async (accountId: string) => (await createAccounts(database).find(accountId))?.balance
+  const productOf = (accountId: string, externalId: string) =>
+    database.maybeOne(sql.unsafe`
+      select title, metadata, valid_for_days as days, extract(epoch from expires_at - now()) as "secondsLeft", images_edition as edition,
+        anonymous, last_used_at is not null as used
+      from products where account_id = ${accountId} and external_id = ${externalId}`)
+
+  it('debits, records and queues in one go', async () => {
+    const caller = await createCaller(database, 3)
+    await acceptGeneration(database, callOf(caller))
+    expect(await balanceOf(caller.accountId)).toBe(2)
+    expect(await count('generations', caller.accountId)).toBe(1)
+    expect(await count('outbox', caller.accountId)).toBe(1)
+    expect(await count('ledger', caller.accountId)).toBe(2)
+    expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+  })
+
+  it('accepts exactly as many as there are credits when 400 calls come at once, on one product', async () => {
+    const caller = await createCaller(database, 100)
+    const results = await Promise.allSettled(
+      Array.from({ length: 400 }, () => acceptGeneration(database, callOf(caller))),
+    )
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(100)
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason.code).toBe('INSUFFICIENT_CREDITS')
+    }
+    expect(await balanceOf(caller.accountId)).toBe(0)
+    expect(await count('generations', caller.accountId)).toBe(100)
+    expect(await count('products', caller.accountId)).toBe(1)
+    expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+  })
+
+  it('writes nothing at all when it refuses', async () => {
+    const caller = await createCaller(database, 0)
+    await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject({ code: 'INSUFFICIENT_CREDITS' })
+    for (const table of ['products', 'generations', 'outbox', 'ledger']) {
+      expect(await count(table, caller.accountId)).toBe(0)
+    }
+  })
+
+  it('charges nothing for the mock engine', async () => {
+    const caller = await createCaller(database, 0)
+    await acceptGeneration(database, callOf(caller, { engine: 'mock', cost: 0 }))
+    expect(await count('generations', caller.accountId)).toBe(1)
+    expect(await count('ledger', caller.accountId)).toBe(0)
+  })
+
+  it('refuses a person image that is unknown, expired, or of another account', async () => {
+    const caller = await createCaller(database, 1)
+    const other = await createCaller(database, 1)
+    await expect(acceptGeneration(database, callOf(caller, { imageId: 'img_x' }))).rejects.toMatchObject({
+      code: 'VALIDATION_FAILED',
+      details: [{ path: 'person.image.source.id' }],
+    })
+    await expect(acceptGeneration(database, callOf(caller, { imageId: other.imageId }))).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    })
+    await database.query(sql.unsafe`update images set expires_at = now() where id = ${caller.imageId}`)
+    await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject({ code: 'VALIDATION_FAILED' })
+    expect(await balanceOf(caller.accountId)).toBe(1)
+  })
+
+  it('refuses an account that was made inactive', async () => {
+    const caller = await createCaller(database, 1)
+    await database.query(sql.unsafe`update accounts set is_active = false where id = ${caller.accountId}`)
+    await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject({ code: 'INVALID_API_KEY' })
+  })
+
+  it('tells an unknown reference from a new product without images', async () => {
+    const caller = await createCaller(database, 1)
+    const product = { id: uuidv7(), externalId: 'unknown', anonymous: false }
+    await expect(acceptGeneration(database, callOf(caller, { product }))).rejects.toMatchObject({
+      code: 'PRODUCT_NOT_FOUND',
+    })
+    await expect(
+      acceptGeneration(database, callOf(caller, { product: { ...product, title: 'New' } })),
+    ).rejects.toMatchObject({ code: 'PRODUCT_IMAGES_REQUIRED' })
+  })
+
+  it('gives inline products 15 days and one-shot products 7, from each use', async () => {
+    const caller = await createCaller(database, 9)
+    const { product } = callOf(caller)
+    await acceptGeneration(database, callOf(caller))
+    await acceptGeneration(
+      database,
+      callOf(caller, { product: { ...product, externalId: '_anon_1', anonymous: true } }),
+    )
+    const inline = await productOf(caller.accountId, 'shirt')
+    expect(Number(inline?.secondsLeft)).toBeGreaterThan(15 * SECONDS_A_DAY - 60)
+    expect(inline).toMatchObject({ days: 15, anonymous: false, used: true })
+    expect(Number((await productOf(caller.accountId, '_anon_1'))?.secondsLeft)).toBeLessThanOrEqual(7 * SECONDS_A_DAY)
+
+    await database.query(sql.unsafe`
+      update products set expires_at = now() + interval '1 hour' where account_id = ${caller.accountId}`)
+    const reference = { id: uuidv7(), externalId: 'shirt', anonymous: false }
+    await acceptGeneration(database, callOf(caller, { product: reference }))
+    expect(Number((await productOf(caller.accountId, 'shirt'))?.secondsLeft)).toBeGreaterThan(15 * SECONDS_A_DAY - 60)
+  })
+
+  it('keeps what an update leaves out and promotes to forever with null', async () => {
+    const caller = await createCaller(database, 9)
+    const { product } = callOf(caller)
+    await acceptGeneration(
+      database,
+      callOf(caller, { product: { ...product, title: 'First', metadata: { size: 'M' }, validForDays: 30 } }),
+    )
+    const before = await productOf(caller.accountId, 'shirt')
+    await acceptGeneration(
+      database,
+      callOf(caller, { product: { id: uuidv7(), externalId: 'shirt', anonymous: false, description: 'x' } }),
+    )
+    expect(await productOf(caller.accountId, 'shirt')).toMatchObject({
+      title: 'First',
+      metadata: { size: 'M' },
+      days: 30,
+      edition: before?.edition,
+    })
+    await acceptGeneration(database, callOf(caller, { product: { ...product, validForDays: null } }))
+    expect(await productOf(caller.accountId, 'shirt')).toMatchObject({ days: null, secondsLeft: null })
+  })
+
+  it('treats an expired product as gone: a reference is refused, an inline call starts anew', async () => {
+    const caller = await createCaller(database, 9)
+    const { product } = callOf(caller)
+    await acceptGeneration(database, callOf(caller, { product: { ...product, title: 'Old' } }))
+    await database.query(sql.unsafe`update products set expires_at = now() where account_id = ${caller.accountId}`)
+    await expect(
+      acceptGeneration(database, callOf(caller, { product: { id: uuidv7(), externalId: 'shirt', anonymous: false } })),
+    ).rejects.toMatchObject({ code: 'PRODUCT_NOT_FOUND' })
+    await acceptGeneration(database, callOf(caller))
+    expect(await productOf(caller.accountId, 'shirt')).toMatchObject({ title: null, days: 15 })
+  })
+
+  it('stores keys like __proto__ in metadata as data', async () => {
+    const caller = await createCaller(database, 1)
+    const { product } = callOf(caller)
+    const metadata = JSON.parse('{ "__proto__": { "polluted": true }, "constructor": 1 }')
+    await acceptGeneration(database, callOf(caller, { product: { ...product, metadata } }))
+    expect(JSON.stringify((await productOf(caller.accountId, 'shirt'))?.metadata)).toContain('"__proto__"')
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+  })
+})

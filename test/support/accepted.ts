@@ -1,0 +1,49 @@
+import { v7 as uuidv7 } from 'uuid'
+import type { Database } from '../../api/shared/database.ts'
+import { createImages } from '../../api/shared/stores/images.ts'
+import type { Acceptance } from '../../api/stores/acceptance.ts'
+import { createAccounts } from '../../api/stores/accounts.ts'
+
+export interface Caller {
+  readonly accountId: string
+  readonly imageId: string
+}
+
+/** An account with credits and one photo of a person. */
+export async function createCaller(database: Database, credits: number): Promise<Caller> {
+  const { id: accountId } = await createAccounts(database).insert({ name: 'Test', email: null, credits })
+  const imageId = `img_${uuidv7()}`
+  await createImages(database).insert({
+    id: imageId,
+    accountId,
+    objectKey: `persons/${accountId}/${imageId}.jpg`,
+    externalUserId: null,
+    width: 800,
+    height: 1000,
+    cropMode: 'auto',
+    expiresAt: new Date(Date.now() + 3_600_000),
+  })
+  return { accountId, imageId }
+}
+
+/** A valid call of this caller: an inline product with one image, the default engine. */
+export function callOf({ accountId, imageId }: Caller, changes: Partial<Acceptance> = {}): Acceptance {
+  return {
+    generationId: `gen_${uuidv7()}`,
+    accountId,
+    externalUserId: null,
+    imageId,
+    product: {
+      id: uuidv7(),
+      externalId: 'shirt',
+      anonymous: false,
+      images: [{ sourceUrl: 'https://shop.example/shirt.jpg', order: 0, classifications: null }],
+    },
+    engine: 'warp',
+    cost: 1,
+    options: { watermark: true, seed: 1, mode: 'balanced', format: 'jpeg', fullResolution: false },
+    deadlineSeconds: 300,
+    keepForDays: null,
+    ...changes,
+  }
+}
