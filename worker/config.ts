@@ -1,0 +1,25 @@
+import { fileURLToPath } from 'node:url'
+import { readConfig, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
+import { QUEUES, type QueueName } from '../api/shared/queue.ts'
+import { Type } from '../api/shared/schema.ts'
+
+const schema = Type.Object({
+  ...SHARED_VARIABLES,
+  QUEUES: Type.String({ default: 'prepare,try-on', pattern: `^(${QUEUES.join('|')})(,(${QUEUES.join('|')}))*$` }),
+  ENGINES: Type.String({ default: 'warp,mock' }),
+  MODEL_DIR: Type.String({ default: fileURLToPath(new URL('models', import.meta.url)) }),
+  EXECUTION_PROVIDER: Type.Enum(['cpu', 'cuda', 'tensorrt', 'webgpu'], { default: 'cpu' }),
+  CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 1 }),
+  DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 3600, default: 60 }),
+})
+
+/** Throws one Error that lists every problem of the environment. */
+export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>) {
+  const config = readConfig(schema, env)
+  return {
+    ...config,
+    QUEUES: splitList(config.QUEUES) as QueueName[],
+    FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),
+    FETCH_ALLOW_PORTS: splitList(config.FETCH_ALLOW_PORTS).map(Number),
+  }
+}

@@ -1,0 +1,168 @@
+import { DrapeError } from '../api/shared/errors.ts'
+import type { TryOnJob } from '../api/shared/generation.ts'
+import type { Log } from '../api/shared/log.ts'
+import type { Metrics } from '../api/shared/metrics.ts'
+import type { ObjectStorage } from '../api/shared/storage/object.ts'
+import type { Generations } from '../api/shared/stores/generations.ts'
+import type { Objects } from '../api/shared/stores/objects.ts'
+import type { Inference } from './inference/pool.ts'
+import type { TryOnResult } from './inference/protocol.ts'
+import { loadProductImage } from './product-image.ts'
+
+export interface ConsumeOptions {
+  readonly worker: string
+  readonly generations: Generations
+  readonly objects: Objects
+  readonly storage: ObjectStorage
+  readonly inference: Inference
+  readonly fetchImage: (url: string) => Promise<Uint8Array>
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+/** The lease is several times as long, so that one slow statement loses nothing. */
+const RENEW_MS = 2000
+const RETRY_SECONDS = [1, 4]
+
+/**
+ * Runs one attempt of a generation. Whatever happens in it ends in exactly one conditional statement; an attempt that is over
+ * (cancelled, taken back, past its deadline) changes nothing and leaves nothing behind.
+ */
+export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Promise<void> {
+  const { generations, metrics } = options
+  const log = options.log.child({ generationId: job.generationId, attempt: job.attempt })
+  const attempt = { id: job.generationId, attempt: job.attempt }
+  if (!(await generations.start({ ...attempt, worker: options.worker }))) {
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'over' })
+    return
+  }
+  metrics.queueWait.observe(Math.max(0, Date.now() - job.acceptedAt) / 1000)
+  const lease = keepLease(attempt, { generations, deadlineAt: job.deadlineAt, log })
+  try {
+    const result = await runTryOn(job, lease, options)
+    const outcome = await store(job, result, options)
+    metrics.jobs.inc({ queue: 'try-on', outcome })
+    log.info({ outcome, timings: result.timings }, 'try-on')
+  } catch (error) {
+    await settle(error, { job, lease, options, log })
+  } finally {
+    lease.end()
+  }
+}
+
+async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): Promise<TryOnResult> {
+  const { person, product } = job
+  const [photo, garment] = await Promise.all([options.storage.get(person.objectKey), loadProductImage(job, options)])
+  if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo of the person does not exist any more.')
+  const result = await options.inference.run(
+    'try-on',
+    {
+      engine: job.engine,
+      photo,
+      crop: person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto'),
+      garment: garment.bytes,
+      garmentHash: garment.hash,
+      product: {
+        title: product.title,
+        description: product.description,
+        classifications: garment.image.classifications,
+      },
+      options: job.options,
+    },
+    { signal: lease.signal, onProgress: lease.report },
+  )
+  for (const [stage, ms] of Object.entries(result.timings)) {
+    options.metrics.stage.observe({ engine: job.engine, stage }, ms / 1000)
+  }
+  return result
+}
+
+async function store(job: TryOnJob, result: TryOnResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
+  const { generations, objects, storage, metrics } = options
+  const extension = result.format === 'jpeg' ? 'jpg' : result.format
+  const key = `results/${job.accountId}/${job.generationId}-${job.attempt}.${extension}`
+  const { accountId, externalUserId } = job
+  await objects.insert({ key, accountId, externalUserId, kind: 'result', expiresAt: new Date(job.imagesExpireAt) })
+  await storage.put(key, result.image, { contentType: `image/${result.format}` })
+  const { warnings, timings, category, engine: engineInfo } = result
+  const completed = await generations.complete({
+    id: job.generationId,
+    attempt: job.attempt,
+    outcome: { resultKey: key, warnings, timings, category, engineInfo },
+  })
+  if (completed) {
+    metrics.finished.inc({ status: 'COMPLETED', code: '' })
+    return 'completed'
+  }
+  await storage.delete([key])
+  await objects.delete(key)
+  return 'late'
+}
+
+interface Settlement {
+  readonly job: TryOnJob
+  readonly lease: Lease
+  readonly options: ConsumeOptions
+  readonly log: Log
+}
+
+// LOSING AN EXCEPTION HERE LOSES NO JOB: the lease runs out and the relay takes the attempt back.
+async function settle(error: unknown, { job, lease, options, log }: Settlement): Promise<void> {
+  const { generations, metrics } = options
+  const { generationId: id, attempt } = job
+  if (lease.isLost()) {
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'late' })
+    return
+  }
+  if (error instanceof DrapeError && !error.retryable) {
+    log.info({ code: error.code }, 'try-on failed')
+    await generations.fail({ id, attempt, code: error.code, message: error.message })
+    metrics.finished.inc({ status: 'FAILED', code: error.code })
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
+    return
+  }
+  log.error({ err: error }, 'try-on will be tried again')
+  await generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0 })
+  metrics.jobs.inc({ queue: 'try-on', outcome: 'retry' })
+}
+
+interface Lease {
+  readonly signal: AbortSignal
+  readonly report: (share: number) => void
+  isLost(): boolean
+  end(): void
+}
+
+/** Renews the attempt's lease; aborts the signal when it is lost or the deadline has passed. */
+function keepLease(
+  attempt: { id: string; attempt: number },
+  { generations, deadlineAt, log }: { generations: Generations; deadlineAt: number; log: Log },
+): Lease {
+  const abort = new AbortController()
+  let progress = 0
+  let lost = false
+  const lose = (reason: string) => {
+    lost = true
+    abort.abort(new Error(reason))
+  }
+  const renewal = setInterval(async () => {
+    try {
+      if (!(await generations.renew({ ...attempt, progress }))) lose('the attempt is over')
+    } catch (error) {
+      log.warn({ err: error }, 'lease could not be renewed')
+    }
+  }, RENEW_MS)
+  // The relay fails what is past its deadline; here it only has to stop.
+  const deadline = setTimeout(() => lose('the deadline has passed'), Math.max(0, deadlineAt - Date.now()))
+  return {
+    signal: abort.signal,
+    report: (share) => {
+      progress = share
+    },
+    isLost: () => lost,
+    end: () => {
+      clearInterval(renewal)
+      clearTimeout(deadline)
+    },
+  }
+}

@@ -1,0 +1,165 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { DrapeError } from '../../api/shared/errors.ts'
+import type { Log } from '../../api/shared/log.ts'
+import type { Failure, FromProcess, ToProcess, Work, WorkName } from './protocol.ts'
+
+export interface InferenceHost {
+  /**
+   * Runs one piece of work in the inference process; one at a time. Throws what the work threw, the signal's reason when it
+   * was aborted, and a retryable `GENERATION_FAILED` when the process ended or went silent in the middle.
+   */
+  run<N extends WorkName>(
+    work: N,
+    request: Work[N]['request'],
+    options: { signal: AbortSignal; onProgress: (share: number) => void },
+  ): Promise<Work[N]['result']>
+  isReady(): boolean
+  isBusy(): boolean
+  stop(): Promise<void>
+}
+
+/** A process that fails so many times in a row without finishing any work makes its worker unready. */
+const FAILURES_TOLERATED = 3
+const FIRST_BACKOFF_MS = 200
+const LAST_BACKOFF_MS = 10_000
+/** How long aborted work may take to notice before the process is killed. */
+const ABORT_GRACE_MS = 2000
+
+interface Running {
+  readonly id: number
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+  readonly onProgress: (share: number) => void
+}
+
+/**
+ * Keeps one inference process alive. ONNX Runtime blocks the thread it runs on, so it lives apart from the process that holds
+ * locks, probes and metrics. After a crash the process is started again, with a growing pause while it keeps failing.
+ */
+export function createInferenceHost({
+  program,
+  env,
+  workSeconds,
+  log,
+  onRestart,
+}: {
+  /** The module that the process runs. */
+  program: URL
+  env: Readonly<Record<string, string>>
+  /** Work that takes longer is taken for hung and its process killed. */
+  workSeconds: number
+  log: Log
+  onRestart: () => void
+}): InferenceHost {
+  let child: ChildProcess | null = null
+  let ready = false
+  let failures = 0
+  let running: Running | null = null
+  let nextId = 1
+  let stopped = false
+  let restart: NodeJS.Timeout | undefined
+
+  function start(): void {
+    const started = fork(program, [], {
+      serialization: 'advanced',
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    child = started
+    started.on('message', (message: FromProcess) => receive(message))
+    started.on('error', (error) => log.error({ err: error }, 'inference process could not be started'))
+    started.on('exit', (code, signal) => lose({ code, signal }))
+  }
+
+  function receive(message: FromProcess): void {
+    if (message.type === 'ready') {
+      ready = true
+      return
+    }
+    if (!running || message.id !== running.id) return
+    if (message.type === 'progress') {
+      running.onProgress(message.share)
+      return
+    }
+    const { resolve, reject } = running
+    running = null
+    failures = 0
+    if (message.type === 'done') resolve(message.result)
+    else reject(errorOf(message.error))
+  }
+
+  function lose(how: { code: number | null; signal: NodeJS.Signals | null }): void {
+    child = null
+    ready = false
+    running?.reject(new DrapeError('GENERATION_FAILED', 'The inference process ended.', { retryable: true }))
+    running = null
+    if (stopped) return
+    failures++
+    const pause = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1))
+    log.error({ ...how, failures, pause }, 'inference process ended')
+    onRestart()
+    restart = setTimeout(start, pause)
+  }
+
+  function send(message: ToProcess): void {
+    child?.send(message)
+  }
+
+  start()
+
+  return {
+    run: (work, request, { signal, onProgress }) => {
+      signal.throwIfAborted()
+      if (!child || !ready) {
+        return Promise.reject(
+          new DrapeError('SERVICE_UNAVAILABLE', 'The inference process is not ready.', { retryable: true }),
+        )
+      }
+      if (running) return Promise.reject(new Error('The inference process takes one piece of work at a time'))
+      const id = nextId++
+      const limit = setTimeout(() => {
+        log.error({ work, workSeconds }, 'inference hangs')
+        child?.kill('SIGKILL')
+      }, workSeconds * 1000)
+      let grace: NodeJS.Timeout | undefined
+      const abort = () => {
+        send({ type: 'abort', id })
+        grace = setTimeout(() => child?.kill('SIGKILL'), ABORT_GRACE_MS)
+      }
+      signal.addEventListener('abort', abort, { once: true })
+      // Settles when the process has answered or is gone, so that the next work finds it idle; after an abort always with its reason.
+      return new Promise<never>((resolve, reject) => {
+        running = { id, resolve: resolve as (result: unknown) => void, reject, onProgress }
+        send({ type: 'run', id, work, request })
+      })
+        .catch((error) => {
+          throw signal.aborted ? signal.reason : error
+        })
+        .finally(() => {
+          clearTimeout(limit)
+          clearTimeout(grace)
+          signal.removeEventListener('abort', abort)
+        })
+    },
+    isReady: () => ready && failures < FAILURES_TOLERATED,
+    isBusy: () => running !== null,
+    stop: async () => {
+      stopped = true
+      clearTimeout(restart)
+      const last = child
+      if (!last) return
+      const gone = new Promise<void>((resolve) => last.once('exit', () => resolve()))
+      last.kill('SIGTERM')
+      const force = setTimeout(() => last.kill('SIGKILL'), 2000)
+      await gone
+      clearTimeout(force)
+    },
+  }
+}
+
+function errorOf({ code, message, details, retryable, stack }: Failure): Error {
+  if (code) return new DrapeError(code, message, { details, retryable })
+  const error = new Error(message)
+  error.stack = stack
+  return error
+}

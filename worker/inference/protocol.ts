@@ -1,0 +1,67 @@
+import type { ErrorCode, ErrorDetails } from '../../api/shared/errors.ts'
+import type { EngineName, Options, Rectangle } from '../../api/shared/generation.ts'
+
+/** What the worker asks of its inference process, and what comes back. Both ends are ours and of one version. */
+export interface Work {
+  readonly prepare: { readonly request: PrepareRequest; readonly result: PreparedPhoto }
+  readonly 'try-on': { readonly request: TryOnRequest; readonly result: TryOnResult }
+}
+export type WorkName = keyof Work
+
+export interface PrepareRequest {
+  readonly photo: Uint8Array
+}
+
+export interface PreparedPhoto {
+  /** The 4:5 rectangle around the person, px of the photo. */
+  readonly crop: Rectangle
+  readonly personDetected: boolean
+  readonly warnings: readonly string[]
+  /** The cropped view as a JPEG. */
+  readonly view: Uint8Array
+}
+
+export interface TryOnRequest {
+  readonly engine: EngineName
+  readonly photo: Uint8Array
+  /** `auto` asks for the crop to be found here because nobody has yet. */
+  readonly crop: Rectangle | 'auto' | 'none'
+  readonly garment: Uint8Array
+  readonly garmentHash: string
+  /** What the caller says about the product, for its category. */
+  readonly product: {
+    readonly title: string | null
+    readonly description: string | null
+    readonly classifications: Readonly<Record<string, unknown>> | null
+  }
+  readonly options: Options
+}
+
+export interface TryOnResult {
+  readonly image: Uint8Array
+  readonly format: Options['format']
+  readonly warnings: readonly string[]
+  /** ms per stage. */
+  readonly timings: Readonly<Record<string, number>>
+  readonly category: string | null
+  readonly engine: { readonly name: string; readonly version: string; readonly license: string; readonly kind: string }
+}
+
+export type ToProcess =
+  | { readonly type: 'run'; readonly id: number; readonly work: WorkName; readonly request: unknown }
+  | { readonly type: 'abort'; readonly id: number }
+
+export type FromProcess =
+  | { readonly type: 'ready' }
+  | { readonly type: 'progress'; readonly id: number; readonly share: number }
+  | { readonly type: 'done'; readonly id: number; readonly result: unknown }
+  | { readonly type: 'failed'; readonly id: number; readonly error: Failure }
+
+export interface Failure {
+  /** Null for an error that is not a DrapeError. */
+  readonly code: ErrorCode | null
+  readonly message: string
+  readonly details?: ErrorDetails
+  readonly retryable: boolean
+  readonly stack?: string
+}

@@ -1,0 +1,112 @@
+import { hostname } from 'node:os'
+import { createDatabase, pingDatabase } from '../api/shared/database.ts'
+import { createImageFetcher } from '../api/shared/fetch-image.ts'
+import { PrepareJobSchema, TryOnJobSchema } from '../api/shared/generation.ts'
+import { createLifecycle } from '../api/shared/lifecycle.ts'
+import { createLog } from '../api/shared/log.ts'
+import { createMetrics } from '../api/shared/metrics.ts'
+import { createProbeServer } from '../api/shared/probes.ts'
+import { createConsumer, createRedis, type QueueName } from '../api/shared/queue.ts'
+import { compileParser } from '../api/shared/schema.ts'
+import { createStorage } from '../api/shared/storage/storage.ts'
+import { createGenerations } from '../api/shared/stores/generations.ts'
+import { createImages } from '../api/shared/stores/images.ts'
+import { createObjects } from '../api/shared/stores/objects.ts'
+import { readWorkerConfig } from './config.ts'
+import { consumeTryOn } from './consume.ts'
+import { createInferenceHost } from './inference/host.ts'
+import { createInferencePool } from './inference/pool.ts'
+import { prepareUpload } from './prepare.ts'
+import { announceWorker } from './registry.ts'
+
+const config = readWorkerConfig(process.env)
+const worker = `${hostname()}-${process.pid}`
+const log = createLog({ process: 'worker', level: config.LOG_LEVEL })
+const lifecycle = createLifecycle({ log, graceSeconds: config.DRAIN_SECONDS + 10 })
+const metrics = createMetrics()
+
+// One connection: a worker's statements are few and short.
+const database = await createDatabase(config.DATABASE_URL, { poolSize: 1 })
+lifecycle.onStop('database', () => database.end())
+const redis = createRedis(config.REDIS_URL, log)
+lifecycle.onStop('redis', () => redis.close())
+const storage = createStorage(config.STORAGE_URL, {
+  publicUrl: config.PUBLIC_URL,
+  signingSecret: config.SIGNING_SECRET,
+})
+lifecycle.onStop('storage', () => storage.close())
+
+const inference = createInferencePool(
+  Array.from({ length: config.CONCURRENCY }, () =>
+    createInferenceHost({
+      program: new URL('inference/process.ts', import.meta.url),
+      env: { ENGINES: config.ENGINES, MODEL_DIR: config.MODEL_DIR, EXECUTION_PROVIDER: config.EXECUTION_PROVIDER },
+      workSeconds: 60,
+      log,
+      onRestart: () => metrics.inferenceRestarts.inc(),
+    }),
+  ),
+)
+lifecycle.onStop('inference', () => inference.stop())
+
+const images = createImages(database)
+const parts = {
+  worker,
+  generations: createGenerations(database),
+  objects: createObjects(database),
+  storage,
+  inference,
+  fetchImage: createImageFetcher({
+    allowCidrs: config.FETCH_ALLOW_CIDRS,
+    allowPorts: config.FETCH_ALLOW_PORTS,
+    failureCode: 'PRODUCT_IMAGE_FETCH_FAILED',
+  }),
+  log,
+  metrics,
+}
+const parseTryOn = compileParser(TryOnJobSchema)
+const parsePrepare = compileParser(PrepareJobSchema)
+const handlers: Readonly<Record<QueueName, (data: unknown) => Promise<unknown>>> = {
+  'try-on': (data) => consumeTryOn(parseTryOn(data), parts),
+  prepare: (data) => prepareUpload(parsePrepare(data), { images, storage, inference }),
+}
+const consumers = config.QUEUES.map((name) =>
+  createConsumer({ redis, name, concurrency: config.CONCURRENCY, handle: ({ data }) => handlers[name](data) }),
+)
+
+// Jobs are taken only while there is a process to run them, so that a crashing one does not eat attempts.
+let taking = false
+const gate = setInterval(async () => {
+  const wanted = inference.countReady() > 0
+  if (wanted === taking) return
+  taking = wanted
+  await Promise.all(consumers.map((consumer) => consumer.setTaking(wanted)))
+}, 100)
+lifecycle.onStop('gate', () => clearInterval(gate))
+
+const probes = createProbeServer({
+  metrics,
+  checks: {
+    postgres: () => pingDatabase(database),
+    redis: () => redis.ping(),
+    storage: () => storage.check(),
+    inference: async () => {
+      if (inference.countReady() === 0) throw new Error('no inference process is ready')
+    },
+  },
+})
+probes.listen(config.PROBE_PORT)
+lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
+
+// Last registered, first undone: no new jobs, then those in hand are finished.
+lifecycle.onStop('consumers', () => Promise.all(consumers.map((consumer) => consumer.close())))
+const announcement = announceWorker({
+  redis,
+  worker,
+  queues: config.QUEUES,
+  slots: config.CONCURRENCY,
+  canWork: () => inference.countReady() > 0,
+  log,
+})
+lifecycle.onStop('announcement', () => announcement.withdraw())
+log.info({ worker, queues: config.QUEUES, engines: config.ENGINES }, 'working')

@@ -1,0 +1,34 @@
+import { DrapeError } from '../api/shared/errors.ts'
+import type { Prepared, PrepareJob } from '../api/shared/generation.ts'
+import type { ObjectStorage } from '../api/shared/storage/object.ts'
+import type { Images } from '../api/shared/stores/images.ts'
+import type { Inference } from './inference/pool.ts'
+
+export interface PrepareOptions {
+  readonly images: Images
+  readonly storage: ObjectStorage
+  readonly inference: Inference
+}
+
+const LIMIT_MS = 20_000
+
+/** Handles one uploaded photo: finds the person, stores the cropped view and notes the crop. Doing it twice changes nothing. */
+export async function prepareUpload(
+  job: PrepareJob,
+  { images, storage, inference }: PrepareOptions,
+): Promise<Prepared> {
+  const photo = await storage.get(job.objectKey)
+  if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo does not exist any more.')
+  const { view, crop, personDetected, warnings } = await inference.run(
+    'prepare',
+    { photo },
+    { signal: AbortSignal.timeout(LIMIT_MS), onProgress: () => {} },
+  )
+  const viewKey = job.objectKey.replace(/\.\w+$/, '-view.jpg')
+  const kept = await images.insertView({ imageId: job.imageId, viewKey })
+  if (!kept) throw new DrapeError('GENERATION_FAILED', 'The photo was deleted meanwhile.')
+  await storage.put(viewKey, view, { contentType: 'image/jpeg' })
+  const prepared = { viewKey, crop, personDetected, warnings }
+  await images.savePrepared(job.imageId, prepared)
+  return prepared
+}

@@ -1,0 +1,94 @@
+import { DrapeError } from '../api/shared/errors.ts'
+import { type Bitmap, cropBitmap, decodeImage, encodeImage, type Rectangle } from '../api/shared/image.ts'
+import { blendChange } from './composite/blend.ts'
+import { placeIntoFrame } from './composite/full-resolution.ts'
+import { provenancePacket } from './composite/provenance.ts'
+import { checkResult } from './composite/region.ts'
+import type { Engine, EngineContext, EngineResult } from './engines/engine.ts'
+import { categoryFromWords } from './garment/classify.ts'
+import type { Models } from './inference/models.ts'
+import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
+import { cropAroundPerson, cropWithoutPerson } from './person/crop.ts'
+import { findPerson } from './person/find-person.ts'
+
+export interface TryOnContext extends EngineContext {
+  readonly models: Models
+  readonly engines: ReadonlyMap<string, Engine>
+}
+
+/**
+ * From two pictures' bytes to the finished picture's bytes: decode, crop, engine, composite, checks, encode with the mark of
+ * its origin. Throws `DrapeError` as the engine does, and `RESULT_REJECTED` for a result that nobody should see.
+ */
+export async function tryOn(request: TryOnRequest, context: TryOnContext): Promise<TryOnResult> {
+  const engine = context.engines.get(request.engine)
+  if (!engine)
+    throw new DrapeError('GENERATION_FAILED', `This worker has no engine ${request.engine}.`, { retryable: true })
+  const clock = createClock()
+  const [frame, garment] = await Promise.all([decodeImage(request.photo), decodeImage(request.garment)])
+  const crop = await cropOf(frame, request.crop, context.models)
+  const photo = crop ? cropBitmap(frame, crop) : frame
+  clock.lap('decode')
+  context.signal.throwIfAborted()
+
+  const category = categoryFromWords(request.product)
+  const { options } = request
+  const result = await engine.run(
+    { person: photo, garment, garmentHash: request.garmentHash, category, options },
+    { signal: context.signal, onProgress: (share) => context.onProgress(0.1 + 0.8 * share) },
+  )
+  clock.lap('engine')
+  if (engine.manifest.accepts.needsPerson) checkResult(result, photo, null)
+  const picture = compose({ frame, photo, crop, result, fullResolution: options.fullResolution })
+  clock.lap('composite')
+  context.signal.throwIfAborted()
+  const image = await encodeImage(picture, { format: options.format, xmp: provenancePacket(engine.manifest) })
+  clock.lap('encode')
+
+  const { name, version, kind, license } = engine.manifest
+  return {
+    image,
+    format: options.format,
+    warnings: result.warnings,
+    timings: { ...clock.laps, ...result.timings },
+    category,
+    engine: { name, version, kind, license: license.spdx },
+  }
+}
+
+async function cropOf(frame: Bitmap, crop: TryOnRequest['crop'], models: Models): Promise<Rectangle | null> {
+  if (crop === 'none') return null
+  if (crop !== 'auto') return crop
+  const person = await findPerson(frame, models)
+  return person ? cropAroundPerson(person.box, frame) : cropWithoutPerson(frame)
+}
+
+function compose({
+  frame,
+  photo,
+  crop,
+  result,
+  fullResolution,
+}: {
+  frame: Bitmap
+  photo: Bitmap
+  crop: Rectangle | null
+  result: EngineResult
+  fullResolution: boolean
+}): Bitmap {
+  if (crop && fullResolution) return placeIntoFrame({ frame, crop, ...result })
+  return blendChange({ photo, ...result })
+}
+
+function createClock() {
+  const laps: Record<string, number> = {}
+  let last = performance.now()
+  return {
+    laps,
+    lap: (name: string) => {
+      const now = performance.now()
+      laps[name] = Math.round(now - last)
+      last = now
+    },
+  }
+}
