@@ -105,6 +105,7 @@ async function get(url: URL, visit: Visit): Promise<Buffer | URL> {
       headers: HEADERS,
       signal: visit.signal,
     })
+    // Leaving an answer unread breaks it off, which is what we want and no error.
     body.on('error', () => {})
     const { location } = headers
     if (REDIRECTS.includes(statusCode) && typeof location === 'string') return parseUrl(location, visit, url)
@@ -126,6 +127,7 @@ async function allowedAddresses({ hostname }: URL, visit: Visit): Promise<readon
 
 /** The resolver cannot be called off, but it need not be waited for. */
 async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
