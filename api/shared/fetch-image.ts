@@ -47,11 +47,16 @@ const HEADERS = {
  * The function throws a DrapeError with `failureCode` whenever the whole body of a 2xx answer did not arrive; its message says
  * nothing about the network behind.
  */
-export function createImageFetcher(given: ImageFetcherSettings): FetchImage {
-  const settings = { maxBytes: 10 * 1024 * 1024, timeoutMs: 15_000, lookup: lookupAll, ...given }
+export function createImageFetcher({
+  maxBytes = 10 * 1024 * 1024,
+  timeoutMs = 15_000,
+  lookup = lookupAll,
+  ...required
+}: ImageFetcherSettings): FetchImage {
+  const settings = { ...required, maxBytes, timeoutMs, lookup }
   const isAllowed = createAddressRule(settings.allowCidrs)
   return async (url) => {
-    const visit = { settings, isAllowed, signal: AbortSignal.timeout(settings.timeoutMs) }
+    const visit = { settings, isAllowed, signal: AbortSignal.timeout(timeoutMs) }
     try {
       return await follow(parseUrl(url, visit), visit)
     } catch (cause) {
@@ -71,6 +76,7 @@ function failure({ settings }: Visit, reason: string, cause?: unknown): DrapeErr
 async function follow(start: URL, visit: Visit): Promise<Buffer> {
   let url = start
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    visit.signal.throwIfAborted()
     const answer = await get(url, visit)
     if (Buffer.isBuffer(answer)) return answer
     if (url.protocol === 'https:' && answer.protocol === 'http:') throw failure(visit, 'it leads from https to http')
@@ -127,7 +133,6 @@ async function allowedAddresses({ hostname }: URL, visit: Visit): Promise<readon
 
 /** The resolver cannot be called off, but it need not be waited for. */
 async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
