@@ -17,46 +17,89 @@ export interface Components {
   readonly components: readonly Component[]
 }
 
-/** Connected regions of set pixels, in the order of their first pixel. */
+/**
+ * Connected regions of set pixels, in the order of their first pixel. Works on runs of set pixels a row: each run joins those
+ * it touches in the row above (union-find).
+ */
 export function connectedComponents(mask: Mask, neighbours: 4 | 8 = 8): Components {
-  const { width, height, data } = mask
-  const labels = new Int32Array(width * height)
-  const components: Component[] = []
-  const stack: number[] = []
-  for (let start = 0; start < data.length; start++) {
-    if (!data[start] || labels[start]) continue
-    const label = components.length + 1
-    let area = 0
-    let left = width
-    let top = height
-    let right = 0
-    let bottom = 0
-    labels[start] = label
-    stack.push(start)
-    for (let i = stack.pop(); i !== undefined; i = stack.pop()) {
-      const x = i % width
-      const y = (i - x) / width
-      area++
-      if (x < left) left = x
-      if (x + 1 > right) right = x + 1
-      if (y < top) top = y
-      if (y + 1 > bottom) bottom = y + 1
-      for (let dy = -1; dy <= 1; dy++) {
-        if (y + dy < 0 || y + dy >= height) continue
-        for (let dx = -1; dx <= 1; dx++) {
-          if ((dx === 0 && dy === 0) || x + dx < 0 || x + dx >= width) continue
-          if (neighbours === 4 && dx !== 0 && dy !== 0) continue
-          const j = i + dy * width + dx
-          if (data[j] && !labels[j]) {
-            labels[j] = label
-            stack.push(j)
-          }
-        }
+  const runs = findRuns(mask)
+  const parents = joinRuns(runs, mask.height, neighbours === 8 ? 1 : 0)
+  const labels = new Int32Array(mask.width * mask.height)
+  const labelOf = new Int32Array(parents.length)
+  const components: { -readonly [K in keyof Component]: Component[K] }[] = []
+  for (let y = 0; y < mask.height; y++) {
+    for (let r = runs.firstOfRow[y]; r < runs.firstOfRow[y + 1]; r++) {
+      const root = rootOf(parents, r)
+      const from = runs.from[r]
+      const to = runs.to[r]
+      if (labelOf[root] === 0) {
+        components.push({ label: components.length + 1, area: 0, left: from, top: y, right: to, bottom: y + 1 })
+        labelOf[root] = components.length
       }
+      const component = components[labelOf[root] - 1]
+      component.area += to - from
+      if (from < component.left) component.left = from
+      if (to > component.right) component.right = to
+      component.bottom = y + 1
+      labels.fill(component.label, y * mask.width + from, y * mask.width + to)
     }
-    components.push({ label, area, left, top, right, bottom })
   }
   return { labels, components }
+}
+
+interface Runs {
+  /** First column and one past the last column of every run, row after row. */
+  readonly from: Int32Array
+  readonly to: Int32Array
+  /** Index of every row's first run; one entry more than rows. */
+  readonly firstOfRow: Int32Array
+}
+
+function findRuns({ width, height, data }: Mask): Runs {
+  const from: number[] = []
+  const to: number[] = []
+  const firstOfRow = new Int32Array(height + 1)
+  for (let y = 0; y < height; y++) {
+    const row = y * width
+    for (let x = 0; x < width; x++) {
+      if (!data[row + x]) continue
+      from.push(x)
+      while (x < width && data[row + x]) x++
+      to.push(x)
+    }
+    firstOfRow[y + 1] = from.length
+  }
+  return { from: Int32Array.from(from), to: Int32Array.from(to), firstOfRow }
+}
+
+// `reach` is 1 when runs that only meet at a corner belong together, else 0.
+function joinRuns({ from, to, firstOfRow }: Runs, height: number, reach: 0 | 1): Int32Array {
+  const parents = Int32Array.from(from.keys())
+  for (let y = 1; y < height; y++) {
+    let above = firstOfRow[y - 1]
+    const end = firstOfRow[y]
+    for (let r = end; r < firstOfRow[y + 1]; r++) {
+      while (above < end && to[above] + reach <= from[r]) above++
+      for (let k = above; k < end && from[k] < to[r] + reach; k++) join(parents, k, r)
+    }
+  }
+  return parents
+}
+
+function join(parents: Int32Array, a: number, b: number): void {
+  const rootA = rootOf(parents, a)
+  const rootB = rootOf(parents, b)
+  if (rootA < rootB) parents[rootB] = rootA
+  else parents[rootA] = rootB
+}
+
+function rootOf(parents: Int32Array, run: number): number {
+  let r = run
+  while (parents[r] !== r) {
+    parents[r] = parents[parents[r]]
+    r = parents[r]
+  }
+  return r
 }
 
 /** The components that `keep` accepts, as one mask. */
@@ -66,15 +109,20 @@ export function keepComponents(
   neighbours: 4 | 8 = 8,
 ): Mask {
   const { labels, components } = connectedComponents(mask, neighbours)
-  const kept = new Set(components.filter((c) => keep(c, components)).map((c) => c.label))
-  return maskWhere(mask, (i) => kept.has(labels[i]))
+  const kept = new Uint8Array(components.length + 1)
+  for (const component of components) if (keep(component, components)) kept[component.label] = 1
+  const out = createMask(mask)
+  for (let i = 0; i < labels.length; i++) out.data[i] = kept[labels[i]]
+  return out
 }
 
-/** The largest component alone. */
+/** The largest component alone; of two equal ones the first. */
 export function largestComponent(mask: Mask): Mask {
-  return keepComponents(mask, (c, all) =>
-    all.every((o) => o.area < c.area || (o.area === c.area && o.label >= c.label)),
-  )
+  let largest: Component | null = null
+  return keepComponents(mask, (component, all) => {
+    largest ??= all.reduce((best, other) => (other.area > best.area ? other : best))
+    return component === largest
+  })
 }
 
 /** Set pixels that are joined to the picture's border. */

@@ -91,7 +91,7 @@ export function gradientLength(plane: Plane): Plane {
         data[up + left] -
         2 * data[up + x] -
         data[up + right]
-      out.data[row + x] = Math.hypot(gx, gy) / 8
+      out.data[row + x] = Math.sqrt(gx * gx + gy * gy) / 8
     }
   }
   return out

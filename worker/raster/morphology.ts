@@ -1,8 +1,8 @@
 import { distanceTo } from './distance.ts'
 import { type Mask, maskWhere, type Plane } from './plane.ts'
 
-// Up to this radius it is cheaper to stamp discs along the edge than to measure the distance of every pixel.
-const STAMPED_RADIUS = 8
+// Up to this radius it is cheaper to stamp discs than to measure the distance of every pixel.
+const STAMPED_RADIUS = 24
 
 /** Grows the set pixels by a disc of `radius` px (Euclidean). */
 export function dilate(mask: Mask, radius: number): Mask {
@@ -59,28 +59,25 @@ export function extreme(plane: Plane, radius: number, direction: 1 | -1): Plane 
   return { width, height, data: out }
 }
 
-// The nearest set pixel of any other pixel has an unset neighbour, so discs around such pixels are enough.
+// A row's run of set pixels grows into a shorter or longer run in every row that the disc reaches.
 function stampDiscs(mask: Mask, radius: number): Mask {
   const { width, height, data } = mask
-  const out = data.slice()
+  const out = new Uint8Array(data.length)
   const reach = Math.floor(radius + 0.25)
   const halves = Int32Array.from({ length: 2 * reach + 1 }, (_, k) =>
     Math.floor(Math.sqrt(Math.max(0, (radius + 0.25) ** 2 - (k - reach) ** 2))),
   )
   for (let y = 0; y < height; y++) {
+    const row = y * width
+    const first = Math.max(0, y - reach)
+    const last = Math.min(height - 1, y + reach)
     for (let x = 0; x < width; x++) {
-      const i = y * width + x
-      if (!data[i]) continue
-      const enclosed =
-        (x === 0 || data[i - 1]) &&
-        (x === width - 1 || data[i + 1]) &&
-        (y === 0 || data[i - width]) &&
-        (y === height - 1 || data[i + width])
-      if (enclosed) continue
-      for (let dy = Math.max(-reach, -y); dy <= Math.min(reach, height - 1 - y); dy++) {
-        const half = halves[dy + reach]
-        const row = (y + dy) * width
-        out.fill(1, row + Math.max(0, x - half), row + Math.min(width - 1, x + half) + 1)
+      if (!data[row + x]) continue
+      const from = x
+      while (x < width && data[row + x]) x++
+      for (let v = first; v <= last; v++) {
+        const half = halves[v - y + reach]
+        out.fill(1, v * width + Math.max(0, from - half), v * width + Math.min(width, x + half))
       }
     }
   }

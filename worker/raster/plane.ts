@@ -57,7 +57,9 @@ export function maskWhere({ width, height }: Size, test: (index: number) => bool
 }
 
 export function threshold(plane: Plane, above: number): Mask {
-  return maskWhere(plane, (i) => plane.data[i] > above)
+  const mask = createMask(plane)
+  for (let i = 0; i < mask.data.length; i++) mask.data[i] = plane.data[i] > above ? 1 : 0
+  return mask
 }
 
 export function maskToPlane(mask: Mask): Plane {

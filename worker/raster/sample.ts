@@ -73,21 +73,27 @@ export function resizeArea(
   { width, height, channels, data }: { width: number; height: number; channels: number; data: ArrayLike<number> },
   size: Size,
 ): Float32Array {
-  const rows = new Float32Array(size.width * height * channels)
-  for (const [x, taps] of areaTaps(width, size.width).entries()) {
-    for (let y = 0; y < height; y++) {
-      const to = (y * size.width + x) * channels
-      for (const [from, weight] of taps) {
-        const at = (y * width + from) * channels
-        for (let c = 0; c < channels; c++) rows[to + c] += weight * data[at + c]
-      }
-    }
-  }
+  const stride = width * channels
+  const columns = areaTaps(width, size.width)
+  const rows = areaTaps(height, size.height)
+  const row = new Float32Array(stride)
   const out = new Float32Array(size.width * size.height * channels)
-  const stride = size.width * channels
-  for (const [y, taps] of areaTaps(height, size.height).entries()) {
-    for (const [from, weight] of taps) {
-      for (let i = 0; i < stride; i++) out[y * stride + i] += weight * rows[from * stride + i]
+  for (let y = 0; y < size.height; y++) {
+    row.fill(0)
+    for (let k = rows.first[y]; k < rows.first[y + 1]; k++) {
+      const weight = rows.weights[k]
+      const from = (rows.start[y] + k - rows.first[y]) * stride
+      for (let i = 0; i < stride; i++) row[i] += weight * data[from + i]
+    }
+    for (let x = 0, to = y * size.width * channels; x < size.width; x++) {
+      const first = columns.first[x]
+      const last = columns.first[x + 1]
+      for (let c = 0; c < channels; c++, to++) {
+        let sum = 0
+        for (let k = first, at = columns.start[x] * channels + c; k < last; k++, at += channels)
+          sum += columns.weights[k] * row[at]
+        out[to] = sum
+      }
     }
   }
   return out
@@ -119,11 +125,23 @@ export function warpAffine(
       const v = d * x + e * y + f
       const x0 = Math.floor(u)
       const y0 = Math.floor(v)
+      const fx = u - x0
+      const fy = v - y0
       const to = (y * size.width + x) * channels
+      if (x0 >= 0 && y0 >= 0 && x0 < width - 1 && y0 < height - 1) {
+        const at = (y0 * width + x0) * channels
+        const below = at + width * channels
+        for (let ch = 0; ch < channels; ch++) {
+          const top = data[at + ch] + (data[at + channels + ch] - data[at + ch]) * fx
+          const bottom = data[below + ch] + (data[below + channels + ch] - data[below + ch]) * fx
+          out[to + ch] = top + (bottom - top) * fy
+        }
+        continue
+      }
       for (let k = 0; k < 4; k++) {
         let px = x0 + (k & 1)
         let py = y0 + (k >> 1)
-        const weight = (k & 1 ? u - x0 : 1 - u + x0) * (k >> 1 ? v - y0 : 1 - v + y0)
+        const weight = (k & 1 ? fx : 1 - fx) * (k >> 1 ? fy : 1 - fy)
         if (px < 0 || py < 0 || px >= width || py >= height) {
           if (border === 'zero') continue
           px = Math.min(Math.max(px, 0), width - 1)
@@ -161,16 +179,28 @@ export function warpAffinePlane(input: Plane, map: Affine, size: Size): Plane {
   return out
 }
 
+interface Taps {
+  /** First input cell of every output cell. */
+  readonly start: Int32Array
+  /** Index into `weights` of every output cell's first weight; one entry more than cells. */
+  readonly first: Int32Array
+  readonly weights: Float64Array
+}
+
 // For each output cell the input cells it covers, with weights that sum to 1.
-function areaTaps(from: number, to: number): [index: number, weight: number][][] {
+function areaTaps(from: number, to: number): Taps {
   const ratio = from / to
-  return Array.from({ length: to }, (_, o) => {
-    const start = o * ratio
-    const end = Math.min(from, start + ratio)
-    const taps: [number, number][] = []
-    for (let i = Math.floor(start); i < Math.ceil(end - 1e-9); i++) {
-      taps.push([i, (Math.min(end, i + 1) - Math.max(start, i)) / (end - start)])
+  const start = new Int32Array(to)
+  const first = new Int32Array(to + 1)
+  const weights: number[] = []
+  for (let o = 0; o < to; o++) {
+    const left = o * ratio
+    const right = Math.min(from, left + ratio)
+    start[o] = Math.floor(left)
+    for (let i = start[o]; i < Math.ceil(right - 1e-9); i++) {
+      weights.push((Math.min(right, i + 1) - Math.max(left, i)) / (right - left))
     }
-    return taps
-  })
+    first[o + 1] = weights.length
+  }
+  return { start, first, weights: Float64Array.from(weights) }
 }
