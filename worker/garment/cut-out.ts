@@ -1,6 +1,14 @@
 import { DrapeError } from '../../api/shared/errors.ts'
 import { rgbToLab } from '../raster/colour.ts'
-import { type Bitmap, bitmapToColours, createPlane, type Mask, type Plane, type Size } from '../raster/plane.ts'
+import {
+  type Bitmap,
+  bitmapToColours,
+  createMask,
+  createPlane,
+  type Mask,
+  type Plane,
+  type Size,
+} from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
 import { enlargeMatte } from './enlarge.ts'
 import type { CutOut } from './garment.ts'
@@ -95,9 +103,7 @@ function shareAbove({ data }: Plane): number {
 // Pixels that may stand for the ground when the edge is worked out: neither garment nor deep shadow.
 function cleanGround({ difference }: GroundComparison, ground: Ground): Mask {
   const limit = 3 * groundTolerance(ground) + 8
-  return {
-    width: difference.width,
-    height: difference.height,
-    data: Uint8Array.from(difference.data, (d) => (d < limit ? 1 : 0)),
-  }
+  const clean = createMask(difference)
+  for (let i = 0; i < clean.data.length; i++) clean.data[i] = difference.data[i] < limit ? 1 : 0
+  return clean
 }

@@ -1,8 +1,7 @@
 import { type Cluster, createRandom, kMeans } from '../raster/clusters.ts'
 import { type Component, connectedComponents, connectedToBorder } from '../raster/components.ts'
-import { distanceTo } from '../raster/distance.ts'
-import { gaussianBlur } from '../raster/filter.ts'
-import { close, erode, invert, open } from '../raster/morphology.ts'
+import { boxBlur, gaussianBlur } from '../raster/filter.ts'
+import { close, invert, open } from '../raster/morphology.ts'
 import { type Colours, countSet, createMask, type Mask, maskToPlane, threshold } from '../raster/plane.ts'
 import type { Ground } from './ground.ts'
 import type { GroundComparison } from './shadow.ts'
@@ -106,21 +105,25 @@ function columnsOf(mask: Mask): { left: number; right: number } {
 
 // The dark rim right under the cloth is too sharp for the soft shadow: there the garment's own colours decide.
 function addContactShadow(picture: GroundedPicture, ground: Mask): Mask {
-  const garment = invert(ground)
-  const palette = paletteOf(picture.lab, erode(garment, Math.max(3, Math.round(0.02 * longSide(ground)))))
+  const core = invert(within(ground, Math.max(3, Math.round(0.02 * longSide(ground)))))
+  const palette = paletteOf(picture.lab, core)
   if (palette.length === 0) return ground
   const { light, tint } = picture.comparison
-  const nearGround = distanceTo(ground).data
-  const reach = 0.035 * longSide(ground)
+  const near = within(ground, Math.round(0.035 * longSide(ground)))
   const joined = createMask(ground)
   for (let i = 0; i < joined.data.length; i++) {
     if (ground.data[i]) joined.data[i] = 1
-    if (ground.data[i] || nearGround[i] >= reach || light.data[i] >= 1.02) continue
+    if (ground.data[i] || !near.data[i] || light.data[i] >= 1.02) continue
     const r = light.data[i]
     const toShadow = tint.data[i] + 80 * Math.max(0, 0.45 - r) + 100 * Math.max(0, r - 1)
     if (1.25 * toShadow < distanceToPalette(picture.lab, i, palette)) joined.data[i] = 1
   }
   return open(orMask(connectedToBorder(joined), ground), 2)
+}
+
+// Pixels with a set pixel within a square of (2·radius + 1) px around them.
+function within(mask: Mask, radius: number): Mask {
+  return threshold(boxBlur(maskToPlane(mask), radius), 1e-5)
 }
 
 function paletteOf(lab: Colours, core: Mask): Cluster[] {
