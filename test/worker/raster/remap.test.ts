@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import type { Colours } from '../../../worker/raster/plane.ts'
+import { createBackwardMap, remapCubic, remapPlane } from '../../../worker/raster/remap.ts'
+
+const SIZE = { width: 40, height: 30 }
+
+const pictureOf = (value: (x: number, y: number) => readonly [number, number, number, number]): Colours => ({
+  ...SIZE,
+  channels: 4,
+  data: Float32Array.from({ length: 40 * 30 * 4 }, (_, i) => value((i >> 2) % 40, Math.floor((i >> 2) / 40))[i & 3]),
+})
+
+const mapOf = (source: (x: number, y: number) => readonly [number, number]) => {
+  const map = createBackwardMap(
+    [
+      { x: 5, y: 5 },
+      { x: 30, y: 20 },
+    ],
+    2,
+    SIZE,
+  )
+  for (let i = 0; i < map.x.length; i++) {
+    const [x, y] = source((i % map.box.width) + map.box.left, Math.floor(i / map.box.width) + map.box.top)
+    map.x[i] = x
+    map.y[i] = y
+  }
+  return map
+}
+
+describe('createBackwardMap', () => {
+  it('covers the points and the margin, and no more than the picture', () => {
+    const { box } = createBackwardMap(
+      [
+        { x: 3, y: 10 },
+        { x: 38.5, y: 12 },
+      ],
+      5,
+      SIZE,
+    )
+    expect(box).toEqual({ left: 0, top: 5, width: 40, height: 13 })
+  })
+})
+
+describe('remapCubic', () => {
+  const slope = pictureOf((x, y) => [2 * x + y, 90, 3 * y, 255])
+
+  it('leaves a picture as it is under the identity, and nothing outside of the map', () => {
+    const out = remapCubic(
+      slope,
+      mapOf((x, y) => [x, y]),
+      SIZE,
+    )
+    expect([...out.data.subarray(4 * (10 * 40 + 20), 4 * (10 * 40 + 20) + 4)]).toEqual([50, 90, 30, 255])
+    expect(out.data[4 * (28 * 40 + 39) + 3]).toBe(0)
+  })
+
+  it('is exact between the pixels of a straight slope', () => {
+    const out = remapCubic(
+      slope,
+      mapOf((x, y) => [0.5 * x + 7.25, y - 0.4]),
+      SIZE,
+    )
+    const at = 4 * (10 * 40 + 21)
+    expect(out.data[at]).toBeCloseTo(2 * (0.5 * 21 + 7.25) + 9.6, 3)
+    expect(out.data[at + 2]).toBeCloseTo(3 * 9.6, 3)
+  })
+
+  it('keeps colours within their alpha where the picture ends', () => {
+    const edge = pictureOf((x) => (x < 20 ? [200, 200, 200, 255] : [0, 0, 0, 0]))
+    const out = remapCubic(
+      edge,
+      mapOf((x, y) => [x + 0.3, y]),
+      SIZE,
+    )
+    for (let i = 0; i < out.data.length; i += 4) {
+      expect(out.data[i + 3]).toBeLessThanOrEqual(255)
+      expect(out.data[i]).toBeLessThanOrEqual(out.data[i + 3])
+      expect(out.data[i]).toBeGreaterThanOrEqual(0)
+    }
+  })
+})
+
+describe('remapPlane', () => {
+  it('interpolates a plane, with 0 where the map leaves it', () => {
+    const plane = { ...SIZE, data: Float32Array.from({ length: 1200 }, (_, i) => i % 40) }
+    const map = mapOf((x, y) => [x + 10.5, y])
+    const out = remapPlane(plane, map)
+    expect(out.data[3 * map.box.width + 4]).toBeCloseTo(4 + map.box.left + 10.5)
+    expect(out.data[3 * map.box.width + map.box.width - 1]).toBe(0)
+  })
+})

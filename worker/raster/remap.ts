@@ -1,0 +1,99 @@
+import { type Colours, createPlane, type Plane, type Point, type Size } from './plane.ts'
+
+/** A rectangle of whole pixels within a picture. */
+export interface PixelBox extends Size {
+  readonly left: number
+  readonly top: number
+}
+
+/** For every pixel of a box of the output: which point of the source belongs there. */
+export interface BackwardMap {
+  readonly box: PixelBox
+  /** Source position per pixel of the box; NaN where the map says nothing. */
+  readonly x: Float32Array
+  readonly y: Float32Array
+}
+
+/** A map that says nothing yet, for the pixels of a `size` picture around `points`. */
+export function createBackwardMap(points: readonly Point[], margin: number, size: Size): BackwardMap {
+  const box = boxAround(points, margin, size)
+  const cells = box.width * box.height
+  return { box, x: new Float32Array(cells).fill(Number.NaN), y: new Float32Array(cells).fill(Number.NaN) }
+}
+
+function boxAround(points: readonly Point[], margin: number, size: Size): PixelBox {
+  const xs = points.map((p) => p.x)
+  const ys = points.map((p) => p.y)
+  const left = Math.max(0, Math.floor(Math.min(...xs) - margin))
+  const top = Math.max(0, Math.floor(Math.min(...ys) - margin))
+  const right = Math.min(size.width, Math.ceil(Math.max(...xs) + margin) + 1)
+  const bottom = Math.min(size.height, Math.ceil(Math.max(...ys) + margin) + 1)
+  return { left, top, width: Math.max(0, right - left), height: Math.max(0, bottom - top) }
+}
+
+/**
+ * A picture of `size` whose pixels come from where `map` points in a premultiplied RGBA source: bicubic (Keys 1981, a = −½),
+ * transparent outside of the source and where the map says nothing.
+ */
+export function remapCubic(source: Colours, { box, x, y }: BackwardMap, size: Size): Colours {
+  const out = new Float32Array(size.width * size.height * 4)
+  const { width, height, data } = source
+  const wx = new Float64Array(4)
+  const wy = new Float64Array(4)
+  for (let row = 0, i = 0; row < box.height; row++) {
+    let to = 4 * ((row + box.top) * size.width + box.left)
+    for (let column = 0; column < box.width; column++, i++, to += 4) {
+      const left = Math.floor(x[i]) - 1
+      const top = Math.floor(y[i]) - 1
+      if (!(left > -4 && top > -4 && left < width && top < height)) continue
+      cubicWeights(x[i] - left - 1, wx)
+      cubicWeights(y[i] - top - 1, wy)
+      let [r, g, b, a] = [0, 0, 0, 0]
+      for (let v = 0; v < 4; v++) {
+        if (top + v < 0 || top + v >= height) continue
+        const line = (top + v) * width
+        for (let u = 0; u < 4; u++) {
+          if (left + u < 0 || left + u >= width) continue
+          const at = 4 * (line + left + u)
+          const weight = wx[u] * wy[v]
+          r += weight * data[at]
+          g += weight * data[at + 1]
+          b += weight * data[at + 2]
+          a += weight * data[at + 3]
+        }
+      }
+      // The kernel's negative lobes must not make colours brighter than their alpha allows.
+      const alpha = Math.min(Math.max(a, 0), 255)
+      out[to] = Math.min(Math.max(r, 0), alpha)
+      out[to + 1] = Math.min(Math.max(g, 0), alpha)
+      out[to + 2] = Math.min(Math.max(b, 0), alpha)
+      out[to + 3] = alpha
+    }
+  }
+  return { width: size.width, height: size.height, channels: 4, data: out }
+}
+
+/** Values of `source` where `map` points, bilinear, for the pixels of the map's box; 0 where it points nowhere. */
+export function remapPlane({ width, height, data }: Plane, { box, x, y }: BackwardMap): Plane {
+  const out = createPlane(box)
+  for (let i = 0; i < out.data.length; i++) {
+    if (!(x[i] >= 0 && y[i] >= 0 && x[i] <= width - 1 && y[i] <= height - 1)) continue
+    const x0 = Math.min(x[i] | 0, width - 2)
+    const y0 = Math.min(y[i] | 0, height - 2)
+    const fx = x[i] - x0
+    const fy = y[i] - y0
+    const at = y0 * width + x0
+    const upper = data[at] + (data[at + 1] - data[at]) * fx
+    const lower = data[at + width] + (data[at + width + 1] - data[at + width]) * fx
+    out.data[i] = upper + (lower - upper) * fy
+  }
+  return out
+}
+
+// Keys' cubic convolution kernel at the four neighbours of a point `t` beyond the second one.
+function cubicWeights(t: number, weights: Float64Array): void {
+  weights[0] = t * (-0.5 + t * (1 - 0.5 * t))
+  weights[1] = 1 + t * t * (-2.5 + 1.5 * t)
+  weights[2] = t * (0.5 + t * (2 - 1.5 * t))
+  weights[3] = t * t * (-0.5 + 0.5 * t)
+}
