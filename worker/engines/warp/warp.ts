@@ -1,4 +1,11 @@
-import type { Colours, Plane } from '../../raster/plane.ts'
+import { DrapeError } from '../../../api/shared/errors.ts'
+import type { UpperGarment } from '../../garment/garment.ts'
+import { type Colours, createPlane, type Plane, type Point, type Size } from '../../raster/plane.ts'
+import { type BackwardMap, remapCubic, remapPlane } from '../../raster/remap.ts'
+import { mapMesh } from './mesh.ts'
+import { cutPattern, type Pattern } from './pattern.ts'
+import type { Placement } from './place.ts'
+import { mapTorso } from './torso-map.ts'
 
 export interface SleeveLayer {
   /** 0 = the picture's left arm, 1 = its right arm. */
@@ -17,4 +24,85 @@ export interface GarmentLayers {
   /** Share of the torso, and of each sleeve in order, that is turned over itself, 0 to 1. */
   readonly folds: { readonly torso: number; readonly sleeves: readonly number[] }
   readonly warnings: readonly string[]
+}
+
+// The thin-plate spline is evaluated at every sixth pixel of the analysed picture.
+const NODE_STEP = 6
+
+// Shares of folded cloth above which a landmark must have been wrong, or may have been.
+const REFUSED_TORSO_FOLD = 0.02
+const REFUSED_SLEEVE_FOLD = 0.3
+const DOUBTFUL_SLEEVE_FOLD = 0.18
+
+/**
+ * Warps torso and sleeves to their places. `scale` is px of the output per px of the analysed picture.
+ *
+ * Throws `DrapeError` RESULT_REJECTED when a piece would fold over itself.
+ */
+export function warpGarment(
+  garment: UpperGarment,
+  placement: Placement,
+  { size, scale }: { size: Size; scale: number },
+): GarmentLayers {
+  const pattern = cutPattern(garment, placement, scale)
+  const toOutput = ({ x, y }: Point): Point => ({ x: (x + 0.5) * scale - 0.5, y: (y + 0.5) * scale - 0.5 })
+  const torsoMap = mapTorso(
+    { source: pattern.controls, target: placement.target.map(toOutput) },
+    { margin: 4 * NODE_STEP * scale, step: NODE_STEP * scale, size, torso: pattern.torso },
+  )
+  const sleeveMaps = placement.sleeves.map(({ target }, i) =>
+    mapMesh(
+      pattern.sleeves[i],
+      target.map((row) => row.map(toOutput)),
+      size,
+    ),
+  )
+  const folds = { torso: torsoMap.folded, sleeves: sleeveMaps.map(({ folded }) => folded) }
+  refuseFolds(folds)
+  return {
+    ...warpTorso(pattern, torsoMap, size),
+    sleeves: sleeveMaps.map((map, i) => ({
+      side: placement.sleeves[i].side,
+      layer: remapCubic(pattern.image, map, size),
+      across: unfoldBox(map.across, map, size),
+    })),
+    folds,
+    warnings: folds.sleeves.some((fold) => fold > DOUBTFUL_SLEEVE_FOLD) ? ['SLEEVE_FOLDED'] : [],
+  }
+}
+
+function refuseFolds({ torso, sleeves }: GarmentLayers['folds']): void {
+  if (torso > REFUSED_TORSO_FOLD || Math.max(0, ...sleeves) > REFUSED_SLEEVE_FOLD)
+    throw new DrapeError(
+      'RESULT_REJECTED',
+      'The garment cannot be laid on the person in this pose without folding over',
+    )
+}
+
+function warpTorso(pattern: Pattern, map: BackwardMap, size: Size): Pick<GarmentLayers, 'torso' | 'back'> {
+  const torso = remapCubic(pattern.image, map, size)
+  const back: Colours = { ...torso, data: new Float32Array(torso.data.length) }
+  const front = remapPlane(pattern.front, map).data
+  const behind = remapPlane(pattern.back, map).data
+  for (let row = 0, i = 0; row < map.box.height; row++) {
+    let at = 4 * ((row + map.box.top) * size.width + map.box.left)
+    for (let column = 0; column < map.box.width; column++, i++) {
+      for (let end = at + 4; at < end; at++) {
+        if (behind[i] > 0) back.data[at] = torso.data[at] * behind[i]
+        torso.data[at] *= front[i]
+      }
+    }
+  }
+  return { torso, back }
+}
+
+// A box's values as a plane of the output's size, 0 where there are none.
+function unfoldBox(values: Float32Array, { box }: BackwardMap, size: Size): Plane {
+  const plane = createPlane(size)
+  for (let row = 0, i = 0; row < box.height; row++) {
+    const to = (row + box.top) * size.width + box.left
+    for (let column = 0; column < box.width; column++, i++)
+      plane.data[to + column] = Number.isNaN(values[i]) ? 0 : Math.min(Math.max(values[i], -1), 1)
+  }
+  return plane
 }

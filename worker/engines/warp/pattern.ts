@@ -1,0 +1,91 @@
+import type { UpperGarment } from '../../garment/garment.ts'
+import { type Colours, createPlane, type Mask, type Plane, type Point } from '../../raster/plane.ts'
+import { coverPolygon, fillCapsules, fillPolygon } from '../../raster/polygon.ts'
+import { arcLength, resample } from '../../raster/polyline.ts'
+import { resizeAreaColours } from '../../raster/sample.ts'
+import { distance } from '../../raster/vector.ts'
+import type { Placement, PointGrid } from './place.ts'
+
+/** A garment's picture at about the size it will be shown at; all positions and planes in px of `image`. */
+export interface Pattern {
+  /** Premultiplied RGBA. */
+  readonly image: Colours
+  /** The torso piece's matching points, in the placement's order. */
+  readonly controls: readonly Point[]
+  readonly torso: Mask
+  /** Shares of each pixel that are the torso's front, and the inside of its back above the front neckline; 0 to 1. */
+  readonly front: Plane
+  readonly back: Plane
+  /** The sleeves' grids, in the placement's order. */
+  readonly sleeves: readonly PointGrid[]
+}
+
+// Up to here the bicubic kernel alone keeps fine patterns from shimmering.
+const LEAST_REDUCTION = 1.3
+
+/** Cuts a garment's picture into pieces; reduces it first when it will be shown `scale` × smaller than analysed. */
+export function cutPattern(garment: UpperGarment, placement: Placement, scale: number): Pattern {
+  const reduction = spread(placement.source) / (spread(placement.target) * scale)
+  const { image, toImage } = reduction > LEAST_REDUCTION ? reduce(garment, reduction) : keep(garment)
+  const torso = coverTorso(image, placement.torso.map(toImage), (OVERLAP * garment.torsoWidth) / Math.max(1, reduction))
+  return {
+    image,
+    controls: placement.source.map(toImage),
+    torso,
+    ...splitAtNeckline(torso, garment.neckline.map(toImage)),
+    sleeves: placement.sleeves.map(({ source }) => source.map((row) => row.map(toImage))),
+  }
+}
+
+// Mean distance from the centre.
+function spread(points: readonly Point[]): number {
+  const sum = points.reduce((total, { x, y }) => ({ x: total.x + x, y: total.y + y }), { x: 0, y: 0 })
+  const centre = { x: sum.x / points.length, y: sum.y / points.length }
+  return points.reduce((total, point) => total + distance(point, centre), 0) / points.length
+}
+
+interface Source {
+  image: Colours
+  toImage: (point: Point) => Point
+}
+
+function keep({ image }: UpperGarment): Source {
+  return { image, toImage: (point) => point }
+}
+
+function reduce({ image }: UpperGarment, by: number): Source {
+  const size = { width: Math.ceil(image.width / by), height: Math.ceil(image.height / by) }
+  const kx = size.width / image.width
+  const ky = size.height / image.height
+  const toImage = ({ x, y }: Point) => ({ x: (x + 0.5) * kx - 0.5, y: (y + 0.5) * ky - 0.5 })
+  return { image: resizeAreaColours(image, size), toImage }
+}
+
+// The torso goes this far under the sleeves, as a share of its width, so that no gap opens at the seam.
+const OVERLAP = 0.02
+
+function coverTorso(image: Colours, outline: readonly Point[], overlap: number): Mask {
+  const closed = [...outline, outline[0]]
+  const rim = resample(closed, 2 + Math.ceil(arcLength(closed) / Math.max(1, overlap)))
+  const torso = fillPolygon(image, outline)
+  const border = fillCapsules(
+    image,
+    rim,
+    rim.map(() => overlap),
+  )
+  for (let i = 0; i < torso.data.length; i++) torso.data[i] |= border.data[i]
+  return torso
+}
+
+function splitAtNeckline(torso: Mask, neckline: readonly Point[]): { front: Plane; back: Plane } {
+  const [first, last] = [neckline[0], neckline[neckline.length - 1]]
+  const opening = coverPolygon(torso, [...neckline, { x: last.x, y: -1 }, { x: first.x, y: -1 }])
+  const front = createPlane(torso)
+  const back = createPlane(torso)
+  for (let i = 0; i < torso.data.length; i++) {
+    if (!torso.data[i]) continue
+    back.data[i] = opening.data[i]
+    front.data[i] = 1 - opening.data[i]
+  }
+  return { front, back }
+}
