@@ -31,7 +31,7 @@ const log = createLog({ process: 'api', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })
 const metrics = createMetrics()
 
-const database = await createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE_POOL })
+const database = createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE_POOL })
 lifecycle.onStop('database', () => database.end())
 const redis = createRedis(config.REDIS_URL, log)
 lifecycle.onStop('redis', () => redis.close())

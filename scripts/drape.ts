@@ -87,7 +87,7 @@ async function main(): Promise<void> {
 }
 
 async function run(url: string, name: string, options: Options): Promise<Record<string, unknown>> {
-  const database = await createDatabase(url, { poolSize: 1 })
+  const database = createDatabase(url, { poolSize: 1 })
   try {
     return await commands[name](database, options)
   } finally {

@@ -26,7 +26,7 @@ const lifecycle = createLifecycle({ log, graceSeconds: config.DRAIN_SECONDS + 10
 const metrics = createMetrics()
 
 // One connection: a worker's statements are few and short.
-const database = await createDatabase(config.DATABASE_URL, { poolSize: 1 })
+const database = createDatabase(config.DATABASE_URL, { poolSize: 1 })
 lifecycle.onStop('database', () => database.end())
 const redis = createRedis(config.REDIS_URL, log)
 lifecycle.onStop('redis', () => redis.close())

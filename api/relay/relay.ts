@@ -36,21 +36,29 @@ export function createRelay(options: {
   let nudged = false
   let stopped = false
 
+  const failing = new Set<string>()
+
+  // Each pass stands alone: deadlines and leases are looked after also while Redis is away.
+  const pass = async (name: string, work: () => Promise<void>) => {
+    try {
+      await work()
+      failing.delete(name)
+    } catch (error) {
+      if (!failing.has(name)) log.warn({ err: error, pass: name }, 'relay pass failed')
+      failing.add(name)
+    }
+  }
   const loop = async () => {
     let recovered = 0
     while (!stopped) {
       nudged = false
-      try {
-        await dispatch(options)
-        if (Date.now() - recovered >= RECOVERY_MS) {
-          recovered = Date.now()
-          await recover(options)
-        }
-      } catch (error) {
-        log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'relay pass failed')
-        nudged = false
+      await pass('dispatch', () => dispatch(options))
+      if (Date.now() - recovered >= RECOVERY_MS) {
+        recovered = Date.now()
+        await pass('recover', () => recover(options))
+        await pass('find forgotten', () => findForgotten(options))
       }
-      if (!nudged && !stopped) await pause(IDLE_MS)
+      if (!stopped && (!nudged || failing.has('dispatch'))) await pause(IDLE_MS)
     }
   }
   const pause = (ms: number) =>
@@ -92,9 +100,12 @@ async function dispatch({ outbox, queue, countSlots, metrics }: Parts): Promise<
   }
 }
 
-async function recover({ outbox, generations, queue, metrics }: Parts): Promise<void> {
+async function recover({ generations, metrics }: Parts): Promise<void> {
   metrics.recovered.inc({ reason: 'deadline' }, await generations.failOverdue(BATCH))
   metrics.recovered.inc({ reason: 'lease' }, await generations.recoverLost(BATCH))
+}
+
+async function findForgotten({ outbox, queue, metrics }: Parts): Promise<void> {
   const unsure = await outbox.findUnstarted(UNSURE_SECONDS, BATCH)
   const known = await queue.known(unsure.map(({ generationId, attempt }) => jobId(generationId, attempt)))
   const forgotten = unsure.filter(({ generationId, attempt }) => !known.has(jobId(generationId, attempt)))

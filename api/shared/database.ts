@@ -14,7 +14,20 @@ import {
 import { DrapeError } from './errors.ts'
 import { type RowType, rowType, Type } from './schema.ts'
 
-export type Database = DatabasePool
+const METHODS = [
+  'any',
+  'anyFirst',
+  'exists',
+  'maybeOne',
+  'maybeOneFirst',
+  'one',
+  'oneFirst',
+  'query',
+  'transaction',
+] as const
+
+/** The part of slonik's pool that Drape uses. */
+export type Database = Pick<DatabasePool, (typeof METHODS)[number]> & { end(): Promise<void> }
 
 /** A timestamptz as the driver hands it over. */
 export const Timestamp = Type.Unsafe<Date>({})
@@ -44,14 +57,36 @@ const checkRows: Interceptor = {
 }
 
 /**
- * Opens a pool. Nothing is connected before the first statement, so a process can start while Postgres is away.
- * A statement that takes longer than `statementSeconds` is cancelled.
+ * A pool that is opened by its first statement, so that a process can start while Postgres is away; until then statements throw
+ * a retryable `SERVICE_UNAVAILABLE`. A statement that takes longer than `statementSeconds` is cancelled.
  */
-export async function createDatabase(
+export function createDatabase(
   url: string,
   { poolSize, statementSeconds = 10 }: { poolSize: number; statementSeconds?: number },
-): Promise<Database> {
-  const database = await createPool(url, {
+): Database {
+  let opening: Promise<DatabasePool> | null = null
+  const open = () => {
+    opening ??= openPool(url, { poolSize, statementSeconds }).catch((cause) => {
+      opening = null
+      throw unavailable(cause)
+    })
+    return opening
+  }
+  const methods = METHODS.map((name) => {
+    const method = async (...args: unknown[]) => {
+      const pool = await open()
+      return (pool[name] as (...args: unknown[]) => unknown)(...args)
+    }
+    return [name, method]
+  })
+  return { ...Object.fromEntries(methods), end: async () => (await opening?.catch(() => null))?.end() } as Database
+}
+
+async function openPool(
+  url: string,
+  { poolSize, statementSeconds }: { poolSize: number; statementSeconds: number },
+): Promise<DatabasePool> {
+  const pool = await createPool(url, {
     captureStackTrace: false,
     connectionRetryLimit: 1,
     connectionTimeout: 2000,
@@ -64,8 +99,8 @@ export async function createDatabase(
     typeParsers,
   })
   // Every error of a statement also rejects its own call; without a listener the event would end the process.
-  database.on('error', () => {})
-  return database
+  pool.on('error', () => {})
+  return pool
 }
 
 /** Resolves when the database answers, rejects with the reason when it does not. */
@@ -81,11 +116,11 @@ export function translateDatabaseError(error: unknown): unknown {
     error instanceof ConnectionError ||
     error instanceof BackendTerminatedError ||
     error instanceof BackendTerminatedUnexpectedlyError
-  if (!lost) return error
-  return new DrapeError('SERVICE_UNAVAILABLE', 'The service is not available for a moment.', {
-    retryable: true,
-    cause: error,
-  })
+  return lost ? unavailable(error) : error
+}
+
+function unavailable(cause: unknown): DrapeError {
+  return new DrapeError('SERVICE_UNAVAILABLE', 'The service is not available for a moment.', { retryable: true, cause })
 }
 
 // Any number that no other program takes in this database; all migrators queue up behind it.

@@ -11,7 +11,7 @@ describe('the outbox', () => {
 
   beforeEach(async () => {
     const made = await createTestDatabase()
-    database = await createDatabase(made.url, { poolSize: 10 })
+    database = createDatabase(made.url, { poolSize: 10 })
     const current = database
     undo.unshift(() => current.end(), made.drop)
   })

@@ -1,12 +1,24 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, Json, rowType, sql } from '../../../api/shared/database.ts'
+import { Type } from '../../../api/shared/schema.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
 const SECONDS_A_DAY = 86_400
+const ProductRow = rowType(
+  Type.Object({
+    title: Type.Union([Type.String(), Type.Null()]),
+    metadata: Json,
+    days: Type.Union([Type.Integer(), Type.Null()]),
+    secondsLeft: Type.Union([Type.Number(), Type.Null()]),
+    edition: Type.String(),
+    anonymous: Type.Boolean(),
+    used: Type.Boolean(),
+  }),
+)
 
 describe('acceptance', () => {
   let database: Database
@@ -15,7 +27,7 @@ describe('acceptance', () => {
   beforeAll(async () => {
     const made = await createTestDatabase()
     drop = made.drop
-    database = await createDatabase(made.url, { poolSize: 20 })
+    database = createDatabase(made.url, { poolSize: 20 })
   })
   afterAll(async () => {
     await database.end()
@@ -23,13 +35,12 @@ describe('acceptance', () => {
   })
 
   const count = (table: string, accountId: string) =>
-    database.oneFirst(
-      sql.unsafe`select count(*) as n from ${sql.identifier([table])} where account_id = ${accountId}`,
-    ) as Promise<number>
+    database.oneFirst(sql.type(rowType(Type.Object({ n: Type.Integer() })))`
+      select count(*) as n from ${sql.identifier([table])} where account_id = ${accountId}`)
   const balanceOf = async (accountId: string) => (await createAccounts(database).find(accountId))?.balance
   const productOf = (accountId: string, externalId: string) =>
-    database.maybeOne(sql.unsafe`
-      select title, metadata, valid_for_days as days, extract(epoch from expires_at - now()) as "secondsLeft", images_edition as edition,
+    database.maybeOne(sql.type(ProductRow)`
+      select title, metadata, valid_for_days as days, extract(epoch from expires_at - now())::float8 as "secondsLeft", images_edition as edition,
         anonymous, last_used_at is not null as used
       from products where account_id = ${accountId} and external_id = ${externalId}`)
 

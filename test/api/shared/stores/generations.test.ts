@@ -16,7 +16,7 @@ describe('the life of a generation', () => {
   beforeAll(async () => {
     const made = await createTestDatabase()
     drop = made.drop
-    database = await createDatabase(made.url, { poolSize: 10 })
+    database = createDatabase(made.url, { poolSize: 10 })
     generations = createGenerations(database)
   })
   afterAll(async () => {
