@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { acquireLock, waitForLock } from './lock.ts'
+import { type Stoppable, stopProcesses } from './processes.ts'
+import { type Reaper, startReaper } from './reaper.ts'
+
+/** The folder of one stack, taken by this process. */
+export interface DataFolder {
+  readonly reaper: Reaper
+  readonly logFolder: string
+  release(): Promise<void>
+}
+
+/**
+ * Takes the folder for this process and ends what earlier owners may have left running. Throws when another stack runs in it.
+ */
+export async function takeDataFolder(path: string, say: (text: string) => void): Promise<DataFolder> {
+  const [runFolder, logFolder] = [join(path, 'run'), join(path, 'logs')]
+  for (const folder of [runFolder, logFolder]) await mkdir(folder, { recursive: true })
+  const lock = acquireLock(join(runFolder, 'stack.lock'))
+  if ('heldBy' in lock)
+    throw new Error(`A stack is already running in ${path} (${lock.heldBy}); another one needs its own DATA_DIR`)
+
+  const lockPath = join(runFolder, 'reaper.lock')
+  const listPath = join(runFolder, 'processes.json')
+  await waitForLock(lockPath, () => say('Waiting for the previous stack to end …'))
+  await stopProcesses(await readList(listPath))
+  const reaper = await startReaper({ lockPath, listPath })
+  return {
+    reaper,
+    logFolder,
+    release: async () => {
+      await reaper.close()
+      lock.release()
+    },
+  }
+}
+
+/** The secret that signs links and cursors of this stack, made on the first call. */
+export async function readSigningSecret(dataFolder: string): Promise<string> {
+  const path = join(dataFolder, 'signing-secret')
+  try {
+    return await readFile(path, 'utf8')
+  } catch {
+    const secret = randomBytes(32).toString('hex')
+    await writeFile(path, secret, { mode: 0o600 })
+    return secret
+  }
+}
+
+async function readList(path: string): Promise<Stoppable[]> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch {
+    // None yet, or cut off while it was written.
+    return []
+  }
+}

@@ -1,0 +1,45 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A lock that the operating system takes back when its holder ends, however that happens. */
+export interface Lock {
+  release(): void
+}
+
+/** Takes the lock, or tells who has it. An SQLite transaction is the one lock of the operating system that Node offers. */
+export function acquireLock(path: string): Lock | { readonly heldBy: string } {
+  const database = new DatabaseSync(path)
+  try {
+    database.exec('begin exclusive')
+  } catch (error) {
+    database.close()
+    if (isBusy(error)) return { heldBy: readHolder(path) }
+    throw error
+  }
+  writeFileSync(`${path}.pid`, String(process.pid))
+  return { release: () => database.close() }
+}
+
+/** Resolves when nobody has the lock; `onWait` is called once if somebody has. */
+export async function waitForLock(path: string, onWait: () => void): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    const lock = acquireLock(path)
+    if ('release' in lock) return lock.release()
+    if (attempt === 0) onWait()
+    await sleep(100)
+  }
+}
+
+// SQLITE_BUSY
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === 5
+}
+
+function readHolder(path: string): string {
+  try {
+    return `process ${readFileSync(`${path}.pid`, 'utf8')}`
+  } catch {
+    return 'another process'
+  }
+}

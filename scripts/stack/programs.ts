@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Part } from './part.ts'
+import { type ReservedPort, reserveFreePort, reservePort } from './ports.ts'
+import type { Supervisor } from './supervisor.ts'
+
+/** One of the programs of the repository, and how often it runs. */
+export interface Program {
+  readonly name: string
+  /** Path of its main file in the repository. */
+  readonly main: string
+  readonly replicas: number
+  /** For each variable that names a port: the given number, or the one to prefer when it is free. */
+  readonly ports: Readonly<Record<string, { readonly given: number | undefined; readonly preferred: number }>>
+  readonly graceSeconds: number
+}
+
+/** One process of a program. */
+export interface Replica {
+  /** `api`, `api-2`, … */
+  readonly name: string
+  readonly program: Program
+  /** By variable; held until the replica is started. */
+  readonly ports: Readonly<Record<string, ReservedPort>>
+}
+
+/** Chooses ports: the first replica gets the given ones, the others those that follow, as far as they are free. */
+export async function reserveReplicas(program: Program): Promise<Replica[]> {
+  const replicas: Replica[] = []
+  for (let index = 0; index < program.replicas; index++) {
+    const name = index === 0 ? program.name : `${program.name}-${index + 1}`
+    replicas.push({ name, program, ports: await reservePorts(program, index) })
+  }
+  return replicas
+}
+
+/** Starts the replica with the numbers of its ports in its environment. */
+export async function startReplica(
+  { name, program, ports }: Replica,
+  { root, env, supervisor }: { root: string; env: NodeJS.ProcessEnv; supervisor: Supervisor },
+): Promise<void> {
+  const numbers = Object.fromEntries(Object.entries(ports).map(([variable, { port }]) => [variable, String(port)]))
+  await Promise.all(Object.values(ports).map((reserved) => reserved.release()))
+  const part: Part = {
+    name,
+    command: process.execPath,
+    args: [program.main],
+    cwd: root,
+    env: { ...env, ...numbers },
+    signal: 'SIGTERM',
+    graceSeconds: program.graceSeconds,
+    stage: 1,
+  }
+  await supervisor.start(part)
+}
+
+/** Resolves when `/readyz` answers 200. Throws after two minutes, with its last answer. */
+export async function waitUntilReady({ name, ports }: Replica, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + 120_000
+  let last = 'no answer'
+  while (Date.now() < deadline) {
+    try {
+      const answer = await fetch(`http://127.0.0.1:${ports.PROBE_PORT.port}/readyz`, {
+        signal: AbortSignal.timeout(2000),
+      })
+      last = await answer.text()
+      if (answer.ok) return
+    } catch {
+      // It does not listen yet.
+    }
+    await sleep(50, undefined, { signal })
+  }
+  throw new Error(`${name} is not ready: ${last}`)
+}
+
+async function reservePorts(program: Program, index: number): Promise<Record<string, ReservedPort>> {
+  const reserved: Record<string, ReservedPort> = {}
+  for (const [name, { given, preferred }] of Object.entries(program.ports)) {
+    if (index === 0 && given !== undefined) reserved[name] = await reservePort(given)
+    else reserved[name] = await reserveFreePort((given ?? preferred) + index)
+  }
+  return reserved
+}

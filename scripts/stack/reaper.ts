@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Stoppable } from './processes.ts'
+
+export type Message = { readonly add: Stoppable } | { readonly drop: number } | { readonly remove: string }
+
+/** A second process that ends what this one started, even when this one is killed. */
+export interface Reaper {
+  add(process: Stoppable): void
+  /** The process has ended. */
+  drop(pid: number): void
+  /** The folder is deleted at the end, after the processes have ended. */
+  remove(folder: string): void
+  /** Ends what is left and resolves when it has ended. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the reaper. It holds the lock `lockPath` as long as it has something to end. `listPath` is a file that always names
+ * the processes, for a next start after both have been killed.
+ */
+export async function startReaper({ lockPath, listPath }: { lockPath?: string; listPath?: string }): Promise<Reaper> {
+  const processes = new Map<number, Stoppable>()
+  const folders = new Set<string>()
+  let closing = false
+  let child = await spawnReaper(lockPath)
+
+  function send(message: Message): void {
+    child.stdin?.write(`${JSON.stringify(message)}\n`)
+  }
+  function saveList(): void {
+    if (listPath !== undefined) writeFileSync(listPath, JSON.stringify([...processes.values()]))
+  }
+  async function replaceWhenLost(): Promise<void> {
+    await once(child, 'exit')
+    if (closing) return
+    child = await spawnReaper(lockPath)
+    for (const add of processes.values()) send({ add })
+    for (const remove of folders) send({ remove })
+    await replaceWhenLost()
+  }
+  const replacing = replaceWhenLost()
+
+  return {
+    add: (process) => {
+      processes.set(process.pid, process)
+      send({ add: process })
+      saveList()
+    },
+    drop: (pid) => {
+      processes.delete(pid)
+      send({ drop: pid })
+      saveList()
+    },
+    remove: (folder) => {
+      folders.add(folder)
+      send({ remove: folder })
+    },
+    close: async () => {
+      closing = true
+      child.stdin?.end()
+      await replacing
+    },
+  }
+}
+
+async function spawnReaper(lockPath: string | undefined): Promise<ChildProcess> {
+  const program = fileURLToPath(new URL('./reaper-process.ts', import.meta.url))
+  // A session of its own: Ctrl-C in the terminal must not reach it.
+  const child = spawn(process.execPath, [program, ...(lockPath === undefined ? [] : [lockPath])], {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  // A write to a reaper that was just killed; its replacement is told everything again.
+  child.stdin.on('error', () => {})
+  const ready = await Promise.race([once(child.stdout, 'data').then(() => true), once(child, 'exit').then(() => false)])
+  if (!ready) throw new Error('The process that cleans up could not be started')
+  return child
+}

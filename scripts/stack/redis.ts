@@ -1,0 +1,97 @@
+import { mkdir } from 'node:fs/promises'
+import { createConnection } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findCommand, run } from './commands.ts'
+import type { Part } from './part.ts'
+
+const PROGRAMS = ['redis-server', 'valkey-server']
+
+/** How each package manager brings Redis without asking questions. */
+const INSTALLERS: readonly { readonly manager: string; readonly steps: readonly (readonly string[])[] }[] = [
+  {
+    manager: 'apt-get',
+    steps: [
+      ['update', '-q'],
+      ['install', '-yq', '--no-install-recommends', 'redis-server'],
+    ],
+  },
+  { manager: 'dnf', steps: [['install', '-yq', 'redis']] },
+  { manager: 'apk', steps: [['add', '--no-cache', 'redis']] },
+  { manager: 'brew', steps: [['install', 'redis']] },
+]
+
+/** The path of a Redis server; installs one with the system's package manager when there is none. */
+export async function findRedis(say: (text: string) => void): Promise<string> {
+  const found = findCommand(PROGRAMS)
+  if (found !== undefined) return found
+  const installer = INSTALLERS.find(({ manager }) => findCommand([manager]) !== undefined)
+  if (installer === undefined) throw new Error('No Redis was found: install redis-server, or set REDIS_URL')
+  const { manager, steps } = installer
+  say(`Installing Redis with ${manager} …`)
+  // Homebrew refuses to run as root, the others need it; `sudo -n` never asks for a password.
+  const prefix = manager === 'brew' || process.getuid?.() === 0 ? [] : ['sudo', '-n']
+  for (const step of steps) {
+    const [command, ...args] = [...prefix, manager, ...step]
+    await run(command, args, { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }).catch((cause) => {
+      throw new Error(
+        `Redis is missing and could not be installed: run "sudo ${manager} ${step.join(' ')}", or set REDIS_URL`,
+        { cause },
+      )
+    })
+  }
+  const installed = findCommand(PROGRAMS)
+  if (installed === undefined) throw new Error(`${manager} installed Redis, but redis-server is not in PATH`)
+  return installed
+}
+
+/** A server on 127.0.0.1 that keeps its data in `dataFolder`. The queue needs `noeviction`: a job is never dropped silently. */
+export async function prepareRedis(options: {
+  program: string
+  dataFolder: string
+  port: number
+  durable?: boolean
+}): Promise<{ part: Part; url: string }> {
+  const { program, dataFolder, port, durable = true } = options
+  await mkdir(dataFolder, { recursive: true })
+  const settings = {
+    port: String(port),
+    bind: '127.0.0.1',
+    dir: dataFolder,
+    databases: '1024',
+    'maxmemory-policy': 'noeviction',
+    save: '',
+    appendonly: durable ? 'yes' : 'no',
+  }
+  const part: Part = {
+    name: 'redis',
+    command: program,
+    args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+    cwd: dataFolder,
+    env: process.env,
+    signal: 'SIGTERM',
+    graceSeconds: 10,
+    stage: 0,
+  }
+  return { part, url: `redis://127.0.0.1:${port}` }
+}
+
+/** Resolves when the server has loaded its data and answers. */
+export async function waitForRedis(url: string, signal: AbortSignal): Promise<void> {
+  const { hostname, port } = new URL(url)
+  while (!(await answersPing(hostname, Number(port)))) await sleep(50, undefined, { signal })
+}
+
+// PING as an inline command of the protocol; while data are loaded the answer is an error.
+function answersPing(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host, port, timeout: 1000 })
+    const finish = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.on('connect', () => socket.write('PING\r\n'))
+    socket.on('data', (data) => finish(data.toString().startsWith('+PONG')))
+    socket.on('error', () => finish(false))
+    socket.on('timeout', () => finish(false))
+  })
+}

@@ -1,0 +1,48 @@
+import { resolve } from 'node:path'
+import { type Stack, startStack } from './stack.ts'
+
+export const ROOT = resolve(import.meta.dirname, '../..')
+
+/** Tells the user what happens. Stdout is for results. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+/**
+ * Starts a stack, hands it to `use` and ends it afterwards; then ends this process, with code 1 after an error. `interrupted`
+ * is aborted by Ctrl-C and SIGTERM, which also end the start. A second one does not wait: the reaper ends the rest.
+ */
+export async function runSession(use: (stack: Stack, interrupted: AbortSignal) => Promise<void>): Promise<never> {
+  const interruption = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (interruption.signal.aborted) process.exit(1)
+      say('Stopping …')
+      interruption.abort(new Error(signal))
+    })
+  }
+  // Nobody reads any more; that is no reason to end.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
+  try {
+    const stack = await startStack({ root: ROOT, env: process.env, say, signal: interruption.signal })
+    try {
+      await use(stack, interruption.signal)
+    } finally {
+      await stack.stop()
+    }
+    process.exit(0)
+  } catch (error) {
+    if (interruption.signal.aborted) process.exit(0)
+    say(error instanceof Error ? error.message : String(error))
+    process.exit(1)
+  }
+}
+
+/** Resolves when the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve())
+  })
+}

@@ -1,0 +1,41 @@
+import { join, resolve } from 'node:path'
+
+/** What the environment says about the local stack. A port that is not given is chosen. */
+export interface Settings {
+  readonly dataFolder: string
+  readonly port: number | undefined
+  readonly probePort: number | undefined
+  readonly workerProbePort: number | undefined
+  readonly postgresPort: number | undefined
+  readonly redisPort: number | undefined
+  readonly apiReplicas: number
+  readonly workerReplicas: number
+  /** Time that the API and the worker have to end: somewhat more than they allow themselves. */
+  readonly graceSeconds: number
+}
+
+/** Reads the settings; relative paths count from the folder in which the command was called. Throws on a value that is none. */
+export function readSettings(env: NodeJS.ProcessEnv, root: string): Settings {
+  const count = (name: string, fallback: number) => readInteger(env, name, 3600) ?? fallback
+  const port = (name: string) => readInteger(env, name, 65535)
+  return {
+    dataFolder: env.DATA_DIR ? resolve(env.DATA_DIR) : join(root, '.data'),
+    port: port('PORT'),
+    probePort: port('PROBE_PORT'),
+    workerProbePort: port('WORKER_PROBE_PORT'),
+    postgresPort: port('POSTGRES_PORT'),
+    redisPort: port('REDIS_PORT'),
+    apiReplicas: count('API_REPLICAS', 1),
+    workerReplicas: count('WORKER_REPLICAS', 1),
+    graceSeconds: count('DRAIN_SECONDS', 60) + 15,
+  }
+}
+
+function readInteger(env: NodeJS.ProcessEnv, name: string, maximum: number): number | undefined {
+  const text = env[name]
+  if (text === undefined || text === '') return undefined
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value > maximum)
+    throw new Error(`${name} must be a whole number up to ${maximum}, not "${text}"`)
+  return value
+}

@@ -1,0 +1,144 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { run } from './commands.ts'
+import { readSigningSecret, takeDataFolder } from './data-folder.ts'
+import { type Program, type Replica, reserveReplicas, startReplica, waitUntilReady } from './programs.ts'
+import { startPostgres, startRedis } from './services.ts'
+import { readSettings, type Settings } from './settings.ts'
+import { createSupervisor, type Supervisor } from './supervisor.ts'
+
+/** Where a running stack can be reached. */
+export interface StackReport {
+  readonly ready: true
+  readonly url: string
+  readonly probeUrls: { readonly api: string; readonly worker: string }
+  readonly databaseUrl: string
+  readonly redisUrl: string
+  readonly storageUrl: string
+  readonly pids: { readonly api: readonly number[]; readonly worker: readonly number[] }
+}
+
+export interface Stack {
+  readonly report: StackReport
+  /** The variables that commands need to act on this stack. */
+  readonly env: NodeJS.ProcessEnv
+  readonly dataFolder: string
+  stop(): Promise<void>
+}
+
+export interface StackOptions {
+  readonly root: string
+  readonly env: NodeJS.ProcessEnv
+  readonly say: (text: string) => void
+  /** Ends the start. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Starts everything that Drape consists of on this machine and resolves when all of it is ready. Throws when a part cannot be
+ * started; then nothing is left running.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const settings = readSettings(options.env, options.root)
+  const undo = new AsyncDisposableStack()
+  try {
+    const folder = await takeDataFolder(settings.dataFolder, options.say)
+    undo.defer(() => folder.release())
+    const supervisor = createSupervisor({ reaper: folder.reaper, logFolder: folder.logFolder, say: options.say })
+    undo.defer(() => supervisor.stop())
+    const { report, env } = await startParts({ ...options, settings, supervisor })
+    supervisor.steady()
+    return { report, env, dataFolder: settings.dataFolder, stop: () => undo.disposeAsync() }
+  } catch (error) {
+    await undo.disposeAsync()
+    throw error
+  }
+}
+
+type PartsOptions = StackOptions & { readonly settings: Settings; readonly supervisor: Supervisor }
+
+/** Gives up as soon as a part breaks down or the user interrupts. */
+async function startParts(options: PartsOptions): Promise<Pick<Stack, 'report' | 'env'>> {
+  const givingUp = new AbortController()
+  const signal = AbortSignal.any([options.signal, givingUp.signal])
+  const interrupted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
+  try {
+    return await Promise.race([startInOrder({ ...options, signal }), options.supervisor.broken, interrupted])
+  } finally {
+    interrupted.catch(() => {})
+    givingUp.abort()
+  }
+}
+
+async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report' | 'env'>> {
+  const { root, settings, supervisor, say, signal } = options
+  const env = await startServices(options)
+  say('Applying migrations …')
+  await run(process.execPath, ['scripts/drape.ts', 'migrate'], { cwd: root, env })
+  signal.throwIfAborted()
+
+  say('Starting the API and the worker …')
+  const api = await reserveReplicas(apiProgram(settings))
+  const worker = await reserveReplicas(workerProgram(settings))
+  const url = `http://127.0.0.1:${api[0].ports.PORT.port}`
+  const publicUrl = env.PUBLIC_URL || url
+  const programEnv = { ...env, PUBLIC_URL: publicUrl, SHARE_URL: env.SHARE_URL || publicUrl }
+  const replicas = [...api, ...worker]
+  await Promise.all(replicas.map((replica) => startReplica(replica, { root, env: programEnv, supervisor })))
+  await Promise.all(replicas.map((replica) => waitUntilReady(replica, signal)))
+  const report: StackReport = {
+    ready: true,
+    url,
+    probeUrls: { api: probeUrl(api[0]), worker: probeUrl(worker[0]) },
+    databaseUrl: env.DATABASE_URL,
+    redisUrl: env.REDIS_URL,
+    storageUrl: env.STORAGE_URL,
+    pids: { api: api.map(({ name }) => supervisor.pid(name)), worker: worker.map(({ name }) => supervisor.pid(name)) },
+  }
+  return { report, env: programEnv }
+}
+
+type ServiceEnvironment = NodeJS.ProcessEnv & { DATABASE_URL: string; REDIS_URL: string; STORAGE_URL: string }
+
+async function startServices({ env, settings, supervisor, say, signal }: PartsOptions): Promise<ServiceEnvironment> {
+  const { dataFolder, postgresPort, redisPort } = settings
+  const [databaseUrl, redisUrl, signingSecret] = await Promise.all([
+    env.DATABASE_URL || startPostgres({ supervisor, dataFolder, port: postgresPort, say, signal }),
+    env.REDIS_URL || startRedis({ supervisor, dataFolder, port: redisPort, say, signal }),
+    env.SIGNING_SECRET || readSigningSecret(dataFolder),
+  ])
+  return {
+    ...env,
+    NODE_ENV: env.NODE_ENV || 'development',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    STORAGE_URL: env.STORAGE_URL || pathToFileURL(join(dataFolder, 'objects')).href,
+    SIGNING_SECRET: signingSecret,
+  }
+}
+
+function apiProgram({ apiReplicas, port, probePort, graceSeconds }: Settings): Program {
+  return {
+    name: 'api',
+    main: 'api/main.ts',
+    replicas: apiReplicas,
+    ports: { PORT: { given: port, preferred: 8080 }, PROBE_PORT: { given: probePort, preferred: 9090 } },
+    graceSeconds,
+  }
+}
+
+function workerProgram({ workerReplicas, workerProbePort, graceSeconds }: Settings): Program {
+  return {
+    name: 'worker',
+    main: 'worker/main.ts',
+    replicas: workerReplicas,
+    ports: { PROBE_PORT: { given: workerProbePort, preferred: 9190 } },
+    graceSeconds,
+  }
+}
+
+function probeUrl({ ports }: Replica): string {
+  return `http://127.0.0.1:${ports.PROBE_PORT.port}`
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Part } from '../../scripts/stack/part.ts'
+import { reserveFreePort } from '../../scripts/stack/ports.ts'
+import { inspectProcess, killGroup } from '../../scripts/stack/processes.ts'
+import { requestService } from './request-service.ts'
+
+/** A process that a test started and may kill; it does not outlive the tests. */
+export interface TestProcess {
+  readonly pid: number
+  /** Everything it has written so far. */
+  output(): string
+  /** Sends the signal and resolves when the process and its children have ended, with its exit code; at once if it has. */
+  end(signal?: NodeJS.Signals): Promise<number | null>
+  /** Resolves with the exit code when the process has ended by itself; null after a signal. */
+  readonly ended: Promise<number | null>
+}
+
+/** One of the programs of the repository under test. */
+export interface TestProgram extends TestProcess {
+  /** Of its probes and metrics. */
+  readonly probeUrl: string
+  /** Of its public port. */
+  readonly url: string
+}
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+/** Starts `api` or `worker` with these variables on free ports and resolves when it is ready. Throws with its output if it ends. */
+export async function startProgram(name: 'api' | 'worker', env: NodeJS.ProcessEnv): Promise<TestProgram> {
+  const [port, probePort] = [await reserveFreePort(), await reserveFreePort()]
+  await Promise.all([port.release(), probePort.release()])
+  const url = `http://127.0.0.1:${port.port}`
+  const probeUrl = `http://127.0.0.1:${probePort.port}`
+  const started = await spawnProcess({
+    command: process.execPath,
+    args: [`${name}/main.ts`],
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      NODE_ENV: 'development',
+      PUBLIC_URL: url,
+      ...env,
+      PORT: String(port.port),
+      PROBE_PORT: String(probePort.port),
+    },
+  })
+  await untilReady(probeUrl, started.ended).catch((error) => {
+    throw new Error(`${name} ${error.message}\n${started.output()}`)
+  })
+  return { ...started, url, probeUrl }
+}
+
+/** Starts a process in a group of its own. */
+export async function spawnProcess(part: Pick<Part, 'command' | 'args' | 'cwd' | 'env'>): Promise<TestProcess> {
+  const { command, args, cwd, env } = part
+  const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  await once(child, 'spawn')
+  const pid = child.pid as number
+  const startedAt = inspectProcess(pid)?.startedAt ?? ''
+  await requestService('guard', { name: command, pid, startedAt, signal: 'SIGKILL', graceSeconds: 5, stage: 1 })
+  return {
+    pid,
+    ended,
+    output: () => output,
+    end: async (signal = 'SIGTERM') => {
+      child.kill(signal)
+      const code = await ended
+      killGroup(pid)
+      return code
+    },
+  }
+}
+
+async function untilReady(probeUrl: string, ended: Promise<number | null>): Promise<void> {
+  const isReady = () =>
+    fetch(`${probeUrl}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  const isOver = ended.then((code) => {
+    throw new Error(`ended with code ${code}`)
+  })
+  while (!(await Promise.race([isReady(), isOver]))) await Promise.race([sleep(50), isOver])
+}

@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import { reserveFreePort } from '../../scripts/stack/ports.ts'
+import { findRedis, prepareRedis, waitForRedis } from '../../scripts/stack/redis.ts'
+import { spawnProcess } from './process.ts'
+import { requestService } from './request-service.ts'
+
+/** The URL of an empty database in the Redis that all test files share. Channels of pub/sub are common to all. */
+export async function createTestRedis(): Promise<string> {
+  return (await requestService('redis', null)).url
+}
+
+/** A Redis server of one test file, for tests that kill, freeze or wipe it. */
+export interface OwnRedis {
+  readonly url: string
+  readonly pid: number
+  /** Ends the server at once; it keeps nothing. */
+  kill(): Promise<void>
+  /** Starts it again on the same port, empty. */
+  restart(): Promise<void>
+}
+
+/** Starts a server that stores nothing on disk. */
+export async function startOwnRedis(): Promise<OwnRedis> {
+  const { path } = await requestService('folder', null)
+  const { port, release } = await reserveFreePort()
+  const program = await findRedis(() => {})
+  const { part, url } = await prepareRedis({ program, dataFolder: join(path, 'redis'), port, durable: false })
+  await release()
+  const start = async () => {
+    const started = await spawnProcess(part)
+    await waitForRedis(url, AbortSignal.timeout(10_000))
+    return started
+  }
+  let server = await start()
+  return {
+    url,
+    get pid() {
+      return server.pid
+    },
+    kill: async () => {
+      await server.end('SIGKILL')
+    },
+    restart: async () => {
+      await server.end('SIGKILL')
+      server = await start()
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import { chmod, mkdir, mkdtemp } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { migrate } from '../../api/shared/database.ts'
+import type { Stoppable } from '../../scripts/stack/processes.ts'
+import { startReaper } from '../../scripts/stack/reaper.ts'
+import { startPostgres, startRedis } from '../../scripts/stack/services.ts'
+import { createSupervisor } from '../../scripts/stack/supervisor.ts'
+
+/**
+ * What the services do for test files, which run in other processes. Nothing is started before a file asks for it, so tests
+ * of pure functions wait for nothing.
+ */
+export interface ServiceRequests {
+  /** The URL of a migrated database that serves as template: nobody may connect to it. */
+  postgres: { body: null; answer: { templateUrl: string } }
+  /** The URL of an empty Redis database that nobody else has. Channels of pub/sub are common to all. */
+  redis: { body: null; answer: { url: string } }
+  /** Ends the process, should it outlive all tests. */
+  guard: { body: Stoppable; answer: null }
+  /** A folder that is deleted after all tests. */
+  folder: { body: null; answer: { path: string } }
+}
+
+type Handlers = {
+  [K in keyof ServiceRequests]: (body: ServiceRequests[K]['body']) => Promise<ServiceRequests[K]['answer']>
+}
+
+/** Offers the services over HTTP on the loopback interface. */
+export async function offerServices(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const undo = new AsyncDisposableStack()
+  const handlers = createHandlers(undo)
+  const server = createServer(async (request, response) => {
+    try {
+      const handle = handlers[request.url?.slice(1) as keyof Handlers] as (body: unknown) => Promise<unknown>
+      response.end(JSON.stringify(await handle(await json(request))))
+    } catch (error) {
+      response.writeHead(500).end(error instanceof Error ? error.message : String(error))
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  undo.defer(() => void server.close())
+  const address = server.address()
+  if (address === null || typeof address !== 'object') throw new Error('The services listen on no port')
+  return { url: `http://127.0.0.1:${address.port}`, stop: () => undo.disposeAsync() }
+}
+
+function createHandlers(undo: AsyncDisposableStack): Handlers {
+  const base = once(() => createBase(undo))
+  const postgres = once(async () => {
+    const templateUrl = await startPostgres({ ...(await base()), durable: false })
+    await migrate(templateUrl)
+    return { templateUrl }
+  })
+  const redis = once(async () => startRedis({ ...(await base()), durable: false }))
+  let redisDatabases = 0
+  let folders = 0
+  return {
+    postgres,
+    redis: async () => ({ url: `${await redis()}/${redisDatabases++}` }),
+    guard: async (process) => {
+      const { reaper } = await base()
+      reaper.add(process)
+      return null
+    },
+    folder: async () => {
+      const path = join((await base()).dataFolder, `folder-${folders++}`)
+      await mkdir(path)
+      return { path }
+    },
+  }
+}
+
+async function createBase(undo: AsyncDisposableStack) {
+  const dataFolder = await mkdtemp(join(tmpdir(), 'drape-test-'))
+  // Under root the database belongs to another user, who has to get in.
+  await chmod(dataFolder, 0o755)
+  const reaper = await startReaper({})
+  reaper.remove(dataFolder)
+  undo.defer(() => reaper.close())
+  const supervisor = createSupervisor({ reaper, logFolder: dataFolder, say: () => {} })
+  undo.defer(() => supervisor.stop())
+  const never = new AbortController().signal
+  return { reaper, supervisor, dataFolder, say: () => {}, signal: never }
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
