@@ -3,6 +3,7 @@ import type { Point } from '../../raster/plane.ts'
 import { arcLength, interpolate, pointAt, resample } from '../../raster/polyline.ts'
 import { add, between, distance, dot, move, scale, subtract, unit } from '../../raster/vector.ts'
 import type { ArmProfile } from './arm.ts'
+import { outwards } from './axes.ts'
 import type { BodyFrame, Side } from './body.ts'
 import type { Fit } from './fit.ts'
 
@@ -94,15 +95,45 @@ function placeOuter({ body, fit, profile, side }: SleeveInput, { length, loosene
   return [...bow(tip, control, along[0]), ...along]
 }
 
-function placeInner({ body, profile, side, armpit }: SleeveInput, { length, looseness }: Cuff): Point[] {
-  const level = dot(subtract(armpit, body.joints.shoulder[side]), upperArm(body, side))
+// From the armpit along the arm's inner edge.
+function placeInner(input: SleeveInput, { length, looseness }: Cuff): Point[] {
+  const { body, profile, side, armpit } = input
+  const direction = upperArm(body, side)
+  const level = dot(subtract(armpit, body.joints.shoulder[side]), direction)
   const start = Math.min(Math.max(level, 0.05 * profile.length), 0.8 * length)
+  const raised = Math.abs(dot(direction, body.right))
+  // Loose cloth hangs below a raised arm, and around one that hangs down.
+  const slack = Math.min(0.5 + 0.9 * raised, 1.2)
   const along = steps(start + 0.2 * (length - start), length).map((way) => {
     const share = way / length
-    const loose = 1.05 + 0.22 * (1 - share) + 1.2 * (looseness - 1) * share
-    return besideBone(profile, way, -loose * radiusAt(profile, 'inner', way))
+    const loose = 1.05 + 0.22 * (1 - share) + slack * (looseness - 1) * share
+    const point = besideBone(profile, way, -loose * radiusAt(profile, 'inner', way))
+    return keepBesideTorso(point, besideBone(profile, way, 0), input)
   })
-  return [armpit, ...along]
+  return [freeArmpit(input, start, raised), ...along]
+}
+
+// The torso's armpit lies behind an arm that hangs down; its sleeve starts at the arm's own inner edge.
+function freeArmpit({ body, profile, side, armpit }: SleeveInput, way: number, raised: number): Point {
+  const outside = outwards(body, side)
+  const armEdge = besideBone(profile, way, -1.15 * radiusAt(profile, 'inner', way))
+  const hidden = Math.max(0, dot(subtract(armpit, armEdge), outside))
+  return move(armpit, outside, -hidden * (1 - smoothStep((raised - 0.15) / 0.35)))
+}
+
+// The sleeve of an arm that hangs beside the torso ends at the torso's edge; that of an arm in front of it lies upon it.
+function keepBesideTorso(point: Point, bone: Point, { body, fit, side }: SleeveInput): Point {
+  const outside = outwards(body, side)
+  const offset = subtract(point, body.shoulders)
+  const edge = fit.halfWidthAt(fit.rowAt(dot(offset, body.down) / body.trunk), side)
+  const overlap = edge - 0.02 * body.unit - dot(offset, outside)
+  const beside = smoothStep((dot(subtract(bone, body.shoulders), outside) - edge) / (0.06 * body.unit))
+  return overlap > 0 ? move(point, outside, beside * overlap) : point
+}
+
+function smoothStep(t: number): number {
+  const share = Math.min(Math.max(t, 0), 1)
+  return share * share * (3 - 2 * share)
 }
 
 function upperArm({ joints }: BodyFrame, side: Side): Point {
