@@ -17,7 +17,8 @@ export function blendChange({ photo, image, change }: { photo: Bitmap; image: Bi
 
 /** The picture's first three channels in memory of their own. */
 export function copyRgb({ width, height, channels, data }: Bitmap): Bitmap {
-  if (channels === 3) return { width, height, channels, data: data.slice() }
+  // Not `slice`: on a Buffer that gives the same memory again.
+  if (channels === 3) return { width, height, channels, data: new Uint8Array(data) }
   const rgb = new Uint8Array(width * height * 3)
   for (let i = 0, j = 0; j < rgb.length; i += 4, j += 3) {
     rgb[j] = data[i]

@@ -68,6 +68,13 @@ describe('blending a picture into a photo', () => {
     }
   })
 
+  it("never writes into the photo's own memory", () => {
+    const bytes = Buffer.alloc(300, 60)
+    const photo: Bitmap = { width: 10, height: 10, channels: 3, data: bytes }
+    blendChange({ photo, image: noise(photo, 3, 2), change: createPlane(photo, 1) })
+    expect(bytes.every((value) => value === 60)).toBe(true)
+  })
+
   it('does not let colours of unchanged neighbours into an enlarged edge', () => {
     const photo: Bitmap = { width: 40, height: 4, channels: 3, data: new Uint8Array(480).fill(100) }
     const image: Bitmap = { width: 10, height: 1, channels: 3, data: new Uint8Array(30).fill(0) }

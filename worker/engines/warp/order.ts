@@ -1,0 +1,269 @@
+import { copyRgb } from '../../composite/blend.ts'
+import { gaussianBlur } from '../../raster/filter.ts'
+import { close, open } from '../../raster/morphology.ts'
+import { type Bitmap, type Colours, createPlane, maskToPlane, maskWhere, type Plane } from '../../raster/plane.ts'
+import { dot, subtract } from '../../raster/vector.ts'
+import { createFieldSampler, type FieldSampler } from './field-sampler.ts'
+import type { FittingRegions } from './regions.ts'
+import type { Removal } from './remove.ts'
+import type { GarmentLayers } from './warp.ts'
+
+/**
+ * Puts everything over each other, back to front: the picture without the worn garment, the inside of the back, contact
+ * shadows, torso, bare arms, sleeves, hands, hair and face. `picture` has the layers' size; `garment` is the garment in the
+ * analysed picture's size (`flattenLayers`). Returns what replaces the picture and how much of it (exactly 0 where the
+ * picture stays), such that picture · (1 − change) + image · change is the result.
+ */
+export function composeLayers(
+  fitting: FittingRegions,
+  { picture, layers, garment, removal }: { picture: Bitmap; layers: GarmentLayers; garment: Colours; removal: Removal },
+): { image: Bitmap; change: Plane } {
+  const fields = createFields(fitting, { layers, garment, removal })
+  const sampler = createFieldSampler(fields, picture)
+  const image = copyRgb(picture)
+  const change = createPlane(picture)
+  for (let y = 0; y < picture.height; y++) composeRow(y, { sampler, layers, image, change })
+  return { image, change }
+}
+
+// Places of the fields in the sampler's rows; the sleeves' shadows follow.
+const REMOVAL = 0
+const BACK = 4
+const SHADOW = 5
+const ARM = 6
+const ARM_SHADOW = 7
+const HANDS = 8
+const FACE = 9
+const SLEEVE_SHADOW = 10
+
+function createFields(
+  fitting: FittingRegions,
+  { layers, garment, removal }: { layers: GarmentLayers; garment: Colours; removal: Removal },
+): Plane[] {
+  const { person, body } = fitting
+  const cover = planeOf(garment, 3, 1 / 255)
+  const arm = armInFront(fitting, removal)
+  return [
+    ...[0, 1, 2].map((channel) => planeOf(removal.layer, channel)),
+    planeOf(removal.layer, 3, 1 / 255),
+    mapPlane(person.mask, (share) => 1 - clamp(1.3 * share - 0.15)),
+    contactShadow(fitting, cover),
+    arm,
+    armShadow(arm, body.unit),
+    handsInFront(fitting),
+    faceInFront(fitting),
+    ...layers.sleeves.map(({ layer }) => sleeveShadow(layer, fitting)),
+  ]
+}
+
+// Skin of the arm and what it wears; the edge follows the skin softly.
+function armInFront({ body, parts, regions }: FittingRegions, removal: Removal): Plane {
+  const { uncovered, limbs } = regions
+  const skin = maskWhere(
+    uncovered,
+    (i) => uncovered.data[i] === 1 && (parts.skin.data[i] === 1 || (removal.skin.data[i] === 1 && limbs.data[i] === 1)),
+  )
+  const closed = close(skin, 0.025 * body.unit)
+  const whole = open(
+    maskWhere(
+      skin,
+      (i) => skin.data[i] === 1 || (closed.data[i] === 1 && uncovered.data[i] === 1 && !parts.top.data[i]),
+    ),
+    1,
+  )
+  const edge = gaussianBlur(maskToPlane(whole), featherOf(body.unit))
+  const surroundings = gaussianBlur(maskToPlane(whole), 0.02 * body.unit)
+  return mapPlane(edge, (share, i) => (surroundings.data[i] > 0.25 ? share : 0))
+}
+
+function armShadow(arm: Plane, unit: number): Plane {
+  const below = gaussianBlur(shiftDown(arm, Math.round(0.01 * unit)), 0.02 * unit)
+  return mapPlane(below, (share, i) => clamp(0.25 * share - arm.data[i]))
+}
+
+// Under hems, cuffs and the collar, and a wider soft darkening all around.
+function contactShadow({ person, body, parts }: FittingRegions, cover: Plane): Plane {
+  const near = gaussianBlur(shiftDown(cover, Math.round(0.012 * body.unit)), 0.018 * body.unit)
+  const wide = gaussianBlur(cover, 0.035 * body.unit)
+  return mapPlane(cover, (share, i) => {
+    const onPerson = clamp(1.2 * person.mask.data[i] - 0.1)
+    const contact = 0.55 * clamp(near.data[i] - share) * onPerson
+    const around = parts.along.data[i] > -0.25 ? 0.36 * Math.min(0.5, clamp(wide.data[i] - 0.5 * share)) * onPerson : 0
+    return 1 - (1 - contact) * (1 - around)
+  })
+}
+
+function handsInFront({ body, parts, placement, regions }: FittingRegions): Plane {
+  const { skin } = parts
+  const shown = maskWhere(skin, (i) => skin.data[i] === 1 && regions.hands.data[i] === 1)
+  const hands = gaussianBlur(maskToPlane(shown), featherOf(body.unit))
+  const allowed = placement.sleeves.map(({ side, long }) => {
+    const { distance, along, elbow, wrist } = regions.arms[side]
+    const start = long ? wrist - 0.02 * body.unit : wrist - 0.1 * (wrist - elbow)
+    const radius = 1.3 * body.armRadius[side]
+    return (i: number) => along.data[i] >= start && distance.data[i] <= radius
+  })
+  return mapPlane(hands, (share, i) => (share > 0 && allowed.some((test) => test(i)) ? share : 0))
+}
+
+function faceInFront({ person, body, parts, regions }: FittingRegions): Plane {
+  const { skin, hair } = parts
+  const { head } = regions
+  const hairShare = maskWhere(hair, (i) => hair.data[i] === 1 && person.mask.data[i] > 0.4)
+  const faceShare = maskWhere(
+    head,
+    (i) => head.data[i] === 1 && person.mask.data[i] > 0.5 && skin.data[i] + hair.data[i] > 0,
+  )
+  const hairEdge = gaussianBlur(maskToPlane(hairShare), featherOf(body.unit))
+  const faceEdge = gaussianBlur(maskToPlane(faceShare), 1)
+  return mapPlane(hairEdge, (share, i) => Math.max(share, faceEdge.data[i]))
+}
+
+// A sleeve is sewn to the torso above the armpit and hangs free below it: only there it throws a shadow.
+function sleeveShadow(layer: Colours, { body, parts, placement }: FittingRegions): Plane {
+  const alpha = reduceAlpha(layer, parts.along)
+  const blurred = gaussianBlur(alpha, 0.015 * body.unit)
+  const armpit =
+    placement.armpits.reduce((sum, point) => sum + dot(subtract(point, body.shoulders), body.down), 0) / 2 / body.trunk
+  return mapPlane(blurred, (share, i) => {
+    const free = clamp((parts.along.data[i] - armpit + 0.1) / 0.12)
+    return 0.2 * clamp(share - alpha.data[i]) * free
+  })
+}
+
+function featherOf(unit: number): number {
+  return Math.max(0.8, 0.004 * unit)
+}
+
+/** The garment as one picture of the given size: the sleeves over the torso, premultiplied, 0 to 255. */
+export function flattenLayers({ torso, sleeves }: GarmentLayers, size: { width: number; height: number }): Colours {
+  const flat = reduceLayer(torso, size)
+  for (const { layer } of sleeves) {
+    const sleeve = reduceLayer(layer, size).data
+    for (let k = 0; k < sleeve.length; k += 4) {
+      if (sleeve[k + 3] === 0) continue
+      const open = 1 - sleeve[k + 3] / 255
+      for (let c = k; c < k + 4; c++) flat.data[c] = sleeve[c] + flat.data[c] * open
+    }
+  }
+  return flat
+}
+
+// Bilinear between layer pixels: the two sizes differ by less than a factor of two.
+function reduceLayer(layer: Colours, size: { width: number; height: number }): Colours {
+  const { width, height, data } = layer
+  if (width === size.width && height === size.height) return { ...layer, data: data.slice() }
+  const out = new Float32Array(size.width * size.height * 4)
+  for (let y = 0, to = 0; y < size.height; y++) {
+    const v = Math.min(Math.max(((y + 0.5) * height) / size.height - 0.5, 0), height - 1)
+    const upper = Math.floor(v)
+    const down = upper < height - 1 ? width * 4 : 0
+    for (let x = 0; x < size.width; x++, to += 4) {
+      const u = Math.min(Math.max(((x + 0.5) * width) / size.width - 0.5, 0), width - 1)
+      const left = Math.floor(u)
+      const right = left < width - 1 ? 4 : 0
+      const at = (upper * width + left) * 4
+      if (data[at + 3] + data[at + right + 3] + data[at + down + 3] + data[at + down + right + 3] === 0) continue
+      for (let c = 0; c < 4; c++) {
+        const top = data[at + c] + (data[at + right + c] - data[at + c]) * (u - left)
+        const bottom = data[at + down + c] + (data[at + down + right + c] - data[at + down + c]) * (u - left)
+        out[to + c] = top + (bottom - top) * (v - upper)
+      }
+    }
+  }
+  return { ...size, channels: 4, data: out }
+}
+
+function reduceAlpha(layer: Colours, size: { width: number; height: number }): Plane {
+  return planeOf(reduceLayer(layer, size), 3, 1 / 255)
+}
+
+function planeOf({ width, height, channels, data }: Colours, channel: number, scale = 1): Plane {
+  const plane = createPlane({ width, height })
+  for (let i = 0, k = channel; i < plane.data.length; i++, k += channels) plane.data[i] = data[k] * scale
+  return plane
+}
+
+function shiftDown({ width, height, data }: Plane, rows: number): Plane {
+  const out = createPlane({ width, height })
+  out.data.set(data.subarray(0, data.length - rows * width), rows * width)
+  return out
+}
+
+function mapPlane(plane: Plane, map: (value: number, index: number) => number): Plane {
+  const out = createPlane(plane)
+  for (let i = 0; i < out.data.length; i++) out.data[i] = map(plane.data[i], i)
+  return out
+}
+
+function clamp(value: number): number {
+  return Math.min(1, Math.max(0, value))
+}
+
+// A change below this share of a pixel is none: it could not be seen in 8 bits.
+const LEAST_CHANGE = 1 / 256
+
+interface Target {
+  readonly sampler: FieldSampler
+  readonly layers: GarmentLayers
+  readonly image: Bitmap
+  readonly change: Plane
+}
+
+// `paint` is what was put over the picture, premultiplied, and `open` how much of the picture still shows. Two states are
+// kept for what comes back to the front: the bare picture, and the picture in the garment's shadow.
+function composeRow(y: number, { sampler, layers, image, change }: Target): void {
+  const { torso, back, sleeves } = layers
+  const { width } = image
+  const fields = sampler.fieldsAt
+  sampler.moveTo(y)
+  const bare = new Float64Array(4)
+  const shaded = new Float64Array(4)
+  const pixel = new Float64Array(4)
+  for (let x = 0; x < width; x++) {
+    const i = y * width + x
+    const k = i * 4
+    const f = fields(x)
+    let touched = f[REMOVAL + 3] > 0 || f[SHADOW] > 0 || torso.data[k + 3] > 0 || back.data[k + 3] > 0
+    for (let s = 0; s < sleeves.length && !touched; s++) touched = sleeves[s].layer.data[k + 3] > 0
+    if (!touched) continue
+    for (let c = 0; c < 3; c++) bare[c] = f[REMOVAL + c]
+    bare[3] = 1 - f[REMOVAL + 3]
+    for (let c = 0; c < 4; c++) shaded[c] = bare[c]
+    const backShare = f[BACK]
+    if (backShare > 0 && back.data[k + 3] > 0) {
+      const open = 1 - (back.data[k + 3] / 255) * backShare
+      for (let c = 0; c < 3; c++) shaded[c] = back.data[k + c] * backShare * 0.8 + shaded[c] * open
+      shaded[3] *= open
+    }
+    for (let c = 0; c < 4; c++) shaded[c] *= 1 - f[SHADOW]
+    for (let c = 0; c < 4; c++) pixel[c] = shaded[c]
+    over(pixel, torso.data, k)
+    for (let c = 0; c < 4; c++) pixel[c] *= 1 - f[ARM_SHADOW] * (torso.data[k + 3] / 255)
+    mix(pixel, shaded, f[ARM])
+    for (let s = 0; s < sleeves.length; s++) {
+      const dark = 1 - f[SLEEVE_SHADOW + s] * (torso.data[k + 3] / 255)
+      for (let c = 0; c < 4; c++) pixel[c] *= dark
+      over(pixel, sleeves[s].layer.data, k)
+    }
+    mix(pixel, bare, f[HANDS])
+    mix(pixel, bare, f[FACE])
+    const share = 1 - pixel[3]
+    if (share < LEAST_CHANGE) continue
+    change.data[i] = share > 1 - LEAST_CHANGE ? 1 : share
+    for (let c = 0; c < 3; c++) image.data[i * 3 + c] = Math.min(255, Math.round(pixel[c] / share))
+  }
+}
+
+function over(pixel: Float64Array, layer: Float32Array, at: number): void {
+  const alpha = layer[at + 3]
+  if (alpha === 0) return
+  const open = 1 - alpha / 255
+  for (let c = 0; c < 3; c++) pixel[c] = layer[at + c] + pixel[c] * open
+  pixel[3] *= open
+}
+
+function mix(pixel: Float64Array, other: Float64Array, share: number): void {
+  if (share === 0) return
+  for (let c = 0; c < 4; c++) pixel[c] += (other[c] - pixel[c]) * share
+}

@@ -1,0 +1,219 @@
+import { DrapeError } from '../../../api/shared/errors.ts'
+import { createRandom } from '../../raster/clusters.ts'
+import { labToRgb, rgbToLab } from '../../raster/colour.ts'
+import { fillSmoothly } from '../../raster/fill.ts'
+import { gaussianBlur } from '../../raster/filter.ts'
+import { dilate } from '../../raster/morphology.ts'
+import {
+  type Colours,
+  countSet,
+  createPlane,
+  type Mask,
+  maskToPlane,
+  maskWhere,
+  type Plane,
+} from '../../raster/plane.ts'
+import { reduceMasked } from '../../raster/reduce.ts'
+import { findOldGarment, GARMENT, GROUND, KEEP, LOWER, type Reduced, SKIN } from './old-garment.ts'
+import type { FittingRegions } from './regions.ts'
+import { inventSkin } from './skin-fill.ts'
+
+/** The worn garment taken away where the new one does not hide it. */
+export interface Removal {
+  /** What is seen instead: premultiplied sRGB with alpha, 0 to 255, the analysed picture's size. */
+  readonly layer: Colours
+  /** Invented skin. */
+  readonly skin: Mask
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Fills what stays visible of the worn garment with skin, ground, the colour of the lower garment or, along the new
+ * garment's edge, with the new garment itself. `picture` is the analysed picture in sRGB, 0 to 255; `garment` the new one
+ * as it lies on it, premultiplied, 0 to 255.
+ *
+ * Throws `DrapeError` RESULT_REJECTED when much of the body would have to be invented and no skin is seen anywhere.
+ */
+export function removeOldGarment(
+  fitting: FittingRegions,
+  { picture, garment }: { picture: Colours; garment: Colours },
+): Removal {
+  const { body, parts, person } = fitting
+  // Fills are smooth: cells of a 64th of the body's unit lose nothing.
+  const factor = Math.max(1, Math.round(body.unit / 64))
+  const cover = coverOf(garment)
+  const ground = fillFrom(picture, outsideOf(person.mask, 0.04 * body.unit), factor)
+  const { mask: old, zones } = findOldGarment(fitting, { cover, ground: { cells: rgbToLab(ground), factor } })
+  const areas = measureAreas(zones, body.unit)
+  const warnings = warningsOf(areas)
+  const canvas = { layer: { ...picture, channels: 4 as const, data: new Float32Array(zones.length * 4) }, zones, cover }
+  if (areas.ground > 0) paint(canvas, { cells: ground, factor }, groundShare(canvas, person.mask))
+  if (areas.lower > 0.004) {
+    const visible = maskWhere(
+      old,
+      (i) => parts.lower.data[i] === 1 && person.mask.data[i] > 0.9 && parts.along.data[i] > 0.9,
+    )
+    if (countSet(visible) > 0.02 * body.unit ** 2)
+      paint(canvas, { cells: fillFrom(picture, visible, factor), factor }, shareOf(canvas, LOWER, 1))
+    else warnings.push('OLD_HEM_VISIBLE')
+  }
+  if (areas.skin > 0.002) {
+    const skin = inventSkin(fitting, { old, factor })
+    if (skin) paint(canvas, { cells: labToRgb(skin), factor }, skinShare(canvas, fitting), SKIN_GRAIN)
+    else if (areas.skin > MOST_WITHOUT_SKIN)
+      throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
+    else if (areas.skin > 0.02) warnings.push('OLD_GARMENT_REMAINS')
+  }
+  if (areas.garment > 0) paintSlivers(canvas, garment, { mask: person.mask, reach: Math.ceil(0.05 * body.unit) + 1 })
+  return { layer: canvas.layer, skin: maskWhere(old, (i) => zones[i] === SKIN), warnings }
+}
+
+// Half the range of the noise on invented skin, of 255.
+const SKIN_GRAIN = 2
+const MOST_WITHOUT_SKIN = 0.15
+
+interface Canvas {
+  readonly layer: Colours
+  readonly zones: Uint8Array
+  readonly cover: Plane
+}
+
+function coverOf({ width, height, data }: Colours): Plane {
+  const cover = createPlane({ width, height })
+  for (let i = 0, k = 3; i < cover.data.length; i++, k += 4) cover.data[i] = data[k] / 255
+  return cover
+}
+
+// With a distance, because the mask's edge is not sure and a rim of cloth would colour the ground.
+function outsideOf(mask: Plane, margin: number): Mask {
+  const person = dilate(
+    maskWhere(mask, (i) => mask.data[i] >= 0.08),
+    margin,
+  )
+  return maskWhere(mask, (i) => !person.data[i])
+}
+
+function fillFrom(picture: Colours, known: Mask, factor: number): Colours {
+  const { colours, weight } = reduceMasked(picture, known, factor)
+  return fillSmoothly(colours, weight)
+}
+
+type Areas = Readonly<Record<'skin' | 'ground' | 'lower' | 'garment', number>>
+
+// In squared units of the body.
+function measureAreas(zones: Uint8Array, unit: number): Areas {
+  const counts = new Float64Array(5)
+  for (let i = 0; i < zones.length; i++) counts[zones[i]] += 1 / (unit * unit)
+  return { skin: counts[SKIN], ground: counts[GROUND], lower: counts[LOWER], garment: counts[GARMENT] }
+}
+
+function warningsOf({ skin, ground, lower }: Areas): string[] {
+  const warnings: string[] = []
+  if (lower > 0.06) warnings.push('OLD_GARMENT_LONGER')
+  if (skin > 0.45) warnings.push('LARGE_SKIN_INVENTED')
+  if (ground > 0.12) warnings.push('LARGE_BACKGROUND_INVENTED')
+  return warnings
+}
+
+// A zone reaches a little under everything that is painted over it later: no line of the old garment stays between two soft edges.
+function shareOf({ zones, cover }: Canvas, zone: number, sigma: number): Plane {
+  const own = maskWhere(cover, (i) => zones[i] === zone)
+  const grown = dilate(own, 3)
+  const share = maskWhere(
+    cover,
+    (i) => own.data[i] === 1 || (grown.data[i] === 1 && (zones[i] > zone || cover.data[i] >= 0.95)),
+  )
+  return gaussianBlur(maskToPlane(share), sigma)
+}
+
+// Garment that is drawn up to the person's outline ends in the person's own soft edge, with ground behind it.
+function groundShare(canvas: Canvas, mask: Plane): Plane {
+  const share = shareOf(canvas, GROUND, 1)
+  for (let i = 0; i < share.data.length; i++) if (canvas.zones[i] === GARMENT && mask.data[i] < 0.95) share.data[i] = 1
+  return share
+}
+
+function skinShare(canvas: Canvas, { person, body }: FittingRegions): Plane {
+  const share = shareOf(canvas, SKIN, Math.max(0.8, 0.004 * body.unit))
+  for (let i = 0; i < share.data.length; i++) {
+    if (canvas.zones[i] === SKIN) share.data[i] = Math.max(share.data[i], 0.85)
+    else if (person.mask.data[i] <= 0.5) share.data[i] = 0
+  }
+  return share
+}
+
+function paint({ layer }: Canvas, { cells, factor }: Reduced, share: Plane, grain = 0): void {
+  const { width, data } = layer
+  const random = createRandom(1)
+  for (let i = 0; i < share.data.length; i++) {
+    const alpha = share.data[i]
+    if (alpha < 1e-3) continue
+    const u = Math.min(Math.max(((i % width) + 0.5) / factor - 0.5, 0), cells.width - 1)
+    const v = Math.min(Math.max((Math.floor(i / width) + 0.5) / factor - 0.5, 0), cells.height - 1)
+    const left = Math.floor(u)
+    const upper = Math.floor(v)
+    const right = left < cells.width - 1 ? 3 : 0
+    const down = upper < cells.height - 1 ? cells.width * 3 : 0
+    const noise = grain === 0 ? 0 : (2 * random() - 1) * grain
+    for (let c = 0; c < 3; c++) {
+      const at = (upper * cells.width + left) * 3 + c
+      const top = cells.data[at] + (cells.data[at + right] - cells.data[at]) * (u - left)
+      const bottom = cells.data[at + down] + (cells.data[at + down + right] - cells.data[at + down]) * (u - left)
+      data[i * 4 + c] = data[i * 4 + c] * (1 - alpha) + (top + (bottom - top) * (v - upper) + noise) * alpha
+    }
+    data[i * 4 + 3] = data[i * 4 + 3] * (1 - alpha) + 255 * alpha
+  }
+}
+
+// Colours walk outwards from the garment one pixel a round.
+function paintSlivers(
+  { layer, zones, cover }: Canvas,
+  garment: Colours,
+  { mask, reach }: { mask: Plane; reach: number },
+): void {
+  const { width, height } = layer
+  const colours = new Map<number, readonly [number, number, number]>()
+  const colourAt = (i: number) => {
+    if (cover.data[i] < 0.9) return colours.get(i)
+    const k = i * 4
+    const scale = 1 / cover.data[i]
+    return [garment.data[k] * scale, garment.data[k + 1] * scale, garment.data[k + 2] * scale] as const
+  }
+  let open = [...zones.keys()].filter((i) => zones[i] === GARMENT)
+  for (let round = 0; round < reach && open.length > 0; round++) {
+    const found: [number, readonly [number, number, number]][] = []
+    for (const i of open) {
+      const mean = meanAround(i, { width, height }, colourAt)
+      if (mean) found.push([i, mean])
+    }
+    for (const [i, colour] of found) colours.set(i, colour)
+    open = open.filter((i) => !colours.has(i))
+  }
+  for (const [i, colour] of colours) {
+    const alpha = mask.data[i] >= 0.95 ? 1 : mask.data[i]
+    for (let c = 0; c < 3; c++) layer.data[i * 4 + c] = layer.data[i * 4 + c] * (1 - alpha) + colour[c] * alpha
+    layer.data[i * 4 + 3] = layer.data[i * 4 + 3] * (1 - alpha) + 255 * alpha
+  }
+  for (const i of open) zones[i] = KEEP
+}
+
+function meanAround(
+  i: number,
+  { width, height }: { width: number; height: number },
+  colourAt: (index: number) => readonly [number, number, number] | undefined,
+): readonly [number, number, number] | null {
+  const x = i % width
+  const y = Math.floor(i / width)
+  const sum: [number, number, number] = [0, 0, 0]
+  let count = 0
+  for (let dy = -1; dy <= 1; dy++) {
+    for (let dx = -1; dx <= 1; dx++) {
+      if (x + dx < 0 || y + dy < 0 || x + dx >= width || y + dy >= height) continue
+      const colour = colourAt(i + dy * width + dx)
+      if (!colour) continue
+      for (let c = 0; c < 3; c++) sum[c] += colour[c]
+      count++
+    }
+  }
+  return count > 0 ? [sum[0] / count, sum[1] / count, sum[2] / count] : null
+}

@@ -1,0 +1,191 @@
+import { rgbToLab } from '../../raster/colour.ts'
+import { gaussianBlur } from '../../raster/filter.ts'
+import { erode } from '../../raster/morphology.ts'
+import {
+  type Colours,
+  channelOf,
+  createPlane,
+  type Mask,
+  maskToPlane,
+  maskWhere,
+  type Plane,
+} from '../../raster/plane.ts'
+import { enlargeByFactor, reduceMasked } from '../../raster/reduce.ts'
+import { resizeBilinear } from '../../raster/sample.ts'
+import { weightedBlur } from '../../raster/weighted.ts'
+import type { FittingRegions } from './regions.ts'
+import type { GarmentLayers } from './warp.ts'
+
+/** Factors on the garment's colours at every pixel of the analysed picture. */
+export interface Light {
+  readonly torso: Plane
+  readonly sleeves: Plane
+}
+
+/**
+ * The light on the worn garment: its folds and the scene's large shadows, as far as its own pattern lets them be told, and
+ * the roundness of the body.
+ */
+export function measureLight({ person, body, parts, regions }: FittingRegions): Light {
+  const lightness = channelOf(parts.lab, 0)
+  const cloth = plainCloth({ lightness, parts, mask: person.mask, unit: body.unit })
+  const factor = Math.max(1, Math.round(body.unit / 64))
+  const cells = reduceMasked(parts.lab, cloth.mask, factor)
+  const coarse = (sigma: number) => {
+    const { values } = weightedBlur(channelOf(cells.colours, 0), cells.weight, (sigma * body.unit) / factor)
+    return enlargeByFactor(values, factor, lightness)
+  }
+  const weight = maskToPlane(cloth.mask)
+  const near = weightedBlur(lightness, weight, 0.012 * body.unit).values
+  const wide = coarse(0.1)
+  const scene = coarse(0.45)
+  const depth = foldDepth(near, wide, { cloth: cloth.mask, median: cloth.median })
+  const sceneDepth = depth > 0.1 ? 0.45 : 0.2
+  const sure = gaussianBlur(weight, 0.02 * body.unit)
+  const sleeves = createPlane(lightness)
+  const torso = createPlane(lightness)
+  for (let i = 0; i < sleeves.data.length; i++) {
+    const belief = clamp(1.6 * sure.data[i] - 0.4, 0, 1)
+    let light = 1
+    if (belief > 0) {
+      const fold = clamp((near.data[i] + 8) / (wide.data[i] + 8), 0.6, 1.5) ** depth
+      const large = clamp((wide.data[i] + 8) / (scene.data[i] + 8), 0.75, 1.25) ** sceneDepth
+      light = (1 + belief * (fold - 1)) * (1 + belief * (large - 1))
+    }
+    sleeves.data[i] = light
+    torso.data[i] = light * (1 - 0.13 * Math.min(1.15, regions.sideways.data[i]) ** 4)
+  }
+  return { torso, sleeves }
+}
+
+/**
+ * The garment's layers under that light; the product keeps its colour: when the torso would differ by more than 4.5 (mean
+ * ΔE, CIE 1976) all shading is weakened in proportion.
+ */
+export function shadeLayers(layers: GarmentLayers, light: Light): GarmentLayers {
+  const torsoLight = resizeBilinear(light.torso, layers.torso)
+  const sleeveLight = resizeBilinear(light.sleeves, layers.torso)
+  const strength = Math.min(1, MOST_DIFFERENCE / Math.max(1e-6, torsoDifference(layers.torso, torsoLight)))
+  return {
+    ...layers,
+    torso: shade(layers.torso, strength, (i) => torsoLight.data[i]),
+    sleeves: layers.sleeves.map((sleeve) => ({
+      ...sleeve,
+      layer: shade(
+        sleeve.layer,
+        strength,
+        (i) => sleeveLight.data[i] * (1 - 0.16 * Math.min(1, Math.abs(sleeve.across.data[i])) ** 3),
+      ),
+    })),
+  }
+}
+
+const MOST_DIFFERENCE = 4.5
+
+interface Cloth {
+  readonly mask: Mask
+  /** Median L of the worn garment. */
+  readonly median: number
+}
+
+// Only pixels of the garment's main colour tell about light: a print would be copied onto the new garment.
+function plainCloth({
+  lightness,
+  parts,
+  mask,
+  unit,
+}: {
+  lightness: Plane
+  parts: { top: Mask; lab: Colours }
+  mask: Plane
+  unit: number
+}): Cloth {
+  const { top, lab } = parts
+  const worn = maskWhere(top, (i) => top.data[i] === 1 && mask.data[i] > 0.6)
+  const [l, a, b] = [0, 1, 2].map((channel) => medianOf(lab, worn, channel))
+  const local = gaussianBlur(lightness, 0.02 * unit)
+  const odd = createPlane(top)
+  for (let i = 0, k = 0; i < odd.data.length; i++, k += 3) {
+    const strange =
+      Math.hypot(lab.data[k + 1] - a, lab.data[k + 2] - b) > 9 ||
+      Math.abs(lab.data[k] - local.data[i]) > 7 ||
+      Math.abs(lab.data[k] - l) > 24
+    odd.data[i] = strange ? 1 : 0
+  }
+  const near = gaussianBlur(odd, 0.015 * unit)
+  return {
+    mask: erode(
+      maskWhere(top, (i) => worn.data[i] === 1 && near.data[i] <= 0.25),
+      1,
+    ),
+    median: l,
+  }
+}
+
+function medianOf(colours: Colours, mask: Mask, channel: number): number {
+  const values: number[] = []
+  // Every third pixel is plenty.
+  for (let i = 0; i < mask.data.length; i += 3) if (mask.data[i]) values.push(colours.data[i * 3 + channel])
+  return values.length > 0 ? Float32Array.from(values).sort()[values.length >> 1] : 0
+}
+
+// How much of the folds is carried over: strong variation is pattern, not relief, and black cloth hides its folds.
+function foldDepth(near: Plane, wide: Plane, { cloth, median }: { cloth: Mask; median: number }): number {
+  let count = 0
+  let sum = 0
+  let squares = 0
+  for (let i = 0; i < cloth.data.length; i++) {
+    if (!cloth.data[i]) continue
+    const relief = near.data[i] - wide.data[i]
+    count++
+    sum += relief
+    squares += relief * relief
+  }
+  if (count === 0) return 0
+  const deviation = Math.sqrt(Math.max(0, squares / count - (sum / count) ** 2))
+  return 0.55 * clamp(1.35 - deviation / 7, 0, 1) * clamp((median - 12) / 28, 0, 1)
+}
+
+function torsoDifference(torso: Colours, light: Plane): number {
+  const before: number[] = []
+  const after: number[] = []
+  for (let i = 0; i < light.data.length; i += 17) {
+    const k = i * 4
+    if (torso.data[k + 3] < 250) continue
+    for (let c = 0; c < 3; c++) {
+      before.push(torso.data[k + c])
+      after.push(lit(torso.data[k + c], torso.data[k + 3], light.data[i]))
+    }
+  }
+  if (before.length === 0) return 0
+  const lab = (values: number[]) =>
+    rgbToLab({ width: values.length / 3, height: 1, channels: 3, data: Float32Array.from(values) }).data
+  const [a, b] = [lab(before), lab(after)]
+  let sum = 0
+  for (let k = 0; k < a.length; k += 3) sum += Math.hypot(a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2])
+  return sum / (a.length / 3)
+}
+
+function shade(layer: Colours, strength: number, lightAt: (index: number) => number): Colours {
+  const data = new Float32Array(layer.data.length)
+  for (let i = 0, k = 0; k < data.length; i++, k += 4) {
+    const alpha = layer.data[k + 3]
+    if (alpha === 0) continue
+    const light = lightAt(i)
+    for (let c = k; c < k + 3; c++) {
+      const value = layer.data[c]
+      data[c] = value + (lit(value, alpha, light) - value) * strength
+    }
+    data[k + 3] = alpha
+  }
+  return { ...layer, data }
+}
+
+// A premultiplied value under the light. The small addition lets black cloth show folds.
+function lit(value: number, alpha: number, light: number): number {
+  return Math.min(alpha, value * light + (light > 1 ? ((light - 1) * 6 * alpha) / 255 : 0))
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value))
+}

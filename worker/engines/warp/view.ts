@@ -1,0 +1,76 @@
+import { cropBitmap, type Rectangle, resizeBitmap } from '../../../api/shared/image.ts'
+import type { Person } from '../../person/person.ts'
+import { type Bitmap, createPlane, type Plane, type Point } from '../../raster/plane.ts'
+import { resizeAreaPlane } from '../../raster/sample.ts'
+import { axisAt, measureAxes } from './axes.ts'
+
+/** The part of a photo that a garment can change, at two sizes. */
+export interface View {
+  /** Where it lies in the frame, in the frame's px. */
+  readonly box: Rectangle
+  /** In the frame's resolution: garments are drawn on it. */
+  readonly drawn: Bitmap
+  /** At most 720 px a side: everything is measured on it. */
+  readonly analysed: Bitmap
+  /** In px of `analysed`. */
+  readonly person: Person
+  /** px of `drawn` per px of `analysed`. */
+  readonly scale: number
+}
+
+const ANALYSED_SIDE = 720
+
+/** Looks at the person's upper body, or with `long` at all of it, and a margin of ground around. */
+export async function createView(frame: Bitmap, person: Person, { long }: { long: boolean }): Promise<View> {
+  const box = findBox(frame, person, long)
+  const drawn = cropBitmap(frame, box)
+  const scale = Math.max(1, Math.max(box.width, box.height) / ANALYSED_SIDE)
+  const analysed =
+    scale === 1
+      ? drawn
+      : await resizeBitmap(drawn, { width: Math.round(box.width / scale), height: Math.round(box.height / scale) })
+  return { box, drawn, analysed, person: movePerson(person, { box, analysed }), scale }
+}
+
+function findBox(frame: Bitmap, person: Person, long: boolean): Rectangle {
+  const axes = measureAxes(person)
+  const { elbow, wrist, knuckles, hip } = axes.joints
+  const spread = 0.5 * axes.unit
+  const points: Point[] = [...axes.joints.shoulder, ...elbow, ...wrist, ...knuckles, ...hip]
+  const bottom = long ? person.box.y + person.box.height : axisAt(axes, 1.9).y
+  const left = Math.max(0, Math.floor(Math.min(...points.map(({ x }) => x)) - spread))
+  const right = Math.min(frame.width, Math.ceil(Math.max(...points.map(({ x }) => x)) + spread))
+  const top = Math.max(0, Math.floor(person.box.y - 0.1 * axes.unit))
+  const lowest = Math.max(bottom, ...points.map(({ y }) => y + 0.3 * axes.unit))
+  const end = Math.min(frame.height, Math.ceil(lowest))
+  return { x: left, y: top, width: Math.max(1, right - left), height: Math.max(1, end - top) }
+}
+
+function movePerson(person: Person, { box, analysed }: { box: Rectangle; analysed: Bitmap }): Person {
+  const scaleX = analysed.width / box.width
+  const scaleY = analysed.height / box.height
+  const move = <P extends Point>(point: P): P => ({
+    ...point,
+    x: (point.x - box.x + 0.5) * scaleX - 0.5,
+    y: (point.y - box.y + 0.5) * scaleY - 0.5,
+  })
+  const landmarks = Object.fromEntries(
+    Object.entries(person.landmarks).map(([name, landmark]) => [name, move(landmark)]),
+  ) as Person['landmarks']
+  const { x, y } = move(person.box)
+  return {
+    ...person,
+    landmarks,
+    mask: resizeAreaPlane(cutPlane(person.mask, box), analysed),
+    box: { x, y, width: person.box.width * scaleX, height: person.box.height * scaleY },
+  }
+}
+
+function cutPlane(plane: Plane, box: Rectangle): Plane {
+  const out = createPlane(box)
+  for (let row = 0; row < box.height; row++) {
+    const from = (box.y + row) * plane.width + box.x
+    out.data.set(plane.data.subarray(from, from + box.width), row * box.width)
+  }
+  return out
+}

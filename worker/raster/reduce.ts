@@ -1,0 +1,100 @@
+import { type Colours, createPlane, type Mask, type Plane, type Size } from './plane.ts'
+
+/** Something with one number a pixel. */
+interface Values extends Size {
+  readonly data: ArrayLike<number>
+}
+
+/** Mean of every `factor` × `factor` cell (a whole number); cells at the right and bottom edge may be smaller. */
+export function reduceByFactor({ width, height, data }: Values, factor: number): Plane {
+  const out = createPlane(reducedSize({ width, height }, factor))
+  for (let row = 0; row < out.height; row++) {
+    const to = row * out.width
+    const bottom = Math.min(height, (row + 1) * factor)
+    for (let y = row * factor; y < bottom; y++) {
+      for (let column = 0, x = y * width; column < out.width; column++) {
+        const end = y * width + Math.min(width, (column + 1) * factor)
+        let sum = 0
+        for (; x < end; x++) sum += data[x]
+        out.data[to + column] += sum
+      }
+    }
+    for (let column = 0; column < out.width; column++) {
+      const cells = (bottom - row * factor) * (Math.min(width, (column + 1) * factor) - column * factor)
+      out.data[to + column] /= cells
+    }
+  }
+  return out
+}
+
+/** `reduceByFactor` on every channel. */
+export function reduceColoursByFactor({ width, height, channels, data }: Colours, factor: number): Colours {
+  const size = reducedSize({ width, height }, factor)
+  const out = new Float32Array(size.width * size.height * channels)
+  for (let row = 0; row < size.height; row++) {
+    const bottom = Math.min(height, (row + 1) * factor)
+    for (let column = 0; column < size.width; column++) {
+      const right = Math.min(width, (column + 1) * factor)
+      const to = (row * size.width + column) * channels
+      const share = 1 / ((bottom - row * factor) * (right - column * factor))
+      for (let y = row * factor; y < bottom; y++) {
+        for (let at = (y * width + column * factor) * channels; at < (y * width + right) * channels; at += channels) {
+          for (let c = 0; c < channels; c++) out[to + c] += data[at + c] * share
+        }
+      }
+    }
+  }
+  return { ...size, channels, data: out }
+}
+
+/** The mean colour of the pixels of each cell that `mask` holds (0 where it holds none), and its share of the cell, 0 to 1. */
+export function reduceMasked(colours: Colours, mask: Mask, factor: number): { colours: Colours; weight: Plane } {
+  const { width, channels, data } = colours
+  const weight = reduceByFactor(mask, factor)
+  const out = new Float32Array(weight.data.length * channels)
+  for (let i = 0; i < mask.data.length; i++) {
+    if (!mask.data[i]) continue
+    const to = (Math.floor(Math.floor(i / width) / factor) * weight.width + Math.floor((i % width) / factor)) * channels
+    for (let c = 0; c < channels; c++) out[to + c] += data[i * channels + c]
+  }
+  for (let cell = 0; cell < weight.data.length; cell++) {
+    if (weight.data[cell] === 0) continue
+    const count = weight.data[cell] * cellArea(cell, colours, factor)
+    for (let c = 0; c < channels; c++) out[cell * channels + c] /= count
+  }
+  return { colours: { width: weight.width, height: weight.height, channels, data: out }, weight }
+}
+
+/** The smooth picture of `size` whose `reduceByFactor` looks like `plane`: bilinear, cell centre on cell centre. */
+export function enlargeByFactor(plane: Plane, factor: number, size: Size): Plane {
+  if (factor === 1) return plane
+  const out = createPlane(size)
+  const { width, height, data } = plane
+  for (let y = 0; y < size.height; y++) {
+    const v = Math.min(Math.max((y + 0.5) / factor - 0.5, 0), height - 1)
+    const upper = Math.floor(v) * width
+    const lower = Math.min(Math.floor(v) + 1, height - 1) * width
+    const fy = v - Math.floor(v)
+    for (let x = 0; x < size.width; x++) {
+      const u = Math.min(Math.max((x + 0.5) / factor - 0.5, 0), width - 1)
+      const left = Math.floor(u)
+      const right = Math.min(left + 1, width - 1)
+      const fx = u - left
+      const top = data[upper + left] + (data[upper + right] - data[upper + left]) * fx
+      const bottom = data[lower + left] + (data[lower + right] - data[lower + left]) * fx
+      out.data[y * size.width + x] = top + (bottom - top) * fy
+    }
+  }
+  return out
+}
+
+function cellArea(cell: number, { width, height }: Size, factor: number): number {
+  const columns = Math.ceil(width / factor)
+  const left = (cell % columns) * factor
+  const top = Math.floor(cell / columns) * factor
+  return Math.min(factor, width - left) * Math.min(factor, height - top)
+}
+
+function reducedSize({ width, height }: Size, factor: number): Size {
+  return { width: Math.ceil(width / factor), height: Math.ceil(height / factor) }
+}
