@@ -1,0 +1,167 @@
+import { globSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  type Doors,
+  findHubs,
+  findRings,
+  findSideDoors,
+  findUnshared,
+  findWrongRooms,
+  type Sources,
+} from './support/house-rules.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+
+const inApi = (path: string) => path.startsWith('api/') && !path.startsWith('api/shared/')
+const only =
+  (...places: string[]) =>
+  (path: string) =>
+    places.some((place) => path === place || (place.endsWith('/') && path.startsWith(place)))
+
+/** The one place that knows a package; where that is a folder, the files of the folder are the door. */
+const DOORS: Doors = {
+  koa: inApi,
+  '@koa/*': inApi,
+  'koa-body': inApi,
+  bullmq: only('api/shared/queue.ts'),
+  redis: only('api/shared/queue.ts'),
+  slonik: only('api/shared/database.ts', 'api/shared/stores/', 'api/stores/'),
+  pg: only('api/shared/database.ts'),
+  ajv: only('api/shared/schema.ts'),
+  'ajv-formats': only('api/shared/schema.ts'),
+  typebox: only('api/shared/schema.ts'),
+  sharp: only('api/shared/image.ts'),
+  undici: only('api/shared/fetch-image.ts'),
+  pino: only('api/shared/log.ts'),
+  'prom-client': only('api/shared/metrics.ts'),
+  '@opentelemetry/*': only('api/shared/telemetry.ts'),
+  '@aws-sdk/*': only('api/shared/storage/s3.ts'),
+  'onnxruntime-node': only('worker/inference/session.ts'),
+  '@kubernetes/*': only('controller/runtime/'),
+}
+
+/** Shared files that one process needs, and the scripts. */
+const NEEDED_BY_SCRIPTS: ReadonlySet<string> = new Set()
+
+describe('the house', () => {
+  const sources = readSources('{api,worker,controller}/**/*.ts')
+  const all = readSources('{api,worker,controller,scripts,test}/**/*.ts')
+
+  it('keeps shared files and processes to their own rooms', () => {
+    expect(findWrongRooms(sources)).toEqual([])
+  })
+
+  it('shares only what two processes need', () => {
+    expect(findUnshared(sources, NEEDED_BY_SCRIPTS)).toEqual([])
+  })
+
+  it('has no ring of imports', () => {
+    expect(findRings(all)).toEqual([])
+  })
+
+  it('has one door per package', () => {
+    expect(findSideDoors(sources, DOORS)).toEqual([])
+  })
+
+  it('has no file whose name says nothing', () => {
+    expect(findHubs(all.keys())).toEqual([])
+  })
+})
+
+describe('the rules of the house', () => {
+  const house = (files: Record<string, string>): Sources => new Map(Object.entries(files))
+
+  it('find a shared file that leaves its folder, by whatever kind of import', () => {
+    for (const line of [
+      `import { app } from '../app.ts'`,
+      `import type {\n  App,\n} from '../app.ts'`,
+      `export * from '../app.ts'`,
+      `export type { App } from '../app.ts'`,
+      `import '../app.ts'`,
+      `const app = await import('../app.ts')`,
+      `type App = import('../app.ts').App`,
+    ]) {
+      expect(findWrongRooms(house({ 'api/shared/log.ts': `const a = 1\n${line}\n` })), line).toEqual([
+        'api/shared/log.ts must not import api/app.ts',
+      ])
+    }
+  })
+
+  it('find a process that enters another one', () => {
+    const sources = house({
+      'worker/consume.ts': `import { a } from '../api/shared/log.ts'\nimport { b } from '../api/app.ts'`,
+      'controller/main.ts': `import { c } from '../worker/consume.ts'`,
+      'api/app.ts': `import { d } from './shared/log.ts'`,
+    })
+    expect(findWrongRooms(sources)).toEqual([
+      'worker/consume.ts must not import api/app.ts',
+      'controller/main.ts must not import worker/consume.ts',
+    ])
+  })
+
+  it('take words in comments, strings and statements for what they are', () => {
+    const text = [
+      `// import { app } from '../app.ts'`,
+      ` * Not like import('../app.ts')`,
+      `export const query = "select name from '../app.ts'"`,
+      `export function load(from: string) { return from }`,
+    ].join('\n')
+    expect(findWrongRooms(house({ 'api/shared/log.ts': text }))).toEqual([])
+  })
+
+  it('find a shared file that one process alone needs, through all that it imports', () => {
+    const sources = house({
+      'api/main.ts': `import './shared/queue.ts'`,
+      'worker/main.ts': `import '../api/shared/queue.ts'\nnew URL('child.ts', import.meta.url)`,
+      'worker/child.ts': `import '../api/shared/image.ts'`,
+      'api/shared/queue.ts': `import './log.ts'`,
+      'api/shared/log.ts': '',
+      'api/shared/image.ts': '',
+      'api/shared/lonely.ts': '',
+    })
+    expect(findUnshared(sources, new Set(['api/shared/lonely.ts']))).toEqual([
+      'api/shared/image.ts is shared, but fewer than two processes need it',
+    ])
+  })
+
+  it('find a ring, type imports included', () => {
+    const sources = house({
+      'api/a.ts': `import { b } from './b.ts'`,
+      'api/b.ts': `import { c } from './stores/c.ts'`,
+      'api/stores/c.ts': `import type { A } from '../a.ts'`,
+      'api/d.ts': `import { a } from './a.ts'`,
+    })
+    expect(findRings(sources)).toEqual(['api/a.ts → api/b.ts → api/stores/c.ts → api/a.ts'])
+  })
+
+  it('find a package that comes in by a side door', () => {
+    const sources = house({
+      'api/shared/image.ts': `import sharp from 'sharp'`,
+      'worker/composite/blend.ts': `import sharp from 'sharp'`,
+      'api/shared/log.ts': `import { trace } from '@opentelemetry/api'`,
+      'controller/runtime/watch.ts': `import { Watch } from '@kubernetes/client-node/dist/watch.js'`,
+      'controller/main.ts': `import { Watch } from '@kubernetes/client-node/dist/watch.js'`,
+      'worker/main.ts': `import Koa from 'koa'\nimport { join } from 'node:path'`,
+    })
+    expect(findSideDoors(sources, DOORS)).toEqual([
+      'worker/composite/blend.ts must not import sharp',
+      'api/shared/log.ts must not import @opentelemetry/api',
+      'controller/main.ts must not import @kubernetes/client-node',
+      'worker/main.ts must not import koa',
+    ])
+  })
+
+  it('find names that say nothing', () => {
+    expect(findHubs(['api/utils.ts', 'worker/helpers/mask.ts', 'test/types.test.ts', 'api/type-parsers.ts'])).toEqual([
+      'api/utils.ts',
+      'worker/helpers/mask.ts',
+      'test/types.test.ts',
+    ])
+  })
+})
+
+function readSources(pattern: string): Sources {
+  const paths = globSync(pattern, { cwd: ROOT }).map((path) => path.replaceAll('\\', '/'))
+  return new Map(paths.sort().map((path) => [path, readFileSync(resolve(ROOT, path), 'utf8')]))
+}

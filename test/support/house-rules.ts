@@ -1,0 +1,132 @@
+import { builtinModules } from 'node:module'
+import { dirname, join } from 'node:path/posix'
+
+/** Source text by path in the repository, as in `api/shared/log.ts`. */
+export type Sources = ReadonlyMap<string, string>
+
+export interface Doors {
+  /** For each package, or `@scope/*`: which files may import it. */
+  readonly [packageName: string]: (path: string) => boolean
+}
+
+const PROCESSES = ['api', 'worker', 'controller']
+const HUBS = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'types'])
+
+/** Rule 1: shared files import only each other; a process imports only its own files and shared ones. */
+export function findWrongRooms(sources: Sources): string[] {
+  return importsOf(sources)
+    .filter(({ from, to, isPackage }) => !isPackage && !mayImport(from, to))
+    .map(({ from, to }) => `${from} must not import ${to}`)
+}
+
+function mayImport(from: string, to: string): boolean {
+  if (from.startsWith('api/shared/')) return to.startsWith('api/shared/')
+  const own = from.slice(0, from.indexOf('/') + 1)
+  return to.startsWith(own) || to.startsWith('api/shared/')
+}
+
+/**
+ * Rule 2: every shared file is needed by at least two of the processes that exist, except for those in `exceptions`. A file
+ * started by its URL counts as imported.
+ */
+export function findUnshared(sources: Sources, exceptions: ReadonlySet<string> = new Set()): string[] {
+  const mains = PROCESSES.map((name) => `${name}/main.ts`).filter((main) => sources.has(main))
+  if (mains.length < 2) return []
+  const reached = mains.map((main) => reachableFrom(main, sources))
+  return [...sources.keys()]
+    .filter((path) => path.startsWith('api/shared/') && !exceptions.has(path))
+    .filter((path) => reached.filter((paths) => paths.has(path)).length < 2)
+    .map((path) => `${path} is shared, but fewer than two processes need it`)
+}
+
+function reachableFrom(main: string, sources: Sources): Set<string> {
+  const reached = new Set([main])
+  // A set yields what is added while it is walked.
+  for (const path of reached) {
+    const text = sources.get(path) ?? ''
+    for (const to of [...specifiersOf(text), ...startedFiles(text)])
+      if (isPath(to)) reached.add(join(dirname(path), to))
+  }
+  return reached
+}
+
+/** Rule 3: no file imports itself by way of others. One line per ring found. */
+export function findRings(sources: Sources): string[] {
+  const rings: string[] = []
+  const done = new Set<string>()
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) {
+      rings.push([...trail.slice(trail.indexOf(path)), path].join(' → '))
+      return
+    }
+    if (done.has(path)) return
+    for (const to of specifiersOf(sources.get(path) ?? ''))
+      if (isPath(to)) visit(join(dirname(path), to), [...trail, path])
+    done.add(path)
+  }
+  for (const path of sources.keys()) visit(path, [])
+  return rings
+}
+
+/** Rule 4: a package is imported only where its door is. */
+export function findSideDoors(sources: Sources, doors: Doors): string[] {
+  return importsOf(sources)
+    .filter(({ from, to, isPackage }) => {
+      const isDoor = doors[to] ?? doors[`${to.split('/', 1)[0]}/*`]
+      return isPackage && isDoor !== undefined && !isDoor(from)
+    })
+    .map(({ from, to }) => `${from} must not import ${to}`)
+}
+
+/** No file or folder that says nothing about what is inside. */
+export function findHubs(paths: Iterable<string>): string[] {
+  return [...paths].filter((path) => path.split('/').some((part) => HUBS.has(part.split('.', 1)[0])))
+}
+
+interface Import {
+  readonly from: string
+  /** A path in the repository, or a package without its subpath. */
+  readonly to: string
+  readonly isPackage: boolean
+}
+
+function importsOf(sources: Sources): Import[] {
+  return [...sources].flatMap(([from, text]) =>
+    specifiersOf(text)
+      .filter((specifier) => !isBuiltin(specifier))
+      .map((specifier) =>
+        isPath(specifier)
+          ? { from, to: join(dirname(from), specifier), isPackage: false }
+          : { from, to: packageOf(specifier), isPackage: true },
+      ),
+  )
+}
+
+const STATIC = /^[ \t]*(?:import|export)\b[\w\s*{},$]*?\bfrom\s*['"]([^'"]+)['"]/gm
+const BARE = /^[ \t]*import\s*['"]([^'"]+)['"]/gm
+const DYNAMIC = /^(?!\s*(?:\*|\/\/)).*?\bimport\(\s*['"]([^'"]+)['"]\s*[,)]/gm
+const STARTED = /\bnew URL\(\s*['"]([^'"]+\.ts)['"]\s*,\s*import\.meta\.url/g
+
+/** Everything the file imports: values, types, re-exports, literal dynamic imports. */
+function specifiersOf(text: string): string[] {
+  return [STATIC, BARE, DYNAMIC].flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]))
+}
+
+function startedFiles(text: string): string[] {
+  return [...text.matchAll(STARTED)].map(([, path]) => (isPath(path) ? path : `./${path}`))
+}
+
+function isPath(specifier: string): boolean {
+  return specifier.startsWith('.')
+}
+
+function isBuiltin(specifier: string): boolean {
+  return specifier.startsWith('node:') || builtinModules.includes(specifier)
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
