@@ -21,7 +21,8 @@ export function createBackwardMap(points: readonly Point[], margin: number, size
   return { box, x: new Float32Array(cells).fill(Number.NaN), y: new Float32Array(cells).fill(Number.NaN) }
 }
 
-function boxAround(points: readonly Point[], margin: number, size: Size): PixelBox {
+/** The whole pixels of a `size` picture within `margin` px of the points' bounds. */
+export function boxAround(points: readonly Point[], margin: number, size: Size): PixelBox {
   const xs = points.map((p) => p.x)
   const ys = points.map((p) => p.y)
   const left = Math.max(0, Math.floor(Math.min(...xs) - margin))

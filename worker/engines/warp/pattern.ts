@@ -1,7 +1,9 @@
 import type { UpperGarment } from '../../garment/garment.ts'
+import { gaussianBlurColours } from '../../raster/filter.ts'
 import { type Colours, createPlane, type Mask, type Plane, type Point } from '../../raster/plane.ts'
 import { coverPolygon, fillCapsules, fillPolygon } from '../../raster/polygon.ts'
 import { arcLength, resample } from '../../raster/polyline.ts'
+import { boxAround, type PixelBox } from '../../raster/remap.ts'
 import { resizeAreaColours } from '../../raster/sample.ts'
 import { distance } from '../../raster/vector.ts'
 import type { Placement, PointGrid } from './place.ts'
@@ -26,8 +28,8 @@ const LEAST_REDUCTION = 1.3
 /** Cuts a garment's picture into pieces; reduces it first when it will be shown `scale` × smaller than analysed. */
 export function cutPattern(garment: UpperGarment, placement: Placement, scale: number): Pattern {
   const reduction = spread(placement.source) / (spread(placement.target) * scale)
-  const { image, toImage } = reduction > LEAST_REDUCTION ? reduce(garment, reduction) : keep(garment)
-  const torso = coverTorso(image, placement.torso.map(toImage), (OVERLAP * garment.torsoWidth) / Math.max(1, reduction))
+  const { image, toImage, px } = prepareImage(garment, placement, reduction)
+  const torso = coverTorso(image, placement.torso.map(toImage), OVERLAP * garment.torsoWidth * px)
   return {
     image,
     controls: placement.source.map(toImage),
@@ -44,21 +46,37 @@ function spread(points: readonly Point[]): number {
   return points.reduce((total, point) => total + distance(point, centre), 0) / points.length
 }
 
-interface Source {
+interface Prepared {
   image: Colours
   toImage: (point: Point) => Point
+  /** px of `image` per px of the garment's picture. */
+  px: number
 }
 
-function keep({ image }: UpperGarment): Source {
-  return { image, toImage: (point) => point }
+// Reduced to at most 1.5 times the final resolution, and blurred for the rest of the way.
+function prepareImage({ image, sides }: UpperGarment, { torso }: Placement, reduction: number): Prepared {
+  if (reduction <= LEAST_REDUCTION) return { image, toImage: (point) => point, px: 1 }
+  const outline = sides.flatMap(({ sleeve }) => (sleeve ? [...sleeve.outer, ...sleeve.inner] : [])).concat(torso)
+  const box = boxAround(outline, Math.ceil(4 * reduction), image)
+  const by = Math.max(1, reduction / 1.5)
+  const size = { width: Math.ceil(box.width / by), height: Math.ceil(box.height / by) }
+  const kx = size.width / box.width
+  const ky = size.height / box.height
+  return {
+    image: gaussianBlurColours(resizeAreaColours(crop(image, box), size), (0.45 * reduction) / by),
+    toImage: ({ x, y }) => ({ x: (x - box.left + 0.5) * kx - 0.5, y: (y - box.top + 0.5) * ky - 0.5 }),
+    px: 1 / by,
+  }
 }
 
-function reduce({ image }: UpperGarment, by: number): Source {
-  const size = { width: Math.ceil(image.width / by), height: Math.ceil(image.height / by) }
-  const kx = size.width / image.width
-  const ky = size.height / image.height
-  const toImage = ({ x, y }: Point) => ({ x: (x + 0.5) * kx - 0.5, y: (y + 0.5) * ky - 0.5 })
-  return { image: resizeAreaColours(image, size), toImage }
+function crop({ width, channels, data }: Colours, box: PixelBox): Colours {
+  const out = new Float32Array(box.width * box.height * channels)
+  const stride = box.width * channels
+  for (let row = 0; row < box.height; row++) {
+    const from = ((row + box.top) * width + box.left) * channels
+    out.set(data.subarray(from, from + stride), row * stride)
+  }
+  return { width: box.width, height: box.height, channels, data: out }
 }
 
 // The torso goes this far under the sleeves, as a share of its width, so that no gap opens at the seam.

@@ -1,0 +1,97 @@
+import type { SideLandmarks, SideOutline, UpperGarment } from '../../../../worker/garment/garment.ts'
+import type { Point } from '../../../../worker/raster/plane.ts'
+import { coverPolygon, fillCapsules } from '../../../../worker/raster/polygon.ts'
+import { resample } from '../../../../worker/raster/polyline.ts'
+import type { Colour } from './drawn-person.ts'
+
+const SIZE = { width: 600, height: 600 }
+const AXIS = 300
+
+export const CLOTH: Colour = [200, 60, 50]
+
+/** Dots printed on the chest, on the picture's left and right of the axis. */
+export const LEFT_DOT: Colour = [30, 90, 220]
+export const RIGHT_DOT: Colour = [240, 220, 60]
+
+// Distances from the axis and heights of one half, from the neck corner down.
+const NECK = [34, 100] as const
+const SHOULDER = [95, 118] as const
+const CUFF_OUTER = { short: [165, 205], long: [205, 400] } as const
+const CUFF_INNER = { short: [128, 228], long: [165, 412] } as const
+const ARMPIT = [98, 205] as const
+const HEM = [100, 440] as const
+
+/** A T-shirt of one colour with a blue dot on its left half and a yellow one on its right, all landmarks exact. */
+export function drawGarment({ sleeves = 'short' }: { sleeves?: 'short' | 'long' | 'none' } = {}): UpperGarment {
+  const sides = [outline(-1, sleeves), outline(1, sleeves)] as const
+  const neckline = Array.from({ length: 61 }, (_, i) => {
+    const t = (i - 30) / 30
+    return { x: AXIS + NECK[0] * t, y: NECK[1] + 30 * (1 - t * t) }
+  })
+  return {
+    kind: 'top',
+    image: paint(sides, neckline),
+    axis: AXIS,
+    sides,
+    landmarks: [landmarks(-1, sleeves), landmarks(1, sleeves)],
+    sleeved: sleeves !== 'none',
+    neckline,
+    torsoWidth: 198,
+    symmetry: 1,
+    angle: 0,
+  }
+}
+
+const place = (side: -1 | 1, [x, y]: readonly [number, number]): Point => ({ x: AXIS + side * x, y })
+
+function outline(side: -1 | 1, sleeves: 'short' | 'long' | 'none'): SideOutline {
+  const line = (...points: (readonly [number, number])[]) =>
+    resample(
+      points.map((p) => place(side, p)),
+      60,
+    )
+  return {
+    shoulder: line(NECK, SHOULDER),
+    ...(sleeves === 'none'
+      ? { armhole: line(SHOULDER, [84, 165], ARMPIT) }
+      : { sleeve: { outer: line(SHOULDER, CUFF_OUTER[sleeves]), inner: line(ARMPIT, CUFF_INNER[sleeves]) } }),
+    side: line(ARMPIT, HEM),
+    hem: line(HEM, [0, HEM[1]]),
+  }
+}
+
+function landmarks(side: -1 | 1, sleeves: 'short' | 'long' | 'none'): SideLandmarks {
+  const at = (p: readonly [number, number]) => place(side, p)
+  const body = { neck: at(NECK), shoulder: at(SHOULDER), armpit: at(ARMPIT), hem: at(HEM) }
+  if (sleeves === 'none') return body
+  return { ...body, sleeveOuter: at(CUFF_OUTER[sleeves]), sleeveInner: at(CUFF_INNER[sleeves]) }
+}
+
+function paint(sides: readonly [SideOutline, SideOutline], neckline: readonly Point[]): UpperGarment['image'] {
+  const half = ({ shoulder, armhole, sleeve, side, hem }: SideOutline) => [
+    ...shoulder,
+    ...(armhole ?? []),
+    ...(sleeve ? [...sleeve.outer, ...sleeve.inner.toReversed()] : []),
+    ...side,
+    ...hem,
+  ]
+  const cover = coverPolygon(SIZE, [...half(sides[0]), ...half(sides[1]).reverse(), ...neckline.toReversed()])
+  const dot = (x: number) =>
+    fillCapsules(
+      SIZE,
+      [
+        { x, y: 250 },
+        { x, y: 250 },
+      ],
+      [14, 14],
+    )
+  const left = dot(AXIS - 40)
+  const right = dot(AXIS + 40)
+  const data = new Float32Array(4 * cover.data.length)
+  for (let i = 0; i < cover.data.length; i++) {
+    const colour = left.data[i] ? LEFT_DOT : right.data[i] ? RIGHT_DOT : CLOTH
+    for (let c = 0; c < 3; c++) data[4 * i + c] = colour[c] * cover.data[i]
+    data[4 * i + 3] = 255 * cover.data[i]
+  }
+  return { ...SIZE, channels: 4, data }
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { measureBody } from '../../../../worker/engines/warp/body.ts'
+import { findParts } from '../../../../worker/engines/warp/parts.ts'
+import { type Placement, placeGarment } from '../../../../worker/engines/warp/place.ts'
+import type { UpperGarment } from '../../../../worker/garment/garment.ts'
+import type { Point } from '../../../../worker/raster/plane.ts'
+import { drawGarment } from './drawn-garment.ts'
+import { ARMS_AWAY, ARMS_BENT, drawPerson, type Pose, TORSO_HALF_WIDTH } from './drawn-person.ts'
+
+function place(garment: UpperGarment, pose: Pose = ARMS_AWAY): Placement {
+  const { person, picture } = drawPerson(pose)
+  const body = measureBody(person)
+  return placeGarment({ person, body, parts: findParts(picture, person, body), garment })
+}
+
+const mirror = ({ x, y }: Point) => ({ x: 480 - x, y })
+
+const distanceTo = (points: readonly Point[], { x, y }: Point) =>
+  Math.min(...points.map((p) => Math.hypot(p.x - x, p.y - y)))
+
+describe('placeGarment', () => {
+  const shirt = place(drawGarment())
+
+  it('lies symmetrically on a symmetric person', () => {
+    for (const [left, right] of [shirt.tips, shirt.armpits, shirt.neckCorners]) {
+      expect(Math.abs(mirror(left).x - right.x)).toBeLessThan(1.5)
+      expect(Math.abs(left.y - right.y)).toBeLessThan(1.5)
+    }
+  })
+
+  it('keeps left and right of the garment where they are', () => {
+    for (const [i, { x }] of shirt.source.entries())
+      if (Math.abs(x - 300) > 8) expect(Math.sign(shirt.target[i].x - 240)).toBe(Math.sign(x - 300))
+  })
+
+  it('ends the shoulder seams at the shoulders and the hem below the worn one', () => {
+    expect(Math.abs(shirt.tips[0].y - 184)).toBeLessThan(8)
+    expect(Math.abs(shirt.tips[0].x - 174)).toBeLessThan(10)
+    // The drawn top ends at y = 385, F = 1.16.
+    expect(Math.abs(shirt.oldHem - 1.16)).toBeLessThan(0.04)
+    expect(shirt.hem).toBeGreaterThanOrEqual(shirt.oldHem)
+    expect(shirt.hem).toBeLessThan(1.3)
+  })
+
+  it('wraps the torso, a little wider than the body', () => {
+    const waist = shirt.target.filter(({ y }) => y > 290 && y < 350)
+    const widest = Math.max(...waist.map(({ x }) => Math.abs(x - 240)))
+    expect(widest).toBeGreaterThan(TORSO_HALF_WIDTH)
+    expect(widest).toBeLessThan(1.28 * TORSO_HALF_WIDTH)
+  })
+
+  it('ends a short sleeve on the upper arm and a long one at the wrist', () => {
+    const [short] = shirt.sleeves
+    expect(short.long).toBe(false)
+    expect(short.length).toBeLessThan(short.profile.upperLength)
+    const [left, right] = place(drawGarment({ sleeves: 'long' })).sleeves
+    expect(left.long && right.long).toBe(true)
+    expect(left.length / left.profile.length).toBeCloseTo(0.985)
+  })
+
+  it('leads long sleeves around a bent elbow', () => {
+    const { sleeves } = place(drawGarment({ sleeves: 'long' }), ARMS_BENT)
+    const elbow = { x: 240 + 60 + 70, y: 200 + 50 }
+    const wrist = { x: 240 + 60 + 62, y: 200 + 130 }
+    const middles = sleeves[1].target.map((row) => row[4])
+    expect(distanceTo(middles, elbow)).toBeLessThan(14)
+    expect(distanceTo(middles, wrist)).toBeLessThan(14)
+  })
+
+  it('has no sleeves when the garment has none, and narrower shoulders', () => {
+    const vest = place(drawGarment({ sleeves: 'none' }))
+    expect(vest.sleeves).toEqual([])
+    expect(vest.arms[0].length).toBeGreaterThan(100)
+    expect(vest.tips[0].x).toBeGreaterThan(shirt.tips[0].x)
+    expect(vest.source.length).toBe(vest.target.length)
+  })
+
+  it('refuses a garment that would be stretched beyond recognition', () => {
+    const garment = drawGarment()
+    const short = (p: Point) => ({ x: p.x, y: p.y > 300 ? 300 + 0.1 * (p.y - 300) : p.y })
+    const cropped: UpperGarment = {
+      ...garment,
+      sides: [
+        { ...garment.sides[0], side: garment.sides[0].side.map(short), hem: garment.sides[0].hem.map(short) },
+        { ...garment.sides[1], side: garment.sides[1].side.map(short), hem: garment.sides[1].hem.map(short) },
+      ],
+      landmarks: [
+        { ...garment.landmarks[0], hem: { x: 200, y: 190 } },
+        { ...garment.landmarks[1], hem: { x: 400, y: 190 } },
+      ],
+    }
+    expect(() => place(cropped)).toThrow(expect.objectContaining({ code: 'RESULT_REJECTED' }))
+  })
+
+  it('warns of an asymmetric garment', () => {
+    expect(shirt.warnings).toEqual([])
+    expect(place({ ...drawGarment(), symmetry: 0.8 }).warnings).toEqual(['GARMENT_ASYMMETRIC'])
+  })
+})
