@@ -4,10 +4,14 @@ import type { Pyramid } from '../raster/pyramid.ts'
 import { applyAffine } from '../raster/sample.ts'
 import { type Region, regionOfBody, regionToPicture, viewRegion } from './region.ts'
 
-/** A person as BlazePose's detector sees one: a score in 0 to 1 and the square to look for landmarks in. */
+/** A person as BlazePose's detector sees one. */
 export interface Detection {
+  /** 0 to 1. */
   readonly score: number
+  /** Where to look for landmarks. */
   readonly region: Region
+  /** Two opposite corners of the square around the face, in px of the picture. */
+  readonly face: readonly [Point, Point]
 }
 
 const INPUT_SIZE = 224
@@ -31,7 +35,22 @@ export async function detectPeople(
   return mergeOverlapping(candidates).map(({ score, values }) => ({
     score,
     region: regionOfBody(toPicture(values[4], values[5]), toPicture(values[6], values[7])),
+    face: [toPicture(values[0], values[1]), toPicture(values[2], values[3])],
   }))
+}
+
+/** The detections of several overlapping squares without repeats: of each face the one with the highest score. */
+export function withoutRepeats(detections: readonly Detection[]): Detection[] {
+  const kept: Detection[] = []
+  for (const detection of detections.toSorted((a, b) => b.score - a.score)) {
+    if (!kept.some(({ face }) => overlap(corners(face), corners(detection.face)) > SAME_PERSON_OVERLAP))
+      kept.push(detection)
+  }
+  return kept
+}
+
+function corners([a, b]: readonly [Point, Point]): readonly number[] {
+  return [a.x, a.y, b.x, b.y]
 }
 
 interface Candidate {
@@ -101,10 +120,10 @@ function weightedMean(group: readonly Candidate[]): Float64Array {
 }
 
 // Intersection over union of two boxes.
-function overlap(a: Float64Array, b: Float64Array): number {
+function overlap(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const width = Math.min(a[2], b[2]) - Math.max(a[0], b[0])
   const height = Math.min(a[3], b[3]) - Math.max(a[1], b[1])
   if (width <= 0 || height <= 0) return 0
-  const area = (box: Float64Array) => (box[2] - box[0]) * (box[3] - box[1])
+  const area = (box: ArrayLike<number>) => (box[2] - box[0]) * (box[3] - box[1])
   return (width * height) / (area(a) + area(b) - width * height)
 }

@@ -1,60 +1,84 @@
 import type { Models } from '../inference/models.ts'
-import type { Bitmap, Plane } from '../raster/plane.ts'
+import type { Bitmap } from '../raster/plane.ts'
 import { createPyramid, type Pyramid } from '../raster/pyramid.ts'
-import { type Detection, detectPeople } from './detect.ts'
-import { type LocatedBody, locateBody } from './landmarks.ts'
-import type { Box, Person } from './person.ts'
+import { boundsOf } from './bounds.ts'
+import { type Detection, detectPeople, withoutRepeats } from './detect.ts'
+import { locateBody } from './landmarks.ts'
+import type { Person } from './person.ts'
 import { type Region, regionOfPicture } from './region.ts'
 import { segmentPerson } from './segment.ts'
+import { tilesOfPicture } from './tiles.ts'
 
-const LEAST_SCORE = 0.5
-const LEAST_PRESENCE = 0.5
+// The detector's scores of things that are no people reach 0.7, those of real people at a good size lie above 0.8.
+const POSSIBLE = 0.5
+const SURE = 0.75
+// Magnified pieces of background look like people more often than whole pictures do.
+const SURE_IN_TILE = 0.8
+const PRESENT = 0.5
+const CERTAINLY_PRESENT = 0.9
 
-/** The main person of the picture: the largest and most central one, or null when there is nobody. */
+/**
+ * The main person of the picture: the largest and most central one, or null when there is nobody. Small people are looked for in
+ * parts of the picture when the whole shows nobody for sure.
+ */
 export async function findPerson(picture: Bitmap, models: Models): Promise<Person | null> {
   const pyramid = createPyramid(picture)
-  const session = models.session('pose_detection')
-  const detections = await detectPeople(pyramid, { square: regionOfPicture(pyramid), minimum: LEAST_SCORE, session })
-  const ranked = detections.toSorted((a, b) => prominence(b.region, pyramid) - prominence(a.region, pyramid))
-  for (const detection of ranked) {
-    const person = await look(pyramid, detection, models)
-    if (person !== null) return { ...person, people: detections.length }
+  const seen = await detectIn([regionOfPicture(pyramid)], POSSIBLE, { pyramid, models })
+  const sure = seen.filter(({ score }) => score >= SURE)
+  const person =
+    (await confirmFirst(sure, PRESENT, { pyramid, models })) ??
+    (await searchTiles({ pyramid, models })) ??
+    (await confirmFirst(seen, CERTAINLY_PRESENT, { pyramid, models }))
+  return person === null ? null : { ...person, people: Math.max(1, sure.length) }
+}
+
+interface Search {
+  readonly pyramid: Pyramid
+  readonly models: Models
+}
+
+async function searchTiles(search: Search): Promise<Omit<Person, 'people'> | null> {
+  for (const squares of tilesOfPicture(search.pyramid.size)) {
+    const person = await confirmFirst(await detectIn(squares, SURE_IN_TILE, search), PRESENT, search)
+    if (person !== null) return person
   }
   return null
 }
 
-// Area × centrality, where centrality falls from 1 in the middle of the picture to a half in its corners.
-function prominence({ centre, side }: Region, { size }: Pyramid): number {
+// The people in all these squares, the most prominent first.
+async function detectIn(
+  squares: readonly Region[],
+  minimum: number,
+  { pyramid, models }: Search,
+): Promise<Detection[]> {
+  const detections: Detection[] = []
+  const session = models.session('pose_detection')
+  for (const square of squares) detections.push(...(await detectPeople(pyramid, { square, minimum, session })))
+  return withoutRepeats(detections).sort((a, b) => prominence(b, pyramid) - prominence(a, pyramid))
+}
+
+// Area × centrality, which falls from 1 in the middle of the picture to a half in its corners.
+function prominence({ region: { centre, side } }: Detection, { size }: Pyramid): number {
   const x = centre.x - (size.width - 1) / 2
   const y = centre.y - (size.height - 1) / 2
   return side * side * (1 - Math.hypot(x, y) / Math.hypot(size.width, size.height))
 }
 
-async function look(pyramid: Pyramid, detection: Detection, models: Models): Promise<Omit<Person, 'people'> | null> {
+// The first detection in which the landmark model sees a person, too.
+async function confirmFirst(
+  detections: readonly Detection[],
+  leastPresence: number,
+  { pyramid, models }: Search,
+): Promise<Omit<Person, 'people'> | null> {
   const session = models.session('pose_landmark_heavy')
-  const first = await locateBody(pyramid, detection.region, session)
-  if (first.presence < LEAST_PRESENCE) return null
-  const body: LocatedBody = await locateBody(pyramid, first.next, session)
-  if (body.presence < LEAST_PRESENCE) return null
-  const mask = segmentPerson(pyramid, first.next, body.segmentation)
-  const box = boundsOf(mask)
-  if (box === null) return null
-  return { landmarks: body.landmarks, mask, box, score: detection.score, presence: body.presence }
-}
-
-function boundsOf({ width, height, data }: Plane): Box | null {
-  let left = width
-  let top = height
-  let right = 0
-  let bottom = 0
-  for (let y = 0, i = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, i++) {
-      if (data[i] <= 0.5) continue
-      if (x < left) left = x
-      if (x >= right) right = x + 1
-      if (y < top) top = y
-      bottom = y + 1
-    }
+  for (const { region, score } of detections) {
+    const rough = await locateBody(pyramid, region, session)
+    if (rough.presence < leastPresence) continue
+    const body = await locateBody(pyramid, rough.next, session)
+    if (body.presence < leastPresence) continue
+    const mask = segmentPerson(pyramid, rough.next, body.segmentation)
+    const box = boundsOf(mask, (value) => value > 0.5)
+    if (box !== null) return { landmarks: body.landmarks, mask, box, score, presence: body.presence }
   }
-  return right > left ? { x: left, y: top, width: right - left, height: bottom - top } : null
+  return null
 }

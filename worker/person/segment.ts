@@ -1,128 +1,96 @@
-import { boxBlur } from '../raster/filter.ts'
-import { type Bitmap, createPlane, type Plane, type Point } from '../raster/plane.ts'
+import { applyEnlarged, type Channels, guideByColour } from '../raster/colour-guide.ts'
+import { connectedComponents } from '../raster/components.ts'
+import { dilate } from '../raster/morphology.ts'
+import { type Bitmap, createPlane, type Mask, maskWhere, type Plane, type Size, threshold } from '../raster/plane.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { applyAffine, composeAffine, warpAffinePlane } from '../raster/sample.ts'
+import { boundsOf } from './bounds.ts'
 import type { Box } from './person.ts'
 import { pictureToRegion, type Region, regionToPicture } from './region.ts'
 
 // The filter's coefficients vary slowly: this many px across the region are enough for them (He and Sun 2015, "Fast guided filter").
 const COEFFICIENT_SIZE = 512
-// A little more than the segmentation's own pixel, so that its soft edge can move to the picture's.
-const RADIUS_IN_SEGMENTATION = 1.5
-const EPSILON = 2e-4
+// In pixels of the segmentation: how far its edge may be moved to the picture's.
+const RADIUS = 3
+const EPSILON = 1e-4
+// What the filter leaves below and above these is taken for 0 and 1.
+const SURELY_OUTSIDE = 0.2
+const SURELY_INSIDE = 0.8
+// Pieces smaller than this share of the largest one are no part of the person.
+const LEAST_PIECE = 0.1
 
 /**
  * How much of each pixel belongs to the person, 0 to 1, in the picture's size: the coarse segmentation of a region, drawn to the
- * edges of the picture by a guided filter for each colour channel (He, Sun, Tang 2010), their mean, with the ends cut off so that
- * sure pixels are exactly 0 or 1.
+ * edges of the picture by a filter that is guided by its colours, with the ends cut off so that sure pixels are exactly 0 or 1.
  */
 export function segmentPerson(pyramid: Pyramid, region: Region, segmentation: Plane): Plane {
+  const mask = createPlane(pyramid.size)
+  const near = surroundings(segmentation)
   const level = levelFor(region.side, COEFFICIENT_SIZE)
   const small = pyramid.level(level)
-  const window = boundsOfRegion(region, level, small)
-  const mask = createPlane(pyramid.size)
-  if (window.width <= 0 || window.height <= 0) return mask
-  const coarse = placeSegmentation(region, segmentation, { window, level })
-  const radius = Math.max(2, Math.round((RADIUS_IN_SEGMENTATION * region.side) / 2 ** level / segmentation.width))
-  paint(mask, pyramid.level(0), { coefficients: guide(small, window, { coarse, radius }), window, level })
+  const box = boundsInLevel(near, region, { level, size: small })
+  if (box.width <= 0 || box.height <= 0) return mask
+  const coarse = placeSegmentation(region, limit(segmentation, near), { box, level })
+  const radius = Math.max(2, Math.round((RADIUS * region.side) / 2 ** level / segmentation.width))
+  const guided = guideByColour(coloursOf(small, box), coarse, { radius, epsilon: EPSILON })
+  applyEnlarged(guided, pyramid.level(0), { x: box.x, y: box.y, scale: 2 ** level, into: mask })
+  const { data } = mask
+  const slope = 1 / (SURELY_INSIDE - SURELY_OUTSIDE)
+  for (let i = 0; i < data.length; i++) data[i] = Math.min(Math.max((data[i] - SURELY_OUTSIDE) * slope, 0), 1)
   return mask
 }
 
-function boundsOfRegion(region: Region, level: number, size: { width: number; height: number }): Box {
-  const map = regionToPicture(region, 1)
-  const corners: Point[] = [-0.5, 0.5].flatMap((x) => [-0.5, 0.5].map((y) => applyAffine(map, { x, y })))
-  const xs = corners.map(({ x }) => x / 2 ** level)
-  const ys = corners.map(({ y }) => y / 2 ** level)
-  const x = Math.max(0, Math.floor(Math.min(...xs)))
-  const y = Math.max(0, Math.floor(Math.min(...ys)))
-  const right = Math.min(size.width, Math.ceil(Math.max(...xs)) + 1)
-  const bottom = Math.min(size.height, Math.ceil(Math.max(...ys)) + 1)
-  return { x, y, width: right - x, height: bottom - y }
+// The person and the few pixels around that the filter may add.
+function surroundings(segmentation: Plane): Mask {
+  const { labels, components } = connectedComponents(threshold(segmentation, 0.5))
+  const least = LEAST_PIECE * Math.max(0, ...components.map(({ area }) => area))
+  const person = maskWhere(segmentation, (i) => labels[i] > 0 && components[labels[i] - 1].area >= least)
+  return dilate(person, RADIUS)
 }
 
-interface Window {
-  readonly window: Box
-  readonly level: number
+function limit(segmentation: Plane, { data }: Mask): Plane {
+  return { ...segmentation, data: segmentation.data.map((value, i) => value * data[i]) }
 }
 
-function placeSegmentation(region: Region, segmentation: Plane, { window, level }: Window): Plane {
+// The part of the level that the filter can reach from the set pixels of the region's view.
+function boundsInLevel(near: Mask, region: Region, { level, size }: { level: number; size: Size }): Box {
+  const bounds = boundsOf(near, (value) => value > 0)
+  if (bounds === null) return { x: 0, y: 0, width: 0, height: 0 }
+  const map = regionToPicture(region, near.width)
+  const xs = [bounds.x - 2 * RADIUS, bounds.x + bounds.width + 2 * RADIUS]
+  const ys = [bounds.y - 2 * RADIUS, bounds.y + bounds.height + 2 * RADIUS]
+  const corners = xs.flatMap((x) => ys.map((y) => applyAffine(map, { x, y })))
+  const along = (values: number[], length: number) => {
+    const start = Math.max(0, Math.floor(Math.min(...values) / 2 ** level))
+    return [start, Math.min(length, Math.ceil(Math.max(...values) / 2 ** level) + 1) - start]
+  }
+  const [x, width] = along(
+    corners.map((corner) => corner.x),
+    size.width,
+  )
+  const [y, height] = along(
+    corners.map((corner) => corner.y),
+    size.height,
+  )
+  return { x, y, width, height }
+}
+
+function placeSegmentation(region: Region, segmentation: Plane, { box, level }: { box: Box; level: number }): Plane {
   const scale = 2 ** level
   const shift = (scale - 1) / 2
-  const toPicture = [scale, 0, window.x * scale + shift, 0, scale, window.y * scale + shift] as const
-  return warpAffinePlane(segmentation, composeAffine(pictureToRegion(region, segmentation.width), toPicture), window)
+  const toPicture = [scale, 0, box.x * scale + shift, 0, scale, box.y * scale + shift] as const
+  return warpAffinePlane(segmentation, composeAffine(pictureToRegion(region, segmentation.width), toPicture), box)
 }
 
-// Interleaved: mask = c0 · red + c1 · green + c2 · blue + c3, colours in 0 to 255.
-function guide(picture: Bitmap, window: Box, { coarse, radius }: { coarse: Plane; radius: number }): Float32Array {
-  const out = new Float32Array(window.width * window.height * 4)
-  const meanCoarse = boxBlur(coarse, radius)
-  const offset = createPlane(window)
-  for (let channel = 0; channel < 3; channel++) {
-    const colour = channelOfWindow(picture, window, channel)
-    const mean = boxBlur(colour, radius)
-    const meanProduct = boxBlur(product(colour, coarse), radius)
-    const meanSquare = boxBlur(product(colour, colour), radius)
-    const slope = createPlane(window)
-    for (let i = 0; i < slope.data.length; i++) {
-      const m = mean.data[i]
-      const a = (meanProduct.data[i] - m * meanCoarse.data[i]) / (meanSquare.data[i] - m * m + EPSILON)
-      slope.data[i] = a / 3
-      offset.data[i] += (meanCoarse.data[i] - a * m) / 3
-    }
-    const meanSlope = boxBlur(slope, radius).data
-    for (let i = 0, to = channel; i < meanSlope.length; i++, to += 4) out[to] = meanSlope[i] / 255
-  }
-  const meanOffset = boxBlur(offset, radius).data
-  for (let i = 0, to = 3; i < meanOffset.length; i++, to += 4) out[to] = meanOffset[i]
-  return out
+function coloursOf(picture: Bitmap, box: Box): Channels {
+  return [channelInBox(picture, box, 0), channelInBox(picture, box, 1), channelInBox(picture, box, 2)]
 }
 
-function channelOfWindow(picture: Bitmap, { x, y, width, height }: Box, channel: number): Plane {
+function channelInBox(picture: Bitmap, { x, y, width, height }: Box, channel: number): Plane {
   const plane = createPlane({ width, height })
   for (let row = 0, to = 0; row < height; row++) {
     let from = ((y + row) * picture.width + x) * picture.channels + channel
     for (let column = 0; column < width; column++, from += picture.channels) plane.data[to++] = picture.data[from] / 255
   }
   return plane
-}
-
-function product(a: Plane, b: Plane): Plane {
-  const out = createPlane(a)
-  for (let i = 0; i < out.data.length; i++) out.data[i] = a.data[i] * b.data[i]
-  return out
-}
-
-// Applies the coefficients, interpolated, to every pixel of the picture that the window covers.
-function paint(
-  mask: Plane,
-  picture: Bitmap,
-  { coefficients, window, level }: Window & { coefficients: Float32Array },
-): void {
-  const scale = 2 ** level
-  const shift = (1 / scale - 1) / 2
-  const stride = window.width * 4
-  const right = Math.min(picture.width, (window.x + window.width) * scale)
-  const bottom = Math.min(picture.height, (window.y + window.height) * scale)
-  for (let y = window.y * scale; y < bottom; y++) {
-    const v = Math.min(Math.max(y / scale + shift - window.y, 0), window.height - 1)
-    const y0 = Math.min(v | 0, Math.max(0, window.height - 2))
-    const down = window.height > 1 ? stride : 0
-    const fy = v - y0
-    for (let x = window.x * scale; x < right; x++) {
-      const u = Math.min(Math.max(x / scale + shift - window.x, 0), window.width - 1)
-      const x0 = Math.min(u | 0, Math.max(0, window.width - 2))
-      const side = window.width > 1 ? 4 : 0
-      const fx = u - x0
-      const from = (y * picture.width + x) * picture.channels
-      const at = y0 * stride + x0 * 4
-      let value = 0
-      for (let k = 0; k < 4; k++) {
-        const i = at + k
-        const upper = coefficients[i] + (coefficients[i + side] - coefficients[i]) * fx
-        const lower = coefficients[i + down] + (coefficients[i + down + side] - coefficients[i + down]) * fx
-        value += (upper + (lower - upper) * fy) * (k < 3 ? picture.data[from + k] : 1)
-      }
-      mask.data[y * picture.width + x] = Math.min(Math.max((value - 0.15) / 0.7, 0), 1)
-    }
-  }
 }

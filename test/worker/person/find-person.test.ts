@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Models, openModels } from '../../../worker/inference/models.ts'
 import { findPerson } from '../../../worker/person/find-person.ts'
-import type { Person } from '../../../worker/person/person.ts'
-import { FIGURES, type Figure, readFigure } from './pictures.ts'
+import type { LandmarkName, Person } from '../../../worker/person/person.ts'
+import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
+import { FIGURES, type Figure, paste, plainPicture, readFigure, readPicture, turned } from './pictures.ts'
 
 let models: Models
 beforeAll(async () => {
@@ -38,7 +39,7 @@ describe.each(FIGURES)('the figure %s', (name) => {
     expect(errors[errors.length - 1]).toBeLessThan(2.6)
   })
 
-  it('is covered by the mask: overlap over union of 0.98 or more', () => {
+  it('is covered by the mask: overlap over union of 0.985 or more', () => {
     const { data } = person.mask
     let both = 0
     let either = 0
@@ -47,7 +48,7 @@ describe.each(FIGURES)('the figure %s', (name) => {
       both += seen & figure.mask.data[i]
       either += seen | figure.mask.data[i]
     }
-    expect(both / either).toBeGreaterThanOrEqual(0.98)
+    expect(both / either).toBeGreaterThanOrEqual(0.985)
   })
 
   it('lies in the box, hair and feet included, to a few pixels', () => {
@@ -56,5 +57,121 @@ describe.each(FIGURES)('the figure %s', (name) => {
     expect(Math.abs(y - figure.box.top)).toBeLessThanOrEqual(4)
     expect(Math.abs(x + width - figure.box.right)).toBeLessThanOrEqual(8)
     expect(Math.abs(y + height - figure.box.bottom)).toBeLessThanOrEqual(4)
+  })
+})
+
+const jointError = (person: Person, joints: readonly (readonly [LandmarkName, Point])[]) =>
+  Math.max(...joints.map(([name, { x, y }]) => Math.hypot(person.landmarks[name].x - x, person.landmarks[name].y - y)))
+
+describe('the main person', () => {
+  it('is found when only an eighth as high as the picture, in the right place', async () => {
+    const figure = await readFigure('walk-full')
+    const picture = plainPicture({ width: 1600, height: 1200 })
+    const { joints, bodyHeight } = paste(picture, figure, { height: 150, x: 1300, y: 250 })
+    const person = found(await findPerson(picture, models))
+    expect(jointError(person, joints)).toBeLessThan(0.035 * bodyHeight)
+    expect(person.box.height).toBeGreaterThan(140)
+    expect(person.box.height).toBeLessThan(160)
+  })
+
+  it('is the larger one of two, and the mask leaves the other out', async () => {
+    const picture = plainPicture({ width: 1200, height: 900 })
+    const smaller = paste(picture, await readFigure('walk-full'), { height: 550, x: 900, y: 300 })
+    const larger = paste(picture, await readFigure('apose-full'), { height: 700, x: 100, y: 150 })
+    const person = found(await findPerson(picture, models))
+    expect(person.people).toBe(2)
+    expect(jointError(person, larger.joints)).toBeLessThan(0.03 * larger.bodyHeight)
+    for (const [, { x, y }] of smaller.joints) expect(person.mask.data[Math.round(y) * 1200 + Math.round(x)]).toBe(0)
+  })
+
+  it('is found lying or upside down', async () => {
+    const figure = await readFigure('apose-full')
+    for (const quarters of [1, 2, 3]) {
+      const { picture, joints } = turned(figure, quarters)
+      const person = found(await findPerson(picture, models))
+      expect(jointError(person, joints)).toBeLessThan(0.03 * figure.bodyHeight)
+    }
+  })
+
+  it('is the same every time', async () => {
+    const { picture } = await readFigure('crossed-half')
+    const [first, second] = [await findPerson(picture, models), await findPerson(picture, models)]
+    expect(second).toEqual(first)
+  })
+})
+
+// Measured by eye in the photographs.
+const PORTRAITS: readonly [string, Partial<Record<LandmarkName, Point>>, Partial<Record<'hair' | 'ground', Point>>][] =
+  [
+    [
+      'astronaut',
+      {
+        rightEye: { x: 203, y: 101 },
+        leftEye: { x: 247, y: 104 },
+        mouthRight: { x: 204, y: 141 },
+        nose: { x: 224, y: 124 },
+      },
+      { hair: { x: 220, y: 25 }, ground: { x: 380, y: 150 } },
+    ],
+    [
+      'grace-hopper',
+      {
+        rightEye: { x: 222, y: 190 },
+        leftEye: { x: 305, y: 187 },
+        mouthRight: { x: 230, y: 279 },
+        nose: { x: 267, y: 235 },
+      },
+      { hair: { x: 270, y: 40 }, ground: { x: 440, y: 120 } },
+    ],
+  ]
+
+describe.each(PORTRAITS)('the portrait %s', (name, face, { hair, ground }) => {
+  let person: Person
+  beforeAll(async () => {
+    person = found(await findPerson(await readPicture(`scripts/samples/persons/${name}.jpg`), models))
+  })
+
+  it('has eyes, nose and mouth within a quarter of the distance between the eyes', () => {
+    const { leftEye, rightEye } = person.landmarks
+    const tolerance = 0.25 * Math.hypot(leftEye.x - rightEye.x, leftEye.y - rightEye.y)
+    expect(jointError(person, Object.entries(face) as [LandmarkName, Point][])).toBeLessThan(tolerance)
+  })
+
+  it('has hat or hair in its mask and the wall outside of it', () => {
+    const at = ({ x, y }: Point) => person.mask.data[y * person.mask.width + x]
+    expect(hair && at(hair)).toBeGreaterThan(0.95)
+    expect(ground && at(ground)).toBe(0)
+  })
+
+  it('has hips that are guessed below the frame, with little trust', () => {
+    expect(person.landmarks.leftKnee.visibility).toBeLessThan(0.5)
+    expect(person.landmarks.leftKnee.y).toBeGreaterThan(person.mask.height)
+  })
+})
+
+describe('nobody', () => {
+  it.each(['tshirt_navy', 'tshirt_mustard', 'longsleeve_grey', 'trousers_black'])(
+    'is seen in the product photo %s',
+    async (name) => {
+      expect(await findPerson(await readPicture(`test/fixtures/garments/${name}.jpg`), models)).toBeNull()
+    },
+  )
+
+  it.each([
+    { width: 1, height: 1 },
+    { width: 10, height: 10_000 },
+    { width: 10_000, height: 10 },
+    { width: 640, height: 480 },
+  ])('is seen in a plain picture of %j px', async (size) => {
+    expect(await findPerson(plainPicture(size), models)).toBeNull()
+  })
+
+  it('is seen in noise', async () => {
+    const noise: Bitmap = { ...plainPicture({ width: 600, height: 750 }) }
+    for (let i = 0, state = 1; i < noise.data.length; i++) {
+      state = (state * 48_271) % 2_147_483_647
+      noise.data[i] = state & 255
+    }
+    expect(await findPerson(noise, models)).toBeNull()
   })
 })

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { decodeImage } from '../../../api/shared/image.ts'
 import type { LandmarkName } from '../../../worker/person/person.ts'
-import type { Bitmap, Mask, Point } from '../../../worker/raster/plane.ts'
+import type { Bitmap, Mask, Point, Size } from '../../../worker/raster/plane.ts'
+import { resizeArea } from '../../../worker/raster/sample.ts'
 
 export const FIGURES = ['apose-full', 'crossed-half', 'heavy-half', 'walk-full'] as const
 
@@ -36,6 +37,54 @@ export async function readFigure(name: (typeof FIGURES)[number]): Promise<Figure
       truth.joints[joint],
     ]),
   }
+}
+
+export function plainPicture({ width, height }: Size): Bitmap {
+  return { width, height, channels: 3, data: new Uint8Array(width * height * 3).fill(190) }
+}
+
+/** Puts the figure, cut out and reduced to `height` px, with the corner of its box at (x, y); what is true about it then. */
+export function paste(
+  picture: Bitmap,
+  { picture: source, mask, box, joints, bodyHeight }: Figure,
+  { height, x, y }: Point & { height: number },
+): Pick<Figure, 'joints' | 'bodyHeight'> {
+  const scale = height / (box.bottom - box.top)
+  const size = { width: Math.round(source.width * scale), height: Math.round(source.height * scale) }
+  const colours = resizeArea(source, size)
+  const cover = resizeArea({ ...mask, channels: 1 }, size)
+  const left = Math.round(x - box.left * scale)
+  const top = Math.round(y - box.top * scale)
+  for (const [i, share] of cover.entries()) {
+    if (share === 0) continue
+    const to = ((top + Math.floor(i / size.width)) * picture.width + left + (i % size.width)) * 3
+    for (let c = 0; c < 3; c++) picture.data[to + c] = share * colours[3 * i + c] + (1 - share) * picture.data[to + c]
+  }
+  return {
+    bodyHeight: bodyHeight * scale,
+    joints: joints.map(([name, point]) => [name, { x: left + point.x * scale, y: top + point.y * scale }]),
+  }
+}
+
+/** The figure's picture after so many quarter turns clockwise, and its joints there. */
+export function turned(
+  { picture, joints }: Pick<Figure, 'picture' | 'joints'>,
+  quarters: number,
+): Pick<Figure, 'picture' | 'joints'> {
+  if (quarters === 0) return { picture, joints }
+  const { width, height, channels, data } = picture
+  const out = new Uint8Array(data.length)
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const from = (y * width + x) * channels
+      out.set(data.subarray(from, from + channels), (x * height + height - 1 - y) * channels)
+    }
+  }
+  const once: Pick<Figure, 'picture' | 'joints'> = {
+    picture: { width: height, height: width, channels, data: out },
+    joints: joints.map(([name, { x, y }]) => [name, { x: height - 1 - y, y: x }] as const),
+  }
+  return turned(once, quarters - 1)
 }
 
 interface Truth {

@@ -1,0 +1,129 @@
+import { boxBlur } from './filter.ts'
+import { type Bitmap, createPlane, type Plane } from './plane.ts'
+
+/** One plane for each of three colours. */
+export type Channels = readonly [Plane, Plane, Plane]
+
+/** The filtered plane is `slopes[0] · red + slopes[1] · green + slopes[2] · blue + offset`, pixel by pixel. */
+export interface GuidedPlane {
+  readonly slopes: Channels
+  readonly offset: Plane
+}
+
+/**
+ * Guided filter with a colour guide (He, Sun, Tang 2010, equations 19 to 21): around each pixel `input` is explained as a linear
+ * function of the guide's colour, as well as a window of (2·radius + 1)² px allows. The functions vary slowly, so they may be worked
+ * out on a small picture, enlarged, and applied to a large one.
+ * `guide` in 0 to 1; `radius` in whole px; `epsilon`, in squared guide units, is the variance below which a window counts as plain.
+ */
+export function guideByColour(
+  guide: Channels,
+  input: Plane,
+  { radius, epsilon }: { radius: number; epsilon: number },
+): GuidedPlane {
+  const [red, green, blue] = guide
+  const blur = (plane: Plane) => boxBlur(plane, radius)
+  const [r, g, b] = guide.map(blur)
+  const p = blur(input)
+  const covariance = (x: Plane, y: Plane, meanX: Plane, meanY: Plane) =>
+    subtractProduct(blur(product(x, y)), meanX, meanY)
+  const [rr, gg, bb] = [covariance(red, red, r, r), covariance(green, green, g, g), covariance(blue, blue, b, b)]
+  const [rg, rb, gb] = [covariance(red, green, r, g), covariance(red, blue, r, b), covariance(green, blue, g, b)]
+  const [rp, gp, bp] = [covariance(red, input, r, p), covariance(green, input, g, p), covariance(blue, input, b, p)]
+  for (let i = 0; i < p.data.length; i++) {
+    // Inverse of the symmetric 3 × 3 matrix of the colours' covariances, by cofactors.
+    const [a11, a22, a33] = [rr.data[i] + epsilon, gg.data[i] + epsilon, bb.data[i] + epsilon]
+    const [a12, a13, a23] = [rg.data[i], rb.data[i], gb.data[i]]
+    const c11 = a22 * a33 - a23 * a23
+    const c12 = a13 * a23 - a12 * a33
+    const c13 = a12 * a23 - a13 * a22
+    const scale = 1 / (a11 * c11 + a12 * c12 + a13 * c13)
+    const [x, y, z] = [rp.data[i], gp.data[i], bp.data[i]]
+    rp.data[i] = scale * (c11 * x + c12 * y + c13 * z)
+    gp.data[i] = scale * (c12 * x + (a11 * a33 - a13 * a13) * y + (a12 * a13 - a11 * a23) * z)
+    bp.data[i] = scale * (c13 * x + (a12 * a13 - a11 * a23) * y + (a11 * a22 - a12 * a12) * z)
+    p.data[i] -= rp.data[i] * r.data[i] + gp.data[i] * g.data[i] + bp.data[i] * b.data[i]
+  }
+  return { slopes: [blur(rp), blur(gp), blur(bp)], offset: blur(p) }
+}
+
+/**
+ * Works the functions out for each pixel of `picture` under them and writes the results to `into`, which has the picture's size.
+ * The functions stand for squares of `scale` × `scale` px of the picture, the first one `x` and `y` such squares from its corner, and
+ * are interpolated in between. Results are not clipped.
+ */
+export function applyEnlarged(
+  { slopes, offset }: GuidedPlane,
+  picture: Bitmap,
+  { x, y, scale, into }: { x: number; y: number; scale: number; into: Plane },
+): void {
+  const { width, height } = offset
+  const columns = interpolate(x, width, { scale, length: picture.width })
+  const rows = interpolate(y, height, { scale, length: picture.height })
+  const planes = [...slopes, offset].map(({ data }) => data)
+  const current = planes.map(() => new Float32Array(width))
+  const [red, green, blue, constant] = current
+  for (const [k, row] of rows.places.entries()) {
+    for (const [c, plane] of planes.entries()) mixRows(current[c], plane, { rows, k, last: height - 1 })
+    for (let j = 0; j < columns.places.length; j++) {
+      const i = columns.firsts[j]
+      const n = i + 1 < width ? i + 1 : i
+      const f = columns.fractions[j]
+      const at = row * picture.width + columns.places[j]
+      const from = at * picture.channels
+      const coloured =
+        (red[i] + (red[n] - red[i]) * f) * picture.data[from] +
+        (green[i] + (green[n] - green[i]) * f) * picture.data[from + 1] +
+        (blue[i] + (blue[n] - blue[i]) * f) * picture.data[from + 2]
+      into.data[at] = coloured / 255 + constant[i] + (constant[n] - constant[i]) * f
+    }
+  }
+}
+
+interface Interpolation {
+  /** Pixels of the picture along one side. */
+  readonly places: Int32Array
+  /** For each the function before it, and how far it lies on the way to the next one. */
+  readonly firsts: Int32Array
+  readonly fractions: Float32Array
+}
+
+function interpolate(
+  start: number,
+  count: number,
+  { scale, length }: { scale: number; length: number },
+): Interpolation {
+  const from = start * scale
+  const places = Int32Array.from({ length: Math.min(length, from + count * scale) - from }, (_, i) => from + i)
+  const positions = Float64Array.from(places, (place) =>
+    Math.min(Math.max((place + 0.5) / scale - 0.5 - start, 0), count - 1),
+  )
+  return {
+    places,
+    firsts: Int32Array.from(positions),
+    fractions: Float32Array.from(positions, (position) => position - Math.trunc(position)),
+  }
+}
+
+function mixRows(
+  out: Float32Array,
+  plane: Float32Array,
+  { rows, k, last }: { rows: Interpolation; k: number; last: number },
+): void {
+  const fraction = rows.fractions[k]
+  const upper = rows.firsts[k] * out.length
+  const lower = Math.min(rows.firsts[k] + 1, last) * out.length
+  for (let x = 0; x < out.length; x++) out[x] = plane[upper + x] + (plane[lower + x] - plane[upper + x]) * fraction
+}
+
+function product(a: Plane, b: Plane): Plane {
+  const out = createPlane(a)
+  for (let i = 0; i < out.data.length; i++) out.data[i] = a.data[i] * b.data[i]
+  return out
+}
+
+// Changes `plane`.
+function subtractProduct(plane: Plane, a: Plane, b: Plane): Plane {
+  for (let i = 0; i < plane.data.length; i++) plane.data[i] -= a.data[i] * b.data[i]
+  return plane
+}
