@@ -3,7 +3,7 @@ import type { Bitmap } from '../raster/plane.ts'
 import { createPyramid, type Pyramid } from '../raster/pyramid.ts'
 import { boundsOf } from './bounds.ts'
 import { type Detection, detectPeople, withoutRepeats } from './detect.ts'
-import { locateBody } from './landmarks.ts'
+import { type LocatedBody, locateBody } from './landmarks.ts'
 import type { Person } from './person.ts'
 import { type Region, regionOfPicture } from './region.ts'
 import { segmentPerson } from './segment.ts'
@@ -15,7 +15,8 @@ const SURE = 0.75
 // Magnified pieces of background look like people more often than whole pictures do.
 const SURE_IN_TILE = 0.8
 const PRESENT = 0.5
-const CERTAINLY_PRESENT = 0.9
+const CERTAIN = 0.9
+const FACE_SEEN = 0.7
 
 /**
  * The main person of the picture: the largest and most central one, or null when there is nobody. Small people are looked for in
@@ -26,9 +27,9 @@ export async function findPerson(picture: Bitmap, models: Models): Promise<Perso
   const seen = await detectIn([regionOfPicture(pyramid)], POSSIBLE, { pyramid, models })
   const sure = seen.filter(({ score }) => score >= SURE)
   const person =
-    (await confirmFirst(sure, PRESENT, { pyramid, models })) ??
+    (await confirmFirst(sure, isPresent, { pyramid, models })) ??
     (await searchTiles({ pyramid, models })) ??
-    (await confirmFirst(seen, CERTAINLY_PRESENT, { pyramid, models }))
+    (await confirmFirst(seen, isCertain, { pyramid, models }))
   return person === null ? null : { ...person, people: Math.max(1, sure.length) }
 }
 
@@ -39,7 +40,7 @@ interface Search {
 
 async function searchTiles(search: Search): Promise<Omit<Person, 'people'> | null> {
   for (const squares of tilesOfPicture(search.pyramid.size)) {
-    const person = await confirmFirst(await detectIn(squares, SURE_IN_TILE, search), PRESENT, search)
+    const person = await confirmFirst(await detectIn(squares, SURE_IN_TILE, search), isPresent, search)
     if (person !== null) return person
   }
   return null
@@ -64,18 +65,27 @@ function prominence({ region: { centre, side } }: Detection, { size }: Pyramid):
   return side * side * (1 - Math.hypot(x, y) / Math.hypot(size.width, size.height))
 }
 
-// The first detection in which the landmark model sees a person, too.
+function isPresent({ presence }: LocatedBody): boolean {
+  return presence >= PRESENT
+}
+
+// For a doubtful detection: clothes without a head are not enough.
+function isCertain({ presence, landmarks }: LocatedBody): boolean {
+  return presence >= CERTAIN && landmarks.nose.visibility >= FACE_SEEN
+}
+
+// The first detection in which the landmark model sees a person, too, twice.
 async function confirmFirst(
   detections: readonly Detection[],
-  leastPresence: number,
+  confirms: (body: LocatedBody) => boolean,
   { pyramid, models }: Search,
 ): Promise<Omit<Person, 'people'> | null> {
   const session = models.session('pose_landmark_heavy')
   for (const { region, score } of detections) {
     const rough = await locateBody(pyramid, region, session)
-    if (rough.presence < leastPresence) continue
+    if (!confirms(rough)) continue
     const body = await locateBody(pyramid, rough.next, session)
-    if (body.presence < leastPresence) continue
+    if (!confirms(body)) continue
     const mask = segmentPerson(pyramid, rough.next, body.segmentation)
     const box = boundsOf(mask, (value) => value > 0.5)
     if (box !== null) return { landmarks: body.landmarks, mask, box, score, presence: body.presence }

@@ -93,6 +93,15 @@ describe('the main person', () => {
     }
   })
 
+  it('is found from the side, bent over a camera', async () => {
+    const person = found(await findPerson(await readPicture('scripts/samples/persons/photographer.jpg'), models))
+    // The ear that is seen lies at about 210; his hair at (220, 90), grass at (450, 300).
+    expect(person.landmarks.rightEar.x).toBeGreaterThan(190)
+    expect(person.landmarks.rightEar.x).toBeLessThan(240)
+    expect(person.mask.data[90 * 512 + 220]).toBeGreaterThan(0.95)
+    expect(person.mask.data[300 * 512 + 450]).toBe(0)
+  })
+
   it('is the same every time', async () => {
     const { picture } = await readFigure('crossed-half')
     const [first, second] = [await findPerson(picture, models), await findPerson(picture, models)]
@@ -164,6 +173,13 @@ describe('nobody', () => {
     { width: 640, height: 480 },
   ])('is seen in a plain picture of %j px', async (size) => {
     expect(await findPerson(plainPicture(size), models)).toBeNull()
+  })
+
+  it('is seen where the frame shows clothes, arms and hands but no head', async () => {
+    const { picture } = await readFigure('heavy-half')
+    const { width, height, data } = picture
+    const headless: Bitmap = { ...picture, height: height - 330, data: data.slice(330 * width * 3) }
+    expect(await findPerson(headless, models)).toBeNull()
   })
 
   it('is seen in noise', async () => {
