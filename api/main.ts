@@ -2,6 +2,7 @@ import { createApp } from './app.ts'
 import { readApiConfig } from './config.ts'
 import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
+import { rateLimit } from './middleware/rate-limit.ts'
 import { createPersonPhotos } from './person-photos.ts'
 import { createProductPhotos } from './product-photos.ts'
 import { createOutbox } from './relay/outbox.ts'
@@ -72,14 +73,14 @@ const relay = createRelay({
 })
 lifecycle.onStop('relay', () => relay.stop())
 
-const authenticate = apiKey({ accounts })
-const guards = [authenticate, parseBody()]
+const reading = [apiKey({ accounts }), rateLimit({ redis })]
+const writing = [...reading, parseBody()]
 const app = createApp({
   log,
   metrics,
   routes: [
     tryOnRoutes({
-      guards,
+      guards: writing,
       personPhotos,
       productPhotos,
       accept: async (call) => {
@@ -89,9 +90,9 @@ const app = createApp({
       nudge: relay.nudge,
       defaultEngine: config.DEFAULT_ENGINE,
     }),
-    imageRoutes({ guards, photos: personPhotos, storage }),
-    generationRoutes({ guards: [authenticate], generations, storage }),
-    accountRoutes({ guards: [authenticate], accounts }),
+    imageRoutes({ guards: writing, photos: personPhotos, storage }),
+    generationRoutes({ guards: reading, generations, storage }),
+    accountRoutes({ guards: reading, accounts }),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
   ],
 })

@@ -7,6 +7,7 @@ const USAGE = `usage: drape <command>
 
   migrate                                               bring the database up to date
   account create --name N [--email E] [--credits N]     a new account and its keys (shown once)
+      [--writes-per-minute N] [--reads-per-minute N] [--monthly-generations N] [--concurrent-generations N]
   key create --account ID [--kind secret|publishable]   one more key
   key revoke --key KEY                                  end a key
   credits add --account ID --credits N [--note TEXT]    top up
@@ -18,11 +19,17 @@ type Options = Readonly<Record<string, string | undefined>>
 type Command = (database: Database, options: Options) => Promise<Record<string, unknown>>
 
 const commands: Readonly<Record<string, Command>> = {
-  'account create': async (database, { name, email = null, credits = '0' }) =>
+  'account create': async (database, { name, email = null, credits = '0', ...limits }) =>
     createAccounts(database).insert({
       name: required(name, 'name'),
       email,
       credits: wholeNumber(credits, 'credits', 0),
+      settings: {
+        writesPerMinute: optionalNumber(limits['writes-per-minute'], 'writes-per-minute'),
+        readsPerMinute: optionalNumber(limits['reads-per-minute'], 'reads-per-minute'),
+        monthlyGenerations: optionalNumber(limits['monthly-generations'], 'monthly-generations'),
+        concurrentGenerations: optionalNumber(limits['concurrent-generations'], 'concurrent-generations'),
+      },
     }),
 
   'key create': async (database, { account, kind = 'secret' }) => {
@@ -63,17 +70,21 @@ function wholeNumber(text: string, name: string, minimum: number): number {
   return value
 }
 
+function optionalNumber(text: string | undefined, name: string): number | undefined {
+  return text === undefined ? undefined : wholeNumber(text, name, 1)
+}
+
+const TEXT_OPTIONS = [
+  ...['name', 'email', 'credits', 'account', 'kind', 'key', 'note'],
+  ...['writes-per-minute', 'reads-per-minute', 'monthly-generations', 'concurrent-generations'],
+]
+
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: {
       json: { type: 'boolean' },
-      ...Object.fromEntries(
-        ['name', 'email', 'credits', 'account', 'kind', 'key', 'note'].map((name) => [
-          name,
-          { type: 'string' as const },
-        ]),
-      ),
+      ...Object.fromEntries(TEXT_OPTIONS.map((name) => [name, { type: 'string' as const }])),
     },
   })
   const name = positionals.join(' ')

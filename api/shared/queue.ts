@@ -29,6 +29,7 @@ export function createRedis(url: string, log: Log) {
     reachable = true
   })
   return {
+    client,
     connection,
     isReady: () => client.isReady,
     /** Resolves when Redis answers. */

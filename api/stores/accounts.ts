@@ -4,6 +4,19 @@ import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { type Static, Type } from '../shared/schema.ts'
 
+const Limit = Type.Optional(Type.Integer({ minimum: 0 }))
+
+/** What an operator set for an account; an absent limit is the installation's. */
+const AccountSettings = Type.Object({
+  writesPerMinute: Limit,
+  readsPerMinute: Limit,
+  /** Generations accepted in a calendar month (UTC), failed ones not counted. */
+  monthlyGenerations: Limit,
+  /** Generations that wait or run at the same time. */
+  concurrentGenerations: Limit,
+})
+export type AccountSettings = Static<typeof AccountSettings>
+
 const AccountRow = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -11,12 +24,13 @@ const AccountRow = Type.Object({
   balance: Type.Integer(),
   isActive: Type.Boolean(),
   retentionDays: Type.Integer(),
+  settings: AccountSettings,
   createdAt: Timestamp,
 })
 export type AccountRecord = Static<typeof AccountRow>
 
 const columns = sql.fragment`
-  accounts.id, name, email, balance, is_active as "isActive", retention_days as "retentionDays",
+  accounts.id, name, email, balance, is_active as "isActive", retention_days as "retentionDays", settings,
   accounts.created_at as "createdAt"`
 
 const LedgerGap = rowType(Type.Object({ id: Type.String(), balance: Type.Integer(), ledger: Type.Integer() }))
@@ -36,11 +50,22 @@ export function createAccounts(database: Database) {
         where hash = ${sql.binary(hashKey(key))} and kind = ${kind} and revoked_at is null and is_active`),
 
     /** A new account with its first keys; the keys are in the answer and nowhere else. */
-    insert: ({ name, email, credits }: { name: string; email: string | null; credits: number }) =>
+    insert: ({
+      name,
+      email,
+      credits,
+      settings = {},
+    }: {
+      name: string
+      email: string | null
+      credits: number
+      settings?: AccountSettings
+    }) =>
       database.transaction(async (transaction) => {
         const id = `acc_${uuidv7()}`
         await transaction.query(sql.unsafe`
-          insert into accounts (id, name, email, balance) values (${id}, ${name}, ${email}, ${credits})`)
+          insert into accounts (id, name, email, balance, settings)
+          values (${id}, ${name}, ${email}, ${credits}, ${sql.jsonb({ ...settings })})`)
         if (credits > 0) {
           await transaction.query(sql.unsafe`
             insert into ledger (account_id, amount, kind, note) values (${id}, ${credits}, 'grant', 'first credits')`)
