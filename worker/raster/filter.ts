@@ -1,4 +1,5 @@
 import { type Colours, createPlane, type Plane } from './plane.ts'
+import { enlargeByFactor, reduceByFactor } from './reduce.ts'
 
 /** Mean over a (2·radius + 1) square window; the border is replicated. `radius` in whole pixels. */
 export function boxBlur(plane: Plane, radius: number): Plane {
@@ -41,26 +42,30 @@ export function guidedFilter(guide: Plane, input: Plane, options: { radius: numb
   return createGuidedFilter(guide, options)(input)
 }
 
-/** `guidedFilter` for many inputs with one guide: what depends on the guide alone is worked out once. */
+/**
+ * `guidedFilter` for many inputs with one guide: what depends on the guide alone is worked out once. With a `factor` above 1
+ * (a whole number) the inputs are reduced by it, as by `reduceByFactor`, and `radius` is in their px; only the last step is done
+ * at the guide's size (He and Sun 2015, "Fast guided filter").
+ */
 export function createGuidedFilter(
   guide: Plane,
-  { radius, epsilon }: { radius: number; epsilon: number },
+  { radius, epsilon, factor = 1 }: { radius: number; epsilon: number; factor?: number },
 ): (input: Plane) => Plane {
-  if (Math.round(radius) < 1) return (input) => input
-  const meanGuide = boxBlur(guide, radius)
-  const steadiness = boxBlur(multiply(guide, guide), radius)
+  if (Math.round(radius) < 1) return (input) => enlargeByFactor(input, factor, guide)
+  const coarse = factor === 1 ? guide : reduceByFactor(guide, factor)
+  const meanGuide = boxBlur(coarse, radius)
+  const steadiness = boxBlur(multiply(coarse, coarse), radius)
   for (let i = 0; i < steadiness.data.length; i++)
     steadiness.data[i] = 1 / (steadiness.data[i] - meanGuide.data[i] ** 2 + epsilon)
   return (input) => {
-    const b = boxBlur(input, radius)
-    const a = boxBlur(multiply(guide, input), radius)
-    for (let i = 0; i < a.data.length; i++) {
-      const slope = (a.data[i] - meanGuide.data[i] * b.data[i]) * steadiness.data[i]
-      a.data[i] = slope
-      b.data[i] -= slope * meanGuide.data[i]
+    const offset = boxBlur(input, radius)
+    const slope = boxBlur(multiply(coarse, input), radius)
+    for (let i = 0; i < slope.data.length; i++) {
+      slope.data[i] = (slope.data[i] - meanGuide.data[i] * offset.data[i]) * steadiness.data[i]
+      offset.data[i] -= slope.data[i] * meanGuide.data[i]
     }
-    const out = boxBlur(b, radius)
-    const slopes = boxBlur(a, radius).data
+    const slopes = enlargeByFactor(boxBlur(slope, radius), factor, guide).data
+    const out = enlargeByFactor(boxBlur(offset, radius), factor, guide)
     for (let i = 0; i < out.data.length; i++) out.data[i] += slopes[i] * guide.data[i]
     return out
   }

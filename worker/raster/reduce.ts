@@ -70,19 +70,18 @@ export function enlargeByFactor(plane: Plane, factor: number, size: Size): Plane
   if (factor === 1) return plane
   const out = createPlane(size)
   const { width, height, data } = plane
-  for (let y = 0; y < size.height; y++) {
+  const line = new Float32Array(width + 1)
+  for (let y = 0, to = 0; y < size.height; y++) {
     const v = Math.min(Math.max((y + 0.5) / factor - 0.5, 0), height - 1)
     const upper = Math.floor(v) * width
     const lower = Math.min(Math.floor(v) + 1, height - 1) * width
     const fy = v - Math.floor(v)
-    for (let x = 0; x < size.width; x++) {
+    for (let x = 0; x < width; x++) line[x] = data[upper + x] + (data[lower + x] - data[upper + x]) * fy
+    line[width] = line[width - 1]
+    for (let x = 0; x < size.width; x++, to++) {
       const u = Math.min(Math.max((x + 0.5) / factor - 0.5, 0), width - 1)
-      const left = Math.floor(u)
-      const right = Math.min(left + 1, width - 1)
-      const fx = u - left
-      const top = data[upper + left] + (data[upper + right] - data[upper + left]) * fx
-      const bottom = data[lower + left] + (data[lower + right] - data[lower + left]) * fx
-      out.data[y * size.width + x] = top + (bottom - top) * fy
+      const left = u | 0
+      out.data[to] = line[left] + (line[left + 1] - line[left]) * (u - left)
     }
   }
   return out
