@@ -13,6 +13,7 @@ import {
   type Plane,
   type Size,
 } from '../../raster/plane.ts'
+import { reduceColoursByFactor } from '../../raster/reduce.ts'
 import type { BodyFrame } from './body.ts'
 import { createCosts, samplesOf } from './colour-model.ts'
 import { learnPartColours, medianColour, type PartColours } from './part-colours.ts'
@@ -43,18 +44,18 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
   const { along, across } = bodyCoordinates(picture, body)
   const colours = learnPartColours(lab, person, body)
   const window = windowAround(person.mask, Math.ceil(0.06 * body.unit))
-  const refine = createGuidedFilter(greyGuide(rgb, window), {
-    radius: Math.max(2, Math.round(0.025 * body.unit)),
-    epsilon: 1e-3,
-  })
-  const probabilities = estimateProbabilities({ lab, along, across, colours, window })
-  const labels = labelPixels(mapValues(probabilities, refine), { mask: person.mask, window, crown: colours.crown })
-  const skin = maskOf(labels, 1)
+  // On a large person every second pixel tells the colours well enough; edges come from the guide.
+  const factor = body.unit > 130 ? 2 : 1
+  const radius = Math.max(2, Math.round((0.025 * body.unit) / factor))
+  const refine = createGuidedFilter(greyGuide(rgb, window), { radius, epsilon: 1e-3, factor })
+  const probabilities = estimateProbabilities({ lab, along, across, colours, window, factor })
+  const labels = labelPixels(mapValues(probabilities, refine), { mask: person.mask, window, colours })
+  const skin = maskOf(labels, SKIN)
   return {
     skin,
-    top: maskOf(labels, 2),
-    lower: maskOf(labels, 3),
-    hair: maskOf(labels, 4),
+    top: maskOf(labels, TOP),
+    lower: maskOf(labels, LOWER),
+    hair: maskOf(labels, HAIR),
     along,
     across,
     lab,
@@ -95,8 +96,9 @@ function windowAround({ width, height, data }: Plane, margin: number): Window {
       if (y >= bottom) bottom = y + 1
     }
   }
-  left = Math.max(0, left - margin)
-  top = Math.max(0, top - margin)
+  // Even corners, so that the window can be halved.
+  left = Math.max(0, left - margin) & ~1
+  top = Math.max(0, top - margin) & ~1
   const outer = { right: Math.min(width, right + margin), bottom: Math.min(height, bottom + margin) }
   return { left, top, width: Math.max(1, outer.right - left), height: Math.max(1, outer.bottom - top) }
 }
@@ -107,26 +109,31 @@ interface Evidence {
   across: Plane
   colours: PartColours
   window: Window
+  factor: number
 }
 
 // Of the three parts but hair, how likely is skin and how likely top; and how likely is hair against all of them.
-interface Probabilities<T = Plane> {
-  skin: T
-  top: T
-  hair: T
+interface Probabilities {
+  skin: Plane
+  top: Plane
+  hair: Plane
 }
 
-function estimateProbabilities({ lab, along, across, colours, window }: Evidence): Probabilities {
+// One estimate for every `factor` × `factor` px of the window.
+function estimateProbabilities({ lab, along, across, colours, window, factor }: Evidence): Probabilities {
   const costs = createCosts([colours.skin, colours.top, colours.lower, colours.hair])
-  const result = { skin: createPlane(window), top: createPlane(window), hair: createPlane(window) }
+  const { width, data } = factor === 1 ? lab : reduceColoursByFactor(lab, factor)
+  const size = { width: Math.ceil(window.width / factor), height: Math.ceil(window.height / factor) }
+  const result = { skin: createPlane(size), top: createPlane(size), hair: createPlane(size) }
   const cost = new Float64Array(4)
   const colour = { l: 0, a: 0, b: 0 }
-  for (let y = 0, to = 0; y < window.height; y++) {
-    let i = (y + window.top) * lab.width + window.left
-    for (let x = 0; x < window.width; x++, i++, to++) {
-      colour.l = lab.data[3 * i]
-      colour.a = lab.data[3 * i + 1]
-      colour.b = lab.data[3 * i + 2]
+  for (let y = 0, to = 0; y < size.height; y++) {
+    let i = (y * factor + window.top) * lab.width + window.left
+    let k = 3 * ((y + window.top / factor) * width + window.left / factor)
+    for (let x = 0; x < size.width; x++, i += factor, k += 3, to++) {
+      colour.l = data[k]
+      colour.a = data[k + 1]
+      colour.b = data[k + 2]
       costs(colour, cost)
       const f = along.data[i]
       if (f > 0.35 && f < 0.7 && colours.chest.data[i]) cost[0] += BARE_CHEST_COST
@@ -176,10 +183,16 @@ function mapValues({ skin, top, hair }: Probabilities, map: (plane: Plane) => Pl
   return { skin: map(skin), top: map(top), hair: map(hair) }
 }
 
-// The likeliest part of every pixel of the person: 1 skin, 2 top, 3 lower, 4 hair; 0 outside of the person.
+// Values of labels; 0 is outside of the person.
+const SKIN = 1
+const TOP = 2
+const LOWER = 3
+const HAIR = 4
+
+// The likeliest part of every pixel of the person.
 function labelPixels(
   { skin, top, hair }: Probabilities,
-  { mask, window, crown }: { mask: Plane; window: Window; crown: Mask },
+  { mask, window, colours }: { mask: Plane; window: Window; colours: PartColours },
 ): Mask {
   const labels = createMask(mask)
   const hairy = createMask(mask)
@@ -190,20 +203,30 @@ function labelPixels(
       const s = skin.data[from]
       const t = top.data[from]
       const most = Math.max(s, t, 1 - s - t)
-      labels.data[i] = s === most ? 1 : t === most ? 2 : 3
+      labels.data[i] = s === most ? SKIN : t === most ? TOP : LOWER
       hairy.data[i] = hair.data[from] > (1 - hair.data[from]) * most ? 1 : 0
     }
   }
-  labelHair(labels, hairy, crown)
+  labelHair(labels, hairy, colours)
   return labels
 }
 
-// Hair hangs together with the crown of the head; what looks like it elsewhere is whatever else is likeliest there.
-function labelHair(labels: Mask, hairy: Mask, crown: Mask): void {
+// Hair hangs together with the crown of the head. What looks like it elsewhere is whatever else is likeliest there, but on the
+// chest it is worn: a tie, a dark seam.
+function labelHair(labels: Mask, hairy: Mask, { crown, chest }: PartColours): void {
   const { labels: tufts } = connectedComponents(hairy)
   const grown = new Set<number>()
-  for (let i = 0; i < tufts.length; i++) if (tufts[i] && crown.data[i]) grown.add(tufts[i])
-  for (let i = 0; i < tufts.length; i++) if (tufts[i] && grown.has(tufts[i])) labels.data[i] = 4
+  const worn = new Set<number>()
+  for (let i = 0; i < tufts.length; i++) {
+    if (!tufts[i]) continue
+    if (crown.data[i]) grown.add(tufts[i])
+    if (chest.data[i]) worn.add(tufts[i])
+  }
+  for (let i = 0; i < tufts.length; i++) {
+    if (!tufts[i]) continue
+    if (grown.has(tufts[i])) labels.data[i] = HAIR
+    else if (labels.data[i] === SKIN && worn.has(tufts[i])) labels.data[i] = TOP
+  }
 }
 
 function maskOf(labels: Mask, part: number): Mask {
