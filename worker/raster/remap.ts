@@ -39,29 +39,32 @@ export function boxAround(points: readonly Point[], margin: number, size: Size):
 export function remapCubic(source: Colours, { box, x, y }: BackwardMap, size: Size): Colours {
   const out = new Float32Array(size.width * size.height * 4)
   const { width, height, data } = source
-  const wx = new Float64Array(4)
-  const wy = new Float64Array(4)
+  const columns = createTaps(width, 4)
+  const rows = createTaps(height, 4 * width)
   for (let row = 0, i = 0; row < box.height; row++) {
     let to = 4 * ((row + box.top) * size.width + box.left)
     for (let column = 0; column < box.width; column++, i++, to += 4) {
-      const left = Math.floor(x[i]) - 1
-      const top = Math.floor(y[i]) - 1
-      if (!(left > -4 && top > -4 && left < width && top < height)) continue
-      cubicWeights(x[i] - left - 1, wx)
-      cubicWeights(y[i] - top - 1, wy)
-      let [r, g, b, a] = [0, 0, 0, 0]
+      if (!(x[i] > -2 && y[i] > -2 && x[i] < width + 1 && y[i] < height + 1)) continue
+      findTaps(x[i], columns)
+      findTaps(y[i], rows)
+      const w0 = columns.weights[0]
+      const w1 = columns.weights[1]
+      const w2 = columns.weights[2]
+      const w3 = columns.weights[3]
+      let r = 0
+      let g = 0
+      let b = 0
+      let a = 0
       for (let v = 0; v < 4; v++) {
-        if (top + v < 0 || top + v >= height) continue
-        const line = (top + v) * width
-        for (let u = 0; u < 4; u++) {
-          if (left + u < 0 || left + u >= width) continue
-          const at = 4 * (line + left + u)
-          const weight = wx[u] * wy[v]
-          r += weight * data[at]
-          g += weight * data[at + 1]
-          b += weight * data[at + 2]
-          a += weight * data[at + 3]
-        }
+        const weight = rows.weights[v]
+        const p = rows.offsets[v] + columns.offsets[0]
+        const q = rows.offsets[v] + columns.offsets[1]
+        const s = rows.offsets[v] + columns.offsets[2]
+        const t = rows.offsets[v] + columns.offsets[3]
+        r += weight * (w0 * data[p] + w1 * data[q] + w2 * data[s] + w3 * data[t])
+        g += weight * (w0 * data[p + 1] + w1 * data[q + 1] + w2 * data[s + 1] + w3 * data[t + 1])
+        b += weight * (w0 * data[p + 2] + w1 * data[q + 2] + w2 * data[s + 2] + w3 * data[t + 2])
+        a += weight * (w0 * data[p + 3] + w1 * data[q + 3] + w2 * data[s + 3] + w3 * data[t + 3])
       }
       // The kernel's negative lobes must not make colours brighter than their alpha allows.
       const alpha = Math.min(Math.max(a, 0), 255)
@@ -91,10 +94,28 @@ export function remapPlane({ width, height, data }: Plane, { box, x, y }: Backwa
   return out
 }
 
-// Keys' cubic convolution kernel at the four neighbours of a point `t` beyond the second one.
-function cubicWeights(t: number, weights: Float64Array): void {
+interface Taps {
+  readonly count: number
+  readonly stride: number
+  readonly offsets: Int32Array
+  readonly weights: Float64Array
+}
+
+function createTaps(count: number, stride: number): Taps {
+  return { count, stride, offsets: new Int32Array(4), weights: new Float64Array(4) }
+}
+
+// The four neighbours of a position and the weights of Keys' cubic convolution kernel; 0 for neighbours outside of the source.
+function findTaps(position: number, { count, stride, offsets, weights }: Taps): void {
+  const first = Math.floor(position) - 1
+  const t = position - first - 1
   weights[0] = t * (-0.5 + t * (1 - 0.5 * t))
   weights[1] = 1 + t * t * (-2.5 + 1.5 * t)
   weights[2] = t * (0.5 + t * (2 - 1.5 * t))
   weights[3] = t * t * (-0.5 + 0.5 * t)
+  for (let k = 0; k < 4; k++) {
+    const index = first + k
+    if (index < 0 || index >= count) weights[k] = 0
+    offsets[k] = stride * Math.min(Math.max(index, 0), count - 1)
+  }
 }
