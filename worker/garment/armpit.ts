@@ -22,7 +22,13 @@ export function findArmpit({ points }: HalfOutline, shape: Shape, torsoWidth: nu
       if (bay && bay.depth > (best?.depth ?? 0)) best = bay
     }
   }
-  return best
+  return best && aboveWaist(points, best, { shape, torsoWidth })
+}
+
+// On a waisted garment the deepest point may be the waist: the armpit then is a bay of its own between sleeve and waist.
+function aboveWaist(points: readonly Point[], bay: ArmpitBay, scale: { shape: Shape; torsoWidth: number }): ArmpitBay {
+  const upper = deepestInside(points, { tip: bay.tip, end: bay.armpit, ...scale })
+  return upper && upper.depth > 0.025 ? aboveWaist(points, { ...upper, depth: bay.depth }, scale) : bay
 }
 
 // Where sleeves end, for sleeves that hang, stand out or point anywhere between.
@@ -68,4 +74,21 @@ export function hasSleeves(bays: readonly (ArmpitBay | null)[]): boolean {
   const most = Math.max(...depths)
   if (least < 0.3 * most && most < 0.12) return false
   return least > 0.035 || most > 0.12
+}
+
+// Armpits of a garment laid out flat lie on one level, to about this share of its height.
+const LEVEL = 0.03
+
+/**
+ * For each half the other half's armpit (x growing away from the axis) where it lies clearly higher: the lower one is then only
+ * the end of the gap that can be seen between sleeve and body.
+ */
+export function higherOpposites(
+  halves: readonly [HalfOutline, HalfOutline],
+  bays: readonly [ArmpitBay | null, ArmpitBay | null],
+  { height }: Shape,
+): readonly [Point | null, Point | null] {
+  const [left, right] = halves.map(({ points }, k) => points[bays[k]?.armpit ?? -1])
+  if (!left || !right) return [null, null]
+  return [left.y - right.y > LEVEL * height ? right : null, right.y - left.y > LEVEL * height ? left : null]
 }

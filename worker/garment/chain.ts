@@ -22,6 +22,14 @@ export function nearestIndex(points: readonly Point[], to: Point): number {
   return best
 }
 
+/** Sum of squared distances of the chain's points to the polyline through the points at `corners` and the chain's ends. */
+export function polylineError(points: readonly Point[], corners: readonly number[]): number {
+  const stops = [0, ...corners, points.length - 1]
+  let sum = 0
+  for (let k = 0; k + 1 < stops.length; k++) sum += chordError(points, stops[k], stops[k + 1])
+  return sum
+}
+
 /**
  * The corners of the polyline from the first to the last point that follows the chain best (least sum of squared distances),
  * by dynamic programming. One `allowed` test per corner says where it may lie; null when no such polyline exists.
@@ -60,20 +68,20 @@ export function bestCorners(
   return corners
 }
 
-// Sum of squared distances of the points i to j from the line through both; n × n, upper half.
+// Of every pair of points; n × n, upper half.
 function chordErrors(points: readonly Point[]): Float64Array {
   const n = points.length
   const errors = new Float64Array(n * n)
-  for (let i = 0; i < n; i++) {
-    for (let j = i + 1; j < n; j++) {
-      const dx = points[j].x - points[i].x
-      const dy = points[j].y - points[i].y
-      const length = Math.max(1e-6, Math.hypot(dx, dy))
-      let sum = 0
-      for (let k = i + 1; k < j; k++)
-        sum += (((points[k].x - points[i].x) * dy - (points[k].y - points[i].y) * dx) / length) ** 2
-      errors[i * n + j] = sum
-    }
-  }
+  for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) errors[i * n + j] = chordError(points, i, j)
   return errors
+}
+
+// Sum of squared distances of the points i to j from the line through both.
+function chordError(points: readonly Point[], i: number, j: number): number {
+  const { x, y } = points[i]
+  const dx = points[j].x - x
+  const dy = points[j].y - y
+  let sum = 0
+  for (let k = i + 1; k < j; k++) sum += ((points[k].x - x) * dy - (points[k].y - y) * dx) ** 2
+  return sum / Math.max(1e-6, dx * dx + dy * dy)
 }

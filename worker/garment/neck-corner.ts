@@ -32,5 +32,5 @@ function highest(
   { from, to }: { from: number; to: number },
 ): Point | null {
   const points = contour.filter((p) => side * p.x > from && side * p.x < to && p.y < top + 0.4 * height)
-  return points.length === 0 ? null : points[farthestAlong(points, side * 0.12, -1)]
+  return points.length === 0 ? null : points[farthestAlong(points, side * 0.04, -1)]
 }

@@ -2,7 +2,7 @@ import { DrapeError } from '../../api/shared/errors.ts'
 import type { Plane, Point } from '../raster/plane.ts'
 import { distance } from '../raster/vector.ts'
 import { findArmhole } from './armhole.ts'
-import { type ArmpitBay, findArmpit, hasSleeves } from './armpit.ts'
+import { type ArmpitBay, findArmpit, hasSleeves, higherOpposites } from './armpit.ts'
 import { farthestAlong, nearestIndex } from './chain.ts'
 import type { SideLandmarks, SideOutline } from './garment.ts'
 import { type HalfOutline, halfOutline, torsoWidthOf } from './half-outline.ts'
@@ -29,8 +29,8 @@ export interface UpperOutline extends OutlineBase {
   readonly torsoWidth: number
   /** Depth of the bay under each sleeve over the garment's height; 0 where there is none. */
   readonly armpitDepths: readonly [number, number]
-  /** True for a sleeve that lies against the body, so that its armpit is a guess. */
-  readonly glued: readonly [boolean, boolean]
+  /** True for a sleeve that touches the body below its armpit, so that the armpit is a guess. */
+  readonly guessedArmpits: readonly [boolean, boolean]
 }
 
 export interface TrousersOutline extends OutlineBase {
@@ -45,8 +45,8 @@ export interface SkirtOutline extends OutlineBase {
 export type GarmentOutline = UpperOutline | TrousersOutline | SkirtOutline
 
 const LEAST_SYMMETRY = 0.75
-// Length over shoulder width from which an outline is a dress when nobody says what it is.
-const DRESS_ASPECT = 2.05
+// Length over chest width from which an outline is a dress when nobody says what it is.
+const DRESS_ASPECT = 1.75
 
 /**
  * The outline of a cut-out garment, stood upright, with its landmarks. `alpha` is 0 to 1; `expected` is what the product's
@@ -63,8 +63,7 @@ export function findOutline(alpha: Plane, expected?: 'upper' | 'dress' | 'lower'
     return { ...base, kind: 'trousers', landmarks: mapTrousers(findTrousersLandmarks(shape, crotch), toCanvas) }
   if (expected === 'lower' || (!expected && looksLikeSkirt(shape))) return { ...base, kind: 'skirt' }
   const upper = findUpper(upright)
-  const kind =
-    expected === 'dress' || (!expected && lengthOverShoulders(upper.landmarks) > DRESS_ASPECT) ? 'dress' : 'top'
+  const kind = expected === 'dress' || (!expected && lengthOverChest(upper.landmarks) > DRESS_ASPECT) ? 'dress' : 'top'
   return { ...base, ...upper, kind }
 }
 
@@ -74,7 +73,7 @@ interface HalfLandmarks {
   /** Index from which the outline follows the body, and of the hem's corner. */
   readonly body: number
   readonly hem: number
-  readonly sleeve?: { readonly outer: number; readonly inner: number; readonly glued: boolean }
+  readonly sleeve?: { readonly outer: number; readonly inner: number; readonly guessed: boolean }
 }
 
 function findUpper({ shape, toCanvas }: UprightGarment) {
@@ -83,9 +82,10 @@ function findUpper({ shape, toCanvas }: UprightGarment) {
   const halves = [halfOutline(shape, torsoWidth, -1), halfOutline(shape, torsoWidth, 1)] as const
   const bays = [findArmpit(halves[0], shape, torsoWidth), findArmpit(halves[1], shape, torsoWidth)] as const
   const sleeved = hasSleeves(bays)
+  const opposites = higherOpposites(halves, bays, shape)
   const found = [
-    findHalf(halves[0], sleeved ? bays[0] : null, { shape, torsoWidth }),
-    findHalf(halves[1], sleeved ? bays[1] : null, { shape, torsoWidth }),
+    findHalf(halves[0], sleeved ? bays[0] : null, { shape, torsoWidth, opposite: opposites[0] }),
+    findHalf(halves[1], sleeved ? bays[1] : null, { shape, torsoWidth, opposite: opposites[1] }),
   ] as const
   const corners = findNeckCorners(shape, torsoWidth, [
     halves[0].points[found[0].shoulder],
@@ -98,19 +98,19 @@ function findUpper({ shape, toCanvas }: UprightGarment) {
     sleeved: found[0].sleeve !== undefined && found[1].sleeve !== undefined,
     torsoWidth: distance(toCanvas({ x: 0, y: 0 }), toCanvas({ x: torsoWidth, y: 0 })),
     armpitDepths: [bays[0]?.depth ?? 0, bays[1]?.depth ?? 0] as const,
-    glued: [found[0].sleeve?.glued ?? false, found[1].sleeve?.glued ?? false] as const,
+    guessedArmpits: [found[0].sleeve?.guessed ?? false, found[1].sleeve?.guessed ?? false] as const,
   }
 }
 
 function findHalf(
   { points }: HalfOutline,
   bay: ArmpitBay | null,
-  scale: { shape: Shape; torsoWidth: number },
+  scale: { shape: Shape; torsoWidth: number; opposite: Point | null },
 ): HalfLandmarks {
   const hemAfter = (start: number) => start + farthestAlong(points.slice(start), 0.55, 1)
   if (bay && points[bay.tip].x > points[bay.armpit].x + 0.03 * scale.torsoWidth) {
-    const { shoulder, armpit, notch, outer, inner, glued } = findSleeve(points, bay, scale)
-    return { shoulder, armpit, body: notch, hem: hemAfter(notch), sleeve: { outer, inner, glued } }
+    const { shoulder, armpit, notch, outer, inner, guessed } = findSleeve(points, bay, scale)
+    return { shoulder, armpit, body: notch, hem: hemAfter(notch), sleeve: { outer, inner, guessed } }
   }
   const { shoulder, armpit } = findArmhole(points, scale)
   return { shoulder, armpit: points[armpit], body: armpit, hem: hemAfter(armpit) }
@@ -125,7 +125,7 @@ function describeHalf(
   const chain = (from: number, to: number) => points.slice(from, to + 1).map(place)
   const neck = nearestIndex(points, { x: corner.x * side, y: corner.y })
   // Where the sleeve lies against the body a straight seam leads from the armpit to the outline.
-  const seam = sleeve?.glued ? [place(armpit)] : []
+  const seam = sleeve?.guessed ? [place(armpit)] : []
   const common = {
     shoulder:
       neck < shoulder ? [toCanvas(corner), ...chain(neck + 1, shoulder)] : [toCanvas(corner), place(points[shoulder])],
@@ -146,9 +146,9 @@ function describeHalf(
   }
 }
 
-function lengthOverShoulders([left, right]: readonly [SideLandmarks, SideLandmarks]): number {
+function lengthOverChest([left, right]: readonly [SideLandmarks, SideLandmarks]): number {
   const length = (left.hem.y + right.hem.y - left.neck.y - right.neck.y) / 2
-  return length / Math.max(1, distance(left.shoulder, right.shoulder))
+  return length / Math.max(1, distance(left.armpit, right.armpit))
 }
 
 function mapTrousers(landmarks: TrousersLandmarks, toCanvas: (point: Point) => Point): TrousersLandmarks {

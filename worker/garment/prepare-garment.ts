@@ -11,8 +11,8 @@ export interface PreparedUpperGarment extends UpperGarment {
   readonly necklineFound: boolean
   /** Depth of the bay under each sleeve over the garment's height; 0.02 to 0.05 is unsure. */
   readonly armpitDepths: readonly [number, number]
-  /** True for a sleeve that lies against the body, so that its armpit is a guess. */
-  readonly glued: readonly [boolean, boolean]
+  /** True for a sleeve that touches the body below its armpit, so that the armpit is a guess. */
+  readonly guessedArmpits: readonly [boolean, boolean]
 }
 
 export type PreparedGarment = PreparedUpperGarment | TrousersOutline | SkirtOutline
@@ -50,7 +50,7 @@ function prepareUpper(cut: CutOut, outline: UpperOutline): PreparedUpperGarment 
     angle: outline.angle,
     necklineFound: neckline.found,
     armpitDepths: outline.armpitDepths,
-    glued: outline.glued,
+    guessedArmpits: outline.guessedArmpits,
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Point } from '../raster/plane.ts'
-import { resample } from '../raster/polyline.ts'
+import { arcLength, resample } from '../raster/polyline.ts'
 import { between, dot, subtract, unit } from '../raster/vector.ts'
 import type { ArmpitBay } from './armpit.ts'
-import { bestCorners, nearestIndex } from './chain.ts'
+import { bestCorners, nearestIndex, polylineError } from './chain.ts'
 import type { Shape } from './upright.ts'
 
 /** A sleeve's landmarks on the half outline `points`, and the seam where the sleeve lies against the body. */
@@ -14,34 +14,68 @@ export interface SleevedHalf {
   readonly armpit: Point
   /** Index from which the outline follows the body again. */
   readonly notch: number
-  /** True when sleeve and body touch, so that the armpit is a guess and a straight seam leads to the notch. */
-  readonly glued: boolean
+  /** True when sleeve and body touch below the armpit, so that it is a guess and a straight seam leads to the notch. */
+  readonly guessed: boolean
 }
 
-/** Finds a sleeve's shoulder tip, cuff and armpit. Lengths are relative to the garment's height and torso width. */
+/**
+ * Finds a sleeve's shoulder tip, cuff and armpit. Lengths are relative to the garment's height and torso width. `opposite` is
+ * the other half's armpit where it lies clearly higher, which says that this one is hidden.
+ */
 export function findSleeve(
   points: readonly Point[],
   bay: ArmpitBay,
-  { shape, torsoWidth }: { shape: Shape; torsoWidth: number },
+  { shape, torsoWidth, opposite }: { shape: Shape; torsoWidth: number; opposite: Point | null },
 ): SleevedHalf {
   const notch = points[bay.armpit]
-  const glued = notch.y > shape.top + 0.58 * shape.height && points[bay.tip].y > notch.y + 0.05 * shape.height
-  const shoulderX = (glued ? Math.min(notch.x, 0.51 * torsoWidth) : notch.x) - 0.075 * torsoWidth
+  const hanging = notch.y > shape.top + 0.58 * shape.height && points[bay.tip].y > notch.y + 0.05 * shape.height
+  const known = opposite ?? (hanging ? null : notch)
+  const shoulderX = (known?.x ?? Math.min(notch.x, 0.51 * torsoWidth)) - 0.075 * torsoWidth
   const upper = { x: shoulderX, y: shape.top + 0.12 * torsoWidth }
-  const lower = glued ? { x: shoulderX, y: shape.top + 0.45 * shape.height } : notch
-  const { outer, inner } = findCuff(
-    points.slice(0, bay.armpit + 1),
-    between(upper, lower, 0.5),
-    shoulderX + 0.02 * torsoWidth,
-  )
+  const lower = known ?? { x: shoulderX, y: shape.top + 0.45 * shape.height }
+  const { outer, inner } = findCuff(points.slice(0, bay.armpit + 1), {
+    root: between(upper, lower, 0.5),
+    fromX: shoulderX + 0.02 * torsoWidth,
+    torsoWidth,
+  })
   const shoulder = findShoulder(points.slice(0, outer + 1), shoulderX, torsoWidth)
   const tip = points[shoulder]
-  const armpit = glued ? { x: tip.x + 0.02 * torsoWidth, y: tip.y + 0.42 * (notch.y - tip.y) } : notch
-  return { shoulder, outer, inner, armpit, notch: bay.armpit, glued }
+  const armpit = known ?? { x: tip.x + 0.02 * torsoWidth, y: tip.y + 0.42 * (notch.y - tip.y) }
+  return { shoulder, outer, inner, armpit, notch: bay.armpit, guessed: known !== notch }
 }
 
-// The two corners of the sleeve's far end, seen along the sleeve from its root.
-function findCuff(points: readonly Point[], root: Point, fromX: number): { outer: number; inner: number } {
+interface Cuff {
+  readonly outer: number
+  readonly inner: number
+}
+
+const CUFF_SAMPLES = 80
+
+// Two ways to see the cuff. Corners along the sleeve are right for most; for a sleeve that is wider than long they fail, and
+// the three straight lines that follow the sleeve best are much closer to the outline. A long sleeve may bend at the elbow.
+function findCuff(
+  points: readonly Point[],
+  { root, fromX, torsoWidth }: { root: Point; fromX: number; torsoWidth: number },
+): Cuff {
+  const seen = cuffAlong(points, root, fromX)
+  const sleeve = points.slice(
+    Math.max(
+      0,
+      points.findIndex((p) => p.x > fromX),
+    ),
+  )
+  if (sleeve.length < CUFF_SAMPLES / 4 || arcLength(sleeve) > 0.85 * torsoWidth) return seen
+  const line = resample(sleeve, CUFF_SAMPLES)
+  const corners = bestCorners(line, [() => true, () => true])
+  if (!corners) return seen
+  const cornersSeen = [seen.outer, seen.inner].map((i) => nearestIndex(line, points[i]))
+  if (polylineError(line, corners) > 0.35 * polylineError(line, cornersSeen)) return seen
+  const [outer, inner] = corners.map((i) => nearestIndex(points, line[i]))
+  return outer < inner ? { outer, inner } : seen
+}
+
+// The corners of the sleeve's far end, seen along the sleeve from its root.
+function cuffAlong(points: readonly Point[], root: Point, fromX: number): Cuff {
   const reach = (p: Point) => (p.x > fromX ? p.x - root.x + 0.55 * (p.y - root.y) : Number.NEGATIVE_INFINITY)
   let far = 0
   for (let i = 1; i < points.length; i++) if (reach(points[i]) > reach(points[far])) far = i

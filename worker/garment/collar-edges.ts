@@ -1,0 +1,113 @@
+import type { Point } from '../raster/plane.ts'
+import { sampleBilinear } from '../raster/sample.ts'
+import { perpendicular, subtract, unit } from '../raster/vector.ts'
+import type { CollarPatch } from './collar-patch.ts'
+
+/** Rays per half, from the line between the neck corners (4° below it) to straight down. */
+export const RAYS = 30
+/** Places along a ray. */
+export const STEPS = 144
+const FIRST_RADIUS = 0.2
+/** Distance of two places along a ray, over the distance of the neck corners. */
+export const STEP = 0.0125
+
+/**
+ * How well the front's upper edge could pass each place of a fan of rays from the middle between the neck corners: towards 1
+ * for a clear step of colour from a darker inside to the front, negative for the opposite step; mean of both halves.
+ */
+export interface CollarEdges {
+  /** RAYS × STEPS. */
+  readonly gain: Float64Array
+  /** Mean of what speaks for an edge anywhere on the front: above 0.1 the cloth itself is patterned. */
+  readonly busyness: number
+}
+
+/** Distance from the middle between the corners, over the distance of the corners. */
+export function radiusAt(step: number): number {
+  return FIRST_RADIUS + step * STEP
+}
+
+/** Direction of a ray of the right half: `across` towards the right corner, `down` into the garment. */
+export function rayDirection(ray: number): { across: number; down: number } {
+  const angle = ((4 + (86 * ray) / (RAYS - 1)) * Math.PI) / 180
+  return { across: Math.cos(angle), down: Math.sin(angle) }
+}
+
+export function measureCollarEdges(patch: CollarPatch): CollarEdges {
+  const gain = new Float64Array(RAYS * STEPS)
+  const along = unit(subtract(patch.corners[1], patch.corners[0]))
+  const down = perpendicular(along)
+  for (let ray = 0; ray < RAYS; ray++) {
+    const direction = rayDirection(ray)
+    for (const side of [-1, 1]) {
+      const dx = side * direction.across * along.x + direction.down * down.x
+      const dy = side * direction.across * along.y + direction.down * down.y
+      addRay(patch, { x: dx, y: dy }, gain.subarray(ray * STEPS, (ray + 1) * STEPS))
+    }
+  }
+  return { gain, busyness: meanPositive(gain) }
+}
+
+// Half the distance in px of the two places whose colours are compared.
+const REACH = 1.8
+// ΔE at which a step counts half: any clear edge is as good as a strong one.
+const HALF_GAIN = 4
+
+function addRay(
+  { lab, cover, corners: [left, right], width }: CollarPatch,
+  direction: Point,
+  gain: Float64Array,
+): void {
+  const middleX = (left.x + right.x) / 2
+  const middleY = (left.y + right.y) / 2
+  const before = new Float64Array(3)
+  const after = new Float64Array(3)
+  for (let step = 0; step < gain.length; step++) {
+    const radius = radiusAt(step) * width
+    const at = (offset: number, out: Float64Array) => {
+      const x = middleX + direction.x * (radius + offset)
+      const y = middleY + direction.y * (radius + offset)
+      sampleLab(lab, x, y, out)
+      return sampleBilinear(cover, x, y)
+    }
+    if (at(-REACH - 1, before) < 0.9 || at(REACH + 1, after) < 0.9) {
+      gain[step] -= 0.5
+      continue
+    }
+    at(-REACH, before)
+    at(REACH, after)
+    const lighter = after[0] - before[0]
+    const difference = Math.sqrt(lighter * lighter + (after[1] - before[1]) ** 2 + (after[2] - before[2]) ** 2)
+    const sign = lighter >= -0.2 * difference ? 1 : -0.3
+    gain[step] += (0.5 * sign * difference) / (difference + HALF_GAIN)
+  }
+}
+
+function sampleLab(
+  { width, height, data }: { width: number; height: number; data: Float32Array },
+  x: number,
+  y: number,
+  out: Float64Array,
+): void {
+  const cx = Math.min(Math.max(x, 0), width - 1.001)
+  const cy = Math.min(Math.max(y, 0), height - 1.001)
+  const fx = cx - (cx | 0)
+  const fy = cy - (cy | 0)
+  const i = ((cy | 0) * width + (cx | 0)) * 3
+  const below = i + width * 3
+  for (let c = 0; c < 3; c++) {
+    const top = data[i + c] + (data[i + 3 + c] - data[i + c]) * fx
+    const bottom = data[below + c] + (data[below + 3 + c] - data[below + c]) * fx
+    out[c] = top + (bottom - top) * fy
+  }
+}
+
+// Away from the collar itself, where edges are expected.
+function meanPositive(gain: Float64Array): number {
+  const from = Math.round((0.7 - FIRST_RADIUS) / STEP)
+  let sum = 0
+  for (let ray = 0; ray < RAYS; ray++) {
+    for (let step = from; step < STEPS; step++) sum += Math.max(0, gain[ray * STEPS + step])
+  }
+  return sum / (RAYS * (STEPS - from))
+}
