@@ -1,0 +1,123 @@
+import type { FieldProblem } from './errors.ts'
+
+/** The names and indices that lead to a field. */
+export type Path = readonly string[]
+
+/** What a JSON Schema validator reports, with the schema that was not met. */
+interface SchemaError {
+  readonly keyword: string
+  readonly instancePath: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly parentSchema?: Description
+  readonly message?: string
+}
+
+type Description = Readonly<Record<string, unknown>>
+
+/** One problem per field, told as the rest of a sentence that starts with the field. `written` says where the caller put it. */
+export function problemsOf(errors: readonly SchemaError[], written: (path: Path) => Path): FieldProblem[] {
+  const byPath = new Map<string, string>()
+  for (const error of errors) {
+    const path = formatPath(written(pathOf(error)))
+    // The branches of a choice report themselves one by one before it; only the verdict on the choice helps a caller.
+    if (!byPath.has(path) || error.keyword === 'anyOf') byPath.set(path, messageOf(error))
+  }
+  return [...byPath].map(([path, message]) => ({ path, message }))
+}
+
+/** `products[0].images[1].source` */
+export function formatPath(path: Path): string {
+  return path.reduce((text, part) => {
+    if (/^\d+$/.test(part)) return `${text}[${part}]`
+    return text === '' ? part : `${text}.${part}`
+  }, '')
+}
+
+function pathOf({ instancePath, params }: SchemaError): string[] {
+  const parts = instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const field = params.missingProperty ?? params.additionalProperty
+  return field === undefined ? parts : [...parts, String(field)]
+}
+
+/** What is wrong, as the rest of a sentence that starts with the field. */
+function messageOf({ keyword, params, parentSchema = {}, message }: SchemaError): string {
+  const limit = Number(params.limit)
+  switch (keyword) {
+    case 'required':
+      return 'is required'
+    case 'additionalProperties':
+      return isExclusive(parentSchema) ? `is not one of ${fieldsOf(parentSchema)}` : 'is not a known field'
+    case 'minProperties':
+    case 'maxProperties':
+      if (isExclusive(parentSchema)) return `must have exactly one of ${fieldsOf(parentSchema)}`
+      return `must have ${keyword === 'minProperties' ? 'at least' : 'at most'} ${counted(limit, 'field')}`
+    case 'minItems':
+    case 'maxItems':
+      if (parentSchema.minItems === parentSchema.maxItems) return `must have exactly ${counted(limit, 'item')}`
+      return `must have ${keyword === 'minItems' ? 'at least' : 'at most'} ${counted(limit, 'item')}`
+    case 'minLength':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`
+    case 'maxLength':
+      return `must have at most ${counted(limit, 'character')}`
+    case 'type':
+    case 'const':
+    case 'enum':
+    case 'minimum':
+    case 'maximum':
+    case 'format':
+    case 'anyOf':
+      return `must be ${describe(parentSchema)}`
+    default:
+      return message ?? 'is not valid'
+  }
+}
+
+const NOUNS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+  integer: 'a whole number',
+  number: 'a number',
+  'date-time': 'an ISO 8601 date and time',
+  'web-address': 'an http or https address',
+}
+
+/** What a schema asks for, as a noun. */
+function describe(schema: Description): string {
+  const { anyOf, const: only, enum: values, minimum, maximum, format, type } = schema
+  if (Array.isArray(anyOf)) return listed(anyOf.map(describe), 'or')
+  if (only !== undefined) return JSON.stringify(only)
+  if (Array.isArray(values)) return `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`
+  if (Array.isArray(type))
+    return listed(
+      type.map((each) => describe({ type: each })),
+      'or',
+    )
+  const noun = NOUNS[String(format)] ?? NOUNS[String(type)] ?? `a valid ${format ?? type}`
+  if (minimum !== undefined && maximum !== undefined) return `${noun} from ${minimum} to ${maximum}`
+  if (minimum !== undefined) return `${noun} of at least ${minimum}`
+  return maximum === undefined ? noun : `${noun} of at most ${maximum}`
+}
+
+/** Whether an object has to have exactly one of its fields. */
+function isExclusive({ minProperties, maxProperties }: Description): boolean {
+  return minProperties === 1 && maxProperties === 1
+}
+
+function fieldsOf({ properties }: Description): string {
+  return listed(Object.keys(properties ?? {}), 'and')
+}
+
+function listed(words: readonly string[], conjunction: string): string {
+  if (words.length < 2) return words.join('')
+  return `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
