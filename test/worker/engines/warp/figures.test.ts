@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type BodyFrame, halfWidthAt, measureBody } from '../../../../worker/engines/warp/body.ts'
+import { findParts, type Parts } from '../../../../worker/engines/warp/parts.ts'
+import { placeGarment } from '../../../../worker/engines/warp/place.ts'
+import { type GarmentLayers, warpGarment } from '../../../../worker/engines/warp/warp.ts'
+import type { UpperGarment } from '../../../../worker/garment/garment.ts'
+import { prepareUpperGarment } from '../../../../worker/garment/prepare-garment.ts'
+import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import { findPerson } from '../../../../worker/person/find-person.ts'
+import type { Person } from '../../../../worker/person/person.ts'
+import { dilate } from '../../../../worker/raster/morphology.ts'
+import { countSet, type Mask, maskWhere, type Point } from '../../../../worker/raster/plane.ts'
+import { move } from '../../../../worker/raster/vector.ts'
+import { readGarment } from '../../garment/garment-pictures.ts'
+import { FIGURES, type Figure, readFigure } from '../../person/pictures.ts'
+
+let models: Models
+let shirt: UpperGarment
+let pullover: UpperGarment
+
+async function prepare(name: string): Promise<UpperGarment> {
+  const prepared = prepareUpperGarment((await readGarment(name)).picture, { category: 'tops' })
+  if (prepared.kind !== 'top') throw new Error(`${name} is a ${prepared.kind}`)
+  return prepared
+}
+
+beforeAll(async () => {
+  models = await openModels('worker/models')
+  shirt = await prepare('tshirt_navy')
+  pullover = await prepare('longsleeve_grey')
+})
+afterAll(() => models.release())
+
+describe.each(FIGURES)('on the rendered figure %s', (name) => {
+  let figure: Figure
+  let person: Person
+  let body: BodyFrame
+  let parts: Parts
+  let worn: GarmentLayers
+
+  const warp = (garment: UpperGarment) =>
+    warpGarment(garment, placeGarment({ person, body, parts, garment }), { size: figure.picture, scale: 1 })
+  const pointAt = (f: number, x: number) =>
+    move(move(body.shoulders, body.down, f * body.trunk), body.right, x * body.unit)
+  const indexOf = ({ x, y }: Point) => Math.round(y) * figure.picture.width + Math.round(x)
+
+  beforeAll(async () => {
+    figure = await readFigure(name)
+    const found = await findPerson(figure.picture, models)
+    if (!found) throw new Error('nobody was found')
+    person = found
+    body = measureBody(person)
+    parts = findParts(figure.picture, person, body)
+    worn = warp(shirt)
+  })
+
+  it('measures the torso between hips and true outline', () => {
+    const hips = Math.abs(body.joints.hip[1].x - body.joints.hip[0].x) / 2
+    for (const side of [0, 1] as const) {
+      const half = halfWidthAt(body, 1, side)
+      expect(half).toBeGreaterThan(hips)
+      expect(half).toBeLessThan(0.75 * body.unit)
+    }
+  })
+
+  it('gives every pixel of the person a part, the right one in the middle of each', () => {
+    const labelled = (i: number) => parts.skin.data[i] + parts.top.data[i] + parts.lower.data[i] + parts.hair.data[i]
+    const named = maskWhere(figure.mask, (i) => figure.mask.data[i] === 1 && labelled(i) === 1)
+    expect(countSet(named) / countSet(figure.mask)).toBeGreaterThan(0.96)
+    expect(parts.skin.data[indexOf(person.landmarks.nose)]).toBe(1)
+    expect(parts.top.data[indexOf(pointAt(0.25, 0))]).toBe(1)
+    expect(parts.lower.data[indexOf(pointAt(1.35, 0.2))]).toBe(1)
+  })
+
+  it('lays a T-shirt on the person without folds', () => {
+    expect(worn.folds.torso).toBe(0)
+    expect(Math.max(...worn.folds.sleeves)).toBeLessThan(0.1)
+    expect(worn.warnings).toEqual([])
+    const near = dilate(figure.mask, 0.12 * body.unit)
+    const opaque: Mask = maskWhere(near, (i) => worn.torso.data[4 * i + 3] > 128)
+    const outside = maskWhere(near, (i) => opaque.data[i] === 1 && near.data[i] === 0)
+    expect(countSet(outside) / countSet(opaque)).toBeLessThan(0.01)
+    for (const [f, x] of [
+      [0.2, 0.2],
+      [0.5, -0.3],
+      [0.8, 0.3],
+      [0.9, 0],
+    ])
+      expect(opaque.data[indexOf(pointAt(f, x))]).toBe(1)
+  })
+
+  it('shows the print in the middle of the chest', () => {
+    let [x, y, count] = [0, 0, 0]
+    for (let i = 0; i < figure.mask.data.length; i++) {
+      if (worn.torso.data[4 * i] < 140 || worn.torso.data[4 * i + 3] < 250) continue
+      x += parts.across.data[i]
+      y += parts.along.data[i]
+      count++
+    }
+    expect(count).toBeGreaterThan(0.005 * body.unit * body.unit)
+    expect(Math.abs(x / count)).toBeLessThan(0.08)
+    expect(y / count).toBeGreaterThan(0.2)
+    expect(y / count).toBeLessThan(0.6)
+  })
+
+  it('leads long sleeves over the elbows to the wrists', () => {
+    const { sleeves } = warp(pullover)
+    for (const { side, layer } of sleeves) {
+      const { elbow, wrist } = body.joints
+      const forearm = { x: 0.2 * elbow[side].x + 0.8 * wrist[side].x, y: 0.2 * elbow[side].y + 0.8 * wrist[side].y }
+      for (const joint of [elbow[side], forearm]) expect(layer.data[4 * indexOf(joint) + 3]).toBeGreaterThan(200)
+    }
+    expect(sleeves.map(({ side }) => side)).toEqual([0, 1])
+  })
+})
