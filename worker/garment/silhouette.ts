@@ -103,7 +103,8 @@ function columnsOf(mask: Mask): { left: number; right: number } {
   return { left, right }
 }
 
-// The dark rim right under the cloth is too sharp for the soft shadow: there the garment's own colours decide.
+// The dark rim right under the cloth is too sharp for the soft shadow: there the garment's own colours decide. Far from known
+// ground, as deep in the gap under a sleeve, they must decide clearly.
 function addContactShadow(picture: GroundedPicture, ground: Mask): Mask {
   const core = invert(within(ground, Math.max(3, Math.round(0.02 * longSide(ground)))))
   const palette = paletteOf(picture.lab, core)
@@ -113,10 +114,11 @@ function addContactShadow(picture: GroundedPicture, ground: Mask): Mask {
   const joined = createMask(ground)
   for (let i = 0; i < joined.data.length; i++) {
     if (ground.data[i]) joined.data[i] = 1
-    if (ground.data[i] || !near.data[i] || light.data[i] >= 1.02) continue
     const r = light.data[i]
+    if (ground.data[i] || r >= 1.02) continue
     const toShadow = tint.data[i] + 80 * Math.max(0, 0.45 - r) + 100 * Math.max(0, r - 1)
-    if (1.25 * toShadow < distanceToPalette(picture.lab, i, palette)) joined.data[i] = 1
+    const evidence = near.data[i] ? 1.25 * toShadow : 3 * toShadow + 5
+    if (evidence < distanceToPalette(picture.lab, i, palette)) joined.data[i] = 1
   }
   return open(orMask(connectedToBorder(joined), ground), 2)
 }
