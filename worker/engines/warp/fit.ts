@@ -60,7 +60,7 @@ export function fitGarment(input: FitInput): Fit {
     chooseHalfWidth(input, { fraction: fractionAt(y), side, natural: outlineHalfWidthAt(y, side) * across })
   const shift = dot(middle, body.right)
   const centreAt = (y: number) => {
-    const fading = Math.min(Math.max((hemRow - y) / Math.max(1, hemRow - shoulderRow), 0), 1)
+    const fading = limit((hemRow - y) / Math.max(1, hemRow - shoulderRow), 0, 1)
     const level = move(body.shoulders, body.down, offset + (y - shoulderRow) * down)
     return move(level, body.right, shift * fading)
   }
@@ -83,15 +83,15 @@ export function fitGarment(input: FitInput): Fit {
 function narrowTips({ mask, body, garment }: FitInput): Sides<Point> {
   const [left, right] = garment.landmarks
   const chest = Math.max(1, Math.abs(right.armpit.x - left.armpit.x))
-  const apart = Math.min(Math.max(distance(left.shoulder, right.shoulder) / chest, 0.25), 0.95)
+  const apart = limit(distance(left.shoulder, right.shoulder) / chest, 0.25, 0.95)
   const middle = between(...body.shoulderTip, 0.5)
-  const share = Math.min(Math.max(1.12 * apart, 0.3), 0.97)
+  const share = limit(1.12 * apart, 0.3, 0.97)
   return bothSides((side) => {
     const tip = between(middle, body.shoulderTip[side], share)
     const inside = move(tip, body.down, 0.12 * body.unit)
     const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: 0.45 * body.unit })
     if (up === null) return tip
-    return move(inside, body.down, -Math.min(Math.max(up, 0.04 * body.unit), 0.3 * body.unit))
+    return move(inside, body.down, -limit(up, 0.04 * body.unit, 0.3 * body.unit))
   })
 }
 
@@ -99,7 +99,7 @@ const HEM_RANGE = { top: [0.62, 1.26], dress: [1.25, 3.2] } as const
 
 function chooseHem(natural: number, { kind }: UpperGarment, worn: WornExtent): number {
   const [least, most] = HEM_RANGE[kind]
-  const hem = Math.min(Math.max(natural, least), most)
+  const hem = limit(natural, least, most)
   // A worn top that is only a little longer is covered: nothing has to be invented below the new hem.
   const covering = worn.hem + 0.035
   return worn.hem > 0 && hem < covering && covering <= Math.max(hem + 0.18, 1) ? covering : hem
@@ -114,12 +114,28 @@ function outlineHalfWidth({ sides, axis }: UpperGarment, side: Side): (y: number
 
 // Loose or tight as the product, within what looks like clothing on this body; wider where that hides the worn top's sides.
 function chooseHalfWidth(
-  { body, worn }: FitInput,
+  { body, worn, garment }: FitInput,
   { fraction, side, natural }: { fraction: number; side: Side; natural: number },
 ): number {
   const bodyHalf = halfWidthAt(body, fraction, side)
-  const width = Math.min(Math.max(WORN_WIDTH * natural, 1.03 * bodyHalf + 0.004 * body.unit), 1.24 * bodyHalf)
+  const close = limit(WORN_WIDTH * natural, 1.03 * bodyHalf + 0.004 * body.unit, 1.24 * bodyHalf)
+  const width = garment.kind === 'dress' ? releaseSkirt(close, { body, fraction, side, natural }) : close
   const reach = worn.halfWidthAt(fraction, side)
   if (reach <= 0 || reach >= 1.45 * width) return width
   return Math.max(width, Math.min(reach + 0.012 * body.unit, 1.28 * width))
+}
+
+// From the hips downwards a skirt falls as it is cut and does not follow the legs.
+function releaseSkirt(
+  close: number,
+  { body, fraction, side, natural }: { body: BodyFrame; fraction: number; side: Side; natural: number },
+): number {
+  const hips = halfWidthAt(body, 1.1, side)
+  const least = Math.max(0.9 * hips, 1.03 * Math.min(hips, halfWidthAt(body, fraction, side)))
+  const free = limit(WORN_WIDTH * natural, least, 2.2 * hips)
+  return close + (free - close) * limit((fraction - 1) / 0.3, 0, 1)
+}
+
+function limit(value: number, least: number, most: number): number {
+  return Math.min(Math.max(value, least), most)
 }

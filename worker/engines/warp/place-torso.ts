@@ -122,7 +122,9 @@ function pairSide(
   { fit, side, armpit }: { fit: Fit; side: Side; armpit: Point },
 ): Pair[] {
   const correction = subtract(armpit, fit.edgeAt(landmarks[side].armpit.y, side))
-  const line = resample(sides[side].side, 9).slice(1)
+  // Often enough for waist, hips and the worn top's hem, however long the garment is.
+  const points = Math.max(8, Math.round(9 * (fit.hem - fit.fractionAt(landmarks[side].armpit.y))))
+  const line = resample(sides[side].side, points + 1).slice(1)
   return line.map((point, i) => {
     const rest = 1 - (i + 1) / line.length
     return [point, move(fit.edgeAt(point.y, side), correction, rest * rest)]

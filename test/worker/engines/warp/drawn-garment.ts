@@ -42,6 +42,18 @@ export function drawGarment({ sleeves = 'short' }: { sleeves?: 'short' | 'long' 
   }
 }
 
+/** A sleeveless dress: the shirt's upper part with a skirt that grows to twice its width. Its picture is left empty. */
+export function drawDress(): UpperGarment {
+  const vest = drawGarment({ sleeves: 'none' })
+  const skirt = ({ x, y }: Point): Point => {
+    const below = Math.max(0, y - 330)
+    return { x: AXIS + (x - AXIS) * (1 + below / 110), y: y + 2.5 * below }
+  }
+  const [left, right] = vest.sides.map((side) => ({ ...side, side: side.side.map(skirt), hem: side.hem.map(skirt) }))
+  const [first, last] = vest.landmarks.map((half) => ({ ...half, hem: skirt(half.hem) }))
+  return { ...vest, kind: 'dress', sides: [left, right], landmarks: [first, last] }
+}
+
 const place = (side: -1 | 1, [x, y]: readonly [number, number]): Point => ({ x: AXIS + side * x, y })
 
 function outline(side: -1 | 1, sleeves: 'short' | 'long' | 'none'): SideOutline {

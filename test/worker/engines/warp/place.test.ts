@@ -4,7 +4,7 @@ import { findParts } from '../../../../worker/engines/warp/parts.ts'
 import { type Placement, placeGarment } from '../../../../worker/engines/warp/place.ts'
 import type { UpperGarment } from '../../../../worker/garment/garment.ts'
 import type { Point } from '../../../../worker/raster/plane.ts'
-import { drawGarment } from './drawn-garment.ts'
+import { drawDress, drawGarment } from './drawn-garment.ts'
 import { ARMS_AWAY, ARMS_BENT, drawPerson, type Pose, TORSO_HALF_WIDTH } from './drawn-person.ts'
 
 function place(garment: UpperGarment, pose: Pose = ARMS_AWAY): Placement {
@@ -73,6 +73,20 @@ describe('placeGarment', () => {
     expect(vest.arms[0].length).toBeGreaterThan(100)
     expect(vest.tips[0].x).toBeGreaterThan(shirt.tips[0].x)
     expect(vest.source.length).toBe(vest.target.length)
+  })
+
+  it('lets a skirt fall from the hips as it is cut', () => {
+    const dress = place(drawDress())
+    const { person } = drawPerson()
+    const body = measureBody(person)
+    const widthAt = (f: number) => {
+      const y = body.shoulders.y + f * body.trunk
+      const near = dress.target.filter((p) => Math.abs(p.y - y) < 0.1 * body.trunk)
+      return Math.max(...near.map(({ x }) => Math.abs(x - 240)))
+    }
+    expect(dress.hem).toBeGreaterThan(1.9)
+    expect(widthAt(1.9)).toBeGreaterThan(1.4 * widthAt(0.8))
+    expect(dress.sleeves).toEqual([])
   })
 
   it('refuses a garment that would be stretched beyond recognition', () => {
