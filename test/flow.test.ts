@@ -1,0 +1,193 @@
+import { execFileSync } from 'node:child_process'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodeImage } from '../api/shared/image.ts'
+import { createAccounts } from '../api/stores/accounts.ts'
+import { type Drape, readSample, startDrape } from './support/drape.ts'
+import type { TestProgram } from './support/process.ts'
+
+/** One try-on from the caller's side: everything real, from HTTP to the picture. */
+describe('a try-on from end to end', () => {
+  let drape: Drape
+  let worker: TestProgram
+  let person: Buffer
+  let shirt: Buffer
+  let shop: Server
+  let shopUrl: string
+  const visits: string[] = []
+
+  beforeAll(async () => {
+    person = await readSample('persons/down-half-teal.jpg')
+    shirt = await readSample('garments/tshirt-mustard.jpg')
+    const pages: Readonly<Record<string, string | Buffer>> = {
+      '/shirt.jpg': shirt,
+      '/page.jpg': '<html>no picture</html>',
+    }
+    shop = createServer(({ url = '' }, response) => {
+      visits.push(url)
+      response.writeHead(pages[url] ? 200 : 404).end(pages[url])
+    })
+    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+    const { port } = shop.address() as AddressInfo
+    shopUrl = `http://127.0.0.1:${port}`
+    drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `80,443,${port}` } })
+    worker = await drape.startWorker()
+  })
+  afterAll(async () => {
+    await drape.stop()
+    shop.close()
+  })
+
+  const inline = (source: object, more: object = {}) => ({
+    products: [{ title: 'T-shirt', images: [{ source }] }],
+    person: { image: { source: { fileKey: 'me' } } },
+    ...more,
+  })
+
+  it('ends in a picture of that person wearing that garment, for one credit', async () => {
+    const before = await drape.balance()
+    const id = await drape.tryOn(inline({ fileKey: 'shirt' }, { output: { format: 'png' } }), { me: person, shirt })
+    const result = await drape.finish(id)
+    expect(result).toMatchObject({
+      generationId: id,
+      status: 'COMPLETED',
+      category: 'tops',
+      engine: { name: 'warp', kind: 'preview' },
+    })
+    expect(await drape.balance()).toBe(before - 1)
+
+    const response = await fetch(result.resultImageUrl)
+    expect(response.headers.get('content-type')).toBe('image/png')
+    const picture = await decodeImage(new Uint8Array(await response.arrayBuffer()))
+    expect(picture.width / picture.height).toBeCloseTo(4 / 5, 2)
+    // Mustard on the chest: red above green above blue, and none of the teal that the person wore.
+    const middle =
+      (Math.round(picture.height * 0.62) * picture.width + Math.round(picture.width / 2)) * picture.channels
+    const [red, green, blue] = picture.data.subarray(middle, middle + 3)
+    expect(red).toBeGreaterThan(green)
+    expect(green).toBeGreaterThan(blue + 30)
+  })
+
+  it('takes a person that was uploaded before, by id, and a product by reference', async () => {
+    const form = new FormData()
+    form.set('file', new Blob([new Uint8Array(person)]))
+    const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
+    expect(upload.status).toBe(201)
+    expect(upload.body).toMatchObject({ personDetected: true, crop: { width: expect.any(Number) } })
+    expect((await fetch(upload.body.imageUrl)).headers.get('content-type')).toBe('image/jpeg')
+
+    const byId = { person: { image: { source: { id: upload.body.imageId } } } }
+    const first = await drape.tryOn(
+      { products: [{ externalId: 'mustard', images: [{ source: { url: `${shopUrl}/shirt.jpg` } }] }], ...byId },
+      {},
+    )
+    expect(await drape.finish(first)).toMatchObject({ status: 'COMPLETED' })
+    const second = await drape.call('POST', '/tryon/v1/try-on', {
+      body: { products: [{ externalId: 'mustard' }], ...byId },
+    })
+    expect(second.body).toMatchObject({ status: 'PENDING', productExternalId: 'mustard' })
+    expect(await drape.finish(second.body.generationId)).toMatchObject({ status: 'COMPLETED' })
+    // The shop is asked once; the second time the picture is ours.
+    expect(visits.filter((path) => path === '/shirt.jpg')).toHaveLength(1)
+  })
+
+  it('fetches the person by URL', async () => {
+    const body = inline({ fileKey: 'shirt' }, { person: { image: { source: { url: `${shopUrl}/shirt.jpg` } } } })
+    const id = await drape.tryOn({ ...body, output: { engine: 'mock' } }, { shirt })
+    expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
+    const missing = await drape.call('POST', '/tryon/v1/try-on', {
+      body: inline(
+        { url: `${shopUrl}/shirt.jpg` },
+        { person: { image: { source: { url: `${shopUrl}/nobody.jpg` } } } },
+      ),
+    })
+    expect(missing).toMatchObject({ status: 400, body: { code: 'CUSTOMER_IMAGE_FETCH_FAILED' } })
+  })
+
+  it.each([
+    ['cannot be reached', '/missing.jpg', 'PRODUCT_IMAGE_FETCH_FAILED'],
+    ['is no picture', '/page.jpg', 'PRODUCT_IMAGE_FETCH_FAILED'],
+  ])('fails with a refund when the product image %s', async (_, path, code) => {
+    const before = await drape.balance()
+    const id = await drape.tryOn(inline({ url: shopUrl + path }), { me: person })
+    const result = await drape.finish(id)
+    expect(result).toMatchObject({ status: 'FAILED', errorMessage: expect.any(String) })
+    expect([code, 'UNSUPPORTED_IMAGE_TYPE', 'INVALID_IMAGE']).toContain(result.errorCode)
+    expect(result).not.toHaveProperty('resultImageUrl')
+    expect(await drape.balance()).toBe(before)
+  })
+
+  it('fails with a refund when the photo shows nobody', async () => {
+    const before = await drape.balance()
+    const id = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: shirt, shirt })
+    expect(await drape.finish(id)).toMatchObject({ status: 'FAILED', errorCode: 'NO_PERSON_DETECTED' })
+    expect(await drape.balance()).toBe(before)
+  })
+
+  it('fails with a refund when the garment is worn by somebody in its picture, or cannot be placed', async () => {
+    const before = await drape.balance()
+    const worn = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt: person })
+    expect(await drape.finish(worn)).toMatchObject({
+      status: 'FAILED',
+      errorCode: 'MISSING_REQUIRED_CLASSIFICATION',
+    })
+    const trousers = await readSample('garments/trousers-black.jpg')
+    const lower = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt: trousers })
+    expect(await drape.finish(lower)).toMatchObject({ status: 'FAILED', errorCode: 'RESULT_REJECTED' })
+    expect(await drape.balance()).toBe(before)
+  })
+
+  it('charges nothing for the mock engine and gives the photo back', async () => {
+    const before = await drape.balance()
+    const id = await drape.tryOn(inline({ fileKey: 'shirt' }, { output: { engine: 'mock', format: 'png' } }), {
+      me: person,
+      shirt,
+    })
+    expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED', engine: { name: 'mock' } })
+    expect(await drape.balance()).toBe(before)
+  })
+
+  it('survives the death of its worker: another one ends the job, charged once', async () => {
+    const before = await drape.balance()
+    const ids = await Promise.all(
+      Array.from({ length: 4 }, () => drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt })),
+    )
+    await worker.end('SIGKILL')
+    worker = await drape.startWorker()
+    for (const id of ids) expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
+    expect(await drape.balance()).toBe(before - 4)
+    expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
+  })
+
+  it('goes on after its inference process was killed', async () => {
+    const children = execFileSync('pgrep', ['-P', String(worker.pid), '-f', 'inference/process.ts'], {
+      encoding: 'utf8',
+    })
+    process.kill(Number(children.trim().split('\n')[0]), 'SIGKILL')
+    const id = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt })
+    expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('keeps the photo’s own pixels outside of what it changed', async () => {
+    const output = { format: 'png' }
+    const [mock, warped] = await Promise.all(
+      ['mock', 'warp'].map(async (engine) => {
+        const id = await drape.tryOn(inline({ fileKey: 'shirt' }, { output: { ...output, engine } }), {
+          me: person,
+          shirt,
+        })
+        const { resultImageUrl } = await drape.finish(id)
+        return decodeImage(new Uint8Array(await (await fetch(resultImageUrl)).arrayBuffer()))
+      }),
+    )
+    expect([warped.width, warped.height]).toEqual([mock.width, mock.height])
+    const rowBytes = mock.width * 3
+    const topRows = Math.round(mock.height * 0.12) * rowBytes
+    expect(Buffer.from(warped.data.subarray(0, topRows)).equals(Buffer.from(mock.data.subarray(0, topRows)))).toBe(true)
+    let same = 0
+    for (let i = 0; i < mock.data.length; i++) same += mock.data[i] === warped.data[i] ? 1 : 0
+    expect(same / mock.data.length).toBeGreaterThan(0.3)
+    expect(same / mock.data.length).toBeLessThan(0.97)
+  })
+})

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { reserveFreePort } from '../scripts/stack/ports.ts'
+import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
+import { spawnProcess, type TestProcess } from './support/process.ts'
+import { type OwnRedis, startOwnRedis } from './support/redis.ts'
+
+describe('starting and stopping', () => {
+  const undo: (() => Promise<unknown>)[] = []
+  afterEach(async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  })
+
+  async function startDrapeOver(redis: OwnRedis): Promise<Drape> {
+    const drape = await startDrape({ env: { REDIS_URL: redis.url } })
+    undo.push(() => drape.stop())
+    return drape
+  }
+  const mockTryOn = async (drape: Drape) => {
+    const [me, shirt] = [await readSample('persons/down-half-teal.jpg'), await readSample('garments/tshirt-navy.jpg')]
+    const body = {
+      products: [{ images: [{ source: { fileKey: 'shirt' } }] }],
+      person: { image: { source: { fileKey: 'me' } } },
+      output: { engine: 'mock' },
+    }
+    return drape.call('POST', '/tryon/v1/try-on', { body: formOf(body, { me, shirt }) })
+  }
+  const readiness = async (url: string) => {
+    const response = await fetch(`${url}/readyz`)
+    return { status: response.status, body: (await response.json()) as { failed?: Record<string, string> } }
+  }
+  async function until<T>(look: () => Promise<T | false>): Promise<T> {
+    for (;;) {
+      const seen = await look().catch(() => false as const)
+      if (seen !== false) return seen
+      await sleep(50)
+    }
+  }
+
+  it.each(['api', 'worker'] as const)('the %s starts while Postgres and Redis are away, and says so', async (name) => {
+    const [port, probe, gone] = await Promise.all([reserveFreePort(), reserveFreePort(), reserveFreePort()])
+    await Promise.all([port, probe, gone].map(({ release }) => release()))
+    const started: TestProcess = await spawnProcess({
+      command: process.execPath,
+      args: [`${name}/main.ts`],
+      cwd: process.cwd(),
+      env: {
+        ...process.env,
+        NODE_ENV: 'development',
+        DATABASE_URL: `postgres://drape@127.0.0.1:${gone.port}/drape`,
+        REDIS_URL: `redis://127.0.0.1:${gone.port}`,
+        STORAGE_URL: `file:${process.env.TMPDIR ?? '/tmp'}/drape-away`,
+        PORT: String(port.port),
+        PROBE_PORT: String(probe.port),
+      },
+    })
+    undo.push(() => started.end())
+    const ready = await until(() => readiness(`http://127.0.0.1:${probe.port}`))
+    expect(ready.status).toBe(503)
+    expect(Object.keys(ready.body.failed ?? {})).toEqual(expect.arrayContaining(['postgres', 'redis']))
+    expect((await fetch(`http://127.0.0.1:${probe.port}/healthz`)).status).toBe(200)
+    expect(await started.end('SIGTERM')).toBe(0)
+  })
+
+  it('accepts while Redis is away, and the job runs when it is back', async () => {
+    const redis = await startOwnRedis()
+    undo.push(() => redis.kill())
+    const drape = await startDrapeOver(redis)
+    await drape.startWorker()
+    await redis.kill()
+    const started = performance.now()
+    const accepted = await mockTryOn(drape)
+    expect(accepted.status).toBe(201)
+    expect(performance.now() - started).toBeLessThan(5000)
+    await until(async () => (await readiness(drape.api.probeUrl)).status === 503)
+    await redis.restart()
+    expect(await drape.finish(accepted.body.generationId)).toMatchObject({ status: 'COMPLETED' })
+    await until(async () => (await readiness(drape.api.probeUrl)).status === 200)
+  })
+
+  it('loses nothing when Redis is wiped with jobs in it', async () => {
+    const redis = await startOwnRedis()
+    undo.push(() => redis.kill())
+    const drape = await startDrapeOver(redis)
+    const accepted = await Promise.all([mockTryOn(drape), mockTryOn(drape), mockTryOn(drape)])
+    await sleep(700)
+    await redis.restart()
+    await drape.startWorker()
+    for (const { body } of accepted)
+      expect(await drape.finish(body.generationId)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('a worker that is told to stop finishes its job and ends with 0', async () => {
+    const redis = await startOwnRedis()
+    undo.push(() => redis.kill())
+    const drape = await startDrapeOver(redis)
+    const worker = await drape.startWorker()
+    const accepted = await Promise.all([mockTryOn(drape), mockTryOn(drape)])
+    expect(await worker.end('SIGTERM')).toBe(0)
+    const { body } = await drape.call('GET', `/tryon/v1/generations/${accepted[0].body.generationId}`)
+    expect(body.status).not.toBe('PROCESSING')
+    await drape.startWorker()
+    for (const { body } of accepted)
+      expect(await drape.finish(body.generationId)).toMatchObject({ status: 'COMPLETED' })
+  })
+})

@@ -1,0 +1,134 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createDatabase, type Database } from '../../api/shared/database.ts'
+import { type AccountSettings, createAccounts } from '../../api/stores/accounts.ts'
+import { createTestDatabase } from './postgres.ts'
+import { startProgram, type TestProgram } from './process.ts'
+import { createTestRedis } from './redis.ts'
+import { requestService } from './request-service.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what the service says, whatever its shape is
+  readonly body: any
+}
+
+/** An API over a database, a Redis and a storage of its own, with an account; workers are started by the test. */
+export interface Drape {
+  readonly api: TestProgram
+  readonly database: Database
+  readonly env: Readonly<Record<string, string>>
+  readonly accountId: string
+  readonly apiKey: string
+  startWorker(env?: Readonly<Record<string, string>>): Promise<TestProgram>
+  createAccount(credits: number, settings?: AccountSettings): Promise<{ id: string; apiKey: string }>
+  /** A request with the account's key. A plain object is sent as JSON, FormData as multipart. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  /** Posts a try-on with files and resolves with its id. */
+  tryOn(body: unknown, files?: Readonly<Record<string, Uint8Array>>): Promise<string>
+  /** Polls until the generation has ended. */
+  finish(generationId: string): Promise<Answer['body']>
+  balance(): Promise<number>
+  stop(): Promise<void>
+}
+
+export interface CallOptions {
+  readonly body?: unknown
+  readonly key?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A test sends in seconds what a caller sends in minutes. */
+const PLENTY = { writesPerMinute: 1_000_000, readsPerMinute: 1_000_000 }
+
+export async function startDrape({
+  credits = 20,
+  env = {},
+}: {
+  credits?: number
+  env?: Record<string, string>
+} = {}): Promise<Drape> {
+  const [testDatabase, redisUrl, folder] = await Promise.all([
+    createTestDatabase(),
+    createTestRedis(),
+    requestService('folder', null),
+  ])
+  const variables = {
+    DATABASE_URL: testDatabase.url,
+    REDIS_URL: redisUrl,
+    STORAGE_URL: `file:${folder.path}`,
+    FETCH_ALLOW_CIDRS: '127.0.0.0/8',
+    ...env,
+  }
+  const database = createDatabase(testDatabase.url, { poolSize: 2 })
+  const { id: accountId, apiKey } = await createAccounts(database).insert({
+    name: 'Test',
+    email: null,
+    credits,
+    settings: PLENTY,
+  })
+  const api = await startProgram('api', variables)
+  const workers: TestProgram[] = []
+
+  const drape: Drape = {
+    api,
+    database,
+    env: variables,
+    accountId,
+    apiKey,
+    startWorker: async (more = {}) => {
+      const worker = await startProgram('worker', { ...variables, PUBLIC_URL: api.url, ...more })
+      workers.push(worker)
+      return worker
+    },
+    createAccount: (amount, settings = PLENTY) =>
+      createAccounts(database).insert({ name: 'Other', email: null, credits: amount, settings }),
+    call: async (method, path, { body, key = apiKey, headers = {} } = {}) => {
+      const isForm = body instanceof FormData
+      const response = await fetch(`${api.url}${path}`, {
+        method,
+        headers: {
+          ...(key !== null && { 'x-api-key': key }),
+          ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        body: isForm || typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body),
+      })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+    },
+    tryOn: async (body, files = {}) => {
+      const answer = await drape.call('POST', '/tryon/v1/try-on', { body: formOf(body, files) })
+      if (answer.status !== 201) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`)
+      return answer.body.generationId
+    },
+    finish: async (generationId) => {
+      for (;;) {
+        const { body } = await drape.call('GET', `/tryon/v1/generations/${generationId}`)
+        if (body.status === 'COMPLETED' || body.status === 'FAILED') return body
+        await sleep(50)
+      }
+    },
+    balance: async () => (await drape.call('GET', '/tryon/v1/account/credits')).body.creditBalance,
+    stop: async () => {
+      await Promise.all([api, ...workers].map((program) => program.end()))
+      await database.end()
+      await testDatabase.drop()
+    },
+  }
+  return drape
+}
+
+/** A multipart body: `data` as JSON beside named files. */
+export function formOf(data: unknown, files: Readonly<Record<string, Uint8Array>>): FormData {
+  const form = new FormData()
+  if (data !== undefined) form.set('data', JSON.stringify(data))
+  for (const [name, bytes] of Object.entries(files)) form.set(name, new Blob([new Uint8Array(bytes)]), `${name}.jpg`)
+  return form
+}
+
+/** A picture of `scripts/samples`, for example `persons/astronaut.jpg`. */
+export function readSample(path: string): Promise<Buffer> {
+  return readFile(new URL(`../../scripts/samples/${path}`, import.meta.url))
+}
