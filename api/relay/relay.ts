@@ -44,7 +44,7 @@ export function createRelay(options: {
       await work()
       failing.delete(name)
     } catch (error) {
-      if (!failing.has(name)) log.warn({ err: error, pass: name }, 'relay pass failed')
+      log[failing.has(name) ? 'debug' : 'warn']({ err: error, pass: name }, 'relay pass failed')
       failing.add(name)
     }
   }

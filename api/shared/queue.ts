@@ -9,16 +9,18 @@ export type QueueName = (typeof QUEUES)[number]
 export type Redis = ReturnType<typeof createRedis>
 
 /**
- * One connection that comes back by itself whenever Redis does. Commands fail at once while it is away, so that no request
- * ever hangs on it.
+ * One connection that comes back by itself whenever Redis does. While it is away a producer's commands fail at once, so that no
+ * request hangs on them; a consumer's wait, because BullMQ's worker repeats a failed command without ever pausing.
  */
-export function createRedis(url: string, log: Log) {
+export function createRedis(url: string, { role, log }: { role: 'producer' | 'consumer'; log: Log }) {
   const client = createClient({
     url,
-    disableOfflineQueue: true,
+    disableOfflineQueue: role === 'producer',
     socket: { connectTimeout: 2000, reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), 1000) },
   })
   const connection = createNodeRedisClient(client)
+  // It repeats the client's errors, which have a listener below.
+  connection.on('error', () => {})
   let reachable = true
   client.on('error', (error: Error) => {
     if (reachable) log.warn({ reason: error.message }, 'Redis is away')
@@ -28,6 +30,11 @@ export function createRedis(url: string, log: Log) {
     if (!reachable) log.info('Redis is back')
     reachable = true
   })
+  // The client gives a connection up for good that breaks while it is being made.
+  const watchdog = setInterval(() => {
+    if (!client.isOpen) client.connect().catch(() => {})
+  }, 1000)
+  watchdog.unref()
   return {
     client,
     connection,
@@ -68,6 +75,7 @@ export function createRedis(url: string, log: Log) {
       return new Set(ids.filter((_, i) => Number(found[i]) === 1))
     },
     close: async () => {
+      clearInterval(watchdog)
       if (client.isOpen) client.destroy()
     },
   }
@@ -116,7 +124,8 @@ export function createJobQueue<T>({
   return {
     add: async (jobs) => {
       mustBeReady()
-      await queue.addBulk(jobs.map(({ id, data }) => ({ name, data, opts: { jobId: id } })))
+      // One by one and not addBulk: its transaction finds no scripts in a Redis that was started anew and does not load them again.
+      await Promise.all(jobs.map(({ id, data }) => queue.add(name, data, { jobId: id })))
     },
     run: async (job, ms) => {
       if (!events) throw new Error(`The queue ${name} was opened without results`)
@@ -124,12 +133,16 @@ export function createJobQueue<T>({
       const added = await queue.add(name, job.data, { jobId: job.id })
       return added.waitUntilFinished(events, ms).catch(() => null)
     },
-    countWaiting: () => queue.getWaitingCount(),
-    known: (ids) => (ids.length === 0 ? Promise.resolve(new Set()) : redis.known(name, ids)),
-    close: async () => {
-      await events?.close()
-      await queue.close()
+    // While the connection was never made BullMQ would wait for it without end.
+    countWaiting: async () => {
+      mustBeReady()
+      return queue.getWaitingCount()
     },
+    known: async (ids) => {
+      mustBeReady()
+      return ids.length === 0 ? new Set() : redis.known(name, ids)
+    },
+    close: () => atMost(CLOSE_MS, Promise.all([events?.close(), queue.close()])),
   }
 }
 
@@ -156,7 +169,13 @@ export function createConsumer({
   concurrency: number
   handle: (job: Job<unknown>) => Promise<unknown>
 }): Consumer {
-  const worker = new Worker(name, (job) => handle({ id: job.id ?? '', data: job.data }), {
+  const inHand = new Set<Promise<unknown>>()
+  const run = (job: Job<unknown>) => {
+    const running = handle(job).finally(() => inHand.delete(running))
+    inHand.add(running)
+    return running
+  }
+  const worker = new Worker(name, (job) => run({ id: job.id ?? '', data: job.data }), {
     connection: redis.connection as IRedisClient as never,
     concurrency,
     lockDuration: 10_000,
@@ -167,16 +186,33 @@ export function createConsumer({
     autorun: false,
   })
   worker.on('error', () => {})
+  // A connection that is lost while the worker starts ends its run; it is begun again until the worker is closed.
+  const keepRunning = async () => {
+    while (!worker.closing) {
+      await worker.run().catch(() => {})
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+  }
   return {
     isRunning: () => worker.isRunning(),
     setTaking: async (taking) => {
       if (!taking) return worker.pause(true)
       if (worker.isPaused()) worker.resume()
-      // Settles when the worker is closed; its errors have been told above.
-      else if (!worker.isRunning()) worker.run().catch(() => {})
+      else if (!worker.isRunning()) keepRunning()
     },
-    close: () => worker.close(),
+    close: async () => {
+      const closed = worker.close()
+      await Promise.allSettled(inHand)
+      await atMost(CLOSE_MS, closed)
+    },
   }
+}
+
+// Saying goodbye to a Redis that is away would take for ever.
+const CLOSE_MS = 1000
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  await Promise.race([work.catch(() => {}), new Promise((resolve) => setTimeout(resolve, ms))])
 }
 
 function workersKey(queue: QueueName): string {
