@@ -1,5 +1,6 @@
 import { createApp } from './app.ts'
 import { readApiConfig } from './config.ts'
+import { createGenerationWatch } from './generation-watch.ts'
 import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
@@ -10,15 +11,17 @@ import { createRelay } from './relay/relay.ts'
 import { objectRoutes } from './routes/objects.ts'
 import { accountRoutes } from './routes/server/account.ts'
 import { generationRoutes } from './routes/server/generations.ts'
+import { createGenerationView } from './routes/server/generations.view.ts'
 import { imageRoutes } from './routes/server/images.ts'
 import { tryOnRoutes } from './routes/server/try-on.ts'
 import { createDatabase, pingDatabase } from './shared/database.ts'
 import { createImageFetcher } from './shared/fetch-image.ts'
-import type { PrepareJob, TryOnJob } from './shared/generation.ts'
+import { generationChannel, type PrepareJob, type TryOnJob } from './shared/generation.ts'
 import { createLifecycle } from './shared/lifecycle.ts'
 import { createLog } from './shared/log.ts'
 import { createMetrics } from './shared/metrics.ts'
 import { createProbeServer } from './shared/probes.ts'
+import { createPublish, createSubscriptions } from './shared/pub-sub.ts'
 import { createJobQueue, createRedis } from './shared/queue.ts'
 import { createStorage } from './shared/storage/storage.ts'
 import { createGenerations } from './shared/stores/generations.ts'
@@ -26,6 +29,8 @@ import { createImages } from './shared/stores/images.ts'
 import { createObjects } from './shared/stores/objects.ts'
 import { acceptGeneration } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
+import { createWaiting } from './stores/waiting.ts'
+import { createWaitEstimate } from './wait-estimate.ts'
 
 const config = readApiConfig(process.env)
 const log = createLog({ process: 'api', level: config.LOG_LEVEL })
@@ -36,6 +41,8 @@ const database = createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE
 lifecycle.onStop('database', () => database.end())
 const redis = createRedis(config.REDIS_URL, log)
 lifecycle.onStop('redis', () => redis.close())
+const subscriptions = createSubscriptions(() => createRedis(config.REDIS_URL, log))
+lifecycle.onStop('subscriptions', () => subscriptions.close())
 const storage = createStorage(config.STORAGE_URL, {
   publicUrl: config.PUBLIC_URL,
   signingSecret: config.SIGNING_SECRET,
@@ -47,7 +54,8 @@ const prepareQueue = createJobQueue<PrepareJob>({ redis, name: 'prepare', result
 lifecycle.onStop('prepare queue', () => prepareQueue.close())
 
 const accounts = createAccounts(database)
-const generations = createGenerations(database)
+const publish = createPublish(redis, log)
+const generations = createGenerations(database, (change) => publish(generationChannel(change.id), change))
 const objects = createObjects(database)
 const fetchImage = createImageFetcher({
   allowCidrs: config.FETCH_ALLOW_CIDRS,
@@ -62,12 +70,18 @@ const personPhotos = createPersonPhotos({
   countWorkers: () => redis.countSlots('prepare'),
 })
 const productPhotos = createProductPhotos({ objects, storage })
+const watch = createGenerationWatch({ generations, subscriptions })
+const countSlots = () => redis.countSlots('try-on')
+const present = createGenerationView({
+  storage,
+  estimateWait: createWaitEstimate({ waiting: createWaiting(database), countSlots }),
+})
 
 const relay = createRelay({
   outbox: createOutbox(database),
   generations,
   queue: tryOnQueue,
-  countSlots: () => redis.countSlots('try-on'),
+  countSlots,
   log,
   metrics,
 })
@@ -91,7 +105,7 @@ const app = createApp({
       defaultEngine: config.DEFAULT_ENGINE,
     }),
     imageRoutes({ guards: writing, photos: personPhotos, storage }),
-    generationRoutes({ guards: reading, generations, storage }),
+    generationRoutes({ guards: reading, generations, watch, present }),
     accountRoutes({ guards: reading, accounts }),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
   ],
@@ -107,4 +121,9 @@ const server = app.listen(config.PORT, () => log.info({ port: config.PORT }, 'li
 // Time for a slow but honest upload of 10 MB; slower ones are cut so that they cannot hold the server.
 server.requestTimeout = 60_000
 server.headersTimeout = 15_000
-lifecycle.onStop('server', () => new Promise((resolve) => server.close(resolve)))
+lifecycle.onStop('server', async () => {
+  const closed = new Promise((resolve) => server.close(resolve))
+  // What is still open by then are callers that follow a generation.
+  watch.stop()
+  await closed
+})

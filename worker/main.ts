@@ -1,11 +1,12 @@
 import { hostname } from 'node:os'
 import { createDatabase, pingDatabase } from '../api/shared/database.ts'
 import { createImageFetcher } from '../api/shared/fetch-image.ts'
-import { PrepareJobSchema, TryOnJobSchema } from '../api/shared/generation.ts'
+import { generationChannel, PrepareJobSchema, TryOnJobSchema } from '../api/shared/generation.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
 import { createMetrics } from '../api/shared/metrics.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
+import { createPublish } from '../api/shared/pub-sub.ts'
 import { createConsumer, createRedis, type QueueName } from '../api/shared/queue.ts'
 import { compileParser } from '../api/shared/schema.ts'
 import { createStorage } from '../api/shared/storage/storage.ts'
@@ -50,9 +51,10 @@ const inference = createInferencePool(
 lifecycle.onStop('inference', () => inference.stop())
 
 const images = createImages(database)
+const publish = createPublish(redis, log)
 const parts = {
   worker,
-  generations: createGenerations(database),
+  generations: createGenerations(database, (change) => publish(generationChannel(change.id), change)),
   objects: createObjects(database),
   storage,
   inference,

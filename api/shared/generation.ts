@@ -3,6 +3,20 @@ import { type Static, Type } from './schema.ts'
 export const STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const
 export type Status = (typeof STATUSES)[number]
 
+/** One move of a generation, as processes tell each other. `updatedAt` (ms since 1970) strictly grows with each. */
+export const GenerationChangeSchema = Type.Object({
+  id: Type.String(),
+  status: Type.Enum([...STATUSES]),
+  progress: Type.Union([Type.Number(), Type.Null()]),
+  updatedAt: Type.Integer(),
+})
+export type GenerationChange = Static<typeof GenerationChangeSchema>
+
+/** Where the moves of a generation are told. */
+export function generationChannel(id: string): string {
+  return `drape:generation:${id}`
+}
+
 /** After so many attempts a retryable fault counts as final. */
 export const MAX_ATTEMPTS = 3
 

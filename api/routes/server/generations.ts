@@ -1,45 +1,56 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
+import { streamEvents } from '../../event-stream.ts'
+import type { GenerationWatch } from '../../generation-watch.ts'
 import { DrapeError } from '../../shared/errors.ts'
-import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { GenerationRecord, Generations } from '../../shared/stores/generations.ts'
 import type { AppContext, AppState } from '../../state.ts'
-import { presentGeneration } from './generations.view.ts'
+import type { PresentGeneration } from './generations.view.ts'
 
 export interface GenerationsOptions {
   readonly guards: readonly Middleware<AppState>[]
   readonly generations: Generations
-  readonly storage: ObjectStorage
+  readonly watch: GenerationWatch
+  readonly present: PresentGeneration
 }
 
-/** Seconds that a result link works; fetching the generation again gives a fresh one. */
-const RESULT_SECONDS = 3600
-
-/** GET /generations/:id */
+/** GET /generations/:id, GET /generations/:id/events, POST /generations/:id/cancel */
 export function generationRoutes(options: GenerationsOptions): Router<AppState> {
   const router = new Router<AppState>({ prefix: '/tryon/v1' })
-  router.get('/generations/:id', ...(options.guards as never[]), (ctx: AppContext) => getGeneration(ctx, options))
+  const guards = options.guards as never[]
+  router.get('/generations/:id', ...guards, (ctx: AppContext) => getGeneration(ctx, options))
+  router.get('/generations/:id/events', ...guards, (ctx: AppContext) => getEvents(ctx, options))
+  router.post('/generations/:id/cancel', ...guards, (ctx: AppContext) => postCancel(ctx, options))
   return router
 }
 
-async function getGeneration(ctx: AppContext, { generations, storage }: GenerationsOptions): Promise<void> {
-  const generation = await findOwn(ctx, generations)
-  ctx.body = presentGeneration(generation, await resultUrl(generation, storage))
+async function getGeneration(ctx: AppContext, { generations, present }: GenerationsOptions): Promise<void> {
+  ctx.body = await present(await findOwn(ctx, generations))
 }
 
+async function getEvents(ctx: AppContext, { generations, watch, present }: GenerationsOptions): Promise<void> {
+  const { id } = await findOwn(ctx, generations)
+  streamEvents(ctx, async function* (gone) {
+    for await (const generation of watch.follow(id, gone)) {
+      yield { id: String(generation.updatedAt.getTime()), data: await present(generation) }
+    }
+  })
+}
+
+async function postCancel(ctx: AppContext, { generations, present }: GenerationsOptions): Promise<void> {
+  const { id } = await findOwn(ctx, generations)
+  const message = 'The generation was cancelled.'
+  await generations.fail({ id, attempt: null, code: 'GENERATION_CANCELLED', message })
+  ctx.body = await present(await findOwn(ctx, generations))
+}
+
+const ID = /^gen_[\w-]{1,100}$/
+
 async function findOwn(ctx: AppContext, generations: Generations): Promise<GenerationRecord> {
-  const generation = await generations.find(ctx.params.id)
+  const generation = ID.test(ctx.params.id) ? await generations.find(ctx.params.id) : null
   if (!generation) throw new DrapeError('GENERATION_NOT_FOUND', 'There is no such generation.')
   if (generation.accountId !== ctx.state.account.id) {
     throw new DrapeError('FORBIDDEN', 'The generation belongs to another account.')
   }
   return generation
-}
-
-async function resultUrl(
-  { resultKey, imagesExpireAt }: GenerationRecord,
-  storage: ObjectStorage,
-): Promise<string | null> {
-  if (resultKey === null || imagesExpireAt.getTime() <= Date.now()) return null
-  return storage.signedUrl(resultKey, { expiresInSeconds: RESULT_SECONDS })
 }

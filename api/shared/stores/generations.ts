@@ -1,6 +1,6 @@
 import { type Database, Json, rowType, sql, Timestamp } from '../database.ts'
 import type { ErrorCode } from '../errors.ts'
-import { LEASE_SECONDS, MAX_ATTEMPTS } from '../generation.ts'
+import { type GenerationChange, LEASE_SECONDS, MAX_ATTEMPTS, STATUSES } from '../generation.ts'
 import { type Static, Type } from '../schema.ts'
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
@@ -8,7 +8,8 @@ const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
 const GenerationRow = Type.Object({
   id: Type.String(),
   accountId: Type.String(),
-  status: Type.Enum(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED']),
+  productExternalId: Type.String(),
+  status: Type.Enum([...STATUSES]),
   attempt: Type.Integer(),
   progress: Nullable(Type.Number()),
   resultKey: Nullable(Type.String()),
@@ -25,14 +26,23 @@ const GenerationRow = Type.Object({
 export type GenerationRecord = Static<typeof GenerationRow>
 
 const columns = sql.fragment`
-  id, account_id as "accountId", status, attempt, progress, result_key as "resultKey", images_expire_at as "imagesExpireAt",
+  id, account_id as "accountId", product_external_id as "productExternalId", status, attempt, progress, result_key as "resultKey", images_expire_at as "imagesExpireAt",
   error_code as "errorCode", error_message as "errorMessage", warnings, timings, engine_info as "engineInfo", category,
   created_at as "createdAt", updated_at as "updatedAt"`
 
 /** Time of a change: strictly later than the change before it, also when a clock steps back. */
 const nextUpdate = sql.fragment`greatest(now_ms(), updated_at + interval '1 millisecond')`
 
-const Ended = rowType(Type.Object({ id: Type.String() }))
+const Moved = rowType(
+  Type.Object({
+    id: Type.String(),
+    status: Type.Enum([...STATUSES]),
+    progress: Nullable(Type.Number()),
+    updatedAt: Timestamp,
+  }),
+)
+const moved = sql.fragment`id, status, progress, updated_at as "updatedAt"`
+const moving = sql.type(Moved)
 
 export type Generations = ReturnType<typeof createGenerations>
 
@@ -53,32 +63,43 @@ export interface Outcome {
  * The life of a generation. Every move is one conditional statement that names the attempt it belongs to, so a late or doubled
  * call changes nothing; each returns whether it moved the generation.
  */
-export function createGenerations(database: Database) {
+export function createGenerations(database: Database, announce: (change: GenerationChange) => void = () => {}) {
+  const move = async (statement: ReturnType<typeof moving>): Promise<GenerationChange[]> => {
+    const changes = (await database.any(statement)).map((row) => ({ ...row, updatedAt: row.updatedAt.getTime() }))
+    changes.forEach(announce)
+    return changes
+  }
+  const moves = async (statement: ReturnType<typeof moving>) => (await move(statement)).length > 0
+
   return {
     find: (id: string) =>
       database.maybeOne(sql.type(rowType(GenerationRow))`select ${columns} from generations where id = ${id}`),
 
+    findMany: (ids: readonly string[]) =>
+      database.any(sql.type(rowType(GenerationRow))`
+        select ${columns} from generations where id = any(${sql.array([...ids], 'text')})`),
+
     /** PENDING → PROCESSING with a lease; false when this attempt is over, taken or cancelled. */
     start: async ({ id, attempt, worker }: { id: string; attempt: number; worker: string }) =>
-      (await database.maybeOne(sql.type(Ended)`
+      moves(moving`
         update generations
         set status = 'PROCESSING', worker = ${worker}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
             started_at = now_ms(), progress = 0, updated_at = ${nextUpdate}
         where id = ${id} and attempt = ${attempt} and status = 'PENDING' and deadline_at > now()
-        returning id`)) !== null,
+        returning ${moved}`),
 
     /** Keeps the lease; false when the attempt no longer is this worker's, which then has to stop. */
     renew: async ({ id, attempt, progress }: { id: string; attempt: number; progress: number }) =>
-      (await database.maybeOne(sql.type(Ended)`
+      moves(moving`
         update generations
         set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}), progress = ${progress},
             updated_at = case when progress is distinct from ${progress}::real then ${nextUpdate} else updated_at end
         where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
-        returning id`)) !== null,
+        returning ${moved}`),
 
     /** PROCESSING → COMPLETED. */
     complete: async ({ id, attempt, outcome }: { id: string; attempt: number; outcome: Outcome }) =>
-      (await database.maybeOne(sql.type(Ended)`
+      moves(moving`
         with ended as (
           update generations
           set status = 'COMPLETED', result_key = ${outcome.resultKey}, progress = 1, lease_until = null,
@@ -86,9 +107,11 @@ export function createGenerations(database: Database) {
               engine_info = ${sql.jsonb({ ...outcome.engineInfo })}, category = ${outcome.category},
               finished_at = now_ms(), updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
-          returning id
+          returning ${moved}, images_expire_at
+        ), claimed as (
+          update objects set expires_at = images_expire_at from ended where objects.key = ${outcome.resultKey}
         ), cleared as (delete from outbox using ended where generation_id = ended.id)
-        select id from ended`)) !== null,
+        select id, status, progress, "updatedAt" from ended`),
 
     /** Any waiting or running state → FAILED, with the credit given back. `attempt` null means whichever attempt it is. */
     fail: async ({
@@ -102,19 +125,19 @@ export function createGenerations(database: Database) {
       code: ErrorCode
       message: string
     }) =>
-      (await database.maybeOne(sql.type(Ended)`
+      moves(moving`
         with ended as (
           update generations
           set status = 'FAILED', error_code = ${code}, error_message = ${message}, lease_until = null,
               finished_at = now_ms(), updated_at = ${nextUpdate}
           where id = ${id} and status in ('PENDING', 'PROCESSING') and (${attempt}::int is null or attempt = ${attempt})
-          returning id, account_id, cost
+          returning id, account_id, cost, status, progress, updated_at
         ), ${refundEnded}
-        select id from ended`)) !== null,
+        select ${moved} from ended`),
 
     /** PROCESSING → PENDING for another attempt after `delaySeconds`; FAILED with a refund when this was the last one. */
     retry: async ({ id, attempt, delaySeconds }: { id: string; attempt: number; delaySeconds: number }) =>
-      (await database.maybeOne(sql.type(Ended)`
+      moves(moving`
         with again as (
           update generations
           set status = case when attempt >= ${MAX_ATTEMPTS} then 'FAILED' else 'PENDING' end,
@@ -124,14 +147,14 @@ export function createGenerations(database: Database) {
               attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
               lease_until = null, progress = null, updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
-          returning id, account_id, cost, status, attempt
+          returning id, account_id, cost, status, attempt, progress, updated_at
         ), ended as (select id, account_id, cost from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(delaySeconds)}
-        select id from again`)) !== null,
+        select ${moved} from again`),
 
     /** Takes back what lost workers held: PENDING again, or FAILED when it was the last attempt. Returns how many. */
     recoverLost: async (limit: number) =>
       (
-        await database.any(sql.type(Ended)`
+        await move(moving`
         with lost as (
           select id from generations where status = 'PROCESSING' and lease_until < now()
           order by lease_until limit ${limit} for update skip locked
@@ -144,15 +167,15 @@ export function createGenerations(database: Database) {
               attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
               lease_until = null, progress = null, updated_at = ${nextUpdate}
           from lost where generations.id = lost.id
-          returning generations.id, account_id, cost, status, attempt
+          returning generations.id, account_id, cost, status, attempt, progress, updated_at
         ), ended as (select id, account_id, cost from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(0)}
-        select id from again`)
+        select ${moved} from again`)
       ).length,
 
     /** Ends what is past its deadline, with a refund. Returns how many. */
     failOverdue: async (limit: number) =>
       (
-        await database.any(sql.type(Ended)`
+        await move(moving`
         with overdue as (
           select id from generations where status in ('PENDING', 'PROCESSING') and deadline_at <= now()
           order by deadline_at limit ${limit} for update skip locked
@@ -162,9 +185,9 @@ export function createGenerations(database: Database) {
               error_message = 'The generation was not finished before its deadline.', lease_until = null,
               finished_at = now_ms(), updated_at = ${nextUpdate}
           from overdue where generations.id = overdue.id
-          returning generations.id, account_id, cost
+          returning generations.id, account_id, cost, status, progress, updated_at
         ), ${refundEnded}
-        select id from ended`)
+        select ${moved} from ended`)
       ).length,
   }
 }

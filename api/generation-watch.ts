@@ -1,0 +1,104 @@
+import { EventEmitter, on } from 'node:events'
+import { type GenerationChange, GenerationChangeSchema, generationChannel, isTerminal } from './shared/generation.ts'
+import type { Subscriptions } from './shared/pub-sub.ts'
+import { compileCheck } from './shared/schema.ts'
+import type { GenerationRecord, Generations } from './shared/stores/generations.ts'
+
+export interface GenerationWatch {
+  /**
+   * The generation as it is now, then again after every change of status or progress, until it has ended, the signal is
+   * aborted or the API stops. Nothing when it does not exist.
+   */
+  follow(id: string, signal: AbortSignal): AsyncGenerator<GenerationRecord, void, undefined>
+  /** Ends everything that is being followed. */
+  stop(): void
+}
+
+/** Between two looks at Postgres at everything that is followed: what a lost message is late at most. */
+const LOOK_MS = 2000
+
+const checkChange = compileCheck(GenerationChangeSchema)
+
+export function createGenerationWatch({
+  generations,
+  subscriptions,
+}: {
+  generations: Pick<Generations, 'find' | 'findMany'>
+  subscriptions: Subscriptions
+}): GenerationWatch {
+  const changes = new EventEmitter().setMaxListeners(0)
+  const followed = new Map<string, { followers: number; unsubscribe: () => void }>()
+  const stopping = new AbortController()
+  let looking: NodeJS.Timeout | undefined
+
+  const look = async () => {
+    const records = await generations.findMany([...followed.keys()]).catch(() => [])
+    for (const { id, status, progress, updatedAt } of records) {
+      changes.emit(id, { id, status, progress, updatedAt: updatedAt.getTime() } satisfies GenerationChange)
+    }
+  }
+  const hold = (id: string) => {
+    const known = followed.get(id)
+    const unsubscribe =
+      known?.unsubscribe ?? subscriptions.subscribe(generationChannel(id), (message) => tell(changes, message))
+    followed.set(id, { followers: (known?.followers ?? 0) + 1, unsubscribe })
+    looking ??= setInterval(look, LOOK_MS)
+  }
+  const release = (id: string) => {
+    const known = followed.get(id)
+    if (!known) return
+    if (known.followers > 1) {
+      followed.set(id, { ...known, followers: known.followers - 1 })
+      return
+    }
+    known.unsubscribe()
+    followed.delete(id)
+    if (followed.size > 0) return
+    clearInterval(looking)
+    looking = undefined
+  }
+
+  return {
+    follow: async function* (id, signal) {
+      const until = AbortSignal.any([signal, stopping.signal])
+      // Listening starts before the first look, so that nothing falls between the two.
+      hold(id)
+      const incoming = on(changes, id)
+      const end = () => incoming.return?.()
+      until.addEventListener('abort', end)
+      try {
+        if (!until.aborted) yield* latest(incoming, () => generations.find(id))
+      } finally {
+        until.removeEventListener('abort', end)
+        await end()
+        release(id)
+      }
+    },
+    stop: () => stopping.abort(),
+  }
+}
+
+async function* latest(
+  incoming: AsyncIterable<GenerationChange[]>,
+  find: () => Promise<GenerationRecord | null>,
+): AsyncGenerator<GenerationRecord, void, undefined> {
+  let record = await find()
+  if (record) yield record
+  if (!record || isTerminal(record.status)) return
+  for await (const [change] of incoming) {
+    // Messages may be late, or come twice with what a look found.
+    if (change.updatedAt <= record.updatedAt.getTime()) continue
+    // While it runs the message says everything; other states come with fields that only Postgres knows.
+    record =
+      change.status === 'PROCESSING'
+        ? { ...record, status: change.status, progress: change.progress, updatedAt: new Date(change.updatedAt) }
+        : await find()
+    if (record) yield record
+    if (!record || isTerminal(record.status)) return
+  }
+}
+
+function tell(changes: EventEmitter, message: unknown): void {
+  const result = checkChange(message)
+  if (result.ok) changes.emit(result.value.id, result.value)
+}

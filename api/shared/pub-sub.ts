@@ -1,0 +1,68 @@
+import type { Log } from './log.ts'
+import type { Redis } from './queue.ts'
+
+// Messages may be lost whenever Redis is away: what matters is read from Postgres, they only make it prompt.
+
+/** Sends a message to whoever listens now. Never throws and never waits. */
+export type Publish = (channel: string, message: unknown) => void
+
+export function createPublish(redis: Redis, log: Log): Publish {
+  return (channel, message) => {
+    if (!redis.isReady()) return
+    redis.client.publish(channel, JSON.stringify(message)).catch((error) => log.debug({ err: error }, 'not published'))
+  }
+}
+
+export interface Subscriptions {
+  /** Calls back with every message until the returned function is called. */
+  subscribe(channel: string, listener: (message: unknown) => void): () => void
+  close(): Promise<void>
+}
+
+/**
+ * Listens to many channels on one connection, which is opened for the first of them. It has to be one whose commands wait for
+ * Redis: what was subscribed comes back with it.
+ */
+export function createSubscriptions(connect: () => Redis): Subscriptions {
+  const listeners = new Map<string, Set<(message: unknown) => void>>()
+  let connection: Redis | null = null
+  const open = () => {
+    connection ??= connect()
+    return connection.client
+  }
+  const deliver = (text: string, channel: string) => {
+    const message = parse(text)
+    for (const listener of listeners.get(channel) ?? []) listener(message)
+  }
+
+  return {
+    subscribe: (channel, listener) => {
+      const known = listeners.get(channel)
+      if (known) known.add(listener)
+      else {
+        listeners.set(channel, new Set([listener]))
+        open().subscribe(channel, deliver).catch(ignore)
+      }
+      return () => {
+        const left = listeners.get(channel)
+        if (!left?.delete(listener) || left.size > 0) return
+        listeners.delete(channel)
+        open().unsubscribe(channel).catch(ignore)
+      }
+    },
+    close: async () => {
+      listeners.clear()
+      await connection?.close()
+    },
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+const ignore = () => {}
