@@ -14,18 +14,24 @@ export interface FitInput {
   readonly worn: WornExtent
 }
 
-/** How large a garment is on a person, and where its rows lie; y is a row of the garment's picture. */
-export interface Fit {
+/** How large a garment is on a person. */
+interface Scale {
   /** Person px per garment px, across and down. */
   readonly across: number
   readonly down: number
   /** Where the shoulder seams end on the person. */
   readonly tips: Sides<Point>
+  /** How far below the shoulder joints that is, in px; they end above them, so this is negative. */
+  readonly offset: number
   /** Rows of the garment's shoulder tips and hem corners. */
   readonly shoulderRow: number
   readonly hemRow: number
   /** Body coordinate F of the hem. */
   readonly hem: number
+}
+
+/** A garment's size on a person, and where its rows lie; y is a row of the garment's picture. */
+export interface Fit extends Scale {
   readonly fractionAt: (y: number) => number
   /** The garment row that lies at the body coordinate F. */
   readonly rowAt: (fraction: number) => number
@@ -43,40 +49,40 @@ const WORN_WIDTH = 0.9
 /** Chooses the size: the shoulders give the width, body and worn garment bound hem and sides. */
 export function fitGarment(input: FitInput): Fit {
   const { body, garment } = input
+  const scale = chooseScale(input)
+  const { across, down, offset, shoulderRow } = scale
+  const fractionAt = (y: number) => (offset + (y - shoulderRow) * down) / body.trunk
+  const outlines = bothSides((side) => outlineHalfWidth(garment, side))
+  const halfWidthOfRow = (y: number, side: Side) =>
+    chooseHalfWidth(input, { fraction: fractionAt(y), side, natural: outlines[side](y) * across })
+  return {
+    ...scale,
+    fractionAt,
+    rowAt: (fraction) => shoulderRow + (fraction * body.trunk - offset) / down,
+    outlineHalfWidthAt: (y, side) => outlines[side](y),
+    halfWidthAt: halfWidthOfRow,
+    edgeAt: (y, side) => move(middleOfRow(body, scale, y), outwards(body, side), halfWidthOfRow(y, side)),
+  }
+}
+
+function chooseScale(input: FitInput): Scale {
+  const { body, garment } = input
   const [left, right] = garment.landmarks
   const shoulderRow = (left.shoulder.y + right.shoulder.y) / 2
   const hemRow = (left.hem.y + right.hem.y) / 2
   const tips = garment.sleeved ? body.shoulderTip : narrowTips(input)
   const across = distance(...tips) / distance(left.shoulder, right.shoulder)
-  const middle = subtract(between(...tips, 0.5), body.shoulders)
-  // How far the tips lie below the shoulder joints; they lie above them, so this is negative.
-  const offset = dot(middle, body.down)
+  const offset = dot(subtract(between(...tips, 0.5), body.shoulders), body.down)
   const hem = chooseHem((offset + across * (hemRow - shoulderRow)) / body.trunk, garment, input.worn)
   const down = (hem * body.trunk - offset) / (hemRow - shoulderRow)
-  const fractionAt = (y: number) => (offset + (y - shoulderRow) * down) / body.trunk
-  const outlines = bothSides((side) => outlineHalfWidth(garment, side))
-  const outlineHalfWidthAt = (y: number, side: Side) => outlines[side](y)
-  const halfAt = (y: number, side: Side) =>
-    chooseHalfWidth(input, { fraction: fractionAt(y), side, natural: outlineHalfWidthAt(y, side) * across })
-  const shift = dot(middle, body.right)
-  const centreAt = (y: number) => {
-    const fading = limit((hemRow - y) / Math.max(1, hemRow - shoulderRow), 0, 1)
-    const level = move(body.shoulders, body.down, offset + (y - shoulderRow) * down)
-    return move(level, body.right, shift * fading)
-  }
-  return {
-    across,
-    down,
-    tips,
-    shoulderRow,
-    hemRow,
-    hem,
-    fractionAt,
-    rowAt: (fraction) => shoulderRow + (fraction * body.trunk - offset) / down,
-    outlineHalfWidthAt,
-    halfWidthAt: halfAt,
-    edgeAt: (y, side) => move(centreAt(y), outwards(body, side), halfAt(y, side)),
-  }
+  return { across, down, tips, offset, shoulderRow, hemRow, hem }
+}
+
+// The rows hang from the middle between the tips, and the lower they are the more they follow the body's axis.
+function middleOfRow(body: BodyFrame, { tips, offset, down, shoulderRow, hemRow }: Scale, y: number): Point {
+  const shift = dot(subtract(between(...tips, 0.5), body.shoulders), body.right)
+  const fading = limit((hemRow - y) / Math.max(1, hemRow - shoulderRow), 0, 1)
+  return move(move(body.shoulders, body.down, offset + (y - shoulderRow) * down), body.right, shift * fading)
 }
 
 // Shoulder seams of a sleeveless garment end inside of the joints, as far as its straps are apart on the product.

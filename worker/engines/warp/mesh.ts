@@ -15,29 +15,14 @@ export interface MeshMap extends BackwardMap {
  */
 export function mapMesh(source: PointGrid, target: PointGrid, size: Size): MeshMap {
   const map = createBackwardMap(target.flat(), 1, size)
-  const across = new Float32Array(map.x.length).fill(Number.NaN)
-  const canvas = { ...map, across }
-  const vertex = (row: number, column: number): Vertex => ({
-    at: target[row][column],
-    value: [source[row][column].x, source[row][column].y, (2 * column) / (target[row].length - 1) - 1],
-  })
+  const canvas = { ...map, across: new Float32Array(map.x.length).fill(Number.NaN) }
   let upright = 0
   let turned = 0
-  for (let row = 0; row + 1 < target.length; row++) {
-    for (let column = 0; column + 1 < target[row].length; column++) {
-      const corners = [
-        vertex(row, column),
-        vertex(row, column + 1),
-        vertex(row + 1, column + 1),
-        vertex(row + 1, column),
-      ]
-      for (const triangle of [corners.slice(0, 3), [corners[0], corners[2], corners[3]]]) {
-        const area = doubleArea(triangle)
-        if (area > 0) upright += area
-        else turned -= area
-        if (Math.abs(area) > 1e-3) drawTriangle(canvas, triangle)
-      }
-    }
+  for (const triangle of trianglesOf(source, target)) {
+    const area = doubleArea(triangle)
+    if (area > 0) upright += area
+    else turned -= area
+    if (Math.abs(area) > 1e-3) drawTriangle(canvas, triangle)
   }
   return { ...canvas, folded: Math.min(upright, turned) / Math.max(1e-6, upright + turned) }
 }
@@ -46,6 +31,22 @@ interface Vertex {
   at: Point
   /** Source x, source y, across. */
   value: readonly [number, number, number]
+}
+
+function trianglesOf(source: PointGrid, target: PointGrid): Vertex[][] {
+  const vertices = target.map((points, row) =>
+    points.map((at, column): Vertex => {
+      const { x, y } = source[row][column]
+      return { at, value: [x, y, (2 * column) / (points.length - 1) - 1] }
+    }),
+  )
+  return vertices.slice(1).flatMap((lower, row) => {
+    const upper = vertices[row]
+    return lower.slice(1).flatMap((corner, column) => [
+      [upper[column], upper[column + 1], corner],
+      [upper[column], corner, lower[column]],
+    ])
+  })
 }
 
 function doubleArea([a, b, c]: readonly Vertex[]): number {
