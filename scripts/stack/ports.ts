@@ -1,17 +1,25 @@
 import { randomInt } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { acquireLock, type Lock } from './lock.ts'
 
-/** A port that nobody else can take until it is released to the process that will listen on it. */
-export interface ReservedPort {
-  readonly port: number
-  release(): Promise<void>
+/** The ports of one stack. */
+export interface Ports {
+  /** Takes exactly this port. Throws when another process has it. */
+  take(port: number): Promise<ReservedPort>
+  /** Takes the preferred port when it is free, otherwise any free one. */
+  takeFree(preferred?: number): Promise<ReservedPort>
+  /** Gives all ports back. */
+  giveBack(): void
 }
 
-/** Takes exactly this port. Throws when another process listens on it. */
-export async function reservePort(port: number): Promise<ReservedPort> {
-  const server = await listen(port)
-  if (server === undefined) throw new Error(`Port ${port} is in use by another process`)
-  return reserved(server)
+/** A port on which nobody else can listen until it is released. */
+export interface ReservedPort {
+  readonly port: number
+  /** Makes room for the process that is to listen on it. */
+  release(): Promise<void>
 }
 
 // Below the range from which systems take the local ports of outgoing connections: one of those could otherwise sit on the
@@ -19,24 +27,54 @@ export async function reservePort(port: number): Promise<ReservedPort> {
 const LOWEST = 20_000
 const HIGHEST = 32_000
 
-/** Takes the preferred port when it is free, otherwise any free one. */
-export async function reserveFreePort(preferred?: number): Promise<ReservedPort> {
-  const first = preferred === undefined ? undefined : await listen(preferred)
-  if (first !== undefined) return reserved(first)
+/**
+ * Chooses ports. A port that is asked for by its number stays claimed between its release and the moment when its process
+ * listens, and while that is started again: other stacks of this user do not take it.
+ */
+export function createPorts(): Ports {
+  const claims: Lock[] = []
+
+  async function claim(port: number): Promise<ReservedPort | undefined> {
+    const lock = acquireLock(join(claimFolder(), `${port}.lock`))
+    if ('heldBy' in lock) return undefined
+    claims.push(lock)
+    return reserve(port)
+  }
+
+  return {
+    take: async (port) => {
+      const reserved = await claim(port)
+      if (reserved === undefined) throw new Error(`Port ${port} is in use by another process`)
+      return reserved
+    },
+    takeFree: async (preferred) => {
+      const first = preferred === undefined ? undefined : await claim(preferred)
+      return first ?? (await reserveFreePort())
+    },
+    giveBack: () => {
+      for (const lock of claims) lock.release()
+    },
+  }
+}
+
+/** Reserves any free port. */
+export async function reserveFreePort(): Promise<ReservedPort> {
   for (let attempt = 0; attempt < 100; attempt++) {
-    const server = await listen(randomInt(LOWEST, HIGHEST))
-    if (server !== undefined) return reserved(server)
+    const reserved = await reserve(randomInt(LOWEST, HIGHEST))
+    if (reserved !== undefined) return reserved
   }
   throw new Error(`No port between ${LOWEST} and ${HIGHEST} is free`)
 }
 
-function reserved(server: Server): ReservedPort {
-  const address = server.address()
-  if (address === null || typeof address !== 'object') throw new Error('The server listens on no port')
-  return {
-    port: address.port,
-    release: () => new Promise((resolve) => server.close(() => resolve())),
-  }
+function claimFolder(): string {
+  const folder = join(tmpdir(), `drape-ports-${process.getuid?.() ?? 0}`)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return folder
+}
+
+async function reserve(port: number): Promise<ReservedPort | undefined> {
+  const server = await listen(port)
+  return server && { port, release: () => new Promise((resolve) => server.close(() => resolve())) }
 }
 
 function listen(port: number): Promise<Server | undefined> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Part } from './part.ts'
-import { type ReservedPort, reserveFreePort, reservePort } from './ports.ts'
+import type { Ports, ReservedPort } from './ports.ts'
 import type { Supervisor } from './supervisor.ts'
 
 /** One of the programs of the repository, and how often it runs. */
@@ -24,11 +24,11 @@ export interface Replica {
 }
 
 /** Chooses ports: the first replica gets the given ones, the others those that follow, as far as they are free. */
-export async function reserveReplicas(program: Program): Promise<Replica[]> {
+export async function reserveReplicas(program: Program, ports: Ports): Promise<Replica[]> {
   const replicas: Replica[] = []
   for (let index = 0; index < program.replicas; index++) {
     const name = index === 0 ? program.name : `${program.name}-${index + 1}`
-    replicas.push({ name, program, ports: await reservePorts(program, index) })
+    replicas.push({ name, program, ports: await reservePorts({ program, index, ports }) })
   }
   return replicas
 }
@@ -72,11 +72,16 @@ export async function waitUntilReady({ name, ports }: Replica, signal: AbortSign
   throw new Error(`${name} is not ready: ${last}`)
 }
 
-async function reservePorts(program: Program, index: number): Promise<Record<string, ReservedPort>> {
+async function reservePorts(options: {
+  program: Program
+  index: number
+  ports: Ports
+}): Promise<Record<string, ReservedPort>> {
+  const { program, index, ports } = options
   const reserved: Record<string, ReservedPort> = {}
   for (const [name, { given, preferred }] of Object.entries(program.ports)) {
-    if (index === 0 && given !== undefined) reserved[name] = await reservePort(given)
-    else reserved[name] = await reserveFreePort((given ?? preferred) + index)
+    if (index === 0 && given !== undefined) reserved[name] = await ports.take(given)
+    else reserved[name] = await ports.takeFree((given ?? preferred) + index)
   }
   return reserved
 }

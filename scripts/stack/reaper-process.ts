@@ -12,7 +12,8 @@ import type { Message } from './reaper.ts'
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 const lockPath: string | undefined = process.argv[2]
-if (lockPath !== undefined && 'heldBy' in acquireLock(lockPath)) throw new Error(`${lockPath} is taken`)
+const lock = lockPath === undefined ? undefined : acquireLock(lockPath)
+if (lock !== undefined && 'heldBy' in lock) throw new Error(`${lockPath} is taken`)
 process.stdout.write('ready\n')
 
 const processes = new Map<number, Stoppable>()
@@ -25,4 +26,6 @@ for await (const line of createInterface(process.stdin)) {
 }
 await stopProcesses([...processes.values()])
 for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+// Also keeps the lock in use until here.
+lock?.release()
 process.exit(0)

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
-import { type ReservedPort, reserveFreePort, reservePort } from './ports.ts'
+import type { Ports } from './ports.ts'
 import { preparePostgres, waitForPostgres } from './postgres.ts'
 import { findRedis, prepareRedis, waitForRedis } from './redis.ts'
 import type { Supervisor } from './supervisor.ts'
 
 export interface ServiceOptions {
   readonly supervisor: Supervisor
+  readonly ports: Ports
   readonly dataFolder: string
   /** Chosen when undefined. */
   readonly port?: number
@@ -17,16 +18,10 @@ export interface ServiceOptions {
 }
 
 /** Starts a database server of our own and returns the URL of its database `drape`, once that answers. */
-export async function startPostgres({
-  supervisor,
-  dataFolder,
-  port,
-  durable,
-  say,
-  signal,
-}: ServiceOptions): Promise<string> {
+export async function startPostgres(options: ServiceOptions): Promise<string> {
+  const { supervisor, ports, dataFolder, port, durable, say, signal } = options
   say('Starting PostgreSQL …')
-  const reserved = await takePort(port)
+  const reserved = await (port === undefined ? ports.takeFree() : ports.take(port))
   const { part, url } = await preparePostgres({
     dataFolder: join(dataFolder, 'postgres'),
     port: reserved.port,
@@ -39,17 +34,11 @@ export async function startPostgres({
 }
 
 /** Starts a Redis server of our own and returns its URL, once it answers. */
-export async function startRedis({
-  supervisor,
-  dataFolder,
-  port,
-  durable,
-  say,
-  signal,
-}: ServiceOptions): Promise<string> {
+export async function startRedis(options: ServiceOptions): Promise<string> {
+  const { supervisor, ports, dataFolder, port, durable, say, signal } = options
   const program = await findRedis(say)
   say('Starting Redis …')
-  const reserved = await takePort(port)
+  const reserved = await (port === undefined ? ports.takeFree() : ports.take(port))
   const { part, url } = await prepareRedis({
     program,
     dataFolder: join(dataFolder, 'redis'),
@@ -60,8 +49,4 @@ export async function startRedis({
   await supervisor.start(part)
   await waitForRedis(url, signal)
   return url
-}
-
-function takePort(port: number | undefined): Promise<ReservedPort> {
-  return port === undefined ? reserveFreePort() : reservePort(port)
 }

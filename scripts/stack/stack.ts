@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { run } from './commands.ts'
 import { readSigningSecret, takeDataFolder } from './data-folder.ts'
+import { createPorts, type Ports } from './ports.ts'
 import { type Program, type Replica, reserveReplicas, startReplica, waitUntilReady } from './programs.ts'
 import { startPostgres, startRedis } from './services.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -44,9 +45,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     const folder = await takeDataFolder(settings.dataFolder, options.say)
     undo.defer(() => folder.release())
+    const ports = createPorts()
+    undo.defer(() => ports.giveBack())
     const supervisor = createSupervisor({ reaper: folder.reaper, logFolder: folder.logFolder, say: options.say })
     undo.defer(() => supervisor.stop())
-    const { report, env } = await startParts({ ...options, settings, supervisor })
+    const { report, env } = await startParts({ ...options, settings, ports, supervisor })
     supervisor.steady()
     return { report, env, dataFolder: settings.dataFolder, stop: () => undo.disposeAsync() }
   } catch (error) {
@@ -55,7 +58,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-type PartsOptions = StackOptions & { readonly settings: Settings; readonly supervisor: Supervisor }
+type PartsOptions = StackOptions & {
+  readonly settings: Settings
+  readonly ports: Ports
+  readonly supervisor: Supervisor
+}
 
 /** Gives up as soon as a part breaks down or the user interrupts. */
 async function startParts(options: PartsOptions): Promise<Pick<Stack, 'report' | 'env'>> {
@@ -73,15 +80,15 @@ async function startParts(options: PartsOptions): Promise<Pick<Stack, 'report' |
 }
 
 async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report' | 'env'>> {
-  const { root, settings, supervisor, say, signal } = options
+  const { root, settings, ports, supervisor, say, signal } = options
   const env = await startServices(options)
   say('Applying migrations …')
   await run(process.execPath, ['scripts/drape.ts', 'migrate'], { cwd: root, env })
   signal.throwIfAborted()
 
   say('Starting the API and the worker …')
-  const api = await reserveReplicas(apiProgram(settings))
-  const worker = await reserveReplicas(workerProgram(settings))
+  const api = await reserveReplicas(apiProgram(settings), ports)
+  const worker = await reserveReplicas(workerProgram(settings), ports)
   const url = `http://127.0.0.1:${api[0].ports.PORT.port}`
   const publicUrl = env.PUBLIC_URL || url
   const programEnv = { ...env, PUBLIC_URL: publicUrl, SHARE_URL: env.SHARE_URL || publicUrl }
@@ -102,11 +109,12 @@ async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report'
 
 type ServiceEnvironment = NodeJS.ProcessEnv & { DATABASE_URL: string; REDIS_URL: string; STORAGE_URL: string }
 
-async function startServices({ env, settings, supervisor, say, signal }: PartsOptions): Promise<ServiceEnvironment> {
+async function startServices(options: PartsOptions): Promise<ServiceEnvironment> {
+  const { env, settings, ports, supervisor, say, signal } = options
   const { dataFolder, postgresPort, redisPort } = settings
   const [databaseUrl, redisUrl, signingSecret] = await Promise.all([
-    env.DATABASE_URL || startPostgres({ supervisor, dataFolder, port: postgresPort, say, signal }),
-    env.REDIS_URL || startRedis({ supervisor, dataFolder, port: redisPort, say, signal }),
+    env.DATABASE_URL || startPostgres({ supervisor, ports, dataFolder, port: postgresPort, say, signal }),
+    env.REDIS_URL || startRedis({ supervisor, ports, dataFolder, port: redisPort, say, signal }),
     env.SIGNING_SECRET || readSigningSecret(dataFolder),
   ])
   return {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { migrate } from '../../api/shared/database.ts'
+import { createPorts } from '../../scripts/stack/ports.ts'
 import type { Stoppable } from '../../scripts/stack/processes.ts'
 import { startReaper } from '../../scripts/stack/reaper.ts'
 import { startPostgres, startRedis } from '../../scripts/stack/services.ts'
@@ -83,7 +84,7 @@ async function createBase(undo: AsyncDisposableStack) {
   const supervisor = createSupervisor({ reaper, logFolder: dataFolder, say: () => {} })
   undo.defer(() => supervisor.stop())
   const never = new AbortController().signal
-  return { reaper, supervisor, dataFolder, say: () => {}, signal: never }
+  return { reaper, supervisor, ports: createPorts(), dataFolder, say: () => {}, signal: never }
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
