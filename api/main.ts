@@ -39,9 +39,9 @@ const metrics = createMetrics()
 
 const database = createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE_POOL })
 lifecycle.onStop('database', () => database.end())
-const redis = createRedis(config.REDIS_URL, log)
+const redis = createRedis(config.REDIS_URL, { role: 'producer', log })
 lifecycle.onStop('redis', () => redis.close())
-const subscriptions = createSubscriptions(() => createRedis(config.REDIS_URL, log))
+const subscriptions = createSubscriptions(() => createRedis(config.REDIS_URL, { role: 'consumer', log }))
 lifecycle.onStop('subscriptions', () => subscriptions.close())
 const storage = createStorage(config.STORAGE_URL, {
   publicUrl: config.PUBLIC_URL,

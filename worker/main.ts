@@ -29,7 +29,7 @@ const metrics = createMetrics()
 // One connection: a worker's statements are few and short.
 const database = createDatabase(config.DATABASE_URL, { poolSize: 1 })
 lifecycle.onStop('database', () => database.end())
-const redis = createRedis(config.REDIS_URL, log)
+const redis = createRedis(config.REDIS_URL, { role: 'consumer', log })
 lifecycle.onStop('redis', () => redis.close())
 const storage = createStorage(config.STORAGE_URL, {
   publicUrl: config.PUBLIC_URL,
