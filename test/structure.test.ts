@@ -33,6 +33,7 @@ const DOORS: Doors = {
   'ajv-formats': only('api/shared/schema.ts'),
   typebox: only('api/shared/schema.ts'),
   sharp: only('api/shared/image.ts'),
+  'libheif-js': only('api/shared/libheif.ts'),
   undici: only('api/shared/fetch-image.ts'),
   pino: only('api/shared/log.ts'),
   'prom-client': only('api/shared/metrics.ts'),

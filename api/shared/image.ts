@@ -1,5 +1,6 @@
 import sharp, { type OutputInfo, type Sharp } from 'sharp'
 import { DrapeError } from './errors.ts'
+import { decodeHeic } from './heic.ts'
 import { type ImageHeader, readImageHeader } from './image-format.ts'
 
 /** A decoded picture: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
@@ -65,9 +66,10 @@ export function inspectImage(bytes: Uint8Array): ImageHeader {
 }
 
 /**
- * The picture upright by its EXIF orientation, in sRGB, 8 bits: 4 channels when at least one pixel is not opaque, otherwise 3.
- * Of an animation, the first frame.
- * @throws DrapeError as `inspectImage`, and INVALID_IMAGE when the picture is damaged or incomplete.
+ * The picture upright by its EXIF orientation (a HEIC by its own rotation), in sRGB, 8 bits: 4 channels when at least one pixel
+ * is not opaque, otherwise 3. Of an animation the first frame, of a HEIC the primary picture.
+ * @throws DrapeError as `inspectImage`, INVALID_IMAGE when the picture is damaged or incomplete, and a retryable
+ * SERVICE_UNAVAILABLE when too many HEIC files are being decoded.
  */
 export async function decodeImage(bytes: Uint8Array): Promise<Bitmap> {
   return decode(bytes, (picture) => picture)
@@ -83,6 +85,8 @@ export async function normaliseImage(bytes: Uint8Array): Promise<NormalisedImage
   const bitmap = await decode(bytes, (picture) =>
     picture.resize(NORMALISED_SIDE, NORMALISED_SIDE, { fit: 'inside', withoutEnlargement: true }),
   )
+  // The picture that a HEIC shows may be smaller than the largest one in its file.
+  demandWorkableSize(bitmap)
   const alpha = bitmap.channels === 4
   return {
     bytes: await encodeImage(bitmap, { format: alpha ? 'png' : 'jpeg', quality: 95 }),
@@ -127,7 +131,7 @@ export async function resizeBitmap(
   return { width: info.width, height: info.height, channels: bitmap.channels, data }
 }
 
-function demandWorkableSize({ width, height }: ImageHeader): void {
+function demandWorkableSize({ width, height }: Pick<ImageHeader, 'width' | 'height'>): void {
   const [short, long] = width < height ? [width, height] : [height, width]
   if (short >= MIN_SIDE && long <= MAX_ASPECT * short) return
   throw new DrapeError(
@@ -137,11 +141,12 @@ function demandWorkableSize({ width, height }: ImageHeader): void {
 }
 
 async function decode(bytes: Uint8Array, then: (picture: Sharp) => Sharp): Promise<Bitmap> {
-  if (inspectImage(bytes).format === 'heic') {
-    throw new DrapeError('UNSUPPORTED_IMAGE_TYPE', 'This installation does not read HEIC; send JPEG, PNG or WebP.')
-  }
+  const { format } = inspectImage(bytes)
+  const picture =
+    format === 'heic'
+      ? fromBitmap(await decodeHeic(bytes))
+      : sharp(bytes, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
   try {
-    const picture = sharp(bytes, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
     const pixels = then(picture).toColourspace('srgb').raw({ depth: 'uchar' })
     return toBitmap(await pixels.toBuffer({ resolveWithObject: true }))
   } catch (cause) {

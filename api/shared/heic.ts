@@ -1,0 +1,151 @@
+import { Worker } from 'node:worker_threads'
+import { DrapeError } from './errors.ts'
+import type { DecodedHeic } from './heic-decoder.ts'
+import type { HeicAnswer } from './heic-thread.ts'
+
+export interface HeicThreads {
+  /**
+   * The file's primary picture, upright, in sRGB, 8 bits.
+   * @throws DrapeError INVALID_IMAGE when the file is damaged, incomplete, coded in another way than HEVC, or takes too much
+   * time or memory; a retryable SERVICE_UNAVAILABLE when too many files are waiting.
+   */
+  decode(file: Uint8Array): Promise<DecodedHeic>
+  /** Ends all threads; what they are at is refused. */
+  stop(): Promise<void>
+}
+
+export interface HeicSettings {
+  /** Started when they are needed. */
+  readonly threads: number
+  /** Files that may wait for a thread. */
+  readonly waiting: number
+  /** Of one decoding; a file that takes longer ends its thread. */
+  readonly limitMs: number
+  /** A thread without work for this long ends and gives its memory back. */
+  readonly idleMs: number
+  /** Of one thread, for the library and its pictures. */
+  readonly memoryBytes: number
+}
+
+interface Job {
+  readonly file: Uint8Array
+  readonly resolve: (picture: DecodedHeic) => void
+  readonly reject: (error: Error) => void
+}
+
+interface Thread {
+  readonly worker: Worker
+  ready: boolean
+  job: Job | null
+  timer: NodeJS.Timeout | undefined
+}
+
+const MEGABYTE = 2 ** 20
+
+/**
+ * Threads that decode HEIC files apart from the thread that calls: libheif blocks the thread it runs on, and a hostile file may
+ * hang or crash it. Only that file is refused then, and another thread takes the next one.
+ */
+export function createHeicThreads(settings: HeicSettings): HeicThreads {
+  const threads = new Set<Thread>()
+  const waiting: Job[] = []
+
+  function assign(): void {
+    while (waiting.length > 0) {
+      const idle = [...threads].find(({ job }) => job === null)
+      if (!idle && threads.size >= settings.threads) return
+      const job = waiting.shift()
+      if (job) begin(idle ?? start(), job)
+    }
+  }
+
+  function start(): Thread {
+    const worker = new Worker(new URL('heic-thread.ts', import.meta.url), {
+      workerData: { memoryBytes: settings.memoryBytes },
+      resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 },
+    })
+    const thread: Thread = { worker, ready: false, job: null, timer: undefined }
+    threads.add(thread)
+    worker.on('message', (answer: HeicAnswer) => receive(thread, answer))
+    worker.on('error', (cause) => lose(thread, cause))
+    worker.on('exit', () => lose(thread, new Error('the thread ended')))
+    return thread
+  }
+
+  function begin(thread: Thread, job: Job): void {
+    clearTimeout(thread.timer)
+    thread.job = job
+    thread.worker.ref()
+    thread.worker.postMessage(job.file)
+    thread.timer = setTimeout(() => lose(thread, new Error('the time is over')), settings.limitMs)
+  }
+
+  function receive(thread: Thread, answer: HeicAnswer): void {
+    if (answer === 'ready') {
+      thread.ready = true
+      return
+    }
+    const { job } = thread
+    rest(thread)
+    if ('picture' in answer) job?.resolve(answer.picture)
+    else
+      job?.reject(
+        new DrapeError('INVALID_IMAGE', 'The image is damaged, incomplete or of an unknown coding.', {
+          cause: new Error(answer.refusal),
+        }),
+      )
+    assign()
+  }
+
+  function rest(thread: Thread): void {
+    clearTimeout(thread.timer)
+    thread.job = null
+    // A process that is done need not wait for threads that do nothing.
+    thread.worker.unref()
+    thread.timer = setTimeout(() => lose(thread, new Error('nothing to do')), settings.idleMs)
+    thread.timer.unref()
+  }
+
+  function lose(thread: Thread, cause: unknown): Promise<unknown> {
+    if (!threads.delete(thread)) return Promise.resolve()
+    clearTimeout(thread.timer)
+    thread.job?.reject(
+      thread.ready
+        ? new DrapeError('INVALID_IMAGE', 'The image cannot be decoded.', { cause })
+        : unavailable('HEIC images cannot be decoded at the moment.', cause),
+    )
+    assign()
+    return thread.worker.terminate()
+  }
+
+  return {
+    decode: (file) => {
+      if (waiting.length >= settings.waiting) {
+        return Promise.reject(unavailable('Too many HEIC images at once.'))
+      }
+      return new Promise((resolve, reject) => {
+        waiting.push({ file, resolve, reject })
+        assign()
+      })
+    },
+    stop: async () => {
+      for (const { reject } of waiting.splice(0)) reject(unavailable('HEIC images are not decoded any more.'))
+      await Promise.all([...threads].map((thread) => lose(thread, new Error('stopped'))))
+    },
+  }
+}
+
+function unavailable(message: string, cause?: unknown): DrapeError {
+  return new DrapeError('SERVICE_UNAVAILABLE', message, { retryable: true, cause })
+}
+
+const decoders = createHeicThreads({
+  threads: 2,
+  waiting: 100,
+  limitMs: 10_000,
+  idleMs: 15_000,
+  memoryBytes: 768 * MEGABYTE,
+})
+
+/** As `HeicThreads.decode`, on threads that this process keeps for it. */
+export const decodeHeic = decoders.decode

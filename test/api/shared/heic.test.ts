@@ -1,0 +1,186 @@
+import fc from 'fast-check'
+import sharp from 'sharp'
+import { afterAll, describe, expect, it } from 'vitest'
+import { DrapeError } from '../../../api/shared/errors.ts'
+import { createHeicThreads, type HeicSettings } from '../../../api/shared/heic.ts'
+import { type Bitmap, decodeImage, inspectImage, normaliseImage } from '../../../api/shared/image.ts'
+import { endlessHeic } from '../../support/endless-heic.ts'
+import { findHeicBox, heicPicture, PICTURE, pictureColour, pixelSeenAt } from '../../support/heic-pictures.ts'
+
+const SETTINGS: HeicSettings = { threads: 2, waiting: 200, limitMs: 10_000, idleMs: 5_000, memoryBytes: 256 * 2 ** 20 }
+
+type Colour = readonly number[]
+
+/** The mean distance of a picture's channels from the colours they should have, away from the edges of the quarters. */
+function meanDistance(bitmap: Bitmap, wantedAt: (x: number, y: number) => Colour, from = 0): number {
+  let sum = 0
+  let count = 0
+  for (let y = 0; y < bitmap.height; y++) {
+    for (let x = from; x < bitmap.width; x++) {
+      if (Math.abs(2 * x - bitmap.width) < 8 || Math.abs(2 * y - bitmap.height) < 8) continue
+      const start = (y * bitmap.width + x) * bitmap.channels
+      wantedAt(x, y).forEach((wanted, c) => {
+        sum += Math.abs(bitmap.data[start + c] - wanted)
+        count++
+      })
+    }
+  }
+  return sum / count
+}
+
+const refused = { code: 'INVALID_IMAGE', retryable: false }
+
+describe('decoding HEIC', () => {
+  it.each(['single', 'tiles', 'ten-bit', 'p3-profile', 'p3-code-points', 'pq', 'hlg', 'depth', 'second-primary'])(
+    'gives the sRGB pixels of the file "%s"',
+    async (name) => {
+      const bitmap = await decodeImage(heicPicture(name))
+      expect(bitmap).toMatchObject({ ...PICTURE, channels: 3 })
+      expect(meanDistance(bitmap, pictureColour)).toBeLessThan(1)
+    },
+  )
+
+  it.each([2, 3, 4, 5, 6, 7, 8])('turns upright as orientation %i asks, once', async (orientation) => {
+    const bitmap = await decodeImage(heicPicture(`turned-${orientation}`))
+    const lying = orientation >= 5
+    expect(bitmap).toMatchObject({ width: lying ? 120 : 160, height: lying ? 160 : 120 })
+    const wanted = (x: number, y: number) => pictureColour(...pixelSeenAt(orientation, x, y))
+    expect(meanDistance(bitmap, wanted)).toBeLessThan(1)
+  })
+
+  it('turns a picture of tiles', async () => {
+    const bitmap = await decodeImage(heicPicture('turned-tiles'))
+    expect(bitmap).toMatchObject({ width: 120, height: 160 })
+    expect(meanDistance(bitmap, (x, y) => pictureColour(...pixelSeenAt(6, x, y)))).toBeLessThan(1)
+  })
+
+  it('spreads grey over three equal channels', async () => {
+    const bitmap = await decodeImage(heicPicture('grey'))
+    const grey = (x: number, y: number) => [0, 0, 0].fill(pictureColour(x, y)[0])
+    expect(meanDistance(bitmap, grey)).toBeLessThan(1)
+  })
+
+  it('keeps alpha, straight', async () => {
+    const wanted = (x: number, y: number) => [...pictureColour(x, y), (255 * x) / (PICTURE.width - 1)]
+    const straight = await decodeImage(heicPicture('alpha'))
+    expect(straight.channels).toBe(4)
+    expect(meanDistance(straight, wanted)).toBeLessThan(1)
+    const divided = await decodeImage(heicPicture('premultiplied'))
+    expect(divided.channels).toBe(4)
+    expect(meanDistance(divided, wanted, PICTURE.width / 4)).toBeLessThan(1.5)
+  })
+
+  it('keeps no metadata', async () => {
+    const { bytes } = await normaliseImage(heicPicture('turned-6'))
+    const metadata = await sharp(bytes).metadata()
+    for (const kind of ['exif', 'icc', 'xmp', 'iptc', 'orientation']) expect(metadata).not.toHaveProperty(kind)
+    expect(inspectImage(bytes)).toEqual({ format: 'jpeg', width: 120, height: 160 })
+  })
+
+  it.each(['single', 'tiles'])('refuses the file "%s" cut short, however little is missing', async (name) => {
+    const file = heicPicture(name)
+    for (const share of [0.3, 0.6, 0.9, 0.99]) {
+      await expect(decodeImage(file.subarray(0, file.length * share))).rejects.toMatchObject(refused)
+    }
+  })
+
+  it('refuses a file whose primary picture is missing', async () => {
+    const file = heicPicture('single')
+    file.writeUInt16BE(99, findHeicBox(file, 'pitm').end - 2)
+    await expect(decodeImage(file)).rejects.toMatchObject(refused)
+  })
+
+  it('refuses a tile that is missing instead of filling it', async () => {
+    const file = heicPicture('tiles')
+    const { start, end } = findHeicBox(file, 'dimg')
+    file.writeUInt16BE(99, end - 2)
+    expect(end - start).toBe(12 + 2 * 6)
+    await expect(decodeImage(file)).rejects.toMatchObject(refused)
+  })
+
+  it('refuses more pixels than allowed before anything is decoded', async () => {
+    const file = heicPicture('single')
+    file.writeUInt32BE(60_000, findHeicBox(file, 'ispe').start + 12)
+    await expect(decodeImage(file)).rejects.toThrow('The image has 60000 × 120 pixels')
+  })
+
+  it('refuses a header that promises more than is there', async () => {
+    const file = heicPicture('single')
+    file.writeUInt32BE(6_000, findHeicBox(file, 'ispe').start + 12)
+    await expect(decodeImage(file)).rejects.toMatchObject(refused)
+  })
+})
+
+describe('threads for HEIC', () => {
+  const threads = createHeicThreads(SETTINGS)
+  afterAll(() => threads.stop())
+
+  it('answer or refuse every mutation of a good file, and stay able to read good ones', async () => {
+    const good = ['single', 'tiles', 'alpha', 'pq', 'p3-profile', 'turned-5'].map(heicPicture)
+    const mutation = fc.record({
+      seed: fc.constantFrom(...good),
+      // Half of the changes hit the boxes before the pixels, where most of what can go wrong is.
+      at: fc.oneof(fc.double({ min: 0, max: 0.999, noNaN: true }), fc.double({ min: 0, max: 0.25, noNaN: true })),
+      bytes: fc.uint8Array({ minLength: 1, maxLength: 6 }),
+    })
+    const check = fc.asyncProperty(mutation, async ({ seed, at, bytes }) => {
+      const file = Buffer.from(seed)
+      file.set(bytes.subarray(0, file.length - Math.floor(at * file.length)), Math.floor(at * file.length))
+      const outcome = await threads.decode(file).catch((error: unknown) => error)
+      if (outcome instanceof Error) {
+        expect(outcome).toBeInstanceOf(DrapeError)
+        expect(outcome).toMatchObject(refused)
+      }
+    })
+    await fc.assert(check, { numRuns: 300, seed: 5 })
+    expect(await threads.decode(heicPicture('single'))).toMatchObject(PICTURE)
+  })
+
+  it('decode a hundred files that come at once', async () => {
+    const file = heicPicture('tiles')
+    const pictures = await Promise.all(Array.from({ length: 100 }, () => threads.decode(file)))
+    for (const picture of pictures) expect(picture).toEqual(pictures[0])
+  })
+
+  it('refuse what is more than may wait, as something to try again', async () => {
+    const few = createHeicThreads({ ...SETTINGS, threads: 1, waiting: 2 })
+    const file = heicPicture('single')
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => few.decode(file)))
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'rejected',
+    ])
+    expect(outcomes[4]).toMatchObject({ reason: { code: 'SERVICE_UNAVAILABLE', retryable: true } })
+    await few.stop()
+  })
+
+  it('refuse a file that needs more memory than a thread may have, and go on', async () => {
+    const tight = createHeicThreads({ ...SETTINGS, threads: 1, memoryBytes: 24 * 2 ** 20 })
+    await expect(tight.decode(heicPicture('large'))).rejects.toMatchObject(refused)
+    expect(await tight.decode(heicPicture('single'))).toMatchObject(PICTURE)
+    await tight.stop()
+  })
+
+  it('give up a file that takes too long, and only that one', async () => {
+    const strict = createHeicThreads({ ...SETTINGS, threads: 1, limitMs: 2_000 })
+    const [endless, next] = await Promise.allSettled([
+      strict.decode(endlessHeic(heicPicture('large'))),
+      strict.decode(heicPicture('single')),
+    ])
+    expect(endless).toMatchObject({ status: 'rejected', reason: refused })
+    expect(next).toMatchObject({ status: 'fulfilled', value: PICTURE })
+    await strict.stop()
+  })
+
+  it('end when there is nothing to do, and start again when there is', async () => {
+    const short = createHeicThreads({ ...SETTINGS, threads: 1, idleMs: 20 })
+    const file = heicPicture('single')
+    const first = await short.decode(file)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(await short.decode(file)).toEqual(first)
+    await short.stop()
+  })
+})

@@ -1,0 +1,62 @@
+import { box } from './heic-file.ts'
+import { findHeicBox } from './heic-pictures.ts'
+
+const SIDE = 31
+
+/**
+ * A small file that asks for long work: a grid (ISO/IEC 23008-12, 6.6.2.3) of 31 × 31 tiles that all are the coded picture of
+ * `file`, while the picture to show is no larger than one of them.
+ */
+export function endlessHeic(file: Buffer): Buffer {
+  const [hvcc, ispe] = ['hvcC', 'ispe'].map((type) => {
+    const { start, end } = findHeicBox(file, type)
+    return file.subarray(start, end)
+  })
+  const media = findHeicBox(file, 'mdat')
+  const coded = file.subarray(media.start + 8, media.end)
+  const grid = Buffer.concat([numbers(1, 0, 1, SIDE - 1, SIDE - 1), ispe.subarray(12)])
+  const tiles = Array.from({ length: SIDE * SIDE }, (_, i) => i + 2)
+  const properties = [associations(1, 2), ...tiles.map((id) => associations(id, 0x81, 2))]
+  const withCodedAt = (start: number) => {
+    const locations = [
+      ...[numbers(2, 1, 1, 0, 1), numbers(4, 0, grid.length)],
+      ...tiles.flatMap((id) => [numbers(2, id, 0, 0, 1), numbers(4, start, coded.length)]),
+    ]
+    return Buffer.concat([
+      box('ftyp', 'heic\0\0\0\0mif1heic'),
+      fullBox(
+        'meta',
+        0,
+        fullBox('hdlr', 0, Buffer.alloc(4), 'pict', Buffer.alloc(13)),
+        fullBox('pitm', 0, numbers(2, 1)),
+        fullBox('iinf', 0, numbers(2, 1 + tiles.length), item(1, 'grid'), ...tiles.map((id) => item(id, 'hvc1'))),
+        fullBox('iref', 0, box('dimg', numbers(2, 1, tiles.length, ...tiles))),
+        box('iprp', box('ipco', hvcc, ispe), fullBox('ipma', 0, numbers(4, 1 + tiles.length), ...properties)),
+        fullBox('iloc', 1, numbers(1, 0x44, 0), numbers(2, 1 + tiles.length), ...locations),
+        box('idat', grid),
+      ),
+      box('mdat', coded),
+    ])
+  }
+  return withCodedAt(withCodedAt(0).length - coded.length)
+}
+
+function fullBox(type: string, version: number, ...content: readonly (string | Buffer)[]): Buffer {
+  return box(type, numbers(1, version, 0, 0, 0), ...content)
+}
+
+function item(id: number, type: string): Buffer {
+  return fullBox('infe', 2, numbers(2, id, 0), type, '\0')
+}
+
+function associations(id: number, ...properties: readonly number[]): Buffer {
+  return Buffer.concat([numbers(2, id), numbers(1, properties.length, ...properties)])
+}
+
+function numbers(bytes: 1 | 2 | 4, ...values: readonly number[]): Buffer {
+  const out = Buffer.alloc(values.length * bytes)
+  values.forEach((value, i) => {
+    out.writeUIntBE(value, i * bytes, bytes)
+  })
+  return out
+}
