@@ -1,5 +1,11 @@
 import { type Colours, createPlane, type Mask, type Plane, type Size } from './plane.ts'
 
+/** A smooth picture in cells of `factor` × `factor` px. */
+export interface Reduced {
+  readonly cells: Colours
+  readonly factor: number
+}
+
 /** Something with one number a pixel. */
 interface Values extends Size {
   readonly data: ArrayLike<number>
@@ -85,6 +91,14 @@ export function enlargeByFactor(plane: Plane, factor: number, size: Size): Plane
     }
   }
   return out
+}
+
+/** ΔE (CIE 1976) between a pixel of the picture and the smooth one's cell at its place. */
+export function difference({ width, data }: Colours, { cells, factor }: Reduced, i: number): number {
+  const row = Math.floor(Math.floor(i / width) / factor)
+  const at = (row * cells.width + Math.floor((i % width) / factor)) * 3
+  const k = i * 3
+  return Math.hypot(data[k] - cells.data[at], data[k + 1] - cells.data[at + 1], data[k + 2] - cells.data[at + 2])
 }
 
 function cellArea(cell: number, { width, height }: Size, factor: number): number {

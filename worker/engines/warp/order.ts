@@ -1,24 +1,35 @@
 import { copyRgb } from '../../composite/blend.ts'
+import { keepComponents } from '../../raster/components.ts'
 import { gaussianBlur } from '../../raster/filter.ts'
 import { close, open } from '../../raster/morphology.ts'
 import { type Bitmap, type Colours, createPlane, maskToPlane, maskWhere, type Plane } from '../../raster/plane.ts'
+import { difference } from '../../raster/reduce.ts'
 import { dot, subtract } from '../../raster/vector.ts'
+import { refineEdge } from './edge-matte.ts'
 import { createFieldSampler, type FieldSampler } from './field-sampler.ts'
+import type { FlatGarment } from './flat-garment.ts'
 import type { FittingRegions } from './regions.ts'
 import type { Removal } from './remove.ts'
 import type { GarmentLayers } from './warp.ts'
+import type { WornGarment } from './worn-garment.ts'
+import { GROUND, SKIN } from './zones.ts'
 
 /**
  * Puts everything over each other, back to front: the picture without the worn garment, the inside of the back, contact
  * shadows, torso, bare arms, sleeves, hands, hair and face. `picture` has the layers' size; `garment` is the garment in the
- * analysed picture's size (`flattenLayers`). Returns what replaces the picture and how much of it (exactly 0 where the
+ * analysed picture's size. Returns what replaces the picture and how much of it (exactly 0 where the
  * picture stays), such that picture · (1 − change) + image · change is the result.
  */
 export function composeLayers(
   fitting: FittingRegions,
-  { picture, layers, garment, removal }: { picture: Bitmap; layers: GarmentLayers; garment: Colours; removal: Removal },
+  {
+    picture,
+    layers,
+    garment,
+    removal,
+  }: { picture: Bitmap; layers: GarmentLayers; garment: FlatGarment; removal: Removal },
 ): { image: Bitmap; change: Plane } {
-  const fields = createFields(fitting, { layers, garment, removal })
+  const fields = createFields(fitting, { garment, removal })
   const sampler = createFieldSampler(fields, picture)
   const image = copyRgb(picture)
   const change = createPlane(picture)
@@ -30,51 +41,54 @@ export function composeLayers(
 const REMOVAL = 0
 const BACK = 4
 const SHADOW = 5
-const ARM = 6
-const ARM_SHADOW = 7
-const HANDS = 8
-const FACE = 9
-const SLEEVE_SHADOW = 10
+const CUFF_SHADOW = 6
+const ARM = 7
+const ARM_SHADOW = 8
+const HANDS = 9
+const FACE = 10
+const SLEEVE_SHADOW = 11
 
 function createFields(
   fitting: FittingRegions,
-  { layers, garment, removal }: { layers: GarmentLayers; garment: Colours; removal: Removal },
+  { garment, removal }: { garment: FlatGarment; removal: Removal },
 ): Plane[] {
   const { person, body } = fitting
-  const cover = planeOf(garment, 3, 1 / 255)
   const arm = armInFront(fitting, removal)
   return [
     ...[0, 1, 2].map((channel) => planeOf(removal.layer, channel)),
     planeOf(removal.layer, 3, 1 / 255),
     mapPlane(person.mask, (share) => 1 - clamp(1.3 * share - 0.15)),
-    contactShadow(fitting, cover),
+    contactShadow(fitting, garment.cover, removal),
+    mapPlane(contactShadow(fitting, garment.sleeves, removal), (share) => 0.6 * share),
     arm,
     armShadow(arm, body.unit),
-    handsInFront(fitting),
-    faceInFront(fitting),
-    ...layers.sleeves.map(({ layer }) => sleeveShadow(layer, fitting)),
+    handsInFront(fitting, removal.worn),
+    faceInFront(fitting, removal.worn),
+    ...garment.eachSleeve.map((alpha) => sleeveShadow(alpha, fitting)),
   ]
 }
 
-// Skin of the arm and what it wears; the edge follows the skin softly.
-function armInFront({ body, parts, regions }: FittingRegions, removal: Removal): Plane {
+// Skin of the arm and what it wears; the edge follows the skin softly. A finger's tip behind cloth is no arm.
+function armInFront({ body, parts, regions }: FittingRegions, { zones, worn, ground }: Removal): Plane {
   const { uncovered, limbs } = regions
   const skin = maskWhere(
     uncovered,
-    (i) => uncovered.data[i] === 1 && (parts.skin.data[i] === 1 || (removal.skin.data[i] === 1 && limbs.data[i] === 1)),
+    (i) =>
+      uncovered.data[i] === 1 &&
+      ((parts.skin.data[i] === 1 && difference(parts.lab, ground, i) > GROUND_DIFFERENCE) ||
+        (zones[i] === SKIN && limbs.data[i] === 1)),
   )
   const closed = close(skin, 0.025 * body.unit)
-  const whole = open(
-    maskWhere(
-      skin,
-      (i) => skin.data[i] === 1 || (closed.data[i] === 1 && uncovered.data[i] === 1 && !parts.top.data[i]),
-    ),
-    1,
-  )
-  const edge = gaussianBlur(maskToPlane(whole), featherOf(body.unit))
-  const surroundings = gaussianBlur(maskToPlane(whole), 0.02 * body.unit)
-  return mapPlane(edge, (share, i) => (surroundings.data[i] > 0.25 ? share : 0))
+  const whole = maskWhere(skin, (i) => {
+    return skin.data[i] === 1 || (closed.data[i] === 1 && uncovered.data[i] === 1 && !parts.top.data[i])
+  })
+  const shown = keepComponents(open(whole, 1), ({ area }) => area > 0.006 * body.unit ** 2)
+  const edge = gaussianBlur(maskToPlane(shown), featherOf(body.unit))
+  return refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: 0.015 * body.unit })
 }
+
+// In the gap between arm and body the mask is not sure: what is nearer than this (ΔE) to the ground is not taken for skin.
+const GROUND_DIFFERENCE = 9
 
 function armShadow(arm: Plane, unit: number): Plane {
   const below = gaussianBlur(shiftDown(arm, Math.round(0.01 * unit)), 0.02 * unit)
@@ -82,10 +96,11 @@ function armShadow(arm: Plane, unit: number): Plane {
 }
 
 // Under hems, cuffs and the collar, and a wider soft darkening all around.
-function contactShadow({ person, body, parts }: FittingRegions, cover: Plane): Plane {
+function contactShadow({ person, body, parts }: FittingRegions, cover: Plane, { zones }: Removal): Plane {
   const near = gaussianBlur(shiftDown(cover, Math.round(0.012 * body.unit)), 0.018 * body.unit)
   const wide = gaussianBlur(cover, 0.035 * body.unit)
   return mapPlane(cover, (share, i) => {
+    if (zones[i] === GROUND) return 0
     const onPerson = clamp(1.2 * person.mask.data[i] - 0.1)
     const contact = 0.55 * clamp(near.data[i] - share) * onPerson
     const around = parts.along.data[i] > -0.25 ? 0.36 * Math.min(0.5, clamp(wide.data[i] - 0.5 * share)) * onPerson : 0
@@ -93,10 +108,14 @@ function contactShadow({ person, body, parts }: FittingRegions, cover: Plane): P
   })
 }
 
-function handsInFront({ body, parts, placement, regions }: FittingRegions): Plane {
+function handsInFront({ body, parts, placement, regions }: FittingRegions, worn: WornGarment): Plane {
   const { skin } = parts
-  const shown = maskWhere(skin, (i) => skin.data[i] === 1 && regions.hands.data[i] === 1)
-  const hands = gaussianBlur(maskToPlane(shown), featherOf(body.unit))
+  const shown = keepComponents(
+    maskWhere(skin, (i) => skin.data[i] === 1 && regions.hands.data[i] === 1),
+    ({ area }) => area > 0.006 * body.unit ** 2,
+  )
+  const edge = gaussianBlur(maskToPlane(shown), featherOf(body.unit))
+  const hands = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: 0.015 * body.unit })
   const allowed = placement.sleeves.map(({ side, long }) => {
     const { distance, along, elbow, wrist } = regions.arms[side]
     const start = long ? wrist - 0.02 * body.unit : wrist - 0.1 * (wrist - elbow)
@@ -106,22 +125,22 @@ function handsInFront({ body, parts, placement, regions }: FittingRegions): Plan
   return mapPlane(hands, (share, i) => (share > 0 && allowed.some((test) => test(i)) ? share : 0))
 }
 
-function faceInFront({ person, body, parts, regions }: FittingRegions): Plane {
-  const { skin, hair } = parts
-  const { head } = regions
+function faceInFront({ person, body, parts, regions }: FittingRegions, worn: WornGarment): Plane {
+  const { skin } = parts
+  const { head, hair } = regions
   const hairShare = maskWhere(hair, (i) => hair.data[i] === 1 && person.mask.data[i] > 0.4)
   const faceShare = maskWhere(
     head,
     (i) => head.data[i] === 1 && person.mask.data[i] > 0.5 && skin.data[i] + hair.data[i] > 0,
   )
-  const hairEdge = gaussianBlur(maskToPlane(hairShare), featherOf(body.unit))
+  const softHair = gaussianBlur(maskToPlane(hairShare), featherOf(body.unit))
+  const hairEdge = refineEdge(softHair, { own: hairShare, worn, lab: parts.lab, reach: 0.02 * body.unit })
   const faceEdge = gaussianBlur(maskToPlane(faceShare), 1)
   return mapPlane(hairEdge, (share, i) => Math.max(share, faceEdge.data[i]))
 }
 
 // A sleeve is sewn to the torso above the armpit and hangs free below it: only there it throws a shadow.
-function sleeveShadow(layer: Colours, { body, parts, placement }: FittingRegions): Plane {
-  const alpha = reduceAlpha(layer, parts.along)
+function sleeveShadow(alpha: Plane, { body, parts, placement }: FittingRegions): Plane {
   const blurred = gaussianBlur(alpha, 0.015 * body.unit)
   const armpit =
     placement.armpits.reduce((sum, point) => sum + dot(subtract(point, body.shoulders), body.down), 0) / 2 / body.trunk
@@ -133,49 +152,6 @@ function sleeveShadow(layer: Colours, { body, parts, placement }: FittingRegions
 
 function featherOf(unit: number): number {
   return Math.max(0.8, 0.004 * unit)
-}
-
-/** The garment as one picture of the given size: the sleeves over the torso, premultiplied, 0 to 255. */
-export function flattenLayers({ torso, sleeves }: GarmentLayers, size: { width: number; height: number }): Colours {
-  const flat = reduceLayer(torso, size)
-  for (const { layer } of sleeves) {
-    const sleeve = reduceLayer(layer, size).data
-    for (let k = 0; k < sleeve.length; k += 4) {
-      if (sleeve[k + 3] === 0) continue
-      const open = 1 - sleeve[k + 3] / 255
-      for (let c = k; c < k + 4; c++) flat.data[c] = sleeve[c] + flat.data[c] * open
-    }
-  }
-  return flat
-}
-
-// Bilinear between layer pixels: the two sizes differ by less than a factor of two.
-function reduceLayer(layer: Colours, size: { width: number; height: number }): Colours {
-  const { width, height, data } = layer
-  if (width === size.width && height === size.height) return { ...layer, data: data.slice() }
-  const out = new Float32Array(size.width * size.height * 4)
-  for (let y = 0, to = 0; y < size.height; y++) {
-    const v = Math.min(Math.max(((y + 0.5) * height) / size.height - 0.5, 0), height - 1)
-    const upper = Math.floor(v)
-    const down = upper < height - 1 ? width * 4 : 0
-    for (let x = 0; x < size.width; x++, to += 4) {
-      const u = Math.min(Math.max(((x + 0.5) * width) / size.width - 0.5, 0), width - 1)
-      const left = Math.floor(u)
-      const right = left < width - 1 ? 4 : 0
-      const at = (upper * width + left) * 4
-      if (data[at + 3] + data[at + right + 3] + data[at + down + 3] + data[at + down + right + 3] === 0) continue
-      for (let c = 0; c < 4; c++) {
-        const top = data[at + c] + (data[at + right + c] - data[at + c]) * (u - left)
-        const bottom = data[at + down + c] + (data[at + down + right + c] - data[at + down + c]) * (u - left)
-        out[to + c] = top + (bottom - top) * (v - upper)
-      }
-    }
-  }
-  return { ...size, channels: 4, data: out }
-}
-
-function reduceAlpha(layer: Colours, size: { width: number; height: number }): Plane {
-  return planeOf(reduceLayer(layer, size), 3, 1 / 255)
 }
 
 function planeOf({ width, height, channels, data }: Colours, channel: number, scale = 1): Plane {
@@ -219,6 +195,7 @@ function composeRow(y: number, { sampler, layers, image, change }: Target): void
   sampler.moveTo(y)
   const bare = new Float64Array(4)
   const shaded = new Float64Array(4)
+  const arm = new Float64Array(4)
   const pixel = new Float64Array(4)
   for (let x = 0; x < width; x++) {
     const i = y * width + x
@@ -229,7 +206,11 @@ function composeRow(y: number, { sampler, layers, image, change }: Target): void
     if (!touched) continue
     for (let c = 0; c < 3; c++) bare[c] = f[REMOVAL + c]
     bare[3] = 1 - f[REMOVAL + 3]
-    for (let c = 0; c < 4; c++) shaded[c] = bare[c]
+    // Only the sleeve throws a shadow on an arm that lies before the torso.
+    for (let c = 0; c < 4; c++) {
+      shaded[c] = bare[c]
+      arm[c] = bare[c] * (1 - f[CUFF_SHADOW])
+    }
     const backShare = f[BACK]
     if (backShare > 0 && back.data[k + 3] > 0) {
       const open = 1 - (back.data[k + 3] / 255) * backShare
@@ -240,7 +221,7 @@ function composeRow(y: number, { sampler, layers, image, change }: Target): void
     for (let c = 0; c < 4; c++) pixel[c] = shaded[c]
     over(pixel, torso.data, k)
     for (let c = 0; c < 4; c++) pixel[c] *= 1 - f[ARM_SHADOW] * (torso.data[k + 3] / 255)
-    mix(pixel, shaded, f[ARM])
+    mix(pixel, arm, f[ARM])
     for (let s = 0; s < sleeves.length; s++) {
       const dark = 1 - f[SLEEVE_SHADOW + s] * (torso.data[k + 3] / 255)
       for (let c = 0; c < 4; c++) pixel[c] *= dark

@@ -1,13 +1,19 @@
 import type { Person } from '../../person/person.ts'
-import { createPlane, type Mask, maskWhere, type Plane, type Point } from '../../raster/plane.ts'
+import { fillSmoothly } from '../../raster/fill.ts'
+import { open } from '../../raster/morphology.ts'
+import { countSet, createMask, createPlane, type Mask, maskWhere, type Plane, type Point } from '../../raster/plane.ts'
 import { fillPolygon } from '../../raster/polygon.ts'
 import { arcLengths, interpolate } from '../../raster/polyline.ts'
+import { difference, reduceMasked } from '../../raster/reduce.ts'
 import { add, between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
 import type { ArmProfile } from './arm.ts'
 import { bothSides, type Side, type Sides } from './axes.ts'
 import type { BodyFrame } from './body.ts'
 import type { Parts } from './parts.ts'
 import type { Placement, SleevePlacement } from './place.ts'
+
+/** From this share on a garment hides what is behind it. */
+export const SOLID = 0.95
 
 /** One arm as two planes over the picture, both far beyond every length where the arm is not near. */
 export interface ArmField {
@@ -32,9 +38,13 @@ export interface Regions {
   readonly limbs: Mask
   /** What of arms and hands lies in front of the garment's body, from just above the sleeve's end. */
   readonly uncovered: Mask
+  /** What of the arms lies beyond the sleeves' ends, with the loose cloth around them; nothing for a garment without sleeves. */
+  readonly beyondCuffs: Mask
   readonly hands: Mask
   /** Shoulders between neck corners, tips and joints. */
   readonly shoulders: Mask
+  /** Hair, without what below the chin only has the colour of some hair or hat. */
+  readonly hair: Mask
   /** Distance from the body's axis as a multiple of the torso's half width at that height; not negative. */
   readonly sideways: Plane
 }
@@ -54,12 +64,13 @@ export interface FittingRegions extends Fitting {
 /** The picture's regions for a placed garment. */
 export function findRegions(fitting: Fitting): Regions {
   const { person, body, parts, placement } = fitting
-  const arms = bothSides((side) => measureArm({ body, parts, profile: placement.arms[side], side }))
+  const arms = bothSides((side) => measureArm({ person, body, parts, profile: placement.arms[side], side }))
   return {
     arms,
     head: findHead(person, body),
-    limbs: eitherArm(arms, (arm) => bareArm(arm)),
+    limbs: eitherArm(arms, bareArm),
     uncovered: eitherArm(arms, (arm, side) => uncoveredArm(arm, fitting, side)),
+    beyondCuffs: eitherArm(arms, (arm, side) => beyondCuff(arm, fitting, side)),
     hands: eitherArm(arms, (arm, side) => handOf(arm, body.armRadius[side])),
     shoulders: fillPolygon(parts.along, [
       placement.tips[0],
@@ -69,6 +80,7 @@ export function findRegions(fitting: Fitting): Regions {
       body.joints.shoulder[1],
       body.joints.shoulder[0],
     ]),
+    hair: findHair(fitting),
     sideways: measureSideways(body, parts),
   }
 }
@@ -86,11 +98,13 @@ export function bareRadiusAt({ elbow, wrist, bareRadius }: ArmField, way: number
 const FAR = 1e6
 
 function measureArm({
+  person,
   body,
   parts,
   profile,
   side,
 }: {
+  person: Person
   body: BodyFrame
   parts: Parts
   profile: ArmProfile
@@ -99,10 +113,18 @@ function measureArm({
   const { shoulder, elbow, wrist } = body.joints
   const chain = [shoulder[side], elbow[side], wrist[side], handEnd(body, side)]
   const ways = arcLengths(chain)
-  const bareRadius = measureBareRadius({ body, parts, profile, side })
   const field = { distance: createPlane(parts.skin, FAR), along: createPlane(parts.skin, FAR) }
-  drawNearness(field, { chain, ways, reach: 2.2 * body.armRadius[side] })
-  return { ...field, elbow: ways[1], wrist: ways[2], end: ways[3], bareRadius }
+  const drawn = isWristSeen(person, side) ? chain : chain.slice(0, 2)
+  drawNearness(field, { chain: drawn, ways, reach: 2.2 * body.armRadius[side] })
+  const arm = { ...field, elbow: ways[1], wrist: ways[2], end: ways[3] }
+  const measured = measureBareArm(parts, profile) ?? measureWrist(arm, parts, body.unit)
+  const bareRadius = Math.min(measured ?? body.armRadius[side], (measured ? 0.19 : 0.15) * body.unit)
+  return { ...arm, bareRadius: Math.max(0.09 * body.unit, bareRadius) }
+}
+
+// Joints outside of the picture are guesses; a forearm that is not seen must not be drawn.
+function isWristSeen({ landmarks }: Person, side: Side): boolean {
+  return (side === 0 ? landmarks.rightWrist : landmarks.leftWrist).presence >= 0.5
 }
 
 function handEnd({ joints }: BodyFrame, side: Side): Point {
@@ -136,17 +158,7 @@ function drawNearness(
 }
 
 // Cloth widens an arm: only where its outer edge shows skin does the mask tell how thick it is.
-function measureBareRadius({
-  body,
-  parts,
-  profile,
-  side,
-}: {
-  body: BodyFrame
-  parts: Parts
-  profile: ArmProfile
-  side: Side
-}): number {
+function measureBareArm(parts: Parts, profile: ArmProfile): number | null {
   const { width, height, data } = parts.skin
   const found: number[] = []
   for (const [i, point] of profile.points.entries()) {
@@ -157,9 +169,25 @@ function measureBareRadius({
       Math.min(height - 1, Math.max(0, Math.trunc(y))) * width + Math.min(width - 1, Math.max(0, Math.trunc(x)))
     if (data[at]) found.push(profile.outer[i] / interpolate([0, 0.25, 0.5, 0.62, 1], [1.05, 1, 0.9, 0.85, 0.62], share))
   }
-  if (found.length < 3) return Math.min(body.armRadius[side], 0.15 * body.unit)
-  const middle = found.toSorted((a, b) => a - b)[found.length >> 1]
-  return Math.min(0.19 * body.unit, Math.max(0.09 * body.unit, middle))
+  return found.length < 3 ? null : found.toSorted((a, b) => a - b)[found.length >> 1]
+}
+
+// Under a long sleeve only the wrist and the beginning of the hand show how slender the arm is.
+function measureWrist(
+  { distance: far, along, wrist }: Omit<ArmField, 'bareRadius'>,
+  { skin }: Parts,
+  unit: number,
+): number | null {
+  const rows = new Float64Array(12)
+  for (let i = 0; i < skin.data.length; i++) {
+    if (!skin.data[i] || far.data[i] > 0.25 * unit) continue
+    const row = Math.floor(((along.data[i] - wrist) / unit + 0.04) / 0.01)
+    if (row >= 0 && row < rows.length) rows[row]++
+  }
+  const widths = [...rows].filter((count) => count > 0.03 * unit * 0.01 * unit)
+  if (widths.length < 4) return null
+  const width = widths.toSorted((a, b) => a - b)[widths.length >> 1] / (0.01 * unit)
+  return width / 2 / 0.75
 }
 
 // Arms and hands come to the front where the garment leaves them: beyond the cuff's line or, without a sleeve, from below the
@@ -167,7 +195,9 @@ function measureBareRadius({
 function uncoveredArm(arm: ArmField, { body, placement }: Fitting, side: Side): Mask {
   const { unit: length, armRadius } = body
   const fullRadius = (way: number) =>
-    armRadius[side] * interpolate([0, arm.elbow, arm.wrist, arm.end], [1.25, 1.25, 1, 1.25], way)
+    way < arm.wrist
+      ? 1.25 * bareRadiusAt(arm, way)
+      : armRadius[side] * interpolate([arm.wrist, arm.end], [1, 1.25], way)
   const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
   if (!sleeve) {
     const start = bareFrom(body, placement, side)
@@ -177,12 +207,26 @@ function uncoveredArm(arm: ArmField, { body, placement }: Fitting, side: Side): 
       return Math.min(fullRadius(way), armRadius[side] * (0.25 + (0.95 * (way - start)) / (0.45 * length)))
     })
   }
-  const end = Math.min(sleeve.length, arm.wrist)
-  const beyondCuff = halfPlaneBeyond(sleeve, 0.03 * length)
-  const near = armMask(arm, (way) => (way < end - 0.3 * length ? 0 : fullRadius(way)))
+  return cutAtCuff(arm, sleeve, { near: armMask(arm, fullRadius), overlap: 0.03 * length, slant: 0.12 * length })
+}
+
+function beyondCuff(arm: ArmField, { body, placement }: Fitting, side: Side): Mask {
+  const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
+  if (!sleeve) return createMask(arm.distance)
+  return cutAtCuff(arm, sleeve, { near: armMask(arm, () => FAR), overlap: 0, slant: 0.12 * body.unit })
+}
+
+// The cuff's line need not be square to the bone: up to `slant` px before and behind its middle the line itself decides.
+function cutAtCuff(
+  { along, wrist }: ArmField,
+  sleeve: SleevePlacement,
+  { near, overlap, slant }: { near: Mask; overlap: number; slant: number },
+): Mask {
+  const end = Math.min(sleeve.length, wrist)
+  const isBeyond = halfPlaneBeyond(sleeve, overlap)
   return maskWhere(near, (i) => {
-    if (!near.data[i]) return false
-    return arm.along.data[i] > end + 0.3 * length || beyondCuff(i % near.width, Math.floor(i / near.width))
+    if (!near.data[i] || along.data[i] < end - slant) return false
+    return along.data[i] > end + slant || isBeyond(i % near.width, Math.floor(i / near.width))
   })
 }
 
@@ -234,6 +278,32 @@ function findHead({ landmarks, mask }: Person, body: BodyFrame): Mask {
     return (wide / (1.05 * size)) ** 2 + (high / (1.3 * size)) ** 2 <= 1
   }
   return maskWhere(mask, (i) => inside(i % mask.width, Math.floor(i / mask.width)))
+}
+
+// White collars pass for grey hair and dark ones for a hat: below the chin hair must look like the hair above it.
+function findHair({ person, body, parts }: Fitting): Mask {
+  const { hair, lab } = parts
+  const { nose, mouthLeft, mouthRight } = person.landmarks
+  const mouth = between(mouthLeft, mouthRight, 0.5)
+  const up = unit(subtract(nose, mouth))
+  const isAbove = (i: number) => {
+    const x = (i % hair.width) - mouth.x
+    const y = Math.floor(i / hair.width) - mouth.y
+    return x * up.x + y * up.y > 0
+  }
+  const above = maskWhere(hair, (i) => hair.data[i] === 1 && isAbove(i))
+  if (countSet(above) === 0) return hair
+  const factor = Math.max(1, Math.round(body.unit / 64))
+  const known = reduceMasked(lab, above, factor)
+  const cells = fillSmoothly(known.colours, known.weight)
+  const alike = maskWhere(
+    hair,
+    (i) => hair.data[i] === 1 && (above.data[i] === 1 || difference(lab, { cells, factor }, i) < 32),
+  )
+  if (countSet(hair) - countSet(alike) < 0.01 * body.unit ** 2) return hair
+  // A collar's blurred edge passes for hair again.
+  const thick = open(alike, 0.015 * body.unit)
+  return maskWhere(alike, (i) => alike.data[i] === 1 && (above.data[i] === 1 || thick.data[i] === 1))
 }
 
 function measureSideways({ fractions, halfWidths, unit: length }: BodyFrame, { along, across }: Parts): Plane {

@@ -4,68 +4,71 @@ import { labToRgb, rgbToLab } from '../../raster/colour.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
 import { gaussianBlur } from '../../raster/filter.ts'
 import { dilate } from '../../raster/morphology.ts'
-import {
-  type Colours,
-  countSet,
-  createPlane,
-  type Mask,
-  maskToPlane,
-  maskWhere,
-  type Plane,
-} from '../../raster/plane.ts'
-import { reduceMasked } from '../../raster/reduce.ts'
-import { findOldGarment, GARMENT, GROUND, KEEP, LOWER, type Reduced, SKIN } from './old-garment.ts'
-import type { FittingRegions } from './regions.ts'
+import { type Colours, countSet, type Mask, maskToPlane, maskWhere, type Plane, type Size } from '../../raster/plane.ts'
+import { type Reduced, reduceMasked } from '../../raster/reduce.ts'
+import type { FlatGarment } from './flat-garment.ts'
+import { type FittingRegions, SOLID } from './regions.ts'
 import { inventSkin } from './skin-fill.ts'
+import { findWornGarment, type WornGarment } from './worn-garment.ts'
+import { assignZones, GARMENT, GROUND, KEEP, LOWER, SKIN } from './zones.ts'
 
 /** The worn garment taken away where the new one does not hide it. */
 export interface Removal {
   /** What is seen instead: premultiplied sRGB with alpha, 0 to 255, the analysed picture's size. */
   readonly layer: Colours
-  /** Invented skin. */
-  readonly skin: Mask
+  /** What was painted where: see `assignZones`. */
+  readonly zones: Uint8Array
+  readonly worn: WornGarment
+  /** The picture without the person in CIE Lab. */
+  readonly ground: Reduced
   readonly warnings: readonly string[]
 }
 
 /**
  * Fills what stays visible of the worn garment with skin, ground, the colour of the lower garment or, along the new
- * garment's edge, with the new garment itself. `picture` is the analysed picture in sRGB, 0 to 255; `garment` the new one
- * as it lies on it, premultiplied, 0 to 255.
+ * garment's edge, with the new garment itself. `picture` is the analysed picture in sRGB, 0 to 255; `garment` is of its size.
  *
  * Throws `DrapeError` RESULT_REJECTED when much of the body would have to be invented and no skin is seen anywhere.
  */
 export function removeOldGarment(
   fitting: FittingRegions,
-  { picture, garment }: { picture: Colours; garment: Colours },
+  { picture, garment }: { picture: Colours; garment: FlatGarment },
 ): Removal {
   const { body, parts, person } = fitting
   // Fills are smooth: cells of a 64th of the body's unit lose nothing.
   const factor = Math.max(1, Math.round(body.unit / 64))
-  const cover = coverOf(garment)
   const ground = fillFrom(picture, outsideOf(person.mask, 0.04 * body.unit), factor)
-  const { mask: old, zones } = findOldGarment(fitting, { cover, ground: { cells: rgbToLab(ground), factor } })
+  const groundLab = { cells: rgbToLab(ground), factor }
+  const worn = findWornGarment(fitting, groundLab)
+  const zones = assignZones(fitting, worn, garment)
   const areas = measureAreas(zones, body.unit)
   const warnings = warningsOf(areas)
-  const canvas = { layer: { ...picture, channels: 4 as const, data: new Float32Array(zones.length * 4) }, zones, cover }
+  const canvas = {
+    layer: { ...picture, channels: 4 as const, data: new Float32Array(zones.length * 4) },
+    zones,
+    cover: garment.cover,
+  }
   if (areas.ground > 0) paint(canvas, { cells: ground, factor }, groundShare(canvas, person.mask))
   if (areas.lower > 0.004) {
-    const visible = maskWhere(
-      old,
-      (i) => parts.lower.data[i] === 1 && person.mask.data[i] > 0.9 && parts.along.data[i] > 0.9,
-    )
+    const visible = lowerGarment(fitting, worn)
     if (countSet(visible) > 0.02 * body.unit ** 2)
-      paint(canvas, { cells: fillFrom(picture, visible, factor), factor }, shareOf(canvas, LOWER, 1))
+      paint(
+        canvas,
+        { cells: fillFrom(picture, visible, factor), factor },
+        shareOf(canvas, LOWER, { sigma: 1, joins: parts.lower }),
+      )
     else warnings.push('OLD_HEM_VISIBLE')
   }
   if (areas.skin > 0.002) {
-    const skin = inventSkin(fitting, { old, factor })
+    const skin = inventSkin(fitting, { old: worn.mask, factor })
     if (skin) paint(canvas, { cells: labToRgb(skin), factor }, skinShare(canvas, fitting), SKIN_GRAIN)
     else if (areas.skin > MOST_WITHOUT_SKIN)
       throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
     else if (areas.skin > 0.02) warnings.push('OLD_GARMENT_REMAINS')
   }
-  if (areas.garment > 0) paintSlivers(canvas, garment, { mask: person.mask, reach: Math.ceil(0.05 * body.unit) + 1 })
-  return { layer: canvas.layer, skin: maskWhere(old, (i) => zones[i] === SKIN), warnings }
+  if (areas.garment > 0)
+    paintSlivers(canvas, garment.colours, { mask: person.mask, reach: Math.ceil(0.08 * body.unit) + 1 })
+  return { layer: canvas.layer, zones, worn, ground: groundLab, warnings }
 }
 
 // Half the range of the noise on invented skin, of 255.
@@ -78,10 +81,13 @@ interface Canvas {
   readonly cover: Plane
 }
 
-function coverOf({ width, height, data }: Colours): Plane {
-  const cover = createPlane({ width, height })
-  for (let i = 0, k = 3; i < cover.data.length; i++, k += 4) cover.data[i] = data[k] / 255
-  return cover
+// Away from the old hem: its shadow and its last threads would colour the fill.
+function lowerGarment({ person, body, parts }: FittingRegions, worn: WornGarment): Mask {
+  const near = dilate(worn.mask, 0.05 * body.unit)
+  return maskWhere(near, (i) => {
+    if (near.data[i] || !parts.lower.data[i]) return false
+    return person.mask.data[i] > 0.9 && parts.along.data[i] > 0.9
+  })
 }
 
 // With a distance, because the mask's edge is not sure and a rim of cloth would colour the ground.
@@ -115,30 +121,37 @@ function warningsOf({ skin, ground, lower }: Areas): string[] {
   return warnings
 }
 
-// A zone reaches a little under everything that is painted over it later: no line of the old garment stays between two soft edges.
-function shareOf({ zones, cover }: Canvas, zone: number, sigma: number): Plane {
+// A zone reaches a little under everything that is painted over it later and over the pixels of its own kind that stay: no line
+// of the old garment is left between two soft edges.
+function shareOf(
+  { zones, cover }: Canvas,
+  zone: number,
+  { sigma, joins }: { sigma: number; joins: Mask | null },
+): Plane {
   const own = maskWhere(cover, (i) => zones[i] === zone)
-  const grown = dilate(own, 3)
-  const share = maskWhere(
-    cover,
-    (i) => own.data[i] === 1 || (grown.data[i] === 1 && (zones[i] > zone || cover.data[i] >= 0.95)),
-  )
+  const under = dilate(own, 3)
+  const beside = dilate(own, 1)
+  const share = maskWhere(cover, (i) => {
+    if (own.data[i]) return true
+    if (beside.data[i] && joins?.data[i] && zones[i] === KEEP) return true
+    return under.data[i] === 1 && (zones[i] > zone || cover.data[i] >= SOLID)
+  })
   return gaussianBlur(maskToPlane(share), sigma)
 }
 
 // Garment that is drawn up to the person's outline ends in the person's own soft edge, with ground behind it.
 function groundShare(canvas: Canvas, mask: Plane): Plane {
-  const share = shareOf(canvas, GROUND, 1)
-  for (let i = 0; i < share.data.length; i++) if (canvas.zones[i] === GARMENT && mask.data[i] < 0.95) share.data[i] = 1
+  const outside = maskWhere(mask, (i) => mask.data[i] < 0.5)
+  const share = shareOf(canvas, GROUND, { sigma: 1, joins: outside })
+  for (let i = 0; i < share.data.length; i++)
+    if (canvas.zones[i] === GROUND || (canvas.zones[i] === GARMENT && mask.data[i] < 0.95)) share.data[i] = 1
   return share
 }
 
-function skinShare(canvas: Canvas, { person, body }: FittingRegions): Plane {
-  const share = shareOf(canvas, SKIN, Math.max(0.8, 0.004 * body.unit))
-  for (let i = 0; i < share.data.length; i++) {
-    if (canvas.zones[i] === SKIN) share.data[i] = Math.max(share.data[i], 0.85)
-    else if (person.mask.data[i] <= 0.5) share.data[i] = 0
-  }
+function skinShare(canvas: Canvas, { person, body, parts }: FittingRegions): Plane {
+  const share = shareOf(canvas, SKIN, { sigma: Math.max(0.8, 0.004 * body.unit), joins: parts.skin })
+  for (let i = 0; i < share.data.length; i++)
+    if (person.mask.data[i] <= 0.5 && canvas.zones[i] !== SKIN) share.data[i] = 0
   return share
 }
 
@@ -165,43 +178,38 @@ function paint({ layer }: Canvas, { cells, factor }: Reduced, share: Plane, grai
   }
 }
 
-// Colours walk outwards from the garment one pixel a round.
-function paintSlivers(
-  { layer, zones, cover }: Canvas,
-  garment: Colours,
-  { mask, reach }: { mask: Plane; reach: number },
-): void {
-  const { width, height } = layer
-  const colours = new Map<number, readonly [number, number, number]>()
-  const colourAt = (i: number) => {
+type Rgb = readonly [number, number, number]
+
+// Colours walk outwards from the garment one pixel a round, two pixels further than they are needed, for the soft edge.
+function paintSlivers(canvas: Canvas, garment: Colours, { mask, reach }: { mask: Plane; reach: number }): void {
+  const { layer, zones, cover } = canvas
+  const share = shareOf(canvas, GARMENT, { sigma: 0.8, joins: null })
+  const colours = new Map<number, Rgb>()
+  const colourAt = (i: number): Rgb | undefined => {
     if (cover.data[i] < 0.9) return colours.get(i)
     const k = i * 4
     const scale = 1 / cover.data[i]
-    return [garment.data[k] * scale, garment.data[k + 1] * scale, garment.data[k + 2] * scale] as const
+    return [garment.data[k] * scale, garment.data[k + 1] * scale, garment.data[k + 2] * scale]
   }
-  let open = [...zones.keys()].filter((i) => zones[i] === GARMENT)
+  let open: number[] = []
+  for (let i = 0; i < zones.length; i++) if (share.data[i] > 0.01 && cover.data[i] < SOLID) open.push(i)
   for (let round = 0; round < reach && open.length > 0; round++) {
-    const found: [number, readonly [number, number, number]][] = []
+    const found: [number, Rgb][] = []
     for (const i of open) {
-      const mean = meanAround(i, { width, height }, colourAt)
+      const mean = meanAround(i, layer, colourAt)
       if (mean) found.push([i, mean])
     }
     for (const [i, colour] of found) colours.set(i, colour)
     open = open.filter((i) => !colours.has(i))
   }
   for (const [i, colour] of colours) {
-    const alpha = mask.data[i] >= 0.95 ? 1 : mask.data[i]
+    const alpha = share.data[i] * (mask.data[i] >= 0.95 ? 1 : mask.data[i])
     for (let c = 0; c < 3; c++) layer.data[i * 4 + c] = layer.data[i * 4 + c] * (1 - alpha) + colour[c] * alpha
     layer.data[i * 4 + 3] = layer.data[i * 4 + 3] * (1 - alpha) + 255 * alpha
   }
-  for (const i of open) zones[i] = KEEP
 }
 
-function meanAround(
-  i: number,
-  { width, height }: { width: number; height: number },
-  colourAt: (index: number) => readonly [number, number, number] | undefined,
-): readonly [number, number, number] | null {
+function meanAround(i: number, { width, height }: Size, colourAt: (index: number) => Rgb | undefined): Rgb | null {
   const x = i % width
   const y = Math.floor(i / width)
   const sum: [number, number, number] = [0, 0, 0]

@@ -12,6 +12,7 @@ import {
 } from '../../raster/plane.ts'
 import { enlargeByFactor, reduceMasked } from '../../raster/reduce.ts'
 import { resizeBilinear } from '../../raster/sample.ts'
+import { medianOf } from '../../raster/statistics.ts'
 import { weightedBlur } from '../../raster/weighted.ts'
 import type { FittingRegions } from './regions.ts'
 import type { GarmentLayers } from './warp.ts'
@@ -122,13 +123,6 @@ function plainCloth({
   }
 }
 
-function medianOf(colours: Colours, mask: Mask, channel: number): number {
-  const values: number[] = []
-  // Every third pixel is plenty.
-  for (let i = 0; i < mask.data.length; i += 3) if (mask.data[i]) values.push(colours.data[i * 3 + channel])
-  return values.length > 0 ? Float32Array.from(values).sort()[values.length >> 1] : 0
-}
-
 // How much of the folds is carried over: strong variation is pattern, not relief, and black cloth hides its folds.
 function foldDepth(near: Plane, wide: Plane, { cloth, median }: { cloth: Mask; median: number }): number {
   let count = 0
@@ -166,14 +160,19 @@ function torsoDifference(torso: Colours, light: Plane): number {
   return sum / (a.length / 3)
 }
 
+// A cut-out's edge is soft over several pixels; on a person that looks like fluff.
+const EDGE_FROM = 0.3
+const EDGE_TO = 0.75
+
 function shade(layer: Colours, strength: number, lightAt: (index: number) => number): Colours {
   const data = new Float32Array(layer.data.length)
   for (let i = 0, k = 0; k < data.length; i++, k += 4) {
-    const alpha = layer.data[k + 3]
-    if (alpha === 0) continue
+    const soft = layer.data[k + 3]
+    if (soft === 0) continue
+    const alpha = 255 * clamp((soft / 255 - EDGE_FROM) / (EDGE_TO - EDGE_FROM), 0, 1)
     const light = lightAt(i)
     for (let c = k; c < k + 3; c++) {
-      const value = layer.data[c]
+      const value = (layer.data[c] * alpha) / soft
       data[c] = value + (lit(value, alpha, light) - value) * strength
     }
     data[k + 3] = alpha

@@ -14,6 +14,7 @@ import {
 } from '../../raster/plane.ts'
 import { interpolate } from '../../raster/polyline.ts'
 import { reduceByFactor, reduceMasked } from '../../raster/reduce.ts'
+import { medianOf } from '../../raster/statistics.ts'
 import { weightedBlur } from '../../raster/weighted.ts'
 import { type ArmField, armMask, type FittingRegions } from './regions.ts'
 
@@ -33,12 +34,17 @@ export function inventSkin(fitting: FittingRegions, { old, factor }: { old: Mask
   return base
 }
 
-// Skin far enough from every border that no other colour mixes in.
+// Skin far enough from every border that no other colour mixes in, and of the face's hue.
 function cleanSkin({ person, parts, regions }: FittingRegions, old: Mask): Mask {
-  const sure = maskWhere(
-    old,
-    (i) => parts.skin.data[i] === 1 && !regions.head.data[i] && !old.data[i] && person.mask.data[i] > 0.9,
-  )
+  const { lab, skin } = parts
+  const face = maskWhere(old, (i) => regions.head.data[i] === 1 && skin.data[i] === 1)
+  const tone = parts.hasFace ? [0, 1, 2].map((channel) => medianOf(lab, face, channel)) : null
+  const sure = maskWhere(old, (i) => {
+    if (!skin.data[i] || regions.head.data[i] || old.data[i] || person.mask.data[i] <= 0.9) return false
+    if (!tone) return true
+    const k = i * 3
+    return Math.hypot(lab.data[k + 1] - tone[1], lab.data[k + 2] - tone[2]) < 12 && Math.abs(lab.data[k] - tone[0]) < 40
+  })
   return erode(sure, 2.5)
 }
 
@@ -53,7 +59,10 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
   const least = 0.004 * body.unit ** 2
   const middles = [...arms, chest].map((region) => middleTones(lab, clean, { region, least }))
   const all = maskWhere(clean, (i) => middles.some((middle) => middle?.data[i] === 1))
-  const any = countSet(all) >= 1.5 * least ? all : maskWhere(clean, (i) => parts.skin.data[i] === 1)
+  const any =
+    countSet(all) >= 1.5 * least
+      ? all
+      : maskWhere(clean, (i) => parts.skin.data[i] === 1 && (!parts.hasFace || regions.head.data[i] === 1))
   const carryOn = (mask: Mask) => {
     const { colours, weight } = reduceMasked(lab, mask, factor)
     return fillSmoothly(colours, weight)

@@ -1,0 +1,137 @@
+import { fillHoles, keepComponents } from '../../raster/components.ts'
+import { fillSmoothly } from '../../raster/fill.ts'
+import { close, dilate, erode } from '../../raster/morphology.ts'
+import { type Mask, maskWhere } from '../../raster/plane.ts'
+import { difference, type Reduced, reduceMasked } from '../../raster/reduce.ts'
+import { bothSides, type Side } from './axes.ts'
+import { armMask, type FittingRegions } from './regions.ts'
+
+export interface WornGarment {
+  /** Everything that the worn upper garment covers, its prints included. */
+  readonly mask: Mask
+  /** Its pixels that may be replaced, with a rim that the mask and the parts missed. */
+  readonly removable: Mask
+  /** Removable pixels along the person's edge that look like the ground already. */
+  readonly groundLike: Mask
+  /** Its colour everywhere, carried on smoothly, in CIE Lab. */
+  readonly cloth: Reduced
+}
+
+/** Finds what the person wears on the upper body. `ground` is the picture without the person in CIE Lab. */
+export function findWornGarment(fitting: FittingRegions, ground: Reduced): WornGarment {
+  const { parts } = fitting
+  const { mask: rough, prints } = outline(fitting)
+  const sure = reduceMasked(parts.lab, rough, ground.factor)
+  const cloth = { cells: fillSmoothly(sure.colours, sure.weight), factor: ground.factor }
+  const mask = withoutStrangers(rough, fitting, { cloth, ground })
+  const grown = growOverEdge(mask, fitting, { cloth, ground })
+  const removable = allowedPart(grown, fitting, { mask, prints })
+  return { mask, removable, groundLike: findGroundLike(removable, fitting, ground), cloth }
+}
+
+function outline({ person, body, parts, placement, regions }: FittingRegions): { mask: Mask; prints: Mask } {
+  const { skin, top, lower, along } = parts
+  const { head, uncovered, hair } = regions
+  const labelled = maskWhere(top, (i) => top.data[i] === 1 && !head.data[i] && along.data[i] < 1.6)
+  // Small patches are shadows on skin.
+  const seen = keepComponents(labelled, ({ area }) => area > 0.015 * body.unit ** 2)
+  const closed = close(seen, 0.03 * body.unit)
+  const beside = dilate(seen, 0.07 * body.unit)
+  const joined = maskWhere(top, (i) => {
+    if (seen.data[i] || (parts.hair.data[i] && !hair.data[i])) return true
+    // Above the hem, cloth in the shade of an arm passes for the lower garment.
+    if (beside.data[i] && lower.data[i] && along.data[i] < placement.oldHem) return true
+    if (!closed.data[i] || skin.data[i] || hair.data[i] || head.data[i] || person.mask.data[i] <= 0.5) return false
+    return !(lower.data[i] && along.data[i] > 0.9)
+  })
+  const filled = fillHoles(joined)
+  const prints = maskWhere(
+    top,
+    (i) => filled.data[i] === 1 && !joined.data[i] && !uncovered.data[i] && !head.data[i] && !hair.data[i],
+  )
+  const [left, right] = bothSides((side) => wornSleeve(fitting(), side))
+  const mask = maskWhere(top, (i) => joined.data[i] + prints.data[i] + left.data[i] + right.data[i] > 0)
+  return { mask, prints }
+
+  function fitting() {
+    return { person, body, parts, regions }
+  }
+}
+
+// On an arm that is mostly cloth everything that is neither skin nor hair belongs to the sleeve, whatever its pattern.
+function wornSleeve({ person, body, parts, regions }: Omit<FittingRegions, 'placement'>, side: Side): Mask {
+  const { skin, top } = parts
+  const arm = regions.arms[side]
+  const radius = body.armRadius[side]
+  const near = armMask(arm, (way) => (way > arm.wrist ? 0 : radius * (way < arm.elbow ? 1.15 : 1)))
+  const clothed = maskWhere(
+    near,
+    (i) => near.data[i] === 1 && person.mask.data[i] > 0.5 && !regions.hair.data[i] && !regions.head.data[i],
+  )
+  let cloth = 0
+  let all = 0
+  for (let i = 0; i < clothed.data.length; i++) {
+    all += clothed.data[i]
+    cloth += clothed.data[i] & top.data[i]
+  }
+  const sleeved = cloth > 0.3 * all
+  return maskWhere(clothed, (i) => sleeved && clothed.data[i] === 1 && !skin.data[i])
+}
+
+// Where the mask is not sure, things behind the person were taken for cloth: they look neither like it nor like a shadow of it.
+function withoutStrangers(
+  mask: Mask,
+  { person, parts }: FittingRegions,
+  { cloth, ground }: { cloth: Reduced; ground: Reduced },
+): Mask {
+  return maskWhere(mask, (i) => {
+    if (!mask.data[i] || person.mask.data[i] >= 0.9) return mask.data[i] === 1
+    return difference(parts.lab, cloth, i) < Math.max(20, difference(parts.lab, ground, i))
+  })
+}
+
+// A mask's soft edge leaves a rim of the garment outside: there a pixel belongs to what its colour is nearer to.
+function growOverEdge(
+  mask: Mask,
+  { person, body, parts }: FittingRegions,
+  { cloth, ground }: { cloth: Reduced; ground: Reduced },
+): Mask {
+  const near = dilate(mask, 0.018 * body.unit)
+  const far = dilate(mask, 0.06 * body.unit)
+  const alike = maskWhere(mask, (i) => {
+    if (!far.data[i] || mask.data[i]) return mask.data[i] === 1
+    const toCloth = difference(parts.lab, cloth, i)
+    return toCloth < 20 && toCloth < difference(parts.lab, ground, i)
+  })
+  const rim = dilate(alike, Math.max(1, 0.01 * body.unit))
+  return maskWhere(mask, (i) => rim.data[i] === 1 || (near.data[i] === 1 && person.mask.data[i] > 0.5))
+}
+
+// A high collar goes up to the chin; other colours that high are more often hair or ground.
+function allowedPart(
+  grown: Mask,
+  { body, parts, regions }: FittingRegions,
+  { mask, prints }: { mask: Mask; prints: Mask },
+): Mask {
+  const { skin, lower, along, across } = parts
+  const { hair } = regions
+  const touching = dilate(mask, 1)
+  const shoulders = dilate(regions.shoulders, 0.1 * body.unit)
+  return maskWhere(grown, (i) => {
+    if (!grown.data[i] || hair.data[i] || regions.head.data[i]) return false
+    if (lower.data[i] && !mask.data[i]) return false
+    if (skin.data[i] && !prints.data[i] && !touching.data[i]) return false
+    if (along.data[i] > -0.14 || shoulders.data[i]) return true
+    return mask.data[i] === 1 && Math.abs(across.data[i]) < 0.35 && along.data[i] > -0.5
+  })
+}
+
+function findGroundLike(removable: Mask, { person, body, parts, regions }: FittingRegions, ground: Reduced): Mask {
+  const sure = maskWhere(removable, (i) => person.mask.data[i] >= 0.5)
+  const deep = erode(sure, 0.06 * body.unit)
+  return maskWhere(removable, (i) => {
+    if (!removable.data[i]) return false
+    const inside = deep.data[i] === 1 || (regions.shoulders.data[i] === 1 && parts.along.data[i] > -0.14)
+    return !(inside && person.mask.data[i] >= 0.9) && difference(parts.lab, ground, i) < 8
+  })
+}

@@ -1,0 +1,160 @@
+import { connectedComponents } from '../../raster/components.ts'
+import { dilate } from '../../raster/morphology.ts'
+import { createMask, type Mask, maskWhere, type Plane } from '../../raster/plane.ts'
+import { fillPolygon } from '../../raster/polygon.ts'
+import { move } from '../../raster/vector.ts'
+import { bothSides } from './axes.ts'
+import type { FlatGarment } from './flat-garment.ts'
+import type { Parts } from './parts.ts'
+import { type ArmField, type FittingRegions, SOLID } from './regions.ts'
+import type { WornGarment } from './worn-garment.ts'
+
+/** What takes the place of a pixel of the worn garment that the new one leaves open, from back to front. */
+export const KEEP = 0
+export const GROUND = 1
+export const LOWER = 2
+export const SKIN = 3
+/** A sliver along the new garment, which is drawn a little larger there. */
+export const GARMENT = 4
+
+/** Decides for every pixel what is to be seen in place of the worn garment: KEEP, GROUND, LOWER, SKIN or GARMENT. */
+export function assignZones(fitting: FittingRegions, worn: WornGarment, garment: FlatGarment): Uint8Array {
+  const { person, body, parts, placement, regions } = fitting
+  const { along, skin } = parts
+  const { sideways, limbs } = regions
+  const { cover } = garment
+  const shoulders = dilate(regions.shoulders, 0.05 * body.unit)
+  const undressed = undressedArms(fitting, worn, cover)
+  const zones = new Uint8Array(cover.data.length)
+  for (let i = 0; i < zones.length; i++) {
+    if (!worn.removable.data[i]) continue
+    if (undressed.data[i]) zones[i] = SKIN
+    else if (cover.data[i] >= SOLID) continue
+    // Light cloth before a light wall: ground over ground does no harm, anything else would grow patches.
+    else if (worn.groundLike.data[i] && !(limbs.data[i] && person.mask.data[i] >= 0.9)) zones[i] = GROUND
+    else if (isBelowHem(i)) zones[i] = LOWER
+    else if (isBody(i)) zones[i] = SKIN
+    else if (along.data[i] < 1.25) zones[i] = GROUND
+  }
+  growDownwards(zones, 0.07 * body.unit, { width: cover.width, accepts: acceptsLower })
+  joinEnclosedToSkin(zones, person.mask)
+  hugGarment(zones, fitting, { garment, undressed })
+  return zones
+
+  function isBelowHem(i: number): boolean {
+    const f = along.data[i]
+    return f > placement.hem - 0.03 && f < 1.7 && sideways.data[i] < 1.12
+  }
+
+  function isBody(i: number): boolean {
+    if (person.mask.data[i] <= 0.3) return false
+    if (limbs.data[i] || shoulders.data[i]) return true
+    const f = along.data[i]
+    if (f < -0.02) return f > -0.5 && Math.abs(parts.across.data[i]) < 0.35
+    return f < 1.2 && sideways.data[i] < (f < 0.35 ? 1 : 0.88)
+  }
+
+  // Below an old hem lies its shadow and its last seam: they go too.
+  function acceptsLower(i: number): boolean {
+    if (!isBelowHem(i) || worn.groundLike.data[i] || skin.data[i]) return false
+    return cover.data[i] < SOLID && person.mask.data[i] > 0.4
+  }
+}
+
+// Arms that the old sleeves cover and the new ones do not: they are drawn as skin even in front of the new garment. An arm that
+// was bare already keeps its own pixels; the cloth beside it is not its sleeve.
+function undressedArms({ body, parts, placement, regions }: FittingRegions, worn: WornGarment, cover: Plane): Mask {
+  const { arms, uncovered, limbs } = regions
+  const starts = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
+  const ends = arms.map((arm) => sleeveEnd(arm, parts, 0.05 * body.unit))
+  return maskWhere(cover, (i) => {
+    if (!worn.mask.data[i] || !uncovered.data[i] || !limbs.data[i] || parts.skin.data[i]) return false
+    return arms.some((arm, side) => {
+      const way = arm.along.data[i]
+      if (way >= ends[side]) return false
+      // Before the torso an arm's edge cannot be told from the cloth behind it: only its middle is sure.
+      const before = 0.8 * Math.min(1, Math.max(0, (way - starts[side]) / (0.25 * body.unit)))
+      return arm.distance.data[i] < (cover.data[i] >= SOLID ? before : 1.3) * arm.bareRadius
+    })
+  })
+}
+
+// How far down the arm, in px from the shoulder, there is more cloth than skin along the bone.
+function sleeveEnd(arm: ArmField, { skin, top }: Parts, step: number): number {
+  const cloth = new Float64Array(Math.ceil(arm.wrist / step) + 1)
+  for (let i = 0; i < skin.data.length; i++) {
+    if (arm.distance.data[i] > 0.5 * arm.bareRadius || arm.along.data[i] > arm.wrist) continue
+    cloth[Math.floor(arm.along.data[i] / step)] += top.data[i] - skin.data[i]
+  }
+  return step * (cloth.findLastIndex((surplus) => surplus > 0) + 1)
+}
+
+function growDownwards(
+  zones: Uint8Array,
+  length: number,
+  { width, accepts }: { width: number; accepts: (index: number) => boolean },
+): void {
+  const reach = Math.trunc(length)
+  const left = new Int32Array(width)
+  for (let i = 0; i < zones.length; i++) {
+    const x = i % width
+    if (zones[i] === LOWER) left[x] = reach
+    else if (left[x]-- > 0 && zones[i] === KEEP && accepts(i)) zones[i] = LOWER
+  }
+}
+
+// Ground can only be seen at the person's edge; what is enclosed by the body is body.
+function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
+  const outside = maskWhere(mask, (i) => mask.data[i] < 0.3)
+  const open = dilate(outside, 2)
+  const { labels, components } = connectedComponents(maskWhere(mask, (i) => zones[i] === GROUND))
+  const touches = new Uint8Array(components.length + 1)
+  for (let i = 0; i < zones.length; i++) if (open.data[i]) touches[labels[i]] = 1
+  for (let i = 0; i < zones.length; i++) if (zones[i] === GROUND && !touches[labels[i]]) zones[i] = SKIN
+}
+
+// How far a garment may be drawn beyond its own edge to cover the old one, in body units.
+const TORSO_REACH = 0.06
+const SLEEVE_REACH = 0.05
+const NECK_REACH = 0.02
+
+// A strip so thin that the new garment could as well lie a finger further becomes garment: a drawn edge in the old one's
+// place cannot be told from a worn one, invented skin or ground can. Hem, cuffs and neckline stay where the product has them.
+function hugGarment(
+  zones: Uint8Array,
+  { body, parts, placement, regions }: FittingRegions,
+  { garment, undressed }: { garment: FlatGarment; undressed: Mask },
+): void {
+  const { torso, sleeves, cover } = garment
+  const around = (plane: Plane, reach: number) =>
+    dilate(
+      maskWhere(plane, (i) => plane.data[i] >= SOLID),
+      reach * body.unit,
+    )
+  const atTorso = around(torso, TORSO_REACH)
+  const atCollar = around(torso, NECK_REACH)
+  const atSleeve = placement.sleeves.length > 0 ? around(sleeves, SLEEVE_REACH) : createMask(sleeves)
+  const neck = [...placement.neckline.map((point) => move(point, body.down, -0.01 * body.unit))]
+  const up = -0.4 * body.unit
+  const opening = fillPolygon(torso, [
+    ...neck,
+    move(placement.neckCorners[1], body.down, up),
+    move(placement.neckCorners[0], body.down, up),
+  ])
+  const hug = createMask(cover)
+  for (let i = 0; i < zones.length; i++) {
+    if ((zones[i] !== GROUND && zones[i] !== SKIN) || undressed.data[i] || cover.data[i] >= SOLID) continue
+    if (parts.along.data[i] > placement.hem - 0.02) continue
+    const torsoNear = opening.data[i] ? atCollar.data[i] : atTorso.data[i]
+    if (torsoNear || (atSleeve.data[i] && !regions.beyondCuffs.data[i])) hug.data[i] = 1
+  }
+  // What an arm parts from the garment does not belong to it.
+  const seen = dilate(
+    maskWhere(cover, (i) => cover.data[i] >= SOLID && !(regions.uncovered.data[i] && parts.skin.data[i])),
+    2,
+  )
+  const { labels, components } = connectedComponents(hug)
+  const touches = new Uint8Array(components.length + 1)
+  for (let i = 0; i < zones.length; i++) if (seen.data[i]) touches[labels[i]] = 1
+  for (let i = 0; i < zones.length; i++) if (hug.data[i] && touches[labels[i]]) zones[i] = GARMENT
+}
