@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodeImage } from '../api/shared/image.ts'
+import { type Drape, readSample, startDrape } from './support/drape.ts'
+import { startS3Server } from './support/s3-server.ts'
+
+const server = await startS3Server()
+if ('unavailable' in server) console.warn(`No S3 server: ${server.unavailable}`)
+
+describe.skipIf('unavailable' in server)('a try-on over an S3 storage', () => {
+  let drape: Drape
+
+  beforeAll(async () => {
+    if ('unavailable' in server) return
+    drape = await startDrape({
+      env: {
+        STORAGE_URL: `s3://${server.bucket}/drape?endpoint=${server.endpoint}&pathStyle=true`,
+        AWS_ACCESS_KEY_ID: server.credentials.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: server.credentials.secretAccessKey,
+      },
+    })
+    await drape.startWorker()
+  })
+  afterAll(async () => {
+    if ('unavailable' in server) return
+    await drape.stop()
+    await server.stop()
+  })
+
+  it('ends in a link that the storage itself serves', async () => {
+    const [me, shirt] = [await readSample('persons/down-half-teal.jpg'), await readSample('garments/tshirt-navy.jpg')]
+    const id = await drape.tryOn(
+      {
+        products: [{ images: [{ source: { fileKey: 'shirt' } }] }],
+        person: { image: { source: { fileKey: 'me' } } },
+        output: { engine: 'mock', format: 'webp' },
+      },
+      { me, shirt },
+    )
+    const { resultImageUrl } = await drape.finish(id)
+    expect(new URL(resultImageUrl).origin).not.toBe(new URL(drape.api.url).origin)
+    const response = await fetch(resultImageUrl)
+    expect(response.headers.get('content-type')).toBe('image/webp')
+    expect(await decodeImage(new Uint8Array(await response.arrayBuffer()))).toMatchObject({ channels: 3 })
+    const unsigned = new URL(resultImageUrl)
+    unsigned.search = ''
+    expect((await fetch(unsigned)).status).toBe(403)
+  })
+})
