@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { acquireLock, waitForLock } from './lock.ts'
 import { type Stoppable, stopProcesses } from './processes.ts'
@@ -47,6 +47,14 @@ export async function readSigningSecret(dataFolder: string): Promise<string> {
     await writeFile(path, secret, { mode: 0o600 })
     return secret
   }
+}
+
+/** A folder for the programs' temporary files; what killed ones have left in it is gone. */
+export async function emptyTemporaryFolder(dataFolder: string): Promise<string> {
+  const path = join(dataFolder, 'tmp')
+  await rm(path, { recursive: true, force: true })
+  await mkdir(path)
+  return path
 }
 
 async function readList(path: string): Promise<Stoppable[]> {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { run } from './commands.ts'
-import { readSigningSecret, takeDataFolder } from './data-folder.ts'
+import { emptyTemporaryFolder, readSigningSecret, takeDataFolder } from './data-folder.ts'
 import { createPorts, type Ports } from './ports.ts'
 import { type Program, type Replica, reserveReplicas, startReplica, waitUntilReady } from './programs.ts'
 import { startPostgres, startRedis } from './services.ts'
@@ -81,17 +81,22 @@ async function startParts(options: PartsOptions): Promise<Pick<Stack, 'report' |
 
 async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report' | 'env'>> {
   const { root, settings, ports, supervisor, say, signal } = options
+  const api = await reserveReplicas(apiProgram(settings), ports)
+  const worker = await reserveReplicas(workerProgram(settings), ports)
   const env = await startServices(options)
   say('Applying migrations …')
   await run(process.execPath, ['scripts/drape.ts', 'migrate'], { cwd: root, env })
   signal.throwIfAborted()
 
   say('Starting the API and the worker …')
-  const api = await reserveReplicas(apiProgram(settings), ports)
-  const worker = await reserveReplicas(workerProgram(settings), ports)
   const url = `http://127.0.0.1:${api[0].ports.PORT.port}`
   const publicUrl = env.PUBLIC_URL || url
-  const programEnv = { ...env, PUBLIC_URL: publicUrl, SHARE_URL: env.SHARE_URL || publicUrl }
+  const programEnv = {
+    ...env,
+    PUBLIC_URL: publicUrl,
+    SHARE_URL: env.SHARE_URL || publicUrl,
+    TMPDIR: await emptyTemporaryFolder(settings.dataFolder),
+  }
   const replicas = [...api, ...worker]
   await Promise.all(replicas.map((replica) => startReplica(replica, { root, env: programEnv, supervisor })))
   await Promise.all(replicas.map((replica) => waitUntilReady(replica, signal)))

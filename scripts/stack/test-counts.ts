@@ -1,0 +1,36 @@
+export interface Counts {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+}
+
+/** The part of vitest's JSON report that counts. */
+export interface TestReport {
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+  readonly numPendingTests: number
+  readonly numTodoTests: number
+  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[]
+}
+
+/**
+ * Counts the tests of a run; `succeeded` is what vitest itself says of it. A file that cannot be loaded counts as one failure,
+ * and so does a run that failed without a failed test: none found, an error outside of any test, no report at all.
+ */
+export function countTests(report: TestReport | null, succeeded: boolean): Counts {
+  if (report === null) return { passed: 0, failed: 1, skipped: 0 }
+  const brokenFiles = report.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  )
+  const failed = report.numFailedTests + brokenFiles.length
+  return {
+    passed: report.numPassedTests,
+    failed: succeeded ? failed : Math.max(failed, 1),
+    skipped: report.numPendingTests + report.numTodoTests,
+  }
+}
+
+/** The last line of a run. */
+export function presentCounts({ passed, failed, skipped }: Counts): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+}
