@@ -60,7 +60,7 @@ function findPath(edges: CollarEdges): CollarPath | null {
   const round = search(0.75)
   const any = search(Number.POSITIVE_INFINITY)
   if (!round || !any) return null
-  const best = any.gain > 1.08 * round.gain ? any : round
+  const best = any.gain > (1.02 + 0.8 * edges.busyness) * round.gain ? any : round
   return best.gain < LEAST_GAIN ? null : preferInner(edges, best)
 }
 
@@ -68,16 +68,19 @@ function depthPrior(depth: number): number {
   return -1.2 * Math.max(0, Math.abs(depth - 0.5) - 0.15)
 }
 
+// Over the distance of the neck corners.
+const WIDEST_BAND = 0.2
+
 // A ribbed band has a second edge, parallel and farther down, which is often the stronger one: the front begins at the upper.
 function preferInner(edges: CollarEdges, best: CollarPath): CollarPath {
   let chosen = best
   for (let k = 0; k < 2; k++) {
-    const { steps } = chosen
+    const { steps, depth: lowest } = chosen
     const inner = bestCollarPath(edges, {
-      allowed: (ray, step) => step < steps[ray] - (0.05 / STEP) * Math.min(1, ray / 10),
-      prior: depthPrior,
+      allowed: (ray, step) => step < steps[ray] - (0.05 / STEP) * Math.min(1, ray / 20),
+      prior: (depth) => (depth < lowest - WIDEST_BAND ? -1e6 : depthPrior(depth)),
     })
-    if (!inner || inner.gain < 0.75 * best.gain || inner.gain < 0.3) break
+    if (!inner || inner.gain < 0.7 * best.gain || inner.gain < 0.3) break
     chosen = inner
   }
   return chosen

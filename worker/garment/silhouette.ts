@@ -1,5 +1,5 @@
 import { type Cluster, createRandom, kMeans } from '../raster/clusters.ts'
-import { type Component, connectedComponents, connectedToBorder } from '../raster/components.ts'
+import { type Component, connectedComponents, connectedToBorder, keepComponents } from '../raster/components.ts'
 import { boxBlur, gaussianBlur } from '../raster/filter.ts'
 import { close, invert, open } from '../raster/morphology.ts'
 import { type Colours, countSet, createMask, type Mask, maskToPlane, threshold } from '../raster/plane.ts'
@@ -23,13 +23,52 @@ const SMALL = 0.0006
  */
 export function findSilhouette(picture: GroundedPicture): Mask {
   const sure = sureGround(picture)
-  let ground = connectedToBorder(open(orMask(sure, softShadow(picture)), 1))
-  ground = addHoles(picture, { ground, sure })
-  // A ground without any noise was made digitally: it has no contact shadow to take away, and no rough hem to smooth.
-  const photographed = picture.ground.deviation > 0.5
-  if (photographed) ground = addContactShadow(picture, ground)
-  const garment = tidy(invert(ground))
-  if (!photographed) return garment
+  const shaded = orMask(sure, softShadow(picture))
+  const inStripes = betweenStripes(open(unshadowed(picture), 1))
+  const reached = reachableGround(without(sure, inStripes), without(shaded, inStripes))
+  const ground = addHoles(picture, { ground: reached, sure: without(sure, inStripes) })
+  return smoothEdge(picture, tidy(invert(addContactShadow(picture, ground, inStripes))))
+}
+
+// A garment of the ground's own hue looks like one large shadow: then only what is surely ground counts.
+function reachableGround(sure: Mask, shaded: Mask): Mask {
+  const bare = connectedToBorder(open(sure, 1))
+  const dimmed = connectedToBorder(open(shaded, 1))
+  const total = sure.data.length
+  return total - countSet(dimmed) < 0.7 * (total - countSet(bare)) ? bare : dimmed
+}
+
+// What the ground would not look like in any shadow: of another hue, lighter, or nearly black.
+function unshadowed({ ground, comparison: { light, tint } }: GroundedPicture): Mask {
+  const cloth = createMask(light)
+  const tintLimit = Math.max(8, 8 * ground.deviation)
+  for (let i = 0; i < cloth.data.length; i++)
+    cloth.data[i] = tint.data[i] > tintLimit || light.data[i] < 0.3 || light.data[i] > 1.1 ? 1 : 0
+  return cloth
+}
+
+// White stripes on a white ground reach the outline like gaps do. But gaps under sleeves are open downwards: what lies
+// closely between cloth above and cloth below is a stripe.
+function betweenStripes(cloth: Mask): Mask {
+  const { width, height, data } = cloth
+  const widest = Math.round(0.07 * longSide(cloth))
+  const between = createMask(cloth)
+  const lastCloth = new Int32Array(width).fill(-height)
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      if (!data[y * width + x]) continue
+      const gap = y - lastCloth[x] - 1
+      if (gap > 0 && gap <= widest) for (let v = y - gap; v < y; v++) between.data[v * width + x] = 1
+      lastCloth[x] = y
+    }
+  }
+  const isStripe = (c: Component) => c.right - c.left > Math.max(0.04 * longSide(cloth), 1.5 * (c.bottom - c.top))
+  return keepComponents(between, isStripe)
+}
+
+// A noisy ground leaves a ragged hem.
+function smoothEdge({ ground }: GroundedPicture, garment: Mask): Mask {
+  if (ground.deviation <= 0.5) return garment
   return threshold(gaussianBlur(maskToPlane(garment), 0.0035 * longSide(garment)), 0.5)
 }
 
@@ -45,14 +84,14 @@ export function groundTolerance({ deviation }: Ground): number {
   return Math.min(12, Math.max(2.5, 5 * deviation + 1.2))
 }
 
-// Darker than the ground, of its hue, without edges. A digitally white ground gets none, or white panels would vanish on it.
+// Darker than the ground, of its hue, without edges; the cleaner the ground, the fainter the edges that count.
 function softShadow({ ground, comparison: { light, tint, gradient } }: GroundedPicture): Mask {
   const shadow = createMask(light)
-  if (ground.deviation <= 0.4) return shadow
   const tintLimit = Math.max(2.5, 4 * ground.deviation)
+  const steepest = Math.min(1.6, 0.5 + 1.25 * ground.deviation)
   for (let i = 0; i < shadow.data.length; i++) {
     const r = light.data[i]
-    shadow.data[i] = r > 0.55 && r < 1 && tint.data[i] < tintLimit && gradient.data[i] < 1.6 ? 1 : 0
+    shadow.data[i] = r > 0.55 && r < 1 && tint.data[i] < tintLimit && gradient.data[i] < steepest ? 1 : 0
   }
   return shadow
 }
@@ -105,7 +144,7 @@ function columnsOf(mask: Mask): { left: number; right: number } {
 
 // The dark rim right under the cloth is too sharp for the soft shadow: there the garment's own colours decide. Far from known
 // ground, as deep in the gap under a sleeve, they must decide clearly.
-function addContactShadow(picture: GroundedPicture, ground: Mask): Mask {
+function addContactShadow(picture: GroundedPicture, ground: Mask, inStripes: Mask): Mask {
   const core = invert(within(ground, Math.max(3, Math.round(0.02 * longSide(ground)))))
   const palette = paletteOf(picture.lab, core)
   if (palette.length === 0) return ground
@@ -115,9 +154,9 @@ function addContactShadow(picture: GroundedPicture, ground: Mask): Mask {
   for (let i = 0; i < joined.data.length; i++) {
     if (ground.data[i]) joined.data[i] = 1
     const r = light.data[i]
-    if (ground.data[i] || r >= 1.02) continue
+    if (ground.data[i] || inStripes.data[i] || r >= 1.02) continue
     const toShadow = tint.data[i] + 80 * Math.max(0, 0.45 - r) + 100 * Math.max(0, r - 1)
-    const evidence = near.data[i] ? 1.25 * toShadow : 3 * toShadow + 5
+    const evidence = near.data[i] ? 1.25 * toShadow + 1.6 : 3 * toShadow + 5
     if (evidence < distanceToPalette(picture.lab, i, palette)) joined.data[i] = 1
   }
   return open(orMask(connectedToBorder(joined), ground), 2)
@@ -177,6 +216,12 @@ function fillSmallHoles(garment: Mask): Mask {
 function orMask(a: Mask, b: Mask): Mask {
   const out = createMask(a)
   for (let i = 0; i < out.data.length; i++) out.data[i] = a.data[i] | b.data[i]
+  return out
+}
+
+function without(a: Mask, b: Mask): Mask {
+  const out = createMask(a)
+  for (let i = 0; i < out.data.length; i++) out.data[i] = a.data[i] & ~b.data[i]
   return out
 }
 
