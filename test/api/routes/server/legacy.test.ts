@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { translateProduct, translateTryOn, translateUpload } from '../../../../api/routes/server/legacy.ts'
+import { formatPath } from '../../../../api/shared/schema.ts'
+
+const source = { url: 'https://shop.example/a.jpg' }
+const now = { products: [{ externalId: 'a', images: [{ source }] }], person: { image: { source: { id: 'img_1' } } } }
+
+describe('a try-on body of an older shape', () => {
+  const translate = (body: unknown) => translateTryOn(body).body
+  const writtenIn = (body: unknown, ...path: string[]) => formatPath(translateTryOn(body).written(path))
+
+  it('is left as it is when nothing in it is old', () => {
+    for (const body of [
+      now,
+      { ...now, output: { watermark: false }, externalUserId: 'u', more: 1 },
+      null,
+      [],
+      5,
+      'x',
+    ]) {
+      expect(translate(body)).toEqual(body)
+    }
+  })
+
+  it('is not changed itself', () => {
+    const sent = { product: { images: [{ url: 'x' }] }, customer: { id: 'a' }, useWatermark: false }
+    const before = structuredClone(sent)
+    translateTryOn(sent)
+    expect(sent).toEqual(before)
+  })
+
+  it.each([
+    ['product', { product: { externalId: 'a', images: [{ source }] } }, { products: now.products }],
+    ['flat image entries', { products: [{ externalId: 'a', images: [source] }] }, { products: now.products }],
+    ['a flat entry in product', { product: { externalId: 'a', images: [source] } }, { products: now.products }],
+    ['customer with a source', { customer: { source: { id: 'img_1' } } }, { person: now.person }],
+    ['a flat customer', { customer: { id: 'img_1' } }, { person: now.person }],
+    ['customerId', { customerId: 'u' }, { externalUserId: 'u' }],
+    ['useWatermark', { useWatermark: false }, { output: { watermark: false } }],
+    ['retentionDays', { retentionDays: 3 }, { output: { keepForDays: 3 } }],
+    [
+      'retentionDays beside an output',
+      { retentionDays: 3, output: { format: 'png' } },
+      { output: { keepForDays: 3, format: 'png' } },
+    ],
+  ])('has %s put where it belongs', (_, sent, meant) => {
+    expect(translate(sent)).toMatchObject(meant)
+  })
+
+  it('keeps the classifications of a flat entry', () => {
+    const classifications = { type: 'flat_lay' }
+    const sent = { product: { images: [{ fileKey: 'front', classifications }] } }
+    expect(translate(sent)).toMatchObject({
+      products: [{ images: [{ source: { fileKey: 'front' }, classifications }] }],
+    })
+  })
+
+  it('gives way to the new shape of the same field, field by field', () => {
+    const sent = {
+      ...now,
+      product: { externalId: 'old' },
+      customer: { id: 'old' },
+      externalUserId: 'new',
+      customerId: 'old',
+      output: { watermark: true },
+      useWatermark: false,
+      retentionDays: 7,
+    }
+    expect(translate(sent)).toMatchObject({
+      ...now,
+      externalUserId: 'new',
+      output: { watermark: true, keepForDays: 7 },
+    })
+    expect(translate({ ...now, products: [{ images: [{ source, url: 'old' }] }] })).toMatchObject({
+      products: [{ images: [{ source }] }],
+    })
+    expect(translate({ customer: { source: { id: 'new' }, id: 'old' } })).toMatchObject({
+      person: { image: { source: { id: 'new' } } },
+    })
+  })
+
+  it('counts what is null as not sent', () => {
+    expect(translate({ externalUserId: null, customerId: 'u', person: null, customer: { id: 'a' } })).toMatchObject({
+      externalUserId: 'u',
+      person: { image: { source: { id: 'a' } } },
+    })
+    expect(translate({ useWatermark: null, customer: null })).toEqual({ useWatermark: null, customer: null })
+  })
+
+  it('knows where the caller wrote a field', () => {
+    const sent = {
+      product: { images: [{ source }, source] },
+      customer: { source: { url: 'x' } },
+      customerId: 'u',
+      useWatermark: 1,
+      retentionDays: 2,
+    }
+    expect(writtenIn(sent, 'products', '0', 'validForDays')).toBe('product.validForDays')
+    expect(writtenIn(sent, 'products', '0', 'images', '0', 'source', 'url')).toBe('product.images[0].source.url')
+    expect(writtenIn(sent, 'products', '0', 'images', '1', 'source', 'url')).toBe('product.images[1].url')
+    expect(writtenIn(sent, 'products', '0', 'images', '1', 'source')).toBe('product.images[1]')
+    expect(writtenIn(sent, 'person', 'image', 'source', 'url')).toBe('customer.source.url')
+    expect(writtenIn({ customer: { id: 'a' } }, 'person', 'image', 'source', 'id')).toBe('customer.id')
+    expect(writtenIn(sent, 'externalUserId')).toBe('customerId')
+    expect(writtenIn(sent, 'output', 'watermark')).toBe('useWatermark')
+    expect(writtenIn(sent, 'output', 'keepForDays')).toBe('retentionDays')
+    expect(writtenIn(sent, 'output', 'format')).toBe('output.format')
+    expect(writtenIn(now, 'products', '0', 'images', '0', 'source')).toBe('products[0].images[0].source')
+  })
+
+  it('survives whatever stands in the way', () => {
+    for (const sent of [
+      { output: 5, useWatermark: true },
+      { products: 'x', product: {} },
+      { products: [null, 5, { images: {} }, { images: [null, 'a'] }] },
+      { customer: 'img_1' },
+      { product: [] },
+      JSON.parse('{ "__proto__": { "product": {} }, "customer": { "__proto__": { "source": 1 } } }'),
+    ]) {
+      expect(() => translateTryOn(sent)).not.toThrow()
+    }
+    expect(({} as { product?: unknown }).product).toBeUndefined()
+  })
+})
+
+describe('a product body of an older shape', () => {
+  it('has imageUrls and flat entries put where they belong', () => {
+    const { body, written } = translateProduct({ externalId: 'a', imageUrls: ['x', 'y'] })
+    expect(body).toMatchObject({ images: [{ source: { url: 'x' } }, { source: { url: 'y' } }] })
+    expect(formatPath(written(['images', '1', 'source', 'url']))).toBe('imageUrls[1]')
+    expect(formatPath(written(['images']))).toBe('imageUrls')
+    expect(translateProduct({ images: [{ fileKey: 'a' }] }).body).toEqual({
+      images: [{ fileKey: 'a', source: { fileKey: 'a' } }],
+    })
+  })
+
+  it('gives way to images', () => {
+    const { body, written } = translateProduct({ images: [{ fileKey: 'new' }], imageUrls: ['old', 'older'] })
+    expect(body).toMatchObject({ images: [{ source: { fileKey: 'new' } }] })
+    expect(formatPath(written(['images', '0', 'source', 'fileKey']))).toBe('images[0].fileKey')
+  })
+})
+
+describe('the fields of an older upload', () => {
+  it('have the names of today', () => {
+    const { body, written } = translateUpload({ customerId: 'u', retentionDays: 3 })
+    expect(body).toMatchObject({ externalUserId: 'u', keepForDays: 3 })
+    expect(formatPath(written(['keepForDays']))).toBe('retentionDays')
+    expect(translateUpload({ customerId: 'old', externalUserId: 'new' }).body).toMatchObject({ externalUserId: 'new' })
+  })
+})
