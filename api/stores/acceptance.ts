@@ -1,26 +1,25 @@
 import { type Database, rowType, sql } from '../shared/database.ts'
 import { DrapeError } from '../shared/errors.ts'
-import type { EngineName, Options, ProductImage } from '../shared/generation.ts'
-import { Type } from '../shared/schema.ts'
-
-/** A product as a try-on call names it; absent fields keep what is stored, a null `validForDays` means forever. */
-export interface ProductInput {
-  /** Used when the product is new. */
-  readonly id: string
-  readonly externalId: string
-  readonly anonymous: boolean
-  readonly title?: string
-  readonly description?: string
-  readonly images?: readonly ProductImage[]
-  readonly metadata?: Readonly<Record<string, unknown>>
-  readonly validForDays?: number | null
-}
+import { ENGINES, type EngineName, GARMENT_TYPES, type Options, usableImages } from '../shared/generation.ts'
+import { type Static, Type } from '../shared/schema.ts'
+import {
+  abandonReplaced,
+  claimObjects,
+  hasImages,
+  isLive,
+  lockStored,
+  mergedFields,
+  newFields,
+  type ProductInput,
+} from './product-merge.ts'
 
 export interface Acceptance {
   readonly generationId: string
   readonly accountId: string
   readonly externalUserId: string | null
   readonly imageId: string
+  /** Where the caller wrote the image's id. */
+  readonly imagePath?: string
   readonly product: ProductInput
   readonly engine: EngineName
   readonly cost: number
@@ -30,15 +29,15 @@ export interface Acceptance {
   readonly keepForDays: number | null
 }
 
-const Verdict = rowType(
-  Type.Object({
-    accepted: Type.Boolean(),
-    active: Type.Boolean(),
-    affordable: Type.Boolean(),
-    image: Type.Enum(['mine', 'foreign', 'missing']),
-    productKnown: Type.Boolean(),
-  }),
-)
+const Verdict = Type.Object({
+  accepted: Type.Boolean(),
+  active: Type.Boolean(),
+  affordable: Type.Boolean(),
+  image: Type.Enum(['mine', 'foreign', 'missing']),
+  product: Type.Enum(['mine', 'foreign', 'missing']),
+  usable: Type.Boolean(),
+})
+type Verdict = Static<typeof Verdict>
 
 /** Days that a product made by a try-on call lives between uses. */
 const INLINE_DAYS = 15
@@ -47,33 +46,41 @@ const ONE_SHOT_DAYS = 7
 /**
  * Accepts a generation in ONE statement: debit, ledger, product, generation and outbox row are written together or not at all.
  * Locks are taken in the order account, product: two calls can wait for each other but never in a circle.
- * Throws `INSUFFICIENT_CREDITS`, `PRODUCT_NOT_FOUND`, `PRODUCT_IMAGES_REQUIRED`, `FORBIDDEN`, `INVALID_API_KEY` or
- * `VALIDATION_FAILED` (the person's image is unknown or expired).
+ * Throws `INSUFFICIENT_CREDITS`, `PRODUCT_NOT_FOUND`, `PRODUCT_IMAGES_REQUIRED`, `MISSING_REQUIRED_CLASSIFICATION`,
+ * `FORBIDDEN`, `INVALID_API_KEY` or `VALIDATION_FAILED` (the person's image is unknown or expired).
  */
 export async function acceptGeneration(database: Database, call: Acceptance): Promise<void> {
+  const { product, engine } = call
+  if (product.images && usableImages(product.images, engine).length === 0) throw classificationMissing(engine)
   const verdict = await database.one(statement(call))
-  if (verdict.accepted) return
-  throw refusal(verdict, call)
+  if (!verdict.accepted) throw refusal(verdict, call)
 }
 
-function refusal(
-  verdict: { active: boolean; affordable: boolean; image: string; productKnown: boolean },
-  call: Acceptance,
-) {
+function refusal(verdict: Verdict, { product, engine, imagePath = 'person.image.source.id' }: Acceptance): DrapeError {
   if (!verdict.active) return new DrapeError('INVALID_API_KEY', 'The account is not active.')
   if (verdict.image === 'foreign') return new DrapeError('FORBIDDEN', 'The person image belongs to another account.')
   if (verdict.image === 'missing') {
     return new DrapeError('VALIDATION_FAILED', 'The person image does not exist or has expired.', {
-      details: [{ path: 'person.image.source.id', message: 'does not exist or has expired' }],
+      details: [{ path: imagePath, message: 'does not exist or has expired' }],
     })
   }
-  if (!verdict.productKnown && !call.product.images) {
-    if (isReference(call.product)) {
-      return new DrapeError('PRODUCT_NOT_FOUND', `There is no product ${call.product.externalId}.`)
-    }
+  if (!product.images && verdict.product !== 'mine') return unknownProduct(verdict, product)
+  if (!product.images && !verdict.usable) return classificationMissing(engine)
+  return new DrapeError('INSUFFICIENT_CREDITS', 'The account has no credits left.')
+}
+
+function unknownProduct(verdict: Verdict, product: ProductInput): DrapeError {
+  if (!isReference(product)) {
     return new DrapeError('PRODUCT_IMAGES_REQUIRED', 'A new product needs at least one image.')
   }
-  return new DrapeError('INSUFFICIENT_CREDITS', 'The account has no credits left.')
+  if (verdict.product === 'foreign') return new DrapeError('FORBIDDEN', 'The product belongs to another account.')
+  return new DrapeError('PRODUCT_NOT_FOUND', `There is no product ${product.externalId}.`)
+}
+
+function classificationMissing(engine: EngineName): DrapeError {
+  const [key] = ENGINES[engine].garmentTypes
+  const message = `The engine ${engine} needs an image classified as ${key}, or one without a classification.`
+  return new DrapeError('MISSING_REQUIRED_CLASSIFICATION', message, { details: { key } })
 }
 
 function isReference({ title, description, metadata, validForDays }: ProductInput): boolean {
@@ -82,56 +89,40 @@ function isReference({ title, description, metadata, validForDays }: ProductInpu
 
 function statement(call: Acceptance) {
   const { product } = call
-  const images = product.images ? sql.jsonb(product.images.map((image) => ({ ...image }))) : sql.fragment`null::jsonb`
-  const storedKeys = (product.images ?? []).flatMap((image) => (image.objectKey ? [image.objectKey] : []))
   const days = product.validForDays ?? (product.anonymous ? ONE_SHOT_DAYS : INLINE_DAYS)
   const newDays = product.validForDays === null ? null : days
   const keepDays = product.validForDays === undefined
-  const metadata = product.metadata === undefined ? sql.fragment`null::jsonb` : sql.jsonb(product.metadata as never)
-  const live = sql.fragment`(products.expires_at is null or products.expires_at > now())`
   const storedDays = keepDays
-    ? sql.fragment`case when ${live} then products.valid_for_days else excluded.valid_for_days end`
+    ? sql.fragment`case when ${isLive} then products.valid_for_days else excluded.valid_for_days end`
     : sql.fragment`excluded.valid_for_days`
-  return sql.type(Verdict)`
+  return sql.type(rowType(Verdict))`
     with account as (
       select id, balance, is_active, retention_days from accounts where id = ${call.accountId} for update
     ), image as (
       select images.*, images.account_id = account.id as mine from account join images on images.id = ${call.imageId}
       where images.expires_at > now()
-    ), existing as (
-      select products.id from account join products on products.account_id = account.id
-      where products.external_id = ${product.externalId} and ${live}
-      for update of products
+    ), ${lockStored(product)}, usable as (
+      select from stored where live and ${isUsable(call)}
     ), allowed as (
-      select account.id from account join image on image.mine
-      where account.is_active and account.balance >= ${call.cost}
-        and (${images} is not null or exists (select from existing))
+      select account.id from account join image on image.mine cross join locked
+      where account.is_active and account.balance >= ${call.cost} and (${hasImages(product)} or exists (select from usable))
     ), debit as (
       update accounts set balance = accounts.balance - ${call.cost} from allowed where accounts.id = allowed.id
       returning accounts.id
     ), product as (
-      insert into products (id, account_id, external_id, anonymous, title, description, images, images_edition, metadata,
+      insert into products (id, account_id, external_id, title, description, images, images_edition, metadata, anonymous,
         valid_for_days, last_used_at, expires_at)
-      select ${product.id}, debit.id, ${product.externalId}, ${product.anonymous}, ${product.title ?? null},
-        ${product.description ?? null}, coalesce(${images}, '[]'), ${product.id}, ${metadata}, ${newDays}::int, now_ms(),
+      select ${newFields(product)}, ${product.anonymous}, ${newDays}::int, now_ms(),
         now_ms() + make_interval(days => ${newDays}::int)
-      from debit
+      from debit as account
       on conflict (account_id, external_id) do update set
-        title = coalesce(excluded.title, case when ${live} then products.title end),
-        description = coalesce(excluded.description, case when ${live} then products.description end),
-        images = case when ${images} is null then products.images else excluded.images end,
-        images_edition = case when ${images} is null or ${images} = products.images then products.images_edition
-          else excluded.images_edition end,
-        metadata = coalesce(excluded.metadata, case when ${live} then products.metadata end),
+        ${mergedFields(product)},
         valid_for_days = ${storedDays},
         last_used_at = now_ms(),
         expires_at = now_ms() + make_interval(days => ${storedDays}),
         updated_at = case when ${isReference(product) && !product.images} then products.updated_at else now_ms() end
       returning *
-    ), kept as (
-      update objects set expires_at = null from debit
-      where objects.account_id = debit.id and objects.key = any(${sql.array(storedKeys, 'text')})
-    ), generation as (
+    ), ${settleObjects(product)}, generation as (
       insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, cost, engine,
         options, snapshot, deadline_at, images_expire_at)
       select ${call.generationId}, product.account_id, product.id, product.external_id, image.id, ${call.externalUserId},
@@ -164,5 +155,36 @@ function statement(call: Acceptance) {
       coalesce((select is_active from account), false) as active,
       coalesce((select balance >= ${call.cost} from account), false) as affordable,
       coalesce((select case when mine then 'mine' else 'foreign' end from image), 'missing') as image,
-      exists (select from existing) as "productKnown"`
+      case when exists (select from stored where live) then 'mine' when ${isForeign(call)} then 'foreign' else 'missing' end
+        as product,
+      exists (select from usable) as usable`
+}
+
+/** Only images that came with the call can take the place of others. */
+function settleObjects(product: ProductInput) {
+  if (product.anonymous || !product.images) return claimObjects(product)
+  return sql.fragment`${claimObjects(product)}, ${abandonReplaced(product)}`
+}
+
+/** Whether the product is a server-made one of another account. */
+function isForeign({ accountId, product }: Acceptance) {
+  if (product.images) return sql.fragment`false`
+  return sql.fragment`exists (
+        select from products
+        where external_id = ${product.externalId} and anonymous and account_id <> ${accountId} and ${isLive})`
+}
+
+/** Whether a `stored` product has an image that the engine can work from: the rule of `usableImages`, for rows. */
+function isUsable({ product, engine }: Acceptance) {
+  if (product.images) return sql.fragment`true`
+  const types = sql.array([...GARMENT_TYPES], 'text')
+  const accepted = sql.array([...ENGINES[engine].garmentTypes], 'text')
+  return sql.fragment`exists (
+        select from jsonb_array_elements(stored.images) as image
+        where coalesce(
+          case when jsonb_typeof(image #> '{classifications,type}') = 'string' then image #>> '{classifications,type}'
+          else (
+            select type from unnest(${types}) with ordinality as known (type, place)
+            where image #> array['classifications', type] = 'true' order by place limit 1)
+          end, (${accepted})[1]) = any(${accepted}))`
 }

@@ -6,6 +6,7 @@ import { compileParser, Type } from '../../shared/schema.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import { readUpload } from '../../uploaded-file.ts'
+import { translateUpload } from './legacy.ts'
 
 export interface ImagesOptions {
   readonly guards: readonly Middleware<AppState>[]
@@ -18,9 +19,9 @@ const PREVIEW_SECONDS = 900
 
 const parseFields = compileParser(
   Type.Object({
-    crop: Type.Enum(['true', 'false'], { default: 'true' }),
+    crop: Type.Boolean({ default: true }),
     externalUserId: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-    keepForDays: Type.Optional(Type.Enum(['1', '3', '7'])),
+    keepForDays: Type.Optional(Type.Enum([1, 3, 7])),
   }),
 )
 
@@ -36,18 +37,38 @@ async function postUpload(ctx: AppContext, { photos, storage }: ImagesOptions): 
   if (!files.some(({ field }) => field === 'file')) {
     throw new DrapeError('FILE_REQUIRED', 'Send the photo in the multipart field file.')
   }
-  const { crop, externalUserId = null, keepForDays } = parseFields({ ...fields })
+  const { body, written } = translateUpload(withValues(fields))
+  const { crop, externalUserId = null, keepForDays = null } = parseFields(body, written)
   const photo = await photos.store(await readUpload('file', files), {
     account,
     externalUserId,
-    keepForDays: keepForDays ? Number(keepForDays) : null,
-    cropMode: crop === 'true' ? 'auto' : 'none',
+    keepForDays,
+    cropMode: crop ? 'auto' : 'none',
   })
-  const prepared = crop === 'true' ? await photos.prepare(photo) : null
+  const prepared = crop ? await photos.prepare(photo) : null
   ctx.status = 201
   ctx.body = {
     imageId: photo.imageId,
     imageUrl: await storage.signedUrl(prepared?.viewKey ?? photo.objectKey, { expiresInSeconds: PREVIEW_SECONDS }),
     ...(prepared && { crop: prepared.crop, personDetected: prepared.personDetected, warnings: prepared.warnings }),
   }
+}
+
+const VALUED_FIELDS = ['crop', 'keepForDays', 'retentionDays']
+const VALUES = new Map<string, boolean | number>([
+  ['true', true],
+  ['false', false],
+  ['1', 1],
+  ['3', 3],
+  ['7', 7],
+])
+
+/** Form fields are text. What stands for no value stays text, for the schema to refuse. */
+function withValues(fields: Readonly<Record<string, string>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, text]) => [
+      name,
+      VALUED_FIELDS.includes(name) ? (VALUES.get(text) ?? text) : text,
+    ]),
+  )
 }

@@ -1,28 +1,6 @@
-import { ClassificationsSchema, ENGINES, type EngineName, FORMATS, MODES } from '../../shared/generation.ts'
+import { ENGINES, type EngineName, FORMATS, MODES } from '../../shared/generation.ts'
 import { type Static, Type } from '../../shared/schema.ts'
-
-/** An address that can be fetched at all. */
-const WebAddress = Type.String({ pattern: '^[hH][tT][tT][pP][sS]?://', maxLength: 4096 })
-
-const ImageSource = Type.Object(
-  { url: Type.Optional(WebAddress), fileKey: Type.Optional(Type.String({ minLength: 1 })) },
-  { additionalProperties: false, maxProperties: 1, description: 'Exactly one of url and fileKey.' },
-)
-
-export const ProductImageBody = Type.Object({
-  source: ImageSource,
-  classifications: Type.Optional(ClassificationsSchema),
-})
-
-export const ProductBody = Type.Object({
-  externalId: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-  title: Type.Optional(Type.String({ maxLength: 1000 })),
-  description: Type.Optional(Type.String({ maxLength: 20_000 })),
-  images: Type.Optional(Type.Array(ProductImageBody, { maxItems: 10 })),
-  validForDays: Type.Optional(Type.Union([Type.Integer({ minimum: 1, maximum: 365 }), Type.Null()])),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-})
-export type ProductBody = Static<typeof ProductBody>
+import { ProductBody, WebAddress } from './products.schema.ts'
 
 const PersonSource = Type.Object(
   {

@@ -3,13 +3,15 @@ import type { Middleware } from 'koa'
 import { v7 as uuidv7 } from 'uuid'
 import type { PersonPhotos } from '../../person-photos.ts'
 import type { ProductPhotos } from '../../product-photos.ts'
-import { DrapeError } from '../../shared/errors.ts'
-import { ENGINES, type EngineName, usableImages } from '../../shared/generation.ts'
-import { compileParser } from '../../shared/schema.ts'
+import { ENGINES, type EngineName } from '../../shared/generation.ts'
+import { compileParser, formatPath } from '../../shared/schema.ts'
 import type { AppContext, AppState } from '../../state.ts'
-import type { Acceptance, ProductInput } from '../../stores/acceptance.ts'
+import type { Acceptance } from '../../stores/acceptance.ts'
+import type { ProductInput } from '../../stores/product-merge.ts'
+import { translateTryOn } from './legacy.ts'
+import type { ProductBody } from './products.schema.ts'
 import { refuseMissingParts } from './try-on.refusals.ts'
-import { type ProductBody, TryOnBody } from './try-on.schema.ts'
+import { TryOnBody } from './try-on.schema.ts'
 
 export interface TryOnOptions {
   readonly guards: readonly Middleware<AppState>[]
@@ -31,23 +33,14 @@ export function tryOnRoutes(options: TryOnOptions): Router<AppState> {
 }
 
 async function postTryOn(ctx: AppContext, options: TryOnOptions): Promise<void> {
-  refuseMissingParts(ctx.state.body)
-  const input = parseTryOn(ctx.state.body)
+  const { body: translated, written } = translateTryOn(ctx.state.body)
+  refuseMissingParts(translated)
+  const input = parseTryOn(translated, written)
   const [body] = input.products
   const engine = input.output.engine ?? options.defaultEngine
   const { account, files } = ctx.state
 
   const product = await productOf(body, { account: account.id, files, photos: options.productPhotos })
-  if (product.images && usableImages(product.images, engine).length === 0) {
-    const [key] = ENGINES[engine].garmentTypes
-    throw new DrapeError(
-      'MISSING_REQUIRED_CLASSIFICATION',
-      `The engine ${engine} needs an image classified as ${key}.`,
-      {
-        details: { key },
-      },
-    )
-  }
   const person = await options.personPhotos.resolve(input.person.image.source, {
     account,
     files,
@@ -62,6 +55,7 @@ async function postTryOn(ctx: AppContext, options: TryOnOptions): Promise<void> 
       accountId: account.id,
       externalUserId: input.externalUserId ?? null,
       imageId: person.imageId,
+      imagePath: formatPath(written(['person', 'image', 'source', 'id'])),
       product,
       engine,
       cost: ENGINES[engine].cost,

@@ -14,13 +14,17 @@ export type Objects = ReturnType<typeof createObjects>
 /** The record of every key in the object storage. */
 export function createObjects(database: Database) {
   return {
-    /** MUST be called before the bytes are put: an object without a row is never swept nor erased. */
+    /**
+     * MUST be called before the bytes are put: an object without a row is never swept nor erased. One that is there already
+     * lives as long as the longer of both dates says.
+     */
     insert: async (object: NewObject): Promise<void> => {
       await database.query(sql.unsafe`
         insert into objects (key, account_id, external_user_id, kind, expires_at)
         values (${object.key}, ${object.accountId}, ${object.externalUserId}, ${object.kind},
           ${object.expiresAt?.toISOString() ?? null}::timestamptz)
-        on conflict (key) do nothing`)
+        on conflict (key) do update set expires_at = greatest(objects.expires_at, excluded.expires_at)
+        where objects.expires_at is not null`)
     },
     delete: async (key: string): Promise<void> => {
       await database.query(sql.unsafe`delete from objects where key = ${key}`)

@@ -1,0 +1,115 @@
+import { sql } from '../shared/database.ts'
+import type { ProductImage } from '../shared/generation.ts'
+
+// Parts of the statements that write products: one statement makes or changes a product and settles what it has stored. They
+// read the parts before them by name: `account` (id), `stored`, `product` (the row as it is now), `abandoned` (what was lost).
+
+/** A product as a caller sends it; absent fields keep what is stored, a null `validForDays` means forever. */
+export interface ProductInput {
+  /** Used when the product is new. */
+  readonly id: string
+  readonly externalId: string
+  readonly anonymous: boolean
+  readonly title?: string
+  readonly description?: string
+  readonly images?: readonly ProductImage[]
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly validForDays?: number | null
+}
+
+/** Past its time a product is gone, whether or not its row still lies there. */
+export const isLive = sql.fragment`(products.expires_at is null or products.expires_at > now())`
+
+/**
+ * `stored`: the row that the product has already, live or expired, locked after whatever `account` locks. Whatever writes the
+ * product has to join `locked`: a row that the statement itself has changed cannot be locked nor read any more.
+ */
+export function lockStored({ externalId }: ProductInput) {
+  return sql.fragment`stored as (
+      select products.id, products.account_id, products.images, ${isLive} as live
+      from account join products on products.account_id = account.id
+      where products.external_id = ${externalId} for update of products
+    ), locked as (
+      select count(*) from stored
+    )`
+}
+
+/** Whether images were sent. */
+export function hasImages({ images }: ProductInput) {
+  return images ? sql.fragment`true` : sql.fragment`false`
+}
+
+/** Values from `account` for id, account_id, external_id, title, description, images, images_edition, metadata of a new row. */
+export function newFields(product: ProductInput) {
+  const { id, externalId, title = null, description = null, metadata } = product
+  const json = metadata === undefined ? sql.fragment`null::jsonb` : sql.jsonb(metadata as never)
+  return sql.fragment`${id}, account.id, ${externalId}, ${title}, ${description}, coalesce(${imagesOf(product)}, '[]'),
+        ${id}, ${json}`
+}
+
+/**
+ * What a stored row becomes: fields that were not sent stay, a list of images is replaced as a whole. Of an expired product
+ * nothing stays. The edition of the images changes with the images only.
+ */
+export function mergedFields(product: ProductInput) {
+  const images = imagesOf(product)
+  return sql.fragment`
+        id = case when ${isLive} then products.id else excluded.id end,
+        title = coalesce(excluded.title, case when ${isLive} then products.title end),
+        description = coalesce(excluded.description, case when ${isLive} then products.description end),
+        images = case when ${images} is null then products.images else excluded.images end,
+        images_edition = case when ${images} is null or ${images} = products.images then products.images_edition
+          else excluded.images_edition end,
+        metadata = coalesce(excluded.metadata, case when ${isLive} then products.metadata end),
+        created_at = case when ${isLive} then products.created_at else now_ms() end`
+}
+
+/** Keeps the stored images of a product, which would end after a while if the call had been refused. */
+export function claimObjects(product: ProductInput) {
+  return sql.fragment`claimed as (
+      update objects set expires_at = null from product
+      where objects.account_id = product.account_id and objects.key = any(${sql.array(keysOf(product), 'text')})
+    )`
+}
+
+/** Releases the images that a stored product had before and has no more. */
+export function abandonReplaced(product: ProductInput) {
+  return sql.fragment`abandoned as (
+      select stored.id, stored.account_id, stored.images from stored, product
+      where stored.images <> product.images or stored.id <> product.id
+    ), ${releaseAbandoned(keysOf(product))}`
+}
+
+/**
+ * Dates the objects that belong to the products in `abandoned`, except the keys in `kept` and those that another product of the
+ * account has too, for the sweep. A generation that was accepted before may read them until its deadline, which is an hour
+ * at most. The comparison of `xmin` leaves an object alone that another call has claimed since this statement began.
+ */
+export function releaseAbandoned(kept: readonly string[]) {
+  return sql.fragment`released as (
+      select objects.key, objects.xmin as version
+      from abandoned, jsonb_array_elements(abandoned.images) as image, objects
+      where objects.key = image->>'objectKey' and objects.key <> all(${sql.array([...kept], 'text')})
+        and not exists (
+          select from products
+          where products.account_id = abandoned.account_id and products.id <> abandoned.id
+            and jsonb_path_exists(products.images, '$[*].objectKey')
+            and products.images @> jsonb_build_array(jsonb_build_object('objectKey', objects.key)))
+      union all
+      select objects.key, objects.xmin from abandoned join objects on objects.account_id = abandoned.account_id
+      where objects.kind = 'product'
+        and objects.key collate "C" >= concat('products/', abandoned.account_id, '/', abandoned.id, '/')
+        and objects.key collate "C" < concat('products/', abandoned.account_id, '/', abandoned.id, '0')
+    ), dated as (
+      update objects set expires_at = greatest(objects.expires_at, now_ms() + interval '1 hour') from released
+      where objects.key = released.key and objects.xmin = released.version
+    )`
+}
+
+function imagesOf({ images }: ProductInput) {
+  return images ? sql.jsonb(images.map((image) => ({ ...image }))) : sql.fragment`null::jsonb`
+}
+
+function keysOf({ images = [] }: ProductInput): string[] {
+  return images.flatMap(({ objectKey }) => (objectKey === undefined ? [] : [objectKey]))
+}

@@ -1,0 +1,128 @@
+import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
+import { ProductImageSchema } from '../shared/generation.ts'
+import { type Static, Type } from '../shared/schema.ts'
+import {
+  abandonReplaced,
+  claimObjects,
+  hasImages,
+  isLive,
+  lockStored,
+  mergedFields,
+  newFields,
+  type ProductInput,
+  releaseAbandoned,
+} from './product-merge.ts'
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
+
+const ProductRow = Type.Object({
+  id: Type.String(),
+  accountId: Type.String(),
+  externalId: Type.String(),
+  title: Nullable(Type.String()),
+  description: Nullable(Type.String()),
+  images: Type.Array(ProductImageSchema),
+  metadata: Json,
+  validForDays: Nullable(Type.Integer()),
+  lastUsedAt: Type.Unsafe<Date | null>({}),
+  expiresAt: Type.Unsafe<Date | null>({}),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+export type ProductRecord = Static<typeof ProductRow>
+
+const StatisticsRow = Type.Object({
+  accountId: Type.String(),
+  total: Type.Integer(),
+  completed: Type.Integer(),
+  failed: Type.Integer(),
+  averageMs: Type.Integer(),
+})
+
+export type ProductStatistics = Static<typeof StatisticsRow>
+
+/** A product of the account itself, or a server-made one of whichever account: only those can be told to be someone else's. */
+export interface ProductName {
+  readonly accountId: string
+  readonly externalId: string
+}
+
+const Owner = rowType(Type.Object({ accountId: Type.String() }))
+
+const columns = sql.fragment`
+  id, account_id as "accountId", external_id as "externalId", title, description, images, metadata,
+  valid_for_days as "validForDays", last_used_at as "lastUsedAt", expires_at as "expiresAt", created_at as "createdAt",
+  updated_at as "updatedAt"`
+
+const isNamed = ({ accountId, externalId }: ProductName) => sql.fragment`
+  products.external_id = ${externalId} and (products.account_id = ${accountId} or products.anonymous) and ${isLive}`
+
+export type Products = ReturnType<typeof createProducts>
+
+/** The catalog: products that were registered or named in try-on calls. */
+export function createProducts(database: Database) {
+  return {
+    find: (name: ProductName): Promise<ProductRecord | null> =>
+      database.maybeOne(sql.type(rowType(ProductRow))`select ${columns} from products where ${isNamed(name)}`),
+
+    /** Products with an id of the caller's, newest first, those after the product whose id is `after`. */
+    list: ({ accountId, after, limit }: { accountId: string; after: string | null; limit: number }) =>
+      database.any(sql.type(rowType(ProductRow))`
+        select ${columns} from products
+        where account_id = ${accountId} and not anonymous and ${isLive} and (${after}::text is null or id < ${after})
+        order by id desc limit ${limit}`),
+
+    /** Creates or changes a product and returns it; null when it would be a new one without images. */
+    upsert: (accountId: string, product: ProductInput): Promise<ProductRecord | null> =>
+      database.maybeOne(upsert(accountId, product)),
+
+    /**
+     * Deletes a product and releases what was stored for it. Generations keep their own snapshot of it. Returns its owner:
+     * when that is another account nothing was deleted. Null when there is no such product.
+     */
+    delete: (name: ProductName) =>
+      database.maybeOneFirst(sql.type(Owner)`
+        with named as (
+          select id, account_id from products where ${isNamed(name)}
+        ), abandoned as (
+          delete from products using named where products.id = named.id and named.account_id = ${name.accountId}
+          returning products.id, products.account_id, products.images
+        ), ${releaseAbandoned([])}
+        select account_id as "accountId" from named
+        where account_id <> ${name.accountId} or exists (select from abandoned)`),
+
+    /** Counts the generations of a product, those of an earlier one with the same id among them. Times in ms since 1970. */
+    countGenerations: (name: ProductName, { from, to }: { from: number | null; to: number | null }) =>
+      database.maybeOne(sql.type(rowType(StatisticsRow))`
+        select products.account_id as "accountId", count(generations.id) as total,
+          count(*) filter (where status = 'COMPLETED') as completed, count(*) filter (where status = 'FAILED') as failed,
+          coalesce(round(extract(epoch from avg(finished_at - generations.created_at) filter (where status = 'COMPLETED'))
+            * 1000), 0)::bigint as "averageMs"
+        from products left join generations
+          on generations.account_id = products.account_id and generations.product_external_id = products.external_id
+          and (${from}::float8 is null or generations.created_at >= to_timestamp(${from}::float8 / 1000))
+          and (${to}::float8 is null or generations.created_at <= to_timestamp(${to}::float8 / 1000))
+        where ${isNamed(name)}
+        group by products.id`),
+  }
+}
+
+function upsert(accountId: string, product: ProductInput) {
+  const days = product.validForDays ?? null
+  const keepsDays = product.validForDays === undefined
+  return sql.type(rowType(ProductRow))`
+    with account as (select ${accountId}::text as id), ${lockStored(product)}, product as (
+      insert into products (id, account_id, external_id, title, description, images, images_edition, metadata,
+        valid_for_days, expires_at)
+      select ${newFields(product)}, ${days}::int, now_ms() + make_interval(days => ${days}::int)
+      from account, locked where ${hasImages(product)} or exists (select from stored where live)
+      on conflict (account_id, external_id) do update set
+        ${mergedFields(product)},
+        valid_for_days = case when ${keepsDays} and ${isLive} then products.valid_for_days else excluded.valid_for_days end,
+        expires_at = case when ${keepsDays} and ${isLive} then products.expires_at else excluded.expires_at end,
+        last_used_at = case when ${isLive} then products.last_used_at end,
+        updated_at = now_ms()
+      returning *
+    ), ${claimObjects(product)}, ${abandonReplaced(product)}
+    select ${columns} from product`
+}
