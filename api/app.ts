@@ -21,6 +21,7 @@ export function createApp({ log, metrics, routes }: AppOptions): Koa<AppState> {
   const app = new Koa<AppState>()
   app.use(requestContext({ log, metrics }))
   app.use(translateErrors())
+  app.use(refusePath)
   for (const group of routes) app.use(group.routes() as never)
   app.use(refuseRoute)
   // Everything that belongs in an answer has been translated; what remains are sockets that callers closed.
@@ -28,11 +29,21 @@ export function createApp({ log, metrics, routes }: AppOptions): Koa<AppState> {
   return app
 }
 
+/** Nothing has U+0000 in its name, and Postgres refuses to look for it. */
+const refusePath: Koa.Middleware<AppState> = (ctx, next) => {
+  if (ctx.path.includes('%00')) throw new DrapeError('ROUTE_NOT_FOUND', 'There is no such route.')
+  return next()
+}
+
+/** The interface has removed it and promises 404, although the path knows other methods. */
+const REMOVED = { method: 'PATCH', path: /^\/tryon\/v1\/products\/[^/]+\/?$/ }
+
 /** Comes last: a path that some route has under another method is 405 with `Allow`, any other is 404. */
 const refuseRoute: Koa.Middleware<AppState> = (ctx) => {
   const matched = (ctx as { matched?: { methods: string[] }[] }).matched ?? []
   const methods = [...new Set(matched.flatMap((layer) => layer.methods))]
-  if (methods.length === 0) throw new DrapeError('ROUTE_NOT_FOUND', 'There is no such route.')
+  const isRemoved = ctx.method === REMOVED.method && REMOVED.path.test(ctx.path)
+  if (methods.length === 0 || isRemoved) throw new DrapeError('ROUTE_NOT_FOUND', 'There is no such route.')
   ctx.set('Allow', methods.join(', '))
   throw new DrapeError('METHOD_NOT_ALLOWED', 'This route does not know that method.')
 }

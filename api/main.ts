@@ -13,6 +13,7 @@ import { accountRoutes } from './routes/server/account.ts'
 import { generationRoutes } from './routes/server/generations.ts'
 import { createGenerationView } from './routes/server/generations.view.ts'
 import { imageRoutes } from './routes/server/images.ts'
+import { productRoutes } from './routes/server/products.ts'
 import { tryOnRoutes } from './routes/server/try-on.ts'
 import { createDatabase, pingDatabase } from './shared/database.ts'
 import { createImageFetcher } from './shared/fetch-image.ts'
@@ -29,6 +30,7 @@ import { createImages } from './shared/stores/images.ts'
 import { createObjects } from './shared/stores/objects.ts'
 import { acceptGeneration } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
+import { createProducts } from './stores/products.ts'
 import { createWaiting } from './stores/waiting.ts'
 import { createWaitEstimate } from './wait-estimate.ts'
 
@@ -105,6 +107,12 @@ const app = createApp({
       defaultEngine: config.DEFAULT_ENGINE,
     }),
     imageRoutes({ guards: writing, photos: personPhotos, storage }),
+    productRoutes({
+      guards: writing,
+      products: createProducts(database),
+      photos: productPhotos,
+      signingSecret: config.SIGNING_SECRET,
+    }),
     generationRoutes({ guards: reading, generations, watch, present }),
     accountRoutes({ guards: reading, accounts }),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
