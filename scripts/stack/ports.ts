@@ -52,7 +52,7 @@ export function createPorts(): Ports {
       return first ?? (await reserveFreePort())
     },
     giveBack: () => {
-      for (const lock of claims) lock.release()
+      for (const lock of claims.splice(0)) lock.release()
     },
   }
 }

@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Part } from '../../../scripts/stack/part.ts'
+import { inspectProcess } from '../../../scripts/stack/processes.ts'
+import { type Reaper, startReaper } from '../../../scripts/stack/reaper.ts'
+import { createSupervisor, type Supervisor } from '../../../scripts/stack/supervisor.ts'
+import { spawnProcess } from '../../support/process.ts'
+import { requestService } from '../../support/request-service.ts'
+import { until } from '../../support/until.ts'
+
+describe('a supervisor', () => {
+  let folder: string
+  let reaper: Reaper
+  let supervisor: Supervisor
+  let said: string[]
+
+  beforeEach(async () => {
+    folder = (await requestService('folder', null)).path
+    said = []
+    reaper = await startReaper({})
+    supervisor = createSupervisor({ reaper, logFolder: folder, say: (text) => said.push(text) })
+  })
+  afterEach(async () => {
+    await supervisor.stop()
+    await reaper.close()
+  })
+
+  it('starts a part again that was killed', async () => {
+    await supervisor.start(part('sleeper', 'setInterval(() => {}, 1000)'))
+    supervisor.steady()
+    const first = supervisor.pid('sleeper')
+    process.kill(first, 'SIGKILL')
+    await until(() => ![0, first].includes(supervisor.pid('sleeper')))
+    expect(inspectProcess(supervisor.pid('sleeper'))).toBeDefined()
+    expect(said).toEqual([expect.stringContaining('sleeper was ended by SIGKILL; starting it again in 0.25 s')])
+  })
+
+  it('gives up on a part that cannot start and shows what it wrote', async () => {
+    await supervisor.start(part('broken', 'console.error("no disk"); process.exit(3)'))
+    await expect(supervisor.broken).rejects.toThrow('broken ended with code 3\nno disk\nno disk\nno disk')
+  })
+
+  it('says which program is missing', async () => {
+    await expect(supervisor.start({ ...part('missing', ''), command: '/nowhere/program' })).rejects.toThrow('/nowhere')
+  })
+
+  it('ends the parts of a higher stage before those of a lower one are told to', async () => {
+    const record = join(folder, 'record')
+    const slow = (name: string) =>
+      `const { appendFileSync } = require('node:fs')
+       process.on('SIGTERM', () => {
+         appendFileSync('${record}', '${name} told\\n')
+         setTimeout(() => { appendFileSync('${record}', '${name} ended\\n'); process.exit() }, 200)
+       })
+       setInterval(() => {}, 1000)
+       appendFileSync('${record}-ready', '.')`
+    await supervisor.start({ ...part('store', slow('store')), stage: 0 })
+    await supervisor.start({ ...part('program', slow('program')), stage: 1 })
+    await until(async () => (await readFile(`${record}-ready`, 'utf8').catch(() => '')) === '..')
+    await supervisor.stop()
+    expect(await readFile(record, 'utf8')).toBe('program told\nprogram ended\nstore told\nstore ended\n')
+  })
+
+  it('kills a part that does not end in its time, with the children it started', async () => {
+    const childPid = join(folder, 'child')
+    const deaf = `process.on('SIGTERM', () => {})
+      setInterval(() => {}, 1000)
+      const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+      require('node:fs').writeFileSync('${childPid}', String(child.pid))`
+    await supervisor.start({ ...part('deaf', deaf), graceSeconds: 0.3 })
+    const child = Number(await until(() => readFile(childPid, 'utf8').catch(() => '')))
+    const pid = supervisor.pid('deaf')
+    await supervisor.stop()
+    expect(inspectProcess(pid)).toBeUndefined()
+    await until(() => inspectProcess(child) === undefined)
+  })
+
+  it('is outlived by nothing when it is killed itself, even with its first reaper gone', async () => {
+    const { program, pids } = await startSupervisedProgram(folder)
+    expect(pids.map((pid) => inspectProcess(pid) !== undefined)).toEqual([true, true, true])
+    process.kill(pids[0], 'SIGKILL')
+    await until(async () => (await readPids(folder))[0] !== pids[0])
+    const [reaperPid, ...parts] = await readPids(folder)
+    await program.end('SIGKILL')
+    await until(() => [reaperPid, ...parts].every((pid) => inspectProcess(pid) === undefined))
+  })
+
+  function part(name: string, script: string): Part {
+    return {
+      name,
+      command: process.execPath,
+      args: ['-e', script],
+      cwd: folder,
+      env: process.env,
+      signal: 'SIGTERM',
+      graceSeconds: 10,
+      stage: 0,
+    }
+  }
+})
+
+/** A process of its own that supervises two parts; the pids are those of its reaper and of the parts. */
+async function startSupervisedProgram(folder: string) {
+  const stack = resolve(import.meta.dirname, '../../../scripts/stack')
+  const script = `
+    const { startReaper } = await import('${stack}/reaper.ts')
+    const { createSupervisor } = await import('${stack}/supervisor.ts')
+    const reaper = await startReaper({ lockPath: '${folder}/reaper.lock', listPath: '${folder}/list' })
+    const supervisor = createSupervisor({ reaper, logFolder: '${folder}', say: () => {} })
+    for (const stage of [0, 1]) {
+      await supervisor.start({
+        name: 'part-' + stage, command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'], cwd: '${folder}',
+        env: process.env, signal: 'SIGTERM', graceSeconds: 10, stage })
+    }
+    setInterval(() => {}, 1000)`
+  const program = await spawnProcess({
+    command: process.execPath,
+    args: ['--input-type=module', '-e', script],
+    cwd: folder,
+    env: process.env,
+  })
+  const pids = await until(async () => {
+    const found = await readPids(folder)
+    return found.length === 3 && found
+  })
+  return { program, pids }
+}
+
+async function readPids(folder: string): Promise<number[]> {
+  const [reaper, list] = await Promise.all(
+    ['reaper.lock.pid', 'list'].map((name) => readFile(join(folder, name), 'utf8').catch(() => '')),
+  )
+  if (reaper === '' || list === '') return []
+  return [Number(reaper), ...(JSON.parse(list) as { pid: number }[]).map(({ pid }) => pid)]
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { countTests, presentCounts } from '../../../scripts/stack/test-counts.ts'
+
+describe('the count of a test run', () => {
+  const report = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [] }
+
+  it('is that of the tests', () => {
+    expect(countTests({ ...report, numPendingTests: 2, numTodoTests: 1 }, true)).toEqual({
+      passed: 5,
+      failed: 0,
+      skipped: 3,
+    })
+    expect(countTests({ ...report, numFailedTests: 2 }, false)).toMatchObject({ passed: 5, failed: 2 })
+  })
+
+  it('has a failure for each file that cannot be loaded', () => {
+    const broken = { status: 'failed', assertionResults: [] }
+    const failing = { status: 'failed', assertionResults: [{}] }
+    expect(countTests({ ...report, numFailedTests: 1, testResults: [broken, failing, broken] }, false).failed).toBe(3)
+  })
+
+  it('has a failure when vitest failed without a failed test or wrote no report', () => {
+    expect(countTests(report, false)).toMatchObject({ passed: 5, failed: 1 })
+    expect(countTests(null, false)).toMatchObject({ passed: 0, failed: 1 })
+  })
+
+  it('is one line that names skipped tests only if there are any', () => {
+    expect(presentCounts({ passed: 5, failed: 0, skipped: 0 })).toBe('5 passed, 0 failed')
+    expect(presentCounts({ passed: 5, failed: 1, skipped: 2 })).toBe('5 passed, 1 failed, 2 skipped')
+  })
+})
