@@ -92,7 +92,7 @@ export function releaseAbandoned(kept: readonly string[]) {
       where objects.key = image->>'objectKey' and objects.key <> all(${sql.array([...kept], 'text')})
         and not exists (
           select from products
-          where products.account_id = abandoned.account_id and products.id <> abandoned.id
+          where products.account_id = abandoned.account_id and products.id not in (select id from abandoned)
             and jsonb_path_exists(products.images, '$[*].objectKey')
             and products.images @> jsonb_build_array(jsonb_build_object('objectKey', objects.key)))
       union all
