@@ -1,10 +1,10 @@
 import { solveLinearSystem } from '../raster/linear-system.ts'
 import type { Colours } from '../raster/plane.ts'
 
-/** The plain ground that a garment lies on, as smooth colour surfaces. */
+/** The plain ground that a garment lies on, as smooth colour surfaces that go on where the garment hides it. */
 export interface Ground {
-  /** The ground's colour where the garment hides it too: CIE Lab, height × width × 3. */
-  readonly surface: Colours
+  /** Factors of 1, x, y, x², xy, y² (6 × 3 in CIE Lab), where x and y go from −1 to 1 over the picture. */
+  readonly surface: Float64Array
   /** Robust spread of the ground's colour about the surface, in ΔE. */
   readonly deviation: number
   /** Share of the picture's frame that the surface explains, 0 to 1. */
@@ -40,7 +40,7 @@ export function fitGround(lab: Colours): Ground {
     if (shareSet(next) < 0.3) break
     kept = next
   }
-  return { surface: drawSurface(lab, surface), deviation: Math.max(0.35, spread), explained: shareSet(kept) }
+  return { surface, deviation: Math.max(0.35, spread), explained: shareSet(kept) }
 }
 
 function sampleFrame({ width, height, data }: Colours): FrameSamples {
@@ -101,23 +101,6 @@ function residualsOf({ count, terms, values }: FrameSamples, surface: Float64Arr
     }
     return Math.sqrt(sum)
   })
-}
-
-function drawSurface({ width, height }: Colours, surface: Float64Array): Colours {
-  const data = new Float32Array(width * height * 3)
-  for (let c = 0; c < 3; c++) {
-    const [one, ofX, ofY, ofXX, ofXY, ofYY] = [0, 1, 2, 3, 4, 5].map((a) => surface[a * 3 + c])
-    for (let y = 0, i = c; y < height; y++) {
-      const v = (2 * y) / height - 1
-      const start = one + ofY * v + ofYY * v * v
-      const slope = ofX + ofXY * v
-      for (let x = 0; x < width; x++, i += 3) {
-        const u = (2 * x) / width - 1
-        data[i] = start + u * (slope + u * ofXX)
-      }
-    }
-  }
-  return { width, height, channels: 3, data }
 }
 
 function median(values: Float64Array): number {

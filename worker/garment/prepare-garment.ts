@@ -1,5 +1,5 @@
 import type { Bitmap, Colours } from '../raster/plane.ts'
-import { type Affine, resizeAreaColours, warpAffine } from '../raster/sample.ts'
+import { type Affine, resizeAreaColours } from '../raster/sample.ts'
 import { cutOut } from './cut-out.ts'
 import type { Category, CutOut, UpperGarment } from './garment.ts'
 import { findNeckline } from './neckline.ts'
@@ -60,16 +60,38 @@ function expectedShape(category: Category | null): 'upper' | 'dress' | 'lower' |
   return category === 'bottoms' ? 'lower' : undefined
 }
 
+// Premultiplied, bilinear; most of a canvas is empty and skipped.
 function drawUpright({ colours, alpha }: CutOut, toPicture: Affine, side: number): Colours {
-  const premultiplied: Colours = { ...colours, channels: 4, data: new Float32Array(alpha.data.length * 4) }
-  for (let i = 0, j = 0, k = 0; i < alpha.data.length; i++, j += 3, k += 4) {
-    const share = alpha.data[i]
-    premultiplied.data[k] = colours.data[j] * share
-    premultiplied.data[k + 1] = colours.data[j + 1] * share
-    premultiplied.data[k + 2] = colours.data[j + 2] * share
-    premultiplied.data[k + 3] = 255 * share
+  const { width, height, data: cover } = alpha
+  const out = new Float32Array(side * side * 4)
+  const [a, b, c, d, e, f] = toPicture
+  for (let y = 0, to = 0; y < side; y++) {
+    for (let x = 0; x < side; x++, to += 4) {
+      const u = a * x + b * y + c
+      const v = d * x + e * y + f
+      const column = Math.floor(u)
+      const row = Math.floor(v)
+      if (column < 0 || row < 0 || column >= width - 1 || row >= height - 1) continue
+      const i = row * width + column
+      const right = u - column
+      const down = v - row
+      const upperLeft = (1 - right) * (1 - down) * cover[i]
+      const upperRight = right * (1 - down) * cover[i + 1]
+      const lowerLeft = (1 - right) * down * cover[i + width]
+      const lowerRight = right * down * cover[i + width + 1]
+      const share = upperLeft + upperRight + lowerLeft + lowerRight
+      if (share === 0) continue
+      for (let channel = 0, k = 3 * i; channel < 3; channel++, k++) {
+        out[to + channel] =
+          upperLeft * colours.data[k] +
+          upperRight * colours.data[k + 3] +
+          lowerLeft * colours.data[k + 3 * width] +
+          lowerRight * colours.data[k + 3 * width + 3]
+      }
+      out[to + 3] = 255 * share
+    }
   }
-  return warpAffine(premultiplied, toPicture, { size: { width: side, height: side }, border: 'zero' })
+  return { width: side, height: side, channels: 4, data: out }
 }
 
 function limitSide(picture: Bitmap): Bitmap {

@@ -1,5 +1,5 @@
 import { gaussianBlur, gradientLength } from '../raster/filter.ts'
-import { type Colours, channelOf, type Plane } from '../raster/plane.ts'
+import { type Colours, channelOf, createPlane, type Plane } from '../raster/plane.ts'
 import type { Ground } from './ground.ts'
 
 /** How every pixel compares with the ground behind it; all of the picture's size. */
@@ -16,22 +16,37 @@ export interface GroundComparison {
 
 /** Compares a picture (CIE Lab) with its ground. */
 export function compareWithGround(lab: Colours, { surface }: Ground): GroundComparison {
-  const count = lab.width * lab.height
-  const difference = new Float32Array(count)
-  const light = new Float32Array(count)
-  const tint = new Float32Array(count)
-  for (let i = 0, j = 0; i < count; i++, j += 3) {
-    const dl = lab.data[j] - surface.data[j]
-    const da = lab.data[j + 1] - surface.data[j + 1]
-    const db = lab.data[j + 2] - surface.data[j + 2]
-    difference[i] = Math.sqrt(dl * dl + da * da + db * db)
-    const ratio = Math.min(2, Math.max(0, lab.data[j] / Math.max(1, surface.data[j])))
-    light[i] = ratio
-    const ta = lab.data[j + 1] - ratio * surface.data[j + 1]
-    const tb = lab.data[j + 2] - ratio * surface.data[j + 2]
-    tint[i] = Math.sqrt(ta * ta + tb * tb)
+  const { width, height, data } = lab
+  const difference = createPlane(lab)
+  const light = createPlane(lab)
+  const tint = createPlane(lab)
+  const rows = [0, 1, 2].map((channel) => rowCurves(surface, channel, height))
+  for (let y = 0, i = 0, j = 0; y < height; y++) {
+    const [l0, l1, l2] = rows.map((row) => row[y])
+    for (let x = 0; x < width; x++, i++, j += 3) {
+      const u = (2 * x) / width - 1
+      const groundL = l0.start + u * (l0.slope + u * l0.bend)
+      const groundA = l1.start + u * (l1.slope + u * l1.bend)
+      const groundB = l2.start + u * (l2.slope + u * l2.bend)
+      const dl = data[j] - groundL
+      const da = data[j + 1] - groundA
+      const db = data[j + 2] - groundB
+      difference.data[i] = Math.sqrt(dl * dl + da * da + db * db)
+      const ratio = Math.min(2, Math.max(0, data[j] / Math.max(1, groundL)))
+      light.data[i] = ratio
+      const ta = data[j + 1] - ratio * groundA
+      const tb = data[j + 2] - ratio * groundB
+      tint.data[i] = Math.sqrt(ta * ta + tb * tb)
+    }
   }
-  const plane = (data: Float32Array): Plane => ({ width: lab.width, height: lab.height, data })
-  const gradient = gradientLength(gaussianBlur(channelOf(lab, 0), 1))
-  return { difference: plane(difference), light: plane(light), tint: plane(tint), gradient }
+  return { difference, light, tint, gradient: gradientLength(gaussianBlur(channelOf(lab, 0), 1)) }
+}
+
+// One channel of the ground along every row of the picture: start + slope · x + bend · x².
+function rowCurves(surface: Float64Array, channel: number, height: number) {
+  const [one, ofX, ofY, ofXX, ofXY, ofYY] = [0, 1, 2, 3, 4, 5].map((term) => surface[term * 3 + channel])
+  return Array.from({ length: height }, (_, row) => {
+    const y = (2 * row) / height - 1
+    return { start: one + ofY * y + ofYY * y * y, slope: ofX + ofXY * y, bend: ofXX }
+  })
 }
