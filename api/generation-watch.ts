@@ -10,6 +10,8 @@ export interface GenerationWatch {
    * aborted or the API stops. Nothing when it does not exist.
    */
   follow(id: string, signal: AbortSignal): AsyncGenerator<GenerationRecord, void, undefined>
+  /** The generation when it has ended, or as it is when the signal is aborted or the API stops; null when it does not exist. */
+  untilEnded(id: string, signal: AbortSignal): Promise<GenerationRecord | null>
   /** Ends everything that is being followed. */
   stop(): void
 }
@@ -58,7 +60,7 @@ export function createGenerationWatch({
     looking = undefined
   }
 
-  return {
+  const watch: GenerationWatch = {
     follow: async function* (id, signal) {
       const until = AbortSignal.any([signal, stopping.signal])
       // Listening starts before the first look, so that nothing falls between the two.
@@ -74,8 +76,14 @@ export function createGenerationWatch({
         release(id)
       }
     },
+    untilEnded: async (id, signal) => {
+      let last: GenerationRecord | null = null
+      for await (const generation of watch.follow(id, signal)) last = generation
+      return last ?? generations.find(id)
+    },
     stop: () => stopping.abort(),
   }
+  return watch
 }
 
 async function* latest(

@@ -3,6 +3,7 @@ import { readApiConfig } from './config.ts'
 import { createGenerationWatch } from './generation-watch.ts'
 import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
+import { idempotency } from './middleware/idempotency.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
 import { createPersonPhotos } from './person-photos.ts'
 import { createProductPhotos } from './product-photos.ts'
@@ -30,6 +31,7 @@ import { createImages } from './shared/stores/images.ts'
 import { createObjects } from './shared/stores/objects.ts'
 import { acceptGeneration } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
+import { createIdempotencyKeys } from './stores/idempotency.ts'
 import { createProducts } from './stores/products.ts'
 import { createWaiting } from './stores/waiting.ts'
 import { createWaitEstimate } from './wait-estimate.ts'
@@ -90,7 +92,7 @@ const relay = createRelay({
 lifecycle.onStop('relay', () => relay.stop())
 
 const reading = [apiKey({ accounts }), rateLimit({ redis })]
-const writing = [...reading, parseBody()]
+const writing = [...reading, parseBody(), idempotency({ keys: createIdempotencyKeys(database) })]
 const app = createApp({
   log,
   metrics,
@@ -100,9 +102,13 @@ const app = createApp({
       personPhotos,
       productPhotos,
       accept: async (call) => {
-        await acceptGeneration(database, call)
-        metrics.accepted.inc()
+        const isNew = await acceptGeneration(database, call)
+        if (isNew) metrics.accepted.inc()
+        return isNew
       },
+      generations,
+      watch,
+      present,
       nudge: relay.nudge,
       defaultEngine: config.DEFAULT_ENGINE,
     }),

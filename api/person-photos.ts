@@ -13,8 +13,8 @@ export interface PersonPhotos {
     source: { id?: string; url?: string; fileKey?: string },
     call: StoreCall & { files: readonly UploadedFile[] },
   ): Promise<{ imageId: string; uploadedNow: boolean }>
-  /** Normalises and stores a photo. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
-  store(bytes: Uint8Array, call: StoreCall & { cropMode: 'auto' | 'none' }): Promise<StoredPhoto>
+  /** Normalises and stores a photo; again under the same id it stays one. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
+  store(bytes: Uint8Array, call: StoreCall & { cropMode: 'auto' | 'none'; imageId?: string }): Promise<StoredPhoto>
   /** Waits a moment for a worker to find the person; null when none did in time. The worker notes the crop either way. */
   prepare(photo: StoredPhoto): Promise<Prepared | null>
   /** Removes a photo that nothing refers to. */
@@ -61,9 +61,8 @@ export function createPersonPhotos({
       return { imageId, uploadedNow: true }
     },
 
-    store: async (bytes, { account, externalUserId, keepForDays, cropMode }) => {
+    store: async (bytes, { account, externalUserId, keepForDays, cropMode, imageId = `img_${uuidv7()}` }) => {
       const normalised = await normaliseImage(bytes)
-      const imageId = `img_${uuidv7()}`
       const extension = normalised.contentType === 'image/png' ? 'png' : 'jpg'
       const objectKey = `persons/${account.id}/${imageId}.${extension}`
       const { width, height } = normalised

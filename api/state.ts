@@ -14,6 +14,10 @@ export interface AppState {
   /** Plain fields of a multipart body. */
   fields: Readonly<Record<string, string>>
   files: readonly UploadedFile[]
+  /** UUID that names what a writing request creates; the same again when a request is taken over from a process that died. */
+  resourceId: string
+  /** Whether an earlier try of this request may have created it. */
+  resumed: boolean
 }
 
 export type AppContext = ParameterizedContext<AppState, DefaultContext>

@@ -26,9 +26,14 @@ export async function prepareUpload(
   )
   const viewKey = job.objectKey.replace(/\.\w+$/, '-view.jpg')
   const kept = await images.insertView({ imageId: job.imageId, viewKey })
-  if (!kept) throw new DrapeError('GENERATION_FAILED', 'The photo was deleted meanwhile.')
+  if (!kept) throw deletedMeanwhile()
   await storage.put(viewKey, view, { contentType: 'image/jpeg' })
   const prepared = { viewKey, crop, personDetected, warnings }
-  await images.savePrepared(job.imageId, prepared)
-  return prepared
+  if (await images.savePrepared(job.imageId, prepared)) return prepared
+  await storage.delete([viewKey])
+  throw deletedMeanwhile()
+}
+
+function deletedMeanwhile(): DrapeError {
+  return new DrapeError('GENERATION_FAILED', 'The photo was deleted meanwhile.')
 }

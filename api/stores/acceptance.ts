@@ -1,3 +1,4 @@
+import { UniqueIntegrityConstraintViolationError } from 'slonik'
 import { type Database, rowType, sql } from '../shared/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { ENGINES, type EngineName, GARMENT_TYPES, type Options, usableImages } from '../shared/generation.ts'
@@ -33,6 +34,7 @@ const Verdict = Type.Object({
   accepted: Type.Boolean(),
   active: Type.Boolean(),
   affordable: Type.Boolean(),
+  withinQuota: Type.Boolean(),
   image: Type.Enum(['mine', 'foreign', 'missing']),
   product: Type.Enum(['mine', 'foreign', 'missing']),
   usable: Type.Boolean(),
@@ -46,14 +48,28 @@ const ONE_SHOT_DAYS = 7
 /**
  * Accepts a generation in ONE statement: debit, ledger, product, generation and outbox row are written together or not at all.
  * Locks are taken in the order account, product: two calls can wait for each other but never in a circle.
- * Throws `INSUFFICIENT_CREDITS`, `PRODUCT_NOT_FOUND`, `PRODUCT_IMAGES_REQUIRED`, `MISSING_REQUIRED_CLASSIFICATION`,
- * `FORBIDDEN`, `INVALID_API_KEY` or `VALIDATION_FAILED` (the person's image is unknown or expired).
+ * Returns false, and changes nothing, when a generation with this id was accepted before.
+ * Throws `INSUFFICIENT_CREDITS`, `QUOTA_EXCEEDED`, `PRODUCT_NOT_FOUND`, `PRODUCT_IMAGES_REQUIRED`,
+ * `MISSING_REQUIRED_CLASSIFICATION`, `FORBIDDEN`, `INVALID_API_KEY` or `VALIDATION_FAILED` (the person's image is unknown or
+ * expired).
  */
-export async function acceptGeneration(database: Database, call: Acceptance): Promise<void> {
+export async function acceptGeneration(database: Database, call: Acceptance): Promise<boolean> {
   const { product, engine } = call
   if (product.images && usableImages(product.images, engine).length === 0) throw classificationMissing(engine)
-  const verdict = await database.one(statement(call))
-  if (!verdict.accepted) throw refusal(verdict, call)
+  try {
+    const verdict = await database.one(statement(call))
+    if (!verdict.accepted) throw refusal(verdict, call)
+    return true
+  } catch (error) {
+    if (isAcceptedTwice(error)) return false
+    throw error
+  }
+}
+
+/** Whichever of the unique names of a generation was met first. */
+function isAcceptedTwice(error: unknown): boolean {
+  const names = ['generations_pkey', 'ledger_once', 'outbox_pkey']
+  return error instanceof UniqueIntegrityConstraintViolationError && names.includes(error.constraint ?? '')
 }
 
 function refusal(verdict: Verdict, { product, engine, imagePath = 'person.image.source.id' }: Acceptance): DrapeError {
@@ -66,7 +82,11 @@ function refusal(verdict: Verdict, { product, engine, imagePath = 'person.image.
   }
   if (!product.images && verdict.product !== 'mine') return unknownProduct(verdict, product)
   if (!product.images && !verdict.usable) return classificationMissing(engine)
-  return new DrapeError('INSUFFICIENT_CREDITS', 'The account has no credits left.')
+  if (!verdict.affordable) return new DrapeError('INSUFFICIENT_CREDITS', 'The account has no credits left.')
+  return new DrapeError(
+    'QUOTA_EXCEEDED',
+    'The account has reached its monthly number of generations, or of those at once.',
+  )
 }
 
 function unknownProduct(verdict: Verdict, product: ProductInput): DrapeError {
@@ -87,6 +107,13 @@ function isReference({ title, description, metadata, validForDays }: ProductInpu
   return [title, description, metadata, validForDays].every((field) => field === undefined)
 }
 
+// Counted after the account was locked, so that calls at the same time count each other; see the functions.
+const isWithinQuota = sql.fragment`
+  case when settings->>'concurrentGenerations' is null then true
+    else count_unfinished(id) < (settings->>'concurrentGenerations')::bigint end
+  and case when settings->>'monthlyGenerations' is null then true
+    else count_since(id, date_trunc('month', now(), 'UTC')) < (settings->>'monthlyGenerations')::bigint end`
+
 function statement(call: Acceptance) {
   const { product } = call
   const days = product.validForDays ?? (product.anonymous ? ONE_SHOT_DAYS : INLINE_DAYS)
@@ -97,14 +124,16 @@ function statement(call: Acceptance) {
     : sql.fragment`excluded.valid_for_days`
   return sql.type(rowType(Verdict))`
     with account as (
-      select id, balance, is_active, retention_days from accounts where id = ${call.accountId} for update
+      select id, balance, is_active, retention_days, settings from accounts where id = ${call.accountId} for update
+    ), quota as (
+      select ${isWithinQuota} as holds from account
     ), image as (
       select images.*, images.account_id = account.id as mine from account join images on images.id = ${call.imageId}
       where images.expires_at > now()
     ), ${lockStored(product)}, usable as (
       select from stored where live and ${isUsable(call)}
     ), allowed as (
-      select account.id from account join image on image.mine cross join locked
+      select account.id from account join quota on holds join image on image.mine cross join locked
       where account.is_active and account.balance >= ${call.cost} and (${hasImages(product)} or exists (select from usable))
     ), debit as (
       update accounts set balance = accounts.balance - ${call.cost} from allowed where accounts.id = allowed.id
@@ -154,6 +183,7 @@ function statement(call: Acceptance) {
     select exists (select from queued) as accepted,
       coalesce((select is_active from account), false) as active,
       coalesce((select balance >= ${call.cost} from account), false) as affordable,
+      coalesce((select holds from quota), false) as "withinQuota",
       coalesce((select case when mine then 'mine' else 'foreign' end from image), 'missing') as image,
       case when exists (select from stored where live) then 'mine' when ${isForeign(call)} then 'foreign' else 'missing' end
         as product,

@@ -21,7 +21,7 @@ export type Images = ReturnType<typeof createImages>
 /** Photos of persons. */
 export function createImages(database: Database) {
   return {
-    /** One statement: the object's row and the image's row, before the bytes are put. */
+    /** One statement: the object's row and the image's row, before the bytes are put. Again with the same id it does nothing. */
     insert: async (image: {
       id: string
       accountId: string
@@ -37,10 +37,12 @@ export function createImages(database: Database) {
         with object as (
           insert into objects (key, account_id, external_user_id, kind, expires_at)
           values (${image.objectKey}, ${image.accountId}, ${image.externalUserId}, 'person', ${expiresAt}::timestamptz)
+          on conflict (key) do nothing
         )
         insert into images (id, account_id, object_key, external_user_id, width, height, crop_mode, expires_at)
         values (${image.id}, ${image.accountId}, ${image.objectKey}, ${image.externalUserId}, ${image.width},
-          ${image.height}, ${image.cropMode}, ${expiresAt}::timestamptz)`)
+          ${image.height}, ${image.cropMode}, ${expiresAt}::timestamptz)
+        on conflict (id) do nothing`)
     },
 
     find: (id: string): Promise<ImageRecord | null> =>
@@ -54,17 +56,21 @@ export function createImages(database: Database) {
       const { rowCount } = await database.query(sql.unsafe`
         insert into objects (key, account_id, external_user_id, kind, expires_at)
         select ${viewKey}, account_id, external_user_id, 'person', expires_at from images where id = ${imageId}
+        -- Whoever deletes the photo meanwhile waits, and then finds this row.
+        for share
         on conflict (key) do update set expires_at = excluded.expires_at`)
       return rowCount > 0
     },
 
-    /** Notes what a worker found; the first finding stays. */
-    savePrepared: async (id: string, { crop, personDetected, warnings }: Prepared): Promise<void> => {
-      await database.query(sql.unsafe`
+    /** Notes what a worker found; the first finding stays. False when the photo is gone. */
+    savePrepared: async (id: string, { crop, personDetected, warnings }: Prepared): Promise<boolean> => {
+      const { rowCount } = await database.query(sql.unsafe`
         update images
-        set crop = ${crop ? sql.jsonb({ ...crop }) : null}, person_detected = ${personDetected},
-            warnings = ${sql.jsonb([...warnings])}
-        where id = ${id} and person_detected is null`)
+        set crop = case when person_detected is null then ${crop ? sql.jsonb({ ...crop }) : null} else crop end,
+            warnings = case when person_detected is null then ${sql.jsonb([...warnings])} else warnings end,
+            person_detected = coalesce(person_detected, ${personDetected})
+        where id = ${id}`)
+      return rowCount > 0
     },
 
     delete: async (id: string): Promise<void> => {

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import type { Context, Middleware } from 'koa'
+import { v7 as uuidv7 } from 'uuid'
+import { DrapeError } from '../shared/errors.ts'
+import type { AppContext, AppState } from '../state.ts'
+import { CLAIM_SECONDS, type Claim, type IdempotencyKeys, type KeyedRequest } from '../stores/idempotency.ts'
+import { HTTP_STATUS } from './errors.ts'
+
+const MAX_KEY_LENGTH = 255
+const RENEW_MS = (CLAIM_SECONDS * 1000) / 3
+
+/**
+ * Runs a POST that carries an `Idempotency-Key` once: repeated within 24 hours it gets the first answer again, with
+ * `Idempotent-Replay: true`. Throws `IDEMPOTENCY_KEY_REUSED` when the key came with another request before and
+ * `IDEMPOTENCY_KEY_IN_USE` while the first is still running.
+ *
+ * Every request gets `resourceId`, the name of what it creates. When the process dies or fails in the middle, the next request
+ * with the key goes on under the same name (`resumed`), so what was created already is found and not charged again. Nothing
+ * stays of a request that was refused.
+ */
+export function idempotency({ keys }: { keys: IdempotencyKeys }): Middleware<AppState> {
+  return async function once(ctx, next) {
+    ctx.state.resourceId = uuidv7()
+    ctx.state.resumed = false
+    const request = requestOf(ctx)
+    if (!request) return next()
+    const fingerprint = await fingerprintOf(ctx as AppContext, request)
+    const claim = await keys.claim(request, { fingerprint, resourceId: ctx.state.resourceId })
+    if (claim.state === 'reused') {
+      throw new DrapeError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was sent with another request.')
+    }
+    if (claim.state === 'running') {
+      ctx.set('Retry-After', '1')
+      throw new DrapeError('IDEMPOTENCY_KEY_IN_USE', 'The first request with this Idempotency-Key is still running.')
+    }
+    if (claim.state === 'answered') {
+      ctx.set('Idempotent-Replay', 'true')
+      return respond(ctx, claim)
+    }
+    ctx.state.resourceId = claim.resourceId
+    ctx.state.resumed = claim.resumed
+    return run(ctx, { keys, claim, next })
+  }
+}
+
+async function run(
+  ctx: Context & { state: AppState },
+  { keys, claim, next }: { keys: IdempotencyKeys; claim: Claim; next: () => Promise<unknown> },
+): Promise<void> {
+  const ignore = (error: unknown) => ctx.state.log.warn({ err: error }, 'claim was left to its lease')
+  const renewal = setInterval(() => keys.renew(claim).catch(ignore), RENEW_MS)
+  try {
+    await next()
+    const first = await keys.answer(claim, { status: ctx.status, answer: JSON.stringify(ctx.body) }).catch(ignore)
+    if (first) respond(ctx, first)
+  } catch (error) {
+    // A fault may have come after the work was done, and a resumed request may be running elsewhere: both keep their name.
+    const refused = error instanceof DrapeError && HTTP_STATUS[error.code] < 500 && !ctx.state.resumed
+    await (refused ? keys.delete(claim) : keys.release(claim)).catch(ignore)
+    throw error
+  } finally {
+    clearInterval(renewal)
+  }
+}
+
+function respond(ctx: Context, { status, answer }: { status: number; answer: string }): void {
+  ctx.status = status
+  ctx.type = 'application/json'
+  ctx.body = answer
+}
+
+function requestOf(ctx: Context & { state: AppState }): KeyedRequest | null {
+  const key = ctx.req.headers['idempotency-key']
+  // Other methods are harmless to repeat by their nature.
+  if (ctx.method !== 'POST' || key === undefined) return null
+  if (typeof key !== 'string' || key === '' || key.length > MAX_KEY_LENGTH) {
+    throw new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
+      details: [{ path: 'Idempotency-Key', message: `must have 1 to ${MAX_KEY_LENGTH} characters` }],
+    })
+  }
+  const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? ctx.path
+  return { accountId: ctx.state.account.id, route, key }
+}
+
+/** SHA-256 over what makes the request: its body, in whatever order its fields came, and the contents of its files. */
+async function fingerprintOf({ method, state }: AppContext, { route }: KeyedRequest): Promise<Buffer> {
+  const { data: _, ...fields } = state.fields
+  const files = await Promise.all(state.files.map(async ({ field, path }) => [field, await hashFile(path)]))
+  const request = [method, route, sorted(state.body), sorted(fields), files.toSorted()]
+  return createHash('sha256').update(JSON.stringify(request)).digest()
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}
+
+/** The same value with the names of its objects in alphabetical order; as entries, so that no name has a meaning. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (value === null || typeof value !== 'object') return value ?? null
+  const names = Object.keys(value).sort()
+  return { entries: names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]) }
+}
