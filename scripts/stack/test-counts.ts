@@ -10,17 +10,20 @@ export interface TestReport {
   readonly numFailedTests: number
   readonly numPendingTests: number
   readonly numTodoTests: number
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[]
+  readonly testResults: readonly {
+    readonly status: string
+    readonly assertionResults: readonly { readonly status: string }[]
+  }[]
 }
 
 /**
- * Counts the tests of a run; `succeeded` is what vitest itself says of it. A file that cannot be loaded counts as one failure,
- * and so does a run that failed without a failed test: none found, an error outside of any test, no report at all.
+ * Counts the tests of a run; `succeeded` is what vitest itself says of it. A file that fails outside of its tests counts as
+ * one failure: it cannot be loaded, or its preparation fails. So does a run that fails without any of these.
  */
 export function countTests(report: TestReport | null, succeeded: boolean): Counts {
   if (report === null) return { passed: 0, failed: 1, skipped: 0 }
   const brokenFiles = report.testResults.filter(
-    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+    (file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),
   )
   const failed = report.numFailedTests + brokenFiles.length
   return {

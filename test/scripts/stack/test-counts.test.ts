@@ -13,10 +13,12 @@ describe('the count of a test run', () => {
     expect(countTests({ ...report, numFailedTests: 2 }, false)).toMatchObject({ passed: 5, failed: 2 })
   })
 
-  it('has a failure for each file that cannot be loaded', () => {
-    const broken = { status: 'failed', assertionResults: [] }
-    const failing = { status: 'failed', assertionResults: [{}] }
-    expect(countTests({ ...report, numFailedTests: 1, testResults: [broken, failing, broken] }, false).failed).toBe(3)
+  it('has a failure for each file that fails outside of its tests', () => {
+    const unloadable = { status: 'failed', assertionResults: [] }
+    const unprepared = { status: 'failed', assertionResults: [{ status: 'skipped' }] }
+    const failing = { status: 'failed', assertionResults: [{ status: 'passed' }, { status: 'failed' }] }
+    const testResults = [unloadable, unprepared, failing]
+    expect(countTests({ ...report, numFailedTests: 1, testResults }, false).failed).toBe(3)
   })
 
   it('has a failure when vitest failed without a failed test or wrote no report', () => {
