@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Rectangle } from '../../../api/shared/image.ts'
+import { addWatermark, placeWatermark } from '../../../worker/composite/watermark.ts'
+import type { Bitmap, Size } from '../../../worker/raster/plane.ts'
+
+function noise({ width, height }: Size, channels: 3 | 4 = 3): Bitmap {
+  const data = new Uint8Array(width * height * channels)
+  for (let i = 0, state = 9; i < data.length; i++) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    data[i] = state >>> 24
+  }
+  return { width, height, channels, data }
+}
+
+function flat({ width, height }: Size, colour: readonly number[]): Bitmap {
+  const data = new Uint8Array(width * height * colour.length)
+  data.forEach((_, i) => {
+    data[i] = colour[i % colour.length]
+  })
+  return { width, height, channels: colour.length === 4 ? 4 : 3, data }
+}
+
+/** The smallest rectangle around every pixel in which two pictures differ. */
+function difference(before: Bitmap, after: Bitmap): Rectangle | null {
+  const [xs, ys]: [number[], number[]] = [[], []]
+  for (let i = 0; i < before.width * before.height; i++) {
+    const same = [0, 1, 2].every((c) => before.data[i * before.channels + c] === after.data[i * 3 + c])
+    if (same) continue
+    xs.push(i % before.width)
+    ys.push(Math.floor(i / before.width))
+  }
+  if (xs.length === 0) return null
+  const [x, y] = [xs, ys].map((values) => values.reduce((a, b) => Math.min(a, b)))
+  const [right, bottom] = [xs, ys].map((values) => values.reduce((a, b) => Math.max(a, b)))
+  return { x, y, width: right - x + 1, height: bottom - y + 1 }
+}
+
+const PICTURE = { width: 1000, height: 1250 }
+
+describe('the place of a watermark', () => {
+  it.each([
+    ['an ordinary logo', { width: 400, height: 200 }, { x: 30, y: 1130, width: 180, height: 90 }],
+    ['a huge one', { width: 8000, height: 4000 }, { x: 30, y: 1130, width: 180, height: 90 }],
+    ['a tall one', { width: 100, height: 1000 }, { x: 30, y: 1070, width: 15, height: 150 }],
+    ['a wide one', { width: 1000, height: 20 }, { x: 30, y: 1216, width: 180, height: 4 }],
+    ['a small one, at most doubled', { width: 20, height: 10 }, { x: 30, y: 1200, width: 40, height: 20 }],
+    ['a single pixel', { width: 1, height: 1 }, { x: 30, y: 1218, width: 2, height: 2 }],
+    ['a thread', { width: 9000, height: 1 }, { x: 30, y: 1219, width: 180, height: 1 }],
+  ])('is the bottom-left corner, for %s', (_, logo, wanted) => {
+    expect(placeWatermark(PICTURE, logo)).toEqual(wanted)
+  })
+
+  it('lies inside the picture and within its shares of it, whatever the sizes', () => {
+    const side = fc.integer({ min: 1, max: 5000 })
+    const size = fc.record({ width: side, height: side })
+    fc.assert(
+      fc.property(size, size, (picture, logo) => {
+        const { x, y, width, height } = placeWatermark(picture, logo)
+        for (const value of [x, y]) expect(value).toBeGreaterThanOrEqual(0)
+        for (const value of [width, height]) expect(value).toBeGreaterThanOrEqual(1)
+        expect(x + width).toBeLessThanOrEqual(picture.width)
+        expect(y + height).toBeLessThanOrEqual(picture.height)
+        expect(width).toBeLessThanOrEqual(Math.max(1, 0.18 * picture.width + 0.5))
+        expect(height).toBeLessThanOrEqual(Math.max(1, 0.12 * picture.height + 0.5))
+      }),
+    )
+  })
+})
+
+describe('adding a watermark', () => {
+  it('changes the pixels of its rectangle and no others', async () => {
+    const picture = flat(PICTURE, [100, 150, 200])
+    const marked = await addWatermark(picture, flat({ width: 400, height: 200 }, [0, 0, 0]))
+    expect(difference(picture, marked)).toEqual({ x: 30, y: 1130, width: 180, height: 90 })
+    expect([...marked.data.subarray((1200 * 1000 + 100) * 3, (1200 * 1000 + 100) * 3 + 3)]).toEqual([15, 23, 30])
+    expect(picture.data.every((value, i) => value === [100, 150, 200][i % 3])).toBe(true)
+  })
+
+  it('blends by its alpha, to the nearest value', async () => {
+    const picture = noise({ width: 100, height: 100 })
+    // Of just the size it is shown in, so that every pixel can be foretold.
+    const logo = noise({ width: 18, height: 12 }, 4)
+    const marked = await addWatermark(picture, logo)
+    const at = placeWatermark(picture, logo)
+    expect(at).toMatchObject({ width: 18, height: 12 })
+    for (let y = 0; y < 12; y++) {
+      for (let x = 0; x < 18; x++) {
+        const from = (y * 18 + x) * 4
+        const to = ((at.y + y) * 100 + at.x + x) * 3
+        const share = (logo.data[from + 3] / 255) * 0.85
+        for (let c = 0; c < 3; c++) {
+          const exact = picture.data[to + c] * (1 - share) + logo.data[from + c] * share
+          expect(Math.abs(marked.data[to + c] - exact)).toBeLessThanOrEqual(1)
+        }
+      }
+    }
+  })
+
+  it('lets the picture through where the logo is transparent, without a dark rim', async () => {
+    const picture = flat(PICTURE, [90, 90, 90])
+    const logo = flat({ width: 360, height: 180 }, [255, 255, 255, 0])
+    // White left half on nothing: what is fully transparent is black underneath, as editors leave it.
+    for (let i = 0; i < 360 * 180; i++) logo.data.set(i % 360 < 180 ? [255, 255, 255, 255] : [0, 0, 0, 0], i * 4)
+    const marked = await addWatermark(picture, logo)
+    expect(marked.data.every((value) => value >= 90)).toBe(true)
+    const row = 1175 * 1000
+    expect(marked.data[(row + 60) * 3]).toBe(230)
+    expect(marked.data[(row + 190) * 3]).toBe(90)
+  })
+
+  it('that is wholly transparent leaves every bit as it was', async () => {
+    const picture = noise({ width: 300, height: 375 })
+    const marked = await addWatermark(picture, flat({ width: 50, height: 50 }, [10, 20, 30, 0]))
+    expect(marked).toEqual(picture)
+  })
+
+  it.each([
+    [8000, 30],
+    [30, 8000],
+    [1, 1],
+    [3000, 3000],
+  ])('takes a logo of %i × %i px', async (width, height) => {
+    const picture = flat({ width: 400, height: 500 }, [200, 200, 200])
+    const logo = flat({ width, height }, [0, 0, 0])
+    const marked = await addWatermark(picture, logo)
+    expect(difference(picture, marked)).toEqual(placeWatermark(picture, logo))
+  })
+})
