@@ -1,13 +1,21 @@
+import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { setLogo } from '../api/account-logo.ts'
+import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
 import { createDatabase, type Database, migrate } from '../api/shared/database.ts'
 import { DrapeError } from '../api/shared/errors.ts'
+import { Type } from '../api/shared/schema.ts'
+import { createStorage, type ObjectStorage } from '../api/shared/storage/storage.ts'
+import { createObjects } from '../api/shared/stores/objects.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
+import { createLogos } from '../api/stores/logos.ts'
 
 const USAGE = `usage: drape <command>
 
   migrate                                               bring the database up to date
   account create --name N [--email E] [--credits N]     a new account and its keys (shown once)
       [--writes-per-minute N] [--reads-per-minute N] [--monthly-generations N] [--concurrent-generations N]
+  account logo --account ID --file PICTURE | --remove   what marks the account's results from now on
   key create --account ID [--kind secret|publishable]   one more key
   key revoke --key KEY                                  end a key
   credits add --account ID --credits N [--note TEXT]    top up
@@ -31,6 +39,25 @@ const commands: Readonly<Record<string, Command>> = {
         concurrentGenerations: optionalNumber(limits['concurrent-generations'], 'concurrent-generations'),
       },
     }),
+
+  'account logo': async (database, { account, file, remove }) => {
+    const accountId = required(account, 'account')
+    const logos = createLogos(database)
+    if (remove) {
+      await logos.replace({ accountId, key: null })
+      return { logo: null }
+    }
+    const path = required(file, 'file')
+    const bytes = await readFile(path).catch(() => {
+      throw new UsageError(`${path} cannot be read`)
+    })
+    return withStorage(async (storage) => ({
+      logo: await setLogo(
+        { accountId, file: bytes },
+        { accounts: createAccounts(database), logos, objects: createObjects(database), storage },
+      ),
+    }))
+  },
 
   'key create': async (database, { account, kind = 'secret' }) => {
     if (kind !== 'secret' && kind !== 'publishable') throw new UsageError('--kind must be secret or publishable')
@@ -56,6 +83,16 @@ const commands: Readonly<Record<string, Command>> = {
   },
 }
 
+async function withStorage<T>(run: (storage: ObjectStorage) => Promise<T>): Promise<T> {
+  const { STORAGE_URL } = readConfig(Type.Object({ STORAGE_URL: SHARED_VARIABLES.STORAGE_URL }), process.env)
+  const storage = createStorage(STORAGE_URL, { publicUrl: '', signingSecret: '' })
+  try {
+    return await run(storage)
+  } finally {
+    storage.close()
+  }
+}
+
 class UsageError extends Error {}
 
 function required(value: string | undefined, name: string): string {
@@ -75,7 +112,7 @@ function optionalNumber(text: string | undefined, name: string): number | undefi
 }
 
 const TEXT_OPTIONS = [
-  ...['name', 'email', 'credits', 'account', 'kind', 'key', 'note'],
+  ...['name', 'email', 'credits', 'account', 'kind', 'key', 'note', 'file'],
   ...['writes-per-minute', 'reads-per-minute', 'monthly-generations', 'concurrent-generations'],
 ]
 
@@ -84,6 +121,7 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: {
       json: { type: 'boolean' },
+      remove: { type: 'boolean' },
       ...Object.fromEntries(TEXT_OPTIONS.map((name) => [name, { type: 'string' as const }])),
     },
   })

@@ -74,6 +74,8 @@ export const TryOnJobSchema = Type.Object({
   deadlineAt: Type.Integer(),
   acceptedAt: Type.Integer(),
   imagesExpireAt: Type.Integer(),
+  /** The logo that the result shows, or null for none; jobs of older versions say nothing of it. */
+  logoKey: Type.Union([Type.String(), Type.Null()], { default: null }),
   person: Type.Object({
     imageId: Type.String(),
     objectKey: Type.String(),

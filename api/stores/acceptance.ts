@@ -124,7 +124,7 @@ function statement(call: Acceptance) {
     : sql.fragment`excluded.valid_for_days`
   return sql.type(rowType(Verdict))`
     with account as (
-      select id, balance, is_active, retention_days, settings from accounts where id = ${call.accountId} for update
+      select id, balance, is_active, retention_days, settings, logo_key from accounts where id = ${call.accountId} for update
     ), quota as (
       select ${isWithinQuota} as holds from account
     ), image as (
@@ -173,6 +173,7 @@ function statement(call: Acceptance) {
         'deadlineAt', floor(extract(epoch from generation.deadline_at) * 1000)::bigint,
         'acceptedAt', floor(extract(epoch from generation.created_at) * 1000)::bigint,
         'imagesExpireAt', floor(extract(epoch from generation.images_expire_at) * 1000)::bigint,
+        'logoKey', case when ${call.options.watermark} then (select logo_key from account) end,
         'person', jsonb_build_object('imageId', image.id, 'objectKey', image.object_key, 'cropMode', image.crop_mode,
           'crop', image.crop),
         'product', jsonb_build_object('id', product.id, 'imagesEdition', product.images_edition, 'title', product.title,
