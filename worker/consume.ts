@@ -7,6 +7,7 @@ import type { Generations } from '../api/shared/stores/generations.ts'
 import type { Objects } from '../api/shared/stores/objects.ts'
 import type { Inference } from './inference/pool.ts'
 import type { TryOnResult } from './inference/protocol.ts'
+import type { LoadLogo } from './logo.ts'
 import { loadProductImage } from './product-image.ts'
 
 export interface ConsumeOptions {
@@ -16,6 +17,7 @@ export interface ConsumeOptions {
   readonly storage: ObjectStorage
   readonly inference: Inference
   readonly fetchImage: (url: string) => Promise<Uint8Array>
+  readonly loadLogo: LoadLogo
   readonly log: Log
   readonly metrics: Metrics
 }
@@ -51,8 +53,12 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
 }
 
 async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): Promise<TryOnResult> {
-  const { person, product } = job
-  const [photo, garment] = await Promise.all([options.storage.get(person.objectKey), loadProductImage(job, options)])
+  const { person, product, logoKey } = job
+  const [photo, garment, logo] = await Promise.all([
+    options.storage.get(person.objectKey),
+    loadProductImage(job, options),
+    logoKey === null ? null : options.loadLogo(logoKey),
+  ])
   if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo of the person does not exist any more.')
   const result = await options.inference.run(
     'try-on',
@@ -62,6 +68,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
       crop: person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto'),
       garment: garment.bytes,
       garmentHash: garment.hash,
+      logo: logoKey === null ? null : (logo ?? 'missing'),
       product: {
         title: product.title,
         description: product.description,

@@ -17,6 +17,7 @@ import { readWorkerConfig } from './config.ts'
 import { consumeTryOn } from './consume.ts'
 import { createInferenceHost } from './inference/host.ts'
 import { createInferencePool } from './inference/pool.ts'
+import { createLogoLoader } from './logo.ts'
 import { prepareUpload } from './prepare.ts'
 import { announceWorker } from './registry.ts'
 
@@ -63,6 +64,7 @@ const parts = {
     allowPorts: config.FETCH_ALLOW_PORTS,
     failureCode: 'PRODUCT_IMAGE_FETCH_FAILED',
   }),
+  loadLogo: createLogoLoader(storage),
   log,
   metrics,
 }

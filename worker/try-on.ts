@@ -4,6 +4,7 @@ import { blendChange } from './composite/blend.ts'
 import { placeIntoFrame } from './composite/full-resolution.ts'
 import { provenancePacket } from './composite/provenance.ts'
 import { checkResult } from './composite/region.ts'
+import { addWatermark } from './composite/watermark.ts'
 import type { Engine, EngineContext, EngineResult } from './engines/engine.ts'
 import { categoryFromWords } from './garment/classify.ts'
 import type { Models } from './inference/models.ts'
@@ -40,16 +41,18 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   clock.lap('engine')
   if (engine.manifest.accepts.needsPerson) checkResult(result, photo, null)
   const picture = compose({ frame, photo, crop, result, fullResolution: options.fullResolution })
+  // What an engine for tests returns is the photo, to the last bit.
+  const marked = await mark(picture, engine.manifest.kind === 'test' ? null : request.logo)
   clock.lap('composite')
   context.signal.throwIfAborted()
-  const image = await encodeImage(picture, { format: options.format, xmp: provenancePacket(engine.manifest) })
+  const image = await encodeImage(marked.picture, { format: options.format, xmp: provenancePacket(engine.manifest) })
   clock.lap('encode')
 
   const { name, version, kind, license } = engine.manifest
   return {
     image,
     format: options.format,
-    warnings: result.warnings,
+    warnings: [...result.warnings, ...marked.warnings],
     timings: { ...clock.laps, ...result.timings },
     category,
     engine: { name, version, kind, license: license.spdx },
@@ -78,6 +81,17 @@ function compose({
 }): Bitmap {
   if (crop && fullResolution) return placeIntoFrame({ frame, crop, ...result })
   return blendChange({ photo, ...result })
+}
+
+/** A logo that is gone or cannot be read is worth a warning, not the result. */
+async function mark(
+  picture: Bitmap,
+  logo: TryOnRequest['logo'],
+): Promise<{ picture: Bitmap; warnings: readonly string[] }> {
+  if (logo === null) return { picture, warnings: [] }
+  const decoded = logo === 'missing' ? null : await decodeImage(logo).catch(() => null)
+  if (!decoded) return { picture, warnings: ['WATERMARK_MISSING'] }
+  return { picture: await addWatermark(picture, decoded), warnings: [] }
 }
 
 function createClock() {

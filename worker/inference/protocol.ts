@@ -28,6 +28,8 @@ export interface TryOnRequest {
   readonly crop: Rectangle | 'auto' | 'none'
   readonly garment: Uint8Array
   readonly garmentHash: string
+  /** The picture that marks the result, null for none, or `missing` when it should be there and is not. */
+  readonly logo: Uint8Array | 'missing' | null
   /** What the caller says about the product, for its category. */
   readonly product: {
     readonly title: string | null
