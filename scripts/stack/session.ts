@@ -9,12 +9,12 @@ export function say(text: string): void {
 }
 
 /**
- * Starts a stack, hands it to `use` and ends it afterwards; then ends this process, with code 1 after an error. `interrupted`
+ * Starts a stack, hands it to `use` and ends it afterwards; then ends this process, with a code after an error. `interrupted`
  * is aborted by Ctrl-C and SIGTERM, which also end the start. A second one does not wait: the reaper ends the rest.
  */
 export async function runSession(use: (stack: Stack, interrupted: AbortSignal) => Promise<void>): Promise<never> {
   const interruption = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (interruption.signal.aborted) process.exit(1)
       say('Stopping …')
@@ -33,7 +33,7 @@ export async function runSession(use: (stack: Stack, interrupted: AbortSignal) =
     }
     process.exit(0)
   } catch (error) {
-    if (interruption.signal.aborted) process.exit(0)
+    if (interruption.signal.aborted) process.exit(130)
     say(error instanceof Error ? error.message : String(error))
     process.exit(1)
   }

@@ -25,7 +25,7 @@ export function readSettings(env: NodeJS.ProcessEnv, root: string): Settings {
     workerProbePort: port('WORKER_PROBE_PORT'),
     postgresPort: port('POSTGRES_PORT'),
     redisPort: port('REDIS_PORT'),
-    apiReplicas: count('API_REPLICAS', 1),
+    apiReplicas: Math.max(count('API_REPLICAS', 1), 1),
     workerReplicas: count('WORKER_REPLICAS', 1),
     graceSeconds: count('DRAIN_SECONDS', 60) + 15,
   }

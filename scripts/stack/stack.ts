@@ -12,7 +12,8 @@ import { createSupervisor, type Supervisor } from './supervisor.ts'
 export interface StackReport {
   readonly ready: true
   readonly url: string
-  readonly probeUrls: { readonly api: string; readonly worker: string }
+  /** Of the first replicas; null where there is none. */
+  readonly probeUrls: { readonly api: string; readonly worker: string | null }
   readonly databaseUrl: string
   readonly redisUrl: string
   readonly storageUrl: string
@@ -96,6 +97,8 @@ async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report'
     PUBLIC_URL: publicUrl,
     SHARE_URL: env.SHARE_URL || publicUrl,
     TMPDIR: await emptyTemporaryFolder(settings.dataFolder),
+    // Images in work fill the four threads that also look up host names.
+    UV_THREADPOOL_SIZE: env.UV_THREADPOOL_SIZE || '16',
   }
   const replicas = [...api, ...worker]
   await Promise.all(replicas.map((replica) => startReplica(replica, { root, env: programEnv, supervisor })))
@@ -103,7 +106,7 @@ async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report'
   const report: StackReport = {
     ready: true,
     url,
-    probeUrls: { api: probeUrl(api[0]), worker: probeUrl(worker[0]) },
+    probeUrls: { api: probeUrl(api[0]), worker: worker.length > 0 ? probeUrl(worker[0]) : null },
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
     storageUrl: env.STORAGE_URL,

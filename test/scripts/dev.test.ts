@@ -25,7 +25,7 @@ describe('scripts/dev', { timeout: 120_000 }, () => {
       pids: { api: [expect.any(Number)], worker: [expect.any(Number)] },
     })
     expect(await statusOf(report.probeUrls.api)).toBe(200)
-    expect(await statusOf(report.probeUrls.worker)).toBe(200)
+    expect(await statusOf(report.probeUrls.worker ?? '')).toBe(200)
     const key = await createAccount(report)
 
     // A second stack in the same folder would spoil it.
@@ -48,6 +48,14 @@ describe('scripts/dev', { timeout: 120_000 }, () => {
     const last = await partPids(dataFolder)
     expect(await again.dev.end('SIGTERM')).toBe(0)
     expect(last.filter((pid) => inspectProcess(pid) !== undefined)).toEqual([])
+  })
+
+  it('runs without a worker when none is wanted', async () => {
+    const dataFolder = (await requestService('folder', null)).path
+    const { url: redisUrl } = await requestService('redis', null)
+    const { dev, report } = await startDev(dataFolder, { REDIS_URL: redisUrl, WORKER_REPLICAS: '0' })
+    expect(report).toMatchObject({ probeUrls: { worker: null }, pids: { worker: [] } })
+    expect(await dev.end('SIGTERM')).toBe(0)
   })
 
   it('runs replicas and uses services that are there', async () => {
