@@ -9,8 +9,10 @@ import { createPersonPhotos } from './person-photos.ts'
 import { createProductPhotos } from './product-photos.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
+import { eraseCustomer } from './retention.ts'
 import { objectRoutes } from './routes/objects.ts'
 import { accountRoutes } from './routes/server/account.ts'
+import { customerRoutes } from './routes/server/customers.ts'
 import { generationRoutes } from './routes/server/generations.ts'
 import { createGenerationView } from './routes/server/generations.view.ts'
 import { imageRoutes } from './routes/server/images.ts'
@@ -33,6 +35,7 @@ import { acceptGeneration } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { createIdempotencyKeys } from './stores/idempotency.ts'
 import { createProducts } from './stores/products.ts'
+import { createRetention } from './stores/retention.ts'
 import { createWaiting } from './stores/waiting.ts'
 import { createWaitEstimate } from './wait-estimate.ts'
 
@@ -74,6 +77,7 @@ const personPhotos = createPersonPhotos({
   countWorkers: () => redis.countSlots('prepare'),
 })
 const productPhotos = createProductPhotos({ objects, storage })
+const retention = createRetention(database)
 const watch = createGenerationWatch({ generations, subscriptions })
 const countSlots = () => redis.countSlots('try-on')
 const present = createGenerationView({
@@ -120,6 +124,10 @@ const app = createApp({
       signingSecret: config.SIGNING_SECRET,
     }),
     generationRoutes({ guards: reading, generations, watch, present }),
+    customerRoutes({
+      guards: reading,
+      erase: (customer) => eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueue }),
+    }),
     accountRoutes({ guards: reading, accounts }),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
   ],

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { setLogo } from '../api/account-logo.ts'
+import { sweep } from '../api/retention.ts'
 import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
 import { createDatabase, type Database, migrate } from '../api/shared/database.ts'
 import { DrapeError } from '../api/shared/errors.ts'
@@ -8,7 +9,9 @@ import { Type } from '../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../api/shared/storage/storage.ts'
 import { createObjects } from '../api/shared/stores/objects.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
+import { createIdempotencyKeys } from '../api/stores/idempotency.ts'
 import { createLogos } from '../api/stores/logos.ts'
+import { createRetention } from '../api/stores/retention.ts'
 
 const USAGE = `usage: drape <command>
 
@@ -19,6 +22,7 @@ const USAGE = `usage: drape <command>
   key create --account ID [--kind secret|publishable]   one more key
   key revoke --key KEY                                  end a key
   credits add --account ID --credits N [--note TEXT]    top up
+  sweep                                                 delete what is past its time
   ledger check                                          every balance against the sum of its ledger
 
 --json prints the answer as one line of JSON. DATABASE_URL names the database.`
@@ -75,6 +79,11 @@ const commands: Readonly<Record<string, Command>> = {
       note,
     }),
   }),
+
+  sweep: (database) =>
+    withStorage(async (storage) => ({
+      ...(await sweep({ retention: createRetention(database), keys: createIdempotencyKeys(database), storage })),
+    })),
 
   'ledger check': async (database) => {
     const gaps = await createAccounts(database).findLedgerGaps()

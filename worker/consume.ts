@@ -88,13 +88,12 @@ async function store(job: TryOnJob, result: TryOnResult, options: ConsumeOptions
   const { generations, objects, storage, metrics } = options
   const extension = result.format === 'jpeg' ? 'jpg' : result.format
   const key = `results/${job.accountId}/${job.generationId}-${job.attempt}.${extension}`
-  const { accountId, externalUserId } = job
-  await objects.insert({ key, accountId, externalUserId, kind: 'result', expiresAt: new Date(job.imagesExpireAt) })
+  const attempt = { id: job.generationId, attempt: job.attempt }
+  if (!(await objects.insertResult({ key, ...attempt }))) return 'late'
   await storage.put(key, result.image, { contentType: `image/${result.format}` })
   const { warnings, timings, category, engine: engineInfo } = result
   const completed = await generations.complete({
-    id: job.generationId,
-    attempt: job.attempt,
+    ...attempt,
     outcome: { resultKey: key, warnings, timings, category, engineInfo },
   })
   if (completed) {

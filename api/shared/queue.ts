@@ -91,6 +91,8 @@ export interface JobQueue<T> {
   add(jobs: readonly Job<T>[]): Promise<void>
   /** Adds a job and resolves with what its worker returned, or null when that takes longer than `ms`. */
   run<R>(job: Job<T>, ms: number): Promise<R | null>
+  /** Drops jobs that no worker has taken. */
+  remove(ids: readonly string[]): Promise<void>
   /** Jobs that no worker has taken. */
   countWaiting(): Promise<number>
   /** Which of these job ids Redis still knows. */
@@ -132,6 +134,10 @@ export function createJobQueue<T>({
       mustBeReady()
       const added = await queue.add(name, job.data, { jobId: job.id })
       return added.waitUntilFinished(events, ms).catch(() => null)
+    },
+    remove: async (ids) => {
+      mustBeReady()
+      await Promise.all(ids.map((id) => queue.remove(id)))
     },
     // While the connection was never made BullMQ would wait for it without end.
     countWaiting: async () => {

@@ -36,12 +36,15 @@ const nextUpdate = sql.fragment`greatest(now_ms(), updated_at + interval '1 mill
 const Moved = rowType(
   Type.Object({
     id: Type.String(),
+    attempt: Type.Integer(),
     status: Type.Enum([...STATUSES]),
     progress: Nullable(Type.Number()),
     updatedAt: Timestamp,
   }),
 )
-const moved = sql.fragment`id, status, progress, updated_at as "updatedAt"`
+const moved = sql.fragment`id, attempt, status, progress, updated_at as "updatedAt"`
+/** What a statement keeps of the rows that it ends or takes back. */
+const touched = sql.fragment`generations.id, account_id, cost, attempt, status, progress, updated_at`
 const moving = sql.type(Moved)
 
 export type Generations = ReturnType<typeof createGenerations>
@@ -64,10 +67,12 @@ export interface Outcome {
  * call changes nothing; each returns whether it moved the generation.
  */
 export function createGenerations(database: Database, announce: (change: GenerationChange) => void = () => {}) {
-  const move = async (statement: ReturnType<typeof moving>): Promise<GenerationChange[]> => {
-    const changes = (await database.any(statement)).map((row) => ({ ...row, updatedAt: row.updatedAt.getTime() }))
-    changes.forEach(announce)
-    return changes
+  const move = async (statement: ReturnType<typeof moving>) => {
+    const rows = await database.any(statement)
+    for (const { id, status, progress, updatedAt } of rows) {
+      announce({ id, status, progress, updatedAt: updatedAt.getTime() })
+    }
+    return rows
   }
   const moves = async (statement: ReturnType<typeof moving>) => (await move(statement)).length > 0
 
@@ -107,11 +112,11 @@ export function createGenerations(database: Database, announce: (change: Generat
               engine_info = ${sql.jsonb({ ...outcome.engineInfo })}, category = ${outcome.category},
               finished_at = now_ms(), updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
-          returning ${moved}, images_expire_at
+          returning ${touched}, images_expire_at
         ), claimed as (
           update objects set expires_at = images_expire_at from ended where objects.key = ${outcome.resultKey}
         ), cleared as (delete from outbox using ended where generation_id = ended.id)
-        select id, status, progress, "updatedAt" from ended`),
+        select ${moved} from ended`),
 
     /** Any waiting or running state → FAILED, with the credit given back. `attempt` null means whichever attempt it is. */
     fail: async ({
@@ -131,7 +136,28 @@ export function createGenerations(database: Database, announce: (change: Generat
           set status = 'FAILED', error_code = ${code}, error_message = ${message}, lease_until = null,
               finished_at = now_ms(), updated_at = ${nextUpdate}
           where id = ${id} and status in ('PENDING', 'PROCESSING') and (${attempt}::int is null or attempt = ${attempt})
-          returning id, account_id, cost, status, progress, updated_at
+          returning ${touched}
+        ), ${refundEnded}
+        select ${moved} from ended`),
+
+    /** Cancels what a customer has waiting or running, with a refund. Returns the attempts that this ended. */
+    failOfCustomer: (
+      { accountId, externalUserId }: { accountId: string; externalUserId: string },
+      limit: number,
+    ): Promise<readonly { id: string; attempt: number }[]> =>
+      move(moving`
+        with theirs as (
+          select id from generations
+          where account_id = ${accountId} and external_user_id = ${externalUserId}
+            and status in ('PENDING', 'PROCESSING')
+          order by id limit ${limit} for update
+        ), ended as (
+          update generations
+          set status = 'FAILED', error_code = 'GENERATION_CANCELLED',
+              error_message = 'The data of the customer were erased.', lease_until = null,
+              finished_at = now_ms(), updated_at = ${nextUpdate}
+          from theirs where generations.id = theirs.id
+          returning ${touched}
         ), ${refundEnded}
         select ${moved} from ended`),
 
@@ -147,7 +173,7 @@ export function createGenerations(database: Database, announce: (change: Generat
               attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
               lease_until = null, progress = null, updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
-          returning id, account_id, cost, status, attempt, progress, updated_at
+          returning ${touched}
         ), ended as (select id, account_id, cost from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(delaySeconds)}
         select ${moved} from again`),
 
@@ -167,7 +193,7 @@ export function createGenerations(database: Database, announce: (change: Generat
               attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
               lease_until = null, progress = null, updated_at = ${nextUpdate}
           from lost where generations.id = lost.id
-          returning generations.id, account_id, cost, status, attempt, progress, updated_at
+          returning ${touched}
         ), ended as (select id, account_id, cost from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(0)}
         select ${moved} from again`)
       ).length,
@@ -185,7 +211,7 @@ export function createGenerations(database: Database, announce: (change: Generat
               error_message = 'The generation was not finished before its deadline.', lease_until = null,
               finished_at = now_ms(), updated_at = ${nextUpdate}
           from overdue where generations.id = overdue.id
-          returning generations.id, account_id, cost, status, progress, updated_at
+          returning ${touched}
         ), ${refundEnded}
         select ${moved} from ended`)
       ).length,

@@ -26,6 +26,20 @@ export function createObjects(database: Database) {
         on conflict (key) do update set expires_at = greatest(objects.expires_at, excluded.expires_at)
         where objects.expires_at is not null`)
     },
+    /**
+     * Records a result before its bytes are put; false when the attempt is over. Until it is completed the row lasts as long as
+     * a worker may need to store it, so that what a dead one left is swept.
+     */
+    insertResult: async ({ key, id, attempt }: { key: string; id: string; attempt: number }): Promise<boolean> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        insert into objects (key, account_id, external_user_id, kind, expires_at)
+        select ${key}, account_id, external_user_id, 'result', now() + interval '1 hour'
+        from generations where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
+        -- Whoever ends the attempt meanwhile waits, and then finds this row.
+        for update
+        on conflict (key) do update set expires_at = excluded.expires_at`)
+      return rowCount > 0
+    },
     delete: async (key: string): Promise<void> => {
       await database.query(sql.unsafe`delete from objects where key = ${key}`)
     },

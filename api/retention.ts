@@ -1,0 +1,76 @@
+import { jobId, type TryOnJob } from './shared/generation.ts'
+import type { JobQueue } from './shared/queue.ts'
+import type { ObjectStorage } from './shared/storage/object.ts'
+import type { Generations } from './shared/stores/generations.ts'
+import type { IdempotencyKeys } from './stores/idempotency.ts'
+import type { Customer, Retention } from './stores/retention.ts'
+
+// Everything here goes in parts, bytes before their rows: killed at any moment, the next call goes on where it ended.
+
+/** Parts small enough for one request to a storage and for a short transaction. */
+const PART = 500
+
+export interface Swept {
+  readonly products: number
+  readonly objects: number
+  readonly idempotencyKeys: number
+}
+
+/** Deletes whatever is past its time. Returns how much. Several sweeps may run at once. */
+export async function sweep({
+  retention,
+  keys,
+  storage,
+}: {
+  retention: Retention
+  keys: IdempotencyKeys
+  storage: ObjectStorage
+}): Promise<Swept> {
+  const products = await untilNone(() => retention.deleteExpiredProducts(PART))
+  await retention.releaseOrphans()
+  return {
+    products,
+    objects: await untilNone(() => retention.deleteExpiredObjects(PART, (expired) => storage.delete(expired))),
+    idempotencyKeys: await untilNone(() => keys.deleteOld(PART)),
+  }
+}
+
+/**
+ * Deletes every image of a customer, given and generated, and cuts the links to them. Generations that are not finished are
+ * cancelled and given back. Does nothing for a customer whom nobody knows.
+ */
+export async function eraseCustomer(customer: Customer, parts: EraseParts): Promise<void> {
+  // A call that was being accepted meanwhile is found in the next round.
+  await untilNone(() => eraseOnce(customer, parts))
+}
+
+export interface EraseParts {
+  readonly retention: Retention
+  readonly generations: Generations
+  readonly storage: ObjectStorage
+  readonly queue: JobQueue<TryOnJob>
+}
+
+async function eraseOnce(customer: Customer, { retention, generations, storage, queue }: EraseParts): Promise<number> {
+  // Without images no further generation of theirs can be accepted, without generations no further result is stored.
+  const images = await untilNone(() => retention.deleteImages(customer, PART))
+  const cancelled = await untilNone(async () => {
+    const ended = await generations.failOfCustomer(customer, PART)
+    await queue.remove(ended.map(({ id, attempt }) => jobId(id, attempt))).catch(() => {})
+    return ended.length
+  })
+  const objects = await untilNone(async () => {
+    const keys = await retention.findObjects(customer, PART)
+    await storage.delete(keys)
+    await retention.deleteObjects(keys)
+    return keys.length
+  })
+  const links = await untilNone(() => retention.unlinkGenerations(customer, PART))
+  return images + cancelled + objects + links
+}
+
+async function untilNone(work: () => Promise<number>): Promise<number> {
+  let done = 0
+  for (let more = await work(); more > 0; more = await work()) done += more
+  return done
+}
