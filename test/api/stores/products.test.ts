@@ -6,6 +6,7 @@ import { createObjects } from '../../../api/shared/stores/objects.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'
 import type { ProductInput } from '../../../api/stores/product-merge.ts'
 import { createProducts, type Products } from '../../../api/stores/products.ts'
+import { createRetention } from '../../../api/stores/retention.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
@@ -119,6 +120,14 @@ describe('what products have stored', () => {
       await insertObject(account, `products/${account}/${product?.id}/fetched.bin`, null)
     await products.delete({ accountId: account, externalId: 'one' })
     expect(await objectsOf(account)).toEqual({ kept: [`${two?.id}/fetched.bin`], ending: [`${one?.id}/fetched.bin`] })
+  })
+
+  it('ends when all products that share it expire at once', async () => {
+    const account = await createAccount()
+    for (const externalId of ['one', 'two']) await save(account, externalId, ['a', 'b'])
+    await database.query(sql.unsafe`update products set expires_at = now() where account_id = ${account}`)
+    await createRetention(database).deleteExpiredProducts(10)
+    expect(await objectsOf(account)).toEqual({ kept: [], ending: ['a', 'b'] })
   })
 
   it('is untouched by a refused deletion', async () => {
