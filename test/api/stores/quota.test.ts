@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createGenerations } from '../../../api/shared/stores/generations.ts'
+import { acceptGeneration } from '../../../api/stores/acceptance.ts'
+import { type AccountSettings, createAccounts } from '../../../api/stores/accounts.ts'
+import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+describe('quotas', () => {
+  let database: Database
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 20 })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  async function createLimited(settings: AccountSettings): Promise<Caller> {
+    const caller = await createCaller(database, 100)
+    await database.query(sql.unsafe`
+      update accounts set settings = ${sql.jsonb({ ...settings })} where id = ${caller.accountId}`)
+    return caller
+  }
+  async function acceptMany(caller: Caller, count: number): Promise<string[]> {
+    const calls = Array.from({ length: count }, () => callOf(caller))
+    const results = await Promise.allSettled(calls.map((call) => acceptGeneration(database, call)))
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason.code).toBe('QUOTA_EXCEEDED')
+    }
+    return calls.filter((_, i) => results[i].status === 'fulfilled').map(({ generationId }) => generationId)
+  }
+  const cancel = (id: string) =>
+    createGenerations(database).fail({ id, attempt: null, code: 'GENERATION_CANCELLED', message: '' })
+
+  it('let exactly as many generations wait or run as are allowed at once', async () => {
+    const caller = await createLimited({ concurrentGenerations: 5 })
+    const accepted = await acceptMany(caller, 60)
+    expect(accepted).toHaveLength(5)
+    expect(await acceptMany(caller, 10)).toHaveLength(0)
+    await createGenerations(database).start({ id: accepted[0], attempt: 1, worker: 'w' })
+    expect(await acceptMany(caller, 10)).toHaveLength(0)
+    await cancel(accepted[0])
+    await cancel(accepted[1])
+    expect(await acceptMany(caller, 10)).toHaveLength(2)
+    expect((await createAccounts(database).find(caller.accountId))?.balance).toBe(95)
+  })
+
+  it('count a month of what did not fail', async () => {
+    const caller = await createLimited({ monthlyGenerations: 8 })
+    const accepted = await acceptMany(caller, 40)
+    expect(accepted).toHaveLength(8)
+    await cancel(accepted[0])
+    expect(await acceptMany(caller, 5)).toHaveLength(1)
+    await database.query(sql.unsafe`
+      update generations set created_at = created_at - interval '32 days' where id = ${accepted[1]}`)
+    expect(await acceptMany(caller, 5)).toHaveLength(1)
+    expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+  })
+
+  it('are two: the smaller one holds', async () => {
+    expect(await acceptMany(await createLimited({ monthlyGenerations: 3, concurrentGenerations: 9 }), 20)).toHaveLength(
+      3,
+    )
+    expect(await acceptMany(await createLimited({ monthlyGenerations: 9, concurrentGenerations: 2 }), 20)).toHaveLength(
+      2,
+    )
+  })
+
+  it('come after the balance: without credits it is that', async () => {
+    const caller = await createLimited({ concurrentGenerations: 1 })
+    await database.query(sql.unsafe`update accounts set balance = 0 where id = ${caller.accountId}`)
+    await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject({ code: 'INSUFFICIENT_CREDITS' })
+  })
+})
