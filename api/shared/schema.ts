@@ -1,11 +1,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Static, TSchema } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { DrapeError, type FieldProblem } from './errors.ts'
 import { type Path, problemsOf } from './field-problems.ts'
 
 export { type Static, type TSchema, Type } from 'typebox'
 export { formatPath, type Path } from './field-problems.ts'
+
+/** What the schema says, or null. */
+export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
 // One compiler for everything that enters a process: HTTP bodies, job payloads, environment, rows, manifests.
 const ajv = new Ajv2020({ allErrors: true, strict: true, useDefaults: true, allowUnionTypes: true, verbose: true })

@@ -1,6 +1,6 @@
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
 import { ProductImageSchema } from '../shared/generation.ts'
-import { type Static, Type } from '../shared/schema.ts'
+import { Nullable, type Static, Type } from '../shared/schema.ts'
 import {
   abandonReplaced,
   claimObjects,
@@ -12,8 +12,6 @@ import {
   type ProductInput,
   releaseAbandoned,
 } from './product-merge.ts'
-
-const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 
 const ProductRow = Type.Object({
   id: Type.String(),

@@ -1,9 +1,7 @@
 import { type Database, Json, rowType, sql, Timestamp } from '../database.ts'
 import type { ErrorCode } from '../errors.ts'
 import { type GenerationChange, LEASE_SECONDS, MAX_ATTEMPTS, STATUSES } from '../generation.ts'
-import { type Static, Type } from '../schema.ts'
-
-const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
+import { Nullable, type Static, Type } from '../schema.ts'
 
 const GenerationRow = Type.Object({
   id: Type.String(),
