@@ -11,8 +11,17 @@ export interface DecodedHeic {
 }
 
 /** What is wrong with a file, in the words of the library. Any other error leaves the library unusable. */
-export class HeicRefusal extends Error {}
+export class HeicRefusal extends Error {
+  readonly reason: 'damaged' | 'too large'
 
+  constructor(reason: HeicRefusal['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** `heif_error_Memory_allocation_error`. */
+const MEMORY_ERROR = 6
 const COLOUR_SPACE_RGB = 1
 const CHANNEL_INTERLEAVED = 10
 /** `heif_chroma_interleaved_RGB` and `…_RGBA`; for more than 8 bits `…_RRGGBB_LE` and `…_RRGGBBAA_LE`. */
@@ -26,7 +35,7 @@ export interface HeicDecoder {
   /**
    * The primary picture of a HEIC file, upright by the file's own rotation and mirroring (its EXIF orientation says the same
    * once more and is not applied), cropped as it asks, converted to sRGB. Blocks the thread.
-   * @throws HeicRefusal when the file is damaged, incomplete, too large or coded in another way than HEVC.
+   * @throws HeicRefusal when the file is damaged, incomplete, coded in another way than HEVC, or needs too much memory.
    */
   decode(file: Uint8Array): DecodedHeic
 }
@@ -69,7 +78,7 @@ class Call {
 
   allocate(bytes: number): number {
     const pointer = this.heif._malloc(bytes)
-    if (pointer === 0) throw new HeicRefusal('There is not enough memory for it')
+    if (pointer === 0) throw new HeicRefusal('too large', 'There is not enough memory for it')
     this.onEnd(() => this.heif._free(pointer))
     return pointer
   }
@@ -88,7 +97,10 @@ class Call {
   ask(run: (error: number, answer: number) => void): number {
     run(this.#error, this.#answer)
     const error = this.read(this.#error, 12)
-    if (error.readUInt32LE(0) !== 0) throw new HeicRefusal(this.#textAt(error.readUInt32LE(8)))
+    const code = error.readUInt32LE(0)
+    if (code !== 0) {
+      throw new HeicRefusal(code === MEMORY_ERROR ? 'too large' : 'damaged', this.#textAt(error.readUInt32LE(8)))
+    }
     return this.read(this.#answer, 4).readUInt32LE(0)
   }
 

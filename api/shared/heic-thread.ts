@@ -6,7 +6,10 @@ import { createHeicDecoder, HeicRefusal } from './heic-decoder.ts'
 // the library itself is left uncaught and ends the thread.
 
 /** What the thread says: first that it is ready, then one answer for each file. */
-export type HeicAnswer = 'ready' | { readonly picture: DecodedHeic } | { readonly refusal: string }
+export type HeicAnswer =
+  | 'ready'
+  | { readonly picture: DecodedHeic }
+  | { readonly refusal: HeicRefusal['reason']; readonly message: string }
 
 const port = parentPort
 if (!port) throw new Error('This module is the program of a thread')
@@ -18,7 +21,7 @@ port.on('message', (file: Uint8Array) => {
     port.postMessage({ picture } satisfies HeicAnswer, [picture.data.buffer as ArrayBuffer])
   } catch (error) {
     if (!(error instanceof HeicRefusal)) throw error
-    port.postMessage({ refusal: error.message } satisfies HeicAnswer)
+    port.postMessage({ refusal: error.reason, message: error.message } satisfies HeicAnswer)
   }
 })
 port.postMessage('ready' satisfies HeicAnswer)

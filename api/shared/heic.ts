@@ -19,7 +19,7 @@ export interface HeicSettings {
   readonly threads: number
   /** Files that may wait for a thread. */
   readonly waiting: number
-  /** Of one decoding; a file that takes longer ends its thread. */
+  /** Of one decoding, and of the start of a thread; a file that takes longer ends its thread. */
   readonly limitMs: number
   /** A thread without work for this long ends and gives its memory back. */
   readonly idleMs: number
@@ -41,6 +41,10 @@ interface Thread {
 }
 
 const MEGABYTE = 2 ** 20
+const REFUSALS = {
+  damaged: 'The image is damaged, incomplete or of an unknown coding.',
+  'too large': 'The image takes too much memory to decode; send a smaller one.',
+} as const
 
 /**
  * Threads that decode HEIC files apart from the thread that calls: libheif blocks the thread it runs on, and a hostile file may
@@ -73,27 +77,29 @@ export function createHeicThreads(settings: HeicSettings): HeicThreads {
   }
 
   function begin(thread: Thread, job: Job): void {
-    clearTimeout(thread.timer)
     thread.job = job
     thread.worker.ref()
-    thread.worker.postMessage(job.file)
+    // A copy, because a view would take all the memory along that it is a part of.
+    const bytes = new Uint8Array(job.file)
+    thread.worker.postMessage(bytes, [bytes.buffer])
+    limit(thread)
+  }
+
+  function limit(thread: Thread): void {
+    clearTimeout(thread.timer)
     thread.timer = setTimeout(() => lose(thread, new Error('the time is over')), settings.limitMs)
   }
 
   function receive(thread: Thread, answer: HeicAnswer): void {
     if (answer === 'ready') {
       thread.ready = true
+      limit(thread)
       return
     }
     const { job } = thread
     rest(thread)
     if ('picture' in answer) job?.resolve(answer.picture)
-    else
-      job?.reject(
-        new DrapeError('INVALID_IMAGE', 'The image is damaged, incomplete or of an unknown coding.', {
-          cause: new Error(answer.refusal),
-        }),
-      )
+    else job?.reject(new DrapeError('INVALID_IMAGE', REFUSALS[answer.refusal], { cause: new Error(answer.message) }))
     assign()
   }
 
