@@ -76,19 +76,18 @@ export function hasSleeves(bays: readonly (ArmpitBay | null)[]): boolean {
   return least > 0.035 || most > 0.12
 }
 
-// Armpits of a garment laid out flat lie on one level, to about this share of its height.
-const LEVEL = 0.03
-
 /**
  * For each half the other half's armpit (x growing away from the axis) where it lies clearly higher: the lower one is then only
- * the end of the gap that can be seen between sleeve and body.
+ * the end of the gap that can be seen between sleeve and body. The less symmetric a garment was photographed, the farther
+ * apart its armpits may lie.
  */
 export function higherOpposites(
   halves: readonly [HalfOutline, HalfOutline],
   bays: readonly [ArmpitBay | null, ArmpitBay | null],
-  { height }: Shape,
+  { height, symmetry }: { height: number; symmetry: number },
 ): readonly [Point | null, Point | null] {
   const [left, right] = halves.map(({ points }, k) => points[bays[k]?.armpit ?? -1])
   if (!left || !right) return [null, null]
-  return [left.y - right.y > LEVEL * height ? right : null, right.y - left.y > LEVEL * height ? left : null]
+  const level = (0.025 + 0.2 * (1 - symmetry)) * height
+  return [left.y - right.y > level ? right : null, right.y - left.y > level ? left : null]
 }

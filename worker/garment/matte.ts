@@ -45,7 +45,10 @@ function bandPixels(inside: Mask, grown: Mask): number[] {
 function bandAlpha(colours: Colours, silhouette: Mask, { pixel, band }: { pixel: number; band: Band }): number {
   const edge = softEdge(silhouette, pixel)
   const garment = localMean(colours, band.inside, { pixel, radius: 2 * band.radius })
-  const ground = localMean(colours, band.outside, { pixel, radius: 2 * band.radius })
+  // Deep in a narrow gap the nearest ground is farther away.
+  const ground =
+    localMean(colours, band.outside, { pixel, radius: 2 * band.radius }) ??
+    localMean(colours, band.outside, { pixel, radius: 6 * band.radius })
   const within = silhouette.data[pixel] === 1
   if (!garment || !ground) return within ? edge : Math.min(edge, 0.6)
   let along = 0

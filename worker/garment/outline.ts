@@ -76,13 +76,13 @@ interface HalfLandmarks {
   readonly sleeve?: { readonly outer: number; readonly inner: number; readonly guessed: boolean }
 }
 
-function findUpper({ shape, toCanvas }: UprightGarment) {
+function findUpper({ shape, symmetry, toCanvas }: UprightGarment) {
   const torsoWidth = torsoWidthOf(shape)
   if (torsoWidth === 0) throw unknownOutline()
   const halves = [halfOutline(shape, torsoWidth, -1), halfOutline(shape, torsoWidth, 1)] as const
   const bays = [findArmpit(halves[0], shape, torsoWidth), findArmpit(halves[1], shape, torsoWidth)] as const
   const sleeved = hasSleeves(bays)
-  const opposites = higherOpposites(halves, bays, shape)
+  const opposites = higherOpposites(halves, bays, { height: shape.height, symmetry: symmetry.score })
   const found = [
     findHalf(halves[0], sleeved ? bays[0] : null, { shape, torsoWidth, opposite: opposites[0] }),
     findHalf(halves[1], sleeved ? bays[1] : null, { shape, torsoWidth, opposite: opposites[1] }),

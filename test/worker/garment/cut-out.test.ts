@@ -1,16 +1,154 @@
 import { describe, expect, it } from 'vitest'
 import { cutOut } from '../../../worker/garment/cut-out.ts'
+import { createRandom } from '../../../worker/raster/clusters.ts'
+import type { Bitmap } from '../../../worker/raster/plane.ts'
+import { CUTS, type Drawing, drawGarment } from './drawn-garments.ts'
 import { overlap, readGarment } from './garment-pictures.ts'
 
-describe('cutOut', () => {
+const WHITE = [255, 255, 255] as const
+const OFF_WHITE = [236, 232, 226] as const
+const BLUE = [40, 80, 160] as const
+
+function plainPicture(size: number, colourAt: (x: number, y: number) => readonly number[]): Bitmap {
+  const data = new Uint8Array(size * size * 3)
+  for (let i = 0; i < size * size; i++) data.set(colourAt(i % size, Math.floor(i / size)), 3 * i)
+  return { width: size, height: size, channels: 3, data }
+}
+
+describe('cutOut on rendered product photos', () => {
   it.each([
     ['longsleeve_grey', 0.985],
-    ['tshirt_mustard', 0.995],
-    ['tshirt_navy', 0.995],
-    ['trousers_black', 0.99],
+    ['tshirt_mustard', 0.996],
+    ['tshirt_navy', 0.996],
+    ['trousers_black', 0.996],
+    ['vneck_red', 0.996],
+    ['tank_green', 0.996],
+    ['dress_blue', 0.995],
+    ['box_black', 0.996],
   ])('finds the pixels of %s', async (name, least) => {
     const { picture, mask } = await readGarment(name)
     const { alpha } = cutOut(picture)
     expect(overlap(mask, alpha)).toBeGreaterThan(least)
+  })
+
+  it('opens the gap between the legs up to the crotch, through its shadow', async () => {
+    const { picture, landmarks, height } = await readGarment('trousers_black')
+    const crotch = landmarks.get('crotch') ?? { x: 0, y: 0 }
+    const { alpha } = cutOut(picture)
+    const below = Math.round(crotch.y + 0.08 * height) * picture.width + Math.round(crotch.x)
+    expect(alpha.data[below]).toBeLessThan(0.3)
+  })
+})
+
+describe('cutOut on drawn product photos', () => {
+  it.each<[string, Drawing, number]>([
+    ['a clean white ground', { cut: CUTS.tee, colour: BLUE, ground: WHITE }, 0.995],
+    ['a soft shadow on white', { cut: CUTS.tee, colour: BLUE, ground: WHITE, shadow: 0.35 }, 0.995],
+    [
+      'uneven light, shadow and noise',
+      { cut: CUTS.tee, colour: BLUE, ground: OFF_WHITE, falloff: 0.8, shadow: 0.4, noise: 2 },
+      0.995,
+    ],
+    [
+      'a strong shadow and noise',
+      { cut: CUTS.longSleeve, colour: [60, 110, 90], ground: OFF_WHITE, shadow: 0.5, noise: 2 },
+      0.995,
+    ],
+    ['a brown table', { cut: CUTS.tee, colour: [24, 24, 28], ground: [170, 130, 95], shadow: 0.5, noise: 5 }, 0.995],
+    ['cream on off-white', { cut: CUTS.tee, colour: [228, 214, 190], ground: OFF_WHITE, shadow: 0.3, noise: 2 }, 0.99],
+    ['white on white', { cut: CUTS.tee, colour: [243, 242, 240], ground: WHITE }, 0.97],
+    [
+      'white stripes on white',
+      { cut: CUTS.tee, colour: [245, 245, 245], stripes: [30, 40, 90], ground: WHITE, shadow: 0.2 },
+      0.97,
+    ],
+    [
+      'narrow straps',
+      { cut: CUTS.sleeveless, colour: [200, 90, 120], ground: OFF_WHITE, shadow: 0.3, noise: 1 },
+      0.995,
+    ],
+    ['a large picture', { cut: CUTS.tee, colour: BLUE, ground: OFF_WHITE, shadow: 0.3, noise: 2, size: 1600 }, 0.995],
+    ['a small picture', { cut: CUTS.tee, colour: BLUE, ground: OFF_WHITE, shadow: 0.3, noise: 2, size: 300 }, 0.99],
+  ])('separates a garment from %s', (_, drawing, least) => {
+    const { picture, mask } = drawGarment(drawing)
+    expect(overlap(mask, cutOut(picture).alpha)).toBeGreaterThan(least)
+  })
+
+  it('leaves nothing of a bright ground in the colours of the edge', () => {
+    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE })
+    const { colours, alpha } = cutOut(picture)
+    let reddest = 0
+    for (let i = 0; i < alpha.data.length; i++)
+      if (alpha.data[i] > 0.1 && alpha.data[i] < 0.95) reddest = Math.max(reddest, colours.data[3 * i])
+    expect(reddest).toBeLessThan(60)
+  })
+
+  it('keeps the picture as it is well inside the garment', () => {
+    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE, size: 1000 })
+    const { colours, alpha } = cutOut(picture)
+    const middle = 500 * 1000 + 500
+    expect(alpha.data[middle]).toBe(1)
+    expect([...colours.data.subarray(3 * middle, 3 * middle + 3)]).toEqual([
+      ...picture.data.subarray(3 * middle, 3 * middle + 3),
+    ])
+  })
+
+  it('makes the edge soft', () => {
+    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE, turn: 10 })
+    const { alpha } = cutOut(picture)
+    const between = alpha.data.filter((a) => a > 0.05 && a < 0.95).length
+    expect(between).toBeGreaterThan(500)
+    expect(between).toBeLessThan(10_000)
+  })
+})
+
+describe('cutOut on pictures with transparency', () => {
+  it('takes the alpha that is there', () => {
+    const { transparent } = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE })
+    const { alpha, colours } = cutOut(transparent)
+    for (let i = 0; i < alpha.data.length; i += 997) {
+      expect(alpha.data[i]).toBeCloseTo(transparent.data[4 * i + 3] / 255, 6)
+      expect(colours.data[3 * i]).toBe(transparent.data[4 * i])
+    }
+  })
+
+  it('reads a picture with a few clear specks as a photo', () => {
+    const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE })
+    const data = new Uint8Array(picture.width * picture.height * 4).fill(255)
+    for (let i = 0; i < picture.width * picture.height; i++) data.set(picture.data.subarray(3 * i, 3 * i + 3), 4 * i)
+    for (let i = 0; i < 40; i++) data[4 * i + 3] = 0
+    expect(overlap(mask, cutOut({ ...picture, channels: 4, data }).alpha)).toBeGreaterThan(0.99)
+  })
+
+  it('refuses a picture that is all clear', () => {
+    const empty: Bitmap = { width: 64, height: 64, channels: 4, data: new Uint8Array(64 * 64 * 4) }
+    expect(() => cutOut(empty)).toThrow(expect.objectContaining({ code: 'RESULT_REJECTED', retryable: false }))
+  })
+})
+
+describe('cutOut refuses', () => {
+  const random = createRandom(7)
+  const noise = Array.from({ length: 3 * 200 * 200 }, () => Math.floor(256 * random()))
+  const shirt = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE, size: 400 }).picture
+  const middle = plainPicture(160, (x, y) => {
+    const i = 3 * ((y + 120) * 400 + x + 120)
+    return [...shirt.data.subarray(i, i + 3)]
+  })
+  it.each<[string, Bitmap, RegExp]>([
+    ['a blank picture', plainPicture(200, () => [240, 240, 240]), /no garment/i],
+    ['a picture of one pixel', plainPicture(1, () => [10, 20, 30]), /no garment/i],
+    ['noise', plainPicture(200, (x, y) => noise.slice(3 * (y * 200 + x), 3 * (y * 200 + x) + 3)), /./],
+    ['a patchwork of colours', plainPicture(320, (x, y) => [(x >> 5) * 25, (y >> 5) * 25, ((x ^ y) >> 4) * 12]), /./],
+    ['a speck', plainPicture(300, (x, y) => (Math.hypot(x - 150, y - 150) < 8 ? BLUE : WHITE)), /no garment/i],
+    ['cloth from border to border', middle, /./],
+    [
+      'a garment cut off on two sides',
+      plainPicture(300, (x, y) => (x < 200 && y > 60 ? BLUE : WHITE)),
+      /cut off by the border/i,
+    ],
+  ])('%s', (_, picture, message) => {
+    expect(() => cutOut(picture)).toThrow(
+      expect.objectContaining({ code: 'RESULT_REJECTED', retryable: false, message: expect.stringMatching(message) }),
+    )
   })
 })

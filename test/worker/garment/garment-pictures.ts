@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeImage } from '../../../api/shared/image.ts'
-import { type Bitmap, type Mask, maskWhere, type Point } from '../../../worker/raster/plane.ts'
+import { type Bitmap, type Mask, maskToPlane, maskWhere, type Point, threshold } from '../../../worker/raster/plane.ts'
+import { type Affine, applyAffine, invertAffine, warpAffine, warpAffinePlane } from '../../../worker/raster/sample.ts'
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/garments')
 
@@ -24,6 +25,25 @@ export async function readGarment(name: string): Promise<KnownGarment> {
     mask: maskWhere(picture, (i) => drawn.data[i * drawn.channels] > 127),
     height: known.box[3] - known.box[1],
     landmarks: new Map(Object.entries(known.landmarks).map(([key, [x, y]]) => [key, { x, y }])),
+  }
+}
+
+/** The same garment turned counter-clockwise on a ground continued by its own border, and three quarters as large. */
+export function turnGarment({ picture, mask, landmarks, height }: KnownGarment, degrees: number): KnownGarment {
+  const side = Math.max(picture.width, picture.height)
+  const cos = Math.cos((degrees * Math.PI) / 180) / 0.75
+  const sin = Math.sin((degrees * Math.PI) / 180) / 0.75
+  const [x, y] = [(picture.width - 1) / 2, (picture.height - 1) / 2]
+  const middle = (side - 1) / 2
+  const toPicture: Affine = [cos, -sin, x - (cos - sin) * middle, sin, cos, y - (sin + cos) * middle]
+  const size = { width: side, height: side }
+  const turned = warpAffine(picture, toPicture, { size, border: 'replicate' })
+  const fromPicture = invertAffine(toPicture)
+  return {
+    picture: { ...size, channels: turned.channels, data: Uint8Array.from(turned.data, Math.round) },
+    mask: threshold(warpAffinePlane(maskToPlane(mask), toPicture, size), 0.5),
+    height: height * 0.75,
+    landmarks: new Map([...landmarks].map(([name, point]) => [name, applyAffine(fromPicture, point)])),
   }
 }
 

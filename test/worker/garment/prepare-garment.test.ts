@@ -1,48 +1,182 @@
-import { describe, expect, it } from 'vitest'
-import { cutOut } from '../../../worker/garment/cut-out.ts'
-import { findOutline, type GarmentOutline } from '../../../worker/garment/outline.ts'
-import { prepareUpperGarment } from '../../../worker/garment/prepare-garment.ts'
-import type { Point } from '../../../worker/raster/plane.ts'
-import { applyAffine } from '../../../worker/raster/sample.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type PreparedUpperGarment, prepareUpperGarment } from '../../../worker/garment/prepare-garment.ts'
+import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
 import { distance } from '../../../worker/raster/vector.ts'
-import { readGarment } from './garment-pictures.ts'
+import { CUTS, type Drawing, drawGarment } from './drawn-garments.ts'
+import { readGarment, turnGarment } from './garment-pictures.ts'
 
-// The outline's landmarks under the ground truth's names, in px of the picture.
-function namedLandmarks(outline: GarmentOutline): Map<string, Point> {
-  const named = new Map<string, Point>()
-  const put = (name: string, point: Point | undefined) => {
-    if (point) named.set(name, applyAffine(outline.canvas.toPicture, point))
-  }
-  if (outline.kind !== 'top' && outline.kind !== 'dress') return named
-  for (const [k, side] of ['l', 'r'].entries()) {
-    const landmarks = outline.landmarks[k]
-    put(`neck_${side}`, landmarks.neck)
-    put(`shoulder_${side}`, landmarks.shoulder)
-    put(`armpit_${side}`, landmarks.armpit)
-    put(`hem_${side}`, landmarks.hem)
-    put(`sleeve_out_${side}`, landmarks.sleeveOuter)
-    put(`sleeve_in_${side}`, landmarks.sleeveInner)
-  }
-  return named
+const GROUND = [236, 232, 226] as const
+
+function prepareUpper(picture: Bitmap): PreparedUpperGarment {
+  const prepared = prepareUpperGarment(picture, { category: null })
+  if (prepared.kind !== 'top' && prepared.kind !== 'dress') throw new Error(`seen as ${prepared.kind}`)
+  return prepared
 }
 
-describe('findOutline', () => {
-  it.each(['tshirt_mustard', 'tshirt_navy'])('finds the landmarks of %s', async (name) => {
-    const { picture, landmarks, height } = await readGarment(name)
-    const outline = findOutline(cutOut(picture).alpha)
-    expect(outline.kind).toBe('top')
-    const found = namedLandmarks(outline)
-    expect(found.size).toBe(12)
-    for (const [key, point] of found) {
-      const error = distance(point, landmarks.get(key) ?? { x: 0, y: 0 }) / height
-      expect(error, key).toBeLessThan(0.05)
+/** Depth of a neckline's middle below its corners, over the distance of the corners. */
+function depthOf(neckline: readonly Point[]): number {
+  const [left, right, middle] = [neckline[0], neckline[neckline.length - 1], neckline[(neckline.length - 1) / 2]]
+  return (middle.y - (left.y + right.y) / 2) / distance(left, right)
+}
+
+/** The same from the ground truth. */
+function trueDepth(landmarks: ReadonlyMap<string, Point>): number {
+  const [left, right, middle] = ['neck_l', 'neck_r', 'neck_mid'].map((name) => landmarks.get(name) ?? { x: 0, y: 0 })
+  const width = distance(left, right)
+  const along = { x: (right.x - left.x) / width, y: (right.y - left.y) / width }
+  return ((middle.y - left.y) * along.x - (middle.x - left.x) * along.y) / width
+}
+
+describe('the neckline', () => {
+  it.each([
+    ['tshirt_mustard', 0.1],
+    ['tshirt_navy', 0.1],
+    ['vneck_red', 0.17],
+    ['tank_green', 0.1],
+    ['dress_blue', 0.1],
+    ['longsleeve_grey', 0.13],
+  ])('of the rendered %s is the front’s upper edge, not the seam of its band', async (name, tolerance) => {
+    const { picture, landmarks } = await readGarment(name)
+    const garment = prepareUpper(picture)
+    expect(garment.necklineFound).toBe(true)
+    expect(Math.abs(depthOf(garment.neckline) - trueDepth(landmarks))).toBeLessThan(tolerance)
+  })
+
+  it('is found on a turned garment too', async () => {
+    const { picture, landmarks } = turnGarment(await readGarment('tshirt_mustard'), 14)
+    expect(Math.abs(depthOf(prepareUpper(picture).neckline) - trueDepth(landmarks))).toBeLessThan(0.13)
+  })
+
+  it('of a V neck is a V', () => {
+    const { picture, landmarks } = drawGarment({ cut: CUTS.vNeck, colour: [160, 40, 50], ground: GROUND, noise: 1 })
+    const { neckline } = prepareUpper(picture)
+    expect(Math.abs(depthOf(neckline) - trueDepth(landmarks))).toBeLessThan(0.13)
+    const quarter = depthOf([neckline[0], neckline[15], neckline[60]])
+    expect(quarter / depthOf(neckline)).toBeLessThan(0.65)
+  })
+
+  it('is that of a usual crew neck where the picture shows none', async () => {
+    const { picture } = await readGarment('box_black')
+    const garment = prepareUpper(picture)
+    expect(garment.necklineFound).toBe(false)
+    expect(depthOf(garment.neckline)).toBeGreaterThan(0.35)
+    expect(depthOf(garment.neckline)).toBeLessThan(0.55)
+  })
+
+  it('is not led astray by stripes', () => {
+    const drawing: Drawing = { cut: CUTS.tee, colour: [230, 180, 60], stripes: [30, 40, 90], ground: GROUND }
+    const { neckline } = prepareUpper(drawGarment(drawing).picture)
+    expect(depthOf(neckline)).toBeGreaterThan(0.35)
+    expect(depthOf(neckline)).toBeLessThan(0.6)
+  })
+
+  it('has 61 points from the left to the right corner', async () => {
+    const { neckline, landmarks } = prepareUpper((await readGarment('tshirt_navy')).picture)
+    expect(neckline).toHaveLength(61)
+    expect(distance(neckline[0], landmarks[0].neck)).toBeLessThan(0.01)
+    expect(distance(neckline[60], landmarks[1].neck)).toBeLessThan(0.01)
+  })
+})
+
+describe('the upright image', () => {
+  const drawing: Drawing = { cut: CUTS.tee, colour: [40, 80, 160], ground: GROUND }
+  const drawn = drawGarment(drawing)
+  let garment: PreparedUpperGarment
+  beforeAll(() => {
+    garment = prepareUpper(drawn.picture)
+  })
+
+  it('holds the photo’s own pixels where the garment was not turned', () => {
+    const { image, axis, landmarks } = garment
+    const hem = drawn.landmarks.get('hem_l') ?? { x: 0, y: 0 }
+    const down = Math.round(landmarks[0].hem.y - hem.y)
+    const right = Math.round(axis - (drawn.picture.width - 1) / 2)
+    let equal = 0
+    for (let y = 300; y < 500; y += 10) {
+      for (let x = 250; x < 450; x += 10) {
+        const from = 3 * (y * drawn.picture.width + x)
+        for (let shift = -4; shift <= 4; shift++) {
+          const to = 4 * ((y + down + shift) * image.width + x + right)
+          if (image.data[to] === drawn.picture.data[from] && image.data[to + 2] === drawn.picture.data[from + 2]) {
+            equal++
+            break
+          }
+        }
+      }
     }
+    expect(equal).toBe(400)
+  })
+
+  it('is square, premultiplied and centred on the axis', () => {
+    const { image, axis } = garment
+    expect(image.width).toBe(image.height)
+    expect(Math.abs(axis - (image.width - 1) / 2)).toBeLessThanOrEqual(0.5)
+    for (let i = 0; i < image.data.length; i += 4) {
+      expect(Math.max(image.data[i], image.data[i + 1], image.data[i + 2])).toBeLessThanOrEqual(
+        image.data[i + 3] + 0.01,
+      )
+    }
+  })
+
+  it('has nothing at its border', () => {
+    const { width, data } = garment.image
+    for (let k = 0; k < width; k++) {
+      for (const i of [k, (width - 1) * width + k, k * width, k * width + width - 1]) expect(data[4 * i + 3]).toBe(0)
+    }
+  })
+
+  it('orders everything from the picture’s left to its right', () => {
+    const { landmarks, sides, axis } = garment
+    expect(landmarks[0].hem.x).toBeLessThan(axis)
+    expect(landmarks[1].hem.x).toBeGreaterThan(axis)
+    expect(sides[0].side[0].x).toBeLessThan(axis)
+    expect(sides[1].side[0].x).toBeGreaterThan(axis)
+  })
+
+  it('keeps the resolution of large photos up to 1400 px and does not enlarge small ones', () => {
+    const height = ({ landmarks }: PreparedUpperGarment) => landmarks[0].hem.y - landmarks[0].neck.y
+    const small = prepareUpper(drawGarment({ ...drawing, size: 350 }).picture)
+    const large = prepareUpper(drawGarment({ ...drawing, size: 1400 }).picture)
+    const larger = prepareUpper(drawGarment({ ...drawing, size: 2000 }).picture)
+    expect(height(small) / height(garment)).toBeCloseTo(0.5, 1)
+    expect(height(large) / height(garment)).toBeCloseTo(2, 1)
+    expect(height(larger) / height(large)).toBeCloseTo(1, 1)
+  })
+
+  it('is the same for the same photo', () => {
+    const again = prepareUpper(drawn.picture)
+    expect(again.image.data).toEqual(garment.image.data)
+    expect(again.neckline).toEqual(garment.neckline)
   })
 })
 
 describe('prepareUpperGarment', () => {
-  it('tells trousers from tops', async () => {
+  it('returns what is not worn above as what it is', async () => {
     const { picture } = await readGarment('trousers_black')
     expect(prepareUpperGarment(picture, { category: null }).kind).toBe('trousers')
+    expect(prepareUpperGarment(picture, { category: 'tops' }).kind).toBe('trousers')
+  })
+
+  it('believes the product’s category between top, dress and skirt', async () => {
+    const { picture } = await readGarment('tank_green')
+    expect(prepareUpperGarment(picture, { category: 'tops' }).kind).toBe('top')
+    expect(prepareUpperGarment(picture, { category: 'one-pieces' }).kind).toBe('dress')
+    expect(prepareUpperGarment(picture, { category: 'bottoms' }).kind).toBe('skirt')
+  })
+
+  it('works from a picture with transparency', () => {
+    const { transparent, landmarks, height } = drawGarment({
+      cut: CUTS.vNeck,
+      colour: [40, 80, 160],
+      ground: GROUND,
+      turn: 15,
+    })
+    const garment = prepareUpper(transparent)
+    expect(Math.abs(garment.angle - 15)).toBeLessThanOrEqual(1)
+    expect(garment.sleeved).toBe(true)
+    expect(Math.abs(depthOf(garment.neckline) - trueDepth(landmarks))).toBeLessThan(0.13)
+    const hemWidth = distance(garment.landmarks[0].hem, garment.landmarks[1].hem)
+    const trueWidth = distance(landmarks.get('hem_l') ?? { x: 0, y: 0 }, landmarks.get('hem_r') ?? { x: 0, y: 0 })
+    expect(Math.abs(hemWidth - trueWidth) / height).toBeLessThan(0.02)
   })
 })

@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest'
+import { cutOut } from '../../../worker/garment/cut-out.ts'
+import { findOutline, type GarmentOutline, type UpperOutline } from '../../../worker/garment/outline.ts'
+import { createPlane, type Plane, type Point } from '../../../worker/raster/plane.ts'
+import { coverPolygon } from '../../../worker/raster/polygon.ts'
+import { applyAffine } from '../../../worker/raster/sample.ts'
+import { distance } from '../../../worker/raster/vector.ts'
+import { CUTS, type Drawing, drawGarment } from './drawn-garments.ts'
+import { type KnownGarment, readGarment, turnGarment } from './garment-pictures.ts'
+
+function upperOutline(alpha: Plane): UpperOutline {
+  const outline = findOutline(alpha)
+  if (outline.kind !== 'top' && outline.kind !== 'dress') throw new Error(`seen as ${outline.kind}`)
+  return outline
+}
+
+// Landmarks under the ground truth's names, in px of the picture.
+function namedLandmarks({ canvas, landmarks }: UpperOutline): Map<string, Point> {
+  const named = new Map<string, Point>()
+  for (const [k, side] of ['l', 'r'].entries()) {
+    const { neck, shoulder, armpit, hem, sleeveOuter, sleeveInner } = landmarks[k]
+    const points = { neck, shoulder, armpit, hem, sleeve_out: sleeveOuter, sleeve_in: sleeveInner }
+    for (const [name, point] of Object.entries(points))
+      if (point) named.set(`${name}_${side}`, applyAffine(canvas.toPicture, point))
+  }
+  return named
+}
+
+/** Errors in % of the garment's height, smallest first. */
+function errorsOf(outline: UpperOutline, known: Pick<KnownGarment, 'landmarks' | 'height'>): number[] {
+  const named = namedLandmarks(outline)
+  const expected = [...known.landmarks].filter(([name]) => name !== 'neck_mid')
+  expect([...named.keys()].sort()).toEqual(expected.map(([name]) => name).sort())
+  return expected
+    .map(([name, point]) => (100 * distance(point, named.get(name) ?? { x: 0, y: 0 })) / known.height)
+    .sort((a, b) => a - b)
+}
+
+const median = (sorted: readonly number[]) => sorted[sorted.length >> 1]
+
+describe('landmarks of rendered garments', () => {
+  it.each([
+    ['tshirt_mustard', 'top', 2],
+    ['tshirt_navy', 'top', 2.5],
+    ['longsleeve_grey', 'top', 3.6],
+    ['vneck_red', 'top', 2.5],
+    ['box_black', 'top', 2.5],
+    ['tank_green', 'top', 2.5],
+    ['dress_blue', 'dress', 2],
+  ])('of %s', async (name, kind, worst) => {
+    const known = await readGarment(name)
+    const outline = upperOutline(cutOut(known.picture).alpha)
+    const errors = errorsOf(outline, known)
+    expect(outline.kind).toBe(kind)
+    expect(median(errors)).toBeLessThan(1.5)
+    expect(errors[errors.length - 1]).toBeLessThan(worst)
+  })
+
+  it.each([-20, -10, 13, 20])('of T-shirt, pullover and top turned by %d degrees', async (degrees) => {
+    // The pullover's armpits lie in narrow gaps full of shadow.
+    for (const [name, worst] of [
+      ['tshirt_mustard', 4],
+      ['longsleeve_grey', 9],
+      ['tank_green', 4],
+    ] as const) {
+      const straight = upperOutline(cutOut((await readGarment(name)).picture).alpha)
+      const known = turnGarment(await readGarment(name), degrees)
+      const outline = upperOutline(cutOut(known.picture).alpha)
+      const errors = errorsOf(outline, known)
+      expect(Math.abs(outline.angle - straight.angle - degrees)).toBeLessThanOrEqual(1)
+      expect(median(errors)).toBeLessThan(1.8)
+      expect(errors[errors.length - 1]).toBeLessThan(worst)
+    }
+  })
+
+  it('of trousers, but for the hips, which a straight seam does not show', async () => {
+    const { picture, landmarks, height } = await readGarment('trousers_black')
+    const outline = findOutline(cutOut(picture).alpha)
+    if (outline.kind !== 'trousers') throw new Error(`seen as ${outline.kind}`)
+    const { waist, crotch, ankleOuter, ankleInner } = outline.landmarks
+    const points = {
+      waist_l: waist[0],
+      waist_r: waist[1],
+      crotch,
+      ankle_out_l: ankleOuter[0],
+      ankle_out_r: ankleOuter[1],
+      ankle_in_l: ankleInner[0],
+      ankle_in_r: ankleInner[1],
+    }
+    for (const [name, point] of Object.entries(points)) {
+      const found = applyAffine(outline.canvas.toPicture, point)
+      expect(distance(found, landmarks.get(name) ?? { x: 0, y: 0 }) / height, name).toBeLessThan(0.03)
+    }
+  })
+})
+
+describe('landmarks of drawn garments', () => {
+  const plain = { colour: [40, 80, 160], ground: [236, 232, 226] } as const
+  it.each<[string, Drawing, UpperOutline['kind']]>([
+    ['a T-shirt', { ...plain, cut: CUTS.tee }, 'top'],
+    ['a T-shirt turned by 18 degrees', { ...plain, cut: CUTS.tee, turn: 18 }, 'top'],
+    ['a long sleeve', { ...plain, cut: CUTS.longSleeve }, 'top'],
+    ['a long sleeve turned by −20 degrees', { ...plain, cut: CUTS.longSleeve, turn: -20 }, 'top'],
+    ['a sleeveless top', { ...plain, cut: CUTS.sleeveless }, 'top'],
+    ['a waisted dress', { ...plain, cut: CUTS.dress }, 'dress'],
+  ])('of %s', (_, drawing, kind) => {
+    const drawn = drawGarment(drawing)
+    const outline = upperOutline(cutOut(drawn.transparent).alpha)
+    const errors = errorsOf(outline, drawn)
+    expect(outline.kind).toBe(kind)
+    expect(median(errors)).toBeLessThan(1.2)
+    expect(errors[errors.length - 1]).toBeLessThan(3)
+  })
+})
+
+describe('findOutline', () => {
+  const tee = drawGarment({ cut: CUTS.tee, colour: [40, 80, 160], ground: [255, 255, 255] })
+
+  it('stands the garment upright about its axis', () => {
+    const turned = drawGarment({ cut: CUTS.tee, colour: [40, 80, 160], ground: [255, 255, 255], turn: -12 })
+    const { landmarks, canvas, angle, symmetry } = upperOutline(cutOut(turned.transparent).alpha)
+    expect(angle).toBeCloseTo(-12, 0)
+    expect(symmetry).toBeGreaterThan(0.97)
+    for (const name of ['neck', 'shoulder', 'armpit', 'hem'] as const) {
+      const [left, right] = landmarks.map((side) => side[name])
+      expect(Math.abs(left.x + right.x - 2 * canvas.axis) / canvas.side).toBeLessThan(0.015)
+      expect(Math.abs(left.y - right.y) / canvas.side).toBeLessThan(0.015)
+    }
+  })
+
+  it('runs its chains without a gap from the collar to the middle of the hem', () => {
+    const { sides, canvas } = upperOutline(cutOut(tee.transparent).alpha)
+    for (const { shoulder, sleeve, side, hem } of sides) {
+      if (!sleeve) throw new Error('no sleeve')
+      expect(shoulder[shoulder.length - 1]).toEqual(sleeve.outer[0])
+      expect(sleeve.inner[0]).toEqual(side[0])
+      expect(side[side.length - 1]).toEqual(hem[0])
+      expect(Math.abs(hem[hem.length - 1].x - canvas.axis)).toBeLessThan(0.01 * canvas.side)
+    }
+  })
+
+  it('follows the armhole of a garment without sleeves', () => {
+    const drawn = drawGarment({ cut: CUTS.sleeveless, colour: [40, 80, 160], ground: [255, 255, 255] })
+    const { sides, sleeved } = upperOutline(cutOut(drawn.transparent).alpha)
+    expect(sleeved).toBe(false)
+    for (const { shoulder, armhole, side } of sides) {
+      expect(armhole?.[0]).toEqual(shoulder[shoulder.length - 1])
+      expect(armhole?.at(-1)).toEqual(side[0])
+    }
+  })
+
+  it('guesses the armpit that a sleeve hides from the other side', () => {
+    const filled = tee.transparent
+    const data = filled.data.slice()
+    const [armpit, cuff] = ['armpit_l', 'sleeve_in_l'].map((name) => tee.landmarks.get(name) ?? { x: 0, y: 0 })
+    const patch = coverPolygon(filled, [
+      { x: armpit.x + 5, y: armpit.y - 30 },
+      { x: cuff.x + 4, y: cuff.y - 6 },
+      { x: armpit.x + 5, y: cuff.y + 45 },
+    ])
+    for (let i = 0; i < patch.data.length; i++) if (patch.data[i] > 0.5) data[4 * i + 3] = 255
+    const { landmarks, guessedArmpits, sides } = upperOutline(cutOut({ ...filled, data }).alpha)
+    expect(guessedArmpits).toEqual([true, false])
+    expect(Math.abs(landmarks[0].armpit.y - landmarks[1].armpit.y)).toBeLessThan(0.01 * tee.height)
+    expect(sides[0].side[0]).toEqual(landmarks[0].armpit)
+  })
+
+  const kindOf = (polygon: readonly (readonly [number, number])[], expected?: 'upper' | 'dress' | 'lower') => {
+    const points = polygon.map(([x, y]) => ({ x: 3 * x, y: 3 * y }))
+    return findOutline(coverPolygon({ width: 300, height: 300 }, points), expected).kind
+  }
+  const skirt = [
+    [35, 10],
+    [65, 10],
+    [80, 80],
+    [20, 80],
+  ] as const
+  const trousers = [
+    [35, 5],
+    [65, 5],
+    [70, 95],
+    [55, 95],
+    [50, 35],
+    [45, 95],
+    [30, 95],
+  ] as const
+
+  it('tells skirts and trousers from what is worn above', () => {
+    expect(kindOf(skirt)).toBe('skirt')
+    expect(kindOf(trousers)).toBe('trousers')
+    expect(findOutline(cutOut(tee.transparent).alpha).kind).toBe('top')
+  })
+
+  it("lets the product's words decide where the outline cannot", () => {
+    expect(findOutline(cutOut(tee.transparent).alpha, 'dress').kind).toBe('dress')
+    expect(kindOf(skirt, 'upper')).toBe('top')
+    expect(kindOf(skirt, 'lower')).toBe('skirt')
+  })
+
+  it.each<[string, readonly (readonly [number, number])[]]>([
+    [
+      'a lopsided rag',
+      [
+        [10, 10],
+        [60, 12],
+        [62, 30],
+        [90, 85],
+        [70, 95],
+        [30, 35],
+        [12, 33],
+      ],
+    ],
+    [
+      'an L',
+      [
+        [10, 10],
+        [30, 10],
+        [30, 70],
+        [95, 70],
+        [95, 90],
+        [10, 90],
+      ],
+    ],
+  ])('refuses %s', (_, polygon) => {
+    expect(() => kindOf(polygon)).toThrow(expect.objectContaining({ code: 'RESULT_REJECTED', retryable: false }))
+  })
+
+  it('survives shapes of a few pixels', () => {
+    for (const size of [1, 2, 5]) {
+      const alpha = createPlane({ width: 40, height: 40 })
+      for (let i = 0; i < size * size; i++) alpha.data[(10 + Math.floor(i / size)) * 40 + 10 + (i % size)] = 1
+      let outcome: GarmentOutline['kind'] | 'refused' = 'refused'
+      try {
+        outcome = findOutline(alpha).kind
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'RESULT_REJECTED' })
+      }
+      expect(['refused', 'skirt', 'top', 'dress']).toContain(outcome)
+    }
+  })
+})
