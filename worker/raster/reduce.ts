@@ -94,11 +94,17 @@ export function enlargeByFactor(plane: Plane, factor: number, size: Size): Plane
 }
 
 /** ΔE (CIE 1976) between a pixel of the picture and the smooth one's cell at its place. */
-export function difference({ width, data }: Colours, { cells, factor }: Reduced, i: number): number {
-  const row = Math.floor(Math.floor(i / width) / factor)
-  const at = (row * cells.width + Math.floor((i % width) / factor)) * 3
+export function difference(colours: Colours, reduced: Reduced, i: number): number {
+  const { data } = reduced.cells
+  const at = cellAt(reduced, colours, i)
   const k = i * 3
-  return Math.hypot(data[k] - cells.data[at], data[k + 1] - cells.data[at + 1], data[k + 2] - cells.data[at + 2])
+  return Math.hypot(colours.data[k] - data[at], colours.data[k + 1] - data[at + 1], colours.data[k + 2] - data[at + 2])
+}
+
+/** Where in the cells' data the cell of pixel `i` of a picture of this size begins. */
+export function cellAt({ cells, factor }: Reduced, { width }: Size, i: number): number {
+  const row = Math.floor(Math.floor(i / width) / factor)
+  return (row * cells.width + Math.floor((i % width) / factor)) * cells.channels
 }
 
 function cellArea(cell: number, { width, height }: Size, factor: number): number {

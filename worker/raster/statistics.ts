@@ -1,8 +1,8 @@
 import type { Colours, Mask } from './plane.ts'
 
-/** Median of one channel over the pixels of the mask, from every third pixel; 0 for an empty mask. */
+/** Median of one channel over the pixels of the mask, from every seventh pixel; 0 for an empty mask. */
 export function medianOf(colours: Colours, mask: Mask, channel: number): number {
   const values: number[] = []
-  for (let i = 0; i < mask.data.length; i += 3) if (mask.data[i]) values.push(colours.data[i * 3 + channel])
+  for (let i = 0; i < mask.data.length; i += 7) if (mask.data[i]) values.push(colours.data[i * 3 + channel])
   return values.length > 0 ? Float32Array.from(values).sort()[values.length >> 1] : 0
 }

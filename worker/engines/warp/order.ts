@@ -1,13 +1,14 @@
 import { copyRgb } from '../../composite/blend.ts'
 import { keepComponents } from '../../raster/components.ts'
-import { gaussianBlur } from '../../raster/filter.ts'
+import { featherMask } from '../../raster/feather.ts'
 import { close, open } from '../../raster/morphology.ts'
-import { type Bitmap, type Colours, createPlane, maskToPlane, maskWhere, type Plane } from '../../raster/plane.ts'
-import { difference } from '../../raster/reduce.ts'
+import { type Bitmap, type Colours, createPlane, maskWhere, type Plane } from '../../raster/plane.ts'
+import { cellAt, enlargeByFactor, reduceByFactor } from '../../raster/reduce.ts'
 import { dot, subtract } from '../../raster/vector.ts'
 import { refineEdge } from './edge-matte.ts'
 import { createFieldSampler, type FieldSampler } from './field-sampler.ts'
 import type { FlatGarment } from './flat-garment.ts'
+import type { Parts } from './parts.ts'
 import type { FittingRegions } from './regions.ts'
 import type { Removal } from './remove.ts'
 import type { GarmentLayers } from './warp.ts'
@@ -53,13 +54,14 @@ function createFields(
   { garment, removal }: { garment: FlatGarment; removal: Removal },
 ): Plane[] {
   const { person, body } = fitting
+  const { zones } = removal
   const arm = armInFront(fitting, removal)
   return [
     ...[0, 1, 2].map((channel) => planeOf(removal.layer, channel)),
     planeOf(removal.layer, 3, 1 / 255),
-    mapPlane(person.mask, (share) => 1 - clamp(1.3 * share - 0.15)),
-    contactShadow(fitting, garment.cover, removal),
-    mapPlane(contactShadow(fitting, garment.sleeves, removal), (share) => 0.6 * share),
+    behindPerson(person.mask),
+    contactShadow(fitting, { cover: garment.cover, zones, strength: 1 }),
+    contactShadow(fitting, { cover: garment.sleeves, zones, strength: 0.6 }),
     arm,
     armShadow(arm, body.unit),
     handsInFront(fitting, removal.worn),
@@ -68,44 +70,72 @@ function createFields(
   ]
 }
 
+function behindPerson(mask: Plane): Plane {
+  const share = createPlane(mask)
+  for (let i = 0; i < share.data.length; i++) share.data[i] = 1 - clamp(1.3 * mask.data[i] - 0.15)
+  return share
+}
+
 // Skin of the arm and what it wears; the edge follows the skin softly. A finger's tip behind cloth is no arm.
-function armInFront({ body, parts, regions }: FittingRegions, { zones, worn, ground }: Removal): Plane {
+function armInFront({ body, parts, regions }: FittingRegions, { zones, worn }: Removal): Plane {
   const { uncovered, limbs } = regions
+  const isSkin = skinTest(parts, worn)
   const skin = maskWhere(
     uncovered,
     (i) =>
       uncovered.data[i] === 1 &&
-      ((parts.skin.data[i] === 1 && difference(parts.lab, ground, i) > GROUND_DIFFERENCE) ||
-        (zones[i] === SKIN && limbs.data[i] === 1)),
+      ((parts.skin.data[i] === 1 && isSkin(i)) || (zones[i] === SKIN && limbs.data[i] === 1)),
   )
   const closed = close(skin, 0.025 * body.unit)
   const whole = maskWhere(skin, (i) => {
     return skin.data[i] === 1 || (closed.data[i] === 1 && uncovered.data[i] === 1 && !parts.top.data[i])
   })
   const shown = keepComponents(open(whole, 1), ({ area }) => area > 0.006 * body.unit ** 2)
-  const edge = gaussianBlur(maskToPlane(shown), featherOf(body.unit))
+  const edge = featherMask(shown, featherOf(body.unit))
   return refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: 0.015 * body.unit })
 }
 
-// In the gap between arm and body the mask is not sure: what is nearer than this (ΔE) to the ground is not taken for skin.
-const GROUND_DIFFERENCE = 9
-
-function armShadow(arm: Plane, unit: number): Plane {
-  const below = gaussianBlur(shiftDown(arm, Math.round(0.01 * unit)), 0.02 * unit)
-  return mapPlane(below, (share, i) => clamp(0.25 * share - arm.data[i]))
+// In the gap between arm and body the mask is not sure, and a wall in the shade is as dark as an arm: the hue decides.
+function skinTest({ lab, skinColour }: Parts, { ground }: WornGarment): (index: number) => boolean {
+  if (!skinColour) return () => true
+  const { cells } = ground
+  return (i) => {
+    const cell = cellAt(ground, lab, i)
+    const a = skinColour[1] - cells.data[cell + 1]
+    const b = skinColour[2] - cells.data[cell + 2]
+    const length = a * a + b * b
+    if (length < LEAST_HUE_DIFFERENCE ** 2) return true
+    const along = (lab.data[i * 3 + 1] - cells.data[cell + 1]) * a + (lab.data[i * 3 + 2] - cells.data[cell + 2]) * b
+    return along > 0.35 * length
+  }
 }
 
-// Under hems, cuffs and the collar, and a wider soft darkening all around.
-function contactShadow({ person, body, parts }: FittingRegions, cover: Plane, { zones }: Removal): Plane {
-  const near = gaussianBlur(shiftDown(cover, Math.round(0.012 * body.unit)), 0.018 * body.unit)
-  const wide = gaussianBlur(cover, 0.035 * body.unit)
-  return mapPlane(cover, (share, i) => {
-    if (zones[i] === GROUND) return 0
+const LEAST_HUE_DIFFERENCE = 6
+
+function armShadow(arm: Plane, unit: number): Plane {
+  const shadow = featherMask(shiftDown(arm, Math.round(0.01 * unit)), 0.02 * unit)
+  for (let i = 0; i < shadow.data.length; i++) shadow.data[i] = clamp(0.25 * shadow.data[i] - arm.data[i])
+  return shadow
+}
+
+// Under hems, cuffs and the collar, and a wider soft darkening all around. `strength` 1 on cloth.
+function contactShadow(
+  { person, body, parts }: FittingRegions,
+  { cover, zones, strength }: { cover: Plane; zones: Uint8Array; strength: number },
+): Plane {
+  const cells = reduceByFactor(shiftDown(cover, Math.round(0.012 * body.unit)), 2)
+  const near = enlargeByFactor(featherMask(cells, 0.009 * body.unit), 2, cover)
+  const wide = enlargeByFactor(featherMask(reduceByFactor(cover, 2), 0.0175 * body.unit), 2, cover)
+  const shadow = createPlane(cover)
+  for (let i = 0; i < shadow.data.length; i++) {
+    if (wide.data[i] === 0 || zones[i] === GROUND) continue
+    const share = cover.data[i]
     const onPerson = clamp(1.2 * person.mask.data[i] - 0.1)
     const contact = 0.55 * clamp(near.data[i] - share) * onPerson
     const around = parts.along.data[i] > -0.25 ? 0.36 * Math.min(0.5, clamp(wide.data[i] - 0.5 * share)) * onPerson : 0
-    return 1 - (1 - contact) * (1 - around)
-  })
+    shadow.data[i] = strength * (1 - (1 - contact) * (1 - around))
+  }
+  return shadow
 }
 
 function handsInFront({ body, parts, placement, regions }: FittingRegions, worn: WornGarment): Plane {
@@ -114,7 +144,7 @@ function handsInFront({ body, parts, placement, regions }: FittingRegions, worn:
     maskWhere(skin, (i) => skin.data[i] === 1 && regions.hands.data[i] === 1),
     ({ area }) => area > 0.006 * body.unit ** 2,
   )
-  const edge = gaussianBlur(maskToPlane(shown), featherOf(body.unit))
+  const edge = featherMask(shown, featherOf(body.unit))
   const hands = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: 0.015 * body.unit })
   const allowed = placement.sleeves.map(({ side, long }) => {
     const { distance, along, elbow, wrist } = regions.arms[side]
@@ -122,7 +152,10 @@ function handsInFront({ body, parts, placement, regions }: FittingRegions, worn:
     const radius = 1.3 * body.armRadius[side]
     return (i: number) => along.data[i] >= start && distance.data[i] <= radius
   })
-  return mapPlane(hands, (share, i) => (share > 0 && allowed.some((test) => test(i)) ? share : 0))
+  for (let i = 0; i < hands.data.length; i++) {
+    if (hands.data[i] > 0 && !allowed.some((test) => test(i))) hands.data[i] = 0
+  }
+  return hands
 }
 
 function faceInFront({ person, body, parts, regions }: FittingRegions, worn: WornGarment): Plane {
@@ -133,21 +166,24 @@ function faceInFront({ person, body, parts, regions }: FittingRegions, worn: Wor
     head,
     (i) => head.data[i] === 1 && person.mask.data[i] > 0.5 && skin.data[i] + hair.data[i] > 0,
   )
-  const softHair = gaussianBlur(maskToPlane(hairShare), featherOf(body.unit))
+  const softHair = featherMask(hairShare, featherOf(body.unit))
   const hairEdge = refineEdge(softHair, { own: hairShare, worn, lab: parts.lab, reach: 0.02 * body.unit })
-  const faceEdge = gaussianBlur(maskToPlane(faceShare), 1)
-  return mapPlane(hairEdge, (share, i) => Math.max(share, faceEdge.data[i]))
+  const faceEdge = featherMask(faceShare, 1)
+  for (let i = 0; i < hairEdge.data.length; i++) hairEdge.data[i] = Math.max(hairEdge.data[i], faceEdge.data[i])
+  return hairEdge
 }
 
 // A sleeve is sewn to the torso above the armpit and hangs free below it: only there it throws a shadow.
 function sleeveShadow(alpha: Plane, { body, parts, placement }: FittingRegions): Plane {
-  const blurred = gaussianBlur(alpha, 0.015 * body.unit)
+  const shadow = featherMask(alpha, 0.015 * body.unit)
   const armpit =
     placement.armpits.reduce((sum, point) => sum + dot(subtract(point, body.shoulders), body.down), 0) / 2 / body.trunk
-  return mapPlane(blurred, (share, i) => {
+  for (let i = 0; i < shadow.data.length; i++) {
+    if (shadow.data[i] === 0) continue
     const free = clamp((parts.along.data[i] - armpit + 0.1) / 0.12)
-    return 0.2 * clamp(share - alpha.data[i]) * free
-  })
+    shadow.data[i] = 0.2 * clamp(shadow.data[i] - alpha.data[i]) * free
+  }
+  return shadow
 }
 
 function featherOf(unit: number): number {
@@ -163,12 +199,6 @@ function planeOf({ width, height, channels, data }: Colours, channel: number, sc
 function shiftDown({ width, height, data }: Plane, rows: number): Plane {
   const out = createPlane({ width, height })
   out.data.set(data.subarray(0, data.length - rows * width), rows * width)
-  return out
-}
-
-function mapPlane(plane: Plane, map: (value: number, index: number) => number): Plane {
-  const out = createPlane(plane)
-  for (let i = 0; i < out.data.length; i++) out.data[i] = map(plane.data[i], i)
   return out
 }
 

@@ -27,6 +27,8 @@ export interface ArmField {
   readonly end: number
   /** Radius of the bare arm in px: measured where the arm is bare, otherwise an anatomical one. */
   readonly bareRadius: number
+  /** How far the worn sleeve reaches along the line, in px. */
+  readonly sleeveEnd: number
 }
 
 /** Where the body's pieces lie in the analysed picture. */
@@ -64,7 +66,7 @@ export interface FittingRegions extends Fitting {
 /** The picture's regions for a placed garment. */
 export function findRegions(fitting: Fitting): Regions {
   const { person, body, parts, placement } = fitting
-  const arms = bothSides((side) => measureArm({ person, body, parts, profile: placement.arms[side], side }))
+  const arms = balance(bothSides((side) => measureArm({ person, body, parts, profile: placement.arms[side], side })))
   return {
     arms,
     head: findHead(person, body),
@@ -85,9 +87,15 @@ export function findRegions(fitting: Fitting): Regions {
   }
 }
 
-/** Pixels of the arm: nearer than `radiusAt(way from the shoulder in px)`; a radius of 0 or less leaves a part out. */
-export function armMask({ distance: far, along }: ArmField, radiusAt: (way: number) => number): Mask {
-  return maskWhere(far, (i) => far.data[i] < FAR && far.data[i] <= radiusAt(along.data[i]))
+/** Pixels of the arm: nearer than `radiusAt(way from the shoulder in px)`; a radius of 0 leaves a part out. */
+export function armMask({ distance: far, along, end }: ArmField, radiusAt: (way: number) => number): Mask {
+  const radii = Float32Array.from({ length: Math.ceil(end) + 2 }, (_, way) => radiusAt(way) || -1)
+  const mask = createMask(far)
+  for (let i = 0; i < mask.data.length; i++) {
+    const distant = far.data[i]
+    if (distant < FAR && distant <= radii[Math.round(along.data[i])]) mask.data[i] = 1
+  }
+  return mask
 }
 
 /** The bare arm's radius in px at a way from the shoulder: deltoid, elbow, wrist. */
@@ -119,7 +127,26 @@ function measureArm({
   const arm = { ...field, elbow: ways[1], wrist: ways[2], end: ways[3] }
   const measured = measureBareArm(parts, profile) ?? measureWrist(arm, parts, body.unit)
   const bareRadius = Math.min(measured ?? body.armRadius[side], (measured ? 0.19 : 0.15) * body.unit)
-  return { ...arm, bareRadius: Math.max(0.09 * body.unit, bareRadius) }
+  const sized = { ...arm, bareRadius: Math.max(0.09 * body.unit, bareRadius) }
+  return { ...sized, sleeveEnd: findSleeveEnd(sized, parts, 0.05 * body.unit) }
+}
+
+// As far as there is more cloth than skin along the bone.
+function findSleeveEnd(arm: Omit<ArmField, 'sleeveEnd'>, { skin, top }: Parts, step: number): number {
+  const cloth = new Float64Array(Math.ceil(arm.wrist / step) + 1)
+  for (let i = 0; i < skin.data.length; i++) {
+    if (arm.distance.data[i] > 0.5 * arm.bareRadius || arm.along.data[i] > arm.wrist) continue
+    cloth[Math.floor(arm.along.data[i] / step)] += top.data[i] - skin.data[i]
+  }
+  return step * (cloth.findLastIndex((surplus) => surplus > 0) + 1)
+}
+
+// An arm that looks much thicker than the other has something of the ground on its mask.
+function balance([left, right]: Sides<ArmField>): Sides<ArmField> {
+  return [
+    { ...left, bareRadius: Math.min(left.bareRadius, 1.2 * right.bareRadius) },
+    { ...right, bareRadius: Math.min(right.bareRadius, 1.2 * left.bareRadius) },
+  ]
 }
 
 // Joints outside of the picture are guesses; a forearm that is not seen must not be drawn.
@@ -174,7 +201,7 @@ function measureBareArm(parts: Parts, profile: ArmProfile): number | null {
 
 // Under a long sleeve only the wrist and the beginning of the hand show how slender the arm is.
 function measureWrist(
-  { distance: far, along, wrist }: Omit<ArmField, 'bareRadius'>,
+  { distance: far, along, wrist }: Omit<ArmField, 'bareRadius' | 'sleeveEnd'>,
   { skin }: Parts,
   unit: number,
 ): number | null {
@@ -196,7 +223,7 @@ function uncoveredArm(arm: ArmField, { body, placement }: Fitting, side: Side): 
   const { unit: length, armRadius } = body
   const fullRadius = (way: number) =>
     way < arm.wrist
-      ? 1.25 * bareRadiusAt(arm, way)
+      ? 1.15 * bareRadiusAt(arm, way)
       : armRadius[side] * interpolate([arm.wrist, arm.end], [1, 1.25], way)
   const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
   if (!sleeve) {
@@ -261,7 +288,8 @@ function handOf(arm: ArmField, radius: number): Mask {
 
 function eitherArm(arms: Sides<ArmField>, draw: (arm: ArmField, side: Side) => Mask): Mask {
   const [left, right] = bothSides((side) => draw(arms[side], side))
-  return maskWhere(left, (i) => left.data[i] + right.data[i] > 0)
+  for (let i = 0; i < left.data.length; i++) left.data[i] |= right.data[i]
+  return left
 }
 
 // Everything below the chin is left to the garment: a neck painted over a collar looks cut out.

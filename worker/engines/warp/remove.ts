@@ -1,10 +1,10 @@
 import { DrapeError } from '../../../api/shared/errors.ts'
 import { createRandom } from '../../raster/clusters.ts'
 import { labToRgb, rgbToLab } from '../../raster/colour.ts'
+import { featherMask } from '../../raster/feather.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
-import { gaussianBlur } from '../../raster/filter.ts'
 import { dilate } from '../../raster/morphology.ts'
-import { type Colours, countSet, type Mask, maskToPlane, maskWhere, type Plane, type Size } from '../../raster/plane.ts'
+import { type Colours, countSet, type Mask, maskWhere, type Plane, type Size } from '../../raster/plane.ts'
 import { type Reduced, reduceMasked } from '../../raster/reduce.ts'
 import type { FlatGarment } from './flat-garment.ts'
 import { type FittingRegions, SOLID } from './regions.ts'
@@ -19,8 +19,6 @@ export interface Removal {
   /** What was painted where: see `assignZones`. */
   readonly zones: Uint8Array
   readonly worn: WornGarment
-  /** The picture without the person in CIE Lab. */
-  readonly ground: Reduced
   readonly warnings: readonly string[]
 }
 
@@ -38,8 +36,7 @@ export function removeOldGarment(
   // Fills are smooth: cells of a 64th of the body's unit lose nothing.
   const factor = Math.max(1, Math.round(body.unit / 64))
   const ground = fillFrom(picture, outsideOf(person.mask, 0.04 * body.unit), factor)
-  const groundLab = { cells: rgbToLab(ground), factor }
-  const worn = findWornGarment(fitting, groundLab)
+  const worn = findWornGarment(fitting, { cells: rgbToLab(ground), factor })
   const zones = assignZones(fitting, worn, garment)
   const areas = measureAreas(zones, body.unit)
   const warnings = warningsOf(areas)
@@ -68,7 +65,7 @@ export function removeOldGarment(
   }
   if (areas.garment > 0)
     paintSlivers(canvas, garment.colours, { mask: person.mask, reach: Math.ceil(0.08 * body.unit) + 1 })
-  return { layer: canvas.layer, zones, worn, ground: groundLab, warnings }
+  return { layer: canvas.layer, zones, worn, warnings }
 }
 
 // Half the range of the noise on invented skin, of 255.
@@ -136,7 +133,7 @@ function shareOf(
     if (beside.data[i] && joins?.data[i] && zones[i] === KEEP) return true
     return under.data[i] === 1 && (zones[i] > zone || cover.data[i] >= SOLID)
   })
-  return gaussianBlur(maskToPlane(share), sigma)
+  return featherMask(share, sigma)
 }
 
 // Garment that is drawn up to the person's outline ends in the person's own soft edge, with ground behind it.

@@ -161,7 +161,7 @@ function torsoDifference(torso: Colours, light: Plane): number {
 }
 
 // A cut-out's edge is soft over several pixels; on a person that looks like fluff.
-const EDGE_FROM = 0.3
+const EDGE_FROM = 0.2
 const EDGE_TO = 0.75
 
 function shade(layer: Colours, strength: number, lightAt: (index: number) => number): Colours {

@@ -1,6 +1,7 @@
 import { cropBitmap, type Rectangle, resizeBitmap } from '../../../api/shared/image.ts'
 import type { Person } from '../../person/person.ts'
-import { type Bitmap, createPlane, type Plane, type Point } from '../../raster/plane.ts'
+import { cropPlane } from '../../raster/crop.ts'
+import type { Bitmap, Point } from '../../raster/plane.ts'
 import { resizeAreaPlane } from '../../raster/sample.ts'
 import { axisAt, measureAxes } from './axes.ts'
 
@@ -61,16 +62,7 @@ function movePerson(person: Person, { box, analysed }: { box: Rectangle; analyse
   return {
     ...person,
     landmarks,
-    mask: resizeAreaPlane(cutPlane(person.mask, box), analysed),
+    mask: resizeAreaPlane(cropPlane(person.mask, box), analysed),
     box: { x, y, width: person.box.width * scaleX, height: person.box.height * scaleY },
   }
-}
-
-function cutPlane(plane: Plane, box: Rectangle): Plane {
-  const out = createPlane(box)
-  for (let row = 0; row < box.height; row++) {
-    const from = (box.y + row) * plane.width + box.x
-    out.data.set(plane.data.subarray(from, from + box.width), row * box.width)
-  }
-  return out
 }

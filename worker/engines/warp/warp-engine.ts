@@ -12,6 +12,7 @@ import { type Bitmap, bitmapToColours, createPlane } from '../../raster/plane.ts
 import type { Engine, EngineContext, EngineInput, EngineManifest, EngineResult } from '../engine.ts'
 import { measureBody } from './body.ts'
 import { flattenLayers } from './flat-garment.ts'
+import { focusOn } from './focus.ts'
 import { composeLayers } from './order.ts'
 import { findParts } from './parts.ts'
 import { placeGarment } from './place.ts'
@@ -64,15 +65,17 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const seen = await stages.run('person', 0.2, () => findPerson(frame, resources.models))
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
   const garment = await stages.run('garment', 0.5, () => garmentOf(input, resources))
-  const view = await stages.run('view', 0.52, () => createView(frame, seen, { long: garment.kind === 'dress' }))
-  const { person, analysed, drawn, scale } = view
+  const whole = await stages.run('view', 0.52, () => createView(frame, seen, { long: garment.kind === 'dress' }))
+  const { person } = whole
   const body = await stages.run('body', 0.55, () => measureBody(person))
-  const parts = await stages.run('parts', 0.65, () => findParts(analysed, person, body))
+  const parts = await stages.run('parts', 0.65, () => findParts(whole.analysed, person, body))
   const placement = await stages.run('place', 0.7, () => placeGarment({ person, body, parts, garment }))
-  const warped = await stages.run('warp', 0.8, () => warpGarment(garment, placement, { size: drawn, scale }))
-  const fitting = { person, body, parts, placement, regions: findRegions({ person, body, parts, placement }) }
+  const { fitting: placed, view } = focusOn(whole, { person, body, parts, placement })
+  const { analysed, drawn, scale } = view
+  const warped = await stages.run('warp', 0.8, () => warpGarment(garment, placed.placement, { size: drawn, scale }))
+  const fitting = await stages.run('regions', 0.82, () => ({ ...placed, regions: findRegions(placed) }))
   const layers = await stages.run('shade', 0.85, () => shadeLayers(warped, measureLight(fitting)))
-  const flat = flattenLayers(layers, analysed)
+  const flat = await stages.run('flatten', 0.87, () => flattenLayers(layers, analysed))
   const removal = await stages.run('remove', 0.93, () =>
     removeOldGarment(fitting, { picture: bitmapToColours(analysed), garment: flat }),
   )

@@ -15,6 +15,8 @@ export interface WornGarment {
   readonly groundLike: Mask
   /** Its colour everywhere, carried on smoothly, in CIE Lab. */
   readonly cloth: Reduced
+  /** The picture without the person in CIE Lab. */
+  readonly ground: Reduced
 }
 
 /** Finds what the person wears on the upper body. `ground` is the picture without the person in CIE Lab. */
@@ -26,7 +28,7 @@ export function findWornGarment(fitting: FittingRegions, ground: Reduced): WornG
   const mask = withoutStrangers(rough, fitting, { cloth, ground })
   const grown = growOverEdge(mask, fitting, { cloth, ground })
   const removable = allowedPart(grown, fitting, { mask, prints })
-  return { mask, removable, groundLike: findGroundLike(removable, fitting, ground), cloth }
+  return { mask, removable, groundLike: findGroundLike(removable, fitting, ground), cloth, ground }
 }
 
 function outline({ person, body, parts, placement, regions }: FittingRegions): { mask: Mask; prints: Mask } {
@@ -63,7 +65,8 @@ function wornSleeve({ person, body, parts, regions }: Omit<FittingRegions, 'plac
   const { skin, top } = parts
   const arm = regions.arms[side]
   const radius = body.armRadius[side]
-  const near = armMask(arm, (way) => (way > arm.wrist ? 0 : radius * (way < arm.elbow ? 1.15 : 1)))
+  const end = Math.min(arm.wrist, arm.sleeveEnd + 0.1 * body.unit)
+  const near = armMask(arm, (way) => (way > end ? 0 : radius * (way < arm.elbow ? 1.15 : 1)))
   const clothed = maskWhere(
     near,
     (i) => near.data[i] === 1 && person.mask.data[i] > 0.5 && !regions.hair.data[i] && !regions.head.data[i],
@@ -101,7 +104,7 @@ function growOverEdge(
   const alike = maskWhere(mask, (i) => {
     if (!far.data[i] || mask.data[i]) return mask.data[i] === 1
     const toCloth = difference(parts.lab, cloth, i)
-    return toCloth < 20 && toCloth < difference(parts.lab, ground, i)
+    return toCloth < 12 && toCloth < difference(parts.lab, ground, i)
   })
   const rim = dilate(alike, Math.max(1, 0.01 * body.unit))
   return maskWhere(mask, (i) => rim.data[i] === 1 || (near.data[i] === 1 && person.mask.data[i] > 0.5))

@@ -2,11 +2,11 @@ import { connectedComponents } from '../../raster/components.ts'
 import { dilate } from '../../raster/morphology.ts'
 import { createMask, type Mask, maskWhere, type Plane } from '../../raster/plane.ts'
 import { fillPolygon } from '../../raster/polygon.ts'
+import { cellAt } from '../../raster/reduce.ts'
 import { move } from '../../raster/vector.ts'
 import { bothSides } from './axes.ts'
 import type { FlatGarment } from './flat-garment.ts'
-import type { Parts } from './parts.ts'
-import { type ArmField, type FittingRegions, SOLID } from './regions.ts'
+import { type FittingRegions, SOLID } from './regions.ts'
 import type { WornGarment } from './worn-garment.ts'
 
 /** What takes the place of a pixel of the worn garment that the new one leaves open, from back to front. */
@@ -38,6 +38,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   }
   growDownwards(zones, 0.07 * body.unit, { width: cover.width, accepts: acceptsLower })
   joinEnclosedToSkin(zones, person.mask)
+  removeCastShadow(zones, fitting, worn)
   hugGarment(zones, fitting, { garment, undressed })
   return zones
 
@@ -66,27 +67,16 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
 function undressedArms({ body, parts, placement, regions }: FittingRegions, worn: WornGarment, cover: Plane): Mask {
   const { arms, uncovered, limbs } = regions
   const starts = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
-  const ends = arms.map((arm) => sleeveEnd(arm, parts, 0.05 * body.unit))
   return maskWhere(cover, (i) => {
     if (!worn.mask.data[i] || !uncovered.data[i] || !limbs.data[i] || parts.skin.data[i]) return false
     return arms.some((arm, side) => {
       const way = arm.along.data[i]
-      if (way >= ends[side]) return false
+      if (way >= arm.sleeveEnd) return false
       // Before the torso an arm's edge cannot be told from the cloth behind it: only its middle is sure.
       const before = 0.8 * Math.min(1, Math.max(0, (way - starts[side]) / (0.25 * body.unit)))
       return arm.distance.data[i] < (cover.data[i] >= SOLID ? before : 1.3) * arm.bareRadius
     })
   })
-}
-
-// How far down the arm, in px from the shoulder, there is more cloth than skin along the bone.
-function sleeveEnd(arm: ArmField, { skin, top }: Parts, step: number): number {
-  const cloth = new Float64Array(Math.ceil(arm.wrist / step) + 1)
-  for (let i = 0; i < skin.data.length; i++) {
-    if (arm.distance.data[i] > 0.5 * arm.bareRadius || arm.along.data[i] > arm.wrist) continue
-    cloth[Math.floor(arm.along.data[i] / step)] += top.data[i] - skin.data[i]
-  }
-  return step * (cloth.findLastIndex((surplus) => surplus > 0) + 1)
 }
 
 function growDownwards(
@@ -111,6 +101,25 @@ function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
   const touches = new Uint8Array(components.length + 1)
   for (let i = 0; i < zones.length; i++) if (open.data[i]) touches[labels[i]] = 1
   for (let i = 0; i < zones.length; i++) if (zones[i] === GROUND && !touches[labels[i]]) zones[i] = SKIN
+}
+
+// An old sleeve leaves its shadow on the wall, and its own shaded rim is often taken for that.
+function removeCastShadow(
+  zones: Uint8Array,
+  { person, body, parts }: FittingRegions,
+  { removable, ground }: WornGarment,
+): void {
+  const removed = maskWhere(removable, (i) => zones[i] === GROUND || zones[i] === SKIN)
+  const near = dilate(removed, 0.04 * body.unit)
+  const { data } = parts.lab
+  for (let i = 0; i < zones.length; i++) {
+    if (zones[i] !== KEEP || !near.data[i] || person.mask.data[i] >= 0.5) continue
+    const k = i * 3
+    const cell = cellAt(ground, removable, i)
+    const darker = ground.cells.data[cell] - data[k]
+    const tint = Math.hypot(data[k + 1] - ground.cells.data[cell + 1], data[k + 2] - ground.cells.data[cell + 2])
+    if (darker > 2 && darker < 25 && tint < 6) zones[i] = GROUND
+  }
 }
 
 // How far a garment may be drawn beyond its own edge to cover the old one, in body units.

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import type { EngineManifest } from '../../../worker/engines/engine.ts'
+import { createMockEngine, MOCK_MANIFEST } from '../../../worker/engines/mock.ts'
+import { createEngines, ENGINES, type EngineFactory } from '../../../worker/engines/registry.ts'
+
+const models = {
+  session: () => {
+    throw new Error('no model is needed to make an engine')
+  },
+  release: async () => {},
+}
+
+const restricted: EngineManifest = {
+  ...MOCK_MANIFEST,
+  name: 'restricted',
+  license: { spdx: 'CC-BY-NC-SA-4.0', commercial: false },
+}
+const known: ReadonlyMap<string, EngineFactory> = new Map([
+  ...ENGINES,
+  ['restricted', { manifest: restricted, create: createMockEngine }],
+])
+
+describe('the registry of engines', () => {
+  it('makes the engines that are asked for, under their names', () => {
+    const engines = createEngines(['mock', 'warp'], { models })
+    expect([...engines.keys()]).toEqual(['mock', 'warp'])
+    for (const [name, engine] of engines) expect(engine.manifest.name).toBe(name)
+  })
+
+  it('says which engine it does not know', () => {
+    expect(() => createEngines(['warp', 'wrap'], { models })).toThrow('no engine "wrap"')
+  })
+
+  it('makes an engine without commercial licence only when that is acknowledged', () => {
+    expect(() => createEngines(['restricted'], { models, known })).toThrow('CC-BY-NC-SA-4.0')
+    const engines = createEngines(['restricted'], { models, known, acknowledged: ['restricted'] })
+    expect(engines.has('restricted')).toBe(true)
+  })
+})

@@ -1,0 +1,46 @@
+import { measureBody } from '../../../../worker/engines/warp/body.ts'
+import { type FlatGarment, flattenLayers } from '../../../../worker/engines/warp/flat-garment.ts'
+import { findParts } from '../../../../worker/engines/warp/parts.ts'
+import { placeGarment } from '../../../../worker/engines/warp/place.ts'
+import { type FittingRegions, findRegions } from '../../../../worker/engines/warp/regions.ts'
+import { type GarmentLayers, warpGarment } from '../../../../worker/engines/warp/warp.ts'
+import type { UpperGarment } from '../../../../worker/garment/garment.ts'
+import type { Person } from '../../../../worker/person/person.ts'
+import type { Bitmap } from '../../../../worker/raster/plane.ts'
+import { fillCapsules } from '../../../../worker/raster/polygon.ts'
+import { ARM_RADIUS, type Colour, type DrawnPerson } from './drawn-person.ts'
+
+export interface Fitted {
+  readonly fitting: FittingRegions
+  readonly layers: GarmentLayers
+  readonly flat: FlatGarment
+}
+
+/** Everything that is known when a garment has been laid on a person. */
+export function layGarment(person: Person, picture: Bitmap, garment: UpperGarment): Fitted {
+  const body = measureBody(person)
+  const parts = findParts(picture, person, body)
+  const placement = placeGarment({ person, body, parts, garment })
+  const regions = findRegions({ person, body, parts, placement })
+  const layers = warpGarment(garment, placement, { size: picture, scale: 1 })
+  return { fitting: { person, body, parts, placement, regions }, layers, flat: flattenLayers(layers, picture) }
+}
+
+/** The drawn figure's picture with sleeves of `colour` painted over its arms, from the shoulders to just before the wrists. */
+export function paintSleeves({ person, picture }: DrawnPerson, colour: Colour): Bitmap {
+  const data = picture.data.slice()
+  const { landmarks } = person
+  for (const side of ['left', 'right'] as const) {
+    const [shoulder, elbow, wrist] = [
+      landmarks[`${side}Shoulder`],
+      landmarks[`${side}Elbow`],
+      landmarks[`${side}Wrist`],
+    ]
+    const cuff = { x: wrist.x - 0.1 * (wrist.x - elbow.x), y: wrist.y - 0.1 * (wrist.y - elbow.y) }
+    const radii = [ARM_RADIUS, ARM_RADIUS, 0.7 * ARM_RADIUS]
+    const sleeve = fillCapsules(picture, [shoulder, elbow, cuff], radii)
+    for (let i = 0; i < sleeve.data.length; i++)
+      if (sleeve.data[i] && person.mask.data[i] > 0.5) data.set(colour, i * 3)
+  }
+  return { ...picture, data }
+}

@@ -1,0 +1,219 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DrapeError } from '../../../../api/shared/errors.ts'
+import { resizeBitmap } from '../../../../api/shared/image.ts'
+import { blendChange } from '../../../../worker/composite/blend.ts'
+import type { Engine, EngineContext, EngineResult } from '../../../../worker/engines/engine.ts'
+import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
+import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import type { LandmarkName } from '../../../../worker/person/person.ts'
+import { rgbToLab } from '../../../../worker/raster/colour.ts'
+import { dilate } from '../../../../worker/raster/morphology.ts'
+import { type Bitmap, bitmapToColours, type Mask, maskWhere, type Point } from '../../../../worker/raster/plane.ts'
+import { fillCapsules, fillPolygon } from '../../../../worker/raster/polygon.ts'
+import { type KnownGarment, readGarment } from '../../garment/garment-pictures.ts'
+import { FIGURES, type Figure, readFigure } from '../../person/pictures.ts'
+
+let models: Models
+let engine: Engine
+const garments = new Map<string, KnownGarment>()
+
+beforeAll(async () => {
+  models = await openModels('worker/models')
+  engine = createWarpEngine({ models })
+  for (const name of ['tshirt_mustard', 'tshirt_navy', 'longsleeve_grey', 'trousers_black'])
+    garments.set(name, await readGarment(name))
+})
+afterAll(() => models.release())
+
+const quiet: EngineContext = { signal: new AbortController().signal, onProgress: () => {} }
+
+function wear(person: Bitmap, garment: Bitmap, { hash = 'none', context = quiet } = {}): Promise<EngineResult> {
+  const options = { seed: 1, mode: 'balanced' as const }
+  return engine.run({ person, garment, garmentHash: hash, category: null, options }, context)
+}
+
+const garment = (name: string): Bitmap => {
+  const known = garments.get(name)
+  if (!known) throw new Error(`no garment ${name}`)
+  return known.picture
+}
+
+const refusal = async (run: Promise<unknown>) => {
+  const error = await run.then(
+    () => null,
+    (reason: unknown) => reason,
+  )
+  return error instanceof DrapeError ? { code: error.code, details: error.details } : error
+}
+
+async function readEyes(name: string): Promise<[Point, Point]> {
+  const { joints } = JSON.parse(await readFile(`test/fixtures/persons/${name}.json`, 'utf8'))
+  return [joints.right_eye, joints.left_eye]
+}
+
+// The walking figure's left hand is half behind its hip.
+const clearHands = (name: string) => (name === 'walk-full' ? (['right'] as const) : (['left', 'right'] as const))
+
+const meanLab = (picture: Bitmap, mask: Mask) => {
+  const { data } = rgbToLab(bitmapToColours(picture))
+  const sum = [0, 0, 0]
+  let count = 0
+  for (let i = 0; i < mask.data.length; i++) {
+    if (!mask.data[i]) continue
+    count++
+    for (let c = 0; c < 3; c++) sum[c] += data[i * 3 + c]
+  }
+  return sum.map((value) => value / count)
+}
+
+const apart = (a: readonly number[], b: readonly number[]) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+describe.each(FIGURES)('the warp engine on %s', (name) => {
+  let figure: Figure
+  let result: EngineResult
+  let picture: Bitmap
+  let joint: (landmark: LandmarkName) => Point
+
+  beforeAll(async () => {
+    figure = await readFigure(name)
+    joint = (landmark) => {
+      const found = figure.joints.find(([known]) => known === landmark)
+      if (!found) throw new Error(`${name} shows no ${landmark}`)
+      return found[1]
+    }
+    result = await wear(figure.picture, garment('tshirt_mustard'), { hash: 'mustard' })
+    picture = blendChange({ photo: figure.picture, ...result })
+  })
+
+  it('changes no byte outside of the change', () => {
+    const changed = result.change.data.filter((share) => share > 0).length
+    expect(changed).toBeGreaterThan(0.02 * result.change.data.length)
+    expect(changed).toBeLessThan(0.5 * result.change.data.length)
+    const touched = picture.data.filter(
+      (value, k) => result.change.data[Math.floor(k / 3)] === 0 && value !== figure.picture.data[k],
+    )
+    expect(touched.length).toBe(0)
+  })
+
+  it('changes nothing away from the person', () => {
+    const near = dilate(figure.mask, 0.05 * figure.bodyHeight)
+    expect(result.change.data.filter((share, i) => share > 0 && !near.data[i]).length).toBe(0)
+  })
+
+  it("shows the product's colour on the torso", () => {
+    const [left, right] = [joint('rightShoulder'), joint('leftShoulder')]
+    const [leftHip, rightHip] = [joint('rightHip'), joint('leftHip')]
+    const at = (share: number, down: number): Point => {
+      const top = { x: left.x + (right.x - left.x) * share, y: left.y + (right.y - left.y) * share }
+      const bottom = {
+        x: leftHip.x + (rightHip.x - leftHip.x) * share,
+        y: leftHip.y + (rightHip.y - leftHip.y) * share,
+      }
+      return { x: top.x + (bottom.x - top.x) * down, y: top.y + (bottom.y - top.y) * down }
+    }
+    const chest = fillPolygon(picture, [at(0.3, 0.2), at(0.7, 0.2), at(0.7, 0.33), at(0.3, 0.33)])
+    const known = garments.get('tshirt_mustard')
+    if (!known) throw new Error('the fixture is missing')
+    expect(apart(meanLab(picture, chest), meanLab(known.picture, known.mask))).toBeLessThan(5)
+  })
+
+  it('leaves face and hands as they are', async () => {
+    const eyes = await readEyes(name)
+    const span = Math.hypot(eyes[0].x - eyes[1].x, eyes[0].y - eyes[1].y)
+    const regions = [fillCapsules(picture, eyes, [1.2 * span, 1.2 * span])]
+    for (const side of clearHands(name)) {
+      const [elbow, wrist] = [joint(`${side}Elbow`), joint(`${side}Wrist`)]
+      const palm = { x: wrist.x + 0.25 * (wrist.x - elbow.x), y: wrist.y + 0.25 * (wrist.y - elbow.y) }
+      regions.push(fillCapsules(picture, [palm, palm], [3, 3]))
+    }
+    const kept = maskWhere(picture, (i) => regions.some((region) => region.data[i] === 1) && figure.mask.data[i] === 1)
+    const changed = result.change.data.filter((share, i) => share > 0.02 && kept.data[i]).length
+    expect(changed).toBe(0)
+  })
+})
+
+describe('the warp engine', () => {
+  it('takes an old long sleeve off the arm that a short one leaves bare', async () => {
+    const { picture: photo, joints } = await readFigure('crossed-half')
+    const result = await wear(photo, garment('tshirt_navy'), { hash: 'navy' })
+    const picture = blendChange({ photo, ...result })
+    const elbow = new Map(joints).get('rightElbow')
+    const [eye] = await readEyes('crossed-half')
+    if (!elbow) throw new Error('the fixture lacks an elbow')
+    const arm = fillCapsules(picture, [elbow, { x: elbow.x + 6, y: elbow.y - 30 }], [12, 12])
+    const cheek = fillCapsules(
+      picture,
+      [
+        { x: eye.x, y: eye.y + 32 },
+        { x: eye.x, y: eye.y + 36 },
+      ],
+      [8, 8],
+    )
+    expect(apart(meanLab(photo, arm), meanLab(photo, cheek))).toBeGreaterThan(30)
+    expect(apart(meanLab(picture, arm), meanLab(photo, cheek))).toBeLessThan(15)
+  })
+
+  it('gives the same result for the same pictures, with a garment seen before or not', async () => {
+    const { picture } = await readFigure('walk-full')
+    const first = await wear(picture, garment('longsleeve_grey'), { hash: 'grey' })
+    const again = await wear(picture, garment('longsleeve_grey'), { hash: 'grey' })
+    const fresh = await wear(picture, garment('longsleeve_grey'), { hash: 'the same under another name' })
+    expect(again.image).toEqual(first.image)
+    expect(fresh.change).toEqual(first.change)
+  })
+
+  it('draws large photos at no more than 1280 px and keeps their aspect', async () => {
+    const { picture } = await readFigure('heavy-half')
+    const large = await resizeBitmap(picture, { longest: 1500 })
+    const { image, change } = await wear(large, garment('tshirt_navy'), { hash: 'navy' })
+    expect([image.width, image.height, change.width, change.height]).toEqual([1024, 1280, 1024, 1280])
+  })
+
+  it('tells the milliseconds of every stage and how far it is', async () => {
+    const { picture } = await readFigure('apose-full')
+    const shares: number[] = []
+    const context = { ...quiet, onProgress: (share: number) => void shares.push(share) }
+    const { timings } = await wear(picture, garment('tshirt_navy'), { hash: 'navy', context })
+    expect(Object.keys(timings)).toEqual(
+      expect.arrayContaining(['person', 'garment', 'body', 'parts', 'place', 'warp', 'remove', 'shade', 'order']),
+    )
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b))
+    expect(shares.at(-1)).toBe(1)
+  })
+
+  it('refuses a photo that shows nobody', async () => {
+    const empty: Bitmap = { width: 300, height: 400, channels: 3, data: new Uint8Array(360_000).fill(190) }
+    expect(await refusal(wear(empty, garment('tshirt_navy')))).toMatchObject({ code: 'NO_PERSON_DETECTED' })
+  })
+
+  it('refuses trousers', async () => {
+    const { picture } = await readFigure('apose-full')
+    expect(await refusal(wear(picture, garment('trousers_black')))).toMatchObject({ code: 'RESULT_REJECTED' })
+  })
+
+  it('asks for a product photo without a wearer', async () => {
+    const { picture } = await readFigure('apose-full')
+    const { picture: worn } = await readFigure('heavy-half')
+    expect(await refusal(wear(picture, worn))).toEqual({
+      code: 'MISSING_REQUIRED_CLASSIFICATION',
+      details: { key: 'flat_lay' },
+    })
+  })
+
+  it("stops between two stages with the signal's reason", async () => {
+    const { picture } = await readFigure('apose-full')
+    const controller = new AbortController()
+    const reason = new Error('cancelled')
+    const shares: number[] = []
+    const context = {
+      signal: controller.signal,
+      onProgress: (share: number) => {
+        shares.push(share)
+        if (share >= 0.5) controller.abort(reason)
+      },
+    }
+    expect(await refusal(wear(picture, garment('tshirt_navy'), { hash: 'navy', context }))).toBe(reason)
+    expect(shares.filter((share) => share >= 0.5).length).toBe(1)
+  })
+})
