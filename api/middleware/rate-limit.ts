@@ -3,6 +3,7 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import { DrapeError } from '../shared/errors.ts'
 import type { Redis } from '../shared/queue.ts'
 import type { AppState } from '../state.ts'
+import { within } from '../time-limit.ts'
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** Requests a minute of an account without settings of its own. */
@@ -103,12 +104,4 @@ function settle(counting: Promise<RateLimiterRes>): Promise<Spent> {
       throw reason
     },
   )
-}
-
-function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

@@ -1,69 +1,69 @@
-import { type Database, rowType, sql } from '../shared/database.ts'
-import { Type } from '../shared/schema.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Static, Type } from '../shared/schema.ts'
 
-const Ahead = rowType(Type.Object({ ahead: Type.Integer() }))
+const PlaceRow = Type.Object({
+  accountId: Type.String(),
+  /** When it could have been started at first. */
+  since: Timestamp,
+  /** Those in the queue, as far as they stand before it. */
+  queued: Type.Integer(),
+  /** Those of its account that the relay takes before it; null when it is in the queue itself. */
+  earlier: Type.Union([Type.Integer(), Type.Null()]),
+  /** Of its account, in the queue or running. */
+  handed: Type.Integer(),
+})
+export type Place = Static<typeof PlaceRow>
+
+const LineRow = Type.Object({
+  accountId: Type.String(),
+  /** In the queue or running. */
+  handed: Type.Integer(),
+  waiting: Type.Integer(),
+  /** Since when the first of those that wait does so; null when none does. */
+  oldest: Type.Unsafe<Date | null>({}),
+})
+/** What one account has in line. */
+export type Line = Static<typeof LineRow>
+
 const Mean = rowType(Type.Object({ seconds: Type.Union([Type.Number(), Type.Null()]) }))
 
-/** Further back in an account's own line nobody counts: a position of more says "long" all the same. */
-const COUNTED = 1000
-/** Completed generations that an estimate is made from. */
+/** Further back in an account's own line nobody counts. */
+const COUNTED = 10_000
+/** Completed generations that the mean is taken of. */
 const SAMPLE = 50
 
 export type Waiting = ReturnType<typeof createWaiting>
 
-/** What can be said of generations that wait. */
+/** What can be known of generations that wait. */
 export function createWaiting(database: Database) {
   return {
-    /**
-     * How many waiting generations will be started before this one if nothing else comes in: those in the queue already, then
-     * those that the relay admits before it, where accounts take turns. Null when it does not wait any more.
-     */
-    countAhead: (generationId: string): Promise<number | null> =>
-      database.maybeOneFirst(sql.type(Ahead)`
-        with recursive mine as (
-          select outbox.generation_id, outbox.account_id, available_at, dispatched_at, outbox.created_at
-          from outbox join generations on generations.id = outbox.generation_id
-          where generation_id = ${generationId} and status = 'PENDING'
-        ), queued as (
-          select outbox.account_id, (outbox.dispatched_at, outbox.generation_id) as place
-          from outbox join generations on generations.id = outbox.generation_id
-          where dispatched_at is not null and status = 'PENDING'
-        ), turn as (
-          select mine.account_id, mine.created_at, mine.generation_id, (
-              select count(*) from outbox where outbox.account_id = mine.account_id and dispatched_at is not null
-            ) + (
-              select count(*) from (
-                select from outbox
-                where outbox.account_id = mine.account_id and dispatched_at is null
-                  and (outbox.available_at, outbox.generation_id) < (mine.available_at, mine.generation_id)
-                limit ${COUNTED}) as earlier
-            ) + 1 as turn
-          from mine where dispatched_at is null
-        ), others (account_id) as (
-          (select account_id from outbox where dispatched_at is null order by account_id limit 1)
-          union all
-          select (select account_id from outbox where dispatched_at is null and outbox.account_id > others.account_id
-            order by account_id limit 1)
-          from others where others.account_id is not null
-        ), admitted as (
-          select count(*) as count
-          from turn, others cross join lateral (
-            select next.created_at, next.generation_id,
-              (select count(*) from outbox where outbox.account_id = others.account_id and dispatched_at is not null)
-                + row_number() over (order by available_at, generation_id) as turn
-            from (
-              select created_at, generation_id, available_at from outbox
-              where outbox.account_id = others.account_id and dispatched_at is null and available_at <= now()
-              order by available_at, generation_id limit turn.turn
-            ) as next
-          ) as next
-          where others.account_id is not null
-            and (next.turn, next.created_at, next.generation_id) < (turn.turn, turn.created_at, turn.generation_id)
-        )
-        select (select count(*) from queued
-            where mine.dispatched_at is null or place < (mine.dispatched_at, mine.generation_id))
-          + (select count from admitted) as ahead
-        from mine`),
+    /** Null when the generation does not wait any more. */
+    findPlace: (generationId: string): Promise<Place | null> =>
+      database.maybeOne(sql.type(rowType(PlaceRow))`
+        select mine.account_id as "accountId", mine.available_at as since, (
+            select count(*) from outbox join generations on generations.id = outbox.generation_id
+            where outbox.dispatched_at is not null and status = 'PENDING' and (mine.dispatched_at is null
+              or (outbox.dispatched_at, outbox.generation_id) < (mine.dispatched_at, mine.generation_id))
+          ) as queued,
+          case when mine.dispatched_at is null then (
+            select count(*) from (
+              select from outbox
+              where outbox.account_id = mine.account_id and outbox.dispatched_at is null
+                and (outbox.available_at, outbox.generation_id) < (mine.available_at, mine.generation_id)
+              limit ${COUNTED}) as earlier) end as earlier, (
+            select count(*) from outbox
+            where outbox.account_id = mine.account_id and outbox.dispatched_at is not null
+          ) as handed
+        from outbox as mine join generations on generations.id = mine.generation_id
+        where mine.generation_id = ${generationId} and status = 'PENDING'`),
+
+    /** The lines of all accounts that have one. */
+    findLines: (): Promise<readonly Line[]> =>
+      database.any(sql.type(rowType(LineRow))`
+        select account_id as "accountId", count(dispatched_at) as handed,
+          count(*) filter (where dispatched_at is null) as waiting,
+          min(available_at) filter (where dispatched_at is null) as oldest
+        from outbox group by account_id`),
 
     /** Mean seconds that recent generations took a worker; null when there are none. */
     measureSeconds: (): Promise<number | null> =>

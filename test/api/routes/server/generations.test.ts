@@ -138,7 +138,7 @@ describe('generations', () => {
       const look = async ({ id, key }: { id: string; key: string }) => (await drape.call('GET', path(id), { key })).body
 
       const seen = await Promise.all(places.map(look))
-      expect(seen[0]).toMatchObject({ status: 'PENDING', queuePosition: 1 })
+      expect(seen[0]).toMatchObject({ status: 'PENDING', queuePosition: expect.any(Number) })
       const positions = seen.map(({ queuePosition }) => queuePosition)
       expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b))
       const estimates = seen.map(({ estimatedSeconds }) => estimatedSeconds)
