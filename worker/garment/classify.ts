@@ -1,4 +1,4 @@
-import { CATEGORIES, type Category, type GarmentKind } from './garment.ts'
+import { CATEGORIES, type Category, type GarmentKind, type SideLandmarks, type UpperGarment } from './garment.ts'
 import { GERMANIC_WORDS, JOINING_WORDS, ROMANCE_WORDS, WEAK_WORDS } from './garment-words.ts'
 
 /** What the caller says about a product. */
@@ -24,12 +24,32 @@ export function categoryOfOutline(kind: GarmentKind): Category {
   return kind === 'top' ? 'tops' : 'bottoms'
 }
 
-/** How a garment is shown on its product photo. */
-export type GarmentType = 'flat_lay' | 'ghost_mannequin' | 'on_model'
-
 /** True when a person detected in a product photo is really there: the detector's score and the landmark model's presence, 0 to 1. */
 export function isWorn({ score, presence }: { score: number; presence: number }): boolean {
   return score >= 0.5 && presence >= 0.8
+}
+
+/** How a product photo without a wearer shows its garment. */
+export type Presentation = 'flat_lay' | 'ghost_mannequin'
+
+// Flat cuts spread short sleeves at about 53° below level; on a mannequin they hang.
+const HANGING_DEGREES = 63
+
+/**
+ * A guess from the landmarks alone: a mannequin stands upright, and short sleeves hang down at its sides. Long sleeves hang on
+ * a table too, so that garments with them, and those without any, pass for laid out flat.
+ */
+export function guessPresentation({ landmarks, angle }: Pick<UpperGarment, 'landmarks' | 'angle'>): Presentation {
+  if (Math.abs(angle) > 2) return 'flat_lay'
+  return landmarks.every(hasShortHangingSleeve) ? 'ghost_mannequin' : 'flat_lay'
+}
+
+function hasShortHangingSleeve({ shoulder, hem, sleeveOuter, sleeveInner }: SideLandmarks): boolean {
+  if (!sleeveOuter || !sleeveInner) return false
+  const across = Math.abs((sleeveOuter.x + sleeveInner.x) / 2 - shoulder.x)
+  const down = (sleeveOuter.y + sleeveInner.y) / 2 - shoulder.y
+  const length = Math.hypot(across, down)
+  return length < 0.55 * (hem.y - shoulder.y) && Math.atan2(down, across) > (HANGING_DEGREES * Math.PI) / 180
 }
 
 // A garment's name in a title is its head noun: the last of Germanic words ("shirt dress" is a dress, "dress shirt" a

@@ -1,5 +1,6 @@
 import type { Bitmap, Colours } from '../raster/plane.ts'
 import { type Affine, resizeAreaColours } from '../raster/sample.ts'
+import { guessPresentation, type Presentation } from './classify.ts'
 import { cutOut } from './cut-out.ts'
 import type { Category, CutOut, UpperGarment } from './garment.ts'
 import { findNeckline } from './neckline.ts'
@@ -13,6 +14,7 @@ export interface PreparedUpperGarment extends UpperGarment {
   readonly armpitDepths: readonly [number, number]
   /** True for a sleeve that touches the body below its armpit, so that the armpit is a guess. */
   readonly guessedArmpits: readonly [boolean, boolean]
+  readonly presentation: Presentation
 }
 
 export type PreparedGarment = PreparedUpperGarment | TrousersOutline | SkirtOutline
@@ -51,6 +53,7 @@ function prepareUpper(cut: CutOut, outline: UpperOutline): PreparedUpperGarment 
     necklineFound: neckline.found,
     armpitDepths: outline.armpitDepths,
     guessedArmpits: outline.guessedArmpits,
+    presentation: guessPresentation(outline),
   }
 }
 

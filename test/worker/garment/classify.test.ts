@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { categoryFromWords, categoryOfOutline, isWorn } from '../../../worker/garment/classify.ts'
+import { categoryFromWords, categoryOfOutline, guessPresentation, isWorn } from '../../../worker/garment/classify.ts'
 
 describe('categoryFromWords', () => {
   it.each([
@@ -60,4 +60,27 @@ it('a garment counts as worn only when both models are sure of a person', () => 
   expect(isWorn({ score: 0.97, presence: 0.999 })).toBe(true)
   expect(isWorn({ score: 0.51, presence: 0.48 })).toBe(false)
   expect(isWorn({ score: 0.2, presence: 0.9 })).toBe(false)
+})
+
+describe('guessPresentation', () => {
+  const side = (sign: number, cuff: readonly [number, number]) => ({
+    neck: { x: 10 * sign, y: 0 },
+    shoulder: { x: 22 * sign, y: 4 },
+    armpit: { x: 26 * sign, y: 24 },
+    hem: { x: 25 * sign, y: 70 },
+    sleeveOuter: { x: (cuff[0] + 5) * sign, y: cuff[1] },
+    sleeveInner: { x: (cuff[0] - 5) * sign, y: cuff[1] },
+  })
+  const shirt = (cuff: readonly [number, number], angle = 0) =>
+    guessPresentation({ landmarks: [side(-1, cuff), side(1, cuff)], angle })
+
+  it('takes short sleeves that hang for a mannequin', () => {
+    expect(shirt([28, 27])).toBe('ghost_mannequin')
+  })
+
+  it('takes spread sleeves, long sleeves and turned garments for laid out flat', () => {
+    expect(shirt([36, 22])).toBe('flat_lay')
+    expect(shirt([32, 58])).toBe('flat_lay')
+    expect(shirt([28, 27], 5)).toBe('flat_lay')
+  })
 })
