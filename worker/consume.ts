@@ -54,11 +54,13 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
 
 async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): Promise<TryOnResult> {
   const { person, product, logoKey } = job
-  const [photo, garment, logo] = await Promise.all([
-    options.storage.get(person.objectKey),
-    loadProductImage(job, options),
-    logoKey === null ? null : options.loadLogo(logoKey),
-  ])
+  const [photo, garment, logo] = await lease.during(
+    Promise.all([
+      options.storage.get(person.objectKey),
+      loadProductImage(job, options),
+      logoKey === null ? null : options.loadLogo(logoKey),
+    ]),
+  )
   if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo of the person does not exist any more.')
   const result = await options.inference.run(
     'try-on',
@@ -135,6 +137,8 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
 interface Lease {
   readonly signal: AbortSignal
   readonly report: (share: number) => void
+  /** What the work resolves to; rejects at once when the lease is lost. */
+  during<T>(work: Promise<T>): Promise<T>
   isLost(): boolean
   end(): void
 }
@@ -147,9 +151,12 @@ function keepLease(
   const abort = new AbortController()
   let progress = 0
   let lost = false
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  over.catch(() => {})
   const lose = (reason: string) => {
     lost = true
     abort.abort(new Error(reason))
+    reject(abort.signal.reason)
   }
   const renewal = setInterval(async () => {
     try {
@@ -165,6 +172,7 @@ function keepLease(
     report: (share) => {
       progress = share
     },
+    during: (work) => Promise.race([work, over]),
     isLost: () => lost,
     end: () => {
       clearInterval(renewal)

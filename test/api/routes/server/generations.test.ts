@@ -1,4 +1,5 @@
-import { createConnection } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, createConnection } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generationChannel } from '../../../../api/shared/generation.ts'
@@ -51,11 +52,16 @@ describe('generations', () => {
   })
 
   const path = (id: string, action = '') => `/tryon/v1/generations/${id}${action}`
-  const accept = async (output: object = {}, key = drape.apiKey, image = imageId): Promise<string> => {
+  const URL_OF_NOTHING = { source: { url: 'https://shop.invalid/shirt.jpg' } }
+  const accept = async (
+    output: object = {},
+    product: object = URL_OF_NOTHING,
+    { key = drape.apiKey, image = imageId } = {},
+  ): Promise<string> => {
     const answer = await drape.call('POST', '/tryon/v1/try-on', {
       key,
       body: {
-        products: [{ externalId: 'shirt', images: [{ source: { url: 'https://shop.invalid/shirt.jpg' } }] }],
+        products: [{ externalId: 'shirt', images: [product] }],
         person: { image: { source: { id: image } } },
         output,
       },
@@ -93,6 +99,28 @@ describe('generations', () => {
       expect(await generations.renew({ id, attempt: 1, progress: 0.5 })).toBe(false)
       expect(await generations.complete({ id, attempt: 1, outcome: OUTCOME })).toBe(false)
       expect(await drape.balance()).toBe(before)
+    })
+
+    it('while a worker waits for its product image: the worker is free for the next', async () => {
+      let isFetching = true
+      const shop = createServer((request) => {
+        request.once('close', () => {
+          isFetching = false
+        })
+      })
+      await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+      const { port } = shop.address() as AddressInfo
+      const worker = await drape.startWorker({ FETCH_ALLOW_PORTS: `80,443,${port}` })
+      const id = await accept({}, { source: { url: `http://127.0.0.1:${port}/never.jpg` } })
+      const next = await accept({ engine: 'mock' })
+      await until(async () => (await drape.call('GET', path(id))).body.status === 'PROCESSING')
+      await drape.call('POST', path(id, '/cancel'))
+      expect(await drape.finish(next)).toMatchObject({ status: 'FAILED', errorCode: 'PRODUCT_IMAGE_FETCH_FAILED' })
+      expect(isFetching).toBe(true)
+      expect((await drape.call('GET', path(id))).body.errorCode).toBe('GENERATION_CANCELLED')
+      await worker.end()
+      shop.closeAllConnections()
+      shop.close()
     })
 
     it('after its end: nothing changes', async () => {
@@ -133,8 +161,9 @@ describe('generations', () => {
           .imageId
       const [busyImage, quietImage] = [await upload(busy.apiKey), await upload(quiet.apiKey)]
       const places: { id: string; key: string }[] = []
-      for (let i = 0; i < 8; i++) places.push({ id: await accept({}, busy.apiKey, busyImage), key: busy.apiKey })
-      const late = { id: await accept({}, quiet.apiKey, quietImage), key: quiet.apiKey }
+      for (let i = 0; i < 8; i++)
+        places.push({ id: await accept({}, URL_OF_NOTHING, { key: busy.apiKey, image: busyImage }), key: busy.apiKey })
+      const late = { id: await accept({}, URL_OF_NOTHING, { key: quiet.apiKey, image: quietImage }), key: quiet.apiKey }
       const look = async ({ id, key }: { id: string; key: string }) => (await drape.call('GET', path(id), { key })).body
 
       const seen = await Promise.all(places.map(look))
