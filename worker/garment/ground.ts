@@ -92,15 +92,17 @@ function fitSurface({ count, terms, values }: FrameSamples, kept: Uint8Array): F
 }
 
 function residualsOf({ count, terms, values }: FrameSamples, surface: Float64Array): Float64Array {
-  return Float64Array.from({ length: count }, (_, i) => {
+  const residuals = new Float64Array(count)
+  for (let i = 0; i < count; i++) {
     let sum = 0
     for (let c = 0; c < 3; c++) {
       let difference = values[3 * i + c]
       for (let a = 0; a < TERMS; a++) difference -= terms[i * TERMS + a] * surface[a * 3 + c]
       sum += difference * difference
     }
-    return Math.sqrt(sum)
-  })
+    residuals[i] = Math.sqrt(sum)
+  }
+  return residuals
 }
 
 function median(values: Float64Array): number {

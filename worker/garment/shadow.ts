@@ -1,5 +1,5 @@
 import { gaussianBlur, gradientLength } from '../raster/filter.ts'
-import { type Colours, channelOf, createPlane, type Plane } from '../raster/plane.ts'
+import { type Colours, channelOf, type Plane } from '../raster/plane.ts'
 import type { Ground } from './ground.ts'
 
 /** How every pixel compares with the ground behind it; all of the picture's size. */
@@ -17,36 +17,36 @@ export interface GroundComparison {
 /** Compares a picture (CIE Lab) with its ground. */
 export function compareWithGround(lab: Colours, { surface }: Ground): GroundComparison {
   const { width, height, data } = lab
-  const difference = createPlane(lab)
-  const light = createPlane(lab)
-  const tint = createPlane(lab)
-  const rows = [0, 1, 2].map((channel) => rowCurves(surface, channel, height))
+  const difference = new Float32Array(width * height)
+  const light = new Float32Array(width * height)
+  const tint = new Float32Array(width * height)
   for (let y = 0, i = 0, j = 0; y < height; y++) {
-    const [l0, l1, l2] = rows.map((row) => row[y])
+    const [l0, l1, l2] = rowCurve(surface, 0, (2 * y) / height - 1)
+    const [a0, a1, a2] = rowCurve(surface, 1, (2 * y) / height - 1)
+    const [b0, b1, b2] = rowCurve(surface, 2, (2 * y) / height - 1)
     for (let x = 0; x < width; x++, i++, j += 3) {
       const u = (2 * x) / width - 1
-      const groundL = l0.start + u * (l0.slope + u * l0.bend)
-      const groundA = l1.start + u * (l1.slope + u * l1.bend)
-      const groundB = l2.start + u * (l2.slope + u * l2.bend)
+      const groundL = l0 + u * (l1 + u * l2)
+      const groundA = a0 + u * (a1 + u * a2)
+      const groundB = b0 + u * (b1 + u * b2)
       const dl = data[j] - groundL
       const da = data[j + 1] - groundA
       const db = data[j + 2] - groundB
-      difference.data[i] = Math.sqrt(dl * dl + da * da + db * db)
+      difference[i] = Math.sqrt(dl * dl + da * da + db * db)
       const ratio = Math.min(2, Math.max(0, data[j] / Math.max(1, groundL)))
-      light.data[i] = ratio
+      light[i] = ratio
       const ta = data[j + 1] - ratio * groundA
       const tb = data[j + 2] - ratio * groundB
-      tint.data[i] = Math.sqrt(ta * ta + tb * tb)
+      tint[i] = Math.sqrt(ta * ta + tb * tb)
     }
   }
-  return { difference, light, tint, gradient: gradientLength(gaussianBlur(channelOf(lab, 0), 1)) }
+  const plane = (values: Float32Array): Plane => ({ width, height, data: values })
+  const gradient = gradientLength(gaussianBlur(channelOf(lab, 0), 1))
+  return { difference: plane(difference), light: plane(light), tint: plane(tint), gradient }
 }
 
-// One channel of the ground along every row of the picture: start + slope · x + bend · x².
-function rowCurves(surface: Float64Array, channel: number, height: number) {
+// One channel of the ground along the row at `y` (−1 to 1): factors of 1, x, x².
+function rowCurve(surface: Float64Array, channel: number, y: number): readonly [number, number, number] {
   const [one, ofX, ofY, ofXX, ofXY, ofYY] = [0, 1, 2, 3, 4, 5].map((term) => surface[term * 3 + channel])
-  return Array.from({ length: height }, (_, row) => {
-    const y = (2 * row) / height - 1
-    return { start: one + ofY * y + ofYY * y * y, slope: ofX + ofXY * y, bend: ofXX }
-  })
+  return [one + ofY * y + ofYY * y * y, ofX + ofXY * y, ofXX]
 }

@@ -1,7 +1,7 @@
 import { type Cluster, createRandom, kMeans } from '../raster/clusters.ts'
 import { type Component, connectedComponents, connectedToBorder, keepComponents } from '../raster/components.ts'
-import { boxBlur, gaussianBlur } from '../raster/filter.ts'
-import { close, invert, open } from '../raster/morphology.ts'
+import { gaussianBlur } from '../raster/filter.ts'
+import { close, dilate, invert, open } from '../raster/morphology.ts'
 import { type Colours, countSet, createMask, type Mask, maskToPlane, threshold } from '../raster/plane.ts'
 import type { Ground } from './ground.ts'
 import type { GroundComparison } from './shadow.ts'
@@ -145,11 +145,11 @@ function columnsOf(mask: Mask): { left: number; right: number } {
 // The dark rim right under the cloth is too sharp for the soft shadow: there the garment's own colours decide. Far from known
 // ground, as deep in the gap under a sleeve, they must decide clearly.
 function addContactShadow(picture: GroundedPicture, ground: Mask, inStripes: Mask): Mask {
-  const core = invert(within(ground, Math.max(3, Math.round(0.02 * longSide(ground)))))
+  const core = invert(dilate(ground, Math.max(3, 0.02 * longSide(ground))))
   const palette = paletteOf(picture.lab, core)
   if (palette.length === 0) return ground
   const { light, tint } = picture.comparison
-  const near = within(ground, Math.round(0.035 * longSide(ground)))
+  const near = dilate(ground, 0.035 * longSide(ground))
   const joined = createMask(ground)
   for (let i = 0; i < joined.data.length; i++) {
     if (ground.data[i]) joined.data[i] = 1
@@ -162,16 +162,11 @@ function addContactShadow(picture: GroundedPicture, ground: Mask, inStripes: Mas
   return open(orMask(connectedToBorder(joined), ground), 2)
 }
 
-// Pixels with a set pixel within a square of (2·radius + 1) px around them.
-function within(mask: Mask, radius: number): Mask {
-  return threshold(boxBlur(maskToPlane(mask), radius), 1e-5)
-}
-
 function paletteOf(lab: Colours, core: Mask): Cluster[] {
   const inside = countSet(core)
   if (inside <= 500) return []
   const random = createRandom(1)
-  const share = Math.min(1, 8000 / inside)
+  const share = Math.min(1, 4000 / inside)
   const samples: number[] = []
   for (let i = 0; i < core.data.length; i++) {
     if (core.data[i] && random() < share) samples.push(lab.data[3 * i], lab.data[3 * i + 1], lab.data[3 * i + 2])

@@ -2,7 +2,7 @@ import { distanceTo } from './distance.ts'
 import { type Mask, maskWhere, type Plane } from './plane.ts'
 
 // Up to this radius it is cheaper to stamp discs than to measure the distance of every pixel.
-const STAMPED_RADIUS = 24
+const STAMPED_RADIUS = 32
 
 /** Grows the set pixels by a disc of `radius` px (Euclidean). */
 export function dilate(mask: Mask, radius: number): Mask {
