@@ -31,7 +31,7 @@ export function findNeckline(image: Colours, contour: readonly Point[], corners:
   if (dip > OPEN_DIP) return { points: resample(rim, POINTS), found: true, depth: dip }
   const patch = collarPatch(image, corners)
   const path = findPath(measureCollarEdges(patch))
-  const radii = path ? smooth(path.steps.map(radiusAt)) : usualRadii()
+  const radii = path ? smooth(smooth(path.steps.map(radiusAt))) : usualRadii()
   const points = drawPath(patch, radii).map(patch.toImage)
   return { points: resample(points, POINTS), found: path !== null, depth: path?.depth ?? USUAL_DEPTH }
 }
@@ -112,12 +112,19 @@ function usualRadii(): number[] {
   })
 }
 
+// Cut cloth runs in even curves: what wavers from ray to ray is the edge detector.
+const SMOOTHINGS = 12
+
 function smooth(radii: readonly number[]): number[] {
-  return radii.map((r, i) => {
-    const before = radii[Math.max(0, i - 1)]
-    // Straight down the other half continues the curve; it stays as it is, so that a V keeps its point.
-    return i === radii.length - 1 ? r : (before + 2 * r + radii[i + 1]) / 4
-  })
+  let smoothed = [...radii]
+  for (let round = 0; round < SMOOTHINGS; round++) {
+    smoothed = smoothed.map((r, i) => {
+      const before = smoothed[Math.max(0, i - 1)]
+      // Straight down the other half continues the curve; it stays as it is, so that a V keeps its point.
+      return i === radii.length - 1 ? r : (before + 2 * r + smoothed[i + 1]) / 4
+    })
+  }
+  return smoothed
 }
 
 function drawPath({ corners: [left, right], width }: CollarPatch, radii: readonly number[]): Point[] {
