@@ -11,36 +11,34 @@ export interface FieldSampler {
 /** Bilinear, with half-pixel centres; all `planes` have one size. */
 export function createFieldSampler(planes: readonly Plane[], size: Size): FieldSampler {
   const { width, height } = planes[0]
-  const count = planes.length
-  const stack = interleave(planes)
-  const row = new Float32Array(width * count)
-  const values = new Float32Array(count)
+  const rows = planes.map(() => new Float32Array(width + 1))
+  const values = new Float32Array(planes.length)
   const columns = positions(width, size.width)
-  const rows = positions(height, size.height)
+  const lines = positions(height, size.height)
   return {
     moveTo(y) {
-      const upper = rows.before[y] * width * count
-      const lower = Math.min(rows.before[y] + 1, height - 1) * width * count
-      const share = rows.share[y]
-      for (let k = 0; k < row.length; k++) row[k] = stack[upper + k] + (stack[lower + k] - stack[upper + k]) * share
+      const upper = lines.before[y] * width
+      const lower = Math.min(lines.before[y] + 1, height - 1) * width
+      for (let p = 0; p < planes.length; p++) mixRows(planes[p].data, rows[p], { upper, lower, share: lines.share[y] })
     },
     fieldsAt(x) {
-      const left = columns.before[x] * count
-      const right = Math.min(columns.before[x] + 1, width - 1) * count
+      const left = columns.before[x]
       const share = columns.share[x]
-      for (let k = 0; k < count; k++) values[k] = row[left + k] + (row[right + k] - row[left + k]) * share
+      for (let p = 0; p < rows.length; p++) values[p] = rows[p][left] + (rows[p][left + 1] - rows[p][left]) * share
       return values
     },
   }
 }
 
-function interleave(planes: readonly Plane[]): Float32Array {
-  const count = planes.length
-  const stack = new Float32Array(planes[0].data.length * count)
-  for (const [p, { data }] of planes.entries()) {
-    for (let i = 0, k = p; i < data.length; i++, k += count) stack[k] = data[i]
-  }
-  return stack
+// The row is one longer than the plane is wide: its last value stands twice.
+function mixRows(
+  data: Float32Array,
+  row: Float32Array,
+  { upper, lower, share }: { upper: number; lower: number; share: number },
+): void {
+  const width = row.length - 1
+  for (let x = 0; x < width; x++) row[x] = data[upper + x] + (data[lower + x] - data[upper + x]) * share
+  row[width] = row[width - 1]
 }
 
 function positions(from: number, to: number): { before: Int32Array; share: Float32Array } {

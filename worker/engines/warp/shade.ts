@@ -61,24 +61,15 @@ export function measureLight({ person, body, parts, regions }: FittingRegions): 
 
 /**
  * The garment's layers under that light; the product keeps its colour: when the torso would differ by more than 4.5 (mean
- * ΔE, CIE 1976) all shading is weakened in proportion.
+ * ΔE, CIE 1976) all shading is weakened in proportion. The layers are shaded where they are, for they are large.
  */
-export function shadeLayers(layers: GarmentLayers, light: Light): GarmentLayers {
+export function shadeLayers(layers: GarmentLayers, light: Light): void {
   const torsoLight = resizeBilinear(light.torso, layers.torso)
   const sleeveLight = resizeBilinear(light.sleeves, layers.torso)
   const strength = Math.min(1, MOST_DIFFERENCE / Math.max(1e-6, torsoDifference(layers.torso, torsoLight)))
-  return {
-    ...layers,
-    torso: shade(layers.torso, strength, (i) => torsoLight.data[i]),
-    sleeves: layers.sleeves.map((sleeve) => ({
-      ...sleeve,
-      layer: shade(
-        sleeve.layer,
-        strength,
-        (i) => sleeveLight.data[i] * (1 - 0.16 * Math.min(1, Math.abs(sleeve.across.data[i])) ** 3),
-      ),
-    })),
-  }
+  shade(layers.torso, strength, (i) => torsoLight.data[i])
+  for (const { layer, across } of layers.sleeves)
+    shade(layer, strength, (i) => sleeveLight.data[i] * (1 - 0.16 * Math.min(1, Math.abs(across.data[i])) ** 3))
 }
 
 const MOST_DIFFERENCE = 4.5
@@ -164,20 +155,18 @@ function torsoDifference(torso: Colours, light: Plane): number {
 const EDGE_FROM = 0.2
 const EDGE_TO = 0.75
 
-function shade(layer: Colours, strength: number, lightAt: (index: number) => number): Colours {
-  const data = new Float32Array(layer.data.length)
+function shade({ data }: Colours, strength: number, lightAt: (index: number) => number): void {
   for (let i = 0, k = 0; k < data.length; i++, k += 4) {
-    const soft = layer.data[k + 3]
+    const soft = data[k + 3]
     if (soft === 0) continue
     const alpha = 255 * clamp((soft / 255 - EDGE_FROM) / (EDGE_TO - EDGE_FROM), 0, 1)
     const light = lightAt(i)
     for (let c = k; c < k + 3; c++) {
-      const value = (layer.data[c] * alpha) / soft
+      const value = (data[c] * alpha) / soft
       data[c] = value + (lit(value, alpha, light) - value) * strength
     }
     data[k + 3] = alpha
   }
-  return { ...layer, data }
 }
 
 // A premultiplied value under the light. The small addition lets black cloth show folds.

@@ -19,7 +19,7 @@ export interface View {
   readonly scale: number
 }
 
-const ANALYSED_SIDE = 720
+const ANALYSED_SIDE = 600
 
 /** Looks at the person's upper body, or with `long` at all of it, and a margin of ground around. */
 export async function createView(frame: Bitmap, person: Person, { long }: { long: boolean }): Promise<View> {

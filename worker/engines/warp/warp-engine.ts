@@ -72,9 +72,9 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const placement = await stages.run('place', 0.7, () => placeGarment({ person, body, parts, garment }))
   const { fitting: placed, view } = focusOn(whole, { person, body, parts, placement })
   const { analysed, drawn, scale } = view
-  const warped = await stages.run('warp', 0.8, () => warpGarment(garment, placed.placement, { size: drawn, scale }))
+  const layers = await stages.run('warp', 0.8, () => warpGarment(garment, placed.placement, { size: drawn, scale }))
   const fitting = await stages.run('regions', 0.82, () => ({ ...placed, regions: findRegions(placed) }))
-  const layers = await stages.run('shade', 0.85, () => shadeLayers(warped, measureLight(fitting)))
+  await stages.run('shade', 0.85, () => shadeLayers(layers, measureLight(fitting)))
   const flat = await stages.run('flatten', 0.87, () => flattenLayers(layers, analysed))
   const removal = await stages.run('remove', 0.93, () =>
     removeOldGarment(fitting, { picture: bitmapToColours(analysed), garment: flat }),
@@ -84,7 +84,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   )
   const result = { ...intoFrame(frame, view, composed), timings: stages.timings }
   checkResult(result, frame, seen.box)
-  return { ...result, warnings: [...new Set([...placement.warnings, ...warped.warnings, ...removal.warnings])] }
+  return { ...result, warnings: [...new Set([...placement.warnings, ...layers.warnings, ...removal.warnings])] }
 }
 
 /** Runs stages one after the other; between them an abort can arrive and is obeyed. */
