@@ -124,7 +124,7 @@ function statement(call: Acceptance) {
     : sql.fragment`excluded.valid_for_days`
   return sql.type(rowType(Verdict))`
     with account as (
-      select id, balance, is_active, retention_days, settings, logo_key from accounts where id = ${call.accountId} for update
+      select id, balance, is_active, retention_days, settings, logo_key from accounts where id = ${call.accountId} for no key update
     ), quota as (
       select ${isWithinQuota} as holds from account
     ), image as (

@@ -164,12 +164,7 @@ export function createGenerations(database: Database, announce: (change: Generat
       moves(moving`
         with again as (
           update generations
-          set status = case when attempt >= ${MAX_ATTEMPTS} then 'FAILED' else 'PENDING' end,
-              error_code = case when attempt >= ${MAX_ATTEMPTS} then 'GENERATION_FAILED' end,
-              error_message = case when attempt >= ${MAX_ATTEMPTS} then ${GAVE_UP} end,
-              finished_at = case when attempt >= ${MAX_ATTEMPTS} then now_ms() end,
-              attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
-              lease_until = null, progress = null, updated_at = ${nextUpdate}
+          set ${anotherAttempt}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           returning ${touched}
         ), ended as (select id, account_id, cost from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(delaySeconds)}
@@ -184,12 +179,7 @@ export function createGenerations(database: Database, announce: (change: Generat
           order by lease_until limit ${limit} for update skip locked
         ), again as (
           update generations
-          set status = case when attempt >= ${MAX_ATTEMPTS} then 'FAILED' else 'PENDING' end,
-              error_code = case when attempt >= ${MAX_ATTEMPTS} then 'GENERATION_FAILED' end,
-              error_message = case when attempt >= ${MAX_ATTEMPTS} then ${GAVE_UP} end,
-              finished_at = case when attempt >= ${MAX_ATTEMPTS} then now_ms() end,
-              attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
-              lease_until = null, progress = null, updated_at = ${nextUpdate}
+          set ${anotherAttempt}
           from lost where generations.id = lost.id
           returning ${touched}
         ), ended as (select id, account_id, cost from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(0)}
@@ -216,17 +206,30 @@ export function createGenerations(database: Database, announce: (change: Generat
   }
 }
 
-const GAVE_UP = 'The generation failed after several attempts.'
+/** PENDING under the next attempt, or FAILED when this was the last one. */
+const anotherAttempt = sql.fragment`
+  status = case when attempt >= ${MAX_ATTEMPTS} then 'FAILED' else 'PENDING' end,
+  error_code = case when attempt >= ${MAX_ATTEMPTS} then 'GENERATION_FAILED' end,
+  error_message = case when attempt >= ${MAX_ATTEMPTS} then 'The generation failed after several attempts.' end,
+  finished_at = case when attempt >= ${MAX_ATTEMPTS} then now_ms() end,
+  attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
+  lease_until = null, progress = null, updated_at = ${nextUpdate}`
 
-/** Gives the credit of everything in `ended` back and drops its outbox row. The ledger's unique index makes it once. */
+/**
+ * Gives the credit of everything in `ended` back and drops its outbox row. The ledger's unique index makes it once; accounts are
+ * locked in the order of their ids, so that two of these never wait for each other in a circle.
+ */
 const refundEnded = sql.fragment`
   entries as (
     insert into ledger (account_id, amount, kind, generation_id)
     select account_id, cost, 'refund', id from ended where cost > 0
     returning account_id, amount
   ), sums as (select account_id, sum(amount) as amount from entries group by account_id
+  ), owners as (
+    select accounts.id, sums.amount from accounts join sums on sums.account_id = accounts.id
+    order by accounts.id for no key update of accounts
   ), refunded as (
-    update accounts set balance = balance + sums.amount from sums where accounts.id = sums.account_id
+    update accounts set balance = balance + owners.amount from owners where accounts.id = owners.id
   ), cleared as (delete from outbox using ended where generation_id = ended.id)`
 
 /** Puts everything in `again` that waits once more back on the relay's list, under its new attempt. */
