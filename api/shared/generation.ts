@@ -35,7 +35,13 @@ export const ENGINES = {
 } as const
 export type EngineName = keyof typeof ENGINES
 
-export const ClassificationsSchema = Type.Record(Type.String(), Type.Unknown(), { maxProperties: 20 })
+export const ClassificationsSchema = Type.Record(Type.String(), Type.Unknown(), {
+  maxProperties: 20,
+  description:
+    `What the image shows. Known are type (${GARMENT_TYPES.join(', ')}), view (front, back, side) and category ` +
+    `(${CATEGORIES.join(', ')}); on_model: true is the same as type: on_model. Other keys are stored and returned.`,
+  examples: [{ type: 'flat_lay', view: 'front' }],
+})
 
 /** One image of a product: either fetched from `sourceUrl`, or stored bytes under `objectKey`. */
 export const ProductImageSchema = Type.Object({

@@ -2,10 +2,11 @@ import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import type { PersonPhotos } from '../../person-photos.ts'
 import { DrapeError } from '../../shared/errors.ts'
-import { compileParser, Type } from '../../shared/schema.ts'
+import { compileParser } from '../../shared/schema.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import { readUpload } from '../../uploaded-file.ts'
+import { UploadFields } from './images.schema.ts'
 import { translateUpload } from './legacy.ts'
 
 export interface ImagesOptions {
@@ -17,13 +18,7 @@ export interface ImagesOptions {
 /** Seconds that a preview link works. */
 const PREVIEW_SECONDS = 900
 
-const parseFields = compileParser(
-  Type.Object({
-    crop: Type.Boolean({ default: true }),
-    externalUserId: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-    keepForDays: Type.Optional(Type.Enum([1, 3, 7])),
-  }),
-)
+const parseFields = compileParser(UploadFields)
 
 /** POST /images/upload */
 export function imageRoutes(options: ImagesOptions): Router<AppState> {

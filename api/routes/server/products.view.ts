@@ -1,8 +1,9 @@
 import type { ProductImage } from '../../shared/generation.ts'
-import type { ProductRecord, ProductStatistics } from '../../stores/products.ts'
+import type { ProductStatistics as Counted, ProductRecord } from '../../stores/products.ts'
+import type { Product, ProductStatistics } from './products.schema.ts'
 
 /** A product as callers see it. */
-export function presentProduct(product: ProductRecord) {
+export function presentProduct(product: ProductRecord): Product {
   const { externalId, title, description, images, metadata, validForDays } = product
   return {
     externalId,
@@ -23,7 +24,7 @@ function presentImage({ sourceUrl, order, classifications }: ProductImage) {
   return { sourceUrl, order, classifications }
 }
 
-export function presentStatistics({ total, completed, failed, averageMs }: ProductStatistics) {
+export function presentStatistics({ total, completed, failed, averageMs }: Counted): ProductStatistics {
   return {
     totalGenerations: total,
     completedGenerations: completed,

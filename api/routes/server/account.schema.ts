@@ -1,0 +1,16 @@
+import { type Static, Type } from '../../shared/schema.ts'
+
+const creditBalance = Type.Integer({ minimum: 0, description: 'Generations that can still be asked for.' })
+
+export const Account = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  email: Type.Optional(Type.String()),
+  creditBalance,
+  isActive: Type.Boolean(),
+  createdAt: Type.String({ format: 'date-time' }),
+})
+export type Account = Static<typeof Account>
+
+export const Credits = Type.Object({ creditBalance })
+export type Credits = Static<typeof Credits>

@@ -1,0 +1,51 @@
+import { ClassificationsSchema } from '../../shared/generation.ts'
+import { Type } from '../../shared/schema.ts'
+import { ExternalUserId, KeepForDays } from './images.schema.ts'
+import { CatalogProductBody, FileKey, ProductBody, ProductImageBody, WebAddress } from './products.schema.ts'
+import { Output, PersonSource, TryOnBody } from './try-on.schema.ts'
+
+// What `legacy.ts` translates, for those who read the document; what is validated is the translation.
+
+/** `source` is optional because its fields may stand beside it. */
+const FlatImage = Type.Object({
+  source: Type.Optional(ProductImageBody.properties.source),
+  url: Type.Optional(Type.String({ ...WebAddress, deprecated: true })),
+  fileKey: Type.Optional(Type.String({ ...FileKey, deprecated: true })),
+  classifications: Type.Optional(ClassificationsSchema),
+})
+
+const FlatProduct = Type.Object({
+  ...ProductBody.properties,
+  images: Type.Optional(Type.Array(FlatImage, { minItems: 1, maxItems: 10 })),
+})
+
+export const LegacyTryOnBody = Type.Object(
+  {
+    products: Type.Optional(Type.Array(FlatProduct, { minItems: 1, maxItems: 1 })),
+    product: Type.Optional(FlatProduct),
+    person: Type.Optional(TryOnBody.properties.person),
+    customer: Type.Optional(
+      Type.Union([Type.Object({ source: PersonSource }), PersonSource], { description: 'Older person.image.' }),
+    ),
+    externalUserId: Type.Optional(ExternalUserId),
+    customerId: Type.Optional(Type.String({ ...ExternalUserId, description: 'Older externalUserId.' })),
+    output: Type.Optional(Output),
+    useWatermark: Type.Optional(Type.Boolean({ description: 'Older output.watermark.' })),
+    retentionDays: Type.Optional({ ...KeepForDays, description: 'Older output.keepForDays.' }),
+  },
+  { deprecated: true, description: 'Older shapes, still accepted. Of a field sent in both shapes the new one counts.' },
+)
+
+export const LegacyProductBody = Type.Object(
+  {
+    ...CatalogProductBody.properties,
+    images: FlatProduct.properties.images,
+    imageUrls: Type.Optional(Type.Array(WebAddress, { maxItems: 10, description: 'Older images.' })),
+  },
+  { deprecated: true, description: 'Older shapes, still accepted. Of a field sent in both shapes the new one counts.' },
+)
+
+export const LegacyUploadFields = Type.Object({
+  customerId: Type.Optional(Type.String({ ...ExternalUserId, deprecated: true, description: 'Older externalUserId.' })),
+  retentionDays: Type.Optional({ ...KeepForDays, deprecated: true, description: 'Older keepForDays.' }),
+})
