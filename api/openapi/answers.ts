@@ -1,0 +1,80 @@
+import { HTTP_STATUS } from '../middleware/errors.ts'
+import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts'
+import { ERROR_CONDITIONS } from './error-conditions.ts'
+import { describeOrRefer, type JsonSchema, type Names, refTo } from './json-schema.ts'
+import type { Operation, Success } from './operation.ts'
+
+/** Headers of answers, by the names that a document keeps them under. */
+export const HEADERS = {
+  'X-Request-Id': 'Names the request in our logs; the one that was sent, if it was plain.',
+  'RateLimit-Limit': 'Requests a minute that the account has.',
+  'RateLimit-Remaining': 'Requests that may come at once now.',
+  'RateLimit-Reset': 'Seconds until RateLimit-Limit is whole again.',
+  'Retry-After': 'Seconds to wait before the next try.',
+  'Idempotent-Replay': 'true when this is the first answer again.',
+  Allow: 'The methods that the path knows.',
+} as const
+type HeaderName = keyof typeof HEADERS
+
+const RATE_LIMIT: readonly HeaderName[] = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
+
+/** Everything that an operation may answer, by HTTP status. */
+export function describeAnswers(operation: Operation, names: Names): Record<string, JsonSchema> {
+  const statuses = Map.groupBy(codesOf(operation), (code) => HTTP_STATUS[code])
+  return {
+    ...Object.fromEntries(
+      Object.entries(operation.answers).map(([status, answer]) => [status, describeSuccess(answer, operation, names)]),
+    ),
+    ...Object.fromEntries([...statuses].map(([status, codes]) => [status, describeErrors(status, codes, operation)])),
+  }
+}
+
+/** In the order of the list of codes. */
+function codesOf({ open, parameters, repeatable, errors }: Operation): ErrorCode[] {
+  const codes = new Set<ErrorCode>(['METHOD_NOT_ALLOWED', 'INTERNAL_ERROR', ...errors])
+  const add = (condition: unknown, ...more: ErrorCode[]) => {
+    if (condition) for (const code of more) codes.add(code)
+  }
+  add(!open, 'MISSING_API_KEY', 'INVALID_API_KEY', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE')
+  add(parameters, 'ROUTE_NOT_FOUND')
+  add(repeatable, 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED')
+  return ERROR_CODES.filter((code) => codes.has(code))
+}
+
+function describeSuccess(answer: Success, { open, repeatable }: Operation, names: Names): JsonSchema {
+  const { description, schema, contentType = 'application/json' } = answer
+  const headers: HeaderName[] = [...(open ? [] : RATE_LIMIT), ...(repeatable ? ['Idempotent-Replay' as const] : [])]
+  return {
+    description,
+    headers: refsTo(headers),
+    ...(schema && { content: { [contentType]: { schema: describeOrRefer(schema, names) } } }),
+  }
+}
+
+/** Answers that come before the budget of the account is counted. */
+const UNCOUNTED = [401, 405]
+
+function describeErrors(status: number, codes: readonly ErrorCode[], operation: Operation): JsonSchema {
+  const counted = !operation.open && !UNCOUNTED.includes(status)
+  const retried = [409, 429, 503].includes(status)
+  const headers: HeaderName[] = [
+    ...(counted ? RATE_LIMIT : []),
+    ...(retried ? ['Retry-After' as const] : []),
+    ...(status === 405 ? ['Allow' as const] : []),
+  ]
+  return {
+    description: codes.map((code) => `- \`${code}\`: ${ERROR_CONDITIONS[code]}`).join('\n'),
+    headers: refsTo(headers),
+    content: {
+      'application/json': {
+        schema: { allOf: [refTo('Error')], properties: { code: { enum: codes }, status: { const: status } } },
+        example: { code: codes[0], message: 'Text for people.', status },
+      },
+    },
+  }
+}
+
+function refsTo(headers: readonly HeaderName[]): JsonSchema {
+  const all: readonly HeaderName[] = ['X-Request-Id', ...headers]
+  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}

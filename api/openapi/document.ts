@@ -1,0 +1,134 @@
+import { accountOperations } from '../routes/server/account.operations.ts'
+import { Account, Credits } from '../routes/server/account.schema.ts'
+import { customerOperations } from '../routes/server/customers.operations.ts'
+import { generationOperations } from '../routes/server/generations.operations.ts'
+import { Generation } from '../routes/server/generations.schema.ts'
+import { imageOperations } from '../routes/server/images.operations.ts'
+import { Upload } from '../routes/server/images.schema.ts'
+import { LegacyProductBody, LegacyTryOnBody } from '../routes/server/legacy.schema.ts'
+import { openApiOperations } from '../routes/server/openapi.operations.ts'
+import { productOperations } from '../routes/server/products.operations.ts'
+import { CatalogProductBody, Product, ProductList, ProductStatistics } from '../routes/server/products.schema.ts'
+import { tryOnOperations } from '../routes/server/try-on.operations.ts'
+import { AcceptedTryOn, AwaitedTryOn, TryOnBody } from '../routes/server/try-on.schema.ts'
+import type { TSchema } from '../shared/schema.ts'
+import { describeAnswers, HEADERS } from './answers.ts'
+import { ErrorBody } from './error-body.ts'
+import { describeOrRefer, describeSchema, type JsonSchema, type Names } from './json-schema.ts'
+import type { ObjectSchema, Operation } from './operation.ts'
+import { describeBody } from './request-body.ts'
+
+/** The version of the interface that the server API keeps to. */
+const API_VERSION = '1.4.0'
+
+const OPERATIONS: readonly Operation[] = [
+  ...tryOnOperations,
+  ...generationOperations,
+  ...imageOperations,
+  ...productOperations,
+  ...accountOperations,
+  ...customerOperations,
+  ...openApiOperations,
+]
+
+const SCHEMAS: Readonly<Record<string, TSchema>> = {
+  TryOn: TryOnBody,
+  LegacyTryOn: LegacyTryOnBody,
+  AcceptedTryOn,
+  AwaitedTryOn,
+  Generation,
+  Upload,
+  ProductInput: CatalogProductBody,
+  LegacyProductInput: LegacyProductBody,
+  Product,
+  ProductList,
+  ProductStatistics,
+  Account,
+  Credits,
+  Error: ErrorBody,
+}
+
+const DESCRIPTION = `Puts garments of a shop on photos of people.
+
+1. Upload a photo once (\`POST /images/upload\`) and keep its \`imageId\`.
+2. Ask for a try-on (\`POST /try-on\`): that photo, and a product by your own id or with its images.
+3. Fetch the generation every 2 seconds, or follow its events, until it is \`COMPLETED\` or \`FAILED\`.
+
+A generation costs 1 credit, which comes back if it fails. Errors are \`{ code, message, status, details? }\`: branch on
+\`code\`. Fields that a request has beyond those described are ignored; answers may grow fields.`
+
+/** The OpenAPI 3.1 document of the server API: the schemas in it are those that validate requests. */
+export function createDocument({ publicUrl, serviceName }: { publicUrl: string; serviceName: string }) {
+  const names = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]))
+  return {
+    openapi: '3.1.0',
+    info: { title: `${serviceName} server API`, version: API_VERSION, description: DESCRIPTION },
+    servers: [{ url: publicUrl }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(OPERATIONS.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths: describePaths(names),
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The secret key of the account: sk_…' },
+      },
+      headers: mapEntries(HEADERS, (description) => ({ description, schema: { type: 'string' } })),
+      schemas: mapEntries(SCHEMAS, (schema) => describeSchema(schema, names)),
+    },
+  }
+}
+
+function describePaths(names: Names): Record<string, Record<string, JsonSchema>> {
+  const paths = Map.groupBy(OPERATIONS, ({ path }) => path)
+  return Object.fromEntries(
+    [...paths].map(([path, operations]) => [
+      path,
+      Object.fromEntries(operations.map((operation) => [operation.method, describeOperation(operation, names)])),
+    ]),
+  )
+}
+
+function describeOperation(operation: Operation, names: Names): JsonSchema {
+  const { id, tag, summary, description, body, open } = operation
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    ...(open && { security: [] }),
+    parameters: describeParameters(operation, names),
+    ...(body && { requestBody: describeBody(body, names) }),
+    responses: describeAnswers(operation, names),
+  }
+}
+
+const IDEMPOTENCY_KEY: JsonSchema = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Makes the request safe to repeat: within 24 hours the same key and body get the first answer again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+function describeParameters({ parameters = {}, query, repeatable }: Operation, names: Names): JsonSchema[] {
+  const inPath = Object.entries(parameters).map(([name, description]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: { type: 'string', minLength: 1 },
+  }))
+  return [...inPath, ...(query ? describeQuery(query, names) : []), ...(repeatable ? [IDEMPOTENCY_KEY] : [])]
+}
+
+function describeQuery({ properties }: ObjectSchema, names: Names): JsonSchema[] {
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = describeOrRefer(property, names)
+    return { name, in: 'query', description, schema }
+  })
+}
+
+function mapEntries<T>(
+  entries: Readonly<Record<string, T>>,
+  map: (value: T) => JsonSchema,
+): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(entries).map(([name, value]) => [name, map(value)]))
+}

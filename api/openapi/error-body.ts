@@ -1,0 +1,20 @@
+import { ERROR_CODES } from '../shared/errors.ts'
+import { Type } from '../shared/schema.ts'
+
+/** The body of every answer that is an error. */
+export const ErrorBody = Type.Object({
+  code: Type.Enum([...ERROR_CODES], { description: 'Stable; branch on this.' }),
+  message: Type.String({ description: 'For people; may change.' }),
+  status: Type.Integer({ description: 'The HTTP status.' }),
+  details: Type.Optional(
+    Type.Union([
+      Type.Array(
+        Type.Object({
+          path: Type.String({ description: 'The field as you wrote it.', examples: ['products[0].validForDays'] }),
+          message: Type.String({ examples: ['must be a whole number from 1 to 365'] }),
+        }),
+      ),
+      Type.Object({ key: Type.String({ description: 'The classification that is missing.' }) }),
+    ]),
+  ),
+})

@@ -1,0 +1,68 @@
+import type { TSchema } from '../shared/schema.ts'
+
+/** A JSON Schema in the form that OpenAPI 3.1 documents have. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+export type Names = ReadonlyMap<TSchema, string>
+
+/** Where a document keeps the schema of this name. */
+export function refTo(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+/**
+ * A schema as a document shows it: those that have a name become references to it. Of a schema that validates what callers
+ * send, a field with a default need not be sent.
+ */
+export function describeSchema(schema: TSchema, names: Names): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([keyword, value]) => describeKeyword(keyword, value, { schema, names })),
+  )
+}
+
+/** The same, and a reference when the schema itself has a name. */
+export function describeOrRefer(schema: TSchema, names: Names): JsonSchema {
+  const name = names.get(schema)
+  return name === undefined ? describeSchema(schema, names) : refTo(name)
+}
+
+function describeKeyword(
+  keyword: string,
+  value: unknown,
+  { schema, names }: { schema: TSchema; names: Names },
+): [string, unknown][] {
+  const describe = (inner: unknown) => describeOrRefer(inner as TSchema, names)
+  switch (keyword) {
+    case 'properties':
+      return [[keyword, mapValues(value, describe)]]
+    case 'patternProperties':
+      // Records; readers know them by this keyword.
+      return [['additionalProperties', describe(Object.values(value as object)[0])]]
+    case 'items':
+      return [[keyword, describe(value)]]
+    case 'anyOf':
+      return [[keyword, (value as unknown[]).map(describe)]]
+    case 'required': {
+      const needed = (value as string[]).filter((name) => !hasDefault(schema, name))
+      return needed.length === 0 ? [] : [[keyword, needed]]
+    }
+    case 'format':
+      return value === 'web-address'
+        ? [
+            ['format', 'uri'],
+            ['pattern', '^[Hh][Tt][Tt][Pp][Ss]?://'],
+          ]
+        : [[keyword, value]]
+    default:
+      return [[keyword, value]]
+  }
+}
+
+function hasDefault(schema: TSchema, name: string): boolean {
+  const { properties } = schema as { properties?: Readonly<Record<string, { default?: unknown }>> }
+  return properties?.[name]?.default !== undefined
+}
+
+function mapValues(value: unknown, map: (inner: unknown) => unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value as object).map(([name, inner]) => [name, map(inner)]))
+}

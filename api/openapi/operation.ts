@@ -1,0 +1,55 @@
+import type { ErrorCode } from '../shared/errors.ts'
+import type { TSchema } from '../shared/schema.ts'
+
+/** What one method of one path does, as the OpenAPI document tells it. Lies beside the route that does it. */
+export interface Operation {
+  readonly method: 'get' | 'post' | 'delete'
+  /** With its parameters in braces: `/tryon/v1/generations/{id}`. */
+  readonly path: string
+  /** Unique; generated clients name their functions after it. */
+  readonly id: string
+  /** The group that it is shown in. */
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  /** What each parameter of the path means. */
+  readonly parameters?: Readonly<Record<string, string>>
+  readonly query?: ObjectSchema
+  readonly body?: Body
+  /** Whether it takes an `Idempotency-Key`. */
+  readonly repeatable?: boolean
+  /** Whether it answers without an API key; then it has no rate limit either. */
+  readonly open?: boolean
+  /** By HTTP status. */
+  readonly answers: Readonly<Record<number, Success>>
+  /** Those that this operation adds to what every one behind an API key can meet. */
+  readonly errors: readonly ErrorCode[]
+}
+
+export type ObjectSchema = TSchema & {
+  readonly properties: Readonly<Record<string, TSchema>>
+  readonly required?: readonly string[]
+}
+
+/** A JSON body, which may also come as the field `data` of a multipart body beside files; or a multipart form. */
+export type Body =
+  | {
+      readonly json: ObjectSchema
+      /** Older shapes of it that are translated before they are validated. */
+      readonly legacy: ObjectSchema
+    }
+  | {
+      /** The fields beside the files. */
+      readonly form: ObjectSchema
+      readonly legacy: ObjectSchema
+      /** What each file is, by the name of its field. */
+      readonly files: Readonly<Record<string, string>>
+    }
+
+export interface Success {
+  readonly description: string
+  /** Without one the answer has no body. */
+  readonly schema?: TSchema
+  /** `application/json` when it is not given. */
+  readonly contentType?: string
+}

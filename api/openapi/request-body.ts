@@ -1,0 +1,46 @@
+import { describeOrRefer, describeSchema, type JsonSchema, type Names } from './json-schema.ts'
+import type { Body } from './operation.ts'
+
+const FILE: JsonSchema = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' }
+
+/** The content types that a body may come in. */
+export function describeBody(body: Body, names: Names): JsonSchema {
+  return { required: true, content: 'json' in body ? describeJson(body, names) : describeForm(body, names) }
+}
+
+function describeJson({ json, legacy }: Extract<Body, { json: unknown }>, names: Names): JsonSchema {
+  const schema = { anyOf: [describeOrRefer(json, names), describeOrRefer(legacy, names)] }
+  return {
+    'application/json': { schema },
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        properties: { data: schema },
+        required: ['data'],
+        additionalProperties: {
+          ...FILE,
+          description: 'A file that data names by its fileKey: JPEG, PNG, WebP or HEIC, at most 10 MB.',
+        },
+      },
+      encoding: { data: { contentType: 'application/json' } },
+    },
+  }
+}
+
+function describeForm({ form, legacy, files }: Extract<Body, { form: unknown }>, names: Names): JsonSchema {
+  const { properties, ...schema } = describeSchema(form, names)
+  const fileFields = Object.entries(files).map(([name, description]) => [name, { ...FILE, description }])
+  return {
+    'multipart/form-data': {
+      schema: {
+        ...schema,
+        properties: {
+          ...Object.fromEntries(fileFields),
+          ...(properties as JsonSchema),
+          ...(describeSchema(legacy, names).properties as JsonSchema),
+        },
+        required: Object.keys(files),
+      },
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { HTTP_STATUS } from '../../../api/middleware/errors.ts'
+import { createDocument } from '../../../api/openapi/document.ts'
+import { translateProduct, translateTryOn } from '../../../api/routes/server/legacy.ts'
+import { CatalogProductBody } from '../../../api/routes/server/products.schema.ts'
+import { TryOnBody } from '../../../api/routes/server/try-on.schema.ts'
+import { compileCheck } from '../../../api/shared/schema.ts'
+import { openDocument } from '../../support/openapi-document.ts'
+import { listServerRoutes } from '../../support/server-routes.ts'
+
+const document = openDocument(createDocument({ publicUrl: 'https://try.example', serviceName: 'Drape' }))
+
+describe('the OpenAPI document', () => {
+  it('has an operation for every route, and a route for every operation', async () => {
+    const operations = document.operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+    expect(operations.toSorted()).toEqual((await listServerRoutes()).toSorted())
+  })
+
+  it('names every operation once', () => {
+    const ids = document.operations.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('names every parameter of a path', () => {
+    for (const { path, parameters } of document.operations) {
+      const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`)
+      expect(path.match(/\{\w+\}/g) ?? []).toEqual(inPath)
+    }
+  })
+
+  it('has only schemas that can be compiled', () => {
+    for (const operation of document.operations) {
+      for (const schema of operation.schemas) expect(document.compile(schema), operation.id).toBeTypeOf('function')
+    }
+  })
+
+  it('lists each code under the status that it is answered with', () => {
+    for (const { id, answers } of document.operations) {
+      for (const [status, { codes }] of answers) {
+        for (const code of codes) expect(HTTP_STATUS[code], `${id} ${code}`).toBe(status)
+      }
+    }
+  })
+
+  const image = { source: { url: 'https://shop.example/shirt.jpg' } }
+  const flat = { fileKey: 'shirt', classifications: { on_model: true } }
+  const person = { image: { source: { id: 'img_1' } } }
+
+  it.each([
+    ['today’s shape', { products: [{ images: [image] }], person }],
+    ['options without defaults', { products: [{ externalId: 'a' }], person, output: { format: 'png' } }],
+    ['flat images', { products: [{ images: [flat] }], person }],
+    ['one product', { product: { externalId: 'a' }, person }],
+    ['a customer', { product: { images: [flat] }, customer: { source: { fileKey: 'me' } }, customerId: 'u' }],
+    ['a flat customer', { products: [{ images: [image] }], customer: { id: 'img_1' }, useWatermark: false }],
+    ['old days', { product: { externalId: 'a' }, customer: { id: 'img_1' }, retentionDays: 3 }],
+  ])('describes a try-on in %s, which is accepted', (_, body) => {
+    const { isDescribed, isAccepted } = checkBody('createTryOn', body)
+    expect({ isDescribed, isAccepted }).toEqual({ isDescribed: true, isAccepted: true })
+  })
+
+  it.each([
+    ['two products', { products: [{ externalId: 'a' }, { externalId: 'b' }], person }],
+    ['two sources', { products: [{ externalId: 'a' }], person: { image: { source: { id: 'a', fileKey: 'b' } } } }],
+    ['days that are not offered', { products: [{ externalId: 'a' }], person, output: { keepForDays: 2 } }],
+    ['no web address', { products: [{ images: [{ source: { url: 'ftp://a.b/c' } }] }], person }],
+  ])('describes no try-on with %s, which is refused', (_, body) => {
+    const { isDescribed, isAccepted } = checkBody('createTryOn', body)
+    expect({ isDescribed, isAccepted }).toEqual({ isDescribed: false, isAccepted: false })
+  })
+
+  it('describes products in today’s shape and in older ones', () => {
+    for (const images of [{ images: [image] }, { images: [flat] }, { imageUrls: [image.source.url] }, {}]) {
+      const body = { externalId: 'a', validForDays: null, ...images }
+      expect(checkBody('upsertProduct', body)).toEqual({ isDescribed: true, isAccepted: true })
+    }
+  })
+
+  function checkBody(id: string, body: unknown) {
+    const operation = document.operations.find((known) => known.id === id)
+    const isDescribed = document.compile(operation?.bodies.get('application/json') ?? false)(body)
+    const [translate, schema] =
+      id === 'createTryOn' ? ([translateTryOn, TryOnBody] as const) : ([translateProduct, CatalogProductBody] as const)
+    return { isDescribed, isAccepted: compileCheck(schema)(translate(body).body).ok }
+  }
+})
