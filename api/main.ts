@@ -5,17 +5,20 @@ import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
 import { idempotency } from './middleware/idempotency.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
+import { createDocument } from './openapi/document.ts'
 import { createPersonPhotos } from './person-photos.ts'
 import { createProductPhotos } from './product-photos.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
 import { eraseCustomer } from './retention.ts'
+import { docsRoutes } from './routes/docs/docs.ts'
 import { objectRoutes } from './routes/objects.ts'
 import { accountRoutes } from './routes/server/account.ts'
 import { customerRoutes } from './routes/server/customers.ts'
 import { generationRoutes } from './routes/server/generations.ts'
 import { createGenerationView } from './routes/server/generations.view.ts'
 import { imageRoutes } from './routes/server/images.ts'
+import { openApiRoutes } from './routes/server/openapi.ts'
 import { productRoutes } from './routes/server/products.ts'
 import { tryOnRoutes } from './routes/server/try-on.ts'
 import { createDatabase, pingDatabase } from './shared/database.ts'
@@ -129,6 +132,10 @@ const app = createApp({
       erase: (customer) => eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueue }),
     }),
     accountRoutes({ guards: reading, accounts }),
+    openApiRoutes({
+      document: createDocument({ publicUrl: config.PUBLIC_URL, serviceName: config.SERVICE_NAME }),
+    }),
+    docsRoutes({ serviceName: config.SERVICE_NAME }),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
   ],
 })
