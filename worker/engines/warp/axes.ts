@@ -34,20 +34,34 @@ export interface BodyAxes {
   readonly facing: boolean
 }
 
+// Along a straight arm, as multiples of the upper arm.
+const STRAIGHT_WRIST = 1.88
+const STRAIGHT_KNUCKLES = 2.15
+
 export function measureAxes({ landmarks }: Person): BodyAxes {
   const position = (name: LandmarkName): Point => ({ x: landmarks[name].x, y: landmarks[name].y })
   // The right half of a person who faces the camera is in the left half of the picture.
   const pair = (right: LandmarkName, left: LandmarkName): Sides<Point> => [position(right), position(left)]
+  const shoulder = pair('rightShoulder', 'leftShoulder')
+  const elbow = pair('rightElbow', 'leftElbow')
+  // A wrist outside of the picture is a guess that often lands inside: there the arm is taken for straight.
+  const forearm = (side: Side, name: LandmarkName, found: Point, share: number): Point =>
+    landmarks[name].presence < 0.5 ? between(shoulder[side], elbow[side], share) : found
+  const wrist = [
+    forearm(0, 'rightWrist', position('rightWrist'), STRAIGHT_WRIST),
+    forearm(1, 'leftWrist', position('leftWrist'), STRAIGHT_WRIST),
+  ] as const
+  const knuckles = [
+    forearm(0, 'rightWrist', between(position('rightPinky'), position('rightIndex'), 0.5), STRAIGHT_KNUCKLES),
+    forearm(1, 'leftWrist', between(position('leftPinky'), position('leftIndex'), 0.5), STRAIGHT_KNUCKLES),
+  ] as const
   const joints = {
-    shoulder: pair('rightShoulder', 'leftShoulder'),
-    elbow: pair('rightElbow', 'leftElbow'),
-    wrist: pair('rightWrist', 'leftWrist'),
+    shoulder,
+    elbow,
+    wrist,
     hip: pair('rightHip', 'leftHip'),
     knee: pair('rightKnee', 'leftKnee'),
-    knuckles: [
-      between(position('rightPinky'), position('rightIndex'), 0.5),
-      between(position('leftPinky'), position('leftIndex'), 0.5),
-    ] as const,
+    knuckles,
   }
   const shoulders = between(...joints.shoulder, 0.5)
   const hips = between(...joints.hip, 0.5)

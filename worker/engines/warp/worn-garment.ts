@@ -1,8 +1,8 @@
 import { fillHoles, keepComponents } from '../../raster/components.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
-import { close, dilate, erode } from '../../raster/morphology.ts'
+import { close, dilate, erode, open } from '../../raster/morphology.ts'
 import { type Mask, maskWhere } from '../../raster/plane.ts'
-import { difference, type Reduced, reduceMasked } from '../../raster/reduce.ts'
+import { cellAt, difference, type Reduced, reduceMasked } from '../../raster/reduce.ts'
 import { bothSides, type Side } from './axes.ts'
 import { armMask, type FittingRegions } from './regions.ts'
 
@@ -52,12 +52,35 @@ function outline({ person, body, parts, placement, regions }: FittingRegions): {
     (i) => filled.data[i] === 1 && !joined.data[i] && !uncovered.data[i] && !head.data[i] && !hair.data[i],
   )
   const [left, right] = bothSides((side) => wornSleeve(fitting(), side))
-  const mask = maskWhere(top, (i) => joined.data[i] + prints.data[i] + left.data[i] + right.data[i] > 0)
+  const collar = insideOfCollar(fitting(), seen)
+  const mask = maskWhere(
+    top,
+    (i) => joined.data[i] + prints.data[i] + left.data[i] + right.data[i] + collar.data[i] > 0,
+  )
   return { mask, prints }
 
   function fitting() {
     return { person, body, parts, regions }
   }
+}
+
+// The inside of a collar lies in its own shade and passes for skin; the middle of the neck shows what skin looks like there.
+function insideOfCollar({ body, parts, regions }: Omit<FittingRegions, 'placement'>, top: Mask): Mask {
+  const { skin, along, across, lab } = parts
+  const inNeck = (i: number) => skin.data[i] === 1 && along.data[i] > -0.45 && along.data[i] < 0.1
+  const factor = Math.max(1, Math.round(body.unit / 64))
+  const middle = maskWhere(skin, (i) => inNeck(i) && Math.abs(across.data[i]) < 0.14 && !regions.head.data[i])
+  const known = reduceMasked(lab, middle, factor)
+  const neck = { cells: fillSmoothly(known.colours, known.weight), factor }
+  const beside = dilate(top, 0.1 * body.unit)
+  const shoulders = dilate(regions.shoulders, 0.1 * body.unit)
+  const odd = maskWhere(skin, (i) => {
+    if (!beside.data[i] || !shoulders.data[i] || !inNeck(i) || along.data[i] > 0.02 || regions.head.data[i])
+      return false
+    const darker = neck.cells.data[cellAt(neck, lab, i)] - lab.data[i * 3]
+    return Math.abs(across.data[i]) > 0.14 && darker > 6 && difference(lab, neck, i) > 14
+  })
+  return open(odd, 1)
 }
 
 // On an arm that is mostly cloth everything that is neither skin nor hair belongs to the sleeve, whatever its pattern.
