@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createDatabase, type Database } from '../../api/shared/database.ts'
 import { type AccountSettings, createAccounts } from '../../api/stores/accounts.ts'
+import { createContract } from './contract.ts'
 import { createTestDatabase } from './postgres.ts'
 import { startProgram, type TestProgram } from './process.ts'
 import { createTestRedis } from './redis.ts'
@@ -23,7 +24,10 @@ export interface Drape {
   readonly apiKey: string
   startWorker(env?: Readonly<Record<string, string>>): Promise<TestProgram>
   createAccount(credits: number, settings?: AccountSettings): Promise<{ id: string; apiKey: string }>
-  /** A request with the account's key. A plain object is sent as JSON, FormData as multipart. */
+  /**
+   * A request with the account's key. A plain object is sent as JSON, FormData as multipart. Throws when the OpenAPI document
+   * does not tell of the answer.
+   */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
   /** Posts a try-on with files and resolves with its id. */
   tryOn(body: unknown, files?: Readonly<Record<string, Uint8Array>>): Promise<string>
@@ -69,6 +73,7 @@ export async function startDrape({
     settings: PLENTY,
   })
   const api = await startProgram('api', variables)
+  const contract = createContract((await (await fetch(`${api.url}/tryon/v1/openapi.json`)).json()) as object)
   const workers: TestProgram[] = []
 
   const drape: Drape = {
@@ -96,7 +101,10 @@ export async function startDrape({
         body: isForm || typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body),
       })
       const text = await response.text()
-      return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+      const { status, headers: received } = response
+      const answer = { status, headers: received, body: text === '' ? null : JSON.parse(text) }
+      contract.hold({ method, path, contentType: received.get('content-type'), ...answer })
+      return answer
     },
     tryOn: async (body, files = {}) => {
       const answer = await drape.call('POST', '/tryon/v1/try-on', { body: formOf(body, files) })

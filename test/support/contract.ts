@@ -1,0 +1,71 @@
+import { HTTP_STATUS } from '../../api/middleware/errors.ts'
+import { type DocumentedOperation, openDocument } from './openapi-document.ts'
+
+/** An answer of the server API to a request. */
+export interface Observed {
+  readonly method: string
+  /** With its query, if it has one. */
+  readonly path: string
+  readonly status: number
+  readonly contentType: string | null
+  /** Parsed JSON, or null without a body. */
+  readonly body: unknown
+}
+
+export interface Contract {
+  /** Throws when the document does not tell of this answer. Answers of other surfaces pass. */
+  hold(observed: Observed): void
+}
+
+/** The contract that an OpenAPI document makes. */
+export function createContract(document: object): Contract {
+  const { operations, compile } = openDocument(document)
+  const paths = new Map(operations.map(({ path }) => [path, patternOf(path)]))
+  const checks = new Map<string, ReturnType<typeof compile>>()
+  const schemaIssues = (operation: DocumentedOperation, { status, body }: Observed): string | null => {
+    const schema = operation.answers.get(status)?.bodies.get('application/json')
+    if (schema === undefined) return body === null ? null : 'has a body'
+    const key = `${operation.id} ${status}`
+    const check = checks.get(key) ?? compile(schema)
+    checks.set(key, check)
+    return check(body) ? null : (check.errors ?? []).map((e) => `${e.instancePath} ${e.message}`).join('; ')
+  }
+
+  function issueOf(observed: Observed): string | null {
+    const path = observed.path.split('?')[0]
+    const known = operations.filter((operation) => paths.get(operation.path)?.test(path))
+    const method = observed.method.toLowerCase()
+    const operation = known.find((one) => one.method === (method === 'head' ? 'get' : method))
+    if (!operation) return isRefusal(observed) ? null : 'is no refusal of a request that names no operation'
+    const answer = operation.answers.get(observed.status)
+    if (!answer) return `has a status that ${operation.id} does not have`
+    if (method === 'head' || isStream(observed)) return null
+    return schemaIssues(operation, observed)
+  }
+
+  return {
+    hold: (observed) => {
+      if (!observed.path.startsWith('/tryon/v1/')) return
+      const issue = issueOf(observed)
+      if (issue === null) return
+      const { method, path, status, body } = observed
+      throw new Error(`${method} ${path} → ${status} ${JSON.stringify(body)}: the answer ${issue}`)
+    },
+  }
+}
+
+/** Routes take any case, and a slash at the end. */
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i')
+}
+
+function isRefusal({ method, status, body }: Observed): boolean {
+  if (method.toUpperCase() === 'HEAD') return status === 404 || status === 405
+  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown }
+  const isKnown = code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED'
+  return isKnown && HTTP_STATUS[code] === status && typeof message === 'string'
+}
+
+function isStream({ contentType }: Observed): boolean {
+  return contentType?.startsWith('text/event-stream') ?? false
+}
