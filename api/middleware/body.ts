@@ -39,6 +39,11 @@ export function parseBody(folder = join(tmpdir(), 'drape-uploads')): Middleware<
       minFileSize: 0,
       // Names and types that callers send decide nothing, so none of them reaches the disk.
       filename: () => randomUUID(),
+      // A part with a type is a file to the parser, one without it a field.
+      onPart: (part, handle) => {
+        part.mimetype = isField(part) ? null : (part.mimetype ?? 'application/octet-stream')
+        handle(part)
+      },
     },
     onError: (error) => {
       throw refusalOf(error)
@@ -61,6 +66,12 @@ export function parseBody(folder = join(tmpdir(), 'drape-uploads')): Middleware<
       await Promise.all(ctx.state.files.map((file) => rm(file.path, { force: true })))
     }
   }
+}
+
+/** Many clients give the type of every part, fields included, and some send the JSON as a file. */
+function isField(part: { name: string | null; originalFilename: string | null; mimetype: string | null }): boolean {
+  if (part.name === 'data') return true
+  return part.originalFilename === null && /^text\/|^application\/json\b|^$/i.test(part.mimetype ?? '')
 }
 
 function filesOf(request: unknown): UploadedFile[] {

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+
+/** One part of a multipart body, as a client may write it. */
+interface Part {
+  readonly disposition: string
+  readonly type?: string
+  readonly bytes: string | Uint8Array
+}
+
+const BOUNDARY = 'the-boundary'
+
+describe('a multipart body', () => {
+  let drape: Drape
+  let person: Buffer
+
+  beforeAll(async () => {
+    drape = await startDrape()
+    person = await readSample('persons/down-half-teal.jpg')
+  })
+  afterAll(() => drape.stop())
+
+  const send = async (path: string, parts: readonly Part[]) => {
+    const bytes = parts.flatMap(({ disposition, type, bytes }) => [
+      Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n`),
+      Buffer.from(type === undefined ? '\r\n' : `Content-Type: ${type}\r\n\r\n`),
+      Buffer.from(bytes as Uint8Array),
+      Buffer.from('\r\n'),
+    ])
+    const response = await fetch(`${drape.api.url}${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': drape.apiKey, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+      body: new Uint8Array(Buffer.concat([...bytes, Buffer.from(`--${BOUNDARY}--\r\n`)])),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  const data = JSON.stringify({ externalId: 'shirt', title: 'Hemd für dich', images: [{ source: { fileKey: 'a' } }] })
+  const file: Part = { disposition: 'name="a"; filename="a.jpg"', type: 'image/jpeg', bytes: '' }
+
+  it.each([
+    ['is a plain field', { disposition: 'name="data"' }],
+    ['has a type', { disposition: 'name="data"', type: 'application/json' }],
+    ['has a type and a charset', { disposition: 'name="data"', type: 'application/json; charset=utf-8' }],
+    ['came as a file', { disposition: 'name="data"; filename="blob"', type: 'application/json' }],
+    ['has another type', { disposition: 'name="data"', type: 'text/plain' }],
+  ])('is understood when its data %s', async (_, part) => {
+    const answer = await send('/tryon/v1/products', [
+      { ...part, bytes: data },
+      { ...file, bytes: person },
+    ])
+    expect(answer).toMatchObject({ status: 200, body: { title: 'Hemd für dich' } })
+  })
+
+  it.each([
+    ['without a name', { disposition: 'name="a"', type: 'image/jpeg' }],
+    ['without a type', { disposition: 'name="a"; filename="a.jpg"' }],
+    ['of no special type', { disposition: 'name="a"', type: 'application/octet-stream' }],
+    ['that calls itself a text', { disposition: 'name="a"; filename="a.txt"', type: 'text/plain' }],
+  ])('is understood with a file %s', async (_, part) => {
+    const answer = await send('/tryon/v1/products', [
+      { disposition: 'name="data"', bytes: data },
+      { ...part, bytes: person },
+    ])
+    expect(answer.status).toBe(200)
+  })
+
+  it('has fields that count also when they have a type', async () => {
+    const [cropped, whole] = await Promise.all(
+      ['maybe', 'false'].map((crop) =>
+        send('/tryon/v1/images/upload', [
+          { disposition: 'name="file"; filename="me.jpg"', type: 'image/jpeg', bytes: person },
+          { disposition: 'name="crop"', type: 'text/plain; charset=utf-8', bytes: crop },
+        ]),
+      ),
+    )
+    expect(cropped).toMatchObject({ status: 400, body: { details: [{ path: 'crop' }] } })
+    expect(whole.status).toBe(201)
+  })
+
+  it('brings all its files whole, in whatever order they come', async () => {
+    const names = Array.from({ length: 10 }, (_, i) => `file${i}`)
+    const garment = await readSample('garments/tshirt-navy.jpg')
+    const images = names.map((fileKey) => ({ source: { fileKey } }))
+    const answer = await send('/tryon/v1/products', [
+      ...names.map((name, i) => ({
+        disposition: `name="${name}"; filename="x"`,
+        type: 'image/jpeg',
+        bytes: i % 2 === 0 ? person : garment,
+      })),
+      { disposition: 'name="data"', type: 'application/json', bytes: JSON.stringify({ externalId: 'many', images }) },
+    ])
+    expect(answer.status).toBe(200)
+    const sources = (answer.body.images as { sourceUrl: string }[]).map(({ sourceUrl }) => sourceUrl)
+    expect(sources).toEqual(names.map((_, i) => sources[i % 2]))
+    expect(sources[0]).not.toBe(sources[1])
+  })
+})
