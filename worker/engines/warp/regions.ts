@@ -75,10 +75,10 @@ export function findRegions(fitting: Fitting): Regions {
     beyondCuffs: eitherArm(arms, (arm, side) => beyondCuff(arm, fitting, side)),
     hands: eitherArm(arms, (arm, side) => handOf(arm, body.armRadius[side])),
     shoulders: fillPolygon(parts.along, [
-      placement.tips[0],
+      body.shoulderTip[0],
       placement.neckCorners[0],
       placement.neckCorners[1],
-      placement.tips[1],
+      body.shoulderTip[1],
       body.joints.shoulder[1],
       body.joints.shoulder[0],
     ]),
@@ -100,7 +100,7 @@ export function armMask({ distance: far, along, end }: ArmField, radiusAt: (way:
 
 /** The bare arm's radius in px at a way from the shoulder: deltoid, elbow, wrist. */
 export function bareRadiusAt({ elbow, wrist, bareRadius }: ArmField, way: number): number {
-  return bareRadius * interpolate([0, 0.45 * elbow, elbow, wrist], [1.18, 1.06, 0.95, 0.68], way)
+  return bareRadius * interpolate([0, 0.45 * elbow, elbow, wrist], [1.12, 1.01, 0.9, 0.64], way)
 }
 
 const FAR = 1e6
@@ -194,7 +194,9 @@ function measureBareArm(parts: Parts, profile: ArmProfile): number | null {
     const { x, y } = move(point, profile.normals[i], 0.7 * profile.outer[i])
     const at =
       Math.min(height - 1, Math.max(0, Math.trunc(y))) * width + Math.min(width - 1, Math.max(0, Math.trunc(x)))
-    if (data[at]) found.push(profile.outer[i] / interpolate([0, 0.25, 0.5, 0.62, 1], [1.05, 1, 0.9, 0.85, 0.62], share))
+    // The bone need not lie in the middle of the arm; an inner edge that is further out is the trunk's.
+    const radius = (profile.outer[i] + Math.min(profile.inner[i], profile.outer[i])) / 2
+    if (data[at]) found.push(radius / interpolate([0, 0.25, 0.5, 0.62, 1], [1.05, 1, 0.9, 0.85, 0.62], share))
   }
   return found.length < 3 ? null : found.toSorted((a, b) => a - b)[found.length >> 1]
 }

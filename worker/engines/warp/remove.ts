@@ -3,6 +3,7 @@ import { createRandom } from '../../raster/clusters.ts'
 import { labToRgb, rgbToLab } from '../../raster/colour.ts'
 import { featherMask } from '../../raster/feather.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
+import { fillMembrane } from '../../raster/membrane.ts'
 import { dilate } from '../../raster/morphology.ts'
 import { type Colours, countSet, type Mask, maskWhere, type Plane, type Size } from '../../raster/plane.ts'
 import { type Reduced, reduceMasked } from '../../raster/reduce.ts'
@@ -35,7 +36,8 @@ export function removeOldGarment(
   const { body, parts, person } = fitting
   // Fills are smooth: cells of a 64th of the body's unit lose nothing.
   const factor = Math.max(1, Math.round(body.unit / 64))
-  const ground = fillFrom(picture, outsideOf(person.mask, 0.04 * body.unit), factor)
+  const outside = reduceMasked(picture, outsideOf(person.mask, 0.04 * body.unit), factor)
+  const ground = fillMembrane(outside.colours, outside.weight, GROUND_ROUNDS)
   const worn = findWornGarment(fitting, { cells: rgbToLab(ground), factor })
   const zones = assignZones(fitting, worn, garment)
   const areas = measureAreas(zones, body.unit)
@@ -68,6 +70,7 @@ export function removeOldGarment(
   return { layer: canvas.layer, zones, worn, warnings }
 }
 
+const GROUND_ROUNDS = 40
 // Half the range of the noise on invented skin, of 255.
 const SKIN_GRAIN = 2
 const MOST_WITHOUT_SKIN = 0.15
@@ -123,11 +126,11 @@ function warningsOf({ skin, ground, lower }: Areas): string[] {
 function shareOf(
   { zones, cover }: Canvas,
   zone: number,
-  { sigma, joins }: { sigma: number; joins: Mask | null },
+  { sigma, joins, reach = 1 }: { sigma: number; joins: Mask | null; reach?: number },
 ): Plane {
   const own = maskWhere(cover, (i) => zones[i] === zone)
   const under = dilate(own, 3)
-  const beside = dilate(own, 1)
+  const beside = dilate(own, reach)
   const share = maskWhere(cover, (i) => {
     if (own.data[i]) return true
     if (beside.data[i] && joins?.data[i] && zones[i] === KEEP) return true
@@ -146,7 +149,11 @@ function groundShare(canvas: Canvas, mask: Plane): Plane {
 }
 
 function skinShare(canvas: Canvas, { person, body, parts }: FittingRegions): Plane {
-  const share = shareOf(canvas, SKIN, { sigma: Math.max(0.8, 0.004 * body.unit), joins: parts.skin })
+  const share = shareOf(canvas, SKIN, {
+    sigma: Math.max(0.8, 0.004 * body.unit),
+    joins: parts.skin,
+    reach: 0.016 * body.unit,
+  })
   for (let i = 0; i < share.data.length; i++)
     if (person.mask.data[i] <= 0.5 && canvas.zones[i] !== SKIN) share.data[i] = 0
   return share

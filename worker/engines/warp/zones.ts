@@ -23,7 +23,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   const { along, skin } = parts
   const { sideways, limbs } = regions
   const { cover } = garment
-  const shoulders = dilate(regions.shoulders, 0.05 * body.unit)
+  const shoulders = dilate(regions.shoulders, 0.02 * body.unit)
   const undressed = undressedArms(fitting, worn, cover)
   const zones = new Uint8Array(cover.data.length)
   for (let i = 0; i < zones.length; i++) {
@@ -150,10 +150,15 @@ function hugGarment(
     move(placement.neckCorners[1], body.down, up),
     move(placement.neckCorners[0], body.down, up),
   ])
+  // On an arm a garment ends where its sleeve ends.
+  const ends = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
+  const isUnderSleeve = (i: number) =>
+    regions.arms.some((arm, side) => arm.along.data[i] < ends[side] - 0.1 * body.unit)
   const hug = createMask(cover)
   for (let i = 0; i < zones.length; i++) {
     if ((zones[i] !== GROUND && zones[i] !== SKIN) || undressed.data[i] || cover.data[i] >= SOLID) continue
     if (parts.along.data[i] > placement.hem - 0.02) continue
+    if (regions.limbs.data[i] && !isUnderSleeve(i)) continue
     const torsoNear = opening.data[i] ? atCollar.data[i] : atTorso.data[i]
     if (torsoNear || (atSleeve.data[i] && !regions.beyondCuffs.data[i])) hug.data[i] = 1
   }
