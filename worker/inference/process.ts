@@ -5,9 +5,10 @@ import { preparePhoto } from '../prepare-photo.ts'
 import { tryOn } from '../try-on.ts'
 import { openModels } from './models.ts'
 import type { Failure, FromProcess, ToProcess } from './protocol.ts'
+import { runSelfTest } from './self-test.ts'
 import { PROVIDERS, type Provider } from './session.ts'
 
-// The inference process: a child of the worker. It opens the models, does one piece of work at a time and says so.
+// The inference process: a child of the worker. It opens the models, proves itself, and does one piece of work at a time.
 
 const provider = PROVIDERS.find((known) => known === process.env.EXECUTION_PROVIDER)
 if (!provider) throw new Error(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
@@ -51,4 +52,5 @@ function failureOf(error: unknown): Failure {
   return { code: null, message, stack, retryable: true }
 }
 
+await runSelfTest({ models, engines })
 send({ type: 'ready' })

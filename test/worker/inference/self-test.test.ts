@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Engine } from '../../../worker/engines/engine.ts'
+import { createMockEngine } from '../../../worker/engines/mock.ts'
+import { createEngines } from '../../../worker/engines/registry.ts'
+import { type Models, openModels } from '../../../worker/inference/models.ts'
+import { runSelfTest } from '../../../worker/inference/self-test.ts'
+
+describe('the self-test of a worker', () => {
+  let models: Models
+  beforeAll(async () => {
+    models = await openModels(new URL('../../../worker/models', import.meta.url).pathname)
+  })
+  afterAll(() => models.release())
+
+  it('passes with the real engine', async () => {
+    await runSelfTest({ models, engines: createEngines(['warp', 'mock'], { models }) })
+  })
+
+  it('fails with an engine whose result is not the known one', async () => {
+    const broken: Engine = { ...createMockEngine() }
+    await expect(runSelfTest({ models, engines: new Map([['warp', broken]]) })).rejects.toThrow(/chest/)
+  })
+
+  it('asks nothing of a worker without that engine', async () => {
+    await runSelfTest({ models, engines: createEngines(['mock'], { models }) })
+  })
+})
