@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DrapeError } from '../../../../api/shared/errors.ts'
-import { resizeBitmap } from '../../../../api/shared/image.ts'
+import { decodeImage, resizeBitmap } from '../../../../api/shared/image.ts'
 import { blendChange } from '../../../../worker/composite/blend.ts'
 import type { Engine, EngineContext, EngineResult } from '../../../../worker/engines/engine.ts'
 import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
@@ -185,6 +185,11 @@ describe('the warp engine', () => {
   it('refuses a photo that shows nobody', async () => {
     const empty: Bitmap = { width: 300, height: 400, channels: 3, data: new Uint8Array(360_000).fill(190) }
     expect(await refusal(wear(empty, garment('tshirt_navy')))).toMatchObject({ code: 'NO_PERSON_DETECTED' })
+  })
+
+  it('refuses a person who is seen from the side', async () => {
+    const photographer = await decodeImage(await readFile('scripts/samples/persons/photographer.jpg'))
+    expect(await refusal(wear(photographer, garment('tshirt_navy')))).toMatchObject({ code: 'RESULT_REJECTED' })
   })
 
   it('refuses trousers', async () => {
