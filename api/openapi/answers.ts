@@ -42,12 +42,15 @@ function codesOf({ open, parameters, repeatable, errors }: Operation): ErrorCode
 }
 
 function describeSuccess(answer: Success, { open, repeatable }: Operation, names: Names): JsonSchema {
-  const { description, schema, contentType = 'application/json' } = answer
+  const { description, schema, contentType = 'application/json', next = {} } = answer
   const headers: HeaderName[] = [...(open ? [] : RATE_LIMIT), ...(repeatable ? ['Idempotent-Replay' as const] : [])]
   return {
     description,
     headers: refsTo(headers),
     ...(schema && { content: { [contentType]: { schema: describeOrRefer(schema, names) } } }),
+    links: Object.fromEntries(
+      Object.entries(next).map(([operationId, parameters]) => [operationId, { operationId, parameters }]),
+    ),
   }
 }
 

@@ -52,4 +52,6 @@ export interface Success {
   readonly schema?: TSchema
   /** `application/json` when it is not given. */
   readonly contentType?: string
+  /** What can be asked next: by operation id, where in the answer each of its parameters is. */
+  readonly next?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }

@@ -13,6 +13,8 @@ import {
 
 const tag = 'Products'
 const parameters = { externalId: 'Your id of the product, or one that the server gave.' }
+const externalId = '$response.body#/externalId'
+const next = { getProduct: { externalId }, getProductStatistics: { externalId }, deleteProduct: { externalId } }
 const errors: readonly ErrorCode[] = ['PRODUCT_NOT_FOUND', 'FORBIDDEN']
 
 export const productOperations: readonly Operation[] = [
@@ -26,7 +28,7 @@ export const productOperations: readonly Operation[] = [
       'A field that is left out keeps what is stored. A product that is made here is kept for ever by default.',
     body: { json: CatalogProductBody, legacy: LegacyProductBody },
     repeatable: true,
-    answers: { 200: { description: 'As it is stored now.', schema: Product } },
+    answers: { 200: { description: 'As it is stored now.', schema: Product, next } },
     errors: [
       'VALIDATION_FAILED',
       'EXTERNAL_ID_REQUIRED',

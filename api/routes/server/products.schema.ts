@@ -1,5 +1,6 @@
 import { ClassificationsSchema } from '../../shared/generation.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
+import { TIME } from './statistics-window.ts'
 
 /** An address that can be fetched at all. */
 export const WebAddress = Type.String({
@@ -42,6 +43,7 @@ const productFields = {
   description: Type.Optional(Type.String({ maxLength: 20_000 })),
   images: Type.Optional(
     Type.Array(ProductImageBody, {
+      minItems: 1,
       maxItems: 10,
       description: 'Needed for a new product; takes the place of all images of a known one.',
     }),
@@ -79,6 +81,7 @@ export const ProductListQuery = Type.Object({
 export const StatisticsQuery = Type.Object({
   from: Type.Optional(
     Type.String({
+      pattern: TIME.source,
       description:
         'Counts generations created then or later: ISO 8601, UTC when there is no offset; a date is its first moment.',
       examples: ['2026-05-12T00:00:00Z'],
@@ -86,6 +89,7 @@ export const StatisticsQuery = Type.Object({
   ),
   to: Type.Optional(
     Type.String({
+      pattern: TIME.source,
       description: 'Counts generations created then or earlier; a date is its last moment.',
       examples: ['2026-05-13'],
     }),

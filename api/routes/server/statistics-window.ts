@@ -8,6 +8,9 @@ export interface Window {
 
 const DAY_MS = 86_400_000
 
+/** A date, or a date and time. An offset's plus that was not escaped in a URL arrives as a space. */
+export const TIME = /^(\d{4}-\d{2}-\d{2})(?:[Tt](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(?:[Zz]|([+ -]\d{2}):?(\d{2}))?)?$/
+
 /**
  * The window that `from` and `to` name: ISO 8601, UTC when there is no offset; a date alone is its whole day. Throws
  * `VALIDATION_FAILED`.
@@ -25,10 +28,7 @@ export function parseWindow(query: Readonly<Record<string, unknown>>): Window {
 
 /** The first and the last millisecond of what a text names; NaN when it names no time. */
 function parseTime(text: unknown): { start: number; end: number } {
-  // An offset's plus that was not escaped in a URL arrives as a space.
-  const parts = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(?:Z|([+ -]\d{2}):?(\d{2}))?)?$/i.exec(
-    typeof text === 'string' ? text : '',
-  )
+  const parts = TIME.exec(typeof text === 'string' ? text : '')
   const [, date, time = '00:00', hours = '+00', minutes = '00'] = parts ?? []
   const start = isOnCalendar(date) ? Date.parse(`${date}T${time}${hours.replace(' ', '+')}:${minutes}`) : Number.NaN
   return { start, end: parts?.[2] === undefined ? start + DAY_MS - 1 : start }

@@ -21,6 +21,9 @@ const errors: readonly ErrorCode[] = [
   'RESERVED_EXTERNAL_ID',
 ]
 
+const id = '$response.body#/generationId'
+const next = { getGeneration: { id }, followGeneration: { id }, cancelGeneration: { id } }
+
 const shared = {
   method: 'post',
   tag: 'Try-on',
@@ -37,7 +40,7 @@ export const tryOnOperations: readonly Operation[] = [
     description: `The product is one of three: a reference (only \`externalId\`) to a product that is known; an upsert
 (\`externalId\` and fields), which makes or changes it; or one-shot (no \`externalId\`), for this call. A product that is made here
 is kept for 15 days after its last use, a one-shot one for 7.`,
-    answers: { 201: { description: 'Accepted: one credit is reserved.', schema: AcceptedTryOn } },
+    answers: { 201: { description: 'Accepted: one credit is reserved.', schema: AcceptedTryOn, next } },
     errors,
   },
   {
@@ -47,7 +50,7 @@ is kept for 15 days after its last use, a one-shot one for 7.`,
     summary: 'The same, waiting up to 60 seconds for the picture',
     answers: {
       201: { description: 'The generation is COMPLETED or FAILED.', schema: AwaitedTryOn },
-      202: { description: 'It is not finished yet: fetch it by its id.', schema: AwaitedTryOn },
+      202: { description: 'It is not finished yet: fetch it by its id.', schema: AwaitedTryOn, next },
     },
     errors: [...errors, 'GENERATION_NOT_FOUND'],
   },
