@@ -11,7 +11,7 @@ const VIEW_SIDE = 1024
 export async function preparePhoto({ photo }: PrepareRequest, { models }: { models: Models }): Promise<PreparedPhoto> {
   const frame = await decodeImage(photo)
   const person = await findPerson(frame, models)
-  const crop = person ? cropAroundPerson(person.box, frame) : cropWithoutPerson(frame)
+  const crop = person ? cropAroundPerson(person.box, frame, person.landmarks.nose) : cropWithoutPerson(frame)
   const view = await resizeBitmap(cropBitmap(frame, crop), { longest: VIEW_SIDE })
   return {
     crop,

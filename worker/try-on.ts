@@ -11,6 +11,8 @@ import type { Models } from './inference/models.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
 import { cropAroundPerson, cropWithoutPerson } from './person/crop.ts'
 import { findPerson } from './person/find-person.ts'
+import type { Person } from './person/person.ts'
+import { personWithin } from './person/within.ts'
 
 export interface TryOnContext extends EngineContext {
   readonly models: Models
@@ -27,7 +29,7 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
     throw new DrapeError('GENERATION_FAILED', `This worker has no engine ${request.engine}.`, { retryable: true })
   const clock = createClock()
   const [frame, garment] = await Promise.all([decodeImage(request.photo), decodeImage(request.garment)])
-  const crop = await cropOf(frame, request.crop, context.models)
+  const { crop, found } = await cropOf(frame, request.crop, context.models)
   const photo = crop ? cropBitmap(frame, crop) : frame
   clock.lap('decode')
   context.signal.throwIfAborted()
@@ -35,7 +37,7 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   const category = categoryFromWords(request.product)
   const { options } = request
   const result = await engine.run(
-    { person: photo, garment, garmentHash: request.garmentHash, category, options },
+    { person: photo, found, garment, garmentHash: request.garmentHash, category, options },
     { signal: context.signal, onProgress: (share) => context.onProgress(0.1 + 0.8 * share) },
   )
   clock.lap('engine')
@@ -59,11 +61,21 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   }
 }
 
-async function cropOf(frame: Bitmap, crop: TryOnRequest['crop'], models: Models): Promise<Rectangle | null> {
-  if (crop === 'none') return null
-  if (crop !== 'auto') return crop
+/** A person that fills less of the frame than this is looked at again in the crop, where there is more of them to see. */
+const SEEN_WELL = 0.8
+
+async function cropOf(
+  frame: Bitmap,
+  crop: TryOnRequest['crop'],
+  models: Models,
+): Promise<{ crop: Rectangle | null; found?: Person }> {
+  if (crop === 'none') return { crop: null }
+  if (crop !== 'auto') return { crop }
   const person = await findPerson(frame, models)
-  return person ? cropAroundPerson(person.box, frame) : cropWithoutPerson(frame)
+  if (!person) return { crop: cropWithoutPerson(frame) }
+  const around = cropAroundPerson(person.box, frame, person.landmarks.nose)
+  const seenWell = around.height >= SEEN_WELL * frame.height
+  return { crop: around, found: (seenWell && personWithin(person, around)) || undefined }
 }
 
 function compose({

@@ -1,4 +1,5 @@
 import type { Category } from '../garment/garment.ts'
+import type { Person } from '../person/person.ts'
 import type { Bitmap, Plane } from '../raster/plane.ts'
 
 export interface EngineManifest {
@@ -20,6 +21,8 @@ export interface EngineManifest {
 export interface EngineInput {
   /** The person's photo as the caller sees it (already cropped), RGB. */
   readonly person: Bitmap
+  /** The main person in it, when somebody has looked already, in px of `person`. */
+  readonly found?: Person
   /** The product photo, RGB or RGBA. */
   readonly garment: Bitmap
   /** SHA-256 of the product photo's bytes: the key for whatever depends on the garment alone. */

@@ -20,15 +20,19 @@ const FACE_SEEN = 0.7
 
 /**
  * The main person of the picture: the largest and most central one, or null when there is nobody. Small people are looked for in
- * parts of the picture when the whole shows nobody for sure.
+ * parts of the picture when the whole shows nobody for sure, unless only somebody who fills it matters (`small: false`).
  */
-export async function findPerson(picture: Bitmap, models: Models): Promise<Person | null> {
+export async function findPerson(
+  picture: Bitmap,
+  models: Models,
+  { small = true }: { small?: boolean } = {},
+): Promise<Person | null> {
   const pyramid = createPyramid(picture)
   const seen = await detectIn([regionOfPicture(pyramid)], POSSIBLE, { pyramid, models })
   const sure = seen.filter(({ score }) => score >= SURE)
   const person =
     (await confirmFirst(sure, isPresent, { pyramid, models })) ??
-    (await searchTiles({ pyramid, models })) ??
+    (small ? await searchTiles({ pyramid, models }) : null) ??
     (await confirmFirst(seen, isCertain, { pyramid, models }))
   return person === null ? null : { ...person, people: Math.max(1, sure.length) }
 }

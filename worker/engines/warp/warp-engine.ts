@@ -8,6 +8,7 @@ import type { UpperGarment } from '../../garment/garment.ts'
 import { prepareUpperGarment } from '../../garment/prepare-garment.ts'
 import type { Models } from '../../inference/models.ts'
 import { findPerson } from '../../person/find-person.ts'
+import type { Person } from '../../person/person.ts'
 import { type Bitmap, bitmapToColours, createPlane } from '../../raster/plane.ts'
 import type { Engine, EngineContext, EngineInput, EngineManifest, EngineResult } from '../engine.ts'
 import { measureBody } from './body.ts'
@@ -62,7 +63,7 @@ interface Resources {
 async function run(input: EngineInput, context: EngineContext, resources: Resources): Promise<EngineResult> {
   const stages = createStages(context)
   const frame = await stages.run('resize', 0.02, () => limitSide(input.person))
-  const seen = await stages.run('person', 0.2, () => findPerson(frame, resources.models))
+  const seen = await stages.run('person', 0.2, () => personOf(input, frame, resources))
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
   const garment = await stages.run('garment', 0.5, () => garmentOf(input, resources))
   const whole = await stages.run('view', 0.52, () => createView(frame, seen, { long: garment.kind === 'dress' }))
@@ -109,6 +110,12 @@ async function limitSide(photo: Bitmap): Promise<Bitmap> {
   return copyRgb(await resizeBitmap(photo, { longest: DRAWN_SIDE }))
 }
 
+/** Whom the caller has found already, as long as the photo was not made smaller since. */
+async function personOf({ person, found }: EngineInput, frame: Bitmap, { models }: Resources): Promise<Person | null> {
+  if (found && frame.width === person.width) return found
+  return findPerson(frame, models)
+}
+
 async function garmentOf(
   { garment, garmentHash, category }: EngineInput,
   { models, garments }: Resources,
@@ -121,7 +128,7 @@ async function garmentOf(
     garments.set(key, kept)
     return kept
   }
-  const wearer = await findPerson(garment, models)
+  const wearer = await findPerson(garment, models, { small: false })
   if (wearer && isWorn(wearer))
     throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {
       details: { key: 'flat_lay' },

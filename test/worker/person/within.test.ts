@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { LANDMARKS, type Person } from '../../../worker/person/person.ts'
+import { personWithin } from '../../../worker/person/within.ts'
+
+const landmark = { x: 30, y: 20, z: 0, visibility: 1, presence: 1 }
+const data = new Float32Array(60 * 40)
+for (let y = 10; y < 30; y++) data.fill(1, y * 60 + 20, y * 60 + 40)
+const person: Person = {
+  landmarks: Object.fromEntries(LANDMARKS.map((name) => [name, landmark])) as Person['landmarks'],
+  mask: { width: 60, height: 40, data },
+  box: { x: 20, y: 10, width: 20, height: 20 },
+  score: 0.9,
+  presence: 0.9,
+  people: 1,
+}
+
+describe('a person within a part of the picture', () => {
+  it('keeps their place in the world', () => {
+    const part = personWithin(person, { x: 15, y: 5, width: 20, height: 30 })
+    expect(part?.landmarks.nose).toMatchObject({ x: 15, y: 15 })
+    expect(part?.mask).toMatchObject({ width: 20, height: 30 })
+    expect(part?.box).toEqual({ x: 5, y: 5, width: 15, height: 20 })
+  })
+
+  it('is nobody where nothing of them is', () => {
+    expect(personWithin(person, { x: 45, y: 0, width: 10, height: 10 })).toBeNull()
+  })
+})

@@ -1,0 +1,24 @@
+import type { Plane } from '../raster/plane.ts'
+import { boundsOf } from './bounds.ts'
+import type { Box, Landmark, LandmarkName, Person } from './person.ts'
+
+/** The same person seen in a part of the picture: every position in px of `part`, the mask cut to it; null when none of it is left. */
+export function personWithin(person: Person, part: Box): Person | null {
+  const mask = cut(person.mask, part)
+  const box = boundsOf(mask, (value) => value > 0.5)
+  if (!box) return null
+  const moved = Object.entries(person.landmarks).map(([name, landmark]) => [
+    name,
+    { ...landmark, x: landmark.x - part.x, y: landmark.y - part.y },
+  ])
+  return { ...person, landmarks: Object.fromEntries(moved) as Record<LandmarkName, Landmark>, mask, box }
+}
+
+function cut({ width, data }: Plane, part: Box): Plane {
+  const out = new Float32Array(part.width * part.height)
+  for (let y = 0; y < part.height; y++) {
+    const from = (part.y + y) * width + part.x
+    out.set(data.subarray(from, from + part.width), y * part.width)
+  }
+  return { width: part.width, height: part.height, data: out }
+}
