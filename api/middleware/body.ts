@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Middleware } from 'koa'
+import type { Context, Middleware } from 'koa'
 import { koaBody } from 'koa-body'
+import { guardMultipart } from '../multipart-guard.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { AppState } from '../state.ts'
+import { createUploadFolders } from '../upload-folders.ts'
 import type { UploadedFile } from '../uploaded-file.ts'
 
 /** 10 MB as the interface counts them, per file. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024
 const MAX_FILES = 12
+/** Of a multipart body as a whole. */
+const MAX_BODY_BYTES = (MAX_FILES + 1) * MAX_FILE_BYTES
 const MAX_FIELDS = 20
 const MAX_JSON_BYTES = 1024 * 1024
 const MAX_DEPTH = 64
@@ -19,14 +22,55 @@ const MAX_DEPTH = 64
  * Parses JSON and multipart bodies within limits: `ctx.state.body` (of multipart the JSON in the field `data`), `fields` and
  * `files`. Files lie in a temporary folder of their own and are removed when the request has ended, however it ended.
  */
-export function parseBody(folder = join(tmpdir(), 'drape-uploads')): Middleware<AppState> {
+export function parseBody(root = join(tmpdir(), 'drape-uploads')): Middleware<AppState> {
+  const withFolder = createUploadFolders(root)
+  return async function body(ctx, next) {
+    // Nobody would tell a parser any more that nothing comes.
+    if (ctx.req.destroyed && !ctx.req.readableEnded) throw invalid('', 'could not be read')
+    ctx.state.files = []
+    ctx.state.fields = {}
+    if (ctx.is('multipart') && ctx.method === 'POST') {
+      return withFolder(async (folder) => {
+        await reading(ctx, parseForm(ctx, folder))
+        await next()
+      })
+    }
+    await reading(
+      ctx,
+      parseText(ctx as never, async () => {}),
+    )
+    ctx.state.body = parseJson(textOf(ctx.request), '')
+    refuseUnstorable(ctx.state.body, '', 0)
+    await next()
+  }
+}
+
+/** What a refusal left unread is read and dropped, so that the answer reaches the sender and the connection can go on. */
+async function reading({ req }: Context, parsing: Promise<void>): Promise<void> {
+  try {
+    await parsing
+  } finally {
+    req.unpipe()
+    req.resume()
+  }
+}
+
+const parseText = koaBody({
+  urlencoded: false,
+  // As text: its own JSON reader refuses bodies with a field named __proto__, which is as good a name as any other.
+  json: false,
+  textTypes: ['json', '+json'],
+  textLimit: MAX_JSON_BYTES,
+  patchNode: false,
+  onError: (error) => {
+    throw refusalOf(error)
+  },
+})
+
+async function parseForm(ctx: Context & { state: AppState }, folder: string): Promise<void> {
+  const guarded = guardMultipart(ctx.req, { maxBytes: MAX_BODY_BYTES })
   const parse = koaBody({
     multipart: true,
-    urlencoded: false,
-    // As text: its own JSON reader refuses bodies with a field named __proto__, which is as good a name as any other.
-    json: false,
-    textTypes: ['json', '+json'],
-    textLimit: MAX_JSON_BYTES,
     patchNode: false,
     formidable: {
       uploadDir: folder,
@@ -49,23 +93,16 @@ export function parseBody(folder = join(tmpdir(), 'drape-uploads')): Middleware<
       throw refusalOf(error)
     },
   })
-  const ready = mkdir(folder, { recursive: true, mode: 0o700 })
-  return async function body(ctx, next) {
-    await ready
-    ctx.state.files = []
-    try {
-      await parse(ctx as never, async () => {})
-      ctx.state.files = filesOf(ctx.request)
-      ctx.state.fields = ctx.is('multipart') ? fieldsOf(ctx.request) : {}
-      ctx.state.body = ctx.is('multipart')
-        ? parseJson(ctx.state.fields.data, 'data')
-        : parseJson(textOf(ctx.request), '')
-      refuseUnstorable(ctx.state.body, '', 0)
-      await next()
-    } finally {
-      await Promise.all(ctx.state.files.map((file) => rm(file.path, { force: true })))
-    }
+  try {
+    await parse(Object.create(ctx, { req: { value: guarded } }), async () => {})
+  } finally {
+    guarded.release()
   }
+  ctx.state.files = filesOf(ctx.request)
+  ctx.state.fields = fieldsOf(ctx.request)
+  ctx.state.body = parseJson(ctx.state.fields.data, 'data')
+  refuseUnstorable(ctx.state.body, '', 0)
+  refuseUnstorable(ctx.state.fields, '', 0)
 }
 
 /** Many clients give the type of every part, fields included, and some send the JSON as a file. */
@@ -126,10 +163,18 @@ function invalid(path: string, message: string): DrapeError {
 // formidable's codes for a file, or all files together, over their limit.
 const TOO_LARGE = [1009, 1016]
 
+const FAULTS_OF_DISK = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE']
+
 function refusalOf(error: Error & { code?: unknown; status?: unknown }): Error {
   if (TOO_LARGE.includes(Number(error.code))) {
     return new DrapeError('FILE_TOO_LARGE', 'A file is larger than 10 MB.')
   }
   if (error.status === 413) return invalid('', 'is larger than 1 MB')
+  if (FAULTS_OF_DISK.includes(String(error.code))) {
+    return new DrapeError('SERVICE_UNAVAILABLE', 'Files cannot be taken for a moment.', {
+      retryable: true,
+      cause: error,
+    })
+  }
   return invalid('', 'could not be read')
 }

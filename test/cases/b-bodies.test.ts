@@ -1,0 +1,348 @@
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { type ClientRequest, request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../api/shared/database.ts'
+import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { startProgram } from '../support/process.ts'
+import { requestService } from '../support/request-service.ts'
+import { until } from '../support/until.ts'
+
+const UPLOAD = '/tryon/v1/images/upload'
+const LONG = process.env.LONG_TESTS === '1'
+
+describe('bodies', () => {
+  let drape: Drape
+  let temporary: string
+  let person: Buffer
+
+  beforeAll(async () => {
+    temporary = (await requestService('folder', null)).path
+    drape = await startDrape({ env: { TMPDIR: temporary } })
+    person = await readSample('persons/astronaut.jpg')
+  })
+  afterAll(() => drape.stop())
+
+  const partOf = (disposition: string, bytes: Uint8Array | string = '', type?: string) =>
+    Buffer.concat([
+      Buffer.from(`Content-Disposition: form-data; ${disposition}\r\n${type ? `Content-Type: ${type}\r\n` : ''}\r\n`),
+      Buffer.from(bytes as Uint8Array),
+    ])
+  const multipart = (parts: readonly Buffer[], boundary: string) =>
+    Buffer.concat([
+      ...parts.flatMap((part) => [Buffer.from(`--${boundary}\r\n`), part, Buffer.from('\r\n')]),
+      Buffer.from(`--${boundary}--\r\n`),
+    ])
+  const photo = () => partOf('name="file"; filename="me.jpg"', person, 'image/jpeg')
+  /** Sends the bytes as they are, in chunks without a length when they are a stream. */
+  const send = async (body: Uint8Array | Readable, contentType: string, { path = UPLOAD, headers = {} } = {}) => {
+    const response = await fetch(`${drape.api.url}${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': drape.apiKey, 'content-type': contentType, ...headers },
+      body: body instanceof Readable ? (Readable.toWeb(body) as ReadableStream) : new Uint8Array(body),
+      duplex: 'half',
+    } as RequestInit)
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads what the service says, whatever its shape is
+    return { status: response.status, body: (await response.json()) as any }
+  }
+  const upload = (parts: readonly Buffer[], { boundary = 'x-y-z', quoted = false } = {}) =>
+    send(multipart(parts, boundary), `multipart/form-data; boundary=${quoted ? `"${boundary}"` : boundary}`)
+  const countRows = () =>
+    drape.database.one(sql.unsafe`
+      select (select count(*) from images)::int as images, (select count(*) from objects)::int as objects`)
+  const objects = async () => (await readdir(drape.env.STORAGE_URL.slice('file:'.length), { recursive: true })).sort()
+  const temporaryFiles = async () => {
+    const names = await readdir(temporary, { recursive: true })
+    return names.filter((name) => name !== 'drape-uploads' && name.startsWith('drape-uploads'))
+  }
+  const untilNothingIsLeft = () => until(async () => (await temporaryFiles()).length === 0)
+  const isAlive = async () => expect((await drape.call('GET', '/tryon/v1/account')).status).toBe(200)
+
+  describe('in parts', () => {
+    it.each([
+      ['one character', 'x', false],
+      ['one quoted character', 'x', true],
+      ['70 characters', 'b'.repeat(70), false],
+      ['71 characters', 'b'.repeat(71), false],
+      ['5,000 characters', 'b'.repeat(5000), false],
+      ['quoted characters with a space and a colon', 'a b:c/d', true],
+      ['dashes alone', '----', false],
+    ])('with a boundary of %s', async (_, boundary, quoted) => {
+      expect((await upload([photo()], { boundary, quoted })).status).toBe(201)
+    })
+
+    it.each([
+      ['none', 'multipart/form-data'],
+      ['an empty one', 'multipart/form-data; boundary='],
+      ['an empty quoted one', 'multipart/form-data; boundary=""'],
+      ['another one', 'multipart/form-data; boundary=other'],
+    ])('are refused when the boundary is %s', async (_, contentType) => {
+      const answer = await send(multipart([photo()], 'x-y-z'), contentType)
+      expect(answer.status).toBe(400)
+    })
+
+    it.each([
+      ['the boundary at the end', () => multipart([photo()], 'x').subarray(0, -5)],
+      ['everything after the headers', () => Buffer.from('--x\r\nContent-Disposition: form-data; name="file"\r\n\r\n')],
+      ['everything after a header', () => Buffer.from('--x\r\nContent-Disposition: form-data; name="file"; filen')],
+      ['everything after the first boundary', () => Buffer.from('--x\r\n')],
+      ['everything', () => Buffer.alloc(0)],
+      ['line ends', () => Buffer.from(multipart([photo()], 'x').toString('latin1').replaceAll('\r\n', '\n'), 'latin1')],
+    ])('are refused without %s', async (_, bytes) => {
+      const answer = await send(bytes(), 'multipart/form-data; boundary=x')
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ code: expect.any(String), message: expect.any(String) })
+      await isAlive()
+    })
+
+    it.each([
+      ['empty', ''],
+      ['of 10,000 characters', 'n'.repeat(10_000)],
+      ['a way out of the folder', '../../../etc/cron.d/evil'],
+      ['another way out', '..\\..\\windows\\evil.jpg'],
+      ['absolute', '/etc/passwd'],
+      ['with U+0000', 'a\0b.jpg'],
+      ['written from right to left', 'gpj.\u202eexe'],
+      ['with a quote', 'a\\"b.jpg'],
+      ['in another script', '写真.jpg'],
+      ['__proto__', '__proto__'],
+    ])('are stored under a name of our own when the file’s name is %s', async (_, filename) => {
+      const answer = await upload([partOf(`name="file"; filename="${filename}"`, person, 'image/jpeg')])
+      expect(answer.status).toBe(201)
+      expect(new URL(answer.body.imageUrl).pathname).toBe(
+        `/objects/persons/${drape.accountId}/${answer.body.imageId}.jpg`,
+      )
+    })
+
+    it('are no way to write headers by the file’s name', async () => {
+      const disposition = 'name="file"; filename="a\r\nContent-Type: text/html\r\n\r\n<script>"'
+      const answer = await upload([partOf(disposition, person, 'image/jpeg')])
+      expect(answer.status).toBe(400)
+    })
+
+    it('that never end their headers cost neither memory nor time', async () => {
+      const endless = `name="file"; ${'filename="'.repeat(400_000)}x`
+      const before = await memoryOf(drape.api.pid)
+      const answer = await upload([partOf(endless, person, 'image/jpeg')])
+      expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
+      const field = Buffer.concat([
+        Buffer.from(`Content-Disposition: form-data; name="a"\r\nX-${'y'.repeat(4_000_000)}: `),
+      ])
+      expect((await upload([field, photo()])).status).toBe(400)
+      expect((await memoryOf(drape.api.pid)) - before).toBeLessThan(300)
+      await isAlive()
+    })
+
+    it('may have the longest headers that are sensible, however they are cut', async () => {
+      const body = multipart([partOf(`name="file"; filename="${'n'.repeat(15_000)}"`, person, 'image/jpeg')], 'x')
+      const cuts = Array.from({ length: 4000 }, (_, i) => body.subarray(i * 5, (i + 1) * 5))
+      const stream = Readable.from([...cuts, body.subarray(20_000)])
+      expect((await send(stream, 'multipart/form-data; boundary=x')).status).toBe(201)
+    })
+
+    it('with two files of one name: the first counts, and nothing stays of the second', async () => {
+      const garment = await readSample('garments/tshirt-navy.jpg')
+      const [one, two] = [photo(), partOf('name="file"; filename="b.jpg"', garment, 'image/jpeg')]
+      const alone = await upload([one])
+      const both = await upload([one, two])
+      expect(both.status).toBe(201)
+      const bytes = await Promise.all(
+        [alone, both].map(async ({ body }) => Buffer.from(await (await fetch(body.imageUrl)).arrayBuffer())),
+      )
+      expect(bytes[1].equals(bytes[0])).toBe(true)
+    })
+
+    it('with names that mean something to JavaScript leave nothing', async () => {
+      const odd = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'].flatMap((name) => [
+        partOf(`name="${name}"; filename="a.jpg"`, person, 'image/jpeg'),
+        partOf(`name="${name}"`, 'text'),
+      ])
+      expect((await upload([...odd, photo()])).status).toBe(201)
+      await untilNothingIsLeft()
+    })
+
+    it.each([
+      ['1,000 fields', () => Array.from({ length: 1000 }, (_, i) => partOf(`name="f${i}"`, 'x'))],
+      ['1,000 fields of one name', () => Array.from({ length: 1000 }, () => partOf('name="f"', 'x'))],
+      [
+        '1,000 files',
+        () => Array.from({ length: 1000 }, (_, i) => partOf(`name="f${i}"; filename="a"`, 'x', 'image/png')),
+      ],
+      ['1,000 parts without a name', () => Array.from({ length: 1000 }, () => partOf('nothing="f"', 'x'))],
+      ['a field of 2 MB', () => [partOf('name="externalUserId"', 'x'.repeat(2_000_000))]],
+      ['a character that cannot be stored', () => [photo(), partOf('name="externalUserId"', 'a\0b')]],
+    ])('are refused with %s', async (_, parts) => {
+      const answer = await upload(parts())
+      expect([400, 413]).toContain(answer.status)
+      await isAlive()
+    })
+
+    it('refuse a field of a gigabyte long before its end', async () => {
+      const chunk = Buffer.alloc(1 << 20, 'x')
+      let sent = 0
+      const answer = await streamTo(function* () {
+        yield Buffer.from('--x\r\nContent-Disposition: form-data; name="data"\r\n\r\n')
+        for (; sent < 1024; sent++) yield chunk
+      }, '/tryon/v1/try-on')
+      expect([400, 413]).toContain(answer.status)
+      expect(answer.sentAtAnswer).toBeLessThan(200 << 20)
+      await isAlive()
+    })
+
+    it('refuse files of a gigabyte long before their end', async () => {
+      const chunk = Buffer.alloc(1 << 20, 'x')
+      const before = await memoryOf(drape.api.pid)
+      const answer = await streamTo(function* () {
+        yield Buffer.from(
+          '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: image/png\r\n\r\n',
+        )
+        for (let i = 0; i < 1024; i++) yield chunk
+      })
+      expect(answer.status).toBe(413)
+      expect(answer.sentAtAnswer).toBeLessThan(400 << 20)
+      expect((await memoryOf(drape.api.pid)) - before).toBeLessThan(300)
+      await untilNothingIsLeft()
+    })
+  })
+
+  describe('of JSON', () => {
+    const json = (body: Uint8Array | Readable, headers = {}) =>
+      send(body, 'application/json', { path: '/tryon/v1/products', headers })
+
+    it.each([
+      ['objects', () => `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+      ['lists', () => `${'['.repeat(10_000)}${']'.repeat(10_000)}`],
+      ['lists that never end', () => '['.repeat(1_000_000)],
+      ['metadata', () => `{"externalId":"a","metadata":{"m":${'['.repeat(10_000)}${']'.repeat(10_000)}}}`],
+    ])('is refused when it is 10,000 deep in %s', async (_, body) => {
+      expect(await json(Buffer.from(body()))).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
+      await isAlive()
+    })
+
+    it('is refused when it unpacks to more than a megabyte', async () => {
+      const bomb = gzipSync(Buffer.alloc(100_000_000, ' '))
+      const before = await memoryOf(drape.api.pid)
+      const answer = await json(bomb, { 'content-encoding': 'gzip' })
+      expect([400, 413]).toContain(answer.status)
+      expect((await memoryOf(drape.api.pid)) - before).toBeLessThan(200)
+      const unknown = await json(Buffer.from('{}'), { 'content-encoding': 'zstd' })
+      expect(unknown.status).toBe(400)
+      const broken = await json(Buffer.from('no gzip'), { 'content-encoding': 'gzip' })
+      expect(broken.status).toBe(400)
+      const packed = await send(gzipSync(multipart([photo()], 'x')), 'multipart/form-data; boundary=x', {
+        headers: { 'content-encoding': 'gzip' },
+      })
+      expect(packed.status).toBe(400)
+      await isAlive()
+    })
+  })
+
+  describe('whose sender', () => {
+    it('hangs up in the middle leave no temporary file, no object and no row', async () => {
+      const before = [await countRows(), await objects()]
+      const body = multipart([photo(), photo(), photo()], 'x')
+      for (let i = 0; i < 40; i++) {
+        const socket = await openUpload(body.length)
+        socket.write(body.subarray(0, Math.floor((body.length * (i + 1)) / 45)))
+        if (i % 2 === 0) await sleep(i)
+        socket.destroy()
+      }
+      await untilNothingIsLeft()
+      expect([await countRows(), await objects()]).toEqual(before)
+      await isAlive()
+    })
+
+    it('loses the API to a kill leave files that the next one deletes, and only those', async () => {
+      const [old, young] = ['upload-old', 'upload-young'].map((name) => `${temporary}/drape-uploads/${name}`)
+      for (const folder of [old, young]) {
+        await mkdir(folder)
+        await writeFile(`${folder}/photo`, person)
+      }
+      await utimes(old, 0, 0)
+      const api = await startProgram('api', drape.env)
+      await until(async () => !(await temporaryFiles()).includes('drape-uploads/upload-old'))
+      await api.end()
+      expect((await temporaryFiles()).sort()).toEqual([
+        'drape-uploads/upload-young',
+        'drape-uploads/upload-young/photo',
+      ])
+      await rm(young, { recursive: true })
+    })
+
+    it('is slow do not keep others from theirs', async () => {
+      const slow = await Promise.all(Array.from({ length: LONG ? 500 : 50 }, () => openUpload(1_000_000)))
+      const dripping = setInterval(() => {
+        for (const socket of slow) socket.write('x')
+      }, 100)
+      try {
+        await sleep(500)
+        for (let i = 0; i < 5; i++) {
+          const answer = await drape.call('POST', UPLOAD, { body: formOf(undefined, { file: person }) })
+          expect(answer.status).toBe(201)
+        }
+        if (LONG) await until(() => slow.every((socket) => socket.destroyed))
+      } finally {
+        clearInterval(dripping)
+        for (const socket of slow) socket.destroy()
+      }
+    }, 150_000)
+  })
+
+  /** A connection with the headers of an upload of so many bytes, and the beginning of its file. */
+  async function openUpload(length: number): Promise<Socket> {
+    const { hostname, port } = new URL(drape.api.url)
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => {}).on('end', () => socket.destroy())
+    await new Promise((resolve) => socket.once('connect', resolve))
+    socket.resume()
+    socket.write(
+      [
+        `POST ${UPLOAD} HTTP/1.1`,
+        'host: drape',
+        `x-api-key: ${drape.apiKey}`,
+        'content-type: multipart/form-data; boundary=x',
+        `content-length: ${length + 1}`,
+        '',
+        length === 1_000_000 ? '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n' : '',
+      ].join('\r\n'),
+    )
+    return socket
+  }
+
+  /** Sends chunk after chunk until an answer comes. */
+  async function streamTo(
+    chunks: () => Iterable<Buffer>,
+    path = UPLOAD,
+  ): Promise<{ status: number; sentAtAnswer: number }> {
+    const { hostname, port } = new URL(drape.api.url)
+    const headers = { 'x-api-key': drape.apiKey, 'content-type': 'multipart/form-data; boundary=x' }
+    const sending: ClientRequest = request({ hostname, port, path, method: 'POST', headers })
+    let answered = false
+    let sent = 0
+    const answer = new Promise<number>((resolve, reject) => {
+      sending.once('response', (response) => {
+        answered = true
+        resolve(response.statusCode ?? 0)
+        response.resume()
+      })
+      sending.on('error', reject)
+    })
+    for (const chunk of chunks()) {
+      if (answered) break
+      sent += chunk.length
+      if (!sending.write(chunk)) await Promise.race([new Promise((resolve) => sending.once('drain', resolve)), answer])
+    }
+    const status = await answer
+    sending.destroy()
+    return { status, sentAtAnswer: sent }
+  }
+})
+
+/** Resident memory of a process in MiB. */
+async function memoryOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+}
