@@ -56,6 +56,14 @@ export function maskWhere({ width, height }: Size, test: (index: number) => bool
   return { width, height, data }
 }
 
+/** Pixels of the mask where `test(index)` holds too; asks for nothing outside of the mask. */
+export function subset(mask: Mask, test: (index: number) => boolean): Mask {
+  const { width, height, data } = mask
+  const out = new Uint8Array(data.length)
+  for (let i = 0; i < data.length; i++) if (data[i] !== 0 && test(i)) out[i] = 1
+  return { width, height, data: out }
+}
+
 export function threshold(plane: Plane, above: number): Mask {
   const mask = createMask(plane)
   for (let i = 0; i < mask.data.length; i++) mask.data[i] = plane.data[i] > above ? 1 : 0

@@ -2,15 +2,23 @@ import type { Plane, Size } from '../../raster/plane.ts'
 
 /** Reads many planes at once, row by row, at the pixels of a larger picture. */
 export interface FieldSampler {
-  /** Prepares a row of the larger picture. */
-  moveTo(y: number): void
+  /** Prepares a row of the larger picture; its columns `from` to `to` (exclusive) are those worth looking at. */
+  moveTo(y: number): { from: number; to: number }
   /** All planes' values at column `x` of that row, in the planes' order; overwritten by the next call. */
   fieldsAt(x: number): Float32Array
 }
 
-/** Bilinear, with half-pixel centres; all `planes` have one size. */
-export function createFieldSampler(planes: readonly Plane[], size: Size): FieldSampler {
+/**
+ * Bilinear, with half-pixel centres; all planes have one size. Where all planes of `touched` are 0, with a pixel around,
+ * nothing is worth looking at.
+ */
+export function createFieldSampler(
+  planes: readonly Plane[],
+  { size, touched }: { size: Size; touched: readonly Plane[] },
+): FieldSampler {
   const { width, height } = planes[0]
+  const spans = Array.from({ length: height }, (_, y) => spanOf(touched, y))
+  const perColumn = size.width / width
   const rows = planes.map(() => new Float32Array(width + 1))
   const values = new Float32Array(planes.length)
   const columns = positions(width, size.width)
@@ -20,6 +28,11 @@ export function createFieldSampler(planes: readonly Plane[], size: Size): FieldS
       const upper = lines.before[y] * width
       const lower = Math.min(lines.before[y] + 1, height - 1) * width
       for (let p = 0; p < planes.length; p++) mixRows(planes[p].data, rows[p], { upper, lower, share: lines.share[y] })
+      const [above, below] = [spans[lines.before[y]], spans[Math.min(lines.before[y] + 1, height - 1)]]
+      return {
+        from: Math.max(0, Math.floor((Math.min(above.first, below.first) - 1) * perColumn)),
+        to: Math.min(size.width, Math.ceil((Math.max(above.last, below.last) + 2) * perColumn)),
+      }
     },
     fieldsAt(x) {
       const left = columns.before[x]
@@ -28,6 +41,20 @@ export function createFieldSampler(planes: readonly Plane[], size: Size): FieldS
       return values
     },
   }
+}
+
+function spanOf(planes: readonly Plane[], y: number): { first: number; last: number } {
+  const { width } = planes[0]
+  let first = width
+  let last = -2
+  for (const { data } of planes) {
+    for (let x = 0; x < width; x++) {
+      if (data[y * width + x] === 0) continue
+      if (x < first) first = x
+      if (x > last) last = x
+    }
+  }
+  return { first, last }
 }
 
 // The row is one longer than the plane is wide: its last value stands twice.

@@ -2,7 +2,7 @@ import { copyRgb } from '../../composite/blend.ts'
 import { keepComponents } from '../../raster/components.ts'
 import { featherMask } from '../../raster/feather.ts'
 import { close, open } from '../../raster/morphology.ts'
-import { type Bitmap, type Colours, createPlane, maskWhere, type Plane } from '../../raster/plane.ts'
+import { type Bitmap, type Colours, createPlane, type Plane, subset } from '../../raster/plane.ts'
 import { cellAt, enlargeByFactor, reduceByFactor } from '../../raster/reduce.ts'
 import { dot, subtract } from '../../raster/vector.ts'
 import { refineEdge } from './edge-matte.ts'
@@ -31,7 +31,8 @@ export function composeLayers(
   }: { picture: Bitmap; layers: GarmentLayers; garment: FlatGarment; removal: Removal },
 ): { image: Bitmap; change: Plane } {
   const fields = createFields(fitting, { garment, removal })
-  const sampler = createFieldSampler(fields, picture)
+  const touched = [fields[REMOVAL + 3], fields[SHADOW], garment.cover]
+  const sampler = createFieldSampler(fields, { size: picture, touched })
   const image = copyRgb(picture)
   const change = createPlane(picture)
   for (let y = 0; y < picture.height; y++) composeRow(y, { sampler, layers, image, change })
@@ -80,16 +81,12 @@ function behindPerson(mask: Plane): Plane {
 function armInFront({ body, parts, regions }: FittingRegions, { zones, worn }: Removal): Plane {
   const { uncovered, limbs } = regions
   const isSkin = skinTest(parts, worn)
-  const skin = maskWhere(
+  const skin = subset(
     uncovered,
-    (i) =>
-      uncovered.data[i] === 1 &&
-      ((parts.skin.data[i] === 1 && isSkin(i)) || (zones[i] === SKIN && limbs.data[i] === 1)),
+    (i) => (parts.skin.data[i] === 1 && isSkin(i)) || (zones[i] === SKIN && limbs.data[i] === 1),
   )
   const closed = close(skin, 0.025 * body.unit)
-  const whole = maskWhere(skin, (i) => {
-    return skin.data[i] === 1 || (closed.data[i] === 1 && uncovered.data[i] === 1 && !parts.top.data[i])
-  })
+  const whole = subset(uncovered, (i) => skin.data[i] === 1 || (closed.data[i] === 1 && !parts.top.data[i]))
   const shown = keepComponents(open(whole, 1), ({ area }) => area > 0.006 * body.unit ** 2)
   const edge = featherMask(shown, featherOf(body.unit))
   return refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: 0.015 * body.unit })
@@ -141,7 +138,7 @@ function contactShadow(
 function handsInFront({ body, parts, placement, regions }: FittingRegions, worn: WornGarment): Plane {
   const { skin } = parts
   const shown = keepComponents(
-    maskWhere(skin, (i) => skin.data[i] === 1 && regions.hands.data[i] === 1),
+    subset(regions.hands, (i) => skin.data[i] === 1),
     ({ area }) => area > 0.006 * body.unit ** 2,
   )
   const edge = featherMask(shown, featherOf(body.unit))
@@ -161,11 +158,8 @@ function handsInFront({ body, parts, placement, regions }: FittingRegions, worn:
 function faceInFront({ person, body, parts, regions }: FittingRegions, worn: WornGarment): Plane {
   const { skin } = parts
   const { head, hair } = regions
-  const hairShare = maskWhere(hair, (i) => hair.data[i] === 1 && person.mask.data[i] > 0.4)
-  const faceShare = maskWhere(
-    head,
-    (i) => head.data[i] === 1 && person.mask.data[i] > 0.5 && skin.data[i] + hair.data[i] > 0,
-  )
+  const hairShare = subset(hair, (i) => person.mask.data[i] > 0.4)
+  const faceShare = subset(head, (i) => person.mask.data[i] > 0.5 && skin.data[i] + hair.data[i] > 0)
   const softHair = featherMask(hairShare, featherOf(body.unit))
   const hairEdge = refineEdge(softHair, { own: hairShare, worn, lab: parts.lab, reach: 0.02 * body.unit })
   const faceEdge = featherMask(faceShare, 1)
@@ -216,65 +210,41 @@ interface Target {
   readonly change: Plane
 }
 
-// `paint` is what was put over the picture, premultiplied, and `open` how much of the picture still shows. Two states are
-// kept for what comes back to the front: the bare picture, and the picture in the garment's shadow.
+// Every state is a sum of the same few pictures: the picture without the worn garment ("bare"), the inside of the back, the torso
+// and the sleeves. So only their weights go through the layers, and the colours are summed once.
 function composeRow(y: number, { sampler, layers, image, change }: Target): void {
   const { torso, back, sleeves } = layers
   const { width } = image
-  const fields = sampler.fieldsAt
-  sampler.moveTo(y)
-  const bare = new Float64Array(4)
-  const shaded = new Float64Array(4)
-  const arm = new Float64Array(4)
-  const pixel = new Float64Array(4)
-  for (let x = 0; x < width; x++) {
+  const weights = new Float64Array(sleeves.length)
+  const { from, to } = sampler.moveTo(y)
+  for (let x = from; x < to; x++) {
     const i = y * width + x
     const k = i * 4
-    const f = fields(x)
-    let touched = f[REMOVAL + 3] > 0 || f[SHADOW] > 0 || torso.data[k + 3] > 0 || back.data[k + 3] > 0
-    for (let s = 0; s < sleeves.length && !touched; s++) touched = sleeves[s].layer.data[k + 3] > 0
-    if (!touched) continue
-    for (let c = 0; c < 3; c++) bare[c] = f[REMOVAL + c]
-    bare[3] = 1 - f[REMOVAL + 3]
+    const f = sampler.fieldsAt(x)
+    const torsoCover = torso.data[k + 3] / 255
+    const backCover = (back.data[k + 3] / 255) * f[BACK]
+    const open = (1 - f[SHADOW]) * (1 - torsoCover)
+    let others = (1 - f[ARM_SHADOW] * torsoCover) * (1 - f[ARM])
     // Only the sleeve throws a shadow on an arm that lies before the torso.
-    for (let c = 0; c < 4; c++) {
-      shaded[c] = bare[c]
-      arm[c] = bare[c] * (1 - f[CUFF_SHADOW])
-    }
-    const backShare = f[BACK]
-    if (backShare > 0 && back.data[k + 3] > 0) {
-      const open = 1 - (back.data[k + 3] / 255) * backShare
-      for (let c = 0; c < 3; c++) shaded[c] = back.data[k + c] * backShare * 0.8 + shaded[c] * open
-      shaded[3] *= open
-    }
-    for (let c = 0; c < 4; c++) shaded[c] *= 1 - f[SHADOW]
-    for (let c = 0; c < 4; c++) pixel[c] = shaded[c]
-    over(pixel, torso.data, k)
-    for (let c = 0; c < 4; c++) pixel[c] *= 1 - f[ARM_SHADOW] * (torso.data[k + 3] / 255)
-    mix(pixel, arm, f[ARM])
+    let bare = (1 - backCover) * open * others + (1 - f[CUFF_SHADOW]) * f[ARM]
     for (let s = 0; s < sleeves.length; s++) {
-      const dark = 1 - f[SLEEVE_SHADOW + s] * (torso.data[k + 3] / 255)
-      for (let c = 0; c < 4; c++) pixel[c] *= dark
-      over(pixel, sleeves[s].layer.data, k)
+      const hidden = (1 - f[SLEEVE_SHADOW + s] * torsoCover) * (1 - sleeves[s].layer.data[k + 3] / 255)
+      bare *= hidden
+      others *= hidden
+      for (let below = 0; below < s; below++) weights[below] *= hidden
+      weights[s] = 1
     }
-    mix(pixel, bare, f[HANDS])
-    mix(pixel, bare, f[FACE])
-    const share = 1 - pixel[3]
+    const behind = (1 - f[HANDS]) * (1 - f[FACE])
+    bare = bare * behind + 1 - behind
+    others *= behind
+    const share = 1 - bare * (1 - f[REMOVAL + 3])
     if (share < LEAST_CHANGE) continue
     change.data[i] = share > 1 - LEAST_CHANGE ? 1 : share
-    for (let c = 0; c < 3; c++) image.data[i * 3 + c] = Math.min(255, Math.round(pixel[c] / share))
+    const inside = 0.8 * f[BACK] * open * others
+    for (let c = 0; c < 3; c++) {
+      let colour = bare * f[REMOVAL + c] + inside * back.data[k + c] + others * torso.data[k + c]
+      for (let s = 0; s < sleeves.length; s++) colour += weights[s] * behind * sleeves[s].layer.data[k + c]
+      image.data[i * 3 + c] = Math.min(255, Math.round(colour / share))
+    }
   }
-}
-
-function over(pixel: Float64Array, layer: Float32Array, at: number): void {
-  const alpha = layer[at + 3]
-  if (alpha === 0) return
-  const open = 1 - alpha / 255
-  for (let c = 0; c < 3; c++) pixel[c] = layer[at + c] + pixel[c] * open
-  pixel[3] *= open
-}
-
-function mix(pixel: Float64Array, other: Float64Array, share: number): void {
-  if (share === 0) return
-  for (let c = 0; c < 4; c++) pixel[c] += (other[c] - pixel[c]) * share
 }

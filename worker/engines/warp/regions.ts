@@ -1,7 +1,16 @@
 import type { Person } from '../../person/person.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
 import { open } from '../../raster/morphology.ts'
-import { countSet, createMask, createPlane, type Mask, maskWhere, type Plane, type Point } from '../../raster/plane.ts'
+import {
+  countSet,
+  createMask,
+  createPlane,
+  type Mask,
+  maskWhere,
+  type Plane,
+  type Point,
+  subset,
+} from '../../raster/plane.ts'
 import { fillPolygon } from '../../raster/polygon.ts'
 import { arcLengths, interpolate } from '../../raster/polyline.ts'
 import { difference, reduceMasked } from '../../raster/reduce.ts'
@@ -253,8 +262,8 @@ function cutAtCuff(
 ): Mask {
   const end = Math.min(sleeve.length, wrist)
   const isBeyond = halfPlaneBeyond(sleeve, overlap)
-  return maskWhere(near, (i) => {
-    if (!near.data[i] || along.data[i] < end - slant) return false
+  return subset(near, (i) => {
+    if (along.data[i] < end - slant) return false
     return along.data[i] > end + slant || isBeyond(i % near.width, Math.floor(i / near.width))
   })
 }
@@ -321,19 +330,16 @@ function findHair({ person, body, parts }: Fitting): Mask {
     const y = Math.floor(i / hair.width) - mouth.y
     return x * up.x + y * up.y > 0
   }
-  const above = maskWhere(hair, (i) => hair.data[i] === 1 && isAbove(i))
+  const above = subset(hair, isAbove)
   if (countSet(above) === 0) return hair
   const factor = Math.max(1, Math.round(body.unit / 64))
   const known = reduceMasked(lab, above, factor)
   const cells = fillSmoothly(known.colours, known.weight)
-  const alike = maskWhere(
-    hair,
-    (i) => hair.data[i] === 1 && (above.data[i] === 1 || difference(lab, { cells, factor }, i) < 32),
-  )
+  const alike = subset(hair, (i) => above.data[i] === 1 || difference(lab, { cells, factor }, i) < 32)
   if (countSet(hair) - countSet(alike) < 0.01 * body.unit ** 2) return hair
   // A collar's blurred edge passes for hair again.
   const thick = open(alike, 0.015 * body.unit)
-  return maskWhere(alike, (i) => alike.data[i] === 1 && (above.data[i] === 1 || thick.data[i] === 1))
+  return subset(alike, (i) => above.data[i] === 1 || thick.data[i] === 1)
 }
 
 function measureSideways({ fractions, halfWidths, unit: length }: BodyFrame, { along, across }: Parts): Plane {

@@ -4,8 +4,8 @@ import { labToRgb, rgbToLab } from '../../raster/colour.ts'
 import { featherMask } from '../../raster/feather.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
 import { fillMembrane } from '../../raster/membrane.ts'
-import { dilate } from '../../raster/morphology.ts'
-import { type Colours, countSet, type Mask, maskWhere, type Plane, type Size } from '../../raster/plane.ts'
+import { dilate, invert } from '../../raster/morphology.ts'
+import { type Colours, countSet, type Mask, maskWhere, type Plane, type Size, subset } from '../../raster/plane.ts'
 import { type Reduced, reduceMasked } from '../../raster/reduce.ts'
 import type { FlatGarment } from './flat-garment.ts'
 import { type FittingRegions, SOLID } from './regions.ts'
@@ -84,10 +84,7 @@ interface Canvas {
 // Away from the old hem: its shadow and its last threads would colour the fill.
 function lowerGarment({ person, body, parts }: FittingRegions, worn: WornGarment): Mask {
   const near = dilate(worn.mask, 0.05 * body.unit)
-  return maskWhere(near, (i) => {
-    if (near.data[i] || !parts.lower.data[i]) return false
-    return person.mask.data[i] > 0.9 && parts.along.data[i] > 0.9
-  })
+  return subset(parts.lower, (i) => !near.data[i] && person.mask.data[i] > 0.9 && parts.along.data[i] > 0.9)
 }
 
 // With a distance, because the mask's edge is not sure and a rim of cloth would colour the ground.
@@ -96,7 +93,7 @@ function outsideOf(mask: Plane, margin: number): Mask {
     maskWhere(mask, (i) => mask.data[i] >= 0.08),
     margin,
   )
-  return maskWhere(mask, (i) => !person.data[i])
+  return invert(person)
 }
 
 function fillFrom(picture: Colours, known: Mask, factor: number): Colours {

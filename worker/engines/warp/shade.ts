@@ -1,15 +1,7 @@
 import { rgbToLab } from '../../raster/colour.ts'
 import { gaussianBlur } from '../../raster/filter.ts'
 import { erode } from '../../raster/morphology.ts'
-import {
-  type Colours,
-  channelOf,
-  createPlane,
-  type Mask,
-  maskToPlane,
-  maskWhere,
-  type Plane,
-} from '../../raster/plane.ts'
+import { type Colours, channelOf, createPlane, type Mask, maskToPlane, type Plane, subset } from '../../raster/plane.ts'
 import { enlargeByFactor, reduceMasked } from '../../raster/reduce.ts'
 import { resizeBilinear } from '../../raster/sample.ts'
 import { medianOf } from '../../raster/statistics.ts'
@@ -93,7 +85,7 @@ function plainCloth({
   unit: number
 }): Cloth {
   const { top, lab } = parts
-  const worn = maskWhere(top, (i) => top.data[i] === 1 && mask.data[i] > 0.6)
+  const worn = subset(top, (i) => mask.data[i] > 0.6)
   const [l, a, b] = [0, 1, 2].map((channel) => medianOf(lab, worn, channel))
   const local = gaussianBlur(lightness, 0.02 * unit)
   const odd = createPlane(top)
@@ -107,7 +99,7 @@ function plainCloth({
   const near = gaussianBlur(odd, 0.015 * unit)
   return {
     mask: erode(
-      maskWhere(top, (i) => worn.data[i] === 1 && near.data[i] <= 0.25),
+      subset(worn, (i) => near.data[i] <= 0.25),
       1,
     ),
     median: l,

@@ -10,6 +10,7 @@ import {
   type Mask,
   maskWhere,
   type Plane,
+  subset,
   threshold,
 } from '../../raster/plane.ts'
 import { interpolate } from '../../raster/polyline.ts'
@@ -37,10 +38,10 @@ export function inventSkin(fitting: FittingRegions, { old, factor }: { old: Mask
 // Skin far enough from every border that no other colour mixes in, and of the face's hue.
 function cleanSkin({ person, parts, regions }: FittingRegions, old: Mask): Mask {
   const { lab, skin } = parts
-  const face = maskWhere(old, (i) => regions.head.data[i] === 1 && skin.data[i] === 1)
+  const face = subset(regions.head, (i) => skin.data[i] === 1)
   const tone = parts.hasFace ? [0, 1, 2].map((channel) => medianOf(lab, face, channel)) : null
-  const sure = maskWhere(old, (i) => {
-    if (!skin.data[i] || regions.head.data[i] || old.data[i] || person.mask.data[i] <= 0.9) return false
+  const sure = subset(skin, (i) => {
+    if (regions.head.data[i] || old.data[i] || person.mask.data[i] <= 0.9) return false
     if (!tone) return true
     const k = i * 3
     return Math.hypot(lab.data[k + 1] - tone[1], lab.data[k + 2] - tone[2]) < 12 && Math.abs(lab.data[k] - tone[0]) < 40
@@ -58,11 +59,9 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
   const chest = maskWhere(along, (i) => Math.abs(across.data[i]) < 0.3 && along.data[i] < 0.45 && along.data[i] > -0.42)
   const least = 0.004 * body.unit ** 2
   const middles = [...arms, chest].map((region) => middleTones(lab, clean, { region, least }))
-  const all = maskWhere(clean, (i) => middles.some((middle) => middle?.data[i] === 1))
+  const all = subset(clean, (i) => middles.some((middle) => middle?.data[i] === 1))
   const any =
-    countSet(all) >= 1.5 * least
-      ? all
-      : maskWhere(clean, (i) => parts.skin.data[i] === 1 && (!parts.hasFace || regions.head.data[i] === 1))
+    countSet(all) >= 1.5 * least ? all : subset(parts.skin, (i) => !parts.hasFace || regions.head.data[i] === 1)
   const carryOn = (mask: Mask) => {
     const { colours, weight } = reduceMasked(lab, mask, factor)
     return fillSmoothly(colours, weight)
@@ -83,16 +82,13 @@ function middleTones(lab: Colours, clean: Mask, { region, least }: { region: Mas
   const sorted = Float32Array.from(tones).sort()
   const low = sorted[Math.floor(0.35 * (sorted.length - 1))]
   const high = sorted[Math.floor(0.92 * (sorted.length - 1))]
-  return maskWhere(
-    clean,
-    (i) => clean.data[i] === 1 && region.data[i] === 1 && lab.data[i * 3] >= low && lab.data[i * 3] <= high,
-  )
+  return subset(clean, (i) => region.data[i] === 1 && lab.data[i * 3] >= low && lab.data[i * 3] <= high)
 }
 
 function limbShare({ body, parts, regions }: FittingRegions, side: 0 | 1, factor: number): Plane {
   const arm = regions.arms[side]
   const near = armMask(arm, (way) => (way > arm.wrist ? 0 : 1.3 * arm.bareRadius))
-  const limb = maskWhere(near, (i) => near.data[i] === 1 && parts.along.data[i] > -0.08)
+  const limb = subset(near, (i) => parts.along.data[i] > -0.08)
   return gaussianBlur(reduceByFactor(limb, factor), (0.04 * body.unit) / factor)
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { DrapeError } from '../../../api/shared/errors.ts'
-import { resizeBitmap } from '../../../api/shared/image.ts'
+import { type Rectangle, resizeBitmap } from '../../../api/shared/image.ts'
 import { copyRgb } from '../../composite/blend.ts'
 import { checkResult } from '../../composite/region.ts'
 import { isWorn } from '../../garment/classify.ts'
@@ -83,9 +83,12 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const composed = await stages.run('order', 1, () =>
     composeLayers(fitting, { picture: drawn, layers, garment: flat, removal }),
   )
-  const result = { ...intoFrame(frame, view, composed), timings: stages.timings }
-  checkResult(result, frame, seen.box)
-  return { ...result, warnings: [...new Set([...placement.warnings, ...layers.warnings, ...removal.warnings])] }
+  checkResult(composed, drawn, boxIn(view))
+  return {
+    ...intoFrame(frame, view, composed),
+    timings: stages.timings,
+    warnings: [...new Set([...placement.warnings, ...layers.warnings, ...removal.warnings])],
+  }
 }
 
 /** Runs stages one after the other; between them an abort can arrive and is obeyed. */
@@ -140,6 +143,11 @@ async function garmentOf(
   for (const oldest of [...garments.keys()].slice(0, Math.max(0, garments.size - GARMENTS_KEPT)))
     garments.delete(oldest)
   return prepared
+}
+
+// The person's bounds in the drawn picture's px.
+function boxIn({ person: { box }, scale }: View): Rectangle {
+  return { x: box.x * scale, y: box.y * scale, width: box.width * scale, height: box.height * scale }
 }
 
 function intoFrame(

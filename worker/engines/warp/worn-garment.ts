@@ -1,7 +1,7 @@
 import { fillHoles, keepComponents } from '../../raster/components.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
 import { close, dilate, erode, open } from '../../raster/morphology.ts'
-import { type Mask, maskWhere } from '../../raster/plane.ts'
+import { type Mask, maskWhere, subset, threshold } from '../../raster/plane.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../raster/reduce.ts'
 import { bothSides, type Side } from './axes.ts'
 import { armMask, type FittingRegions } from './regions.ts'
@@ -34,7 +34,7 @@ export function findWornGarment(fitting: FittingRegions, ground: Reduced): WornG
 function outline({ person, body, parts, placement, regions }: FittingRegions): { mask: Mask; prints: Mask } {
   const { skin, top, lower, along } = parts
   const { head, uncovered, hair } = regions
-  const labelled = maskWhere(top, (i) => top.data[i] === 1 && !head.data[i] && along.data[i] < 1.6)
+  const labelled = subset(top, (i) => !head.data[i] && along.data[i] < 1.6)
   // Small patches are shadows on skin.
   const seen = keepComponents(labelled, ({ area }) => area > 0.015 * body.unit ** 2)
   const closed = close(seen, 0.03 * body.unit)
@@ -47,10 +47,7 @@ function outline({ person, body, parts, placement, regions }: FittingRegions): {
     return !(lower.data[i] && along.data[i] > 0.9)
   })
   const filled = fillHoles(joined)
-  const prints = maskWhere(
-    top,
-    (i) => filled.data[i] === 1 && !joined.data[i] && !uncovered.data[i] && !head.data[i] && !hair.data[i],
-  )
+  const prints = subset(filled, (i) => !joined.data[i] && !uncovered.data[i] && !head.data[i] && !hair.data[i])
   const [left, right] = bothSides((side) => wornSleeve(fitting(), side))
   const collar = insideOfCollar(fitting(), seen)
   const mask = maskWhere(
@@ -67,14 +64,14 @@ function outline({ person, body, parts, placement, regions }: FittingRegions): {
 // The inside of a collar lies in its own shade and passes for skin; the middle of the neck shows what skin looks like there.
 function insideOfCollar({ body, parts, regions }: Omit<FittingRegions, 'placement'>, top: Mask): Mask {
   const { skin, along, across, lab } = parts
-  const inNeck = (i: number) => skin.data[i] === 1 && along.data[i] > -0.45 && along.data[i] < 0.1
+  const inNeck = (i: number) => along.data[i] > -0.45 && along.data[i] < 0.1
   const factor = Math.max(1, Math.round(body.unit / 64))
-  const middle = maskWhere(skin, (i) => inNeck(i) && Math.abs(across.data[i]) < 0.14 && !regions.head.data[i])
+  const middle = subset(skin, (i) => inNeck(i) && Math.abs(across.data[i]) < 0.14 && !regions.head.data[i])
   const known = reduceMasked(lab, middle, factor)
   const neck = { cells: fillSmoothly(known.colours, known.weight), factor }
   const beside = dilate(top, 0.1 * body.unit)
   const shoulders = dilate(regions.shoulders, 0.1 * body.unit)
-  const odd = maskWhere(skin, (i) => {
+  const odd = subset(skin, (i) => {
     if (!beside.data[i] || !shoulders.data[i] || !inNeck(i) || along.data[i] > 0.02 || regions.head.data[i])
       return false
     const darker = neck.cells.data[cellAt(neck, lab, i)] - lab.data[i * 3]
@@ -90,10 +87,7 @@ function wornSleeve({ person, body, parts, regions }: Omit<FittingRegions, 'plac
   const radius = body.armRadius[side]
   const end = Math.min(arm.wrist, arm.sleeveEnd + 0.1 * body.unit)
   const near = armMask(arm, (way) => (way > end ? 0 : radius * (way < arm.elbow ? 1.15 : 1)))
-  const clothed = maskWhere(
-    near,
-    (i) => near.data[i] === 1 && person.mask.data[i] > 0.5 && !regions.hair.data[i] && !regions.head.data[i],
-  )
+  const clothed = subset(near, (i) => person.mask.data[i] > 0.5 && !regions.hair.data[i] && !regions.head.data[i])
   let cloth = 0
   let all = 0
   for (let i = 0; i < clothed.data.length; i++) {
@@ -101,7 +95,7 @@ function wornSleeve({ person, body, parts, regions }: Omit<FittingRegions, 'plac
     cloth += clothed.data[i] & top.data[i]
   }
   const sleeved = cloth > 0.3 * all
-  return maskWhere(clothed, (i) => sleeved && clothed.data[i] === 1 && !skin.data[i])
+  return subset(clothed, (i) => sleeved && !skin.data[i])
 }
 
 // Where the mask is not sure, things behind the person were taken for cloth: they look neither like it nor like a shadow of it.
@@ -110,8 +104,8 @@ function withoutStrangers(
   { person, parts }: FittingRegions,
   { cloth, ground }: { cloth: Reduced; ground: Reduced },
 ): Mask {
-  return maskWhere(mask, (i) => {
-    if (!mask.data[i] || person.mask.data[i] >= 0.9) return mask.data[i] === 1
+  return subset(mask, (i) => {
+    if (person.mask.data[i] >= 0.9) return true
     return difference(parts.lab, cloth, i) < Math.max(20, difference(parts.lab, ground, i))
   })
 }
@@ -124,8 +118,8 @@ function growOverEdge(
 ): Mask {
   const near = dilate(mask, 0.018 * body.unit)
   const far = dilate(mask, 0.06 * body.unit)
-  const alike = maskWhere(mask, (i) => {
-    if (!far.data[i] || mask.data[i]) return mask.data[i] === 1
+  const alike = subset(far, (i) => {
+    if (mask.data[i]) return true
     const toCloth = difference(parts.lab, cloth, i)
     return toCloth < 12 && toCloth < difference(parts.lab, ground, i)
   })
@@ -143,8 +137,8 @@ function allowedPart(
   const { hair } = regions
   const touching = dilate(mask, 1)
   const shoulders = dilate(regions.shoulders, 0.1 * body.unit)
-  return maskWhere(grown, (i) => {
-    if (!grown.data[i] || hair.data[i] || regions.head.data[i]) return false
+  return subset(grown, (i) => {
+    if (hair.data[i] || regions.head.data[i]) return false
     if (lower.data[i] && !mask.data[i]) return false
     if (skin.data[i] && !prints.data[i] && !touching.data[i]) return false
     if (along.data[i] > -0.14 || shoulders.data[i]) return true
@@ -153,10 +147,8 @@ function allowedPart(
 }
 
 function findGroundLike(removable: Mask, { person, body, parts, regions }: FittingRegions, ground: Reduced): Mask {
-  const sure = maskWhere(removable, (i) => person.mask.data[i] >= 0.5)
-  const deep = erode(sure, 0.06 * body.unit)
-  return maskWhere(removable, (i) => {
-    if (!removable.data[i]) return false
+  const deep = erode(threshold(person.mask, 0.5), 0.06 * body.unit)
+  return subset(removable, (i) => {
     const inside = deep.data[i] === 1 || (regions.shoulders.data[i] === 1 && parts.along.data[i] > -0.14)
     return !(inside && person.mask.data[i] >= 0.9) && difference(parts.lab, ground, i) < 8
   })

@@ -1,6 +1,6 @@
 import { connectedComponents } from '../../raster/components.ts'
 import { dilate } from '../../raster/morphology.ts'
-import { createMask, type Mask, maskWhere, type Plane } from '../../raster/plane.ts'
+import { createMask, type Mask, maskWhere, type Plane, subset } from '../../raster/plane.ts'
 import { fillPolygon } from '../../raster/polygon.ts'
 import { cellAt } from '../../raster/reduce.ts'
 import { move } from '../../raster/vector.ts'
@@ -67,8 +67,8 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
 function undressedArms({ body, parts, placement, regions }: FittingRegions, worn: WornGarment, cover: Plane): Mask {
   const { arms, uncovered, limbs } = regions
   const starts = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
-  return maskWhere(cover, (i) => {
-    if (!worn.mask.data[i] || !uncovered.data[i] || !limbs.data[i] || parts.skin.data[i]) return false
+  return subset(uncovered, (i) => {
+    if (!worn.mask.data[i] || !limbs.data[i] || parts.skin.data[i]) return false
     return arms.some((arm, side) => {
       const way = arm.along.data[i]
       if (way >= arm.sleeveEnd) return false
@@ -109,7 +109,7 @@ function removeCastShadow(
   { person, body, parts }: FittingRegions,
   { removable, ground }: WornGarment,
 ): void {
-  const removed = maskWhere(removable, (i) => zones[i] === GROUND || zones[i] === SKIN)
+  const removed = subset(removable, (i) => zones[i] === GROUND || zones[i] === SKIN)
   const near = dilate(removed, 0.04 * body.unit)
   const { data } = parts.lab
   for (let i = 0; i < zones.length; i++) {
