@@ -1,0 +1,179 @@
+import { request } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../api/shared/database.ts'
+import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+
+describe('the contract', () => {
+  let drape: Drape
+
+  beforeAll(async () => {
+    drape = await startDrape({ credits: 1000 })
+    await drape.call('POST', '/tryon/v1/products', { body: { externalId: 'kept', images } })
+  })
+  afterAll(() => drape.stop())
+
+  const images = [{ source: { url: 'https://shop.example/shirt.jpg' } }]
+  const upload = async (): Promise<string> => {
+    const body = formOf(undefined, { file: await readSample('persons/astronaut.jpg') })
+    return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body.imageId
+  }
+  const state = () =>
+    drape.database.one(sql.unsafe`
+      select (select count(*) from products)::int as products, (select count(*) from generations)::int as generations,
+        (select count(*) from images)::int as images, (select sum(balance) from accounts)::int as credits`)
+  /** Any method and path, as they are. */
+  const send = (method: string, path: string, headers: Record<string, string> = {}) =>
+    new Promise<{ status: number; allow: string; text: string }>((resolve, reject) => {
+      const { hostname, port } = new URL(drape.api.url)
+      const sending = request({ hostname, port, method, path, headers: { 'x-api-key': drape.apiKey, ...headers } })
+      sending.on('error', reject).on('response', async (response) => {
+        const chunks = await response.toArray()
+        const { statusCode: status = 0, headers: received } = response
+        resolve({ status, allow: String(received.allow ?? ''), text: Buffer.concat(chunks).toString() })
+      })
+      sending.end()
+    })
+
+  it.each([
+    ['HEAD', '/tryon/v1/products/kept', 200],
+    ['HEAD', '/tryon/v1/try-on', 405],
+    ['HEAD', '/tryon/v1/customers/kept', 405],
+    ['OPTIONS', '/tryon/v1/products/kept', 405],
+    ['OPTIONS', '/tryon/v1/customers/kept', 405],
+    ['TRACE', '/tryon/v1/products/kept', 405],
+    ['TRACE', '/tryon/v1/account', 405],
+    ['PUT', '/tryon/v1/products', 405],
+    ['PATCH', '/tryon/v1/account', 405],
+    ['DELETE', '/tryon/v1/products', 405],
+    ['GET', '/tryon/v1/try-on', 405],
+    ['PROPFIND', '/tryon/v1/products', 405],
+    ['TRACE', '/tryon/v1/nothing', 404],
+  ])('%s %s has no side effect and answers %i', async (method, path, status) => {
+    const before = await state()
+    const answer = await send(method, path)
+    expect(answer.status).toBe(status)
+    if (method === 'HEAD') expect(answer.text).toBe('')
+    if (status === 405) expect(answer.allow).toMatch(/GET|POST|DELETE/)
+    // What TRACE would give back includes the key.
+    expect(answer.text).not.toContain(drape.apiKey)
+    expect(await state()).toEqual(before)
+  })
+
+  it('knows no header, field or parameter that changes the method', async () => {
+    const before = await state()
+    const path = '/tryon/v1/products/kept'
+    for (const header of ['x-http-method-override', 'x-http-method', 'x-method-override']) {
+      expect((await send('GET', path, { [header]: 'DELETE' })).status).toBe(200)
+      expect((await send('POST', path, { [header]: 'DELETE' })).status).toBe(405)
+    }
+    expect((await send('GET', `${path}?_method=DELETE`)).status).toBe(200)
+    expect((await drape.call('POST', path, { body: { _method: 'DELETE' } })).status).toBe(405)
+    expect(await state()).toEqual(before)
+  })
+
+  it.each([
+    '/tryon/v1/products/%',
+    '/tryon/v1/products/%E0%A4%A',
+    '/tryon/v1/products/%ff',
+    '/tryon/v1/products/a%00b',
+    '/tryon/v1/generations/gen_%00',
+    '/tryon/v1/generations/%F0%9F%91%95',
+    `/tryon/v1/products/${'a'.repeat(8000)}`,
+    '/tryon/v1/../../../etc/passwd',
+    '/tryon/v1/products/..%2f..%2fetc%2fpasswd',
+    '//tryon/v1/account',
+    '/tryon/v1/products?limit=[$gt]',
+    '/tryon/v1/products?cursor=%00',
+    '/tryon/v1/products?cursor=[__proto__]',
+    '/objects/%2e%2e/%2e%2e/etc/passwd',
+    '/objects/persons%00.jpg?signature=x&expires=99999999999',
+    '/objects/?signature=',
+    '/%',
+    '/',
+    '*',
+  ])('refuses GET %.60s as what it is', async (path) => {
+    const { status, text } = await send('GET', path)
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(status).toBeLessThan(500)
+    if (text !== '') expect(JSON.parse(text)).toMatchObject({ status })
+  })
+
+  it.each(['a%00b', '%', '%ff', 'a'.repeat(8000), '%E2%80%AE'])('erases the customer %.20s or refuses', async (id) => {
+    const { status } = await send('DELETE', `/tryon/v1/customers/${id}`)
+    expect([204, 400, 404]).toContain(status)
+  })
+
+  it.each([
+    ['from=0001-01-01', 200],
+    ['from=0000-01-01', 200],
+    ['from=0000-12-31T23:59:59Z', 200],
+    ['to=9999-12-31', 200],
+    ['to=9999-12-31T23:59:59.999-14:00', 200],
+    ['from=0001-01-01T00:00:00%2B14:00', 200],
+    ['from=2026-01-01T12:00:00%2B02:00', 200],
+    ['from=2026-01-01T12:00:00+02:00', 200],
+    ['from=2016-12-31T23:59:60Z', 400],
+    ['from=2026-02-01&to=2026-01-01', 400],
+    ['from=2026-01-01&from=2026-01-02', 400],
+    ['from=-000001-01-01', 400],
+    ['from=%00', 400],
+  ])('counts generations of %s, or refuses: %i', async (query, status) => {
+    const answer = await send('GET', `/tryon/v1/products/kept/stats?${query}`)
+    expect({ status: answer.status, text: answer.text }).toMatchObject({ status })
+  })
+
+  // Every customer here is erased, with the photo that was used for them.
+  it('takes names that mean something to JavaScript for data, in every place', async () => {
+    for (const name of ['__proto__', 'constructor', 'hasOwnProperty', 'toString']) {
+      const value = `{"${name}":{"polluted":true}}`
+      const body = `{"products":[{"externalId":"${name}","images":${JSON.stringify(images)},"metadata":${value}}],
+        "person":{"image":{"source":{"id":"${await upload()}"}}},"externalUserId":"${name}"}`
+      const answer = await drape.call('POST', '/tryon/v1/try-on', { body })
+      expect(answer).toMatchObject({ status: 201, body: { productExternalId: name } })
+      const stored = await drape.call('GET', `/tryon/v1/products/${name}`)
+      expect(JSON.stringify(stored.body.metadata)).toBe(value)
+      const classified = `{"externalId":"c","images":[{"source":{"url":"https://a.b/c"},"classifications":${value}}]}`
+      const product = await drape.call('POST', '/tryon/v1/products', { body: classified })
+      expect(JSON.stringify(product.body.images[0].classifications)).toBe(value)
+      expect((await drape.call('DELETE', `/tryon/v1/customers/${name}`)).status).toBe(204)
+      for (const place of ['', 'products', 'person', 'output']) {
+        const inner = place === '' ? value.slice(1, -1) : `"${place}":${value}`
+        expect((await drape.call('POST', '/tryon/v1/try-on', { body: `{${inner}}` })).status).toBe(400)
+      }
+    }
+    const plain = await drape.call('GET', '/tryon/v1/products/kept')
+    expect(plain.body).not.toHaveProperty('polluted')
+    expect((await drape.call('GET', '/tryon/v1/products/valueOf')).status).toBe(404)
+  })
+
+  it('names a path for every field that is wrong, also where two of a kind were sent', async () => {
+    const pathsOf = async (body: unknown) => {
+      const answer = await drape.call('POST', '/tryon/v1/try-on', { body })
+      expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
+      return answer.body.details.map(({ path }: { path: string }) => path)
+    }
+    const person = { image: { source: { id: 'img_x' } } }
+    const product = { externalId: 'kept' }
+    expect(await pathsOf({ products: [], person })).toEqual(['products'])
+    expect(await pathsOf({ products: [product, product], person })).toEqual(['products'])
+    const two = { id: 'img_x', url: 'https://a.b/c' }
+    expect(await pathsOf({ products: [product], person: { image: { source: two } } })).toEqual(['person.image.source'])
+    for (const validForDays of [0, 366, 1.5, '7', true, [], {}]) {
+      expect(await pathsOf({ products: [{ externalId: 'v', images, validForDays }], person })).toEqual([
+        'products[0].validForDays',
+      ])
+    }
+    for (const keepForDays of [2, '3', 0, -1, 7.5, 1e300]) {
+      expect(await pathsOf({ products: [product], person, output: { keepForDays } })).toEqual(['output.keepForDays'])
+    }
+  })
+
+  it('takes the person, when both person and customer were sent', async () => {
+    const body = {
+      products: [{ externalId: 'kept' }],
+      person: { image: { source: { id: await upload() } } },
+      customer: { source: { id: 'img_unknown' } },
+    }
+    expect((await drape.call('POST', '/tryon/v1/try-on', { body })).status).toBe(201)
+  })
+})
