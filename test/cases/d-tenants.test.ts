@@ -1,0 +1,205 @@
+import { request } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../api/shared/database.ts'
+import { createAccounts } from '../../api/stores/accounts.ts'
+import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { startProgram, type TestProgram } from '../support/process.ts'
+
+describe('keys and tenants', () => {
+  let drape: Drape
+  let replica: TestProgram
+  let person: Buffer
+
+  beforeAll(async () => {
+    person = await readSample('persons/astronaut.jpg')
+    drape = await startDrape({ credits: 100 })
+    replica = await startProgram('api', drape.env)
+  })
+  afterAll(async () => {
+    await replica.end()
+    await drape.stop()
+  })
+
+  const ROUTES = [
+    ['GET', '/tryon/v1/account'],
+    ['GET', '/tryon/v1/account/credits'],
+    ['POST', '/tryon/v1/try-on'],
+    ['POST', '/tryon/v1/try-on/sync'],
+    ['POST', '/tryon/v1/images/upload'],
+    ['GET', '/tryon/v1/products'],
+    ['POST', '/tryon/v1/products'],
+    ['GET', '/tryon/v1/products/x'],
+    ['DELETE', '/tryon/v1/products/x'],
+    ['GET', '/tryon/v1/products/x/stats'],
+    ['GET', '/tryon/v1/generations/gen_x'],
+    ['GET', '/tryon/v1/generations/gen_x/events'],
+    ['POST', '/tryon/v1/generations/gen_x/cancel'],
+    ['DELETE', '/tryon/v1/customers/x'],
+  ] as const
+  /** The status and code of an answer to raw header lines. */
+  const send = (method: string, path: string, keys: readonly string[]) =>
+    new Promise<{ status: number; code: string }>((resolve, reject) => {
+      const { hostname, port } = new URL(drape.api.url)
+      const headers = keys.flatMap((key) => ['x-api-key', key])
+      const sending = request({ hostname, port, method, path, headers: ['host', hostname, ...headers] })
+      sending.on('error', reject).on('response', async (response) => {
+        const text = Buffer.concat(await response.toArray()).toString()
+        resolve({ status: response.statusCode ?? 0, code: text === '' ? '' : JSON.parse(text).code })
+      })
+      sending.end()
+    })
+
+  it.each(ROUTES)('%s %s is behind the key, and says what is wrong with it', async (method, path) => {
+    const key = drape.apiKey
+    const swapped = key.replace(/[a-z]/gi, (letter, at) =>
+      at < 3 ? letter : letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+    )
+    for (const keys of [[], [''], ['', '']]) {
+      expect(await send(method, path, keys)).toEqual({ status: 401, code: 'MISSING_API_KEY' })
+    }
+    const wrong = [
+      ...[[key.toLowerCase()], [key.toUpperCase()], [swapped], [`${key} x`], [`Bearer ${key}`], [`"${key}"`]],
+      ...[[key, key], [key, 'x'], ['x', key], [`${key},${key}`], [key.slice(0, -1)], [`${key}A`], ['k'.repeat(10_000)]],
+    ]
+    for (const keys of wrong) {
+      expect(await send(method, path, keys), keys.join(' | ').slice(0, 100)).toEqual({
+        status: 401,
+        code: 'INVALID_API_KEY',
+      })
+    }
+  })
+
+  it('a key between spaces is the key, as HTTP has it', async () => {
+    expect((await send('GET', '/tryon/v1/account', [` ${drape.apiKey}  `])).status).toBe(200)
+  })
+
+  it('a key is no parameter, cookie or bearer token', async () => {
+    const url = `${drape.api.url}/tryon/v1/account`
+    for (const answer of [
+      await fetch(`${url}?x-api-key=${drape.apiKey}&apiKey=${drape.apiKey}`),
+      await fetch(url, { headers: { cookie: `x-api-key=${drape.apiKey}` } }),
+      await fetch(url, { headers: { authorization: `Bearer ${drape.apiKey}` } }),
+    ]) {
+      expect(answer.status).toBe(401)
+    }
+  })
+
+  it('a revoked key, and one of an account made inactive, is refused by every replica within five seconds', async () => {
+    const accounts = createAccounts(drape.database)
+    const [revoked, inactive] = [await drape.createAccount(1), await drape.createAccount(1)]
+    const statusesOf = (key: string) =>
+      Promise.all(
+        [drape.api.url, replica.url].map(
+          async (url) => (await fetch(`${url}/tryon/v1/account`, { headers: { 'x-api-key': key } })).status,
+        ),
+      )
+    for (const { apiKey } of [revoked, inactive]) expect(await statusesOf(apiKey)).toEqual([200, 200])
+    await accounts.revokeKey(revoked.apiKey)
+    await drape.database.query(sql.unsafe`update accounts set is_active = false where id = ${inactive.id}`)
+    const since = performance.now()
+    for (const { apiKey } of [revoked, inactive]) {
+      // Asking all the time must not keep it alive.
+      while ((await statusesOf(apiKey)).some((status) => status !== 401)) {
+        expect(performance.now() - since).toBeLessThan(5000)
+      }
+    }
+  })
+
+  describe('another account', () => {
+    let stranger: { id: string; apiKey: string }
+    let imageId: string
+    let generationId: string
+    let oneShot: string
+    let cursor: string
+
+    beforeAll(async () => {
+      stranger = await drape.createAccount(100)
+      const own = (method: string, path: string, body: unknown) => drape.call(method, path, { body })
+      const uploadForm = formOf(undefined, { file: person })
+      uploadForm.set('externalUserId', 'shopper')
+      imageId = (await own('POST', '/tryon/v1/images/upload', uploadForm)).body.imageId
+      const images = [{ source: { url: 'https://shop.example/shirt.jpg' } }]
+      for (const externalId of ['shirt', 'hat']) await own('POST', '/tryon/v1/products', { externalId, images })
+      const tryOn = await own('POST', '/tryon/v1/try-on', {
+        products: [{ images }],
+        person: { image: { source: { id: imageId } } },
+      })
+      generationId = tryOn.body.generationId
+      oneShot = tryOn.body.productExternalId
+      cursor = (await own('GET', '/tryon/v1/products?limit=1', undefined)).body.nextCursor
+    })
+
+    const call = (method: string, path: string, body?: unknown, headers = {}) =>
+      drape.call(method, path, { body, key: stranger.apiKey, headers })
+    const everything = async () => {
+      const tables = ['accounts', 'products', 'generations', 'images', 'objects', 'outbox', 'ledger', 'api_keys']
+      const rows = await Promise.all(
+        tables.map((table) =>
+          drape.database.anyFirst(sql.unsafe`select t::text from ${sql.identifier([table])} as t order by 1`),
+        ),
+      )
+      return Object.fromEntries(tables.map((table, i) => [table, rows[i]]))
+    }
+
+    it('gets nothing of the first, changes nothing of it and pays nothing', async () => {
+      const before = await everything()
+      const person = (id: string) => ({ image: { source: { id } } })
+      const images = [{ source: { url: 'https://shop.example/shirt.jpg' } }]
+      const tried: readonly [string, string, unknown, number, string][] = [
+        ['POST', '/tryon/v1/try-on', { products: [{ images }], person: person(imageId) }, 403, 'FORBIDDEN'],
+        ['POST', '/tryon/v1/try-on', { products: [{ images }], person: person('img_x') }, 400, 'VALIDATION_FAILED'],
+        [
+          'POST',
+          '/tryon/v1/try-on',
+          { products: [{ externalId: 'shirt' }], person: person(imageId) },
+          403,
+          'FORBIDDEN',
+        ],
+        ['GET', `/tryon/v1/generations/${generationId}`, undefined, 403, 'FORBIDDEN'],
+        ['GET', `/tryon/v1/generations/${generationId}/events`, undefined, 403, 'FORBIDDEN'],
+        ['POST', `/tryon/v1/generations/${generationId}/cancel`, undefined, 403, 'FORBIDDEN'],
+        ['GET', `/tryon/v1/products/${oneShot}`, undefined, 403, 'FORBIDDEN'],
+        ['DELETE', `/tryon/v1/products/${oneShot}`, undefined, 403, 'FORBIDDEN'],
+        ['GET', `/tryon/v1/products/${oneShot}/stats`, undefined, 403, 'FORBIDDEN'],
+        ['GET', '/tryon/v1/products/shirt', undefined, 404, 'PRODUCT_NOT_FOUND'],
+        ['DELETE', '/tryon/v1/products/shirt', undefined, 404, 'PRODUCT_NOT_FOUND'],
+        ['GET', '/tryon/v1/products/shirt/stats', undefined, 404, 'PRODUCT_NOT_FOUND'],
+        ['GET', `/tryon/v1/products?cursor=${cursor}`, undefined, 400, 'VALIDATION_FAILED'],
+      ]
+      for (const [method, path, body, status, code] of tried) {
+        expect(await call(method, path, body), `${method} ${path}`).toMatchObject({ status, body: { code, status } })
+      }
+      expect((await call('DELETE', '/tryon/v1/customers/shopper')).status).toBe(204)
+      expect((await call('GET', '/tryon/v1/products')).body.items).toEqual([])
+      expect(await everything()).toEqual(before)
+    })
+
+    it('has its own product under the same id, and cannot name a file of another request', async () => {
+      const own = await call('POST', '/tryon/v1/products', {
+        externalId: 'shirt',
+        images: [{ source: { url: 'https://other.example/s.jpg' } }],
+      })
+      expect(own.status).toBe(200)
+      const first = await drape.call('GET', '/tryon/v1/products/shirt')
+      expect(first.body.images[0].sourceUrl).toBe('https://shop.example/shirt.jpg')
+      for (const fileKey of ['file', '../file', `persons/${drape.accountId}/${imageId}.jpg`, imageId, '__proto__']) {
+        const body = { externalId: 'b', images: [{ source: { fileKey } }] }
+        expect((await call('POST', '/tryon/v1/products', body)).body.code).toBe('MULTIPART_FILE_NOT_FOUND')
+      }
+      for (const url of [`upload://${'0'.repeat(64)}`, 'file:///etc/passwd']) {
+        const body = { externalId: 'b', images: [{ source: { url } }] }
+        expect((await call('POST', '/tryon/v1/products', body)).body.code).toBe('VALIDATION_FAILED')
+      }
+    })
+
+    it('gets no answer of the first by its Idempotency-Key', async () => {
+      const headers = { 'idempotency-key': 'shared' }
+      const body = { externalId: 'keyed', images: [{ source: { url: 'https://shop.example/k.jpg' } }] }
+      const mine = await drape.call('POST', '/tryon/v1/products', { body, headers })
+      const theirs = await call('POST', '/tryon/v1/products', body, headers)
+      expect(theirs.status).toBe(200)
+      expect(theirs.headers.get('idempotent-replay')).toBeNull()
+      expect(theirs.body.createdAt).not.toBe(mine.body.createdAt)
+    })
+  })
+})
