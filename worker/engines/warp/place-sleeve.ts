@@ -55,13 +55,15 @@ export function placeSleeve(input: SleeveInput): SleevePlacement | null {
 }
 
 function chooseLength(
-  { body, fit, profile, side }: SleeveInput,
+  { body, fit, profile, side, armpit }: SleeveInput,
   outline: readonly Point[],
 ): { long: boolean; length: number } {
   const overShoulder = 0.6 * distance(fit.tips[side], body.joints.shoulder[side])
   const natural = (arcLength(outline) * (fit.across + fit.down)) / 2 - overShoulder
   if (natural > 0.8 * profile.length) return { long: true, length: 0.985 * profile.length }
-  return { long: false, length: Math.max(natural, 0.16 * profile.length) }
+  // The short wide sleeves of boxy cuts still end below their deep armholes.
+  const armhole = dot(subtract(armpit, body.joints.shoulder[side]), upperArm(body, side)) + 0.05 * body.unit
+  return { long: false, length: Math.min(Math.max(natural, armhole, 0.16 * profile.length), 0.8 * profile.length) }
 }
 
 interface Cuff {
