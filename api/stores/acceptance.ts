@@ -159,7 +159,7 @@ function statement(call: Acceptance) {
         jsonb_build_object('externalId', product.external_id, 'title', product.title, 'description', product.description,
           'images', product.images, 'metadata', product.metadata),
         now_ms() + make_interval(secs => ${call.deadlineSeconds}),
-        now_ms() + make_interval(days => coalesce(${call.keepForDays}::int, account.retention_days))
+        now_ms() + make_interval(hours => 24 * coalesce(${call.keepForDays}::int, account.retention_days))
       from product, image, account
       returning *
     ), entry as (
