@@ -33,7 +33,7 @@ export function removeOldGarment(
   fitting: FittingRegions,
   { picture, garment }: { picture: Colours; garment: FlatGarment },
 ): Removal {
-  const { body, parts, person } = fitting
+  const { body, person } = fitting
   // Fills are smooth: cells of a 64th of the body's unit lose nothing.
   const factor = Math.max(1, Math.round(body.unit / 64))
   const outside = reduceMasked(picture, outsideOf(person.mask, 0.04 * body.unit), factor)
@@ -48,22 +48,11 @@ export function removeOldGarment(
     cover: garment.cover,
   }
   if (areas.ground > 0) paint(canvas, { cells: ground, factor }, groundShare(canvas, person.mask))
-  if (areas.lower > 0.004) {
-    const visible = lowerGarment(fitting, worn)
-    if (countSet(visible) > 0.02 * body.unit ** 2)
-      paint(
-        canvas,
-        { cells: fillFrom(picture, visible, factor), factor },
-        shareOf(canvas, LOWER, { sigma: 1, joins: parts.lower }),
-      )
-    else warnings.push('OLD_HEM_VISIBLE')
-  }
-  if (areas.skin > 0.002) {
-    const skin = inventSkin(fitting, { old: worn.mask, factor })
-    if (skin) paint(canvas, { cells: labToRgb(skin), factor }, skinShare(canvas, fitting), SKIN_GRAIN)
-    else if (areas.skin > MOST_WITHOUT_SKIN)
+  if (areas.lower > 0.004 && !paintLower(canvas, fitting, { picture, worn, factor })) warnings.push('OLD_HEM_VISIBLE')
+  if (areas.skin > 0.002 && !paintSkin(canvas, fitting, { worn, factor })) {
+    if (areas.skin > MOST_WITHOUT_SKIN)
       throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
-    else if (areas.skin > 0.02) warnings.push('OLD_GARMENT_REMAINS')
+    if (areas.skin > 0.02) warnings.push('OLD_GARMENT_REMAINS')
   }
   if (areas.garment > 0)
     paintSlivers(canvas, garment.colours, { mask: person.mask, reach: Math.ceil(0.08 * body.unit) + 1 })
@@ -96,9 +85,30 @@ function outsideOf(mask: Plane, margin: number): Mask {
   return invert(person)
 }
 
-function fillFrom(picture: Colours, known: Mask, factor: number): Colours {
-  const { colours, weight } = reduceMasked(picture, known, factor)
-  return fillSmoothly(colours, weight)
+// False when too little of the lower garment is seen to continue it.
+function paintLower(
+  canvas: Canvas,
+  fitting: FittingRegions,
+  { picture, worn, factor }: { picture: Colours; worn: WornGarment; factor: number },
+): boolean {
+  const visible = lowerGarment(fitting, worn)
+  if (countSet(visible) <= 0.02 * fitting.body.unit ** 2) return false
+  const { colours, weight } = reduceMasked(picture, visible, factor)
+  const share = shareOf(canvas, LOWER, { sigma: 1, joins: fitting.parts.lower })
+  paint(canvas, { cells: fillSmoothly(colours, weight), factor }, share)
+  return true
+}
+
+// False when no skin is seen anywhere.
+function paintSkin(
+  canvas: Canvas,
+  fitting: FittingRegions,
+  { worn, factor }: { worn: WornGarment; factor: number },
+): boolean {
+  const skin = inventSkin(fitting, { old: worn.mask, factor })
+  if (!skin) return false
+  paint(canvas, { cells: labToRgb(skin), factor }, skinShare(canvas, fitting), SKIN_GRAIN)
+  return true
 }
 
 type Areas = Readonly<Record<'skin' | 'ground' | 'lower' | 'garment', number>>

@@ -17,7 +17,8 @@ import { interpolate } from '../../raster/polyline.ts'
 import { reduceByFactor, reduceMasked } from '../../raster/reduce.ts'
 import { medianOf } from '../../raster/statistics.ts'
 import { weightedBlur } from '../../raster/weighted.ts'
-import { type ArmField, armMask, type FittingRegions } from './regions.ts'
+import { type ArmField, armMask } from './arm-field.ts'
+import type { FittingRegions } from './regions.ts'
 
 /**
  * What the body would look like without the worn garment, as CIE Lab of the picture reduced by `factor`: tones of visible skin

@@ -3,8 +3,9 @@ import { fillSmoothly } from '../../raster/fill.ts'
 import { close, dilate, erode, open } from '../../raster/morphology.ts'
 import { type Mask, maskWhere, subset, threshold } from '../../raster/plane.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../raster/reduce.ts'
+import { armMask } from './arm-field.ts'
 import { bothSides, type Side } from './axes.ts'
-import { armMask, type FittingRegions } from './regions.ts'
+import type { FittingRegions } from './regions.ts'
 
 export interface WornGarment {
   /** Everything that the worn upper garment covers, its prints included. */
@@ -31,7 +32,8 @@ export function findWornGarment(fitting: FittingRegions, ground: Reduced): WornG
   return { mask, removable, groundLike: findGroundLike(removable, fitting, ground), cloth, ground }
 }
 
-function outline({ person, body, parts, placement, regions }: FittingRegions): { mask: Mask; prints: Mask } {
+function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
+  const { person, body, parts, placement, regions } = fitting
   const { skin, top, lower, along } = parts
   const { head, uncovered, hair } = regions
   const labelled = subset(top, (i) => !head.data[i] && along.data[i] < 1.6)
@@ -48,21 +50,17 @@ function outline({ person, body, parts, placement, regions }: FittingRegions): {
   })
   const filled = fillHoles(joined)
   const prints = subset(filled, (i) => !joined.data[i] && !uncovered.data[i] && !head.data[i] && !hair.data[i])
-  const [left, right] = bothSides((side) => wornSleeve(fitting(), side))
-  const collar = insideOfCollar(fitting(), seen)
+  const [left, right] = bothSides((side) => wornSleeve(fitting, side))
+  const collar = insideOfCollar(fitting, seen)
   const mask = maskWhere(
     top,
     (i) => joined.data[i] + prints.data[i] + left.data[i] + right.data[i] + collar.data[i] > 0,
   )
   return { mask, prints }
-
-  function fitting() {
-    return { person, body, parts, regions }
-  }
 }
 
 // The inside of a collar lies in its own shade and passes for skin; the middle of the neck shows what skin looks like there.
-function insideOfCollar({ body, parts, regions }: Omit<FittingRegions, 'placement'>, top: Mask): Mask {
+function insideOfCollar({ body, parts, regions }: FittingRegions, top: Mask): Mask {
   const { skin, along, across, lab } = parts
   const inNeck = (i: number) => along.data[i] > -0.45 && along.data[i] < 0.1
   const factor = Math.max(1, Math.round(body.unit / 64))
@@ -81,7 +79,7 @@ function insideOfCollar({ body, parts, regions }: Omit<FittingRegions, 'placemen
 }
 
 // On an arm that is mostly cloth everything that is neither skin nor hair belongs to the sleeve, whatever its pattern.
-function wornSleeve({ person, body, parts, regions }: Omit<FittingRegions, 'placement'>, side: Side): Mask {
+function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side): Mask {
   const { skin, top } = parts
   const arm = regions.arms[side]
   const radius = body.armRadius[side]
