@@ -111,12 +111,15 @@ async function productOf(
   { account, files, resourceId }: AppState,
   photos: ProductPhotos,
 ): Promise<ProductInput> {
-  const { externalId, images, validForDays, ...fields } = body
+  // Each by its name: a caller's unknown fields must not take the place of ours.
+  const { externalId, title, description, images, validForDays, metadata } = body
   const product = {
     id: uuidv7(),
     externalId: externalId ?? `_anon_${resourceId}`,
     anonymous: externalId === undefined,
-    ...fields,
+    title,
+    description,
+    metadata,
     // A one-shot product's lifetime cannot be chosen; what was sent is ignored.
     validForDays: externalId === undefined ? undefined : validForDays,
   }

@@ -43,6 +43,16 @@ describe('POST /try-on', () => {
     return answer.body.details.map(({ path, message }: { path: string; message: string }) => `${path} ${message}`)
   }
 
+  it('ignores unknown fields, also those that have the names of ours', async () => {
+    const product = { ...products[0], id: 'mine', anonymous: false, accountId: 'acc_other', images_edition: 7 }
+    const answer = await post({ products: [product], person: person(), id: 'gen_mine', cost: -5 })
+    expect(answer).toMatchObject({ status: 201, body: { productExternalId: expect.stringMatching(/^_anon_/) } })
+    const row = await drape.database.one(sql.unsafe`
+      select id <> 'mine' as named, anonymous, account_id = ${drape.accountId} as owned from products
+      where external_id = ${answer.body.productExternalId}`)
+    expect(row).toEqual({ named: true, anonymous: true, owned: true })
+  })
+
   it('means the same in today’s shape and in every older one', async () => {
     const images = [{ sourceUrl: URL_OF_SHIRT, order: 0, classifications: null }]
     const meant = { externalUserId: 'user-1', watermark: false, imageId, images }
