@@ -2,6 +2,7 @@ import sharp, { type OutputInfo, type Sharp } from 'sharp'
 import { DrapeError } from './errors.ts'
 import { decodeHeic } from './heic.ts'
 import { type ImageHeader, readImageHeader } from './image-format.ts'
+import { insertXmp } from './png-xmp.ts'
 
 /** A decoded picture: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
 export interface Bitmap {
@@ -100,8 +101,11 @@ export async function normaliseImage(bytes: Uint8Array): Promise<NormalisedImage
 /** The bitmap as a file. A JPEG keeps full chroma and shows transparent parts on white. */
 export async function encodeImage(bitmap: Bitmap, { format, quality = 92, xmp }: ImageEncoding): Promise<Buffer> {
   const picture = fromBitmap(bitmap)
+  if (format === 'png') {
+    const png = await picture.png().toBuffer()
+    return xmp ? insertXmp(png, xmp) : png
+  }
   if (xmp) picture.withXmp(xmp)
-  if (format === 'png') return picture.png().toBuffer()
   if (format === 'webp') return picture.webp({ quality, smartSubsample: true }).toBuffer()
   return picture.flatten({ background: 'white' }).jpeg({ quality, chromaSubsampling: '4:4:4' }).toBuffer()
 }

@@ -278,6 +278,12 @@ describe('encodeImage', () => {
     for (const kind of ['exif', 'icc', 'iptc']) expect(metadata).not.toHaveProperty(kind)
   })
 
+  it('writes the packet into a PNG as the plain text that readers look for', async () => {
+    const file = await encodeImage(noisy(80, 64), { format: 'png', xmp: XMP })
+    expect(file.toString('latin1')).toContain(`iTXtXML:com.adobe.xmp\0\0\0\0\0${XMP}`)
+    expect(file.toString('latin1')).not.toContain('zTXt')
+  })
+
   it('loses nothing in a PNG', async () => {
     const bitmap = noisy(33, 21)
     expect(await decodeImage(await encodeImage(bitmap, { format: 'png' }))).toMatchObject({

@@ -1,0 +1,24 @@
+import { crc32 } from 'node:zlib'
+
+const KEYWORD = 'XML:com.adobe.xmp'
+/** Length of the signature and of the IHDR chunk, which always comes first. */
+const HEADER_BYTES = 8 + 25
+
+/**
+ * The PNG with an XMP packet as an uncompressed iTXt chunk, the only form in which readers look for it (XMP specification part 3,
+ * section 1.1.5). libvips would write a zTXt chunk, which many of them pass over.
+ */
+export function insertXmp(png: Buffer, packet: string): Buffer {
+  // Keyword, then: not compressed, no method, no language, no translated keyword.
+  const content = Buffer.concat([
+    Buffer.from(KEYWORD, 'latin1'),
+    Buffer.from([0, 0, 0, 0, 0]),
+    Buffer.from(packet, 'utf8'),
+  ])
+  const typed = Buffer.concat([Buffer.from('iTXt', 'latin1'), content])
+  const chunk = Buffer.alloc(typed.length + 8)
+  chunk.writeUInt32BE(content.length)
+  typed.copy(chunk, 4)
+  chunk.writeUInt32BE(crc32(typed), typed.length + 4)
+  return Buffer.concat([png.subarray(0, HEADER_BYTES), chunk, png.subarray(HEADER_BYTES)])
+}
