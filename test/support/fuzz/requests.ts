@@ -1,0 +1,155 @@
+import fc from 'fast-check'
+import type { DocumentedOperation } from '../openapi-document.ts'
+import { type Body, bodiesOf } from './bodies.ts'
+import { hostileTexts } from './hostile-values.ts'
+import { type Vocabulary, valuesOf } from './schema-values.ts'
+
+export interface FuzzedRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer | null
+}
+
+/** What requests are made of. */
+export interface World {
+  readonly vocabulary: Vocabulary
+  /** Files that bodies carry; the first one is a good photo. */
+  readonly files: readonly Buffer[]
+  /** A key for each operation. */
+  keyOf(operation: DocumentedOperation): string
+  /** Keys of others, and what is none. */
+  readonly otherKeys: readonly string[]
+}
+
+/** Requests to one operation: as documented, nearly so, and not at all. */
+export function requestsOf(operation: DocumentedOperation, world: World): fc.Arbitrary<FuzzedRequest> {
+  return fc
+    .record({
+      method: methodsOf(operation),
+      path: pathsOf(operation, world),
+      query: queriesOf(operation, world),
+      headers: headersOf(operation, world),
+      body: bodiesOf(operation, world),
+    })
+    .map(({ method, path, query, headers, body }) => ({
+      method,
+      path: query === '' ? path : `${path}?${query}`,
+      headers: { ...headers, ...typeOf(body) },
+      body: method === 'GET' || method === 'HEAD' ? null : (body?.bytes ?? null),
+    }))
+}
+
+function typeOf(body: Body | null): Record<string, string> {
+  return body === null || body.contentType === null ? {} : { 'content-type': body.contentType }
+}
+
+function methodsOf({ method }: DocumentedOperation): fc.Arbitrary<string> {
+  return fc.oneof(
+    { weight: 20, arbitrary: fc.constant(method.toUpperCase()) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'PURGE'),
+    },
+  )
+}
+
+/** Segments of paths that are no name of anything, written as they go over the line. */
+const oddSegments = fc.constantFrom(
+  '',
+  '%',
+  '%zz',
+  '%00',
+  'a%00b',
+  '%2f',
+  '..',
+  '%2e%2e',
+  '.',
+  '%c0%80',
+  '%ff',
+  ';',
+  '*',
+  ':id',
+  'a/b',
+)
+
+function pathsOf({ path, parameters }: DocumentedOperation, { vocabulary }: World): fc.Arbitrary<string> {
+  const names = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
+  const segments = names.map((name) =>
+    fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom(...(vocabulary.texts[name] ?? ['a'])).map(encode) },
+      { weight: 2, arbitrary: hostileTexts.map((text) => encode(text).slice(0, 6000)) },
+      { weight: 1, arbitrary: oddSegments },
+    ),
+  )
+  return fc
+    .tuple(fc.tuple(...segments), fc.constantFrom(...Array(20).fill(''), '/', '//', '/x'))
+    .map(([values, end]) => names.reduce((text, name, i) => text.replace(`{${name}}`, () => values[i]), path) + end)
+}
+
+function queriesOf({ parameters }: DocumentedOperation, { vocabulary }: World): fc.Arbitrary<string> {
+  const known = parameters.filter((parameter) => parameter.in === 'query')
+  const pairs = known.map(({ name, schema }) =>
+    fc
+      .oneof(
+        valuesOf(schema, vocabulary, name).map(String),
+        hostileTexts.map((text) => text.slice(0, 1000)),
+      )
+      .map((text) => `${encode(name)}=${encode(text)}`),
+  )
+  const odd = fc.constantFrom(
+    '&&',
+    '=',
+    'limit',
+    'limit[]=1',
+    'limit=1&limit=2',
+    'cursor=a&cursor=b',
+    'from=%zz',
+    '%',
+    'a=b',
+  )
+  const some = fc.subarray(pairs).chain((chosen) => fc.tuple(...chosen))
+  return fc.oneof(
+    { weight: 4, arbitrary: some.map((chosen) => chosen.join('&')) },
+    { weight: 1, arbitrary: fc.tuple(some, odd).map(([chosen, text]) => [...chosen, text].join('&')) },
+  )
+}
+
+function headersOf(operation: DocumentedOperation, { keyOf, otherKeys }: World): fc.Arbitrary<Record<string, string>> {
+  const key = fc.oneof(
+    { weight: 20, arbitrary: fc.constant(keyOf(operation)) },
+    { weight: 2, arbitrary: fc.constantFrom(...otherKeys) },
+    { weight: 1, arbitrary: headerTexts },
+  )
+  // Mostly none: with all of them few requests would get past all of them.
+  return fc
+    .tuple(
+      key,
+      fc.oneof(
+        { weight: 3, arbitrary: fc.constant([]) },
+        { weight: 1, arbitrary: fc.array(oddHeaders, { maxLength: 2 }) },
+      ),
+    )
+    .map(([text, more]) => ({ 'x-api-key': text, ...Object.fromEntries(more) }))
+}
+
+/** What may stand in a header at all. */
+const headerTexts = fc
+  .array(fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0xa0, max: 0xff })), { maxLength: 300 })
+  .map((codes) => String.fromCharCode(...codes).trim())
+
+const oddHeaders = fc.oneof(
+  ...Object.entries({
+    'idempotency-key': fc.oneof(fc.constantFrom('a', 'b', 'c', '', 'k'.repeat(255), 'k'.repeat(256)), headerTexts),
+    'x-request-id': headerTexts,
+    accept: fc.constantFrom('*/*', 'application/json', 'image/png', ''),
+    'accept-encoding': fc.constantFrom('gzip', 'identity;q=0', '*;q=0'),
+    'content-encoding': fc.constantFrom('identity', 'gzip', 'nonsense'),
+    'if-none-match': fc.constantFrom('*', '"a"', 'W/"a", "b"'),
+    'last-event-id': headerTexts,
+  }).map(([name, texts]) => texts.map((text) => [name, text] as const)),
+)
+
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+}
