@@ -35,6 +35,9 @@ const columns = sql.fragment`
 
 const LedgerGap = rowType(Type.Object({ id: Type.String(), balance: Type.Integer(), ledger: Type.Integer() }))
 
+/** At once; so that no sum of top-ups leaves the numbers that are exact. */
+const MAX_CREDITS = 1_000_000_000
+
 export type Accounts = ReturnType<typeof createAccounts>
 
 /** Accounts, their keys and their credits. */
@@ -92,8 +95,9 @@ export function createAccounts(database: Database) {
       return rowCount > 0
     },
 
-    /** Adds credits with their ledger entry and returns the new balance. Throws `ACCOUNT_NOT_FOUND`. */
+    /** Adds 1 to 1,000,000,000 credits with their ledger entry and returns the new balance. Throws `ACCOUNT_NOT_FOUND`. */
     addCredits: async ({ accountId, credits, note }: { accountId: string; credits: number; note: string | null }) => {
+      if (!Number.isInteger(credits) || credits < 1 || credits > MAX_CREDITS) throw creditsRefused()
       const balance = await database.maybeOneFirst(sql.type(rowType(Type.Object({ balance: Type.Integer() })))`
         with account as (
           update accounts set balance = balance + ${credits} where id = ${accountId} returning id, balance
@@ -112,6 +116,13 @@ export function createAccounts(database: Database) {
         from accounts left join ledger on ledger.account_id = accounts.id
         group by accounts.id having balance <> coalesce(sum(amount), 0)`),
   }
+}
+
+function creditsRefused(): DrapeError {
+  const message = `must be a whole number from 1 to ${MAX_CREDITS}`
+  return new DrapeError('VALIDATION_FAILED', `The number of credits ${message}.`, {
+    details: [{ path: 'credits', message }],
+  })
 }
 
 function insertKey(accountId: string, kind: KeyKind, key: string) {

@@ -91,17 +91,20 @@ describe('the contract', () => {
     '/%',
     '/',
     '*',
-  ])('refuses GET %.60s as what it is', async (path) => {
+  ])('refuses odd path number %# as what it is', async (path) => {
     const { status, text } = await send('GET', path)
     expect(status).toBeGreaterThanOrEqual(400)
     expect(status).toBeLessThan(500)
     if (text !== '') expect(JSON.parse(text)).toMatchObject({ status })
   })
 
-  it.each(['a%00b', '%', '%ff', 'a'.repeat(8000), '%E2%80%AE'])('erases the customer %.20s or refuses', async (id) => {
-    const { status } = await send('DELETE', `/tryon/v1/customers/${id}`)
-    expect([204, 400, 404]).toContain(status)
-  })
+  it.each(['a%00b', '%', '%ff', 'a'.repeat(8000), '%E2%80%AE'])(
+    'erases the customer number %# or refuses',
+    async (id) => {
+      const { status } = await send('DELETE', `/tryon/v1/customers/${id}`)
+      expect([204, 400, 404]).toContain(status)
+    },
+  )
 
   it.each([
     ['from=0001-01-01', 200],

@@ -83,7 +83,7 @@ describe('addresses that callers name', () => {
     'javascript:alert(1)',
     `http://${'a'.repeat(70)}.example/`,
     `https://shop.example/${'a'.repeat(100_000)}`,
-  ])('are refused when they are %.60s', async (url) => {
+  ])('are refused when they are no web address (number %#)', async (url) => {
     const answer = await asPerson(url)
     expect(answer.status).toBe(400)
     expect(['CUSTOMER_IMAGE_FETCH_FAILED', 'VALIDATION_FAILED']).toContain(answer.body.code)
@@ -91,7 +91,7 @@ describe('addresses that callers name', () => {
 
   it('are never visited for a product either, and the credits come back', async () => {
     await drape.startWorker({ FETCH_ALLOW_CIDRS: '', CONCURRENCY: '4' })
-    const hosts = LOOPBACK.filter((_, i) => i % 3 === 0).concat(PRIVATE.filter((_, i) => i % 6 === 0))
+    const hosts = LOOPBACK.filter((_, i) => i % 4 === 0).concat(PRIVATE.filter((_, i) => i % 8 === 0))
     const before = await drape.balance()
     const ids = await Promise.all(
       hosts.map(async (host) => {

@@ -1,0 +1,232 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../api/shared/database.ts'
+import { createAccounts } from '../../api/stores/accounts.ts'
+import { type Answer, type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type ReceivedEvent, readEvents } from '../support/events.ts'
+import { spawnProcess, startProgram, type TestProgram } from '../support/process.ts'
+import { until } from '../support/until.ts'
+
+const PATH = '/tryon/v1/try-on'
+const ORDER = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED']
+
+describe('money and races', () => {
+  let drape: Drape
+  let person: Buffer
+  let shirt: Buffer
+
+  beforeAll(async () => {
+    person = await readSample('persons/down-half-teal.jpg')
+    shirt = await readSample('garments/tshirt-navy.jpg')
+    drape = await startDrape({ credits: 0 })
+  })
+  afterAll(() => drape.stop())
+
+  let worker: Promise<TestProgram> | undefined
+  const work = () => {
+    worker ??= drape.startWorker({ CONCURRENCY: '2' })
+    return worker
+  }
+  const files = () => ({ me: person, shirt })
+  const inline = (more: object = {}) => ({
+    products: [{ title: 'T-shirt', images: [{ source: { fileKey: 'shirt' } }] }],
+    person: { image: { source: { fileKey: 'me' } } },
+    ...more,
+  })
+  const post = (key: string, headers = {}): Promise<Answer> =>
+    drape.call('POST', PATH, { key, headers, body: formOf(inline(), files()) })
+  const countGenerations = (accountId: string) =>
+    drape.database.oneFirst(sql.unsafe`
+      select count(*)::int from generations where account_id = ${accountId}`) as Promise<number>
+  const balanceOf = async (accountId: string) => (await createAccounts(drape.database).find(accountId))?.balance
+  const isBalanced = async () => expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
+
+  it('what was accepted is run and paid, also when its account is made inactive before it runs', async () => {
+    const account = await drape.createAccount(2)
+    const good = (await post(account.apiKey)).body.generationId
+    const nobody = await drape.call('POST', PATH, {
+      key: account.apiKey,
+      body: formOf(inline(), { me: shirt, shirt }),
+    })
+    await drape.database.query(sql.unsafe`update accounts set is_active = false where id = ${account.id}`)
+    await work()
+    const statusOf = (id: string) =>
+      drape.database.oneFirst(sql.unsafe`select status from generations where id = ${id}`) as Promise<string>
+    await until(async () => (await statusOf(good)) === 'COMPLETED')
+    await until(async () => (await statusOf(nobody.body.generationId)) === 'FAILED')
+    expect(await balanceOf(account.id)).toBe(1)
+    await isBalanced()
+    // Nobody gets in meanwhile, neither for new work nor for the result.
+    const read = () => drape.call('GET', `/tryon/v1/generations/${good}`, { key: account.apiKey })
+    await until(async () => (await read()).status === 401)
+    expect((await post(account.apiKey)).body.code).toBe('INVALID_API_KEY')
+    await drape.database.query(sql.unsafe`update accounts set is_active = true where id = ${account.id}`)
+    expect(await until(async () => (await read()).body.resultImageUrl)).toEqual(expect.any(String))
+  })
+
+  it('updatedAt only grows, no status goes back, and a result is there when it is completed and not before', async () => {
+    const { apiKey: key } = await drape.createAccount(20)
+    await work()
+    const start = async (more: object, me = person) =>
+      (await drape.call('POST', PATH, { key, body: formOf(inline(more), { me, shirt }) })).body.generationId as string
+    const ids = [await start({}), await start({ output: { engine: 'mock' } }), await start({}, shirt), await start({})]
+    const cancelled = drape.call('POST', `/tryon/v1/generations/${ids[3]}/cancel`, { key })
+    const polled = async (id: string) => {
+      const seen = []
+      do {
+        seen.push((await drape.call('GET', `/tryon/v1/generations/${id}`, { key })).body)
+        await sleep(5)
+      } while (!['COMPLETED', 'FAILED'].includes(seen.at(-1).status))
+      return seen
+    }
+    const followed = async (id: string) => {
+      const url = `${drape.api.url}/tryon/v1/generations/${id}/events`
+      const events: ReceivedEvent[] = []
+      for await (const event of readEvents(await fetch(url, { headers: { 'x-api-key': key } }))) events.push(event)
+      const times = events.map((event) => Number(event.id))
+      expect(times.every((time, i) => i === 0 || time > times[i - 1])).toBe(true)
+      return events.map(({ data }) => data)
+    }
+    const histories = await Promise.all(ids.flatMap((id) => [polled(id), followed(id)]))
+    await cancelled
+    for (const history of histories) {
+      for (const [i, one] of history.entries()) {
+        const next = history[i + 1] ?? one
+        expect(ORDER.indexOf(next.status)).toBeGreaterThanOrEqual(ORDER.indexOf(one.status))
+        expect(Date.parse(next.updatedAt)).toBeGreaterThanOrEqual(Date.parse(one.updatedAt))
+        if (next.status !== one.status) expect(next.updatedAt).not.toBe(one.updatedAt)
+        expect(Object.hasOwn(one, 'resultImageUrl')).toBe(one.status === 'COMPLETED')
+      }
+    }
+    expect(histories.map((history) => history.at(-1)?.status)).toEqual(
+      ['COMPLETED', 'COMPLETED', 'FAILED', 'FAILED'].flatMap((status) => [status, status]),
+    )
+  })
+
+  it('one credit and two requests at once are one generation and one refusal', async () => {
+    const { id, apiKey } = await drape.createAccount(1)
+    const answers = await Promise.all([post(apiKey), post(apiKey)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 402])
+    expect(answers.find(({ status }) => status === 402)?.body.code).toBe('INSUFFICIENT_CREDITS')
+    expect(await balanceOf(id)).toBe(0)
+    expect(await countGenerations(id)).toBe(1)
+    await isBalanced()
+  })
+
+  it('topping up while credits are spent and given back ends in the right sum', async () => {
+    const { id, apiKey } = await drape.createAccount(5)
+    const accounts = createAccounts(drape.database)
+    const answers: Answer[] = []
+    const spend = async () => {
+      const answer = await post(apiKey)
+      answers.push(answer)
+      if (answer.status !== 201) return
+      if (answers.length % 2 === 0) {
+        await drape.call('POST', `/tryon/v1/generations/${answer.body.generationId}/cancel`, { key: apiKey })
+      }
+    }
+    const topUp = () => accounts.addCredits({ accountId: id, credits: 2, note: null })
+    await Promise.all([...Array.from({ length: 25 }, spend), ...Array.from({ length: 10 }, topUp)])
+    const kept = (await drape.database.oneFirst(sql.unsafe`
+      select count(*)::int from generations where account_id = ${id} and status <> 'FAILED'`)) as number
+    expect(await balanceOf(id)).toBe(5 + 20 - kept)
+    await isBalanced()
+  })
+
+  it.each(['-5', '1.5', '1e400', '1000000001'])('a top-up of %s is refused, and changes nothing', async (credits) => {
+    const { id } = await drape.createAccount(3)
+    const command = await spawnProcess({
+      command: process.execPath,
+      args: ['scripts/drape.ts', 'credits', 'add', '--account', id, `--credits=${credits}`],
+      cwd: process.cwd(),
+      env: { ...process.env, ...drape.env },
+    })
+    expect(await command.ended).not.toBe(0)
+    expect(await balanceOf(id)).toBe(3)
+    await isBalanced()
+  })
+
+  it('a top-up that is none is refused wherever it comes from', async () => {
+    const { id } = await drape.createAccount(3)
+    const accounts = createAccounts(drape.database)
+    for (const credits of [0, -1, -100, 0.5, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER]) {
+      await expect(accounts.addCredits({ accountId: id, credits, note: null })).rejects.toMatchObject({
+        code: 'VALIDATION_FAILED',
+      })
+    }
+    expect(await balanceOf(id)).toBe(3)
+  })
+
+  describe('an API that dies after the commit, before the answer,', () => {
+    let api: TestProgram
+    beforeAll(async () => {
+      api = await startProgram('api', drape.env)
+    })
+    afterAll(() => api.end())
+
+    const send = async (key: string, headers: Record<string, string>) => {
+      const response = await fetch(api.url + PATH, {
+        method: 'POST',
+        headers: { 'x-api-key': key, ...headers },
+        body: formOf(inline(), files()),
+      })
+      return { status: response.status, body: (await response.json()) as { generationId: string } }
+    }
+    /** The statement waits for the account's row; it goes on, and commits, while the process that sent it stands still. */
+    const dieAfterCommit = async (account: { id: string; apiKey: string }, headers: Record<string, string>) => {
+      const { dying } = await drape.database.transaction(async (transaction) => {
+        await transaction.query(sql.unsafe`select from accounts where id = ${account.id} for no key update`)
+        const dying = send(account.apiKey, headers).catch(() => 'broken off')
+        await until(async () => {
+          await transaction.query(sql.unsafe`select pg_stat_clear_snapshot()`)
+          return transaction.oneFirst(sql.unsafe`
+            select count(*) > 0 from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock' and query like '%with account as%'`)
+        })
+        process.kill(api.pid, 'SIGSTOP')
+        return { dying }
+      })
+      await until(async () => (await countGenerations(account.id)) === 1)
+      await api.end('SIGKILL')
+      expect(await dying).toBe('broken off')
+      api = await startProgram('api', drape.env)
+    }
+
+    it('has accepted: without a key the next try is another generation', async () => {
+      const account = await drape.createAccount(5)
+      await dieAfterCommit(account, {})
+      expect((await send(account.apiKey, {})).status).toBe(201)
+      expect(await countGenerations(account.id)).toBe(2)
+      expect(await balanceOf(account.id)).toBe(3)
+      await isBalanced()
+    })
+
+    it('has accepted: with a key the next try is the same one', async () => {
+      const account = await drape.createAccount(5)
+      const headers = { 'idempotency-key': 'once' }
+      await dieAfterCommit(account, headers)
+      let again = await send(account.apiKey, headers)
+      while (again.status === 409) {
+        await sleep(200)
+        again = await send(account.apiKey, headers)
+      }
+      expect(again.status).toBe(201)
+      expect(await countGenerations(account.id)).toBe(1)
+      expect(
+        await drape.database.oneFirst(sql.unsafe`select id from generations where account_id = ${account.id}`),
+      ).toBe(again.body.generationId)
+      expect(await balanceOf(account.id)).toBe(4)
+      await isBalanced()
+    })
+  })
+
+  it('too many writes are refused with the time after which another is taken', async () => {
+    const { apiKey } = await drape.createAccount(100, { writesPerMinute: 2 })
+    const answers = [await post(apiKey), await post(apiKey), await post(apiKey)]
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 429])
+    expect(answers[2].body).toMatchObject({ code: 'RATE_LIMITED', status: 429 })
+    const seconds = Number(answers[2].headers.get('retry-after'))
+    expect(seconds).toBeGreaterThanOrEqual(1)
+    expect(seconds).toBeLessThanOrEqual(60)
+  })
+})
