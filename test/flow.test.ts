@@ -69,6 +69,15 @@ describe('a try-on from end to end', () => {
     expect(green).toBeGreaterThan(blue + 30)
   })
 
+  it('tells the category from the outline when no words do', async () => {
+    const body = inline({ fileKey: 'dress' })
+    const id = await drape.tryOn(
+      { ...body, products: [{ images: [{ source: { fileKey: 'dress' } }] }] },
+      { me: person, dress: await readSample('garments/dress-blue.jpg') },
+    )
+    expect(await drape.finish(id)).toMatchObject({ status: 'COMPLETED', category: 'one-pieces' })
+  })
+
   it('takes a person that was uploaded before, by id, and a product by reference', async () => {
     const form = new FormData()
     form.set('file', new Blob([new Uint8Array(person)]))

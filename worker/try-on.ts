@@ -56,7 +56,7 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
     format: options.format,
     warnings: [...result.warnings, ...marked.warnings],
     timings: { ...clock.laps, ...result.timings },
-    category,
+    category: category ?? result.category ?? null,
     engine: { name, version, kind, license: license.spdx },
   }
 }

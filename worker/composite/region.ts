@@ -1,22 +1,6 @@
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { Rectangle } from '../../api/shared/image.ts'
-import { distanceTo } from '../raster/distance.ts'
-import { invert } from '../raster/morphology.ts'
-import { type Bitmap, createPlane, type Mask, type Plane } from '../raster/plane.ts'
-
-/**
- * A change plane for a region that was drawn with a hard edge: 1 inside, rising smoothly over the first `width` px within
- * the edge, exactly 0 outside.
- */
-export function featherRegion(region: Mask, width: number): Plane {
-  const depth = distanceTo(invert(region)).data
-  const change = createPlane(region)
-  for (let i = 0; i < depth.length; i++) {
-    const t = Math.min(1, depth[i] / (width + 1))
-    change.data[i] = t * t * (3 - 2 * t)
-  }
-  return change
-}
+import type { Bitmap, Plane } from '../raster/plane.ts'
 
 /** The smallest rectangle that holds every pixel with a change above 0; of width and height 0 when there is none. */
 export function changedRegion({ width, height, data }: Plane): Rectangle {

@@ -42,6 +42,8 @@ export interface EngineResult {
   readonly image: Bitmap
   /** How much of each pixel of `image` replaces the person's photo, 0 to 1; the same size as `image`. Exactly 0 means untouched. */
   readonly change: Plane
+  /** What the product is by its looks, where the engine can tell. */
+  readonly category?: Category
   /** What a viewer should know, as upper-case codes. */
   readonly warnings: readonly string[]
   /** Milliseconds per stage. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DrapeError } from '../../../api/shared/errors.ts'
-import { changedRegion, checkResult, featherRegion } from '../../../worker/composite/region.ts'
-import { type Bitmap, createPlane, maskWhere, type Plane } from '../../../worker/raster/plane.ts'
+import { changedRegion, checkResult } from '../../../worker/composite/region.ts'
+import { type Bitmap, createPlane, type Plane } from '../../../worker/raster/plane.ts'
 
 const SIZE = { width: 60, height: 80 }
 const PERSON = { x: 20, y: 10, width: 20, height: 60 }
@@ -51,16 +51,6 @@ describe('checking a result', () => {
     ],
   ])('refuses %s', (_, result) => {
     expect(codeOf(() => checkResult(result, photo, PERSON))).toBe('RESULT_REJECTED')
-  })
-})
-
-describe('a feathered region', () => {
-  it('is exactly 0 outside, 1 inside and rises between', () => {
-    const region = maskWhere(SIZE, (i) => i % 60 >= 10 && i % 60 < 50)
-    const change = featherRegion(region, 4)
-    const row = change.data.subarray(0, 60)
-    expect([row[9], row[50], row[20], row[30]]).toEqual([0, 0, 1, 1])
-    for (let x = 10; x < 15; x++) expect(row[x]).toBeGreaterThan(row[x - 1])
   })
 })
 

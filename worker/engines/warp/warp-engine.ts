@@ -3,7 +3,7 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import { type Rectangle, resizeBitmap } from '../../../api/shared/image.ts'
 import { copyRgb } from '../../composite/blend.ts'
 import { checkResult } from '../../composite/region.ts'
-import { isWorn } from '../../garment/classify.ts'
+import { categoryOfOutline, isWorn } from '../../garment/classify.ts'
 import type { UpperGarment } from '../../garment/garment.ts'
 import { prepareUpperGarment } from '../../garment/prepare-garment.ts'
 import type { Models } from '../../inference/models.ts'
@@ -86,6 +86,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   checkResult(composed, drawn, boxIn(view))
   return {
     ...intoFrame(frame, view, composed),
+    category: categoryOfOutline(garment.kind),
     timings: stages.timings,
     warnings: [...new Set([...placement.warnings, ...layers.warnings, ...removal.warnings])],
   }
