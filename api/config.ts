@@ -11,8 +11,6 @@ const schema = Type.Object({
   DATABASE_POOL: Type.Integer({ minimum: 1, maximum: 200, default: 10 }),
 })
 
-export type ApiConfig = ReturnType<typeof readApiConfig>
-
 /** Throws one Error that lists every problem of the environment. */
 export function readApiConfig(env: Readonly<Record<string, string | undefined>>) {
   const config = readConfig(schema, env)
