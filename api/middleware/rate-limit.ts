@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { type Counted, countTogether } from '../count-together.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { Redis } from '../shared/queue.ts'
 import type { AppState } from '../state.ts'
@@ -78,30 +79,29 @@ function createBudget({
   const local = new RateLimiterMemory(window)
   let distrustedUntil = 0
 
-  return async (accountId) => {
+  const count = async (accountId: string, requests: number): Promise<Counted> => {
     if (redis.isReady() && now() >= distrustedUntil) {
       try {
-        return await within(ANSWER_MS, settle(shared.consume(accountId)))
+        return await within(ANSWER_MS, settle(shared.consume(accountId, requests)))
       } catch {
         distrustedUntil = now() + DISTRUST_MS
       }
     }
-    return settle(local.consume(accountId))
+    return settle(local.consume(accountId, requests))
+  }
+  const countOne = countTogether(count)
+
+  return async (accountId) => {
+    const { total, resetSeconds } = await countOne(accountId)
+    return { allowed: total <= points, remaining: Math.max(0, points - total), resetSeconds }
   }
 }
 
 /** A refusal is an answer too; only a fault of the counter is thrown. */
-function settle(counting: Promise<RateLimiterRes>): Promise<Spent> {
-  const present = (allowed: boolean, { remainingPoints, msBeforeNext }: RateLimiterRes): Spent => ({
-    allowed,
-    remaining: remainingPoints,
-    resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+async function settle(counting: Promise<RateLimiterRes>): Promise<Counted> {
+  const { consumedPoints, msBeforeNext } = await counting.catch((reason) => {
+    if (reason instanceof RateLimiterRes) return reason
+    throw reason
   })
-  return counting.then(
-    (result) => present(true, result),
-    (reason) => {
-      if (reason instanceof RateLimiterRes) return present(false, reason)
-      throw reason
-    },
-  )
+  return { total: consumedPoints, resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) }
 }
