@@ -1,0 +1,38 @@
+import { v7 as uuidv7 } from 'uuid'
+import { createGenerations } from '../../api/shared/stores/generations.ts'
+import { acceptGeneration } from '../../api/stores/acceptance.ts'
+import type { Bench } from './bench.ts'
+import { EXTERNAL_ID, insertSample } from './sample-data.ts'
+
+/** A generation that a worker has finished, without a worker. */
+export async function insertCompleted(bench: Bench): Promise<string> {
+  const { database, accountId } = bench
+  const { imageId } = await insertSample(bench)
+  const id = `gen_${uuidv7()}`
+  await acceptGeneration(database, {
+    generationId: id,
+    accountId,
+    externalUserId: null,
+    imageId,
+    product: { id: uuidv7(), externalId: EXTERNAL_ID, anonymous: false },
+    engine: 'warp',
+    cost: 1,
+    options: { watermark: true, seed: 42, mode: 'balanced', format: 'jpeg', fullResolution: false },
+    deadlineSeconds: 300,
+    keepForDays: null,
+  })
+  const generations = createGenerations(database)
+  await generations.start({ id, attempt: 1, worker: 'bench' })
+  await generations.complete({
+    id,
+    attempt: 1,
+    outcome: {
+      resultKey: `results/${accountId}/${id}-1.jpg`,
+      warnings: [],
+      timings: { decode: 40, engine: 600, composite: 30, encode: 20 },
+      engineInfo: { name: 'warp', version: '1', license: 'Apache-2.0', kind: 'preview' },
+      category: 'tops',
+    },
+  })
+  return id
+}

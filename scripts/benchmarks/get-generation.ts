@@ -1,0 +1,27 @@
+import { insertCompleted } from './accepted-generation.ts'
+import type { Benchmark } from './benchmark.ts'
+import { type Load, measureThroughput } from './load.ts'
+import { alternate } from './rounds.ts'
+
+export const getGeneration: Benchmark = {
+  id: 'P12',
+  what: 'GET /generations/{id} against a bare Koa handler with one select by key',
+  unit: 'answers/s',
+  sense: 'least',
+  goal: 0.7,
+  stretch: 0.9,
+  measure: async (bench) => {
+    const id = await insertCompleted(bench)
+    const request: Omit<Load, 'url'> = {
+      method: 'GET',
+      path: `/tryon/v1/generations/${id}`,
+      headers: { 'x-api-key': bench.apiKey },
+    }
+    const { api, anchor } = await bench.servers()
+    return alternate({
+      ours: () => measureThroughput({ url: api, ...request }),
+      anchor: () => measureThroughput({ url: anchor, ...request }),
+      best: 'most',
+    })
+  },
+}

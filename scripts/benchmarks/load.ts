@@ -1,0 +1,35 @@
+import { Pool } from 'undici'
+
+export interface Load {
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** Requests that are under way at the same time. */
+const AT_ONCE = 16
+const SECONDS = 2
+
+/** Answers a second of a server that always has so many requests in hand. Throws when one of them is refused. */
+export async function measureThroughput({ url, ...request }: Load): Promise<number> {
+  const pool = new Pool(url, { connections: AT_ONCE })
+  const started = performance.now()
+  const until = started + SECONDS * 1000
+  let answers = 0
+  const ask = async () => {
+    while (performance.now() < until) {
+      const { statusCode, body } = await pool.request(request)
+      const text = await body.text()
+      if (statusCode >= 300) throw new Error(`${request.method} ${request.path}: ${statusCode} ${text}`)
+      answers++
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, ask))
+    return (answers * 1000) / (performance.now() - started)
+  } finally {
+    await pool.close()
+  }
+}

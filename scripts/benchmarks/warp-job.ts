@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { decodeImage, encodeImage } from '../../api/shared/image.ts'
+import { createEngines } from '../../worker/engines/registry.ts'
+import { type Models, openModels } from '../../worker/inference/models.ts'
+import type { TryOnRequest } from '../../worker/inference/protocol.ts'
+import { tryOn } from '../../worker/try-on.ts'
+import type { Benchmark } from './benchmark.ts'
+
+const ROUNDS = 5
+const MODELS = fileURLToPath(new URL('../../worker/models', import.meta.url))
+const SAMPLES = new URL('../samples/', import.meta.url)
+
+export const warpJob: Benchmark = {
+  id: 'P11',
+  what: 'a try-on by the warp engine against its model runs and the least work on its pictures',
+  unit: 'ms',
+  sense: 'most',
+  goal: 1.3,
+  stretch: 1.1,
+  measure: async () => {
+    const { models, spent } = timeRuns(await openModels(MODELS))
+    const engines = createEngines(['warp'], { models })
+    const [photo, garment] = await Promise.all(
+      ['persons/down-half-teal.jpg', 'garments/tshirt-mustard.jpg'].map((path) => readFile(new URL(path, SAMPLES))),
+    )
+    const jobs: number[] = []
+    const bare: number[] = []
+    for (let round = 0; round <= ROUNDS; round++) {
+      spent.ms = 0
+      // Another hash each time, so that nothing is known of the garment.
+      const request = requestFor({ photo, garment, garmentHash: `round ${round}` })
+      const started = performance.now()
+      const { image } = await tryOn(request, {
+        models,
+        engines,
+        signal: new AbortController().signal,
+        onProgress: () => {},
+      })
+      jobs.push(performance.now() - started)
+      bare.push(spent.ms + (await measurePictures({ photo, garment, image })))
+    }
+    await models.release()
+    return { ours: Math.min(...jobs.slice(1)), anchor: Math.min(...bare.slice(1)) }
+  },
+}
+
+function requestFor({
+  photo,
+  garment,
+  garmentHash,
+}: {
+  photo: Buffer
+  garment: Buffer
+  garmentHash: string
+}): TryOnRequest {
+  return {
+    engine: 'warp',
+    photo,
+    crop: 'auto',
+    garment,
+    garmentHash,
+    logo: null,
+    product: { title: 'T-shirt', description: null, classifications: null },
+    options: { watermark: false, seed: 42, mode: 'balanced', format: 'jpeg', fullResolution: false },
+  }
+}
+
+/** The models, and the time that their runs take. */
+function timeRuns(models: Models): { models: Models; spent: { ms: number } } {
+  const spent = { ms: 0 }
+  const session = (name: string) => {
+    const { run, ...rest } = models.session(name)
+    const timed: typeof run = async (feeds, fetches) => {
+      const started = performance.now()
+      try {
+        return await run(feeds, fetches)
+      } finally {
+        spent.ms += performance.now() - started
+      }
+    }
+    return { ...rest, run: timed }
+  }
+  return { models: { session, release: () => models.release() }, spent }
+}
+
+/** Decoding what comes in and encoding what goes out, each once. */
+async function measurePictures({
+  photo,
+  garment,
+  image,
+}: Record<'photo' | 'garment' | 'image', Uint8Array>): Promise<number> {
+  const result = await decodeImage(image)
+  const started = performance.now()
+  await Promise.all([decodeImage(photo), decodeImage(garment)])
+  await encodeImage(result, { format: 'jpeg' })
+  return performance.now() - started
+}
