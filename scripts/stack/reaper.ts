@@ -25,7 +25,8 @@ export async function startReaper({ lockPath, listPath }: { lockPath?: string; l
   const processes = new Map<number, Stoppable>()
   const folders = new Set<string>()
   let closing = false
-  let child = await spawnReaper(lockPath)
+  let child = spawnReaper(lockPath)
+  await untilReady(child)
 
   function send(message: Message): void {
     child.stdin?.write(`${JSON.stringify(message)}\n`)
@@ -36,9 +37,11 @@ export async function startReaper({ lockPath, listPath }: { lockPath?: string; l
   async function replaceWhenLost(): Promise<void> {
     await once(child, 'exit')
     if (closing) return
-    child = await spawnReaper(lockPath)
+    child = spawnReaper(lockPath)
+    // Before it is ready: what waits in the pipe is read even when this process is gone by then.
     for (const add of processes.values()) send({ add })
     for (const remove of folders) send({ remove })
+    await untilReady(child)
     await replaceWhenLost()
   }
   const replacing = replaceWhenLost()
@@ -66,7 +69,7 @@ export async function startReaper({ lockPath, listPath }: { lockPath?: string; l
   }
 }
 
-async function spawnReaper(lockPath: string | undefined): Promise<ChildProcess> {
+function spawnReaper(lockPath: string | undefined): ChildProcess {
   const program = fileURLToPath(new URL('./reaper-process.ts', import.meta.url))
   // A session of its own: Ctrl-C in the terminal must not reach it.
   const child = spawn(process.execPath, [program, ...(lockPath === undefined ? [] : [lockPath])], {
@@ -75,7 +78,11 @@ async function spawnReaper(lockPath: string | undefined): Promise<ChildProcess> 
   })
   // A write to a reaper that was just killed; its replacement is told everything again.
   child.stdin.on('error', () => {})
+  return child
+}
+
+async function untilReady(child: ChildProcess): Promise<void> {
+  if (child.stdout === null) throw new Error('The process that cleans up has no output')
   const ready = await Promise.race([once(child.stdout, 'data').then(() => true), once(child, 'exit').then(() => false)])
   if (!ready) throw new Error('The process that cleans up could not be started')
-  return child
 }

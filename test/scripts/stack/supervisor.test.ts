@@ -80,8 +80,10 @@ describe('a supervisor', () => {
     const { program, pids } = await startSupervisedProgram(folder)
     expect(pids.map((pid) => inspectProcess(pid) !== undefined)).toEqual([true, true, true])
     process.kill(pids[0], 'SIGKILL')
-    await until(async () => (await readPids(folder))[0] !== pids[0])
-    const [reaperPid, ...parts] = await readPids(folder)
+    const [reaperPid, ...parts] = await until(async () => {
+      const found = await readPids(folder)
+      return found.length === 3 && found[0] !== pids[0] && found
+    })
     await program.end('SIGKILL')
     await until(() => [reaperPid, ...parts].every((pid) => inspectProcess(pid) === undefined))
   })
