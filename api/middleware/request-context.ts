@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto'
 import type { Middleware } from 'koa'
-import { v7 as uuidv7 } from 'uuid'
 import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { AppState } from '../state.ts'
@@ -10,9 +10,9 @@ const USABLE_ID = /^[\w.:-]{1,128}$/
 export function requestContext({ log, metrics }: { log: Log; metrics: Metrics }): Middleware<AppState> {
   return async function context(ctx, next) {
     const sent = ctx.get('x-request-id')
-    const requestId = USABLE_ID.test(sent) ? sent : `req_${uuidv7()}`
+    const requestId = USABLE_ID.test(sent) ? sent : `req_${randomUUID()}`
     ctx.state.requestId = requestId
-    ctx.state.log = log.child({ requestId })
+    tellLater(ctx.state, () => log.child({ requestId }))
     ctx.set('X-Request-Id', requestId)
     const started = performance.now()
     try {
@@ -21,10 +21,19 @@ export function requestContext({ log, metrics }: { log: Log; metrics: Metrics })
       const ms = performance.now() - started
       const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
       metrics.requests.observe({ route, method: ctx.method, status: String(ctx.status) }, ms / 1000)
-      ctx.state.log.info(
-        { method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId: ctx.state.account?.id },
-        'request',
-      )
+      const accountId = ctx.state.account?.id
+      log.info({ requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId }, 'request')
     }
   }
+}
+
+/** Few requests write more than their last line. */
+function tellLater(state: AppState, createLog: () => Log): void {
+  let log: Log | undefined
+  Object.defineProperty(state, 'log', {
+    get: () => {
+      log ??= createLog()
+      return log
+    },
+  })
 }

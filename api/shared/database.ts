@@ -56,9 +56,28 @@ const checkRows: Interceptor = {
   },
 }
 
+/** More texts than this are no statements of ours but made up each time; they are planned each time. */
+const MOST_PREPARED = 1000
+
+/** Gives every statement a name, by which each connection has it parsed and planned once. */
+function prepareStatements(): Interceptor {
+  const names = new Map<string, string>()
+  return {
+    name: 'prepare-statements',
+    transformQuery: (_, query) => {
+      const known = names.get(query.sql)
+      if (known === undefined && names.size >= MOST_PREPARED) return query
+      const name = known ?? `drape_${names.size}`
+      names.set(query.sql, name)
+      return { ...query, name }
+    },
+  }
+}
+
 /**
  * A pool that is opened by its first statement, so that a process can start while Postgres is away; until then statements throw
- * a retryable `SERVICE_UNAVAILABLE`. A statement that takes longer than `statementSeconds` is cancelled.
+ * a retryable `SERVICE_UNAVAILABLE`. A statement that takes longer than `statementSeconds` is cancelled. Statements are prepared:
+ * a pooler between has to keep them for each client.
  */
 export function createDatabase(
   url: string,
@@ -91,7 +110,7 @@ async function openPool(
     connectionRetryLimit: 1,
     connectionTimeout: 2000,
     idleTimeout: 60_000,
-    interceptors: [checkRows],
+    interceptors: [prepareStatements(), checkRows],
     maxPoolSize: poolSize,
     // No statement here changes session state, so a connection needs no DISCARD ALL between two users.
     resetConnection: async () => {},
