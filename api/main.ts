@@ -104,6 +104,8 @@ const app = createApp({
   log,
   metrics,
   routes: [
+    // First what is asked most: callers fetch their generations again and again.
+    generationRoutes({ guards: reading, generations, watch, present }),
     tryOnRoutes({
       guards: writing,
       personPhotos,
@@ -126,7 +128,6 @@ const app = createApp({
       photos: productPhotos,
       signingSecret: config.SIGNING_SECRET,
     }),
-    generationRoutes({ guards: reading, generations, watch, present }),
     customerRoutes({
       guards: reading,
       erase: (customer) => eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueue }),

@@ -22,7 +22,7 @@ describe('the contract', () => {
     expect(hold(refusal('INVALID_API_KEY', 401))).not.toThrow()
     expect(hold({ method: 'HEAD', body: null })).not.toThrow()
     expect(hold({ method: 'DELETE', path: '/tryon/v1/customers/a%20b', status: 204, body: null })).not.toThrow()
-    expect(hold({ path: '/public/check-credits', status: 418 })).not.toThrow()
+    expect(hold({ path: '/objects/a.jpg', status: 418 })).not.toThrow()
   })
 
   it('is broken by another status, a missing field or one of another kind', () => {

@@ -26,7 +26,7 @@ const DOORS: Doors = {
   'koa-body': inApi,
   bullmq: only('api/shared/queue.ts'),
   redis: only('api/shared/queue.ts'),
-  'rate-limiter-flexible': only('api/middleware/rate-limit.ts'),
+  'rate-limiter-flexible': only('api/budget.ts'),
   slonik: only('api/shared/database.ts', 'api/shared/stores/', 'api/stores/'),
   pg: only('api/shared/database.ts'),
   ajv: only('api/shared/schema.ts'),

@@ -39,6 +39,14 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
   GENERATION_CANCELLED: 500,
   NO_PERSON_DETECTED: 500,
   RESULT_REJECTED: 500,
+  PROXY_SIGNATURE_INVALID: 401,
+  BILLING_NOT_ALLOWED: 402,
+  RATE_LIMIT_EXCEEDED: 429,
+  GENERATION_NOT_COMPLETED: 409,
+  SHARE_LINK_NOT_FOUND: 404,
+  SHARE_LINK_GONE: 410,
+  IMAGE_NOT_FOUND: 404,
+  UPLOAD_NOT_FOUND: 404,
 }
 
 /** Turns whatever a handler throws into the error body `{ code, message, status, details? }`. Logs only what nobody foresaw. */

@@ -2,7 +2,7 @@ import { HTTP_STATUS } from '../middleware/errors.ts'
 import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts'
 import { ERROR_CONDITIONS } from './error-conditions.ts'
 import { describeOrRefer, type JsonSchema, type Names, refTo } from './json-schema.ts'
-import type { Operation, Success } from './operation.ts'
+import type { Access, Operation, Success } from './operation.ts'
 
 /** Headers of answers, by the names that a document keeps them under. */
 export const HEADERS = {
@@ -29,21 +29,33 @@ export function describeAnswers(operation: Operation, names: Names): Record<stri
   }
 }
 
+/** What a caller who cannot prove who they are is told. */
+const CREDENTIAL_CODES: Readonly<Record<Access, readonly ErrorCode[]>> = {
+  key: ['MISSING_API_KEY', 'INVALID_API_KEY', 'RATE_LIMITED'],
+  shop: ['PROXY_SIGNATURE_INVALID'],
+  events: ['MISSING_API_KEY', 'INVALID_API_KEY', 'PROXY_SIGNATURE_INVALID'],
+  open: [],
+}
+
 /** In the order of the list of codes. */
-function codesOf({ open, parameters, repeatable, errors }: Operation): ErrorCode[] {
+function codesOf({ access = 'key', parameters, repeatable, errors }: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(['METHOD_NOT_ALLOWED', 'INTERNAL_ERROR', ...errors])
   const add = (condition: unknown, ...more: ErrorCode[]) => {
     if (condition) for (const code of more) codes.add(code)
   }
-  add(!open, 'MISSING_API_KEY', 'INVALID_API_KEY', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE')
+  add(true, ...CREDENTIAL_CODES[access])
+  add(access !== 'open', 'SERVICE_UNAVAILABLE')
   add(parameters, 'ROUTE_NOT_FOUND')
   add(repeatable, 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED')
   return ERROR_CODES.filter((code) => codes.has(code))
 }
 
-function describeSuccess(answer: Success, { open, repeatable }: Operation, names: Names): JsonSchema {
+function describeSuccess(answer: Success, { access = 'key', repeatable }: Operation, names: Names): JsonSchema {
   const { description, schema, contentType = 'application/json', next = {} } = answer
-  const headers: HeaderName[] = [...(open ? [] : RATE_LIMIT), ...(repeatable ? ['Idempotent-Replay' as const] : [])]
+  const headers: HeaderName[] = [
+    ...(access === 'key' ? RATE_LIMIT : []),
+    ...(repeatable ? ['Idempotent-Replay' as const] : []),
+  ]
   return {
     description,
     headers: refsTo(headers),
@@ -58,7 +70,7 @@ function describeSuccess(answer: Success, { open, repeatable }: Operation, names
 const UNCOUNTED = [401, 405]
 
 function describeErrors(status: number, codes: readonly ErrorCode[], operation: Operation): JsonSchema {
-  const counted = !operation.open && !UNCOUNTED.includes(status)
+  const counted = (operation.access ?? 'key') === 'key' && !UNCOUNTED.includes(status)
   const retried = [409, 429, 503].includes(status)
   const headers: HeaderName[] = [
     ...(counted ? RATE_LIMIT : []),

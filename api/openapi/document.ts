@@ -15,7 +15,7 @@ import type { TSchema } from '../shared/schema.ts'
 import { describeAnswers, HEADERS } from './answers.ts'
 import { ErrorBody } from './error-body.ts'
 import { describeOrRefer, describeSchema, type JsonSchema, type Names } from './json-schema.ts'
-import type { ObjectSchema, Operation } from './operation.ts'
+import type { Access, ObjectSchema, Operation } from './operation.ts'
 import { describeBody } from './request-body.ts'
 
 /** The version of the interface that the server API keeps to. */
@@ -70,6 +70,19 @@ export function createDocument({ publicUrl, serviceName }: { publicUrl: string; 
     components: {
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The secret key of the account: sk_…' },
+        publishableKey: { type: 'http', scheme: 'bearer', description: 'The publishable key of the account: pk_…' },
+        appProxy: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'signature',
+          description: 'Set by the app proxy of Shopify, with `shop`, `timestamp` and the others that it signs.',
+        },
+        pluginProxy: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Drape-Signature',
+          description: 'Set by the plugin of the shop, with `X-Drape-Site`, `X-Drape-Timestamp` and `X-Drape-Nonce`.',
+        },
       },
       headers: mapEntries(HEADERS, (description) => ({ description, schema: { type: 'string' } })),
       schemas: mapEntries(SCHEMAS, (schema) => describeSchema(schema, names)),
@@ -87,14 +100,22 @@ function describePaths(names: Names): Record<string, Record<string, JsonSchema>>
   )
 }
 
+/** Any one of the entries is enough. */
+const SECURITY: Readonly<Record<Access, readonly JsonSchema[]>> = {
+  key: [{ apiKey: [] }],
+  shop: [{ appProxy: [] }, { pluginProxy: [] }],
+  events: [{ publishableKey: [] }, { appProxy: [] }, { pluginProxy: [] }],
+  open: [],
+}
+
 function describeOperation(operation: Operation, names: Names): JsonSchema {
-  const { id, tag, summary, description, body, open } = operation
+  const { id, tag, summary, description, body, access } = operation
   return {
     operationId: id,
     tags: [tag],
     summary,
     description,
-    ...(open && { security: [] }),
+    ...(access && { security: SECURITY[access] }),
     parameters: describeParameters(operation, names),
     ...(body && { requestBody: describeBody(body, names) }),
     responses: describeAnswers(operation, names),

@@ -36,4 +36,12 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   GENERATION_CANCELLED: 'the generation was cancelled',
   NO_PERSON_DETECTED: 'the photo shows nobody',
   RESULT_REJECTED: 'the picture that came out did not pass the checks',
+  PROXY_SIGNATURE_INVALID: 'the request was not signed by a proxy of a known shop, or not lately',
+  BILLING_NOT_ALLOWED: 'the plan of the shop does not allow generations now',
+  RATE_LIMIT_EXCEEDED: 'the shopper or the shop made too many requests; try again after Retry-After seconds',
+  GENERATION_NOT_COMPLETED: 'the generation has no result yet, or failed',
+  SHARE_LINK_NOT_FOUND: 'there is no such link',
+  SHARE_LINK_GONE: 'the link has ended, or the picture behind it',
+  IMAGE_NOT_FOUND: 'the image does not exist, or not any more',
+  UPLOAD_NOT_FOUND: 'the upload does not exist, has no bytes yet or has expired',
 }

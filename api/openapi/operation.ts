@@ -3,7 +3,7 @@ import type { TSchema } from '../shared/schema.ts'
 
 /** What one method of one path does, as the OpenAPI document tells it. Lies beside the route that does it. */
 export interface Operation {
-  readonly method: 'get' | 'post' | 'delete'
+  readonly method: 'get' | 'post' | 'put' | 'delete'
   /** With its parameters in braces: `/tryon/v1/generations/{id}`. */
   readonly path: string
   /** Unique; generated clients name their functions after it. */
@@ -18,32 +18,39 @@ export interface Operation {
   readonly body?: Body
   /** Whether it takes an `Idempotency-Key`. */
   readonly repeatable?: boolean
-  /** Whether it answers without an API key; then it has no rate limit either. */
-  readonly open?: boolean
+  /** The account's API key when it is not given. Only what is behind that key has the account's rate limit. */
+  readonly access?: Access
   /** By HTTP status. */
   readonly answers: Readonly<Record<number, Success>>
   /** Those that this operation adds to what every one behind an API key can meet. */
   readonly errors: readonly ErrorCode[]
 }
 
+/** `key`: the account's API key; `shop`: signed by the proxy of a shop; `events`: that, or a publishable key; `open`: nobody has to prove anything. */
+export type Access = 'key' | 'shop' | 'events' | 'open'
+
 export type ObjectSchema = TSchema & {
   readonly properties: Readonly<Record<string, TSchema>>
   readonly required?: readonly string[]
 }
 
-/** A JSON body, which may also come as the field `data` of a multipart body beside files; or a multipart form. */
+/** A JSON body, which may also come as the field `data` of a multipart body beside files; a multipart form; or bare bytes. */
 export type Body =
   | {
       readonly json: ObjectSchema
-      /** Older shapes of it that are translated before they are validated. */
-      readonly legacy: ObjectSchema
+      /** Older shapes of it that are translated before they are validated. Only such a body may also be multipart. */
+      readonly legacy?: ObjectSchema
     }
   | {
       /** The fields beside the files. */
       readonly form: ObjectSchema
-      readonly legacy: ObjectSchema
+      readonly legacy?: ObjectSchema
       /** What each file is, by the name of its field. */
       readonly files: Readonly<Record<string, string>>
+    }
+  | {
+      /** What the bytes are, which are the whole body. */
+      readonly bytes: string
     }
 
 export interface Success {

@@ -5,10 +5,17 @@ const FILE: JsonSchema = { type: 'string', format: 'binary', contentMediaType: '
 
 /** The content types that a body may come in. */
 export function describeBody(body: Body, names: Names): JsonSchema {
-  return { required: true, content: 'json' in body ? describeJson(body, names) : describeForm(body, names) }
+  return { required: true, content: describeContent(body, names) }
+}
+
+function describeContent(body: Body, names: Names): JsonSchema {
+  if ('json' in body) return describeJson(body, names)
+  if ('form' in body) return describeForm(body, names)
+  return { '*/*': { schema: { ...FILE, description: body.bytes } } }
 }
 
 function describeJson({ json, legacy }: Extract<Body, { json: unknown }>, names: Names): JsonSchema {
+  if (legacy === undefined) return { 'application/json': { schema: describeOrRefer(json, names) } }
   const schema = { anyOf: [describeOrRefer(json, names), describeOrRefer(legacy, names)] }
   return {
     'application/json': { schema },
@@ -37,7 +44,7 @@ function describeForm({ form, legacy, files }: Extract<Body, { form: unknown }>,
         properties: {
           ...Object.fromEntries(fileFields),
           ...(properties as JsonSchema),
-          ...(describeSchema(legacy, names).properties as JsonSchema),
+          ...(legacy && (describeSchema(legacy, names).properties as JsonSchema)),
         },
         required: Object.keys(files),
       },

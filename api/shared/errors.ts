@@ -34,6 +34,15 @@ export const ERROR_CODES = [
   'GENERATION_CANCELLED',
   'NO_PERSON_DETECTED',
   'RESULT_REJECTED',
+  // The storefront surface.
+  'PROXY_SIGNATURE_INVALID',
+  'BILLING_NOT_ALLOWED',
+  'RATE_LIMIT_EXCEEDED',
+  'GENERATION_NOT_COMPLETED',
+  'SHARE_LINK_NOT_FOUND',
+  'SHARE_LINK_GONE',
+  'IMAGE_NOT_FOUND',
+  'UPLOAD_NOT_FOUND',
 ] as const
 
 export type ErrorCode = (typeof ERROR_CODES)[number]

@@ -17,7 +17,7 @@ const AccountSettings = Type.Object({
 })
 export type AccountSettings = Static<typeof AccountSettings>
 
-const AccountRow = Type.Object({
+export const AccountRow = Type.Object({
   id: Type.String(),
   name: Type.String(),
   email: Type.Union([Type.String(), Type.Null()]),
@@ -29,7 +29,7 @@ const AccountRow = Type.Object({
 })
 export type AccountRecord = Static<typeof AccountRow>
 
-const columns = sql.fragment`
+export const accountColumns = sql.fragment`
   accounts.id, name, email, balance, is_active as "isActive", retention_days as "retentionDays", settings,
   accounts.created_at as "createdAt"`
 
@@ -44,12 +44,12 @@ export type Accounts = ReturnType<typeof createAccounts>
 export function createAccounts(database: Database) {
   return {
     find: (id: string): Promise<AccountRecord | null> =>
-      database.maybeOne(sql.type(rowType(AccountRow))`select ${columns} from accounts where id = ${id}`),
+      database.maybeOne(sql.type(rowType(AccountRow))`select ${accountColumns} from accounts where id = ${id}`),
 
     /** The active account that a live key of this kind belongs to. */
     findByKey: (key: string, kind: KeyKind): Promise<AccountRecord | null> =>
       database.maybeOne(sql.type(rowType(AccountRow))`
-        select ${columns} from api_keys join accounts on accounts.id = api_keys.account_id
+        select ${accountColumns} from api_keys join accounts on accounts.id = api_keys.account_id
         where hash = ${sql.binary(hashKey(key))} and kind = ${kind} and revoked_at is null and is_active`),
 
     /** A new account with its first keys; the keys are in the answer and nowhere else. */

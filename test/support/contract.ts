@@ -1,7 +1,7 @@
 import { HTTP_STATUS } from '../../api/middleware/errors.ts'
 import { type DocumentedOperation, openDocument } from './openapi-document.ts'
 
-/** An answer of the server API to a request. */
+/** An answer of the service to a request. */
 export interface Observed {
   readonly method: string
   /** With its query, if it has one. */
@@ -13,7 +13,7 @@ export interface Observed {
 }
 
 export interface Contract {
-  /** Throws when the document does not tell of this answer. Answers of other surfaces pass. */
+  /** Throws when the document does not tell of this answer. Other paths pass. */
   hold(observed: Observed): void
 }
 
@@ -45,7 +45,7 @@ export function createContract(document: object): Contract {
 
   return {
     hold: (observed) => {
-      if (!observed.path.startsWith('/tryon/v1/')) return
+      if (!SURFACES.test(observed.path)) return
       const issue = issueOf(observed)
       if (issue === null) return
       const { method, path, status, body } = observed
@@ -53,6 +53,9 @@ export function createContract(document: object): Contract {
     },
   }
 }
+
+/** What the document tells of. */
+const SURFACES = /^\/(tryon\/v1|storefront\/v1|public|s|webhooks)\//
 
 /** Routes take any case, and a slash at the end. */
 function patternOf(path: string): RegExp {

@@ -8,7 +8,7 @@ export const openApiOperations: readonly Operation[] = [
     id: 'getDocument',
     tag: 'Document',
     summary: 'Fetch this document',
-    open: true,
+    access: 'open',
     answers: {
       200: { description: 'OpenAPI 3.1.', schema: Type.Object({ openapi: Type.String() }) },
       304: { description: 'It is still the one that If-None-Match names.' },

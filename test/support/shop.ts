@@ -1,0 +1,20 @@
+import { createShops } from '../../api/stores/shops.ts'
+import type { Drape } from './drape.ts'
+
+export interface TestShop {
+  readonly id: string
+  readonly domain: string
+  /** Names the shop and the browser to an API that runs in development. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A shop of the account that needs no signatures; the API must run with `NODE_ENV=development`. */
+export async function createDevelopmentShop(drape: Drape, domain = 'shop.test'): Promise<TestShop> {
+  const { id } = await createShops(drape.database).insert({
+    accountId: drape.accountId,
+    platform: 'development',
+    domain,
+    name: 'The Test Shop',
+  })
+  return { id, domain, headers: { 'x-drape-shop': domain, 'x-service-anonymous-id': 'anon_tester' } }
+}
