@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import type { ObjectStorage } from '../../api/shared/storage/storage.ts'
 
@@ -43,8 +44,33 @@ export function behavesAsStorage(storage: () => ObjectStorage): void {
     expect(String(await storage().get('twice.jpg'))).toBe('second')
   })
 
+  it('opens an object as a stream of known length', async () => {
+    const bytes = randomBytes(300_000)
+    await storage().put('opened.jpg', bytes, JPEG)
+    const opened = await storage().open('opened.jpg')
+    expect(opened?.bytes).toBe(300_000)
+    expect(await buffer(opened?.content ?? Readable.from([]))).toEqual(bytes)
+  })
+
+  it('opens an empty object too', async () => {
+    await storage().put('empty.webp', Buffer.alloc(0), { contentType: 'image/webp' })
+    const opened = await storage().open('empty.webp')
+    expect(opened?.bytes).toBe(0)
+    expect(await buffer(opened?.content ?? Readable.from(['none']))).toEqual(Buffer.alloc(0))
+  })
+
+  it('works on when what was opened is not read to its end', async () => {
+    await storage().put('left.jpg', randomBytes(2_000_000), JPEG)
+    for (let i = 0; i < 60; i++) {
+      const opened = await storage().open('left.jpg')
+      opened?.content.destroy()
+    }
+    expect((await storage().get('left.jpg'))?.length).toBe(2_000_000)
+  })
+
   it('knows no object that was never put', async () => {
     expect(await storage().get('persons/nobody.jpg')).toBeNull()
+    expect(await storage().open('persons/nobody.jpg')).toBeNull()
     expect(await storage().exists('persons/nobody.jpg')).toBe(false)
   })
 
@@ -88,6 +114,7 @@ export function behavesAsStorage(storage: () => ObjectStorage): void {
     const refusal = { code: 'INTERNAL_ERROR', retryable: false }
     await expect(storage().put(key, Buffer.from('x'), JPEG)).rejects.toMatchObject(refusal)
     await expect(storage().get(key)).rejects.toMatchObject(refusal)
+    await expect(storage().open(key)).rejects.toMatchObject(refusal)
     await expect(storage().exists(key)).rejects.toMatchObject(refusal)
     await expect(storage().delete(['fine.jpg', key])).rejects.toMatchObject(refusal)
     await expect(storage().signedUrl(key, { expiresInSeconds: 60 })).rejects.toMatchObject(refusal)

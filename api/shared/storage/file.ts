@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { access, constants, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, constants, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { demandContentType, demandKey, isKey, type ObjectStorage, storageFault } from './object.ts'
 import { signObjectLink } from './object-link.ts'
@@ -27,6 +27,16 @@ export function createFileStorage({ root, publicUrl, signingSecret }: FileStorag
       await writeWhole({ root, path: pathOf(key) }, content)
     },
     get: async (key) => orNull(readFile(pathOf(key))),
+    async open(key) {
+      const file = await orNull(open(pathOf(key)))
+      if (file === null) return null
+      const content = file.createReadStream()
+      const { size } = await faultless(file.stat()).catch((fault) => {
+        content.destroy()
+        throw fault
+      })
+      return { content, bytes: size }
+    },
     async delete(keys) {
       const paths = keys.map(pathOf)
       for (let i = 0; i < paths.length; i += DELETED_AT_ONCE) {
@@ -78,9 +88,9 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-async function faultless(work: Promise<unknown>): Promise<void> {
+async function faultless<T>(work: Promise<T>): Promise<T> {
   try {
-    await work
+    return await work
   } catch (cause) {
     throw storageFault(cause)
   }

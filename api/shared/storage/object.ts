@@ -10,6 +10,8 @@ export interface ObjectStorage {
   put(key: string, content: Uint8Array | Readable, about: { readonly contentType: string }): Promise<void>
   /** The object's bytes, or null when there is none. */
   get(key: string): Promise<Buffer | null>
+  /** The same as it comes, for whoever passes it on; MUST be read or destroyed. */
+  open(key: string): Promise<OpenedObject | null>
   /** Deletes objects; those that are gone already count as deleted. */
   delete(keys: readonly string[]): Promise<void>
   exists(key: string): Promise<boolean>
@@ -20,6 +22,11 @@ export interface ObjectStorage {
   /** Resolves when objects can be read and written. */
   check(): Promise<void>
   close(): void
+}
+
+export interface OpenedObject {
+  readonly content: Readable
+  readonly bytes: number
 }
 
 export interface SignedUrlOptions {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import {
   DeleteObjectsCommand,
@@ -44,6 +45,11 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
     async get(key) {
       const found = await orNull(client.send(new GetObjectCommand(place(key))))
       return found?.Body ? Buffer.from(await faultless(found.Body.transformToByteArray())) : null
+    },
+    async open(key) {
+      const found = await orNull(client.send(new GetObjectCommand(place(key))))
+      if (!(found?.Body instanceof Readable) || found.ContentLength === undefined) return null
+      return { content: found.Body, bytes: found.ContentLength }
     },
     async delete(keys) {
       const objects = keys.map((key) => ({ Key: place(key).Key }))
