@@ -3,6 +3,7 @@ import { type Database, rowType, sql } from '../shared/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { ENGINES, type EngineName, GARMENT_TYPES, type Options, usableImages } from '../shared/generation.ts'
 import { type Static, Type } from '../shared/schema.ts'
+import { activeTraceparent, withSpan } from '../shared/telemetry.ts'
 import {
   abandonReplaced,
   claimObjects,
@@ -13,6 +14,7 @@ import {
   newFields,
   type ProductInput,
 } from './product-merge.ts'
+import { isOfShop, SHOP_STATES, type ShopCall, shopRefusal, shopState } from './shop-limits.ts'
 
 export interface Acceptance {
   readonly generationId: string
@@ -28,6 +30,8 @@ export interface Acceptance {
   readonly deadlineSeconds: number
   /** Days that the result is kept; null takes the account's window. */
   readonly keepForDays: number | null
+  /** Given when a shopper asks, who is the `externalUserId`: limits of the shop hold, and the photo must be of its shoppers. */
+  readonly shop?: ShopCall
 }
 
 const Verdict = Type.Object({
@@ -35,6 +39,7 @@ const Verdict = Type.Object({
   active: Type.Boolean(),
   affordable: Type.Boolean(),
   withinQuota: Type.Boolean(),
+  shop: Type.Enum([...SHOP_STATES]),
   image: Type.Enum(['mine', 'foreign', 'missing']),
   product: Type.Enum(['mine', 'foreign', 'missing']),
   usable: Type.Boolean(),
@@ -51,13 +56,20 @@ const ONE_SHOT_DAYS = 7
  * Returns false, and changes nothing, when a generation with this id was accepted before.
  * Throws `INSUFFICIENT_CREDITS`, `QUOTA_EXCEEDED`, `PRODUCT_NOT_FOUND`, `PRODUCT_IMAGES_REQUIRED`,
  * `MISSING_REQUIRED_CLASSIFICATION`, `FORBIDDEN`, `INVALID_API_KEY` or `VALIDATION_FAILED` (the person's image is unknown or
- * expired).
+ * expired); for a shop `IMAGE_NOT_FOUND` in place of the last three, and `BILLING_NOT_ALLOWED` or `RATE_LIMIT_EXCEEDED`.
  */
 export async function acceptGeneration(database: Database, call: Acceptance): Promise<boolean> {
   const { product, engine } = call
   if (product.images && usableImages(product.images, engine).length === 0) throw classificationMissing(engine)
   try {
-    const verdict = await database.one(statement(call))
+    const attributes = {
+      'db.system.name': 'postgresql',
+      'drape.account.id': call.accountId,
+      'drape.generation.id': call.generationId,
+    }
+    const verdict = await withSpan('accept generation', { kind: 'client', attributes }, () =>
+      database.one(statement(call)),
+    )
     if (!verdict.accepted) throw refusal(verdict, call)
     return true
   } catch (error) {
@@ -72,21 +84,27 @@ function isAcceptedTwice(error: unknown): boolean {
   return error instanceof UniqueIntegrityConstraintViolationError && names.includes(error.constraint ?? '')
 }
 
-function refusal(verdict: Verdict, { product, engine, imagePath = 'person.image.source.id' }: Acceptance): DrapeError {
-  if (!verdict.active) return new DrapeError('INVALID_API_KEY', 'The account is not active.')
-  if (verdict.image === 'foreign') return new DrapeError('FORBIDDEN', 'The person image belongs to another account.')
-  if (verdict.image === 'missing') {
-    return new DrapeError('VALIDATION_FAILED', 'The person image does not exist or has expired.', {
-      details: [{ path: imagePath, message: 'does not exist or has expired' }],
-    })
-  }
+function refusal(verdict: Verdict, call: Acceptance): DrapeError {
+  const { product, engine, shop } = call
+  if (!verdict.active)
+    return shop ? shopRefusal('unpaid') : new DrapeError('INVALID_API_KEY', 'The account is not active.')
+  if (verdict.image !== 'mine') return unknownImage(verdict, call)
   if (!product.images && verdict.product !== 'mine') return unknownProduct(verdict, product)
   if (!product.images && !verdict.usable) return classificationMissing(engine)
+  if (verdict.shop !== 'open') return shopRefusal(verdict.shop)
   if (!verdict.affordable) return new DrapeError('INSUFFICIENT_CREDITS', 'The account has no credits left.')
   return new DrapeError(
     'QUOTA_EXCEEDED',
     'The account has reached its monthly number of generations, or of those at once.',
   )
+}
+
+function unknownImage({ image }: Verdict, { shop, imagePath = 'person.image.source.id' }: Acceptance): DrapeError {
+  if (shop) return new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist, or not any more. Upload it again.')
+  if (image === 'foreign') return new DrapeError('FORBIDDEN', 'The person image belongs to another account.')
+  return new DrapeError('VALIDATION_FAILED', 'The person image does not exist or has expired.', {
+    details: [{ path: imagePath, message: 'does not exist or has expired' }],
+  })
 }
 
 function unknownProduct(verdict: Verdict, product: ProductInput): DrapeError {
@@ -126,14 +144,14 @@ function statement(call: Acceptance) {
     with account as (
       select id, balance, is_active, retention_days, settings, logo_key from accounts where id = ${call.accountId} for no key update
     ), quota as (
-      select ${isWithinQuota} as holds from account
+      select ${isWithinQuota} as holds, ${shopState(call)} as shop from account
     ), image as (
-      select images.*, images.account_id = account.id as mine from account join images on images.id = ${call.imageId}
+      select images.*, images.account_id = account.id and ${isOfShop(call.shop)} as mine from account join images on images.id = ${call.imageId}
       where images.expires_at > now()
     ), ${lockStored(product)}, usable as (
       select from stored where live and ${isUsable(call)}
     ), allowed as (
-      select account.id from account join quota on holds join image on image.mine cross join locked
+      select account.id from account join quota on holds and shop = 'open' join image on image.mine cross join locked
       where account.is_active and account.balance >= ${call.cost} and (${hasImages(product)} or exists (select from usable))
     ), debit as (
       update accounts set balance = accounts.balance - ${call.cost} from allowed where accounts.id = allowed.id
@@ -152,10 +170,10 @@ function statement(call: Acceptance) {
         updated_at = case when ${isReference(product) && !product.images} then products.updated_at else now_ms() end
       returning *
     ), ${settleObjects(product)}, generation as (
-      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, cost, engine,
+      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, shop_id, cost, engine,
         options, snapshot, deadline_at, images_expire_at)
       select ${call.generationId}, product.account_id, product.id, product.external_id, image.id, ${call.externalUserId},
-        ${call.cost}, ${call.engine}, ${sql.jsonb({ ...call.options })},
+        ${call.shop?.id ?? null}, ${call.cost}, ${call.engine}, ${sql.jsonb({ ...call.options })},
         jsonb_build_object('externalId', product.external_id, 'title', product.title, 'description', product.description,
           'images', product.images, 'metadata', product.metadata),
         now_ms() + make_interval(secs => ${call.deadlineSeconds}),
@@ -177,7 +195,8 @@ function statement(call: Acceptance) {
         'person', jsonb_build_object('imageId', image.id, 'objectKey', image.object_key, 'cropMode', image.crop_mode,
           'crop', image.crop),
         'product', jsonb_build_object('id', product.id, 'imagesEdition', product.images_edition, 'title', product.title,
-          'description', product.description, 'images', product.images))
+          'description', product.description, 'images', product.images),
+        'traceparent', ${activeTraceparent() ?? null}::text)
       from generation, image, product
       returning generation_id
     )
@@ -185,6 +204,7 @@ function statement(call: Acceptance) {
       coalesce((select is_active from account), false) as active,
       coalesce((select balance >= ${call.cost} from account), false) as affordable,
       coalesce((select holds from quota), false) as "withinQuota",
+      coalesce((select shop from quota), 'unpaid') as shop,
       coalesce((select case when mine then 'mine' else 'foreign' end from image), 'missing') as image,
       case when exists (select from stored where live) then 'mine' when ${isForeign(call)} then 'foreign' else 'missing' end
         as product,

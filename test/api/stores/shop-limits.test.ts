@@ -1,0 +1,172 @@
+import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createGenerations } from '../../../api/shared/stores/generations.ts'
+import { createImages } from '../../../api/shared/stores/images.ts'
+import { customerShopperId } from '../../../api/shopper.ts'
+import { acceptGeneration } from '../../../api/stores/acceptance.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createShops } from '../../../api/stores/shops.ts'
+import { callOf, createCaller } from '../../support/accepted.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+const WEEKLY = 10
+
+interface Shopper {
+  readonly accountId: string
+  readonly shopId: string
+  readonly externalUserId: string
+  readonly imageId: string
+}
+
+describe('limits of a shop', () => {
+  let database: Database
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 20 })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  async function createShop({ credits = 100, monthly = null as number | null, accountId = '' } = {}) {
+    const owner = accountId || (await createCaller(database, credits)).accountId
+    const domain = `${uuidv7()}.shop.test`
+    const { id } = await createShops(database).insert({ accountId: owner, platform: 'development', domain })
+    await database.query(sql.unsafe`update shops set monthly_generations = ${monthly} where id = ${id}`)
+    return { accountId: owner, shopId: id }
+  }
+  async function createShopper(shop: { accountId: string; shopId: string }, customer = '1'): Promise<Shopper> {
+    const externalUserId = customerShopperId(shop.shopId, customer)
+    const imageId = `img_${uuidv7()}`
+    await createImages(database).insert({
+      id: imageId,
+      accountId: shop.accountId,
+      objectKey: `persons/${shop.accountId}/${imageId}.jpg`,
+      externalUserId,
+      width: 800,
+      height: 1000,
+      cropMode: 'auto',
+      expiresAt: new Date(Date.now() + 3_600_000),
+    })
+    return { ...shop, externalUserId, imageId }
+  }
+  const callOfShopper = ({ shopId, externalUserId, ...caller }: Shopper) =>
+    callOf(caller, { externalUserId, shop: { id: shopId, weeklyGenerations: WEEKLY } })
+  const accept = async (shopper: Shopper) => {
+    const call = callOfShopper(shopper)
+    await acceptGeneration(database, call)
+    return call.generationId
+  }
+  /** The ids that were accepted, and how often each code was met. */
+  async function acceptMany(shopper: Shopper, count: number) {
+    const results = await Promise.allSettled(Array.from({ length: count }, () => accept(shopper)))
+    const refusals: Record<string, number> = {}
+    for (const result of results) {
+      if (result.status === 'rejected') refusals[result.reason.code] = (refusals[result.reason.code] ?? 0) + 1
+    }
+    return { ids: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])), refusals }
+  }
+  const balanceOf = async ({ accountId }: Shopper) => (await createAccounts(database).find(accountId))?.balance
+
+  it('let a shopper have exactly ten in a week, however many ask at once', async () => {
+    const shopper = await createShopper(await createShop())
+    const { ids, refusals } = await acceptMany(shopper, 60)
+    expect(ids).toHaveLength(10)
+    expect(refusals).toEqual({ RATE_LIMIT_EXCEEDED: 50 })
+    expect(await balanceOf(shopper)).toBe(90)
+    expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+  })
+
+  it('are each shopper’s own, in each shop', async () => {
+    const shop = await createShop()
+    const first = await createShopper(shop, '1')
+    expect((await acceptMany(first, 11)).ids).toHaveLength(10)
+    expect((await acceptMany(await createShopper(shop, '2'), 11)).ids).toHaveLength(10)
+    const sister = await createShop({ accountId: shop.accountId })
+    expect((await acceptMany(await createShopper(sister, '1'), 11)).ids).toHaveLength(10)
+  })
+
+  it('do not count what failed', async () => {
+    const shopper = await createShopper(await createShop())
+    const { ids } = await acceptMany(shopper, 10)
+    const cancel = { id: ids[0], attempt: null, code: 'GENERATION_CANCELLED', message: '' } as const
+    await createGenerations(database).fail(cancel)
+    expect(await acceptMany(shopper, 3)).toMatchObject({ ids: { length: 1 }, refusals: { RATE_LIMIT_EXCEEDED: 2 } })
+  })
+
+  it('begin anew on Monday at midnight, UTC', async () => {
+    const shopper = await createShopper(await createShop())
+    const { ids } = await acceptMany(shopper, 10)
+    const move = (id: string, before: string) =>
+      database.query(sql.unsafe`
+        update generations set created_at = date_trunc('week', now(), 'UTC') - ${before}::interval where id = ${id}`)
+    await move(ids[0], '0')
+    expect((await acceptMany(shopper, 1)).ids).toHaveLength(0)
+    await move(ids[0], '1 millisecond')
+    expect((await acceptMany(shopper, 2)).ids).toHaveLength(1)
+  })
+
+  it('hold for the month of the shop as a whole', async () => {
+    const shop = await createShop({ monthly: 7 })
+    const [one, other] = [await createShopper(shop, '1'), await createShopper(shop, '2')]
+    const [ofOne, ofOther] = await Promise.all([acceptMany(one, 20), acceptMany(other, 20)])
+    const ids = [...ofOne.ids, ...ofOther.ids]
+    expect(ids).toHaveLength(7)
+    expect(ofOther.refusals).toMatchObject({ QUOTA_EXCEEDED: expect.any(Number) })
+    await database.query(sql.unsafe`
+      update generations set created_at = date_trunc('month', now(), 'UTC') - interval '1 millisecond' where id = ${ids[0]}`)
+    expect(await acceptMany(other, 3)).toMatchObject({ ids: { length: 1 }, refusals: { QUOTA_EXCEEDED: 2 } })
+    const sister = await createShopper(await createShop({ accountId: shop.accountId }))
+    expect((await acceptMany(sister, 1)).ids).toHaveLength(1)
+  })
+
+  it('do not touch calls of the server API', async () => {
+    const shopper = await createShopper(await createShop({ monthly: 0 }))
+    const { shop: _, ...call } = callOfShopper(shopper)
+    expect(await acceptGeneration(database, call)).toBe(true)
+    await expect(accept(shopper)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' })
+  })
+
+  it.each([
+    ['whose billing is stopped', sql.fragment`billing_allowed = false`],
+    ['whose plan has ended', sql.fragment`plan_ends_at = now() - interval '1 second'`],
+  ])('come after the plan: a shop %s has nothing accepted', async (_, change) => {
+    const shopper = await createShopper(await createShop({ monthly: 0 }))
+    await database.query(sql.unsafe`update shops set ${change} where id = ${shopper.shopId}`)
+    await expect(accept(shopper)).rejects.toMatchObject({ code: 'BILLING_NOT_ALLOWED' })
+    expect(await balanceOf(shopper)).toBe(100)
+  })
+
+  it('take a plan that ends later', async () => {
+    const shopper = await createShopper(await createShop())
+    await database.query(sql.unsafe`
+      update shops set plan_ends_at = now() + interval '1 hour' where id = ${shopper.shopId}`)
+    await accept(shopper)
+  })
+
+  it('take only photos of the shop’s own shoppers', async () => {
+    const shop = await createShop()
+    const shopper = await createShopper(shop)
+    const sister = await createShopper(await createShop({ accountId: shop.accountId }))
+    const stranger = await createShopper(await createShop())
+    const caller = await createCaller(database, 1)
+    for (const { imageId } of [sister, stranger, caller, { imageId: 'img_nothing' }]) {
+      await expect(accept({ ...shopper, imageId })).rejects.toMatchObject({ code: 'IMAGE_NOT_FOUND' })
+    }
+    const other = await createShopper(shop, '2')
+    await accept({ ...shopper, imageId: other.imageId })
+  })
+
+  it('note the shop of each generation', async () => {
+    const shopper = await createShopper(await createShop())
+    const id = await accept(shopper)
+    expect(await database.one(sql.unsafe`select shop_id as "shopId" from generations where id = ${id}`)).toEqual({
+      shopId: shopper.shopId,
+    })
+  })
+})
