@@ -1,0 +1,138 @@
+import { hash } from 'node:crypto'
+import { CheckIntegrityConstraintViolationError } from 'slonik'
+import { type Database, rowType, sql } from '../shared/database.ts'
+import { Type } from '../shared/schema.ts'
+
+/** What all events of a batch have in common. */
+export interface EventOrigin {
+  readonly accountId: string
+  readonly shopId: string | null
+  readonly anonymousId: string | null
+  readonly sessionId: string | null
+  readonly customerId: string | null
+  readonly customerEmail: string | null
+  /** Whether a shop's proxy or platform vouches for the customer. */
+  readonly customerSigned: boolean
+  readonly productId: string | null
+  readonly variantId: string | null
+  readonly context: Readonly<Record<string, unknown>>
+}
+
+export interface NewEvent {
+  readonly name: string
+  /** The sender's own; an event of the same account that comes again under it is not stored again. */
+  readonly insertId: string
+  readonly happenedAt: Date
+  readonly properties: Readonly<Record<string, unknown>>
+}
+
+export interface EventBatch {
+  readonly origin: EventOrigin
+  readonly events: readonly NewEvent[]
+  /** Decides the day that the events are kept under. */
+  readonly receivedAt?: Date
+}
+
+const DAY_MS = 86_400_000
+/** Clocks of browsers are wrong by any amount; what cannot be is brought to the nearest time that can. */
+const MOST_AHEAD_MS = DAY_MS
+const MOST_BEHIND_MS = 90 * DAY_MS
+
+const Stored = rowType(Type.Object({ stored: Type.Integer() }))
+const Made = rowType(Type.Object({ made: Type.Integer() }))
+const Dropped = rowType(Type.Object({ dropped: Type.Boolean() }))
+
+export type Events = ReturnType<typeof createEvents>
+
+/** What shoppers did. With `forward`, every new event is also put on its way to the provider of analytics. */
+export function createEvents(database: Database, { forward = false }: { forward?: boolean } = {}) {
+  const makePartitions = (first: Date, days: number): Promise<number> =>
+    database.oneFirst(sql.type(Made)`
+      select make_event_partitions(${dayOf(first)}::date, ${dayOf(first)}::date + ${days}::integer) as made`)
+
+  return {
+    /** Stores those events of a batch that were not stored before. Returns how many. */
+    insert: async (batch: EventBatch): Promise<number> => {
+      const receivedAt = batch.receivedAt ?? new Date()
+      const insert = () => database.oneFirst(insertBatch({ ...batch, receivedAt }, forward))
+      return insert().catch(async (error) => {
+        // The day has no partition: whoever makes them ahead has not been at work for days.
+        if (!(error instanceof CheckIntegrityConstraintViolationError)) throw error
+        await makePartitions(receivedAt, 0)
+        return insert()
+      })
+    },
+
+    /** Makes the partitions of a day and of so many days after it, as far as they are missing. Returns how many it made. */
+    makePartitions,
+
+    /** Drops the oldest partition, if its day is before the one given. Throws when somebody reads events for too long. */
+    dropPartition: (before: Date): Promise<boolean> =>
+      database.oneFirst(sql.type(Dropped)`select drop_event_partition(${dayOf(before)}) as dropped`),
+
+    /** Forgets keys of events of days before the one given. Returns how many. */
+    deleteKeys: async (before: Date, limit: number): Promise<number> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        delete from event_keys where key in (
+          select key from event_keys where received_on < ${dayOf(before)} limit ${limit} for update skip locked)`)
+      return rowCount
+    },
+  }
+}
+
+function insertBatch({ origin, events, receivedAt }: Required<EventBatch>, forward: boolean) {
+  // One of each key, and all batches in the same order: two that share events wait for each other instead of locking up.
+  const byKey = new Map(events.map((event) => [keyOf(origin.accountId, event.insertId), event]))
+  const keys = [...byKey.keys()].sort()
+  const sorted = keys.flatMap((key) => byKey.get(key) ?? [])
+  const column = (type: string, of: (event: NewEvent) => string | number | null) => sql.array(sorted.map(of), type)
+  return sql.type(Stored)`
+    with fresh as (
+      insert into event_keys (key, received_on)
+      select key, ${dayOf(receivedAt)}::date from unnest(${sql.array(keys, 'uuid')}) as key
+      on conflict do nothing returning key
+    ), batch as (
+      select key, ${dayOf(receivedAt)}::date, ${origin.accountId}::text, ${origin.shopId}::text, name, insert_id,
+        ${origin.anonymousId}::text, ${origin.sessionId}::text, ${origin.customerId}::text, ${origin.customerEmail}::text,
+        ${origin.customerSigned}::boolean, ${origin.productId}::text, ${origin.variantId}::text, generation_id, properties,
+        ${JSON.stringify(origin.context)}::jsonb, happened_at, ${receivedAt.toISOString()}::timestamptz
+      from fresh join unnest(
+        ${sql.array(keys, 'uuid')},
+        ${column('text', ({ name }) => name)},
+        ${column('text', ({ insertId }) => insertId)},
+        ${column('text', ({ properties }) => generationOf(properties))},
+        ${column('jsonb', ({ properties }) => JSON.stringify(properties))},
+        ${column('timestamptz', ({ happenedAt }) => possibleTime(happenedAt, receivedAt).toISOString())}
+      ) as sent (key, name, insert_id, generation_id, properties, happened_at) using (key)
+    ), ${forward ? intoOutbox : sql.fragment``}
+    stored as (insert into events (${columns}) select * from batch)
+    select count(*)::integer as stored from fresh`
+}
+
+const columns = sql.fragment`
+  key, received_on, account_id, shop_id, name, insert_id, anonymous_id, session_id, customer_id, customer_email,
+  customer_signed, product_id, variant_id, generation_id, properties, context, happened_at, received_at`
+
+const intoOutbox = sql.fragment`forwarded as (insert into event_outbox (${columns}) select * from batch),`
+
+/** A UUID (version 8, RFC 9562) of the first bits of the SHA-256 of both. */
+function keyOf(accountId: string, insertId: string): string {
+  const digest = hash('sha256', `${accountId}\n${insertId}`)
+  const variant = '89ab'[Number.parseInt(digest[16], 16) % 4]
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`
+}
+
+function generationOf(properties: NewEvent['properties']): string | null {
+  const id = properties.generation_id ?? properties.generationId
+  return typeof id === 'string' ? id : null
+}
+
+function possibleTime(happenedAt: Date, receivedAt: Date): Date {
+  const received = receivedAt.getTime()
+  const ms = Math.min(Math.max(happenedAt.getTime(), received - MOST_BEHIND_MS), received + MOST_AHEAD_MS)
+  return new Date(ms)
+}
+
+function dayOf(time: Date): string {
+  return time.toISOString().slice(0, 10)
+}

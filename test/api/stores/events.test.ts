@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordServerEvents } from '../../../api/events/server-events.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createEvents, type EventOrigin, type NewEvent } from '../../../api/stores/events.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+const NOON = new Date('2026-11-21T12:00:00.000Z')
+
+const origin: EventOrigin = {
+  accountId: 'acc_1',
+  shopId: 'shop_1',
+  anonymousId: 'anon_1',
+  sessionId: 'sess_1',
+  customerId: null,
+  customerEmail: null,
+  customerSigned: false,
+  productId: 'gid://shop/Product/1',
+  variantId: null,
+  context: { $host: 'shop.test' },
+}
+const event = (insertId: string, more: Partial<NewEvent> = {}): NewEvent => ({
+  name: 'widget:button_click',
+  insertId,
+  happenedAt: NOON,
+  properties: {},
+  ...more,
+})
+
+describe('events', () => {
+  let database: Database
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const created = await createTestDatabase()
+    database = createDatabase(created.url, { poolSize: 4 })
+    drop = async () => {
+      await database.end()
+      await created.drop()
+    }
+  })
+  afterAll(() => drop())
+
+  const insert = (events: readonly NewEvent[], receivedAt = NOON) =>
+    createEvents(database).insert({ origin, events, receivedAt })
+  const rowsOf = (insertId: string) =>
+    database.any(sql.unsafe`select *, tableoid::regclass::text as partition from events where insert_id = ${insertId}`)
+
+  it('are stored with all that is known of them, in the partition of their day', async () => {
+    const properties = { generation_id: 'gen_1', ...JSON.parse('{"__proto__":{"a":1},"constructor":"b"}') }
+    expect(await insert([event('whole', { properties })])).toBe(1)
+    expect(await rowsOf('whole')).toEqual([
+      {
+        key: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+        received_on: expect.anything(),
+        account_id: 'acc_1',
+        shop_id: 'shop_1',
+        name: 'widget:button_click',
+        insert_id: 'whole',
+        anonymous_id: 'anon_1',
+        session_id: 'sess_1',
+        customer_id: null,
+        customer_email: null,
+        customer_signed: false,
+        product_id: 'gid://shop/Product/1',
+        variant_id: null,
+        generation_id: 'gen_1',
+        properties,
+        context: { $host: 'shop.test' },
+        happened_at: NOON,
+        received_at: NOON,
+        partition: 'events_20261121',
+      },
+    ])
+  })
+
+  it('count once: within a batch, across batches, and for each account', async () => {
+    expect(await insert([event('once'), event('once'), event('other')])).toBe(2)
+    expect(await insert([event('once', { name: 'widget:result_view' }), event('third')])).toBe(1)
+    expect(await rowsOf('once')).toHaveLength(1)
+    const foreign = { ...origin, accountId: 'acc_2' }
+    expect(await createEvents(database).insert({ origin: foreign, events: [event('once')], receivedAt: NOON })).toBe(1)
+  })
+
+  it('count once when a batch is told again on another day, with other times', async () => {
+    const late = new Date('2026-11-21T23:59:59.999Z')
+    const early = new Date('2026-11-22T00:00:00.000Z')
+    const batch = ['m1', 'm2'].map((id) => event(id, { happenedAt: late }))
+    expect(await insert(batch, late)).toBe(2)
+    expect(
+      await insert(
+        [...batch, event('m3')].map((one) => ({ ...one, happenedAt: early })),
+        early,
+      ),
+    ).toBe(1)
+    expect((await rowsOf('m1'))[0]).toMatchObject({ partition: 'events_20261121', happened_at: late })
+    expect((await rowsOf('m3'))[0]).toMatchObject({ partition: 'events_20261122', received_at: early })
+  })
+
+  it('count once when the same batches come at the same time, in any order', async () => {
+    const batch = Array.from({ length: 50 }, (_, i) => event(`together-${i}`))
+    const batches = Array.from({ length: 20 }, (_, i) => [...batch.slice(i), ...batch.slice(0, i)])
+    const stored = await Promise.all(batches.map((one) => insert(one)))
+    expect(stored.reduce((sum, count) => sum + count)).toBe(50)
+  })
+
+  it('that servers tell are vouched for', async () => {
+    const events = createEvents(database)
+    const order = {
+      name: 'order:created' as const,
+      insertId: 'order-1',
+      happenedAt: new Date(),
+      customerId: '77',
+      properties: { total: '12.50' },
+    }
+    const shop = { accountId: 'acc_1', shopId: 'shop_1' }
+    expect(await recordServerEvents(events, shop, [order])).toBe(1)
+    expect(await recordServerEvents(events, shop, [order])).toBe(0)
+    expect((await rowsOf('order-1'))[0]).toMatchObject({
+      name: 'order:created',
+      shop_id: 'shop_1',
+      customer_id: '77',
+      customer_signed: true,
+      properties: { total: '12.50' },
+    })
+  })
+})
