@@ -6,6 +6,8 @@ import { Nullable, type Static, Type } from '../schema.ts'
 const GenerationRow = Type.Object({
   id: Type.String(),
   accountId: Type.String(),
+  /** Whose shopper asked for it; null for calls of the server API. */
+  shopId: Nullable(Type.String()),
   productExternalId: Type.String(),
   status: Type.Enum([...STATUSES]),
   attempt: Type.Integer(),
@@ -24,7 +26,8 @@ const GenerationRow = Type.Object({
 export type GenerationRecord = Static<typeof GenerationRow>
 
 const columns = sql.fragment`
-  id, account_id as "accountId", product_external_id as "productExternalId", status, attempt, progress, result_key as "resultKey", images_expire_at as "imagesExpireAt",
+  id, account_id as "accountId", shop_id as "shopId", product_external_id as "productExternalId", status, attempt, progress,
+  result_key as "resultKey", images_expire_at as "imagesExpireAt",
   error_code as "errorCode", error_message as "errorMessage", warnings, timings, engine_info as "engineInfo", category,
   created_at as "createdAt", updated_at as "updatedAt"`
 
