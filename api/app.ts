@@ -2,6 +2,7 @@ import type Router from '@koa/router'
 import Koa from 'koa'
 import { translateErrors } from './middleware/errors.ts'
 import { requestContext } from './middleware/request-context.ts'
+import { traceRequests } from './middleware/trace.ts'
 import { DrapeError } from './shared/errors.ts'
 import type { Log } from './shared/log.ts'
 import type { Metrics } from './shared/metrics.ts'
@@ -19,6 +20,7 @@ export interface AppOptions {
 /** The API as a Koa application: context, errors, then every group of routes; what none of them knows is `ROUTE_NOT_FOUND`. */
 export function createApp({ log, metrics, routes }: AppOptions): Koa<AppState> {
   const app = new Koa<AppState>()
+  app.use(traceRequests())
   app.use(requestContext({ log, metrics }))
   app.use(translateErrors())
   app.use(refusePath)

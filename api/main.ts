@@ -26,6 +26,7 @@ import { createImageFetcher } from './shared/fetch-image.ts'
 import { generationChannel, type PrepareJob, type TryOnJob } from './shared/generation.ts'
 import { createLifecycle } from './shared/lifecycle.ts'
 import { createLog } from './shared/log.ts'
+import { measureFetch, measureStorage } from './shared/measured.ts'
 import { createMetrics } from './shared/metrics.ts'
 import { createProbeServer } from './shared/probes.ts'
 import { createPublish, createSubscriptions } from './shared/pub-sub.ts'
@@ -34,6 +35,7 @@ import { createStorage } from './shared/storage/storage.ts'
 import { createGenerations } from './shared/stores/generations.ts'
 import { createImages } from './shared/stores/images.ts'
 import { createObjects } from './shared/stores/objects.ts'
+import { startTelemetry } from './shared/telemetry.ts'
 import { acceptGeneration } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { createIdempotencyKeys } from './stores/idempotency.ts'
@@ -46,6 +48,12 @@ const config = readApiConfig(process.env)
 const log = createLog({ process: 'api', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })
 const metrics = createMetrics()
+const telemetry = await startTelemetry({
+  service: 'drape-api',
+  env: process.env,
+  onFault: (reason) => log.warn({ reason }, 'telemetry is not delivered'),
+})
+lifecycle.onStop('telemetry', () => telemetry.stop())
 
 const database = createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE_POOL })
 lifecycle.onStop('database', () => database.end())
@@ -53,10 +61,10 @@ const redis = createRedis(config.REDIS_URL, { role: 'producer', log })
 lifecycle.onStop('redis', () => redis.close())
 const subscriptions = createSubscriptions(() => createRedis(config.REDIS_URL, { role: 'consumer', log }))
 lifecycle.onStop('subscriptions', () => subscriptions.close())
-const storage = createStorage(config.STORAGE_URL, {
-  publicUrl: config.PUBLIC_URL,
-  signingSecret: config.SIGNING_SECRET,
-})
+const storage = measureStorage(
+  createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET }),
+  metrics,
+)
 lifecycle.onStop('storage', () => storage.close())
 const tryOnQueue = createJobQueue<TryOnJob>({ redis, name: 'try-on' })
 lifecycle.onStop('try-on queue', () => tryOnQueue.close())
@@ -67,11 +75,14 @@ const accounts = createAccounts(database)
 const publish = createPublish(redis, log)
 const generations = createGenerations(database, (change) => publish(generationChannel(change.id), change))
 const objects = createObjects(database)
-const fetchImage = createImageFetcher({
-  allowCidrs: config.FETCH_ALLOW_CIDRS,
-  allowPorts: config.FETCH_ALLOW_PORTS,
-  failureCode: 'CUSTOMER_IMAGE_FETCH_FAILED',
-})
+const fetchImage = measureFetch(
+  createImageFetcher({
+    allowCidrs: config.FETCH_ALLOW_CIDRS,
+    allowPorts: config.FETCH_ALLOW_PORTS,
+    failureCode: 'CUSTOMER_IMAGE_FETCH_FAILED',
+  }),
+  metrics,
+)
 const personPhotos = createPersonPhotos({
   images: createImages(database),
   storage,

@@ -5,10 +5,12 @@ import type { Metrics } from '../api/shared/metrics.ts'
 import type { ObjectStorage } from '../api/shared/storage/object.ts'
 import type { Generations } from '../api/shared/stores/generations.ts'
 import type { Objects } from '../api/shared/stores/objects.ts'
+import { describeSpan, withSpan } from '../api/shared/telemetry.ts'
 import type { Inference } from './inference/pool.ts'
-import type { TryOnResult } from './inference/protocol.ts'
+import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
 import type { LoadLogo } from './logo.ts'
 import { loadProductImage } from './product-image.ts'
+import { recordStages } from './stage-spans.ts'
 
 export interface ConsumeOptions {
   readonly worker: string
@@ -25,6 +27,7 @@ export interface ConsumeOptions {
 /** The lease is several times as long, so that one slow statement loses nothing. */
 const RENEW_MS = 2000
 const RETRY_SECONDS = [1, 4]
+const DATABASE_CALL = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } } as const
 
 /**
  * Runs one attempt of a generation. Whatever happens in it ends in exactly one conditional statement; an attempt that is over
@@ -34,6 +37,12 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
   const { generations, metrics } = options
   const log = options.log.child({ generationId: job.generationId, attempt: job.attempt })
   const attempt = { id: job.generationId, attempt: job.attempt }
+  describeSpan({
+    'drape.generation.id': job.generationId,
+    'drape.account.id': job.accountId,
+    'drape.attempt': job.attempt,
+    'drape.engine': job.engine,
+  })
   if (!(await generations.start({ ...attempt, worker: options.worker }))) {
     metrics.jobs.inc({ queue: 'try-on', outcome: 'over' })
     return
@@ -62,24 +71,28 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
     ]),
   )
   if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo of the person does not exist any more.')
-  const result = await options.inference.run(
-    'try-on',
-    {
-      engine: job.engine,
-      photo,
-      crop: person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto'),
-      garment: garment.bytes,
-      garmentHash: garment.hash,
-      logo: logoKey === null ? null : (logo ?? 'missing'),
-      product: {
-        title: product.title,
-        description: product.description,
-        classifications: garment.image.classifications,
-      },
-      options: job.options,
+  const request: TryOnRequest = {
+    engine: job.engine,
+    photo,
+    crop: person.cropMode === 'none' ? 'none' : (person.crop ?? 'auto'),
+    garment: garment.bytes,
+    garmentHash: garment.hash,
+    logo: logoKey === null ? null : (logo ?? 'missing'),
+    product: {
+      title: product.title,
+      description: product.description,
+      classifications: garment.image.classifications,
     },
-    { signal: lease.signal, onProgress: lease.report },
-  )
+    options: job.options,
+  }
+  const result = await withSpan('infer', {}, async () => {
+    const inferred = await options.inference.run('try-on', request, {
+      signal: lease.signal,
+      onProgress: lease.report,
+    })
+    recordStages(inferred.timings, Date.now())
+    return inferred
+  })
   for (const [stage, ms] of Object.entries(result.timings)) {
     options.metrics.stage.observe({ engine: job.engine, stage }, ms / 1000)
   }
@@ -94,10 +107,10 @@ async function store(job: TryOnJob, result: TryOnResult, options: ConsumeOptions
   if (!(await objects.insertResult({ key, ...attempt }))) return 'late'
   await storage.put(key, result.image, { contentType: `image/${result.format}` })
   const { warnings, timings, category, engine: engineInfo } = result
-  const completed = await generations.complete({
-    ...attempt,
-    outcome: { resultKey: key, warnings, timings, category, engineInfo },
-  })
+  const outcome = { resultKey: key, warnings, timings, category, engineInfo }
+  const completed = await withSpan('complete generation', DATABASE_CALL, () =>
+    generations.complete({ ...attempt, outcome }),
+  )
   if (completed) {
     metrics.finished.inc({ status: 'COMPLETED', code: '' })
     return 'completed'
@@ -124,13 +137,18 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
   }
   if (error instanceof DrapeError && !error.retryable) {
     log.info({ code: error.code }, 'try-on failed')
-    await generations.fail({ id, attempt, code: error.code, message: error.message })
+    describeSpan({ 'error.type': error.code })
+    await withSpan('fail generation', DATABASE_CALL, () =>
+      generations.fail({ id, attempt, code: error.code, message: error.message }),
+    )
     metrics.finished.inc({ status: 'FAILED', code: error.code })
     metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
     return
   }
   log.error({ err: error }, 'try-on will be tried again')
-  await generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0 })
+  await withSpan('retry generation', DATABASE_CALL, () =>
+    generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0 }),
+  )
   metrics.jobs.inc({ queue: 'try-on', outcome: 'retry' })
 }
 

@@ -4,6 +4,7 @@ import { createImageFetcher } from '../api/shared/fetch-image.ts'
 import { generationChannel, PrepareJobSchema, TryOnJobSchema } from '../api/shared/generation.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
+import { measureFetch, measureStorage } from '../api/shared/measured.ts'
 import { createMetrics } from '../api/shared/metrics.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
 import { createPublish } from '../api/shared/pub-sub.ts'
@@ -13,6 +14,7 @@ import { createStorage } from '../api/shared/storage/storage.ts'
 import { createGenerations } from '../api/shared/stores/generations.ts'
 import { createImages } from '../api/shared/stores/images.ts'
 import { createObjects } from '../api/shared/stores/objects.ts'
+import { startTelemetry } from '../api/shared/telemetry.ts'
 import { readWorkerConfig } from './config.ts'
 import { consumeTryOn } from './consume.ts'
 import { createInferenceHost } from './inference/host.ts'
@@ -26,16 +28,22 @@ const worker = `${hostname()}-${process.pid}`
 const log = createLog({ process: 'worker', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: config.DRAIN_SECONDS + 10 })
 const metrics = createMetrics()
+const telemetry = await startTelemetry({
+  service: 'drape-worker',
+  env: process.env,
+  onFault: (reason) => log.warn({ reason }, 'telemetry is not delivered'),
+})
+lifecycle.onStop('telemetry', () => telemetry.stop())
 
 // One connection: a worker's statements are few and short.
 const database = createDatabase(config.DATABASE_URL, { poolSize: 1 })
 lifecycle.onStop('database', () => database.end())
 const redis = createRedis(config.REDIS_URL, { role: 'consumer', log })
 lifecycle.onStop('redis', () => redis.close())
-const storage = createStorage(config.STORAGE_URL, {
-  publicUrl: config.PUBLIC_URL,
-  signingSecret: config.SIGNING_SECRET,
-})
+const storage = measureStorage(
+  createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET }),
+  metrics,
+)
 lifecycle.onStop('storage', () => storage.close())
 
 const inference = createInferencePool(
@@ -59,11 +67,14 @@ const parts = {
   objects: createObjects(database),
   storage,
   inference,
-  fetchImage: createImageFetcher({
-    allowCidrs: config.FETCH_ALLOW_CIDRS,
-    allowPorts: config.FETCH_ALLOW_PORTS,
-    failureCode: 'PRODUCT_IMAGE_FETCH_FAILED',
-  }),
+  fetchImage: measureFetch(
+    createImageFetcher({
+      allowCidrs: config.FETCH_ALLOW_CIDRS,
+      allowPorts: config.FETCH_ALLOW_PORTS,
+      failureCode: 'PRODUCT_IMAGE_FETCH_FAILED',
+    }),
+    metrics,
+  ),
   loadLogo: createLogoLoader(storage),
   log,
   metrics,

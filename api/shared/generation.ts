@@ -69,6 +69,9 @@ export const OptionsSchema = Type.Object({
 })
 export type Options = Static<typeof OptionsSchema>
 
+/** The span that a job goes on from, as W3C's Trace Context writes it. */
+const Traceparent = Type.Optional(Type.Union([Type.String(), Type.Null()]))
+
 /** Everything a worker needs to start a try-on without reading back. */
 export const TryOnJobSchema = Type.Object({
   generationId: Type.String(),
@@ -95,6 +98,7 @@ export const TryOnJobSchema = Type.Object({
     description: Type.Union([Type.String(), Type.Null()]),
     images: Type.Array(ProductImageSchema),
   }),
+  traceparent: Traceparent,
 })
 export type TryOnJob = Static<typeof TryOnJobSchema>
 
@@ -102,6 +106,7 @@ export type TryOnJob = Static<typeof TryOnJobSchema>
 export const PrepareJobSchema = Type.Object({
   imageId: Type.String(),
   objectKey: Type.String(),
+  traceparent: Traceparent,
 })
 export type PrepareJob = Static<typeof PrepareJobSchema>
 

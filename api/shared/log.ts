@@ -1,4 +1,5 @@
 import { type LoggerOptions, pino } from 'pino'
+import { activeTraceIds } from './telemetry.ts'
 
 export type Log = Pick<ReturnType<typeof pino>, 'fatal' | 'error' | 'warn' | 'info' | 'debug'> & {
   child(fields: Record<string, unknown>): Log
@@ -6,7 +7,7 @@ export type Log = Pick<ReturnType<typeof pino>, 'fatal' | 'error' | 'warn' | 'in
 
 /**
  * JSON lines on stdout. Whatever looks like a credential or a link is cut out before it is written. Lines that come close
- * together are written together, up to a tenth of a second later.
+ * together are written together, up to a tenth of a second later. Within a span they carry its `trace_id` and `span_id`.
  */
 export function createLog({ process: name, level }: { process: string; level: string }): Log {
   const lines = pino.destination({ dest: process.stdout.fd, minLength: TOGETHER_BYTES, periodicFlush: TOGETHER_MS })
@@ -14,6 +15,7 @@ export function createLog({ process: name, level }: { process: string; level: st
   const options: LoggerOptions = {
     level,
     base: { process: name },
+    mixin: activeTraceIds,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     redact: {

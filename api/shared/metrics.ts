@@ -43,6 +43,20 @@ export function createMetrics() {
       labelNames: ['queue', 'outcome'] as const,
       registers,
     }),
+    storage: new Histogram({
+      name: 'drape_storage_seconds',
+      help: 'Seconds of each call of the object storage, by operation and outcome',
+      labelNames: ['operation', 'outcome'] as const,
+      buckets: SECONDS,
+      registers,
+    }),
+    fetches: new Histogram({
+      name: 'drape_fetch_seconds',
+      help: 'Seconds of each picture fetched from a URL, by outcome',
+      labelNames: ['outcome'] as const,
+      buckets: SECONDS,
+      registers,
+    }),
     inferenceRestarts: new Counter({
       name: 'drape_inference_restarts_total',
       help: 'Times the inference process had to be started again',

@@ -2,6 +2,7 @@ import { createNodeRedisClient, type IRedisClient, Queue, QueueEvents, Worker } 
 import { createClient } from 'redis'
 import { DrapeError } from './errors.ts'
 import type { Log } from './log.ts'
+import { type Attributes, activeTraceparent, withSpan } from './telemetry.ts'
 
 export const QUEUES = ['prepare', 'try-on'] as const
 export type QueueName = (typeof QUEUES)[number]
@@ -86,6 +87,11 @@ export interface Job<T> {
   readonly data: T
 }
 
+/** What every job may carry: the span that it goes on from. */
+interface Traced {
+  readonly traceparent?: string | null
+}
+
 export interface JobQueue<T> {
   /** Adds jobs; one whose id is there already is left alone. Throws a retryable error at once when Redis is away. */
   add(jobs: readonly Job<T>[]): Promise<void>
@@ -101,7 +107,7 @@ export interface JobQueue<T> {
 }
 
 /** The producer's end of a queue. `results` opens the event stream that `run` needs. */
-export function createJobQueue<T>({
+export function createJobQueue<T extends Traced>({
   redis,
   name,
   results = false,
@@ -119,6 +125,13 @@ export function createJobQueue<T>({
   queue.on('error', () => {})
   events?.on('error', () => {})
 
+  // The worker's span belongs to that of the sending, so that the wait between the two is seen.
+  const send = ({ id, data }: Job<T>) =>
+    withSpan(
+      `send ${name}`,
+      { kind: 'producer', attributes: messaging(name, 'send', id), parent: data.traceparent },
+      () => queue.add(name, { ...data, traceparent: activeTraceparent() ?? data.traceparent }, { jobId: id }),
+    )
   const mustBeReady = () => {
     if (!redis.isReady())
       throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is not reachable.', { retryable: true })
@@ -127,12 +140,12 @@ export function createJobQueue<T>({
     add: async (jobs) => {
       mustBeReady()
       // One by one and not addBulk: its transaction finds no scripts in a Redis that was started anew and does not load them again.
-      await Promise.all(jobs.map(({ id, data }) => queue.add(name, data, { jobId: id })))
+      await Promise.all(jobs.map(send))
     },
     run: async (job, ms) => {
       if (!events) throw new Error(`The queue ${name} was opened without results`)
       mustBeReady()
-      const added = await queue.add(name, job.data, { jobId: job.id })
+      const added = await send(job)
       return added.waitUntilFinished(events, ms).catch(() => null)
     },
     remove: async (ids) => {
@@ -177,7 +190,11 @@ export function createConsumer({
 }): Consumer {
   const inHand = new Set<Promise<unknown>>()
   const run = (job: Job<unknown>) => {
-    const running = handle(job).finally(() => inHand.delete(running))
+    const parent = (job.data as Traced).traceparent
+    const attributes = messaging(name, 'process', job.id)
+    const running = withSpan(`process ${name}`, { kind: 'consumer', attributes, parent }, () => handle(job)).finally(
+      () => inHand.delete(running),
+    )
     inHand.add(running)
     return running
   }
@@ -219,6 +236,17 @@ const CLOSE_MS = 1000
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work.catch(() => {}), new Promise((resolve) => setTimeout(resolve, ms))])
+}
+
+/** https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/ */
+function messaging(queue: QueueName, operation: 'send' | 'process', id: string): Attributes {
+  return {
+    'messaging.system': 'bullmq',
+    'messaging.destination.name': queue,
+    'messaging.operation.name': operation,
+    'messaging.operation.type': operation,
+    'messaging.message.id': id,
+  }
 }
 
 function workersKey(queue: QueueName): string {

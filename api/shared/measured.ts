@@ -1,0 +1,45 @@
+import type { FetchImage } from './fetch-image.ts'
+import type { Metrics } from './metrics.ts'
+import type { ObjectStorage } from './storage/object.ts'
+import { withSpan } from './telemetry.ts'
+
+/** The same storage, with its reads and writes measured and recorded as spans. Keys are not: they name callers' pictures. */
+export function measureStorage(storage: ObjectStorage, metrics: Metrics): ObjectStorage {
+  const measured = <T>(operation: 'put' | 'get' | 'delete', work: () => Promise<T>) => {
+    const attributes = { 'drape.storage.operation': operation }
+    const timed = () => timeInto((outcome) => metrics.storage.labels({ operation, outcome }), work)
+    return withSpan(`storage ${operation}`, { kind: 'client', attributes }, timed)
+  }
+  return {
+    ...storage,
+    put: (key, content, about) => measured('put', () => storage.put(key, content, about)),
+    get: (key) => measured('get', () => storage.get(key)),
+    delete: (keys) => measured('delete', () => storage.delete(keys)),
+  }
+}
+
+/** The same fetcher, measured and recorded as spans, which say nothing of the URL. */
+export function measureFetch(fetchImage: FetchImage, metrics: Metrics): FetchImage {
+  return (url) =>
+    withSpan('fetch image', { kind: 'client' }, () =>
+      timeInto(
+        (outcome) => metrics.fetches.labels({ outcome }),
+        () => fetchImage(url),
+      ),
+    )
+}
+
+async function timeInto<T>(
+  observer: (outcome: 'ok' | 'failed') => { observe(seconds: number): void },
+  work: () => Promise<T>,
+): Promise<T> {
+  const started = performance.now()
+  let outcome: 'ok' | 'failed' = 'failed'
+  try {
+    const result = await work()
+    outcome = 'ok'
+    return result
+  } finally {
+    observer(outcome).observe((performance.now() - started) / 1000)
+  }
+}
