@@ -14,6 +14,7 @@ export interface Swept {
   readonly products: number
   readonly objects: number
   readonly idempotencyKeys: number
+  readonly shareLinks: number
 }
 
 /** Deletes whatever is past its time. Returns how much. Several sweeps may run at once. */
@@ -32,6 +33,7 @@ export async function sweep({
     products,
     objects: await untilNone(() => retention.deleteExpiredObjects(PART, (expired) => storage.delete(expired))),
     idempotencyKeys: await untilNone(() => keys.deleteOld(PART)),
+    shareLinks: await untilNone(() => retention.deleteOldShareLinks(PART)),
   }
 }
 

@@ -23,10 +23,23 @@ export function describeAnswers(operation: Operation, names: Names): Record<stri
   const statuses = Map.groupBy(codesOf(operation), (code) => HTTP_STATUS[code])
   return {
     ...Object.fromEntries(
-      Object.entries(operation.answers).map(([status, answer]) => [status, describeSuccess(answer, operation, names)]),
+      Object.entries(operation.answers).map(([status, answer]) => [
+        status,
+        withPage(describeSuccess(answer, operation, names), Number(status), operation),
+      ]),
     ),
-    ...Object.fromEntries([...statuses].map(([status, codes]) => [status, describeErrors(status, codes, operation)])),
+    ...Object.fromEntries(
+      [...statuses].map(([status, codes]) => [
+        status,
+        withPage(describeErrors(status, codes, operation), status, operation),
+      ]),
+    ),
   }
+}
+
+function withPage(answer: JsonSchema, status: number, { pages = [] }: Operation): JsonSchema {
+  if (!pages.includes(status)) return answer
+  return { ...answer, content: { ...(answer.content as JsonSchema), 'text/html': { schema: { type: 'string' } } } }
 }
 
 /** What a caller who cannot prove who they are is told. */

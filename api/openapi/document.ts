@@ -11,6 +11,9 @@ import { productOperations } from '../routes/server/products.operations.ts'
 import { CatalogProductBody, Product, ProductList, ProductStatistics } from '../routes/server/products.schema.ts'
 import { tryOnOperations } from '../routes/server/try-on.operations.ts'
 import { AcceptedTryOn, AwaitedTryOn, TryOnBody } from '../routes/server/try-on.schema.ts'
+import { downloadOperations } from '../routes/storefront/download.operations.ts'
+import { shareOperations } from '../routes/storefront/share.operations.ts'
+import { SharedTryOn, ShareLink } from '../routes/storefront/share.schema.ts'
 import type { TSchema } from '../shared/schema.ts'
 import { describeAnswers, HEADERS } from './answers.ts'
 import { ErrorBody } from './error-body.ts'
@@ -29,6 +32,8 @@ const OPERATIONS: readonly Operation[] = [
   ...accountOperations,
   ...customerOperations,
   ...openApiOperations,
+  ...shareOperations,
+  ...downloadOperations,
 ]
 
 const SCHEMAS: Readonly<Record<string, TSchema>> = {
@@ -45,6 +50,8 @@ const SCHEMAS: Readonly<Record<string, TSchema>> = {
   ProductStatistics,
   Account,
   Credits,
+  ShareLink,
+  SharedTryOn,
   Error: ErrorBody,
 }
 

@@ -20,6 +20,8 @@ export interface Operation {
   readonly repeatable?: boolean
   /** The account's API key when it is not given. Only what is behind that key has the account's rate limit. */
   readonly access?: Access
+  /** Which answers, by HTTP status, are a page for whoever does not ask for JSON. */
+  readonly pages?: readonly number[]
   /** By HTTP status. */
   readonly answers: Readonly<Record<number, Success>>
   /** Those that this operation adds to what every one behind an API key can meet. */

@@ -29,6 +29,8 @@ async function getObject(ctx: AppContext, { storage, signingSecret }: ObjectOpti
   ctx.type = contentTypeOf(key)
   ctx.set('Cache-Control', 'private, max-age=300')
   ctx.set('X-Content-Type-Options', 'nosniff')
+  // Shown on the pages of shops.
+  ctx.set('Cross-Origin-Resource-Policy', 'cross-origin')
   const filename = query.get('filename')
   if (filename) ctx.set('Content-Disposition', attachment(filename))
   ctx.body = bytes

@@ -17,6 +17,9 @@ const Id = rowType(Type.Object({ id: Type.String() }))
  */
 const SETTLING_MINUTES = 10
 
+/** A link that has ended is told from one that never was for so long. */
+const LINK_MEMORY_DAYS = 30
+
 export type Retention = ReturnType<typeof createRetention>
 
 /** The end of what is stored. Every method does a part, returns how much, and may be run by several at once. */
@@ -48,6 +51,17 @@ export function createRetention(database: Database) {
         ), ${releaseAbandoned([])}
         select id from abandoned`)
       return rows.length
+    },
+
+    /** Deletes links that ended so long ago that nobody need be told any more that they have. */
+    deleteOldShareLinks: async (limit: number): Promise<number> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        with old as (
+          select token from share_links where expires_at <= now() - make_interval(days => ${LINK_MEMORY_DAYS})
+          order by expires_at limit ${limit} for update skip locked
+        )
+        delete from share_links using old where share_links.token = old.token`)
+      return rowCount
     },
 
     /**

@@ -8,7 +8,7 @@ export interface Observed {
   readonly path: string
   readonly status: number
   readonly contentType: string | null
-  /** Parsed JSON, or null without a body. */
+  /** Parsed JSON, or null without a body; of a page or a picture whatever is not null. */
   readonly body: unknown
 }
 
@@ -22,8 +22,11 @@ export function createContract(document: object): Contract {
   const { operations, compile } = openDocument(document)
   const paths = new Map(operations.map(({ path }) => [path, patternOf(path)]))
   const checks = new Map<string, ReturnType<typeof compile>>()
-  const schemaIssues = (operation: DocumentedOperation, { status, body }: Observed): string | null => {
-    const schema = operation.answers.get(status)?.bodies.get('application/json')
+  const schemaIssues = (operation: DocumentedOperation, { status, contentType, body }: Observed): string | null => {
+    const bodies = operation.answers.get(status)?.bodies ?? new Map()
+    const type = contentType?.split(';')[0] ?? JSON_TYPE
+    if (body !== null && type !== JSON_TYPE) return isDescribed(type, bodies) ? null : `has a body of type ${type}`
+    const schema = bodies.get(JSON_TYPE)
     if (schema === undefined) return body === null ? null : 'has a body'
     const key = `${operation.id} ${status}`
     const check = checks.get(key) ?? compile(schema)
@@ -52,6 +55,12 @@ export function createContract(document: object): Contract {
       throw new Error(`${method} ${path} → ${status} ${JSON.stringify(body)}: the answer ${issue}`)
     },
   }
+}
+
+const JSON_TYPE = 'application/json'
+
+function isDescribed(type: string, bodies: ReadonlyMap<string, unknown>): boolean {
+  return bodies.has(type) || bodies.has(`${type.split('/')[0]}/*`)
 }
 
 /** What the document tells of. */

@@ -102,8 +102,10 @@ export async function startDrape({
       })
       const text = await response.text()
       const { status, headers: received } = response
-      const answer = { status, headers: received, body: text === '' ? null : JSON.parse(text) }
-      contract.hold({ method, path, contentType: received.get('content-type'), ...answer })
+      const contentType = received.get('content-type')
+      const isPage = contentType?.startsWith('text/html') ?? false
+      const answer = { status, headers: received, body: text === '' ? null : isPage ? text : JSON.parse(text) }
+      contract.hold({ method, path, contentType, ...answer })
       return answer
     },
     tryOn: async (body, files = {}) => {

@@ -2,11 +2,13 @@ import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Routes } from '../../api/app.ts'
 
-const FOLDER = resolve(import.meta.dirname, '../../api/routes/server')
+const FOLDER = resolve(import.meta.dirname, '../../api/routes')
 
-/** Every route that the files of the server API make, as `GET /tryon/v1/generations/{id}`. */
+/** Every route that the files of the server API and of the storefront make, as `GET /tryon/v1/generations/{id}`. */
 export async function listServerRoutes(): Promise<string[]> {
-  const modules = await Promise.all(globSync('*.ts', { cwd: FOLDER }).map((file) => import(resolve(FOLDER, file))))
+  const modules = await Promise.all(
+    globSync('{server,storefront}/*.ts', { cwd: FOLDER }).map((file) => import(resolve(FOLDER, file))),
+  )
   const factories = modules.flatMap((module) =>
     Object.entries(module).filter(([name, value]) => name.endsWith('Routes') && typeof value === 'function'),
   )

@@ -1,3 +1,5 @@
+import { escapeHtml } from '../../html.ts'
+
 /** The page that loads the viewer; `assets` is the address of the folder of its files. */
 export function presentPage({ serviceName, assets }: { serviceName: string; assets: string }): string {
   const title = escapeHtml(`${serviceName} server API`)
@@ -19,8 +21,4 @@ export function presentPage({ serviceName, assets }: { serviceName: string; asse
   </body>
 </html>
 `
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

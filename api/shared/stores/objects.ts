@@ -1,4 +1,5 @@
-import { type Database, sql } from '../database.ts'
+import { type Database, rowType, sql } from '../database.ts'
+import { Nullable, Type } from '../schema.ts'
 
 export interface NewObject {
   readonly key: string
@@ -8,6 +9,10 @@ export interface NewObject {
   /** When a sweep may delete it; null keeps it as long as something refers to it. */
   readonly expiresAt: Date | null
 }
+
+const FoundObject = rowType(
+  Type.Object({ accountId: Type.String(), externalUserId: Nullable(Type.String()), kind: Type.String() }),
+)
 
 export type Objects = ReturnType<typeof createObjects>
 
@@ -40,6 +45,11 @@ export function createObjects(database: Database) {
         on conflict (key) do update set expires_at = excluded.expires_at`)
       return rowCount > 0
     },
+    /** Null also for one that is past its time. */
+    find: (key: string) =>
+      database.maybeOne(sql.type(FoundObject)`
+        select account_id as "accountId", external_user_id as "externalUserId", kind from objects
+        where key = ${key} and (expires_at is null or expires_at > now())`),
     delete: async (key: string): Promise<void> => {
       await database.query(sql.unsafe`delete from objects where key = ${key}`)
     },

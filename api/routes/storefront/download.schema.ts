@@ -1,0 +1,18 @@
+import { Type } from '../../shared/schema.ts'
+
+export const DownloadQuery = Type.Object({
+  url: Type.String({
+    minLength: 1,
+    maxLength: 4096,
+    description: 'Of a picture in our storage: a result of this account, or what a shopper of this shop has uploaded.',
+  }),
+  filename: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description:
+        'The name of the product, which becomes part of the name of the file; or a whole name, with an extension. ' +
+        'Only letters, digits, spaces and hyphens are kept, and of a product the first 50.',
+      examples: ['Linen shirt'],
+    }),
+  ),
+})

@@ -1,0 +1,67 @@
+import Router from '@koa/router'
+import type { Middleware } from 'koa'
+import { DrapeError } from '../../shared/errors.ts'
+import { compileParser } from '../../shared/schema.ts'
+import { attachment } from '../../shared/storage/attachment.ts'
+import { contentTypeOf, type ObjectStorage } from '../../shared/storage/object.ts'
+import type { Objects } from '../../shared/stores/objects.ts'
+import { isShopperOf } from '../../shopper.ts'
+import type { AppContext, AppState } from '../../state.ts'
+import { DownloadQuery } from './download.schema.ts'
+import { downloadName } from './download-name.ts'
+
+export interface DownloadOptions {
+  readonly guards: readonly Middleware<AppState>[]
+  readonly objects: Objects
+  readonly storage: ObjectStorage
+  readonly serviceName: string
+}
+
+/** GET /public/download-image: a picture as a file, since browsers do not save one from another origin out of an iframe. */
+export function downloadRoutes(options: DownloadOptions): Router<AppState> {
+  const router = new Router<AppState>({ prefix: '/public' })
+  router.get('/download-image', ...(options.guards as never[]), (ctx: AppContext) => getImage(ctx, options))
+  return router
+}
+
+const parseQuery = compileParser(DownloadQuery)
+
+async function getImage(ctx: AppContext, options: DownloadOptions): Promise<void> {
+  const { url, filename = '' } = parseQuery({ ...ctx.query })
+  const key = findKey(url, options.storage)
+  await demandOwn(key, ctx.state, options.objects)
+  const opened = await options.storage.open(key)
+  if (opened === null) throw notFound()
+  const extension = key.slice(key.lastIndexOf('.') + 1)
+  ctx.type = contentTypeOf(key)
+  ctx.set('Content-Disposition', attachment(downloadName(filename, { serviceName: options.serviceName, extension })))
+  ctx.set('X-Content-Type-Options', 'nosniff')
+  ctx.body = opened.content
+  ctx.length = opened.bytes
+}
+
+function findKey(url: string, storage: ObjectStorage): string {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    throw new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
+      details: [{ path: 'url', message: 'must be the address of a picture' }],
+    })
+  }
+  const key = storage.keyOf(url)
+  if (key === null) throw new DrapeError('FORBIDDEN', 'The picture does not lie in our storage.')
+  return key
+}
+
+/** Results of the account, and what shoppers of this very shop gave; nothing else that lies there, whoever knows its key. */
+async function demandOwn(key: string, { account, shop }: AppState, objects: Objects): Promise<void> {
+  const object = await objects.find(key)
+  if (object === null) throw notFound()
+  const isResult = object.kind === 'result'
+  const isPhoto = object.kind === 'person' && shop !== null && isShopperOf(shop.id, object.externalUserId)
+  if (object.accountId !== account.id || !(isResult || isPhoto)) {
+    throw new DrapeError('FORBIDDEN', 'The picture belongs to someone else.')
+  }
+}
+
+function notFound(): DrapeError {
+  return new DrapeError('IMAGE_NOT_FOUND', 'The picture does not exist, or not any more.')
+}

@@ -1,0 +1,89 @@
+import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
+import { DrapeError } from '../shared/errors.ts'
+import { STATUSES } from '../shared/generation.ts'
+import { Nullable, type Static, Type } from '../shared/schema.ts'
+
+/** A link lasts as long as the picture behind it, and never longer than this. */
+const LINK_DAYS = 30
+
+const Candidate = rowType(Type.Object({ status: Type.Enum([...STATUSES]), hasPicture: Type.Boolean() }))
+const Link = rowType(Type.Object({ token: Type.String(), expiresAt: Timestamp }))
+const link = sql.fragment`token, share_links.expires_at as "expiresAt"`
+
+const SharedRow = Type.Object({
+  token: Type.String(),
+  domain: Type.String(),
+  expiresAt: Timestamp,
+  /** Null when the link, its picture or its shop is gone. */
+  resultKey: Nullable(Type.String()),
+  generationId: Type.String(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  productId: Type.String(),
+  productTitle: Nullable(Type.String()),
+  productDescription: Nullable(Type.String()),
+  productImageUrl: Nullable(Type.String()),
+  shopName: Nullable(Type.String()),
+  shopDomain: Type.String(),
+})
+export type SharedGeneration = Static<typeof SharedRow>
+
+export interface NewShare {
+  /** Taken when there is no link yet. */
+  readonly token: string
+  readonly generationId: string
+  readonly shopId: string
+  /** That the shopper was on. */
+  readonly domain: string
+}
+
+export type Shares = ReturnType<typeof createShares>
+
+/** Public links to the results of a shop's generations. */
+export function createShares(database: Database) {
+  return {
+    /**
+     * The link of a generation on a domain: the one that there is, or a new one. Several calls at once get the same. Throws
+     * `GENERATION_NOT_FOUND` (also for another shop's), `GENERATION_NOT_COMPLETED` or `SHARE_LINK_GONE` (its picture is).
+     */
+    findOrInsert: ({ token, generationId, shopId, domain }: NewShare) =>
+      database.transaction(async (transaction) => {
+        // Whoever shares it at the same time waits here, and then finds the link.
+        const generation = await transaction.maybeOne(sql.type(Candidate)`
+          select status, coalesce(result_key is not null and images_expire_at > now(), false) as "hasPicture"
+          from generations where id = ${generationId} and shop_id = ${shopId} for no key update`)
+        if (generation === null) throw new DrapeError('GENERATION_NOT_FOUND', 'There is no such generation.')
+        if (generation.status !== 'COMPLETED') {
+          throw new DrapeError('GENERATION_NOT_COMPLETED', 'Only a completed generation can be shared.')
+        }
+        if (!generation.hasPicture) throw new DrapeError('SHARE_LINK_GONE', 'The picture does not exist any more.')
+        const found = await transaction.maybeOne(sql.type(Link)`
+          select ${link} from share_links
+          where generation_id = ${generationId} and domain = ${domain} and expires_at > now()
+          order by expires_at desc limit 1`)
+        if (found) return { ...found, isNew: false }
+        const made = await transaction.one(sql.type(Link)`
+          insert into share_links (token, generation_id, shop_id, domain, expires_at)
+          select ${token}, id, ${shopId}, ${domain},
+            least(now_ms() + make_interval(days => ${LINK_DAYS}), images_expire_at)
+          from generations where id = ${generationId}
+          returning ${link}`)
+        return { ...made, isNew: true }
+      }),
+
+    find: (token: string): Promise<SharedGeneration | null> =>
+      database.maybeOne(sql.type(rowType(SharedRow))`
+        select ${link}, share_links.domain,
+          case when share_links.expires_at > now() and images_expire_at > now() and shops.is_active and accounts.is_active
+            then result_key end as "resultKey",
+          generations.id as "generationId", generations.created_at as "createdAt", generations.updated_at as "updatedAt",
+          product_external_id as "productId", snapshot->>'title' as "productTitle",
+          snapshot->>'description' as "productDescription", snapshot->'images'->0->>'sourceUrl' as "productImageUrl",
+          shops.name as "shopName", shops.domain as "shopDomain"
+        from share_links
+        join generations on generations.id = generation_id
+        join shops on shops.id = share_links.shop_id
+        join accounts on accounts.id = shops.account_id
+        where token = ${token}`),
+  }
+}
