@@ -1,29 +1,84 @@
 import type { Middleware } from 'koa'
-import { DrapeError } from '../shared/errors.ts'
+import { claimRefused, readShopClaim, type ShopClaim } from '../shop-claim.ts'
+import { isSignedWith } from '../shop-signature.ts'
 import { hashAddress, type Shopper } from '../shopper.ts'
+import { createBodyReceiver } from '../signed-body.ts'
 import type { AppContext, AppState } from '../state.ts'
-import type { Shops } from '../stores/shops.ts'
+import type { ProxyNonces } from '../stores/proxy-nonces.ts'
+import type { FoundShop, Shops } from '../stores/shops.ts'
 
 const ANONYMOUS_ID = /^anon_[\w-]{1,100}$/
 
-/**
- * Lets a request through that the proxy of a known shop has signed and sets `ctx.state.shop`, `account` and `shopper`. Throws
- * `PROXY_SIGNATURE_INVALID`.
- */
-export function shopProxy(options: {
-  shops: Shops
+/** How long a looked-up shop may be believed: the longest time after which a removed secret is refused everywhere. */
+const BELIEVED_MS = 3000
+const REMEMBERED_SHOPS = 10_000
+
+export interface ShopProxyOptions {
+  readonly shops: Shops
+  readonly nonces: ProxyNonces
   /** Whether a shop may be told by its mere name, in the header `X-Drape-Shop`. */
-  development: boolean
-  signingSecret: string
-}): Middleware<AppState> {
+  readonly development: boolean
+  readonly signingSecret: string
+  readonly now?: () => number
+}
+
+/**
+ * Lets a request through that the proxy of a known shop has signed in the way of its platform, and sets `ctx.state.shop`,
+ * `account` and `shopper`. Throws `PROXY_SIGNATURE_INVALID`, whatever is wrong.
+ */
+export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
+  const { nonces, development, signingSecret, now = Date.now } = options
+  const find = rememberShops(options.shops, now)
+  const receiveBody = createBodyReceiver()
+
+  /** The shop that the claim is about, when it is true; `bodyHash` is that of a body that was received. */
+  async function prove(claim: ShopClaim, found: FoundShop | null, bodyHash: string): Promise<FoundShop> {
+    if (claim.platform !== 'development') {
+      const message = claim.platform === 'plugin' ? claim.messageOf(bodyHash) : claim.message
+      const secrets = found?.shop.secrets.map(({ secret }) => secret) ?? []
+      if (!isSignedWith(secrets, message, claim.signature)) throw claimRefused()
+    }
+    if (found === null) throw claimRefused()
+    // Last, so that only a shop itself can use up its nonces.
+    if (claim.platform === 'plugin' && !(await nonces.use({ shopId: found.shop.id, ...claim.nonce })))
+      throw claimRefused()
+    return found
+  }
+
   return async function authenticate(ctx, next) {
-    const named = ctx.req.headersDistinct['x-drape-shop'] ?? []
-    const found = options.development && named.length === 1 ? await options.shops.find(named[0]) : null
-    if (!found) throw new DrapeError('PROXY_SIGNATURE_INVALID', 'The request is not signed by the proxy of a shop.')
-    ctx.state.shop = found.shop
-    ctx.state.account = found.account
-    ctx.state.shopper = readShopper(ctx as AppContext, { customerId: null, signingSecret: options.signingSecret })
-    await next()
+    const claim = readShopClaim(ctx.req, { now: now(), development })
+    if (claim === null) throw claimRefused()
+    const known = await find(claim.domain)
+    const found = known?.shop.platform === claim.platform ? known : null
+    const enter = ({ shop, account }: FoundShop) => {
+      Object.assign(ctx.state, { shop, account })
+      ctx.state.shopper = readShopper(ctx as AppContext, { customerId: claim.customerId, signingSecret })
+      return next()
+    }
+    if (claim.platform !== 'plugin') return enter(await prove(claim, found, ''))
+    const body = await receiveBody(ctx.req, { keep: found !== null })
+    try {
+      const proven = await prove(claim, found, body.hash)
+      ctx.req = body.replay()
+      await enter(proven)
+    } finally {
+      body.release()
+    }
+  }
+}
+
+/** Shops that do not exist are remembered too: nobody is to see by the time of an answer which do. */
+function rememberShops(shops: Shops, now: () => number): (domain: string) => Promise<FoundShop | null> {
+  const remembered = new Map<string, { found: Promise<FoundShop | null>; until: number }>()
+  return (domain) => {
+    const known = remembered.get(domain)
+    if (known && known.until > now()) return known.found
+    const found = shops.find(domain)
+    remembered.delete(domain)
+    remembered.set(domain, { found, until: now() + BELIEVED_MS })
+    found.catch(() => remembered.delete(domain))
+    if (remembered.size > REMEMBERED_SHOPS) remembered.delete(remembered.keys().next().value ?? '')
+    return found
   }
 }
 

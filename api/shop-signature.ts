@@ -1,0 +1,77 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+
+export type QueryParameter = readonly [name: string, value: string]
+
+/**
+ * The parameters of a query in the order in which they were sent, decoded as those of forms: a plus is a space. Null when
+ * something in it is not the encoding of any text, for which two readers would not read the same.
+ */
+export function decodeQuery(query: string): QueryParameter[] | null {
+  try {
+    return query
+      .split('&')
+      .filter((part) => part !== '')
+      .map((part) => {
+        const [name, ...value] = part.split('=')
+        return [decodeText(name), decodeText(value.join('='))]
+      })
+  } catch {
+    return null
+  }
+}
+
+function decodeText(text: string): string {
+  return decodeURIComponent(text.replaceAll('+', ' '))
+}
+
+/**
+ * What an app proxy of Shopify signs: every parameter but `signature` as `name=value`, repeated ones in one with commas between
+ * their values, sorted by bytes, with nothing between. (shopify.dev: "Authenticate app proxies")
+ */
+export function shopifyMessage(parameters: readonly QueryParameter[]): string {
+  const signed = parameters.filter(([name]) => name !== 'signature')
+  return [...Map.groupBy(signed, ([name]) => name)]
+    .map(([name, repeated]) => Buffer.from(`${name}=${repeated.map(([, value]) => value).join(',')}`))
+    .sort(Buffer.compare)
+    .join('')
+}
+
+/** What a plugin signs: five lines, without one at the end. `target` is path and query as sent, `bodyHash` the SHA-256 in hex. */
+export function pluginMessage(request: {
+  method: string
+  target: string
+  timestamp: string
+  nonce: string
+  bodyHash: string
+}): string {
+  return [request.method, request.target, request.timestamp, request.nonce, request.bodyHash].join('\n')
+}
+
+/** HMAC-SHA256 in lower-case hex. */
+export function signMessage(message: string, secret: string): string {
+  return hmac(message, secret).toString('hex')
+}
+
+/** Most shops have one secret, two while one replaces another. */
+const LIVE_SECRETS = 2
+
+// Compared with where there is no secret; nobody knows it.
+const NO_SECRET = randomBytes(32)
+
+/**
+ * Whether the signature is that of the message with one of the secrets. Takes the same time whatever is wrong, and without any
+ * secret too.
+ */
+export function isSignedWith(secrets: readonly string[], message: string, signature: string): boolean {
+  const given = Buffer.from(/^[0-9a-f]{64}$/.test(signature) ? signature : '0'.repeat(64), 'hex')
+  let matches = 0
+  for (let i = 0; i < LIVE_SECRETS; i++) {
+    const isMatch = timingSafeEqual(given, hmac(message, secrets[i] ?? NO_SECRET))
+    if (isMatch) matches++
+  }
+  return matches > 0
+}
+
+function hmac(message: string, secret: string | Buffer): Buffer {
+  return createHmac('sha256', secret).update(message).digest()
+}
