@@ -7,6 +7,10 @@ import { within } from './time-limit.ts'
 const ANSWER_MS = 100
 const DISTRUST_MS = 1000
 
+/** The most that one replica counts before it comes, and the share of a budget; budgets below a thousand are counted one by one. */
+const MOST_AHEAD = 64
+const SHARE_AHEAD = 0.001
+
 export interface Spent {
   readonly allowed: boolean
   readonly remaining: number
@@ -51,7 +55,7 @@ export function createBudget({
     }
     return settle(local.consume(id, requests))
   }
-  const countOne = countTogether(count)
+  const countOne = countTogether(count, { mostAhead: Math.min(MOST_AHEAD, Math.floor(points * SHARE_AHEAD)) })
 
   return async (id) => {
     const { total, resetSeconds } = await countOne(id)

@@ -8,6 +8,14 @@ const USABLE_ID = /^[\w.:-]{1,128}$/
 
 /** Gives every request an id (the caller's `X-Request-Id` when it is plain) and a log, measures it and writes one line at its end. */
 export function requestContext({ log, metrics }: { log: Log; metrics: Metrics }): Middleware<AppState> {
+  const observers = new Map<string, { observe(seconds: number): void }>()
+  function observerOf(labels: { route: string; method: string; status: string }) {
+    const name = `${labels.method} ${labels.status} ${labels.route}`
+    const observer = observers.get(name) ?? metrics.requests.labels(labels)
+    observers.set(name, observer)
+    return observer
+  }
+
   return async function context(ctx, next) {
     const sent = ctx.get('x-request-id')
     const requestId = USABLE_ID.test(sent) ? sent : `req_${randomUUID()}`
@@ -20,7 +28,7 @@ export function requestContext({ log, metrics }: { log: Log; metrics: Metrics })
     } finally {
       const ms = performance.now() - started
       const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
-      metrics.requests.observe({ route, method: ctx.method, status: String(ctx.status) }, ms / 1000)
+      observerOf({ route, method: ctx.method, status: String(ctx.status) }).observe(ms / 1000)
       const accountId = ctx.state.account?.id
       log.info({ requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId }, 'request')
     }

@@ -15,7 +15,7 @@ function createCounter() {
       }
       asked.push({ id, requests, answer })
     })
-  return { asked, countOne: countTogether(count) }
+  return { asked, count, countOne: countTogether(count) }
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
@@ -62,5 +62,43 @@ describe('counting together', () => {
     await settled()
     asked[1].answer()
     expect(await next).toMatchObject({ total: 1 })
+  })
+
+  describe('in advance', () => {
+    it('serves callers in a hurry from what it has counted, each with its own place', async () => {
+      const { asked, count } = createCounter()
+      const countOne = countTogether(count, { mostAhead: 3 })
+      const first = [countOne('a'), countOne('a')]
+      await settled()
+      expect(asked.map(({ requests }) => requests)).toEqual([5])
+      asked[0].answer()
+      expect(await totalsOf(first)).toEqual([1, 2])
+      expect(await totalsOf([countOne('a'), countOne('a'), countOne('a')])).toEqual([3, 4, 5])
+      const next = countOne('a')
+      await settled()
+      asked[1].answer()
+      expect(await totalsOf([next])).toEqual([6])
+    })
+
+    it('counts a single caller exactly, and forgets what was not used', async () => {
+      const { asked, count } = createCounter()
+      let now = 0
+      const countOne = countTogether(count, { mostAhead: 100, now: () => now })
+      const alone = countOne('a')
+      await settled()
+      expect(asked.map(({ requests }) => requests)).toEqual([1])
+      asked[0].answer()
+      await alone
+      const together = [countOne('a'), countOne('a')]
+      await settled()
+      asked[1].answer()
+      expect(await totalsOf(together)).toEqual([2, 3])
+      now = 1000
+      const late = countOne('a')
+      await settled()
+      expect(asked.map(({ requests }) => requests)).toEqual([1, 18, 1])
+      asked[2].answer()
+      expect(await totalsOf([late])).toEqual([20])
+    })
   })
 })

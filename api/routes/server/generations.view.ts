@@ -7,6 +7,8 @@ export type PresentGeneration = (generation: GenerationRecord) => Promise<Return
 
 /** Seconds that a result link works; fetching the generation again gives a fresh one. */
 const RESULT_SECONDS = 3600
+const SAME_LINK_MS = 60_000
+const REMEMBERED_LINKS = 10_000
 
 export function createGenerationView({
   storage,
@@ -15,10 +17,11 @@ export function createGenerationView({
   storage: ObjectStorage
   estimateWait: EstimateWait
 }): PresentGeneration {
+  const links = createLinks(storage)
   return async (generation) => {
     const waits = generation.status === 'PENDING'
     return present(generation, {
-      resultImageUrl: await resultUrl(generation, storage),
+      resultImageUrl: await resultUrl(generation, links),
       wait: waits ? await estimateWait(generation.id) : null,
     })
   }
@@ -48,10 +51,23 @@ function present(
   }
 }
 
-async function resultUrl(
-  { resultKey, imagesExpireAt }: GenerationRecord,
-  storage: ObjectStorage,
-): Promise<string | null> {
-  if (resultKey === null || imagesExpireAt.getTime() <= Date.now()) return null
-  return storage.signedUrl(resultKey, { expiresInSeconds: RESULT_SECONDS })
+type Links = (key: string) => Promise<string>
+
+/** Links to results. Whoever asks again soon gets the same one, which lets browsers keep the picture. */
+function createLinks(storage: ObjectStorage): Links {
+  const recent = new Map<string, { link: Promise<string>; until: number }>()
+  return (key) => {
+    const known = recent.get(key)
+    if (known && known.until > Date.now()) return known.link
+    const link = storage.signedUrl(key, { expiresInSeconds: RESULT_SECONDS })
+    link.catch(() => recent.delete(key))
+    recent.delete(key)
+    recent.set(key, { link, until: Date.now() + SAME_LINK_MS })
+    if (recent.size > REMEMBERED_LINKS) recent.delete(recent.keys().next().value ?? '')
+    return link
+  }
+}
+
+async function resultUrl({ resultKey, imagesExpireAt }: GenerationRecord, links: Links): Promise<string | null> {
+  return resultKey === null || imagesExpireAt.getTime() <= Date.now() ? null : links(resultKey)
 }
