@@ -1,0 +1,237 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './support/otlp-receiver.ts'
+import type { TestProgram } from './support/process.ts'
+import { until } from './support/until.ts'
+
+describe('telemetry', () => {
+  let receiver: OtlpReceiver
+  let drape: Drape
+  let worker: TestProgram
+  let shop: Server
+  let person: Buffer
+  let body: FormData
+
+  beforeAll(async () => {
+    person = await readSample('persons/down-half-teal.jpg')
+    const shirt = await readSample('garments/tshirt-mustard.jpg')
+    shop = createServer((_, response) => response.end(shirt))
+    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+    const { port } = shop.address() as AddressInfo
+    const source = { url: `http://127.0.0.1:${port}/shirt.jpg` }
+    const call = { products: [{ title: 'T-shirt', images: [{ source }] }], person: inForm('me') }
+    body = formOf(call, { me: person })
+    receiver = await startOtlpReceiver()
+    drape = await startDrape({ env: { ...receiver.env, FETCH_ALLOW_PORTS: String(port) } })
+    worker = await drape.startWorker()
+  })
+  afterAll(async () => {
+    await drape.stop()
+    receiver.stop()
+    shop.close()
+  })
+
+  const inForm = (fileKey: string) => ({ image: { source: { fileKey } } })
+  const tryOn = (headers: Record<string, string> = {}) => drape.call('POST', '/tryon/v1/try-on', { body, headers })
+  const traceOf = (traceId: string) => receiver.spans().filter((span) => span.traceId === traceId)
+  /** All of a trace: its last spans are those of the worker, which ends after the generation. */
+  const wholeTrace = (traceId: string) =>
+    until(() => {
+      const trace = traceOf(traceId)
+      return trace.some(({ name }) => name === 'process try-on') && trace
+    })
+
+  it('is one trace from the request to the completed generation', async () => {
+    const { generationId, ...answer } = await accepted(tryOn())
+    expect(await drape.finish(generationId)).toMatchObject({ status: 'COMPLETED' })
+    const spans = await wholeTrace(answer.traceId)
+    expect(treeOf(spans, ['infer'])).toEqual([
+      'drape-api server POST /tryon/v1/try-on',
+      '  drape-api client storage put',
+      '  drape-api client accept generation',
+      '    drape-api producer send try-on',
+      '      drape-worker consumer process try-on',
+      '        drape-worker client storage get',
+      '        drape-worker client storage get',
+      '        drape-worker client fetch image',
+      '        drape-worker client storage put',
+      '        drape-worker internal infer',
+      '        drape-worker client storage put',
+      '        drape-worker client complete generation',
+    ])
+    const [request, attempt] = ['POST /tryon/v1/try-on', 'process try-on'].map((name) => only(name, spans))
+    expect(request.attributes).toMatchObject({
+      'http.request.method': 'POST',
+      'http.route': '/tryon/v1/try-on',
+      'drape.account.id': drape.accountId,
+    })
+    expect(Number(request.attributes['http.response.status_code'])).toBe(201)
+    expect(attempt.attributes).toMatchObject({ 'drape.generation.id': generationId, 'drape.engine': 'warp' })
+    expect(spans.filter(({ failed }) => failed)).toEqual([])
+  })
+
+  it('holds the stages of the inference, one after the other, within their parents', async () => {
+    const { generationId, traceId } = await accepted(tryOn())
+    await drape.finish(generationId)
+    const spans = await wholeTrace(traceId)
+    const childrenOf = (name: string) =>
+      spans
+        .filter(({ parentSpanId }) => parentSpanId === only(name, spans).spanId)
+        .sort((a, b) => Number(a.start - b.start || a.end - b.end))
+    expect(childrenOf('infer').map(({ name }) => name)).toEqual(['decode', 'engine', 'composite', 'encode'])
+    expect(childrenOf('engine').map(({ name }) => name)).toEqual(expect.arrayContaining(['garment', 'warp', 'shade']))
+    for (const parent of ['infer', 'engine']) {
+      const { start, end } = only(parent, spans)
+      let last = start
+      for (const child of childrenOf(parent)) {
+        expect(child.start).toBeGreaterThanOrEqual(last)
+        last = child.end
+      }
+      // Timings are whole ms.
+      expect(last).toBeLessThanOrEqual(end + 2_000_000n)
+    }
+  })
+
+  it('goes on from the trace of the caller', async () => {
+    const [traceId, callerSpan] = [hex(16), hex(8)]
+    const answer = await accepted(tryOn({ traceparent: `00-${traceId}-${callerSpan}-01` }))
+    expect(answer.traceId).toBe(traceId)
+    await drape.finish(answer.generationId)
+    const spans = await wholeTrace(traceId)
+    expect(only('POST /tryon/v1/try-on', spans).parentSpanId).toBe(callerSpan)
+  })
+
+  it('records nothing of a trace that the caller does not record', async () => {
+    const unrecorded = hex(16)
+    const { generationId } = await accepted(tryOn({ traceparent: `00-${unrecorded}-${hex(8)}-00` }))
+    await drape.finish(generationId)
+    const recorded = await accepted(tryOn())
+    await drape.finish(recorded.generationId)
+    await wholeTrace(recorded.traceId)
+    expect(traceOf(unrecorded)).toEqual([])
+  })
+
+  it('takes a traceparent that is none for none', async () => {
+    for (const traceparent of ['00-zz-zz-01', `ff-${hex(16)}-${hex(8)}-01`, `00-${'0'.repeat(32)}-${hex(8)}-01`, '']) {
+      const answer = await drape.call('GET', '/tryon/v1/account/credits', { headers: { traceparent } })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('x-trace-id')).toMatch(/^[0-9a-f]{32}$/)
+    }
+  })
+
+  it('says the trace in the log lines of every process that had a part in it', async () => {
+    const { generationId, traceId } = await accepted(tryOn())
+    await drape.finish(generationId)
+    const spans = await wholeTrace(traceId)
+    const lineOf = (program: TestProgram, name: string) =>
+      until(() => linesOf(program.output()).find(({ msg, trace_id }) => msg === name && trace_id === traceId))
+    const request = await lineOf(drape.api, 'request')
+    expect(request).toMatchObject({ status: 201, span_id: only('POST /tryon/v1/try-on', spans).spanId })
+    const attempt = await lineOf(worker, 'try-on')
+    expect(attempt).toMatchObject({ generationId, span_id: only('process try-on', spans).spanId })
+  })
+
+  it('does not mark the span of a request that was the caller’s fault', async () => {
+    const missing = await drape.call('GET', `/tryon/v1/generations/gen_${hex(8)}`)
+    const missingSpan = await until(() => traceOf(String(missing.headers.get('x-trace-id'))).at(0))
+    expect(missingSpan).toMatchObject({ name: 'GET /tryon/v1/generations/:id', failed: false })
+    expect(Number(missingSpan.attributes['http.response.status_code'])).toBe(404)
+  })
+})
+
+describe('telemetry that nobody receives', () => {
+  it.each([
+    ['is not there', async () => ({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, stop: () => {} })],
+    ['never answers', () => startOtlpReceiver({ answers: false })],
+  ])('holds up neither requests nor the end of a process when the receiver %s', async (_, start) => {
+    const receiver = await start()
+    const drape = await startDrape({ env: { ...receiver.env } })
+    try {
+      const worker = await drape.startWorker()
+      const image = await readSample('persons/down-half-teal.jpg')
+      const call = {
+        products: [{ images: [{ source: { fileKey: 'me' } }] }],
+        person: { image: { source: { fileKey: 'me' } } },
+        output: { engine: 'mock' },
+      }
+      const ids = await Promise.all(Array.from({ length: 8 }, () => drape.tryOn(call, { me: image })))
+      await drape.finish(ids[0])
+      // The grace time would end them with another code.
+      expect(await worker.end('SIGTERM')).toBe(0)
+      expect(await drape.api.end('SIGTERM')).toBe(0)
+    } finally {
+      await drape.stop()
+      receiver.stop()
+    }
+  })
+
+  it('says so once in the log', async () => {
+    const drape = await startDrape({
+      env: {
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+        OTEL_BSP_SCHEDULE_DELAY: '50',
+      },
+    })
+    try {
+      const complaints = () => linesOf(drape.api.output()).filter(({ msg }) => msg === 'telemetry is not delivered')
+      await until(async () => {
+        await drape.balance()
+        return complaints().length > 0
+      })
+      expect(complaints()).toEqual([expect.objectContaining({ level: 'warn', reason: expect.any(String) })])
+    } finally {
+      await drape.stop()
+    }
+  })
+
+  it('is not begun at all without an endpoint', async () => {
+    const drape = await startDrape({ env: { OTEL_SERVICE_NAME: 'unused' } })
+    try {
+      const traceparent = `00-${hex(16)}-${hex(8)}-01`
+      const answer = await drape.call('GET', '/tryon/v1/account/credits', { headers: { traceparent } })
+      expect(answer.headers.get('x-trace-id')).toBeNull()
+      expect(linesOf(drape.api.output()).filter(({ trace_id }) => trace_id !== undefined)).toEqual([])
+    } finally {
+      await drape.stop()
+    }
+  })
+})
+
+async function accepted(answer: ReturnType<Drape['call']>): Promise<{ generationId: string; traceId: string }> {
+  const { status, body, headers } = await answer
+  expect(status).toBe(201)
+  return { generationId: body.generationId, traceId: String(headers.get('x-trace-id')) }
+}
+
+function only(name: string, spans: readonly ReceivedSpan[]): ReceivedSpan {
+  const found = spans.filter((span) => span.name === name)
+  expect(found.map((span) => span.name)).toEqual([name])
+  return found[0]
+}
+
+/** One line per span, indented below its parent, in the order of time; without what is below the spans in `closed`. */
+function treeOf(spans: readonly ReceivedSpan[], closed: readonly string[], parent = '', indent = ''): string[] {
+  return spans
+    .filter(({ parentSpanId }) => parentSpanId === parent)
+    .sort((a, b) => Number(a.start - b.start))
+    .flatMap((span) => [
+      `${indent}${span.service} ${span.kind} ${span.name}`,
+      ...(closed.includes(span.name) ? [] : treeOf(spans, closed, span.spanId, `${indent}  `)),
+    ])
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a log line has whatever its writer gave it
+function linesOf(output: string): Record<string, any>[] {
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line))
+}
+
+function hex(bytes: number): string {
+  return randomBytes(bytes).toString('hex')
+}
