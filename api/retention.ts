@@ -3,6 +3,7 @@ import type { JobQueue } from './shared/queue.ts'
 import type { ObjectStorage } from './shared/storage/object.ts'
 import type { Generations } from './shared/stores/generations.ts'
 import type { IdempotencyKeys } from './stores/idempotency.ts'
+import type { ProxyNonces } from './stores/proxy-nonces.ts'
 import type { Customer, Retention } from './stores/retention.ts'
 
 // Everything here goes in parts, bytes before their rows: killed at any moment, the next call goes on where it ended.
@@ -15,16 +16,19 @@ export interface Swept {
   readonly objects: number
   readonly idempotencyKeys: number
   readonly shareLinks: number
+  readonly proxyNonces: number
 }
 
 /** Deletes whatever is past its time. Returns how much. Several sweeps may run at once. */
 export async function sweep({
   retention,
   keys,
+  nonces,
   storage,
 }: {
   retention: Retention
   keys: IdempotencyKeys
+  nonces: ProxyNonces
   storage: ObjectStorage
 }): Promise<Swept> {
   const products = await untilNone(() => retention.deleteExpiredProducts(PART))
@@ -34,6 +38,7 @@ export async function sweep({
     objects: await untilNone(() => retention.deleteExpiredObjects(PART, (expired) => storage.delete(expired))),
     idempotencyKeys: await untilNone(() => keys.deleteOld(PART)),
     shareLinks: await untilNone(() => retention.deleteOldShareLinks(PART)),
+    proxyNonces: await untilNone(() => nonces.deleteExpired(PART)),
   }
 }
 

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { setLogo } from '../api/account-logo.ts'
 import { sweep } from '../api/retention.ts'
 import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
-import { createDatabase, type Database, migrate } from '../api/shared/database.ts'
+import { createDatabase, migrate } from '../api/shared/database.ts'
 import { DrapeError } from '../api/shared/errors.ts'
 import { Type } from '../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../api/shared/storage/storage.ts'
@@ -11,7 +11,10 @@ import { createObjects } from '../api/shared/stores/objects.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
 import { createIdempotencyKeys } from '../api/stores/idempotency.ts'
 import { createLogos } from '../api/stores/logos.ts'
+import { createProxyNonces } from '../api/stores/proxy-nonces.ts'
 import { createRetention } from '../api/stores/retention.ts'
+import { type Command, type Options, optionalNumber, required, UsageError, wholeNumber } from './command-options.ts'
+import { SHOP_OPTIONS, SHOP_USAGE, shopCommands } from './shop-commands.ts'
 
 const USAGE = `usage: drape <command>
 
@@ -22,13 +25,11 @@ const USAGE = `usage: drape <command>
   key create --account ID [--kind secret|publishable]   one more key
   key revoke --key KEY                                  end a key
   credits add --account ID --credits N [--note TEXT]    top up
+${SHOP_USAGE}
   sweep                                                 delete what is past its time
   ledger check                                          every balance against the sum of its ledger
 
 --json prints the answer as one line of JSON. DATABASE_URL names the database.`
-
-type Options = Readonly<Record<string, string | undefined>>
-type Command = (database: Database, options: Options) => Promise<Record<string, unknown>>
 
 const commands: Readonly<Record<string, Command>> = {
   'account create': async (database, { name, email = null, credits = '0', ...limits }) =>
@@ -82,8 +83,15 @@ const commands: Readonly<Record<string, Command>> = {
 
   sweep: (database) =>
     withStorage(async (storage) => ({
-      ...(await sweep({ retention: createRetention(database), keys: createIdempotencyKeys(database), storage })),
+      ...(await sweep({
+        retention: createRetention(database),
+        keys: createIdempotencyKeys(database),
+        nonces: createProxyNonces(database),
+        storage,
+      })),
     })),
+
+  ...shopCommands,
 
   'ledger check': async (database) => {
     const gaps = await createAccounts(database).findLedgerGaps()
@@ -102,27 +110,10 @@ async function withStorage<T>(run: (storage: ObjectStorage) => Promise<T>): Prom
   }
 }
 
-class UsageError extends Error {}
-
-function required(value: string | undefined, name: string): string {
-  if (value === undefined || value === '') throw new UsageError(`--${name} is required`)
-  return value
-}
-
-function wholeNumber(text: string, name: string, minimum: number): number {
-  const value = Number(text)
-  if (!Number.isSafeInteger(value) || value < minimum)
-    throw new UsageError(`--${name} must be a whole number of at least ${minimum}`)
-  return value
-}
-
-function optionalNumber(text: string | undefined, name: string): number | undefined {
-  return text === undefined ? undefined : wholeNumber(text, name, 1)
-}
-
 const TEXT_OPTIONS = [
   ...['name', 'email', 'credits', 'account', 'kind', 'key', 'note', 'file'],
   ...['writes-per-minute', 'reads-per-minute', 'monthly-generations', 'concurrent-generations'],
+  ...SHOP_OPTIONS,
 ]
 
 async function main(): Promise<void> {
