@@ -1,5 +1,6 @@
 import type Router from '@koa/router'
 import Koa from 'koa'
+import { storefrontCors } from './middleware/cors.ts'
 import { translateErrors } from './middleware/errors.ts'
 import { requestContext } from './middleware/request-context.ts'
 import { traceRequests } from './middleware/trace.ts'
@@ -15,13 +16,18 @@ export interface AppOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly routes: readonly Routes[]
+  readonly development?: boolean
+  /** Reverse proxies before us, each of which adds whom it serves to `X-Forwarded-For`. */
+  readonly proxyHops?: number
 }
 
 /** The API as a Koa application: context, errors, then every group of routes; what none of them knows is `ROUTE_NOT_FOUND`. */
-export function createApp({ log, metrics, routes }: AppOptions): Koa<AppState> {
-  const app = new Koa<AppState>()
+export function createApp({ log, metrics, routes, development = false, proxyHops = 0 }: AppOptions): Koa<AppState> {
+  // What stands before the addresses that our own proxies have added is the caller's invention.
+  const app = new Koa<AppState>({ proxy: proxyHops > 0, maxIpsCount: proxyHops })
   app.use(traceRequests())
   app.use(requestContext({ log, metrics }))
+  app.use(storefrontCors({ development }))
   app.use(translateErrors())
   app.use(refusePath)
   for (const group of routes) app.use(group.routes() as never)

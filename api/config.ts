@@ -8,6 +8,7 @@ const schema = Type.Object({
   SHARE_URL: Type.String({ pattern: '^https?://', default: 'http://localhost:8080' }),
   SERVICE_NAME: Type.String({ default: 'Drape' }),
   DEFAULT_ENGINE: Type.Enum(Object.keys(ENGINES) as EngineName[], { default: 'warp' }),
+  PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
   DATABASE_POOL: Type.Integer({ minimum: 1, maximum: 200, default: 10 }),
 })
 

@@ -1,10 +1,13 @@
 import { createApp } from './app.ts'
+import { createBudget } from './budget.ts'
 import { readApiConfig } from './config.ts'
 import { createGenerationWatch } from './generation-watch.ts'
 import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
 import { idempotency } from './middleware/idempotency.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
+import { shopProxy } from './middleware/shop-proxy.ts'
+import { storefrontLimit } from './middleware/storefront-limit.ts'
 import { createDocument } from './openapi/document.ts'
 import { createPersonPhotos } from './person-photos.ts'
 import { createProductPhotos } from './product-photos.ts'
@@ -21,6 +24,9 @@ import { imageRoutes } from './routes/server/images.ts'
 import { openApiRoutes } from './routes/server/openapi.ts'
 import { productRoutes } from './routes/server/products.ts'
 import { tryOnRoutes } from './routes/server/try-on.ts'
+import { downloadRoutes } from './routes/storefront/download.ts'
+import { shareRoutes } from './routes/storefront/share.ts'
+import { sharePageRoutes } from './routes/storefront/share-page.ts'
 import { createDatabase, pingDatabase } from './shared/database.ts'
 import { createImageFetcher } from './shared/fetch-image.ts'
 import { generationChannel, type PrepareJob, type TryOnJob } from './shared/generation.ts'
@@ -36,11 +42,16 @@ import { createGenerations } from './shared/stores/generations.ts'
 import { createImages } from './shared/stores/images.ts'
 import { createObjects } from './shared/stores/objects.ts'
 import { startTelemetry } from './shared/telemetry.ts'
+import { hashAddress } from './shopper.ts'
+import type { AppContext } from './state.ts'
 import { acceptGeneration } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { createIdempotencyKeys } from './stores/idempotency.ts'
 import { createProducts } from './stores/products.ts'
+import { createProxyNonces } from './stores/proxy-nonces.ts'
 import { createRetention } from './stores/retention.ts'
+import { createShares } from './stores/shares.ts'
+import { createShops } from './stores/shops.ts'
 import { createWaiting } from './stores/waiting.ts'
 import { createWaitEstimate } from './wait-estimate.ts'
 
@@ -111,9 +122,23 @@ lifecycle.onStop('relay', () => relay.stop())
 
 const reading = [apiKey({ accounts }), rateLimit({ redis })]
 const writing = [...reading, parseBody(), idempotency({ keys: createIdempotencyKeys(database) })]
+const development = config.NODE_ENV === 'development'
+const shops = createShops(database)
+const perMinute = (name: string, points: number) => createBudget({ redis, name, points, seconds: 60 })
+const fromShop = shopProxy({
+  shops,
+  nonces: createProxyNonces(database),
+  development,
+  signingSecret: config.SIGNING_SECRET,
+})
+const ofShop = ({ state }: AppContext) => state.shop?.id ?? ''
+const shares = createShares(database)
+const sharing = { shares, storage, shareUrl: config.SHARE_URL, serviceName: config.SERVICE_NAME }
 const app = createApp({
   log,
   metrics,
+  development,
+  proxyHops: config.PROXY_HOPS,
   routes: [
     // First what is asked most: callers fetch their generations again and again.
     generationRoutes({ guards: reading, generations, watch, present }),
@@ -149,6 +174,20 @@ const app = createApp({
     }),
     docsRoutes({ serviceName: config.SERVICE_NAME }),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
+    shareRoutes({
+      guards: [fromShop, storefrontLimit(perMinute('share', 20), ofShop), parseBody()],
+      ...sharing,
+    }),
+    sharePageRoutes({
+      guards: [storefrontLimit(perMinute('share-page', 60), ({ ip }) => hashAddress(ip, config.SIGNING_SECRET))],
+      ...sharing,
+    }),
+    downloadRoutes({
+      guards: [fromShop, storefrontLimit(perMinute('download', 100), ofShop)],
+      objects,
+      storage,
+      serviceName: config.SERVICE_NAME,
+    }),
   ],
 })
 

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../../../api/shared/database.ts'
+import { createGenerations } from '../../../../api/shared/stores/generations.ts'
+import { createShops } from '../../../../api/stores/shops.ts'
+import { acceptForShop, completeForShop } from '../../../support/completed.ts'
+import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
+import { startProgram } from '../../../support/process.ts'
+import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+
+const DAY_MS = 86_400_000
+
+describe('sharing a generation', () => {
+  let drape: Drape
+  let picture: Buffer
+  let shops = 0
+
+  beforeAll(async () => {
+    picture = await readSample('persons/down-half-teal.jpg')
+    drape = await startDrape({ credits: 1000, env: { SHARE_URL: 'https://look.example/' } })
+  })
+  afterAll(() => drape.stop())
+
+  /** Each shop has a budget of its own. */
+  const openShop = () => createDevelopmentShop(drape, `shop-${shops++}.test`)
+  const share = (shop: TestShop, body: unknown) =>
+    drape.call('POST', '/public/share-generation', { key: null, headers: shop.headers, body })
+  const complete = (shop: TestShop) => completeForShop(drape, { shopId: shop.id, picture })
+  const countLinks = (generationId: string) =>
+    drape.database.oneFirst(sql.unsafe`
+      select count(*)::int from share_links where generation_id = ${generationId}`)
+
+  it('gives a link that cannot be guessed and lasts as long as the picture', async () => {
+    const shop = await openShop()
+    const { generationId } = await complete(shop)
+    const answer = await share(shop, { generationId })
+    expect(answer.status).toBe(201)
+    const { shareToken, shareUrl, expiresAt } = answer.body
+    expect(shareToken).toMatch(/^[0-9A-Za-z]{22}$/)
+    expect(shareUrl).toBe(`https://look.example/s/${shareToken}`)
+    const imagesExpireAt = (await createGenerations(drape.database).find(generationId))?.imagesExpireAt
+    expect(expiresAt).toBe(imagesExpireAt?.toISOString())
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('never gives one that lasts longer than 30 days', async () => {
+    const shop = await openShop()
+    const { generationId } = await complete(shop)
+    await drape.database.query(sql.unsafe`
+      update generations set images_expire_at = now() + interval '90 days' where id = ${generationId}`)
+    const { body } = await share(shop, { generationId })
+    const days = (Date.parse(body.expiresAt) - Date.now()) / DAY_MS
+    expect(days).toBeGreaterThan(29.9)
+    expect(days).toBeLessThanOrEqual(30)
+  })
+
+  it('gives the link that there is for the same domain, in whatever case, and another one for another domain', async () => {
+    const shop = await openShop()
+    const { generationId } = await complete(shop)
+    const first = await share(shop, { generationId })
+    const again = await share(shop, { generationId, effectiveDomain: shop.domain.toUpperCase() })
+    expect(again).toMatchObject({ status: 200, body: first.body })
+    const other = await share(shop, { generationId, effectiveDomain: 'www.shop.example' })
+    expect(other.status).toBe(201)
+    expect(other.body.shareToken).not.toBe(first.body.shareToken)
+    expect(await countLinks(generationId)).toBe(2)
+  })
+
+  it('gives a new one when the old one has ended', async () => {
+    const shop = await openShop()
+    const { generationId } = await complete(shop)
+    const { body: old } = await share(shop, { generationId })
+    await drape.database.query(sql.unsafe`
+      update share_links set expires_at = now() where generation_id = ${generationId}`)
+    const fresh = await share(shop, { generationId })
+    expect(fresh.status).toBe(201)
+    expect(fresh.body.shareToken).not.toBe(old.shareToken)
+  })
+
+  it('makes one link of many calls at once', async () => {
+    const shop = await openShop()
+    const { generationId } = await complete(shop)
+    const answers = await Promise.all(Array.from({ length: 15 }, () => share(shop, { generationId })))
+    expect(new Set(answers.map(({ body }) => body.shareToken)).size).toBe(1)
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(14).fill(200), 201])
+    expect(await countLinks(generationId)).toBe(1)
+  })
+
+  it.each([
+    ['nothing', undefined],
+    ['no generation', {}],
+    ['a generation that is no text', { generationId: 7 }],
+    ['a list', []],
+    ['a domain with a path', { generationId: 'gen_1', effectiveDomain: 'shop.example/path' }],
+    ['a domain with a scheme', { generationId: 'gen_1', effectiveDomain: 'https://shop.example' }],
+    ['a domain with a port', { generationId: 'gen_1', effectiveDomain: 'shop.example:80' }],
+    ['a domain with someone in it', { generationId: 'gen_1', effectiveDomain: 'shop.example@evil.example' }],
+    ['a domain that ends its attribute', { generationId: 'gen_1', effectiveDomain: '"><script>' }],
+    ['an empty domain', { generationId: 'gen_1', effectiveDomain: '' }],
+    ['a domain without end', { generationId: 'gen_1', effectiveDomain: 'a.'.repeat(200) }],
+  ])('refuses %s and says why', async (_, body) => {
+    const answer = await share(await openShop(), body)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED', message: expect.any(String) } })
+  })
+
+  it('knows only generations of the shop itself', async () => {
+    const [shop, neighbour] = [await openShop(), await openShop()]
+    const { generationId } = await complete(neighbour)
+    const foreign = await share(shop, { generationId })
+    expect(foreign).toMatchObject({ status: 404, body: { code: 'GENERATION_NOT_FOUND' } })
+    expect(await share(shop, { generationId: 'gen_0' })).toMatchObject({ status: 404 })
+    await drape.database.query(sql.unsafe`update generations set shop_id = null where id = ${generationId}`)
+    expect(await share(neighbour, { generationId })).toMatchObject({ status: 404 })
+    expect(await countLinks(generationId)).toBe(0)
+  })
+
+  it('shares nothing that has no result yet, or none any more', async () => {
+    const shop = await openShop()
+    const waiting = await acceptForShop(drape, { shopId: shop.id })
+    expect(await share(shop, { generationId: waiting })).toMatchObject({
+      status: 409,
+      body: { code: 'GENERATION_NOT_COMPLETED' },
+    })
+    await createGenerations(drape.database).fail({
+      id: waiting,
+      attempt: null,
+      code: 'GENERATION_FAILED',
+      message: 'x',
+    })
+    expect((await share(shop, { generationId: waiting })).status).toBe(409)
+    const { generationId } = await complete(shop)
+    await drape.database.query(sql.unsafe`update generations set images_expire_at = now() where id = ${generationId}`)
+    expect(await share(shop, { generationId })).toMatchObject({ status: 410, body: { code: 'SHARE_LINK_GONE' } })
+  })
+
+  it('is for shops alone', async () => {
+    const { generationId } = await complete(await openShop())
+    const answer = await drape.call('POST', '/public/share-generation', { body: { generationId } })
+    expect(answer).toMatchObject({ status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } })
+  })
+
+  it('is done at most 20 times a minute, however many replicas are asked', async () => {
+    const shop = await openShop()
+    const { generationId } = await complete(shop)
+    const others = await Promise.all([1, 2].map(() => startProgram('api', drape.env)))
+    const urls = [drape.api, ...others].map(({ url }) => url)
+    const post = (i: number) =>
+      fetch(`${urls[i % urls.length]}/public/share-generation`, {
+        method: 'POST',
+        headers: { ...shop.headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ generationId }),
+      })
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => post(i)))
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(answers.length - refused.length).toBe(20)
+    for (const { headers } of refused) {
+      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60)
+    }
+    expect(await refused[0].json()).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', status: 429 })
+    expect((await share(await openShop(), { generationId })).status).toBe(404)
+    await Promise.all(others.map((other) => other.end()))
+  })
+
+  it('is not done for a shop that has been closed', async () => {
+    const shop = await openShop()
+    const { generationId } = await complete(shop)
+    await createShops(drape.database).update(shop.id, { isActive: false })
+    expect((await share(shop, { generationId })).status).toBe(401)
+  })
+})

@@ -1,0 +1,84 @@
+import { v7 as uuidv7 } from 'uuid'
+import { contentTypeOf } from '../../api/shared/storage/object.ts'
+import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
+import { createGenerations } from '../../api/shared/stores/generations.ts'
+import { createImages } from '../../api/shared/stores/images.ts'
+import { createObjects } from '../../api/shared/stores/objects.ts'
+import { acceptGeneration } from '../../api/stores/acceptance.ts'
+import { callOf } from './accepted.ts'
+import type { Drape } from './drape.ts'
+
+export interface ShopGeneration {
+  readonly generationId: string
+  readonly resultKey: string
+}
+
+export interface ShopGenerationOptions {
+  readonly shopId: string
+  readonly accountId?: string
+  /** Whose it is; a browser without a customer when it is not given. */
+  readonly shopper?: string
+  /** A product of its own when it is not given. */
+  readonly productId?: string
+  readonly title?: string | null
+  readonly description?: string | null
+  readonly sourceUrl?: string
+  readonly picture: Buffer
+  readonly extension?: 'jpg' | 'png' | 'webp'
+}
+
+/** A generation that a shopper of a shop has asked for and that no worker has seen. */
+export async function acceptForShop(drape: Drape, options: Omit<ShopGenerationOptions, 'picture'>): Promise<string> {
+  const { shopId, accountId = drape.accountId, shopper = 'browser:anon_tester' } = options
+  const { productId = `gid://shopify/Product/${uuidv7()}` } = options
+  const { title = 'Navy T-shirt', description = null, sourceUrl = 'https://shop.example/shirt.jpg' } = options
+  const externalUserId = `${shopId}:${shopper}`
+  const imageId = `img_${uuidv7()}`
+  await createImages(drape.database).insert({
+    id: imageId,
+    accountId,
+    objectKey: `persons/${accountId}/${imageId}.jpg`,
+    externalUserId,
+    width: 800,
+    height: 1000,
+    cropMode: 'auto',
+    expiresAt: new Date(Date.now() + 86_400_000),
+  })
+  const call = callOf({ accountId, imageId })
+  await acceptGeneration(drape.database, {
+    ...call,
+    externalUserId,
+    engine: 'mock',
+    cost: 0,
+    product: {
+      ...call.product,
+      id: uuidv7(),
+      externalId: productId,
+      title,
+      description,
+      images: [{ sourceUrl, order: 0, classifications: null }],
+    },
+    shop: { id: shopId, weeklyGenerations: 1_000_000 },
+  })
+  return call.generationId
+}
+
+/** The same, finished with a picture. */
+export async function completeForShop(drape: Drape, options: ShopGenerationOptions): Promise<ShopGeneration> {
+  const generationId = await acceptForShop(drape, options)
+  const generations = createGenerations(drape.database)
+  const attempt = { id: generationId, attempt: 1 }
+  const resultKey = `results/${options.accountId ?? drape.accountId}/${generationId}-1.${options.extension ?? 'jpg'}`
+  await generations.start({ ...attempt, worker: 'test' })
+  await createObjects(drape.database).insertResult({ key: resultKey, ...attempt })
+  await storageOf(drape).put(resultKey, options.picture, { contentType: contentTypeOf(resultKey) })
+  const engineInfo = { name: 'mock', version: '1', license: 'Apache-2.0', kind: 'test' }
+  const outcome = { resultKey, warnings: [], timings: {}, engineInfo, category: null }
+  await generations.complete({ ...attempt, outcome })
+  return { generationId, resultKey }
+}
+
+/** The storage that the API reads, which makes no links. */
+export function storageOf(drape: Drape): ObjectStorage {
+  return createStorage(drape.env.STORAGE_URL, { publicUrl: drape.api.url, signingSecret: '' })
+}
