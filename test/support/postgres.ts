@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import pg from 'pg'
+import { migrate } from '../../api/shared/database.ts'
+import { reserveFreePort } from '../../scripts/stack/ports.ts'
+import { preparePostgres, waitForPostgres } from '../../scripts/stack/postgres.ts'
+import { spawnProcess } from './process.ts'
 import { requestService } from './request-service.ts'
 
 /** An empty database with all migrations applied, for one test file. `drop` ends whatever is still connected. */
@@ -28,4 +33,39 @@ function withDatabase(url: string, name: string): string {
   const changed = new URL(url)
   changed.pathname = `/${name}`
   return changed.href
+}
+
+/** A database server of one test file, for tests that stop it. What it has committed, it keeps. */
+export interface OwnPostgres {
+  /** Of a database with all migrations applied. */
+  readonly url: string
+  /** Ends the server as a crash would: nobody is waited for, nothing is written. */
+  crash(): Promise<void>
+  /** Starts it again on the same port and resolves when it answers. */
+  start(): Promise<void>
+}
+
+/** Starts a server whose data lie in `folder`, or in one that is deleted after all tests. */
+export async function startOwnPostgres({ folder }: { folder?: string } = {}): Promise<OwnPostgres> {
+  const dataFolder = join(folder ?? (await requestService('folder', null)).path, 'postgres')
+  const { port, release } = await reserveFreePort()
+  const { part, url } = await preparePostgres({ dataFolder, port })
+  await release()
+  const start = async () => {
+    await part.prepare?.()
+    const started = await spawnProcess(part)
+    await waitForPostgres(url, AbortSignal.timeout(60_000))
+    return started
+  }
+  let server = await start()
+  await migrate(url)
+  return {
+    url,
+    crash: async () => {
+      await server.end('SIGQUIT')
+    },
+    start: async () => {
+      server = await start()
+    },
+  }
 }

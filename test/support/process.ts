@@ -54,9 +54,11 @@ export async function startProgram(name: 'api' | 'worker', env: NodeJS.ProcessEn
 }
 
 /** Starts a process in a group of its own. */
-export async function spawnProcess(part: Pick<Part, 'command' | 'args' | 'cwd' | 'env'>): Promise<TestProcess> {
-  const { command, args, cwd, env } = part
-  const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+export async function spawnProcess(
+  part: Pick<Part, 'command' | 'args' | 'cwd' | 'env' | 'uid' | 'gid'>,
+): Promise<TestProcess> {
+  const { command, args, cwd, env, uid, gid } = part
+  const child = spawn(command, args, { cwd, env, uid, gid, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {

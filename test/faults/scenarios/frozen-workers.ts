@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TestProgram } from '../../support/process.ts'
+import { until } from '../../support/until.ts'
+import { type Attempt, findInHand, nameOf } from '../support/moments.ts'
+import type { Platform } from '../support/platform.ts'
+import type { Scenario } from '../support/scenario.ts'
+
+/** Twice the time that a worker's lock on its job lasts. */
+const FROZEN_MS = 20_000
+
+export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
+  id: 'R9',
+  what: 'workers are frozen with a job in hand and come back when others have done it',
+  quick: { freezes: 2, atOnce: 2 },
+  full: { freezes: 50, atOnce: 5 },
+  run: async ({ platform, size, random }) => {
+    const shop = await platform.openShop({ credits: size.freezes })
+    const [victims, others] = [await platform.startWorkers(size.atOnce), await platform.startWorkers(1)]
+    const late: Attempt[] = []
+    for (let round = 0; round < size.freezes / size.atOnce; round++) {
+      const orders = Array.from({ length: size.atOnce }, () => shop.order({ pictureMs: random.between(1000, 2000) }))
+      await Promise.all(orders)
+      const frozen = await freezeBusy(platform, victims.members)
+      late.push(...frozen.map(({ inHand }) => inHand))
+      await sleep(FROZEN_MS)
+      for (const { worker } of frozen) process.kill(-worker.pid, 'SIGCONT')
+      await platform.settle()
+    }
+    // What came back has time to do harm.
+    await sleep(3000)
+    const effective = await findEffective(platform, late)
+    await Promise.all([victims.stop(), others.stop()])
+    return {
+      accepted: shop.accepted,
+      injected: { freezes: late.length },
+      measured: { discarded: late.length - effective.length },
+      violations: effective.map(({ id }) => `${id} was ended by a worker that was frozen`),
+    }
+  },
+}
+
+async function freezeBusy(platform: Platform, members: readonly TestProgram[]) {
+  return until(async () => {
+    const inHand = await findInHand(platform.database)
+    const busy = members.flatMap((worker) => {
+      const attempt = inHand.get(nameOf(worker))
+      return attempt ? [{ worker, inHand: attempt }] : []
+    })
+    for (const { worker } of busy) process.kill(-worker.pid, 'SIGSTOP')
+    return busy.length > 0 && busy
+  })
+}
+
+/** Attempts of which a result is kept. */
+async function findEffective(platform: Platform, attempts: readonly Attempt[]): Promise<readonly Attempt[]> {
+  const stored = await platform.listResults()
+  return attempts.filter(({ id, attempt }) => stored.some((key) => key.includes(`${id}-${attempt}.`)))
+}

@@ -1,0 +1,33 @@
+import { rowType, sql } from '../../../api/shared/database.ts'
+import { Type } from '../../../api/shared/schema.ts'
+import type { Scenario } from '../support/scenario.ts'
+
+const Count = rowType(Type.Object({ count: Type.Integer() }))
+
+export const sameProduct: Scenario<{ orders: number }> = {
+  id: 'R15',
+  what: 'the same new product comes with many orders at once',
+  quick: { orders: 300 },
+  full: { orders: 10_000 },
+  run: async ({ platform, size }) => {
+    const shop = await platform.openShop({ credits: size.orders })
+    const product = { externalId: 'shirt', title: 'Shirt', images: [{ source: { url: platform.pictures.next(0) } }] }
+    await Promise.all(Array.from({ length: size.orders }, () => shop.order({ product })))
+    const workers = await platform.startWorkers(3)
+    await platform.settle()
+    await workers.stop()
+    const products = await platform.database.oneFirst(sql.type(Count)`
+      select count(*) as count from products where account_id = ${shop.accountId}`)
+    const charged = await platform.database.oneFirst(sql.type(Count)`
+      select count(*) as count from ledger where account_id = ${shop.accountId} and kind = 'reserve'`)
+    return {
+      accepted: shop.accepted,
+      injected: { orders: size.orders },
+      measured: { products, charged },
+      violations: [
+        ...(products === 1 ? [] : [`there are ${products} products`]),
+        ...(charged === size.orders ? [] : [`${charged} of ${size.orders} are charged`]),
+      ],
+    }
+  },
+}

@@ -1,0 +1,41 @@
+import { until } from '../../support/until.ts'
+import { countRepeated, countStarts, findBusy, nameOf } from '../support/moments.ts'
+import type { Scenario } from '../support/scenario.ts'
+
+const GRACE_SECONDS = 20
+
+export const stoppedWorkers: Scenario<{ stops: number; jobs: number }> = {
+  id: 'R10',
+  what: 'workers are told to stop with a job in hand',
+  quick: { stops: 5, jobs: 40 },
+  full: { stops: 100, jobs: 1000 },
+  run: async ({ platform, size, random }) => {
+    const shop = await platform.openShop({ credits: size.jobs })
+    const workers = await platform.startWorkers(3, { DRAIN_SECONDS: String(GRACE_SECONDS - 10) })
+    const violations: string[] = []
+    const ends: number[] = []
+    for (let stop = 0; stop < size.stops; stop++) {
+      for (let job = 0; job < size.jobs / size.stops; job++) await shop.order({ pictureMs: random.between(100, 600) })
+      await workers.whole()
+      const busy = await until(() => findBusy(platform.database, workers.members))
+      const told = new Date()
+      const code = await workers.terminate(busy.worker)
+      ends.push((Date.now() - told.getTime()) / 1000)
+      if (code !== 0) violations.push(`a worker ended with ${code}`)
+      const taken = await countStarts(platform.database, nameOf(busy.worker), told)
+      if (taken > 0) violations.push(`a worker took ${taken} jobs after it was told to stop`)
+    }
+    await platform.settle()
+    await workers.stop()
+    const repeated = await countRepeated(platform.database, shop.accepted)
+    const slowest = Math.max(...ends)
+    if (slowest > GRACE_SECONDS) violations.push(`a worker took ${slowest} s to stop`)
+    if (repeated > 0) violations.push(`${repeated} jobs were run again`)
+    return {
+      accepted: shop.accepted,
+      injected: { stops: size.stops },
+      measured: { 'slowest stop s': slowest, repeated },
+      violations,
+    }
+  },
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TestProgram } from '../../support/process.ts'
+
+/** Several processes of one program. */
+export interface Fleet {
+  /** Those that run now. */
+  readonly members: readonly TestProgram[]
+  /** Ends one as `kill -9` does and starts another in its place. Resolves when the first is gone. */
+  kill(member: TestProgram): Promise<void>
+  /** Tells one to stop, waits until it has, and starts another in its place. Returns its exit code. */
+  terminate(member: TestProgram): Promise<number | null>
+  /** Resolves when as many run as should. */
+  whole(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Whoever ends without being told to is replaced as well. */
+export async function startFleet(launch: () => Promise<TestProgram>, size: number): Promise<Fleet> {
+  const members: TestProgram[] = []
+  const launches = new Set<Promise<void>>()
+  let stopped = false
+
+  const remove = (member: TestProgram) => {
+    const place = members.indexOf(member)
+    if (place >= 0) members.splice(place, 1)
+    return place >= 0
+  }
+  const add = () => {
+    const launched = begin().finally(() => launches.delete(launched))
+    launches.add(launched)
+    return launched
+  }
+  async function begin(): Promise<void> {
+    if (stopped) return
+    const member = await launch()
+    if (stopped) await member.end('SIGKILL')
+    else members.push(member)
+    member.ended.then(() => {
+      if (remove(member)) add().catch(() => {})
+    })
+  }
+  await Promise.all(Array.from({ length: size }, add))
+
+  return {
+    members,
+    kill: async (member) => {
+      if (!remove(member)) return
+      await member.end('SIGKILL')
+      add().catch(() => {})
+    },
+    terminate: async (member) => {
+      if (!remove(member)) return null
+      add().catch(() => {})
+      return member.end('SIGTERM')
+    },
+    whole: async () => {
+      while (members.length < size) await Promise.race([...launches, sleep(50)])
+    },
+    stop: async () => {
+      stopped = true
+      await Promise.allSettled(launches)
+      await Promise.all(members.splice(0).map((member) => member.end('SIGKILL')))
+    },
+  }
+}

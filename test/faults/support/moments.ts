@@ -1,0 +1,73 @@
+import { hostname } from 'node:os'
+import { type Database, rowType, sql } from '../../../api/shared/database.ts'
+import { Type } from '../../../api/shared/schema.ts'
+import type { TestProgram } from '../../support/process.ts'
+
+const InHand = rowType(Type.Object({ id: Type.String(), attempt: Type.Integer(), worker: Type.String() }))
+const Count = rowType(Type.Object({ count: Type.Integer() }))
+const Seconds = rowType(Type.Object({ seconds: Type.Union([Type.Number(), Type.Null()]) }))
+
+/** An attempt that a worker has in hand. */
+export interface Attempt {
+  readonly id: string
+  readonly attempt: number
+}
+
+/** By which name a worker signs what it takes. */
+export function nameOf(worker: TestProgram): string {
+  return `${hostname()}-${worker.pid}`
+}
+
+/** What the workers have in hand now, by worker. */
+export async function findInHand(database: Database): Promise<Map<string, Attempt>> {
+  const rows = await database.any(sql.type(InHand)`
+    select id, attempt, worker from generations where status = 'PROCESSING'`)
+  return new Map(rows.map(({ worker, ...attempt }) => [worker, attempt]))
+}
+
+/** A worker that has something in hand now; null when none has. */
+export async function findBusy(
+  database: Database,
+  members: readonly TestProgram[],
+): Promise<{ worker: TestProgram; inHand: Attempt } | null> {
+  const all = await findInHand(database)
+  for (const worker of members) {
+    const inHand = all.get(nameOf(worker))
+    if (inHand) return { worker, inHand }
+  }
+  return null
+}
+
+/** How many of these generations took more than one attempt. */
+export function countRepeated(database: Database, ids: readonly string[]): Promise<number> {
+  return database.oneFirst(sql.type(Count)`
+    select count(*) as count from generations where attempt > 1 and id = any(${sql.array([...ids], 'text')})`)
+}
+
+/** How many of these generations failed. */
+export function countFailed(database: Database, ids: readonly string[]): Promise<number> {
+  return database.oneFirst(sql.type(Count)`
+    select count(*) as count from generations where status = 'FAILED' and id = any(${sql.array([...ids], 'text')})`)
+}
+
+/** Seconds from the moment until an attempt after this one was started; null when none was. */
+export function secondsUntilNext(database: Database, { id, attempt }: Attempt, moment: Date): Promise<number | null> {
+  return database.oneFirst(sql.type(Seconds)`
+    select extract(epoch from min(at) - ${moment.toISOString()}::timestamptz)::float8 as seconds from history
+    where generation_id = ${id} and attempt > ${attempt} and status = 'PROCESSING'`)
+}
+
+/** How many attempts a worker started after the moment. */
+export function countStarts(database: Database, worker: string, after: Date): Promise<number> {
+  return database.oneFirst(sql.type(Count)`
+    select count(*) as count from (
+      select min(at) as started from history where worker = ${worker} and status = 'PROCESSING'
+      group by generation_id, attempt
+    ) as starts where started > ${after.toISOString()}::timestamptz`)
+}
+
+/** The value that so many of a hundred do not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0
+}

@@ -1,0 +1,31 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A shop's pictures of its garments. How long one takes to come is how long a try-on with it lasts at least. */
+export interface Pictures {
+  readonly port: number
+  /** The address of a picture that nobody has fetched before. */
+  next(ms: number): string
+  close(): void
+}
+
+export async function servePictures(picture: Uint8Array): Promise<Pictures> {
+  const server = createServer(async (request, response) => {
+    const ms = Number(new URL(request.url ?? '/', 'http://pictures').searchParams.get('ms'))
+    await sleep(ms)
+    response.writeHead(200, { 'content-type': 'image/jpeg' }).end(picture)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  let served = 0
+  return {
+    port,
+    next: (ms) => `http://127.0.0.1:${port}/garment-${served++}.jpg?ms=${ms}`,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

@@ -1,0 +1,138 @@
+import { glob } from 'node:fs/promises'
+import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database.ts'
+import { encodeImage } from '../../../api/shared/image.ts'
+import { Type } from '../../../api/shared/schema.ts'
+import { createFileStorage } from '../../../api/shared/storage/file.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { type OwnPostgres, startOwnPostgres } from '../../support/postgres.ts'
+import { startProgram, type TestProgram } from '../../support/process.ts'
+import { type OwnRedis, startOwnRedis } from '../../support/redis.ts'
+import { requestService } from '../../support/request-service.ts'
+import { until } from '../../support/until.ts'
+import { type Fleet, startFleet } from './fleet.ts'
+import { recordHistory } from './history.ts'
+import type { World } from './invariants.ts'
+import { type Pictures, servePictures } from './pictures.ts'
+import { useQuickEngine } from './quick-engine.ts'
+import type { Random } from './random.ts'
+import { openShop, type Shop } from './shop.ts'
+import { createLink, type Link } from './tcp-proxy.ts'
+
+/** Who talks to whom. */
+export const LINKS = ['api-postgres', 'api-redis', 'worker-postgres', 'worker-redis'] as const
+export type LinkName = (typeof LINKS)[number]
+
+/** A whole installation on real processes. Whatever an API or a worker says to another process goes over a link. */
+export interface Platform extends World {
+  /** Connected past all links. */
+  readonly database: Database
+  readonly postgres: OwnPostgres
+  readonly redis: OwnRedis
+  readonly links: Readonly<Record<LinkName, Link>>
+  readonly pictures: Pictures
+  readonly replicas: Fleet
+  /** Workers, each dead one replaced at once. They are stopped at the end of the scenario. */
+  startWorkers(size: number, env?: Readonly<Record<string, string>>): Promise<Fleet>
+  /** An account with credits, its photo, and what it asked for. */
+  openShop(options: { credits: number }): Promise<Shop>
+  /** Resolves when all that was accepted has ended. */
+  settle(): Promise<void>
+  /** What the processes wrote that nobody should have to read: crashes and rejections that nobody handled. */
+  outbursts(): string[]
+  stop(): Promise<void>
+}
+
+export interface PlatformOptions {
+  readonly random: Random
+  /** API replicas. */
+  readonly replicas?: number
+  /** Of all programs. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export async function startPlatform({ random, replicas: size = 2, env = {} }: PlatformOptions): Promise<Platform> {
+  const undo = new AsyncDisposableStack()
+  const [postgres, redis, folder] = await Promise.all([
+    startOwnPostgres(),
+    startOwnRedis(),
+    requestService('folder', null),
+  ])
+  undo.defer(() => postgres.crash())
+  undo.defer(() => redis.kill())
+  const database = createDatabase(postgres.url, { poolSize: 4, statementSeconds: 60 })
+  undo.defer(() => database.end())
+  await useQuickEngine(database)
+  await recordHistory(database)
+  const picture = await encodeImage(GREY, { format: 'jpeg' })
+  const pictures = await servePictures(picture)
+  undo.defer(() => pictures.close())
+
+  const links = {} as Record<LinkName, Link>
+  for (const name of LINKS) {
+    links[name] = await createLink(portOf(name.endsWith('redis') ? redis.url : postgres.url), random)
+    undo.defer(() => links[name].close())
+  }
+  const envOf = (program: 'api' | 'worker') => ({
+    DATABASE_URL: over(postgres.url, links[`${program}-postgres`]),
+    REDIS_URL: over(redis.url, links[`${program}-redis`]),
+    STORAGE_URL: `file:${folder.path}`,
+    FETCH_ALLOW_CIDRS: '127.0.0.0/8',
+    FETCH_ALLOW_PORTS: `80,443,${pictures.port}`,
+    LOG_LEVEL: 'warn',
+    ...env,
+  })
+  const programs: TestProgram[] = []
+  const launch =
+    (program: 'api' | 'worker', more: Readonly<Record<string, string>> = {}) =>
+    async () => {
+      const started = await startProgram(program, { ...envOf(program), ...more })
+      programs.push(started)
+      return started
+    }
+  const replicas = await startFleet(launch('api'), size)
+  undo.defer(() => replicas.stop())
+  const storage = createFileStorage({ root: folder.path, publicUrl: 'http://127.0.0.1', signingSecret: 'unused' })
+
+  const platform: Platform = {
+    ...{ database, storage, postgres, redis, links, pictures, replicas },
+    startWorkers: async (count, more = {}) => {
+      const fleet = await startFleet(launch('worker', { ENGINES: 'mock', ...more }), count)
+      undo.defer(() => fleet.stop())
+      return fleet
+    },
+    openShop: async ({ credits }) => {
+      const account = await createAccounts(database).insert({ name: 'Shop', email: null, credits, settings: PLENTY })
+      return openShop({ account, platform, picture })
+    },
+    settle: async () => {
+      await until(async () => {
+        const open = await database.oneFirst(sql.type(Count)`
+          select count(*) as count from generations where status in ('PENDING', 'PROCESSING')`)
+        return open === 0
+      })
+    },
+    listResults: async () => {
+      const found: string[] = []
+      for await (const path of glob('results/*/*', { cwd: folder.path })) found.push(path)
+      return found
+    },
+    outbursts: () => programs.flatMap((program) => program.output().match(OUTBURST) ?? []),
+    stop: () => undo.disposeAsync(),
+  }
+  return platform
+}
+
+const Count = rowType(Type.Object({ count: Type.Integer() }))
+const PLENTY = { writesPerMinute: 1_000_000, readsPerMinute: 1_000_000 }
+const GREY = { width: 80, height: 100, channels: 3 as const, data: new Uint8Array(80 * 100 * 3).fill(127) }
+const OUTBURST = /^.*(?:uncaught exception|unhandled rejection).*$/gm
+
+function portOf(url: string): number {
+  return Number(new URL(url).port)
+}
+
+function over(url: string, link: Link): string {
+  const changed = new URL(url)
+  changed.port = String(link.port)
+  return changed.href
+}

@@ -1,0 +1,92 @@
+import { formOf } from '../../support/drape.ts'
+import type { Platform } from './platform.ts'
+
+/** What became of one request. */
+export interface Order {
+  /** Null when it was refused or nobody answered. */
+  readonly generationId: string | null
+  /** Null when nobody answered. */
+  readonly status: number | null
+  readonly code: string | null
+  readonly ms: number
+}
+
+export interface OrderOptions {
+  /** How long the garment's picture takes to come. */
+  readonly pictureMs?: number
+  readonly product?: Readonly<Record<string, unknown>>
+  readonly idempotencyKey?: string
+  readonly deadlineSeconds?: number
+}
+
+/** A caller with an account, who remembers what was promised. */
+export interface Shop {
+  readonly accountId: string
+  readonly orders: readonly Order[]
+  /** The ids of all that was accepted. */
+  readonly accepted: readonly string[]
+  /** Asks a replica, one after the other, for a try-on. Never throws. */
+  order(options?: OrderOptions): Promise<Order>
+}
+
+/** A caller does not wait longer. */
+const PATIENCE_MS = 30_000
+
+export async function openShop({
+  account,
+  platform,
+  picture,
+}: {
+  account: { readonly id: string; readonly apiKey: string }
+  platform: Pick<Platform, 'replicas' | 'pictures'>
+  picture: Uint8Array
+}): Promise<Shop> {
+  const { replicas, pictures } = platform
+  const orders: Order[] = []
+  let turn = 0
+  const post = async (path: string, body: FormData | string, headers: Readonly<Record<string, string>> = {}) => {
+    const replica = replicas.members[turn++ % replicas.members.length]
+    const response = await fetch(`${replica?.url}/tryon/v1${path}`, {
+      method: 'POST',
+      body,
+      headers: { 'x-api-key': account.apiKey, ...headers },
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  const form = formOf(undefined, { file: picture })
+  form.set('crop', 'false')
+  const { body: photo } = await post('/images/upload', form)
+
+  return {
+    accountId: account.id,
+    orders,
+    get accepted() {
+      return orders.map(({ generationId }) => generationId).filter((id) => id !== null)
+    },
+    order: async ({ pictureMs = 0, product, idempotencyKey, deadlineSeconds = 600 } = {}) => {
+      const body = JSON.stringify({
+        products: [product ?? { images: [{ source: { url: pictures.next(pictureMs) } }] }],
+        person: { image: { source: { id: photo.imageId } } },
+        output: { deadlineSeconds },
+      })
+      const headers = {
+        'content-type': 'application/json',
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      }
+      const started = performance.now()
+      const answer = await post('/try-on', body, headers).catch(() => ({
+        status: null,
+        body: {} as Record<string, unknown>,
+      }))
+      const order = {
+        generationId: answer.status === 201 ? String(answer.body.generationId) : null,
+        status: answer.status,
+        code: typeof answer.body.code === 'string' ? answer.body.code : null,
+        ms: performance.now() - started,
+      }
+      orders.push(order)
+      return order
+    },
+  }
+}
