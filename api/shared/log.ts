@@ -10,7 +10,12 @@ export type Log = Pick<ReturnType<typeof pino>, 'fatal' | 'error' | 'warn' | 'in
  * together are written together, up to a tenth of a second later. Within a span they carry its `trace_id` and `span_id`.
  */
 export function createLog({ process: name, level }: { process: string; level: string }): Log {
-  const lines = pino.destination({ dest: process.stdout.fd, minLength: TOGETHER_BYTES, periodicFlush: TOGETHER_MS })
+  const lines = pino.destination({
+    dest: process.stdout.fd,
+    sync: false,
+    minLength: TOGETHER_BYTES,
+    periodicFlush: TOGETHER_MS,
+  })
   process.on('exit', () => lines.flushSync())
   const options: LoggerOptions = {
     level,
@@ -26,5 +31,5 @@ export function createLog({ process: name, level }: { process: string; level: st
   return pino(options, lines)
 }
 
-const TOGETHER_BYTES = 4096
+const TOGETHER_BYTES = 8192
 const TOGETHER_MS = 100
