@@ -6,6 +6,7 @@ const ImageRow = Type.Object({
   id: Type.String(),
   accountId: Type.String(),
   objectKey: Type.String(),
+  externalUserId: Type.Union([Type.String(), Type.Null()]),
   width: Type.Integer(),
   height: Type.Integer(),
   cropMode: Type.Enum(['auto', 'none']),
@@ -47,8 +48,8 @@ export function createImages(database: Database) {
 
     find: (id: string): Promise<ImageRecord | null> =>
       database.maybeOne(sql.type(rowType(ImageRow))`
-        select id, account_id as "accountId", object_key as "objectKey", width, height, crop_mode as "cropMode", crop,
-          person_detected as "personDetected", warnings, expires_at as "expiresAt"
+        select id, account_id as "accountId", object_key as "objectKey", external_user_id as "externalUserId", width, height,
+          crop_mode as "cropMode", crop, person_detected as "personDetected", warnings, expires_at as "expiresAt"
         from images where id = ${id}`),
 
     /** Records the key of the cropped view, with the photo's owner and lifetime, before its bytes; false when the photo is gone. */

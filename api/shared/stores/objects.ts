@@ -5,7 +5,7 @@ export interface NewObject {
   readonly key: string
   readonly accountId: string
   readonly externalUserId: string | null
-  readonly kind: 'person' | 'product' | 'result' | 'logo'
+  readonly kind: 'person' | 'product' | 'result' | 'logo' | 'upload'
   /** When a sweep may delete it; null keeps it as long as something refers to it. */
   readonly expiresAt: Date | null
 }

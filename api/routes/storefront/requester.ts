@@ -1,0 +1,19 @@
+import { DrapeError } from '../../shared/errors.ts'
+import { shopperId } from '../../shopper.ts'
+import type { AppContext } from '../../state.ts'
+import type { AccountRecord } from '../../stores/accounts.ts'
+import type { ShopRecord } from '../../stores/shops.ts'
+
+export interface Requester {
+  readonly shop: ShopRecord
+  readonly account: AccountRecord
+  readonly shopperId: string
+}
+
+/** Who asks, by what the proxy of a shop has signed. Throws `PROXY_SIGNATURE_INVALID` on a route that no proxy guards. */
+export function requesterOf({ state: { shop, account, shopper } }: AppContext): Requester {
+  if (shop === null) {
+    throw new DrapeError('PROXY_SIGNATURE_INVALID', 'The request is not signed by the proxy of a shop.')
+  }
+  return { shop, account, shopperId: shopperId(shop.id, shopper) }
+}

@@ -1,0 +1,33 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** What a link to send an upload to is about, and until when (ms since 1970) it works. */
+interface UploadLink {
+  readonly uploadKey: string
+  readonly secret: string
+}
+
+/** The query of a link that lets whoever has it send the bytes of one upload. `expiresAt` in ms since 1970. */
+export function signUploadLink({ uploadKey, secret, expiresAt }: UploadLink & { readonly expiresAt: number }): string {
+  const expires = String(Math.floor(expiresAt / 1000))
+  return new URLSearchParams({ expires, signature: signatureOf({ uploadKey, secret }, expires) }).toString()
+}
+
+/** Whether the query was made by `signUploadLink` for this upload, and has not expired. `now` in ms since 1970. */
+export function isUploadLink({
+  uploadKey,
+  secret,
+  query,
+  now,
+}: UploadLink & { readonly query: URLSearchParams; readonly now: number }): boolean {
+  const expires = query.get('expires') ?? ''
+  const given = Buffer.from(query.get('signature') ?? '', 'latin1')
+  const expected = Buffer.from(signatureOf({ uploadKey, secret }, expires), 'latin1')
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false
+  return now < Number(expires) * 1000
+}
+
+function signatureOf({ uploadKey, secret }: UploadLink, expires: string): string {
+  // The first part keeps these signatures apart from others made with the same secret.
+  const signed = JSON.stringify(['upload-link', uploadKey, expires])
+  return createHmac('sha256', secret).update(signed).digest('base64url')
+}

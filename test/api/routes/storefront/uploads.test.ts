@@ -1,0 +1,372 @@
+import { request as openRequest } from 'node:http'
+import { text } from 'node:stream/consumers'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sweep } from '../../../../api/retention.ts'
+import { sql } from '../../../../api/shared/database.ts'
+import { createStorage, type ObjectStorage } from '../../../../api/shared/storage/storage.ts'
+import { createIdempotencyKeys } from '../../../../api/stores/idempotency.ts'
+import { createProxyNonces } from '../../../../api/stores/proxy-nonces.ts'
+import { createRetention } from '../../../../api/stores/retention.ts'
+import { createShops } from '../../../../api/stores/shops.ts'
+import { signUploadLink } from '../../../../api/upload-link.ts'
+import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { startProgram, type TestProgram } from '../../../support/process.ts'
+import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+
+const MAX_BYTES = 10 * 1024 * 1024
+const SECRET = 'a secret of the upload tests'
+
+describe('uploads of shoppers', () => {
+  let drape: Drape
+  let shop: TestShop
+  let sister: TestShop
+  let storage: ObjectStorage
+  let replica: TestProgram
+  let photo: Buffer
+
+  beforeAll(async () => {
+    drape = await startDrape({ env: { SIGNING_SECRET: SECRET } })
+    shop = await createDevelopmentShop(drape)
+    sister = await createDevelopmentShop(drape, 'sister.test')
+    storage = createStorage(drape.env.STORAGE_URL, { publicUrl: drape.api.url, signingSecret: SECRET })
+    replica = await startProgram('api', { ...drape.env, PUBLIC_URL: drape.api.url })
+    await drape.startWorker()
+    photo = await readSample('persons/down-half-teal.jpg')
+  })
+  afterAll(async () => {
+    await replica.end()
+    await drape.stop()
+  })
+
+  let shoppers = 0
+  /** The headers of a shopper who has sent nothing before. */
+  const newShopper = ({ headers }: TestShop = shop) => ({
+    ...headers,
+    'x-service-anonymous-id': `anon_shopper-${shoppers++}`,
+  })
+  const post = (path: string, headers: Record<string, string>, body?: unknown) =>
+    drape.call('POST', `/public/${path}`, { headers, body, key: null })
+  const prepare = async (headers: Record<string, string>) => {
+    const answer = await post('prepare-upload', headers)
+    expect(answer.status).toBe(200)
+    return answer.body as { uploadUrl: string; uploadKey: string }
+  }
+  const complete = (headers: Record<string, string>, uploadKey: unknown) =>
+    post('upload-complete', headers, { uploadKey })
+  const put = (url: string, body: Uint8Array | ReadableStream, headers: Record<string, string> = {}) =>
+    fetch(url, {
+      method: 'PUT',
+      body: body as RequestInit['body'],
+      headers,
+      ...(body instanceof ReadableStream && { duplex: 'half' }),
+    })
+  const send = async (headers: Record<string, string>, bytes: Uint8Array) => {
+    const upload = await prepare(headers)
+    expect((await put(upload.uploadUrl, bytes)).status).toBe(200)
+    return upload
+  }
+  const refusalOf = async (response: Response) => ({
+    status: response.status,
+    code: ((await response.json()) as { code: string }).code,
+  })
+  const objectOf = (uploadKey: string) => `uploads/${uploadKey.slice(4)}.bin`
+  const sizeOf = async (url: string) => {
+    const { width, height } = await sharp(Buffer.from(await (await fetch(url)).arrayBuffer())).metadata()
+    return { width, height }
+  }
+  const countObjects = () =>
+    drape.database.oneFirst(sql.unsafe`select count(*)::int as n from objects where kind = 'person'`)
+
+  it('go straight to their link, become a photo of the shopper, and leave no raw bytes behind', async () => {
+    const headers = newShopper()
+    const { uploadUrl, uploadKey } = await prepare(headers)
+    expect(uploadUrl.startsWith(`${drape.api.url}/`)).toBe(true)
+    const received = await put(uploadUrl, photo, { 'content-type': 'text/html' })
+    expect({ status: received.status, body: await received.json() }).toEqual({ status: 200, body: { uploadKey } })
+    expect((await storage.get(objectOf(uploadKey)))?.equals(photo)).toBe(true)
+
+    const answer = await complete(headers, uploadKey)
+    expect(answer).toMatchObject({
+      status: 201,
+      body: { fileId: expect.stringMatching(/^img_/), message: expect.any(String) },
+    })
+    // The worker has cropped it 4:5, as for an upload of the server API.
+    const { width = 0, height = 1 } = await sizeOf(answer.body.fileUrl)
+    expect(width / height).toBeCloseTo(4 / 5, 2)
+    expect(await storage.exists(objectOf(uploadKey))).toBe(false)
+    const row = await drape.database.one(sql.unsafe`
+      select account_id as "accountId", external_user_id as "externalUserId", crop_mode as crop
+      from images where id = ${answer.body.fileId}`)
+    const externalUserId = `${shop.id}:browser:${headers['x-service-anonymous-id']}`
+    expect(row).toEqual({ accountId: drape.accountId, externalUserId, crop: 'auto' })
+  })
+
+  it('are complete once, however often that is said, also at the same time', async () => {
+    const headers = newShopper()
+    const { uploadKey } = await send(headers, photo)
+    const before = await countObjects()
+    const answers = await Promise.all(Array.from({ length: 5 }, () => complete(headers, uploadKey)))
+    const again = await complete(headers, uploadKey)
+    expect(again.status).toBe(200)
+    for (const { status, body } of answers) {
+      expect([200, 201]).toContain(status)
+      expect(body.fileId).toBe(again.body.fileId)
+    }
+    // The photo and its cropped view.
+    expect(Number(await countObjects()) - Number(before)).toBe(2)
+    expect((await fetch(again.body.fileUrl)).status).toBe(200)
+  })
+
+  it('through the proxy of the shop give the same answer', async () => {
+    const headers = newShopper()
+    const answer = await post('upload-image', headers, formOf(undefined, { file: photo }))
+    expect(answer).toMatchObject({ status: 201, body: { fileId: expect.stringMatching(/^img_/) } })
+    expect((await fetch(answer.body.fileUrl)).status).toBe(200)
+    const missing = await post('upload-image', headers, formOf(undefined, { photo }))
+    expect(missing).toMatchObject({ status: 400, body: { code: 'FILE_REQUIRED' } })
+  })
+
+  it('sent again to the same link take the place of the first, until they are complete', async () => {
+    const headers = newShopper()
+    const { uploadUrl, uploadKey } = await send(headers, Buffer.from('not yet a picture'))
+    expect(await complete(headers, uploadKey)).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_IMAGE_TYPE' } })
+    expect((await put(uploadUrl, photo)).status).toBe(200)
+    const { status, body } = await complete(headers, uploadKey)
+    expect(status).toBe(201)
+    const late = await put(uploadUrl, photo)
+    expect(await refusalOf(late)).toEqual({ status: 404, code: 'UPLOAD_NOT_FOUND' })
+    expect(await storage.exists(objectOf(uploadKey))).toBe(false)
+    expect((await complete(headers, uploadKey)).body.fileId).toBe(body.fileId)
+  })
+
+  describe('are refused', () => {
+    it.each([
+      ['nothing', Buffer.alloc(0), 'INVALID_IMAGE'],
+      ['three bytes', Buffer.from([0xff, 0xd8, 0xff]), 'INVALID_IMAGE'],
+      ['text', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'), 'UNSUPPORTED_IMAGE_TYPE'],
+    ])('when they are %s, whichever way they came', async (_, bytes, code) => {
+      const headers = newShopper()
+      const { uploadKey } = await send(headers, bytes)
+      expect(await complete(headers, uploadKey)).toMatchObject({ status: 400, body: { code, status: 400 } })
+      const form = formOf(undefined, { file: bytes })
+      expect(await post('upload-image', headers, form)).toMatchObject({ status: 400, body: { code } })
+    })
+
+    it('when half of the picture is missing', async () => {
+      const headers = newShopper()
+      const { uploadKey } = await send(headers, photo.subarray(0, photo.length / 2))
+      expect(await complete(headers, uploadKey)).toMatchObject({ status: 400, body: { code: 'INVALID_IMAGE' } })
+    })
+
+    it.each([undefined, 5, '', 'upl_', 'upl_../../secret', 'img_0', '%00'])('by the key %j', async (uploadKey) => {
+      const { status, body } = await complete(newShopper(), uploadKey)
+      expect([400, 404]).toContain(status)
+      expect(['VALIDATION_FAILED', 'UPLOAD_NOT_FOUND']).toContain(body.code)
+    })
+
+    it('when no bytes have come', async () => {
+      const headers = newShopper()
+      const { uploadKey } = await prepare(headers)
+      expect(await complete(headers, uploadKey)).toMatchObject({ status: 404, body: { code: 'UPLOAD_NOT_FOUND' } })
+    })
+
+    it('to another shop, before and after they are complete', async () => {
+      const headers = newShopper()
+      const { uploadKey } = await send(headers, photo)
+      const stranger = newShopper(sister)
+      const refused = { status: 404, body: { code: 'UPLOAD_NOT_FOUND' } }
+      expect(await complete(stranger, uploadKey)).toMatchObject(refused)
+      expect((await complete(headers, uploadKey)).status).toBe(201)
+      expect(await complete(stranger, uploadKey)).toMatchObject(refused)
+    })
+
+    it('without a shop', async () => {
+      const refused = { status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } }
+      expect(await post('prepare-upload', {})).toMatchObject(refused)
+      expect(await post('upload-complete', { 'x-drape-shop': 'nobody.test' }, { uploadKey: 'a' })).toMatchObject(
+        refused,
+      )
+      expect(await post('upload-image', {}, formOf(undefined, { file: photo }))).toMatchObject(refused)
+    })
+  })
+
+  describe('by their link', () => {
+    it('have 10 MB to the byte', async () => {
+      const headers = newShopper()
+      const { uploadKey } = await send(headers, Buffer.alloc(MAX_BYTES, 1))
+      expect(await storage.exists(objectOf(uploadKey))).toBe(true)
+      const { uploadUrl, uploadKey: larger } = await prepare(headers)
+      const refused = await put(uploadUrl, Buffer.alloc(MAX_BYTES + 1, 1))
+      expect(await refusalOf(refused)).toEqual({
+        status: 413,
+        code: 'FILE_TOO_LARGE',
+      })
+      expect(await storage.exists(objectOf(larger))).toBe(false)
+    })
+
+    it('are counted when nobody says how long they are', async () => {
+      const { uploadUrl, uploadKey } = await prepare(newShopper())
+      let sent = 0
+      const endless = new ReadableStream({
+        pull: (controller) => {
+          sent += 65_536
+          controller.enqueue(new Uint8Array(65_536))
+          if (sent > 2 * MAX_BYTES) controller.close()
+        },
+      })
+      const refused = await put(uploadUrl, endless)
+      expect(await refusalOf(refused)).toEqual({
+        status: 413,
+        code: 'FILE_TOO_LARGE',
+      })
+      expect(await storage.exists(objectOf(uploadKey))).toBe(false)
+    })
+
+    it('need the very link, and in time', async () => {
+      const { uploadUrl, uploadKey } = await prepare(newShopper())
+      const { uploadKey: other } = await prepare(newShopper())
+      const past = signUploadLink({ uploadKey, secret: SECRET, expiresAt: Date.now() - 1000 })
+      const forged = signUploadLink({ uploadKey, secret: 'another secret altogether', expiresAt: Date.now() + 60_000 })
+      const flipped = uploadUrl.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+      const url = new URL(uploadUrl)
+      url.searchParams.set('expires', String(Number(url.searchParams.get('expires')) + 60))
+      const path = uploadUrl.split('?')[0]
+      for (const link of [
+        path,
+        `${path}?${past}`,
+        `${path}?${forged}`,
+        flipped,
+        url.href,
+        uploadUrl.replace(uploadKey, other),
+        uploadUrl.replace(uploadKey, 'upl_x'),
+      ]) {
+        const refused = await put(link, photo)
+        expect(await refusalOf(refused)).toEqual({
+          status: 403,
+          code: 'FORBIDDEN',
+        })
+      }
+      expect(await storage.exists(objectOf(uploadKey))).toBe(false)
+      expect((await put(uploadUrl, photo)).status).toBe(200)
+    })
+
+    it('work for 15 minutes and at any replica', async () => {
+      const { uploadUrl } = await prepare(newShopper())
+      const seconds = Number(new URL(uploadUrl).searchParams.get('expires')) - Date.now() / 1000
+      expect(seconds).toBeGreaterThan(14 * 60)
+      expect(seconds).toBeLessThanOrEqual(15 * 60)
+      expect((await put(uploadUrl.replace(drape.api.url, replica.url), photo)).status).toBe(200)
+    })
+
+    it('leave nothing when their sender hangs up in the middle', async () => {
+      const { uploadUrl, uploadKey } = await prepare(newShopper())
+      const sending = openRequest(uploadUrl, { method: 'PUT', headers: { 'content-length': photo.length } })
+      sending.on('error', () => {})
+      await new Promise((resolve) => sending.write(photo.subarray(0, 10_000), resolve))
+      sending.destroy()
+      expect((await put(uploadUrl, photo)).status).toBe(200)
+      expect((await storage.get(objectOf(uploadKey)))?.equals(photo)).toBe(true)
+    })
+
+    it('open to the pages of any shop', async () => {
+      const { uploadUrl } = await prepare(newShopper())
+      const asked = await fetch(uploadUrl, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://shop.example', 'access-control-request-method': 'PUT' },
+      })
+      expect(asked.headers.get('access-control-allow-origin')).toBe('*')
+      expect(asked.headers.get('access-control-allow-methods')).toContain('PUT')
+    })
+  })
+
+  it('that are abandoned are swept', async () => {
+    const { uploadUrl, uploadKey } = await send(newShopper(), photo)
+    const left = await drape.database.oneFirst(sql.unsafe`
+      select extract(epoch from expires_at - now())::int as n from objects where key = ${objectOf(uploadKey)}`)
+    expect(left).toBeLessThanOrEqual(3600)
+    await drape.database.query(sql.unsafe`
+      update objects set expires_at = now() - interval '1 second' where key = ${objectOf(uploadKey)}`)
+    await sweep({
+      retention: createRetention(drape.database),
+      keys: createIdempotencyKeys(drape.database),
+      nonces: createProxyNonces(drape.database),
+      storage,
+    })
+    expect(await storage.exists(objectOf(uploadKey))).toBe(false)
+    expect((await put(uploadUrl, photo)).status).toBe(404)
+    expect(await storage.exists(objectOf(uploadKey))).toBe(false)
+  })
+
+  it('are erased with their shopper, raw bytes too', async () => {
+    const headers = newShopper()
+    const done = await send(headers, photo)
+    const { body } = await complete(headers, done.uploadKey)
+    const raw = await send(headers, photo)
+    const customer = encodeURIComponent(`${shop.id}:browser:${headers['x-service-anonymous-id']}`)
+    expect((await drape.call('DELETE', `/tryon/v1/customers/${customer}`)).status).toBe(204)
+    expect(await storage.exists(objectOf(raw.uploadKey))).toBe(false)
+    expect((await fetch(body.fileUrl)).status).toBe(404)
+    for (const { uploadKey } of [done, raw]) {
+      expect(await complete(headers, uploadKey)).toMatchObject({ status: 404, body: { code: 'UPLOAD_NOT_FOUND' } })
+    }
+    expect((await put(raw.uploadUrl, photo)).status).toBe(404)
+  })
+
+  it('of an account end with its window', async () => {
+    const headers = newShopper()
+    const { body } = await post('upload-image', headers, formOf(undefined, { file: photo }))
+    const days = await drape.database.oneFirst(sql.unsafe`
+      select round(extract(epoch from expires_at - created_at) / 86400)::int as n from images where id = ${body.fileId}`)
+    expect(days).toBe(7)
+  })
+
+  describe('are ten in five minutes', () => {
+    it('of a shopper, both ways together and at all replicas', async () => {
+      const headers = newShopper()
+      const ask = (i: number) => {
+        const base = i % 2 === 0 ? drape.api.url : replica.url
+        const isForm = i % 3 === 0
+        return fetch(`${base}/public/${isForm ? 'upload-image' : 'prepare-upload'}`, {
+          method: 'POST',
+          headers,
+          ...(isForm && { body: formOf(undefined, { file: Buffer.from('no picture at all') }) }),
+        })
+      }
+      const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => ask(i)))
+      const refused = answers.filter(({ status }) => status === 429)
+      expect(refused).toHaveLength(14)
+      for (const answer of refused) {
+        const seconds = Number(answer.headers.get('retry-after'))
+        expect(seconds).toBeGreaterThan(0)
+        expect(seconds).toBeLessThanOrEqual(300)
+        expect(await answer.json()).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', status: 429 })
+      }
+      await prepare(newShopper())
+      await prepare({ ...newShopper(sister), 'x-service-anonymous-id': headers['x-service-anonymous-id'] })
+    })
+
+    it('of a link', async () => {
+      const { uploadUrl } = await prepare(newShopper())
+      const statuses: number[] = []
+      for (let i = 0; i < 11; i++) {
+        const answer = await put(uploadUrl, Buffer.from('x'))
+        await text(answer.body as never)
+        statuses.push(answer.status)
+      }
+      expect(statuses).toEqual([...Array(10).fill(200), 429])
+    })
+  })
+
+  it('belong to shops that are found anew', async () => {
+    const { id } = await createShops(drape.database).insert({
+      accountId: drape.accountId,
+      platform: 'development',
+      domain: 'third.test',
+    })
+    const { body } = await post('prepare-upload', { 'x-drape-shop': 'THIRD.test' })
+    const owner = await drape.database.oneFirst(sql.unsafe`
+      select external_user_id from objects where key = ${objectOf(body.uploadKey)}`)
+    expect(owner).toMatch(new RegExp(`^${id}:address:`))
+  })
+})
