@@ -1,0 +1,291 @@
+import { randomBytes } from 'node:crypto'
+import { request } from 'node:http'
+import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { downloadName } from '../../../../api/routes/storefront/download-name.ts'
+import { sql } from '../../../../api/shared/database.ts'
+import { createObjects } from '../../../../api/shared/stores/objects.ts'
+import { completeForShop, storageOf } from '../../../support/completed.ts'
+import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
+import { startProgram } from '../../../support/process.ts'
+import { startS3Server } from '../../../support/s3-server.ts'
+import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+
+describe('downloading a picture', () => {
+  let drape: Drape
+  let shop: TestShop
+  let picture: Buffer
+  let url: string
+  let resultKey: string
+
+  beforeAll(async () => {
+    picture = await readSample('persons/down-half-teal.jpg')
+    drape = await startDrape()
+    shop = await createDevelopmentShop(drape)
+    resultKey = (await completeForShop(drape, { shopId: shop.id, picture })).resultKey
+    url = `${drape.api.url}/objects/${resultKey}`
+  })
+  afterAll(() => drape.stop())
+
+  const pathOf = (query: Record<string, string>) => `/public/download-image?${new URLSearchParams(query)}`
+  const download = (query: Record<string, string>, headers = shop.headers) =>
+    fetch(`${drape.api.url}${pathOf(query)}`, { headers })
+  const refusal = (query: Record<string, string>, headers = shop.headers) =>
+    drape.call('GET', pathOf(query), { key: null, headers })
+  /** Stores bytes as the API would, and gives their address. */
+  const store = async (object: Partial<Parameters<ReturnType<typeof createObjects>['insert']>[0]>) => {
+    const { kind = 'person', accountId = drape.accountId, externalUserId = null, expiresAt = null } = object
+    const key = object.key ?? `persons/${accountId}/${uuidv7()}.png`
+    await createObjects(drape.database).insert({ key, accountId, externalUserId, kind, expiresAt })
+    const contentType = key.endsWith('.bin') ? 'application/octet-stream' : 'image/png'
+    await storageOf(drape).put(key, picture, { contentType })
+    return `${drape.api.url}/objects/${key}`
+  }
+
+  it('gives the bytes as a file, with their type and length', async () => {
+    const answer = await download({ url })
+    expect(answer.status).toBe(200)
+    expect(Buffer.from(await answer.arrayBuffer()).equals(picture)).toBe(true)
+    const { headers } = answer
+    expect(headers.get('content-type')).toBe('image/jpeg')
+    expect(headers.get('content-length')).toBe(String(picture.length))
+    expect(headers.get('content-disposition')).toMatch(/^attachment; filename="Drape - Your Try On.jpg";/)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  it.each(['png', 'webp'] as const)('gives a result in %s as what it is', async (extension) => {
+    const { resultKey: key } = await completeForShop(drape, { shopId: shop.id, picture, extension })
+    const answer = await download({ url: `${drape.api.url}/objects/${key}`, filename: 'Coat.jpg' })
+    expect(answer.headers.get('content-type')).toBe(`image/${extension}`)
+    expect(answer.headers.get('content-disposition')).toContain(`filename="Coat.${extension}"`)
+  })
+
+  it('takes links that we have signed, also old ones', async () => {
+    const { body } = await drape.call('POST', '/public/share-generation', {
+      key: null,
+      headers: shop.headers,
+      body: { generationId: resultKey.match(/gen_[\w-]+(?=-1\.jpg)/)?.[0] },
+    })
+    const shared = await drape.call('GET', `/s/${body.shareToken}`, { headers: { accept: 'application/json' } })
+    const link = shared.body.generation.resultImageUrl as string
+    expect(link).toContain('signature=')
+    expect((await download({ url: link })).status).toBe(200)
+    expect((await download({ url: link.replace(/expires=\d+/, 'expires=1') })).status).toBe(200)
+  })
+
+  it('names the file after the product, whatever that is called, and keeps the header whole', async () => {
+    const answer = await download({ url, filename: `Mäntel "rot"\r\nSet-Cookie: a=1 ../../etc\u202egpj` })
+    expect(answer.headers.get('set-cookie')).toBeNull()
+    const disposition = answer.headers.get('content-disposition') ?? ''
+    expect(decodeURIComponent(disposition.split("UTF-8''")[1])).toBe(
+      'Drape - Your Try On - Mäntel rot Set-Cookie a1 etcgpj.jpg',
+    )
+    expect(disposition).toMatch(/^attachment; filename="[^"\\\p{Cc}]*"; filename\*=UTF-8''[\w%.~!-]+$/u)
+  })
+
+  it.each([
+    ['no address', {}],
+    ['an empty one', { url: '' }],
+    ['a text', { url: 'picture' }],
+    ['a path', { url: '/objects/results/a.jpg' }],
+    ['another scheme', { url: 'file:///etc/passwd' }],
+    ['a broken address', { url: 'http://[::1' }],
+  ])('refuses %s', async (_, query) => {
+    expect(await refusal(query as Record<string, string>)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', details: [{ path: 'url' }] },
+    })
+  })
+
+  it('refuses an address that is given twice', async () => {
+    const answer = await drape.call('GET', `${pathOf({ url })}&url=x`, { key: null, headers: shop.headers })
+    expect(answer.status).toBe(400)
+  })
+
+  it('fetches nothing from anywhere else', async () => {
+    const { origin } = new URL(url)
+    for (const foreign of [
+      'https://example.com/a.jpg',
+      `${origin.replace('127.0.0.1', '127.0.0.1.example.com')}/objects/${resultKey}`,
+      `http://a@${new URL(url).host}/objects/${resultKey}`,
+      `${origin}/objects/../objects/${resultKey}`,
+      `${origin}/objects/%2e%2e/${resultKey}`,
+      `${origin}/objects/results/../../../etc/passwd.jpg`,
+      `${origin}/tryon/v1/openapi.json`,
+      'http://169.254.169.254/latest/meta-data.jpg',
+    ]) {
+      expect(await refusal({ url: foreign }), foreign).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+    }
+  })
+
+  it('gives photos of the shop’s own shoppers, and nobody else’s', async () => {
+    const neighbour = await createDevelopmentShop(drape, 'neighbour.test')
+    const own = await store({ externalUserId: `${shop.id}:customer:1` })
+    expect((await download({ url: own })).status).toBe(200)
+    expect(await refusal({ url: own }, neighbour.headers)).toMatchObject({ status: 403 })
+    for (const externalUserId of [null, 'user-1', `${neighbour.id}:customer:1`]) {
+      expect(await refusal({ url: await store({ externalUserId }) })).toMatchObject({ status: 403 })
+    }
+  })
+
+  it('gives no product’s pictures, no logos and no raw uploads', async () => {
+    const externalUserId = `${shop.id}:customer:1`
+    for (const [kind, key] of [
+      ['product', `products/${drape.accountId}/a.png`],
+      ['logo', `logos/${drape.accountId}/a.png`],
+      ['upload', `uploads/${drape.accountId}/a.bin`],
+    ] as const) {
+      expect(await refusal({ url: await store({ kind, key, externalUserId }) }), kind).toMatchObject({ status: 403 })
+    }
+  })
+
+  it('gives nothing of another account', async () => {
+    const other = await drape.createAccount(10)
+    const foreign = await store({ accountId: other.id, kind: 'result', key: `results/${other.id}/a.png` })
+    expect(await refusal({ url: foreign })).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+  })
+
+  it('does not find what is gone: swept, past its time, or its bytes lost', async () => {
+    const missing = { status: 404, body: { code: 'IMAGE_NOT_FOUND' } }
+    expect(await refusal({ url: `${drape.api.url}/objects/results/${drape.accountId}/gone.jpg` })).toMatchObject(
+      missing,
+    )
+    const ended = { externalUserId: `${shop.id}:customer:1`, expiresAt: new Date(Date.now() - 1000) }
+    expect(await refusal({ url: await store(ended) })).toMatchObject(missing)
+    const { resultKey: lost } = await completeForShop(drape, { shopId: shop.id, picture })
+    await storageOf(drape).delete([lost])
+    expect(await refusal({ url: `${drape.api.url}/objects/${lost}` })).toMatchObject(missing)
+  })
+
+  it('is for shops alone', async () => {
+    expect(await drape.call('GET', pathOf({ url }))).toMatchObject({ status: 401 })
+  })
+
+  it('tells the headers alone when only they are asked for', async () => {
+    const answer = await fetch(`${drape.api.url}${pathOf({ url })}`, { method: 'HEAD', headers: shop.headers })
+    expect(answer.headers.get('content-length')).toBe(String(picture.length))
+    expect(await answer.text()).toBe('')
+  })
+
+  it('leaves nothing open when a browser goes away in the middle', async () => {
+    const large = `results/${drape.accountId}/large.png`
+    const address = await store({ kind: 'result', key: large })
+    await storageOf(drape).put(large, randomBytes(8_000_000), { contentType: 'image/png' })
+    const neighbour = await createDevelopmentShop(drape, 'leaving.test')
+    await Promise.all(Array.from({ length: 40 }, () => leaveEarly(address, neighbour)))
+    const whole = await download({ url: address }, neighbour.headers)
+    expect((await whole.arrayBuffer()).byteLength).toBe(8_000_000)
+    expect(drape.api.output()).not.toMatch(/"msg":"request failed"|unhandled/i)
+  })
+
+  it('is done at most 100 times a minute for a shop, however many replicas are asked', async () => {
+    const busy = await createDevelopmentShop(drape, 'busy.test')
+    const other = await startProgram('api', drape.env)
+    const key = (await completeForShop(drape, { shopId: busy.id, picture })).resultKey
+    const get = async (i: number) => {
+      const { url: base } = i % 2 ? drape.api : other
+      const query = new URLSearchParams({ url: `${base}/objects/${key}` })
+      const answer = await fetch(`${base}/public/download-image?${query}`, { headers: busy.headers })
+      await answer.arrayBuffer()
+      return answer
+    }
+    const answers = await Promise.all(Array.from({ length: 110 }, (_, i) => get(i)))
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(10)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(100)
+    for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect((await download({ url })).status).toBe(200)
+    await other.end()
+  })
+
+  function leaveEarly(address: string, { headers }: TestShop): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const target = `${drape.api.url}${pathOf({ url: address })}`
+      const asking = request(target, { headers, agent: false }, (answer) => {
+        answer.once('data', () => {
+          answer.destroy()
+          resolve()
+        })
+      })
+      asking.on('error', reject).end()
+    })
+  }
+})
+
+const s3 = await startS3Server()
+const reason = 'unavailable' in s3 ? s3.unavailable : ''
+if (reason) console.warn(`Downloads from S3 are not tested: ${reason}`)
+
+describe.skipIf(reason)(`downloading from S3${reason && ` (skipped: ${reason})`}`, () => {
+  it('streams what lies in the bucket, and nothing from a neighbouring one', async () => {
+    if ('unavailable' in s3) return
+    const { endpoint, bucket, credentials } = s3
+    const storageUrl = `s3://${bucket}/shop?endpoint=${encodeURIComponent(endpoint)}&pathStyle=true`
+    const env = { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey }
+    Object.assign(process.env, env)
+    const drape = await startDrape({ env: { ...env, STORAGE_URL: storageUrl } })
+    try {
+      const shop = await createDevelopmentShop(drape)
+      const picture = await readSample('persons/astronaut.jpg')
+      const { resultKey, generationId } = await completeForShop(drape, { shopId: shop.id, picture })
+      const { body } = await drape.call('POST', '/public/share-generation', {
+        key: null,
+        headers: shop.headers,
+        body: { generationId },
+      })
+      const page = await fetch(`${drape.api.url}/s/${body.shareToken}`)
+      expect(page.headers.get('content-security-policy')).toContain(`img-src ${endpoint} data:`)
+      const shared = await drape.call('GET', `/s/${body.shareToken}`, { headers: { accept: 'application/json' } })
+      const get = (url: string) =>
+        fetch(`${drape.api.url}/public/download-image?${new URLSearchParams({ url })}`, { headers: shop.headers })
+      for (const url of [shared.body.generation.resultImageUrl, `${endpoint}/${bucket}/shop/${resultKey}`]) {
+        const answer = await get(url)
+        expect(answer.headers.get('content-length')).toBe(String(picture.length))
+        expect(Buffer.from(await answer.arrayBuffer()).equals(picture)).toBe(true)
+      }
+      for (const place of [`${endpoint}/${bucket}/other`, `${endpoint}/${bucket}s/shop`, `${endpoint}/shop`]) {
+        expect((await get(`${place}/${resultKey}`)).status).toBe(403)
+      }
+      await drape.database.query(sql.unsafe`update objects set expires_at = now() where key = ${resultKey}`)
+      expect((await get(`${endpoint}/${bucket}/shop/${resultKey}`)).status).toBe(404)
+    } finally {
+      await drape.stop()
+      await s3.stop()
+    }
+  })
+})
+
+describe('the name of a download', () => {
+  const name = (asked: string, serviceName = 'Drape') => downloadName(asked, { serviceName, extension: 'jpg' })
+
+  it.each([
+    ['', 'Drape - Your Try On.jpg'],
+    ['   ', 'Drape - Your Try On.jpg'],
+    ['!?*', 'Drape - Your Try On.jpg'],
+    ['Blue Coat', 'Drape - Your Try On - Blue Coat.jpg'],
+    ['  Blue \t\n Coat ', 'Drape - Your Try On - Blue Coat.jpg'],
+    ['T-Shirt (100% cotton) / "navy"', 'Drape - Your Try On - T-Shirt 100 cotton navy.jpg'],
+    ['Größe 42 – Über', 'Drape - Your Try On - Größe 42 Über.jpg'],
+    ['半袖シャツ', 'Drape - Your Try On - 半袖シャツ.jpg'],
+    ['../../etc/passwd', 'Drape - Your Try On - etcpasswd.jpg'],
+    ['photo\u202egpj', 'Drape - Your Try On - photogpj.jpg'],
+    [`${'long '.repeat(20)}`, `Drape - Your Try On - ${'long '.repeat(10).trim()}.jpg`],
+    ['👗'.repeat(3), 'Drape - Your Try On.jpg'],
+    ['my look.jpg', 'my look.jpg'],
+    ['my look.PNG', 'my look.jpg'],
+    ['.jpg', 'Drape - Your Try On.jpg'],
+    ['../look.webp', 'look.jpg'],
+    ['Drape - Your Try On.jpg', 'Drape - Your Try On.jpg'],
+    ['Drape - Your Try On - Blue Coat.jpg', 'Drape - Your Try On - Blue Coat.jpg'],
+    ['Drape - Your Try On - Blue Coat', 'Drape - Your Try On - Blue Coat.jpg'],
+    [`Drape - Your Try On - ${'a'.repeat(80)}.jpg`, `Drape - Your Try On - ${'a'.repeat(50)}.jpg`],
+  ])('for %j is %j', (asked, expected) => {
+    expect(name(asked)).toBe(expected)
+  })
+
+  it('keeps the name of the service, however odd', () => {
+    expect(name('Coat', 'Tom & Co.')).toBe('Tom & Co. - Your Try On - Coat.jpg')
+    expect(name('Tom & Co. - Your Try On - Coat.jpg', 'Tom & Co.')).toBe('Tom & Co. - Your Try On - Coat.jpg')
+  })
+})
