@@ -2,6 +2,9 @@ import { readConfig, SHARED_VARIABLES, splitList } from './shared/config.ts'
 import { ENGINES, type EngineName } from './shared/generation.ts'
 import { Type } from './shared/schema.ts'
 
+/** Days that analytics events are kept; the API and the sweep have to agree on them. */
+export const EVENT_RETENTION_DAYS = Type.Integer({ minimum: 1, maximum: 3650, default: 90 })
+
 const schema = Type.Object({
   ...SHARED_VARIABLES,
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 8080 }),
@@ -9,6 +12,9 @@ const schema = Type.Object({
   SERVICE_NAME: Type.String({ default: 'Drape' }),
   DEFAULT_ENGINE: Type.Enum(Object.keys(ENGINES) as EngineName[], { default: 'warp' }),
   PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
+  EVENT_RETENTION_DAYS,
+  ANALYTICS_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
+  ANALYTICS_KEY: Type.String({ default: '' }),
   DATABASE_POOL: Type.Integer({ minimum: 1, maximum: 200, default: 10 }),
 })
 
@@ -19,6 +25,9 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
     throw new Error(
       'The configuration is not valid:\n  SIGNING_SECRET must have at least 16 characters outside development',
     )
+  }
+  if ((config.ANALYTICS_URL === '') !== (config.ANALYTICS_KEY === '')) {
+    throw new Error('The configuration is not valid:\n  ANALYTICS_URL and ANALYTICS_KEY go together')
   }
   return {
     ...config,

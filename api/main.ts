@@ -1,10 +1,15 @@
 import { createApp } from './app.ts'
 import { createBudget } from './budget.ts'
 import { readApiConfig } from './config.ts'
+import { createAnalyticsProvider } from './events/analytics-provider.ts'
+import { startForwarder } from './events/forwarder.ts'
+import { startHousekeeping } from './events/housekeeping.ts'
 import { createGenerationWatch } from './generation-watch.ts'
+import { createKeyLookup } from './key-lookup.ts'
 import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
 import { idempotency } from './middleware/idempotency.ts'
+import { publishableKeyOr } from './middleware/publishable-key.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
 import { shopProxy } from './middleware/shop-proxy.ts'
 import { storefrontLimit } from './middleware/storefront-limit.ts'
@@ -25,6 +30,7 @@ import { openApiRoutes } from './routes/server/openapi.ts'
 import { productRoutes } from './routes/server/products.ts'
 import { tryOnRoutes } from './routes/server/try-on.ts'
 import { downloadRoutes } from './routes/storefront/download.ts'
+import { eventRoutes } from './routes/storefront/events.ts'
 import { shareRoutes } from './routes/storefront/share.ts'
 import { sharePageRoutes } from './routes/storefront/share-page.ts'
 import { createDatabase, pingDatabase } from './shared/database.ts'
@@ -46,6 +52,8 @@ import { hashAddress } from './shopper.ts'
 import type { AppContext } from './state.ts'
 import { acceptGeneration } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
+import { createEventOutbox } from './stores/event-outbox.ts'
+import { createEvents } from './stores/events.ts'
 import { createIdempotencyKeys } from './stores/idempotency.ts'
 import { createProducts } from './stores/products.ts'
 import { createProxyNonces } from './stores/proxy-nonces.ts'
@@ -53,6 +61,7 @@ import { createRetention } from './stores/retention.ts'
 import { createShares } from './stores/shares.ts'
 import { createShops } from './stores/shops.ts'
 import { createWaiting } from './stores/waiting.ts'
+import { within } from './time-limit.ts'
 import { createWaitEstimate } from './wait-estimate.ts'
 
 const config = readApiConfig(process.env)
@@ -125,15 +134,40 @@ const writing = [...reading, parseBody(), idempotency({ keys: createIdempotencyK
 const development = config.NODE_ENV === 'development'
 const shops = createShops(database)
 const perMinute = (name: string, points: number) => createBudget({ redis, name, points, seconds: 60 })
-const fromShop = shopProxy({
-  shops,
-  nonces: createProxyNonces(database),
-  development,
-  signingSecret: config.SIGNING_SECRET,
-})
+const nonces = createProxyNonces(database)
+const proof = { development, signingSecret: config.SIGNING_SECRET }
+const fromShop = shopProxy({ shops, nonces, ...proof })
 const ofShop = ({ state }: AppContext) => state.shop?.id ?? ''
 const shares = createShares(database)
 const sharing = { shares, storage, shareUrl: config.SHARE_URL, serviceName: config.SERVICE_NAME }
+
+// Connections of its own: however many events come, and however long they take, try-ons do not wait for them.
+const eventDatabase = createDatabase(config.DATABASE_URL, { poolSize: 4, statementSeconds: 1 })
+lifecycle.onStop('event database', () => eventDatabase.end())
+const isForwarding = config.ANALYTICS_URL !== ''
+const events = createEvents(eventDatabase, { forward: isForwarding })
+const eventOutbox = createEventOutbox(database)
+const housekeeping = startHousekeeping(
+  { events: createEvents(database), outbox: eventOutbox, retentionDays: config.EVENT_RETENTION_DAYS },
+  log,
+)
+lifecycle.onStop('event housekeeping', () => housekeeping.stop())
+if (isForwarding) {
+  const tell = createAnalyticsProvider({ url: config.ANALYTICS_URL, key: config.ANALYTICS_KEY })
+  const forwarder = startForwarder({ outbox: eventOutbox, tell, log, metrics })
+  lifecycle.onStop('event forwarder', () => forwarder.stop())
+}
+const LOOKUP_MS = 500
+const eventProxy = shopProxy({
+  ...proof,
+  shops: { ...shops, find: (domain) => within(LOOKUP_MS, shops.find(domain)) },
+  nonces: { ...nonces, use: (nonce) => within(LOOKUP_MS, nonces.use(nonce)) },
+})
+const findByPublishableKey = createKeyLookup({
+  accounts: { findByKey: (key, kind) => within(LOOKUP_MS, accounts.findByKey(key, kind)) },
+  kind: 'publishable',
+})
+
 const app = createApp({
   log,
   metrics,
@@ -174,6 +208,12 @@ const app = createApp({
     }),
     docsRoutes({ serviceName: config.SERVICE_NAME }),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
+    eventRoutes({
+      keyOrProxy: publishableKeyOr(eventProxy, { findAccount: findByPublishableKey, ...proof }),
+      proxy: eventProxy,
+      events,
+      metrics,
+    }),
     shareRoutes({
       guards: [fromShop, storefrontLimit(perMinute('share', 20), ofShop), parseBody()],
       ...sharing,

@@ -14,22 +14,31 @@ export interface ServerEvent {
   readonly properties: Readonly<Record<string, unknown>>
 }
 
-/** Stores what servers tell; returns how many of them were new. Throws when the database is away. */
-export async function recordServerEvents(
-  events: Events,
-  { accountId, shopId }: { accountId: string; shopId: string | null },
-  told: readonly ServerEvent[],
-): Promise<number> {
-  const counts = await Promise.all(
-    told.map(({ customerId, customerEmail = null, anonymousId = null, ...event }) =>
-      events.insert({
-        origin: {
-          ...{ accountId, shopId, anonymousId, customerId, customerEmail },
-          ...{ sessionId: null, customerSigned: true, productId: null, variantId: null, context: {} },
-        },
-        events: [event],
-      }),
-    ),
+export interface Shop {
+  readonly accountId: string
+  readonly shopId: string | null
+}
+
+/** Stores what servers tell of a shop; returns how many of the events were new. Throws when the database is away. */
+export async function recordServerEvents(events: Events, shop: Shop, told: readonly ServerEvent[]): Promise<number> {
+  let stored = 0
+  for (const { customerId, customerEmail = null, anonymousId = null, properties, ...event } of told) {
+    stored += await events.insert({
+      origin: { ...shop, ...NOWHERE, anonymousId, customerId, customerEmail, customerSigned: true },
+      events: [{ ...event, properties: storableJson(properties), productId: null, generationId: null }],
+    })
+  }
+  return stored
+}
+
+/** No page and no session. */
+const NOWHERE = { sessionId: null, productId: null, variantId: null, context: {} }
+
+/** Platforms pass on whatever people type; jsonb holds neither U+0000 nor half a surrogate pair. */
+function storableJson(properties: ServerEvent['properties']): string {
+  const text = JSON.stringify(properties)
+  if (!text.includes('\\u')) return text
+  return JSON.stringify(properties, (_, value) =>
+    typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
   )
-  return counts.reduce((sum, count) => sum + count, 0)
 }

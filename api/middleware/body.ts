@@ -45,6 +45,19 @@ export function parseBody(root = join(tmpdir(), 'drape-uploads')): Middleware<Ap
   }
 }
 
+/** Parses a JSON body alone. Whether all of it can be stored is left to the handler (`refuseUnstorable`). */
+export function parseJsonBody(): Middleware<AppState> {
+  return async function jsonBody(ctx, next) {
+    if (ctx.req.destroyed && !ctx.req.readableEnded) throw invalid('', 'could not be read')
+    await reading(
+      ctx,
+      parseText(ctx as never, async () => {}),
+    )
+    ctx.state.body = parseJson(textOf(ctx.request), '')
+    await next()
+  }
+}
+
 /** What a refusal left unread is read and dropped, so that the answer reaches the sender and the connection can go on. */
 async function reading({ req }: Context, parsing: Promise<void>): Promise<void> {
   try {
@@ -141,8 +154,11 @@ function parseJson(text: string | undefined, path: string): unknown {
   }
 }
 
-/** jsonb holds neither U+0000 nor half a surrogate pair, and nothing here needs a body that is nested without end. */
-function refuseUnstorable(value: unknown, path: string, depth: number): void {
+/**
+ * jsonb holds neither U+0000 nor half a surrogate pair, and nothing here needs a body that is nested without end. Throws
+ * `VALIDATION_FAILED`.
+ */
+export function refuseUnstorable(value: unknown, path: string, depth: number): void {
   if (depth > MAX_DEPTH) throw invalid(path, `is nested more than ${MAX_DEPTH} levels deep`)
   if (typeof value === 'string') {
     if (value.includes('\0') || !value.isWellFormed()) throw invalid(path, 'contains a character that cannot be stored')

@@ -12,6 +12,8 @@ import { CatalogProductBody, Product, ProductList, ProductStatistics } from '../
 import { tryOnOperations } from '../routes/server/try-on.operations.ts'
 import { AcceptedTryOn, AwaitedTryOn, TryOnBody } from '../routes/server/try-on.schema.ts'
 import { downloadOperations } from '../routes/storefront/download.operations.ts'
+import { eventOperations } from '../routes/storefront/events.operations.ts'
+import { EventsAnswer, StorefrontBatch, TrackingBatch } from '../routes/storefront/events.schema.ts'
 import { shareOperations } from '../routes/storefront/share.operations.ts'
 import { SharedTryOn, ShareLink } from '../routes/storefront/share.schema.ts'
 import type { TSchema } from '../shared/schema.ts'
@@ -34,6 +36,7 @@ const OPERATIONS: readonly Operation[] = [
   ...openApiOperations,
   ...shareOperations,
   ...downloadOperations,
+  ...eventOperations,
 ]
 
 const SCHEMAS: Readonly<Record<string, TSchema>> = {
@@ -52,6 +55,9 @@ const SCHEMAS: Readonly<Record<string, TSchema>> = {
   Credits,
   ShareLink,
   SharedTryOn,
+  StorefrontBatch,
+  TrackingBatch,
+  EventsAnswer,
   Error: ErrorBody,
 }
 

@@ -73,6 +73,18 @@ export function createMetrics() {
       labelNames: ['reason'] as const,
       registers,
     }),
+    events: new Counter({
+      name: 'drape_events_total',
+      help: 'Analytics events that were sent to us, by what became of them: accepted, duplicate, refused',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    forwardedEvents: new Counter({
+      name: 'drape_events_forwarded_total',
+      help: 'Analytics events told to the provider, by outcome: forwarded, retried, dead',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
     ready: new Gauge({ name: 'drape_ready', help: '1 when this process answers ready', registers }),
     /** The exposition text and its content type. */
     scrape: async () => ({ type: registry.contentType, text: await registry.metrics() }),

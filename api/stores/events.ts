@@ -13,6 +13,7 @@ export interface EventOrigin {
   readonly customerEmail: string | null
   /** Whether a shop's proxy or platform vouches for the customer. */
   readonly customerSigned: boolean
+  /** Of the page that the events come from. */
   readonly productId: string | null
   readonly variantId: string | null
   readonly context: Readonly<Record<string, unknown>>
@@ -23,7 +24,11 @@ export interface NewEvent {
   /** The sender's own; an event of the same account that comes again under it is not stored again. */
   readonly insertId: string
   readonly happenedAt: Date
-  readonly properties: Readonly<Record<string, unknown>>
+  /** A JSON object. */
+  readonly properties: string
+  /** What this event is about, when it is not what all of the batch are. */
+  readonly productId: string | null
+  readonly generationId: string | null
 }
 
 export interface EventBatch {
@@ -31,6 +36,14 @@ export interface EventBatch {
   readonly events: readonly NewEvent[]
   /** Decides the day that the events are kept under. */
   readonly receivedAt?: Date
+}
+
+/** Either of both may be unknown. */
+export interface EventCustomer {
+  readonly accountId: string
+  readonly shopId: string
+  readonly customerId: string | null
+  readonly customerEmail: string | null
 }
 
 const DAY_MS = 86_400_000
@@ -66,7 +79,7 @@ export function createEvents(database: Database, { forward = false }: { forward?
     /** Makes the partitions of a day and of so many days after it, as far as they are missing. Returns how many it made. */
     makePartitions,
 
-    /** Drops the oldest partition, if its day is before the one given. Throws when somebody reads events for too long. */
+    /** Drops the oldest partition if its day is before the one given. False when there is none, or somebody reads it for long. */
     dropPartition: (before: Date): Promise<boolean> =>
       database.oneFirst(sql.type(Dropped)`select drop_event_partition(${dayOf(before)}) as dropped`),
 
@@ -75,6 +88,25 @@ export function createEvents(database: Database, { forward = false }: { forward?
       const { rowCount } = await database.query(sql.unsafe`
         delete from event_keys where key in (
           select key from event_keys where received_on < ${dayOf(before)} limit ${limit} for update skip locked)`)
+      return rowCount
+    },
+
+    /** Deletes what is stored of a customer of a shop, and what is still to be told of them. Returns how many events. */
+    deleteOfCustomer: async ({ accountId, shopId, customerId, customerEmail }: EventCustomer): Promise<number> => {
+      const isTheirs = sql.fragment`account_id = ${accountId} and shop_id = ${shopId}
+        and (customer_id = ${customerId} or lower(customer_email) = lower(${customerEmail}))`
+      const { rowCount } = await database.query(sql.unsafe`
+        with untold as (delete from event_outbox where ${isTheirs})
+        delete from events where ${isTheirs}`)
+      return rowCount
+    },
+
+    /** Deletes a part of what is stored of a shop, and what is still to be told of it. Returns how many events. */
+    deleteOfShop: async ({ accountId, shopId }: Omit<EventCustomer, 'customerId' | 'customerEmail'>, limit: number) => {
+      const isTheirs = sql.fragment`account_id = ${accountId} and shop_id = ${shopId}`
+      const { rowCount } = await database.query(sql.unsafe`
+        with untold as (delete from event_outbox where ${isTheirs})
+        delete from events where (tableoid, ctid) in (select tableoid, ctid from events where ${isTheirs} limit ${limit})`)
       return rowCount
     },
   }
@@ -94,16 +126,18 @@ function insertBatch({ origin, events, receivedAt }: Required<EventBatch>, forwa
     ), batch as (
       select key, ${dayOf(receivedAt)}::date, ${origin.accountId}::text, ${origin.shopId}::text, name, insert_id,
         ${origin.anonymousId}::text, ${origin.sessionId}::text, ${origin.customerId}::text, ${origin.customerEmail}::text,
-        ${origin.customerSigned}::boolean, ${origin.productId}::text, ${origin.variantId}::text, generation_id, properties,
+        ${origin.customerSigned}::boolean,
+        coalesce(product_id, ${origin.productId}), ${origin.variantId}::text, generation_id, properties,
         ${JSON.stringify(origin.context)}::jsonb, happened_at, ${receivedAt.toISOString()}::timestamptz
       from fresh join unnest(
         ${sql.array(keys, 'uuid')},
         ${column('text', ({ name }) => name)},
         ${column('text', ({ insertId }) => insertId)},
-        ${column('text', ({ properties }) => generationOf(properties))},
-        ${column('jsonb', ({ properties }) => JSON.stringify(properties))},
+        ${column('text', ({ productId }) => productId)},
+        ${column('text', ({ generationId }) => generationId)},
+        ${column('jsonb', ({ properties }) => properties)},
         ${column('timestamptz', ({ happenedAt }) => possibleTime(happenedAt, receivedAt).toISOString())}
-      ) as sent (key, name, insert_id, generation_id, properties, happened_at) using (key)
+      ) as sent (key, name, insert_id, product_id, generation_id, properties, happened_at) using (key)
     ), ${forward ? intoOutbox : sql.fragment``}
     stored as (insert into events (${columns}) select * from batch)
     select count(*)::integer as stored from fresh`
@@ -120,11 +154,6 @@ function keyOf(accountId: string, insertId: string): string {
   const digest = hash('sha256', `${accountId}\n${insertId}`)
   const variant = '89ab'[Number.parseInt(digest[16], 16) % 4]
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`
-}
-
-function generationOf(properties: NewEvent['properties']): string | null {
-  const id = properties.generation_id ?? properties.generationId
-  return typeof id === 'string' ? id : null
 }
 
 function possibleTime(happenedAt: Date, receivedAt: Date): Date {

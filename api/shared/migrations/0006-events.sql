@@ -89,8 +89,8 @@ begin
   return made;
 end $$;
 
--- Drops the oldest partition whose day is before `day`. False when there is none. Gives up, with an error, when readers of events
--- do not let go soon: behind a waiting drop every writer would wait too.
+-- Drops the oldest partition whose day is before `day`. False when there is none, or when readers of events do not let go soon:
+-- behind a waiting drop every writer would wait too.
 create function drop_event_partition(day date) returns boolean language plpgsql set lock_timeout = '300ms' as $$
 declare
   name text;
@@ -101,4 +101,6 @@ begin
   if name is null then return false; end if;
   execute format('drop table %I', name);
   return true;
+exception when lock_not_available then
+  return false;
 end $$;

@@ -1,0 +1,51 @@
+import type { Log } from '../shared/log.ts'
+import type { EventOutbox } from '../stores/event-outbox.ts'
+import type { Events } from '../stores/events.ts'
+
+export interface HousekeepingOptions {
+  readonly events: Events
+  readonly outbox: EventOutbox
+  readonly retentionDays: number
+}
+
+const DAY_MS = 86_400_000
+/** Even when nobody looks for a while, there is a place for what comes. */
+const DAYS_AHEAD = 4
+const PART = 5000
+const HOUR_MS = 3_600_000
+
+/**
+ * Makes the partitions of the coming days and deletes what is older than the retention. Returns how many days it dropped. Several
+ * may do so at once.
+ */
+export async function keepEventDays(
+  { events, outbox, retentionDays }: HousekeepingOptions,
+  now: Date = new Date(),
+): Promise<number> {
+  await events.makePartitions(now, DAYS_AHEAD)
+  const before = new Date(now.getTime() - retentionDays * DAY_MS)
+  let dropped = 0
+  while (await events.dropPartition(before)) dropped++
+  while ((await events.deleteKeys(before, PART)) > 0);
+  while ((await outbox.deleteBuried(before, PART)) > 0);
+  return dropped
+}
+
+/** Keeps the days in order, now and every hour. */
+export function startHousekeeping(options: HousekeepingOptions, log: Log): { stop(): Promise<void> } {
+  const run = () =>
+    keepEventDays(options).then(
+      (dropped) => dropped > 0 && log.info({ dropped }, 'days of events were dropped'),
+      (error) => log.warn({ err: error }, 'days of events could not be kept in order'),
+    )
+  let running = run()
+  const timer = setInterval(() => {
+    running = running.then(run)
+  }, HOUR_MS)
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await running
+    },
+  }
+}

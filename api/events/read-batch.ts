@@ -1,0 +1,112 @@
+import { refuseUnstorable } from '../middleware/body.ts'
+import { DrapeError, type FieldProblem } from '../shared/errors.ts'
+import type { Check } from '../shared/schema.ts'
+import type { NewEvent } from '../stores/events.ts'
+
+/** An event as it is sent. */
+interface SentEvent {
+  readonly event: string
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly timestamp: string
+  readonly $insert_id: string
+}
+
+export interface BatchShape<Context> {
+  readonly checkEvent: Check<SentEvent>
+  readonly checkContext: Check<Context>
+  /** Other fields of a context are not kept. */
+  readonly contextFields: readonly string[]
+  readonly maxEvents: number
+}
+
+export interface ReadBatch<Context> {
+  readonly context: Context
+  /** Those that are as they must be. */
+  readonly events: readonly NewEvent[]
+  /** How many are not. */
+  readonly refused: number
+  /** What is wrong with the first of the others. */
+  readonly problem: FieldProblem | null
+}
+
+const MAX_PROPERTY_BYTES = 8192
+
+/** Reads a batch, leaving out events that are not as they must be. Throws `VALIDATION_FAILED` when that is true of the batch. */
+export function readBatch<Context>(body: unknown, shape: BatchShape<Context>): ReadBatch<Context> {
+  const { events: sent, context } = fieldsOf(body)
+  if (!Array.isArray(sent)) throw invalid({ path: 'events', message: 'must be an array' })
+  if (sent.length === 0 || sent.length > shape.maxEvents) {
+    throw invalid({ path: 'events', message: `must have 1 to ${shape.maxEvents} items` })
+  }
+  const checked = shape.checkContext(context ?? {})
+  if (!checked.ok) throw invalid(within('context', checked.problems[0]))
+  const known = pick(checked.value, shape.contextFields)
+  refuseUnstorable(known, 'context', 0)
+  const read = sent.map((event) => readEvent(event, shape))
+  const events = read.filter((event) => 'insertId' in event)
+  const first = read.findIndex((event) => 'message' in event)
+  return {
+    context: known,
+    events,
+    refused: read.length - events.length,
+    problem: first < 0 ? null : within(`events[${first}]`, read[first] as FieldProblem),
+  }
+}
+
+function pick<Context>(context: Context, names: readonly string[]): Context {
+  const entries = Object.entries(context as object)
+  return Object.fromEntries(entries.filter(([name]) => names.includes(name))) as Context
+}
+
+function fieldsOf(body: unknown): { events?: unknown; context?: unknown } {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
+    throw invalid({ path: '', message: 'must be a JSON object with events and context' })
+  }
+  return body
+}
+
+function readEvent<Context>(event: unknown, { checkEvent }: BatchShape<Context>): NewEvent | FieldProblem {
+  const checked = checkEvent(event)
+  if (!checked.ok) return checked.problems[0]
+  try {
+    refuseUnstorable(event, '', 0)
+  } catch (error) {
+    return problemsOf(error)[0]
+  }
+  const { event: name, properties = {}, timestamp, $insert_id: insertId } = checked.value
+  try {
+    refuseUnstorable({ $insert_id: insertId, properties }, '', 0)
+  } catch (error) {
+    return problemsOf(error)[0]
+  }
+  const happenedAt = new Date(timestamp)
+  if (Number.isNaN(happenedAt.getTime())) return { path: 'timestamp', message: 'must be an ISO 8601 date and time' }
+  const json = JSON.stringify(properties)
+  if (Buffer.byteLength(json) > MAX_PROPERTY_BYTES) return { path: 'properties', message: 'is larger than 8 KB' }
+  return { name, insertId, happenedAt, properties: json, ...mentioned(properties) }
+}
+
+/** The product and the generation that an event is about, where its properties name them. */
+function mentioned(properties: Readonly<Record<string, unknown>>) {
+  return {
+    productId: idOf(properties.product_id ?? properties.productId),
+    generationId: idOf(properties.generation_id ?? properties.generationId),
+  }
+}
+
+function idOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= 255 ? value : null
+}
+
+function problemsOf(error: unknown): readonly FieldProblem[] {
+  if (error instanceof DrapeError && Array.isArray(error.details)) return error.details
+  throw error
+}
+
+function within(place: string, { path, message }: FieldProblem): FieldProblem {
+  return { path: path === '' || path.startsWith('[') ? `${place}${path}` : `${place}.${path}`, message }
+}
+
+function invalid(problem: FieldProblem): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', 'The batch is not valid.', { details: [problem] })
+}

@@ -1,0 +1,42 @@
+import type { Operation } from '../../openapi/operation.ts'
+import { EventsAnswer, StorefrontBatch, TrackingBatch } from './events.schema.ts'
+
+const tag = 'Analytics'
+const answers = {
+  200: {
+    description:
+      'Whether all of the batch was taken. When an event is not as it must be, the others are kept and the message tells of the ' +
+      'first; when the batch is not, or cannot be stored now, nothing is kept and the batch may be sent again.',
+    schema: EventsAnswer,
+  },
+}
+
+export const eventOperations: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/storefront/v1/events',
+    id: 'sendEvents',
+    tag,
+    summary: 'Send what a shopper did',
+    description:
+      'From an app, a headless shop or a server with the publishable key, and the header X-Service-Anonymous-Id; from a ' +
+      'storefront through the proxy of the shop. Behind the key, X-Service-Customer-Id and X-Service-Customer-Email may ' +
+      'tell who the customer is.',
+    access: 'events',
+    body: { json: StorefrontBatch },
+    answers,
+    errors: [],
+  },
+  {
+    method: 'post',
+    path: '/public/tracking/events',
+    id: 'trackEvents',
+    tag,
+    summary: 'Send what a shopper did in the widget',
+    description: 'For the widget behind the proxy of a shop.',
+    access: 'shop',
+    body: { json: TrackingBatch },
+    answers,
+    errors: [],
+  },
+]
