@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { answerTimes } from './benchmarks/answer-times.ts'
 import { startBench } from './benchmarks/bench.ts'
 import { type Benchmark, type Result, runBenchmark } from './benchmarks/benchmark.ts'
 import { getGeneration } from './benchmarks/get-generation.ts'
@@ -9,7 +10,7 @@ import { presentTable } from './benchmarks/table.ts'
 import { warpJob } from './benchmarks/warp-job.ts'
 import { ROOT, say } from './stack/session.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [postTryOn, warpJob, getGeneration, statementsPerGeneration]
+const BENCHMARKS: readonly Benchmark[] = [postTryOn, warpJob, getGeneration, statementsPerGeneration, ...answerTimes]
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } })
 const results = await runAll(chooseBenchmarks(positionals))
