@@ -6,7 +6,7 @@ import { type Answer, type Drape, formOf, readSample, startDrape } from '../supp
 import { heicPicture } from '../support/heic-pictures.ts'
 
 const LONG = process.env.LONG_TESTS === '1'
-const MUTATIONS = 200
+const MUTATIONS = 256
 const REPEATS = LONG ? 1000 : 200
 
 describe('images', () => {

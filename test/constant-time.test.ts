@@ -1,0 +1,61 @@
+import { globSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { generateKey, hashKey } from '../api/credentials.ts'
+import { createDatabase, type Database, rowType, sql } from '../api/shared/database.ts'
+import { Type } from '../api/shared/schema.ts'
+import { createAccounts } from '../api/stores/accounts.ts'
+import { createTestDatabase } from './support/postgres.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+
+describe('what tells a key or a signature from a wrong one', () => {
+  let database: Database
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const created = await createTestDatabase()
+    drop = created.drop
+    database = createDatabase(created.url, { poolSize: 1 })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  it('is the SHA-256 of the key, of which a nearly right key knows nothing', async () => {
+    const { apiKey } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })
+    const rows = await database.any(sql.type(rowType(Type.Object({ row: Type.String() })))`
+      select to_jsonb(api_keys)::text as row from api_keys union all select to_jsonb(accounts)::text from accounts`)
+    expect(rows.some(({ row }) => row.includes(hashKey(apiKey).toString('hex')))).toBe(true)
+    for (const part of [apiKey, apiKey.slice(3, 15), apiKey.slice(-12)]) {
+      expect(rows.filter(({ row }) => row.includes(part))).toEqual([])
+    }
+  })
+
+  it('differs in half of its bits for keys that differ in one character', () => {
+    const key = generateKey('secret')
+    for (let at = 3; at < key.length; at++) {
+      const near = `${key.slice(0, at)}${key[at] === 'a' ? 'b' : 'a'}${key.slice(at + 1)}`
+      const [one, other] = [key, near].map(hashKey)
+      const bits = one.reduce((sum, byte, i) => sum + countBits(byte ^ other[i]), 0)
+      expect(bits).toBeGreaterThan(70)
+    }
+  })
+
+  it('is compared by a function that takes as long for every wrong one, wherever a signature is made', () => {
+    const signing = globSync('{api,worker,controller}/**/*.ts', { cwd: ROOT }).filter((path) =>
+      readFileSync(resolve(ROOT, path), 'utf8').includes('createHmac('),
+    )
+    const comparing = signing.filter((path) => readFileSync(resolve(ROOT, path), 'utf8').includes('timingSafeEqual('))
+    expect(signing.filter((path) => !comparing.includes(path))).toEqual(NAMES_ONLY)
+    expect(comparing.length).toBeGreaterThan(2)
+  })
+})
+
+/** Makes names of addresses, which nobody sends back. */
+const NAMES_ONLY = ['api/shopper.ts']
+
+function countBits(byte: number): number {
+  return byte.toString(2).replaceAll('0', '').length
+}
