@@ -1,10 +1,21 @@
 import { defineConfig } from 'vitest/config'
 
+/** Tests that take the whole machine: they come after the others, one at a time. */
+const ALONE = ['test/faults/**/*.test.ts', 'test/cluster/**/*.test.ts', 'test/storefront-flow.test.ts']
+const ALL = ['test/**/*.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
-    testTimeout: 30_000,
+    // Never an expectation: how long a test that hangs holds up the others.
+    testTimeout: 60_000,
     hookTimeout: 120_000,
+    projects: [
+      { extends: true, test: { name: 'together', include: ALL, exclude: ALONE, sequence: { groupOrder: 0 } } },
+      {
+        extends: true,
+        test: { name: 'alone', include: ALONE, fileParallelism: false, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 })
