@@ -9,6 +9,7 @@ import { isShopperOf } from '../../shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import { DownloadQuery } from './download.schema.ts'
 import { downloadName } from './download-name.ts'
+import { type Requester, requesterOf } from './requester.ts'
 
 export interface DownloadOptions {
   readonly guards: readonly Middleware<AppState>[]
@@ -29,7 +30,7 @@ const parseQuery = compileParser(DownloadQuery)
 async function getImage(ctx: AppContext, options: DownloadOptions): Promise<void> {
   const { url, filename = '' } = parseQuery({ ...ctx.query })
   const key = findKey(url, options.storage)
-  await demandOwn(key, ctx.state, options.objects)
+  await demandOwn(key, requesterOf(ctx), options.objects)
   const opened = await options.storage.open(key)
   if (opened === null) throw notFound()
   const extension = key.slice(key.lastIndexOf('.') + 1)
@@ -52,11 +53,11 @@ function findKey(url: string, storage: ObjectStorage): string {
 }
 
 /** Results of the account, and what shoppers of this very shop gave; nothing else that lies there, whoever knows its key. */
-async function demandOwn(key: string, { account, shop }: AppState, objects: Objects): Promise<void> {
+async function demandOwn(key: string, { account, shop }: Requester, objects: Objects): Promise<void> {
   const object = await objects.find(key)
   if (object === null) throw notFound()
   const isResult = object.kind === 'result'
-  const isPhoto = object.kind === 'person' && shop !== null && isShopperOf(shop.id, object.externalUserId)
+  const isPhoto = object.kind === 'person' && isShopperOf(shop.id, object.externalUserId)
   if (object.accountId !== account.id || !(isResult || isPhoto)) {
     throw new DrapeError('FORBIDDEN', 'The picture belongs to someone else.')
   }

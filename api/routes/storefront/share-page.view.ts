@@ -23,15 +23,16 @@ section { padding: 24px }
 h1 { margin: 0; font-size: 1.5rem; line-height: 1.25; letter-spacing: -0.01em; text-wrap: balance }
 p { margin: 8px 0 0; color: var(--soft) }
 .visit {
-  display: block; margin-top: 24px; padding: 14px 20px; border-radius: 12px; text-align: center; font-weight: 600;
+  display: block; margin-top: 24px; padding: 12px 20px; border-radius: 12px; text-align: center; font-weight: 600;
   background: var(--ink); color: var(--card); text-decoration: none;
 }
+.visit span { display: block; font-size: 0.8125rem; font-weight: 400; opacity: 0.8 }
 .visit:hover { opacity: 0.88 }
 .visit:focus-visible { outline: 3px solid var(--soft); outline-offset: 3px }
 small { display: block; margin-top: 24px; padding-top: 16px; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.8125rem }
-@media (min-width: 860px) and (min-height: 480px) {
+@media (min-width: 700px) and (min-aspect-ratio: 1) {
   .look { max-width: 960px; display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 9fr) }
-  .look section { align-self: center; padding: 40px }
+  .look section { align-self: center; padding: clamp(20px, 3vw, 40px) }
   .look img { max-height: calc(100svh - 34px) }
 }
 `
@@ -68,7 +69,7 @@ export function presentSharePage(
       <section>
         <h1 dir="auto">${title}</h1>
         <p dir="auto">${merchant.name}</p>
-        <a class="visit" href="${merchant.url}" rel="nofollow noopener">Visit ${merchant.domain}</a>
+        <a class="visit" href="${merchant.url}" rel="nofollow noopener">Visit the shop <span>${merchant.domain}</span></a>
         <small>A virtual try-on: software made this picture from a photo and a picture of the product. The real fit may differ. The link works until ${presentDay(expiresAt)}. Made with ${serviceName}.</small>
       </section>
     </main>`

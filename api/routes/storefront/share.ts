@@ -1,9 +1,9 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
-import { DrapeError } from '../../shared/errors.ts'
 import { compileParser } from '../../shared/schema.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { Shares } from '../../stores/shares.ts'
+import { requesterOf } from './requester.ts'
 import { ShareBody, type ShareLink } from './share.schema.ts'
 import { makeShareToken, shareAddress } from './share-link.ts'
 
@@ -24,9 +24,7 @@ export function shareRoutes(options: ShareOptions): Router<AppState> {
 const parseShare = compileParser(ShareBody)
 
 async function postShare(ctx: AppContext, { shares, shareUrl }: ShareOptions): Promise<void> {
-  const { shop } = ctx.state
-  if (shop === null)
-    throw new DrapeError('PROXY_SIGNATURE_INVALID', 'The request is not signed by the proxy of a shop.')
+  const { shop } = requesterOf(ctx)
   const { generationId, effectiveDomain = shop.domain } = parseShare(ctx.state.body)
   const { token, expiresAt, isNew } = await shares.findOrInsert({
     token: makeShareToken(),
