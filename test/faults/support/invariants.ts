@@ -3,6 +3,7 @@ import { type Database, rowType, sql } from '../../../api/shared/database.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import type { ObjectStorage } from '../../../api/shared/storage/object.ts'
 import { createIdempotencyKeys } from '../../../api/stores/idempotency.ts'
+import { createProxyNonces } from '../../../api/stores/proxy-nonces.ts'
 import { createRetention } from '../../../api/stores/retention.ts'
 
 export interface World {
@@ -82,7 +83,12 @@ async function findWrongMoves(database: Database): Promise<string[]> {
 async function findWrongResults({ database, storage, listResults }: World): Promise<string[]> {
   await database.query(sql.unsafe`
     update objects set expires_at = expires_at - interval '61 minutes', created_at = created_at - interval '61 minutes'`)
-  await sweep({ retention: createRetention(database), keys: createIdempotencyKeys(database), storage })
+  await sweep({
+    retention: createRetention(database),
+    keys: createIdempotencyKeys(database),
+    nonces: createProxyNonces(database),
+    storage,
+  })
   const completed = await database.any(
     sql.type(Result)`select id, result_key as key from generations where status = 'COMPLETED'`,
   )
