@@ -1,8 +1,8 @@
 import type { ShopRecord } from '../stores/shops.ts'
 
 /**
- * What a shop's platform can do for us. Every method throws a retryable DrapeError `SERVICE_UNAVAILABLE` when the platform cannot
- * be reached or asks to wait.
+ * What a shop's platform can do for us. Every method throws a DrapeError `SERVICE_UNAVAILABLE`: a retryable one when the platform
+ * cannot be reached or asks to wait, another when it refuses, as it does after our token has ended.
  */
 export interface ShopPlatform {
   /** The product of this global id (`gid://…/Product/<id>`) with its images, or null when the platform knows none. */
@@ -25,3 +25,5 @@ export interface Lead {
 
 /** The segment that holds everybody who left an e-mail address. */
 export const LEADS_SEGMENT = 'Widget Leads'
+/** What puts a customer into that segment. */
+export const LEADS_TAG = 'widget-lead'

@@ -1,0 +1,15 @@
+import type { Leads } from '../stores/leads.ts'
+import type { ShopRecord } from '../stores/shops.ts'
+import { createLocalPlatform } from './local.ts'
+import type { ShopPlatform } from './shop-platform.ts'
+import { createShopifyPlatform } from './shopify.ts'
+import { createShopifyAdmin } from './shopify-admin.ts'
+
+export type ShopPlatforms = (shop: ShopRecord) => ShopPlatform
+
+/** The platform of each shop: Shopify's API where we may ask it, otherwise our own database. */
+export function createShopPlatforms({ leads }: { leads: Leads }): ShopPlatforms {
+  const local = createLocalPlatform({ leads })
+  const shopify = createShopifyPlatform(createShopifyAdmin())
+  return ({ platform, adminToken }) => (platform === 'shopify' && adminToken !== null ? shopify : local)
+}
