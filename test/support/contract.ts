@@ -39,7 +39,8 @@ export function createContract(document: object): Contract {
     const known = operations.filter((operation) => paths.get(operation.path)?.test(path))
     const method = observed.method.toLowerCase()
     const operation = known.find((one) => one.method === (method === 'head' ? 'get' : method))
-    if (!operation) return isRefusal(observed) ? null : 'is no refusal of a request that names no operation'
+    if (!operation)
+      return isRefusal(observed) || isPreflight(observed) ? null : 'is no refusal of a request that names no operation'
     const answer = operation.answers.get(observed.status)
     if (!answer) return `has a status that ${operation.id} does not have`
     if (method === 'head' || isStream(observed)) return null
@@ -76,6 +77,11 @@ function isRefusal({ method, status, body }: Observed): boolean {
   const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown }
   const isKnown = code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED'
   return isKnown && HTTP_STATUS[code] === status && typeof message === 'string'
+}
+
+/** What a browser asks before it lets a page of another origin call. The server API tells no browser anything. */
+function isPreflight({ method, path, status, body }: Observed): boolean {
+  return method.toUpperCase() === 'OPTIONS' && status === 204 && body === null && !path.startsWith('/tryon/')
 }
 
 function isStream({ contentType }: Observed): boolean {

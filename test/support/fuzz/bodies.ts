@@ -18,7 +18,8 @@ export function bodiesOf(
 ): fc.Arbitrary<Body | null> {
   const json = bodies.get('application/json')
   const form = bodies.get('multipart/form-data')
-  if (!form) return fc.constant(null)
+  if (bodies.has('*/*')) return bareBytes(files)
+  if (!form) return json ? jsonBodies(json, vocabulary) : fc.constant(null)
   const parts = json ? dataParts(json, vocabulary, files) : formParts(form, vocabulary, files)
   const arbitraries = [
     { weight: 6, arbitrary: parts.map(assemble) },
@@ -27,7 +28,11 @@ export function bodiesOf(
     { weight: 1, arbitrary: fc.constant(null) },
   ]
   if (!json) return fc.oneof(...arbitraries)
-  const texts = jsonTexts(json, vocabulary).map((text) => ({
+  return fc.oneof({ weight: 12, arbitrary: jsonBodies(json, vocabulary) }, ...arbitraries)
+}
+
+function jsonBodies(schema: JsonSchema, vocabulary: Vocabulary): fc.Arbitrary<Body | null> {
+  const texts = jsonTexts(schema, vocabulary).map((text) => ({
     contentType: 'application/json',
     bytes: Buffer.from(text),
   }))
@@ -35,7 +40,21 @@ export function bodiesOf(
     { weight: 8, arbitrary: texts },
     { weight: 3, arbitrary: fc.tuple(texts, damages).map(([body, damage]) => damaged(body, damage)) },
     { weight: 1, arbitrary: fc.tuple(texts, contentTypes).map(([body, contentType]) => ({ ...body, contentType })) },
-    ...arbitraries,
+    { weight: 1, arbitrary: garbage },
+    { weight: 1, arbitrary: fc.constant(null) },
+  )
+}
+
+function bareBytes(files: readonly Buffer[]): fc.Arbitrary<Body | null> {
+  const whole = fc.record({
+    contentType: fc.constantFrom('image/jpeg', 'application/octet-stream', null),
+    bytes: fc.constantFrom(...files),
+  })
+  return fc.oneof(
+    { weight: 4, arbitrary: whole },
+    { weight: 2, arbitrary: fc.tuple(whole, damages).map(([body, damage]) => damaged(body, damage)) },
+    { weight: 1, arbitrary: garbage },
+    { weight: 1, arbitrary: fc.constant(null) },
   )
 }
 

@@ -16,10 +16,8 @@ export interface World {
   readonly vocabulary: Vocabulary
   /** Files that bodies carry; the first one is a good photo. */
   readonly files: readonly Buffer[]
-  /** A key for each operation. */
-  keyOf(operation: DocumentedOperation): string
-  /** Keys of others, and what is none. */
-  readonly otherKeys: readonly string[]
+  /** Headers by which callers prove who they are, mostly right ones. */
+  credentialsOf(operation: DocumentedOperation): fc.Arbitrary<Readonly<Record<string, string>>>
 }
 
 /** Requests to one operation: as documented, nearly so, and not at all. */
@@ -115,26 +113,21 @@ function queriesOf({ parameters }: DocumentedOperation, { vocabulary }: World): 
   )
 }
 
-function headersOf(operation: DocumentedOperation, { keyOf, otherKeys }: World): fc.Arbitrary<Record<string, string>> {
-  const key = fc.oneof(
-    { weight: 20, arbitrary: fc.constant(keyOf(operation)) },
-    { weight: 2, arbitrary: fc.constantFrom(...otherKeys) },
-    { weight: 1, arbitrary: headerTexts },
-  )
+function headersOf(operation: DocumentedOperation, { credentialsOf }: World): fc.Arbitrary<Record<string, string>> {
   // Mostly none: with all of them few requests would get past all of them.
   return fc
     .tuple(
-      key,
+      credentialsOf(operation),
       fc.oneof(
         { weight: 3, arbitrary: fc.constant([]) },
         { weight: 1, arbitrary: fc.array(oddHeaders, { maxLength: 2 }) },
       ),
     )
-    .map(([text, more]) => ({ 'x-api-key': text, ...Object.fromEntries(more) }))
+    .map(([credentials, more]) => ({ ...credentials, ...Object.fromEntries(more) }))
 }
 
 /** What may stand in a header at all. */
-const headerTexts = fc
+export const headerTexts = fc
   .array(fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0xa0, max: 0xff })), { maxLength: 300 })
   .map((codes) => String.fromCharCode(...codes).trim())
 
