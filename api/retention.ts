@@ -17,6 +17,8 @@ export interface Swept {
   readonly idempotencyKeys: number
   readonly shareLinks: number
   readonly proxyNonces: number
+  /** Days of analytics events. */
+  readonly eventDays: number
 }
 
 /** Deletes whatever is past its time. Returns how much. Several sweeps may run at once. */
@@ -25,11 +27,14 @@ export async function sweep({
   keys,
   nonces,
   storage,
+  dropEventDays = async () => 0,
 }: {
   retention: Retention
   keys: IdempotencyKeys
   nonces: ProxyNonces
   storage: ObjectStorage
+  /** Drops days of analytics events that are past their time. Returns how many. */
+  dropEventDays?: () => Promise<number>
 }): Promise<Swept> {
   const products = await untilNone(() => retention.deleteExpiredProducts(PART))
   await retention.releaseOrphans()
@@ -39,6 +44,7 @@ export async function sweep({
     idempotencyKeys: await untilNone(() => keys.deleteOld(PART)),
     shareLinks: await untilNone(() => retention.deleteOldShareLinks(PART)),
     proxyNonces: await untilNone(() => nonces.deleteExpired(PART)),
+    eventDays: await dropEventDays(),
   }
 }
 

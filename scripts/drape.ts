@@ -1,14 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { setLogo } from '../api/account-logo.ts'
+import { EVENT_RETENTION_DAYS } from '../api/config.ts'
+import { keepEventDays } from '../api/events/housekeeping.ts'
 import { sweep } from '../api/retention.ts'
 import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
-import { createDatabase, migrate } from '../api/shared/database.ts'
+import { createDatabase, type Database, migrate } from '../api/shared/database.ts'
 import { DrapeError } from '../api/shared/errors.ts'
 import { Type } from '../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../api/shared/storage/storage.ts'
 import { createObjects } from '../api/shared/stores/objects.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
+import { createEventOutbox } from '../api/stores/event-outbox.ts'
+import { createEvents } from '../api/stores/events.ts'
 import { createIdempotencyKeys } from '../api/stores/idempotency.ts'
 import { createLogos } from '../api/stores/logos.ts'
 import { createProxyNonces } from '../api/stores/proxy-nonces.ts'
@@ -88,6 +92,7 @@ const commands: Readonly<Record<string, Command>> = {
         keys: createIdempotencyKeys(database),
         nonces: createProxyNonces(database),
         storage,
+        dropEventDays: () => dropEventDays(database),
       })),
     })),
 
@@ -98,6 +103,11 @@ const commands: Readonly<Record<string, Command>> = {
     if (gaps.length > 0) process.exitCode = 1
     return { balanced: gaps.length === 0, gaps }
   },
+}
+
+function dropEventDays(database: Database): Promise<number> {
+  const { EVENT_RETENTION_DAYS: retentionDays } = readConfig(Type.Object({ EVENT_RETENTION_DAYS }), process.env)
+  return keepEventDays({ events: createEvents(database), outbox: createEventOutbox(database), retentionDays })
 }
 
 async function withStorage<T>(run: (storage: ObjectStorage) => Promise<T>): Promise<T> {

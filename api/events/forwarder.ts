@@ -13,15 +13,15 @@ export interface ForwarderOptions {
   readonly tell: TellProvider
   readonly log: Log
   readonly metrics: Metrics
-  /** Between two looks when nothing waits. */
-  readonly idleMs?: number
-  /** After a first failure; doubled with each further one. */
-  readonly firstPauseMs?: number
 }
 
 const BATCH = 100
 /** Longer than the provider may take to answer. */
 const LEASE_SECONDS = 60
+/** Between two looks when nothing waits. */
+const IDLE_MS = 500
+/** After a first failure; doubled with each further one. */
+const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 300_000
 /** However long a provider asks us to wait. */
 const LONGEST_WAIT_MS = 3_600_000
@@ -30,19 +30,19 @@ const GIVE_UP_MS = 3 * 86_400_000
 
 /** Tells the provider of analytics of every event in the outbox. Any number of forwarders may run; each takes other events. */
 export function startForwarder(options: ForwarderOptions): Forwarder {
-  const { log, idleMs = 1000, firstPauseMs = 1000 } = options
+  const { log } = options
   const stopping = new AbortController()
   let failures = 0
 
   const pauseAfterFailure = (least: number) => {
-    const grown = Math.min(firstPauseMs * 2 ** Math.min(failures, 20), LONGEST_PAUSE_MS)
+    const grown = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 20), LONGEST_PAUSE_MS)
     failures++
     return Math.max(grown, Math.min(least, LONGEST_WAIT_MS))
   }
   /** Returns how long to wait until the next pass, in ms. */
   const pass = async (): Promise<number> => {
     const events = await options.outbox.claim({ limit: BATCH, leaseSeconds: LEASE_SECONDS })
-    if (events.length === 0) return idleMs
+    if (events.length === 0) return IDLE_MS
     const told = await options.tell(events, stopping.signal)
     if (told.outcome !== 'later') {
       failures = 0

@@ -1,0 +1,174 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../../api/shared/database.ts'
+import { APP_CONTEXT, appHeaders, eventOf } from '../../support/analytics-events.ts'
+import { type AnalyticsServer, startAnalyticsServer } from '../../support/analytics-server.ts'
+import { type Drape, startDrape } from '../../support/drape.ts'
+import { startProgram, type TestProgram } from '../../support/process.ts'
+import { until } from '../../support/until.ts'
+
+describe('events are forwarded', () => {
+  let analytics: AnalyticsServer
+  let drape: Drape
+  let headers: Record<string, string>
+
+  beforeAll(async () => {
+    analytics = await startAnalyticsServer()
+    drape = await startDrape({ env: { ANALYTICS_URL: analytics.url, ANALYTICS_KEY: 'phc_test' } })
+    headers = await appHeaders(drape)
+  })
+  afterAll(async () => {
+    await drape.stop()
+    await analytics.stop()
+  })
+  afterEach(() => {
+    expect(analytics.moods).toEqual([])
+    analytics.requests.length = 0
+  })
+
+  const send = (...events: object[]) =>
+    drape.call('POST', '/storefront/v1/events', { key: null, headers, body: { events, context: APP_CONTEXT } })
+  const taken = (insertId: string) =>
+    [...analytics.taken.values()].filter(({ properties }) => properties.$insert_id === insertId)
+  const waiting = () =>
+    drape.database.oneFirst(sql.unsafe`select count(*)::int from event_outbox where dead_at is null`) as Promise<number>
+  const isDone = () => until(async () => (await waiting()) === 0)
+  const count = async (outcome: string) => {
+    const lines = await (await fetch(`${drape.api.probeUrl}/metrics`)).text()
+    return Number(
+      new RegExp(`^drape_events_forwarded_total\\{outcome="${outcome}"\\} (\\d+)`, 'm').exec(lines)?.[1] ?? 0,
+    )
+  }
+
+  it('to the provider, with what is known of them', async () => {
+    const timestamp = new Date(Date.now() - 60_000).toISOString()
+    const properties = { size: 'M', $insert_id: 'mine', account_id: 'mine', __proto__: 1 }
+    await send(eventOf('told', { event: 'widget:result_view', timestamp, properties }))
+    await isDone()
+    expect(taken('told')).toEqual([
+      {
+        event: 'widget:result_view',
+        distinct_id: 'anon_1f',
+        timestamp,
+        uuid: expect.any(String),
+        properties: {
+          ...APP_CONTEXT,
+          size: 'M',
+          $insert_id: 'told',
+          $session_id: 'sess_1f',
+          account_id: drape.accountId,
+          shop_id: null,
+          customer_id: null,
+        },
+      },
+    ])
+    const key = await drape.database.oneFirst(sql.unsafe`select key from events where insert_id = 'told'`)
+    expect(taken('told')[0].uuid).toBe(key)
+  })
+
+  it('once, also when they are sent to us again', async () => {
+    await send(eventOf('twice'), eventOf('twice'))
+    await send(eventOf('twice'))
+    await isDone()
+    expect(analytics.requests.flatMap(({ events }) => events)).toHaveLength(1)
+  })
+
+  it.each([
+    ['is busy', { status: 503 }],
+    ['takes too long over it', { status: 408 }],
+    ['asks to wait', { status: 429 }],
+    ['sends us elsewhere', { status: 301, headers: { location: '/other' } }],
+    ['hangs up', 'hang up' as const],
+  ])('again when the provider %s', async (name, mood) => {
+    const retried = await count('retried')
+    analytics.moods.push(mood)
+    await send(eventOf(name))
+    await isDone()
+    expect(taken(name)).toHaveLength(1)
+    expect(await count('retried')).toBe(retried + 1)
+  })
+
+  it('again not before the provider asks for it', async () => {
+    analytics.moods.push({ status: 429, headers: { 'retry-after': '3' } })
+    await send(eventOf('patient'))
+    await until(() => analytics.requests.length === 1)
+    await send(eventOf('later'))
+    await isDone()
+    const [first, second] = analytics.requests
+    expect(second.at - first.at).toBeGreaterThanOrEqual(2990)
+    expect([...taken('patient'), ...taken('later')]).toHaveLength(2)
+  })
+
+  it.each([400, 401, 413])(
+    'not again when the provider refuses them with %i, which is counted and kept',
+    async (status) => {
+      const dead = await count('dead')
+      analytics.moods.push({ status })
+      await send(eventOf(`refused ${status}`))
+      await isDone()
+      await send(eventOf(`after ${status}`))
+      await until(() => taken(`after ${status}`).length === 1)
+      expect(taken(`refused ${status}`)).toEqual([])
+      expect(await count('dead')).toBe(dead + 1)
+      expect(
+        await drape.database.oneFirst(
+          sql.unsafe`select reason from event_outbox where insert_id = ${`refused ${status}`} and dead_at is not null`,
+        ),
+      ).toBe(`the provider answered ${status}`)
+    },
+  )
+
+  it('by any number of replicas, each event by one', async () => {
+    const replicas = await Promise.all([1, 2].map(() => startProgram('api', drape.env)))
+    for (let part = 0; part < 8; part++) {
+      await send(...Array.from({ length: 50 }, (_, i) => eventOf(`many ${part} ${i}`)))
+    }
+    await isDone()
+    const told = analytics.requests.flatMap(({ events }) => events.map(({ uuid }) => uuid))
+    expect(told).toHaveLength(400)
+    expect(new Set(told).size).toBe(400)
+    await Promise.all(replicas.map((replica) => replica.end()))
+  })
+
+  describe('by a process', () => {
+    let other: Drape
+    beforeAll(async () => {
+      other = await startDrape({ env: { ANALYTICS_URL: analytics.url, ANALYTICS_KEY: 'phc_test' } })
+    })
+    afterAll(() => other.stop())
+    const sendOther = async (insertId: string) =>
+      other.call('POST', '/storefront/v1/events', {
+        key: null,
+        headers: await appHeaders(other),
+        body: { events: [eventOf(insertId)], context: APP_CONTEXT },
+      })
+
+    it('that stops in the middle without waiting, and then by another', async () => {
+      analytics.moods.push('silent')
+      await sendOther('broken off')
+      await until(() => analytics.requests.length === 1)
+      expect(await other.api.end('SIGTERM')).toBe(0)
+      const next: TestProgram = await startProgram('api', other.env)
+      await until(() => taken('broken off').length === 1)
+      await next.end()
+    })
+  })
+})
+
+describe('without a provider', () => {
+  it('nothing is put on its way', async () => {
+    const drape = await startDrape()
+    const body = { events: [eventOf('kept')], context: APP_CONTEXT }
+    await drape.call('POST', '/storefront/v1/events', { key: null, headers: await appHeaders(drape), body })
+    expect(await drape.database.oneFirst(sql.unsafe`select count(*)::int from events`)).toBe(1)
+    expect(await drape.database.oneFirst(sql.unsafe`select count(*)::int from event_outbox`)).toBe(0)
+    await drape.stop()
+  })
+
+  it('an API that knows only half of one does not start', async () => {
+    const drape = await startDrape()
+    await expect(startProgram('api', { ...drape.env, ANALYTICS_URL: 'http://127.0.0.1:9' })).rejects.toThrow(
+      'ANALYTICS_URL and ANALYTICS_KEY go together',
+    )
+    await drape.stop()
+  })
+})

@@ -1,0 +1,135 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keepEventDays } from '../../../api/events/housekeeping.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createEventOutbox } from '../../../api/stores/event-outbox.ts'
+import { createEvents, type EventBatch } from '../../../api/stores/events.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import { spawnProcess } from '../../support/process.ts'
+
+const DAY_MS = 86_400_000
+const NOON = new Date('2026-11-21T12:00:00Z')
+const daysBefore = (days: number, time = NOON) => new Date(time.getTime() - days * DAY_MS)
+
+describe('days of events', () => {
+  let url: string
+  let database: Database
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const created = await createTestDatabase()
+    url = created.url
+    database = createDatabase(created.url, { poolSize: 8 })
+    drop = async () => {
+      await database.end()
+      await created.drop()
+    }
+  })
+  afterAll(() => drop())
+
+  const keep = (now: Date, retentionDays = 90) =>
+    keepEventDays({ events: createEvents(database), outbox: createEventOutbox(database), retentionDays }, now)
+  const partitions = async () =>
+    (await database.anyFirst(
+      sql.unsafe`select relid::text from pg_partition_tree('events') where isleaf order by 1`,
+    )) as readonly string[]
+  const insert = (insertId: string, receivedAt: Date, more: Partial<EventBatch['origin']> = {}, forward = false) =>
+    createEvents(database, { forward }).insert({
+      origin: {
+        ...{ accountId: 'acc_1', shopId: 'shop_1', anonymousId: 'anon_1', sessionId: null, customerId: null },
+        ...{ customerEmail: null, customerSigned: false, productId: null, variantId: null, context: {} },
+        ...more,
+      },
+      events: [
+        { name: 'api:error', insertId, happenedAt: receivedAt, properties: '{}', productId: null, generationId: null },
+      ],
+      receivedAt,
+    })
+  const ids = () => database.anyFirst(sql.unsafe`select insert_id from events order by insert_id`)
+
+  it('have a place before they come', async () => {
+    await keep(NOON)
+    const names = [21, 22, 23, 24, 25].map((day) => `events_202611${day}`)
+    expect(await partitions()).toEqual(names)
+    await keep(NOON)
+    expect(await partitions()).toEqual(names)
+  })
+
+  it('get one when they come unforeseen, also when many come at once', async () => {
+    const days = [0, 1, 2].map((day) => new Date(Date.UTC(2027, 0, 1 + day, 23, 59)))
+    const stored = await Promise.all(
+      Array.from({ length: 24 }, (_, i) => insert(`unforeseen-${i}`, days[i % days.length])),
+    )
+    expect(stored).toEqual(Array(24).fill(1))
+    expect(await partitions()).toEqual(
+      expect.arrayContaining(['events_20270101', 'events_20270102', 'events_20270103']),
+    )
+  })
+
+  it('go after their time, and what they held may come again', async () => {
+    await insert('old', daysBefore(91))
+    await insert('edge', daysBefore(90))
+    await insert('young', daysBefore(89))
+    expect(await insert('old', NOON)).toBe(0)
+    expect(await keep(NOON)).toBe(1)
+    expect(await ids()).toEqual(expect.arrayContaining(['edge', 'young']))
+    expect(await ids()).not.toContain('old')
+    expect(await insert('old', NOON)).toBe(1)
+    expect(await insert('edge', NOON)).toBe(0)
+    expect(await keep(NOON, 1)).toBe(2)
+  })
+
+  it('go once when several processes see to it at once', async () => {
+    for (let days = 200; days < 205; days++) await insert(`many-${days}`, daysBefore(days))
+    const dropped = await Promise.all(Array.from({ length: 4 }, () => keep(NOON)))
+    expect(dropped.reduce((sum, count) => sum + count)).toBe(5)
+    expect(await partitions()).not.toContain('events_20260505')
+  })
+
+  it('wait while somebody reads them, without keeping others from writing', async () => {
+    await insert('read', daysBefore(300))
+    const reader = new pg.Client({ connectionString: url })
+    await reader.connect()
+    await reader.query(`begin; select * from events where received_on = '${daysBefore(300).toISOString()}'`)
+    expect(await Promise.all([keep(NOON), insert('meanwhile', NOON)])).toEqual([0, 1])
+    await reader.end()
+    expect(await ids()).toContain('read')
+    expect(await keep(NOON)).toBe(1)
+  })
+
+  it('go with the sweep too, after as many days as are set', async () => {
+    const now = new Date()
+    await insert('swept', daysBefore(8, now))
+    await insert('kept', daysBefore(6, now))
+    const sweep = await spawnProcess({
+      command: process.execPath,
+      args: ['scripts/drape.ts', 'sweep', '--json'],
+      cwd: process.cwd(),
+      env: { ...process.env, DATABASE_URL: url, EVENT_RETENTION_DAYS: '7' },
+    })
+    expect(await sweep.ended).toBe(0)
+    expect(JSON.parse(sweep.output()).eventDays).toBeGreaterThanOrEqual(1)
+    expect(await ids()).toContain('kept')
+    expect(await ids()).not.toContain('swept')
+  })
+
+  it('give up what they hold of a customer, or of a shop', async () => {
+    const events = createEvents(database)
+    const now = new Date()
+    const shop = { accountId: 'acc_1', shopId: 'shop_9' }
+    await insert('c1', now, { ...shop, customerId: '7' }, true)
+    await insert('c2', daysBefore(1, now), { ...shop, customerEmail: 'Me@shop.test' }, true)
+    await insert('c3', now, { ...shop, customerId: '8' }, true)
+    await insert('c4', now, { customerId: '7' })
+    await insert('c5', now, { ...shop, accountId: 'acc_2', customerId: '7' })
+    const untold = () => database.anyFirst(sql.unsafe`select insert_id from event_outbox order by 1`)
+    expect(await untold()).toEqual(['c1', 'c2', 'c3'])
+    expect(await events.deleteOfCustomer({ ...shop, customerId: '7', customerEmail: 'me@SHOP.test' })).toBe(2)
+    expect(await untold()).toEqual(['c3'])
+    expect(await events.deleteOfCustomer({ ...shop, customerId: null, customerEmail: null })).toBe(0)
+    expect(await events.deleteOfShop(shop, 10)).toBe(1)
+    expect(await events.deleteOfShop(shop, 10)).toBe(0)
+    expect(await untold()).toEqual([])
+    expect((await ids()).filter((id) => /^c\d$/.test(String(id)))).toEqual(['c4', 'c5'])
+  })
+})
