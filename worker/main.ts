@@ -4,7 +4,7 @@ import { createImageFetcher } from '../api/shared/fetch-image.ts'
 import { generationChannel, PrepareJobSchema, TryOnJobSchema } from '../api/shared/generation.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
-import { measureFetch, measureStorage } from '../api/shared/measured.ts'
+import { measureFetch, measureStorage, watchConnections } from '../api/shared/measured.ts'
 import { createMetrics } from '../api/shared/metrics.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
 import { createPublish } from '../api/shared/pub-sub.ts'
@@ -38,6 +38,7 @@ lifecycle.onStop('telemetry', () => telemetry.stop())
 // One connection: a worker's statements are few and short.
 const database = createDatabase(config.DATABASE_URL, { poolSize: 1 })
 lifecycle.onStop('database', () => database.end())
+watchConnections(database, metrics)
 const redis = createRedis(config.REDIS_URL, { role: 'consumer', log })
 lifecycle.onStop('redis', () => redis.close())
 const storage = measureStorage(
@@ -53,11 +54,15 @@ const inference = createInferencePool(
       env: { ENGINES: config.ENGINES, MODEL_DIR: config.MODEL_DIR, EXECUTION_PROVIDER: config.EXECUTION_PROVIDER },
       workSeconds: 60,
       log,
+      onReady: (seconds) => metrics.inferenceStart.observe(seconds),
       onRestart: () => metrics.inferenceRestarts.inc(),
     }),
   ),
 )
 lifecycle.onStop('inference', () => inference.stop())
+metrics.watch({ name: 'drape_inference_ready', help: 'Inference processes that can take work or are at it' }, () => [
+  { value: inference.countReady() },
+])
 
 const images = createImages(database)
 const publish = createPublish(redis, log)

@@ -8,6 +8,10 @@ const USABLE_ID = /^[\w.:-]{1,128}$/
 
 /** Gives every request an id (the caller's `X-Request-Id` when it is plain) and a log, measures it and writes one line at its end. */
 export function requestContext({ log, metrics }: { log: Log; metrics: Metrics }): Middleware<AppState> {
+  let inFlight = 0
+  metrics.watch({ name: 'drape_http_requests_in_flight', help: 'Requests that are being answered' }, () => [
+    { value: inFlight },
+  ])
   const observers = new Map<string, { observe(seconds: number): void }>()
   function observerOf(labels: { route: string; method: string; status: string }) {
     const name = `${labels.method} ${labels.status} ${labels.route}`
@@ -23,9 +27,11 @@ export function requestContext({ log, metrics }: { log: Log; metrics: Metrics })
     tellLater(ctx.state, () => log.child({ requestId }))
     ctx.set('X-Request-Id', requestId)
     const started = performance.now()
+    inFlight++
     try {
       await next()
     } finally {
+      inFlight--
       const ms = performance.now() - started
       const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
       observerOf({ route, method: ctx.method, status: String(ctx.status) }).observe(ms / 1000)

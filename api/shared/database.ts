@@ -27,7 +27,11 @@ const METHODS = [
 ] as const
 
 /** The part of slonik's pool that Drape uses. */
-export type Database = Pick<DatabasePool, (typeof METHODS)[number]> & { end(): Promise<void> }
+export type Database = Pick<DatabasePool, (typeof METHODS)[number]> & {
+  /** How many connections are at work and at rest, and how many statements wait for one. */
+  countConnections(): { active: number; idle: number; waiting: number }
+  end(): Promise<void>
+}
 
 /** A timestamptz as the driver hands it over. */
 export const Timestamp = Type.Unsafe<Date>({})
@@ -84,11 +88,18 @@ export function createDatabase(
   { poolSize, statementSeconds = 10 }: { poolSize: number; statementSeconds?: number },
 ): Database {
   let opening: Promise<DatabasePool> | null = null
+  let opened: DatabasePool | null = null
   const open = () => {
-    opening ??= openPool(url, { poolSize, statementSeconds }).catch((cause) => {
-      opening = null
-      throw unavailable(cause)
-    })
+    opening ??= openPool(url, { poolSize, statementSeconds }).then(
+      (pool) => {
+        opened = pool
+        return pool
+      },
+      (cause) => {
+        opening = null
+        throw unavailable(cause)
+      },
+    )
     return opening
   }
   const methods = METHODS.map((name) => {
@@ -98,7 +109,16 @@ export function createDatabase(
     }
     return [name, method]
   })
-  return { ...Object.fromEntries(methods), end: async () => (await opening?.catch(() => null))?.end() } as Database
+  const countConnections = () => {
+    const state = opened?.state()
+    return {
+      active: state?.acquiredConnections ?? 0,
+      idle: state?.idleConnections ?? 0,
+      waiting: state?.waitingClients ?? 0,
+    }
+  }
+  const end = async () => (await opening?.catch(() => null))?.end()
+  return { ...Object.fromEntries(methods), countConnections, end } as Database
 }
 
 async function openPool(

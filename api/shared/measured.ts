@@ -1,3 +1,4 @@
+import type { Database } from './database.ts'
 import type { FetchImage } from './fetch-image.ts'
 import type { Metrics } from './metrics.ts'
 import type { ObjectStorage } from './storage/object.ts'
@@ -27,6 +28,14 @@ export function measureFetch(fetchImage: FetchImage, metrics: Metrics): FetchIma
         () => fetchImage(url),
       ),
     )
+}
+
+/** Shows how busy the connections are whenever the metrics are read. */
+export function watchConnections(database: Database, metrics: Metrics): void {
+  const help = 'Connections to Postgres that are at work (active) or at rest (idle), and statements that wait for one'
+  metrics.watch({ name: 'drape_database_connections', help, labels: ['state'] }, () =>
+    Object.entries(database.countConnections()).map(([state, value]) => ({ labels: { state }, value })),
+  )
 }
 
 async function timeInto<T>(

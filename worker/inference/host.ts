@@ -41,6 +41,7 @@ export function createInferenceHost({
   env,
   workSeconds,
   log,
+  onReady,
   onRestart,
 }: {
   /** The module that the process runs. */
@@ -49,9 +50,11 @@ export function createInferenceHost({
   /** Work that takes longer is taken for hung and its process killed. */
   workSeconds: number
   log: Log
+  onReady: (secondsSinceStart: number) => void
   onRestart: () => void
 }): InferenceHost {
   let child: ChildProcess | null = null
+  let startedAt = 0
   let ready = false
   let failures = 0
   let running: Running | null = null
@@ -60,6 +63,7 @@ export function createInferenceHost({
   let restart: NodeJS.Timeout | undefined
 
   function start(): void {
+    startedAt = performance.now()
     const started = fork(program, [], {
       serialization: 'advanced',
       env: { ...process.env, ...env },
@@ -74,6 +78,7 @@ export function createInferenceHost({
   function receive(message: FromProcess): void {
     if (message.type === 'ready') {
       ready = true
+      onReady((performance.now() - startedAt) / 1000)
       return
     }
     if (!running || message.id !== running.id) return

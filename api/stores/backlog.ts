@@ -1,0 +1,36 @@
+import { type Database, rowType, sql } from '../shared/database.ts'
+import { Nullable, type Static, Type } from '../shared/schema.ts'
+
+const UnfinishedRow = Type.Object({
+  engine: Type.String(),
+  /** For the relay, for a worker, or for its own end. */
+  state: Type.Enum(['waiting', 'queued', 'running']),
+  count: Type.Integer(),
+  /** Since the oldest of them was accepted. */
+  seconds: Type.Number(),
+})
+export type Unfinished = Static<typeof UnfinishedRow>
+
+const Overdue = rowType(Type.Object({ seconds: Nullable(Type.Number()) }))
+
+export type Backlog = ReturnType<typeof createBacklog>
+
+/** How much is left to be done, and since when. */
+export function createBacklog(database: Database) {
+  return {
+    /** Generations that have not ended. */
+    findUnfinished: (): Promise<readonly Unfinished[]> =>
+      database.any(sql.type(rowType(UnfinishedRow))`
+        select engine, state, count(*), extract(epoch from now() - min(created_at))::float8 as seconds from (
+          select payload->>'engine' as engine, 'waiting' as state, created_at from outbox where dispatched_at is null
+          union all
+          select generations.engine, case status when 'PENDING' then 'queued' else 'running' end, outbox.created_at
+          from outbox join generations on generations.id = outbox.generation_id where dispatched_at is not null
+        ) as unfinished group by engine, state`),
+
+    /** Seconds since the object expired that should have been swept first; null when there is none. */
+    measureOverdue: (): Promise<number | null> =>
+      database.oneFirst(sql.type(Overdue)`
+        select extract(epoch from now() - min(expires_at))::float8 as seconds from objects where expires_at < now()`),
+  }
+}

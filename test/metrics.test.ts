@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../api/shared/database.ts'
+import { type Drape, readSample, startDrape } from './support/drape.ts'
+import type { TestProgram } from './support/process.ts'
+import { until } from './support/until.ts'
+
+describe('metrics', () => {
+  let drape: Drape
+  let worker: TestProgram
+  let person: Buffer
+  const call = {
+    products: [{ images: [{ source: { fileKey: 'me' } }] }],
+    person: { image: { source: { fileKey: 'me' } } },
+    output: { engine: 'mock' },
+  }
+
+  beforeAll(async () => {
+    person = await readSample('persons/down-half-teal.jpg')
+    drape = await startDrape()
+  })
+  afterAll(() => drape.stop())
+
+  const tryOn = () => drape.tryOn(call, { me: person })
+
+  it('tell how many generations wait, for whom, and for how long', async () => {
+    for (let i = 0; i < 5; i++) await tryOn()
+    // Nobody works: the relay hands over what the first worker to come would take, the rest waits for the relay.
+    const figures = await until(async () => {
+      const seen = await scrape(drape.api)
+      return seen.get('drape_generations_unfinished{engine="mock",state="queued"}') === 2 && seen
+    })
+    expect(figures.get('drape_generations_unfinished{engine="mock",state="waiting"}')).toBe(3)
+    expect(figures.get('drape_generations_oldest_seconds{engine="mock",state="queued"}')).toBeGreaterThan(0)
+    expect(figures.get('drape_worker_slots')).toBe(0)
+    expect(figures.get('drape_generations_accepted_total')).toBe(5)
+    expect(figures.get('drape_sweep_lag_seconds')).toBe(0)
+  })
+
+  it('tell of the work that a worker does', async () => {
+    worker = await drape.startWorker()
+    for (let i = 0; i < 2; i++) await drape.finish(await tryOn())
+    await until(async () => (await scrape(worker)).get('drape_jobs_total{queue="try-on",outcome="completed"}') === 7)
+    const figures = await scrape(worker)
+    expect(figures.get('drape_stage_seconds_count{engine="mock",stage="engine"}')).toBe(7)
+    expect(figures.get('drape_queue_wait_seconds_count')).toBe(7)
+    expect(figures.get('drape_storage_seconds_count{operation="put",outcome="ok"}')).toBe(7)
+    expect(figures.get('drape_inference_ready')).toBe(1)
+    expect(figures.get('drape_inference_start_seconds_count')).toBe(1)
+    expect(figures.get('drape_database_connections{state="idle"}')).toBe(1)
+    const seen = await until(async () => {
+      const { api } = drape
+      const now = await scrape(api)
+      return now.get('drape_worker_slots') === 1 && now
+    })
+    expect([...seen.keys()].filter((name) => name.startsWith('drape_generations_unfinished'))).toEqual([])
+  })
+
+  it('tell how late the sweep is', async () => {
+    await drape.database.query(sql.unsafe`
+      insert into objects (key, account_id, kind, expires_at)
+      values ('products/late.jpg', ${drape.accountId}, 'product', now() - interval '1 hour')`)
+    const lag = await until(async () => (await scrape(drape.api)).get('drape_sweep_lag_seconds'))
+    expect(lag).toBeGreaterThanOrEqual(3600)
+  })
+
+  it('name what runs, and never an id', async () => {
+    for (const program of [drape.api, worker]) {
+      const text = await (await fetch(`${program.probeUrl}/metrics`)).text()
+      expect(text).toMatch(/^drape_build_info\{version="\d+\.\d+\.\d+",node="24\.[\d.]+"\} 1$/m)
+      expect(text).not.toMatch(/(acc|gen|img)_[0-9a-f]{8}-|sk_|pk_/)
+      expect(text).toContain('nodejs_eventloop_lag_seconds')
+      // A process is asked for all of these every few seconds.
+      expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length).toBeLessThan(2000)
+    }
+  })
+})
+
+/** Values by name and labels, as they are written. */
+async function scrape({ probeUrl }: TestProgram): Promise<ReadonlyMap<string, number>> {
+  const text = await (await fetch(`${probeUrl}/metrics`)).text()
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(
+    lines.map((line) => {
+      const space = line.lastIndexOf(' ')
+      return [line.slice(0, space), Number(line.slice(space + 1))]
+    }),
+  )
+}
