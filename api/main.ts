@@ -1,5 +1,4 @@
 import { createApp } from './app.ts'
-import { createBacklogGauges } from './backlog-gauges.ts'
 import { createBudget } from './budget.ts'
 import { readApiConfig } from './config.ts'
 import { createAnalyticsProvider } from './events/analytics-provider.ts'
@@ -7,6 +6,7 @@ import { startForwarder } from './events/forwarder.ts'
 import { startHousekeeping } from './events/housekeeping.ts'
 import { createGenerationWatch } from './generation-watch.ts'
 import { createKeyLookup } from './key-lookup.ts'
+import { createLeadKeeper } from './lead-keeper.ts'
 import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
 import { idempotency } from './middleware/idempotency.ts'
@@ -31,6 +31,7 @@ import { openApiRoutes } from './routes/server/openapi.ts'
 import { productRoutes } from './routes/server/products.ts'
 import { tryOnRoutes } from './routes/server/try-on.ts'
 import { downloadRoutes } from './routes/storefront/download.ts'
+import { emailRoutes } from './routes/storefront/email.ts'
 import { eventRoutes } from './routes/storefront/events.ts'
 import { shareRoutes } from './routes/storefront/share.ts'
 import { sharePageRoutes } from './routes/storefront/share-page.ts'
@@ -39,7 +40,7 @@ import { createImageFetcher } from './shared/fetch-image.ts'
 import { generationChannel, type PrepareJob, type TryOnJob } from './shared/generation.ts'
 import { createLifecycle } from './shared/lifecycle.ts'
 import { createLog } from './shared/log.ts'
-import { measureFetch, measureStorage, watchConnections } from './shared/measured.ts'
+import { measureFetch, measureStorage } from './shared/measured.ts'
 import { createMetrics } from './shared/metrics.ts'
 import { createProbeServer } from './shared/probes.ts'
 import { createPublish, createSubscriptions } from './shared/pub-sub.ts'
@@ -49,14 +50,15 @@ import { createGenerations } from './shared/stores/generations.ts'
 import { createImages } from './shared/stores/images.ts'
 import { createObjects } from './shared/stores/objects.ts'
 import { startTelemetry } from './shared/telemetry.ts'
+import { createShopPlatforms } from './shop-platforms/shop-platforms.ts'
 import { hashAddress } from './shopper.ts'
 import type { AppContext } from './state.ts'
 import { acceptGeneration } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
-import { createBacklog } from './stores/backlog.ts'
 import { createEventOutbox } from './stores/event-outbox.ts'
 import { createEvents } from './stores/events.ts'
 import { createIdempotencyKeys } from './stores/idempotency.ts'
+import { createLeads } from './stores/leads.ts'
 import { createProducts } from './stores/products.ts'
 import { createProxyNonces } from './stores/proxy-nonces.ts'
 import { createRetention } from './stores/retention.ts'
@@ -79,7 +81,6 @@ lifecycle.onStop('telemetry', () => telemetry.stop())
 
 const database = createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE_POOL })
 lifecycle.onStop('database', () => database.end())
-watchConnections(database, metrics)
 const redis = createRedis(config.REDIS_URL, { role: 'producer', log })
 lifecycle.onStop('redis', () => redis.close())
 const subscriptions = createSubscriptions(() => createRedis(config.REDIS_URL, { role: 'consumer', log }))
@@ -131,8 +132,6 @@ const relay = createRelay({
   metrics,
 })
 lifecycle.onStop('relay', () => relay.stop())
-const gauges = createBacklogGauges({ backlog: createBacklog(database), countSlots, metrics, log })
-lifecycle.onStop('backlog gauges', () => gauges.stop())
 
 const reading = [apiKey({ accounts }), rateLimit({ redis })]
 const writing = [...reading, parseBody(), idempotency({ keys: createIdempotencyKeys(database) })]
@@ -143,6 +142,9 @@ const nonces = createProxyNonces(database)
 const proof = { development, signingSecret: config.SIGNING_SECRET }
 const fromShop = shopProxy({ shops, nonces, ...proof })
 const ofShop = ({ state }: AppContext) => state.shop?.id ?? ''
+const platformOf = createShopPlatforms({ leads: createLeads(database) })
+const leadKeeper = createLeadKeeper({ platformOf, log, metrics })
+lifecycle.onStop('leads', () => leadKeeper.stop())
 const shares = createShares(database)
 const sharing = { shares, storage, shareUrl: config.SHARE_URL, serviceName: config.SERVICE_NAME }
 
@@ -219,6 +221,7 @@ const app = createApp({
       events,
       metrics,
     }),
+    emailRoutes({ proxy: fromShop, budget: perMinute('collect-email', 10), leads: leadKeeper }),
     shareRoutes({
       guards: [fromShop, storefrontLimit(perMinute('share', 20), ofShop), parseBody()],
       ...sharing,

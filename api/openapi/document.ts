@@ -12,6 +12,7 @@ import { CatalogProductBody, Product, ProductList, ProductStatistics } from '../
 import { tryOnOperations } from '../routes/server/try-on.operations.ts'
 import { AcceptedTryOn, AwaitedTryOn, TryOnBody } from '../routes/server/try-on.schema.ts'
 import { downloadOperations } from '../routes/storefront/download.operations.ts'
+import { emailOperations } from '../routes/storefront/email.operations.ts'
 import { eventOperations } from '../routes/storefront/events.operations.ts'
 import { EventsAnswer, StorefrontBatch, TrackingBatch } from '../routes/storefront/events.schema.ts'
 import { shareOperations } from '../routes/storefront/share.operations.ts'
@@ -36,6 +37,7 @@ const OPERATIONS: readonly Operation[] = [
   ...openApiOperations,
   ...shareOperations,
   ...downloadOperations,
+  ...emailOperations,
   ...eventOperations,
 ]
 

@@ -1,0 +1,14 @@
+import { Type } from '../../shared/schema.ts'
+
+export const EmailBody = Type.Object({
+  email: Type.String({ format: 'email', maxLength: 254, examples: ['anna@example.com'] }),
+  marketingConsent: Type.Boolean({
+    default: false,
+    description: 'Whether the shopper has agreed to get marketing by e-mail.',
+  }),
+})
+
+export const EmailAnswer = Type.Object({
+  success: Type.Boolean(),
+  message: Type.String({ description: 'For logs; shoppers need not see it.' }),
+})
