@@ -1,4 +1,5 @@
 import { createApp } from './app.ts'
+import { createBacklogGauges } from './backlog-gauges.ts'
 import { createBudget } from './budget.ts'
 import { readApiConfig } from './config.ts'
 import { createAnalyticsProvider } from './events/analytics-provider.ts'
@@ -40,7 +41,7 @@ import { createImageFetcher } from './shared/fetch-image.ts'
 import { generationChannel, type PrepareJob, type TryOnJob } from './shared/generation.ts'
 import { createLifecycle } from './shared/lifecycle.ts'
 import { createLog } from './shared/log.ts'
-import { measureFetch, measureStorage } from './shared/measured.ts'
+import { measureFetch, measureStorage, watchConnections } from './shared/measured.ts'
 import { createMetrics } from './shared/metrics.ts'
 import { createProbeServer } from './shared/probes.ts'
 import { createPublish, createSubscriptions } from './shared/pub-sub.ts'
@@ -55,6 +56,7 @@ import { hashAddress } from './shopper.ts'
 import type { AppContext } from './state.ts'
 import { acceptGeneration } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
+import { createBacklog } from './stores/backlog.ts'
 import { createEventOutbox } from './stores/event-outbox.ts'
 import { createEvents } from './stores/events.ts'
 import { createIdempotencyKeys } from './stores/idempotency.ts'
@@ -81,6 +83,7 @@ lifecycle.onStop('telemetry', () => telemetry.stop())
 
 const database = createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE_POOL })
 lifecycle.onStop('database', () => database.end())
+watchConnections(database, metrics)
 const redis = createRedis(config.REDIS_URL, { role: 'producer', log })
 lifecycle.onStop('redis', () => redis.close())
 const subscriptions = createSubscriptions(() => createRedis(config.REDIS_URL, { role: 'consumer', log }))
@@ -132,6 +135,8 @@ const relay = createRelay({
   metrics,
 })
 lifecycle.onStop('relay', () => relay.stop())
+const gauges = createBacklogGauges({ backlog: createBacklog(database), countSlots, metrics, log })
+lifecycle.onStop('backlog gauges', () => gauges.stop())
 
 const reading = [apiKey({ accounts }), rateLimit({ redis })]
 const writing = [...reading, parseBody(), idempotency({ keys: createIdempotencyKeys(database) })]

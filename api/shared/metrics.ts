@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -9,6 +10,10 @@ export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  const watch = (about: Watched, read: () => readonly Reading[]) => watchIn(registry, about, read)
+  watch({ name: 'drape_build_info', help: 'What runs here', labels: ['version', 'node'] }, () => [
+    { labels: { version: VERSION, node: process.versions.node }, value: 1 },
+  ])
   return {
     requests: new Histogram({
       name: 'drape_http_request_seconds',
@@ -57,6 +62,12 @@ export function createMetrics() {
       buckets: SECONDS,
       registers,
     }),
+    inferenceStart: new Histogram({
+      name: 'drape_inference_start_seconds',
+      help: 'Seconds from the start of an inference process to its being ready',
+      buckets: SECONDS,
+      registers,
+    }),
     inferenceRestarts: new Counter({
       name: 'drape_inference_restarts_total',
       help: 'Times the inference process had to be started again',
@@ -92,7 +103,36 @@ export function createMetrics() {
       registers,
     }),
     ready: new Gauge({ name: 'drape_ready', help: '1 when this process answers ready', registers }),
+    /** A figure that is read whenever it is asked for. */
+    watch,
     /** The exposition text and its content type. */
     scrape: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }
+}
+
+interface Watched {
+  readonly name: string
+  readonly help: string
+  readonly labels?: readonly string[]
+}
+
+interface Reading {
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+
+function watchIn(registry: Registry, { name, help, labels = [] }: Watched, read: () => readonly Reading[]): void {
+  new Gauge({
+    ...{ name, help, labelNames: labels },
+    registers: [registry],
+    collect() {
+      this.reset()
+      if (labels.length === 0) this.remove()
+      for (const reading of read()) this.set({ ...reading.labels }, reading.value)
+    },
+  })
 }
