@@ -1,0 +1,321 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { secondsToNextWeek } from '../../../../api/routes/storefront/fitting-room.ts'
+import { sql } from '../../../../api/shared/database.ts'
+import { createLog } from '../../../../api/shared/log.ts'
+import { createRedis } from '../../../../api/shared/queue.ts'
+import { createGenerations } from '../../../../api/shared/stores/generations.ts'
+import { createAccounts } from '../../../../api/stores/accounts.ts'
+import { createShops } from '../../../../api/stores/shops.ts'
+import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { startProgram, type TestProgram } from '../../../support/process.ts'
+import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { pathSignedByShopify } from '../../../support/shop-proxies.ts'
+import { until } from '../../../support/until.ts'
+
+const WEEK_SECONDS = 7 * 86_400
+const SHIRT = 'gid://shopify/Product/7001'
+
+describe('POST /public/fitting-room', () => {
+  let drape: Drape
+  let shop: TestShop
+  let sister: TestShop
+  let replica: TestProgram
+  let photo: Buffer
+  let imageId: string
+  let headers: Record<string, string>
+
+  beforeAll(async () => {
+    drape = await startDrape({ credits: 10_000 })
+    shop = await createDevelopmentShop(drape)
+    sister = await createDevelopmentShop(drape, 'sister.test')
+    replica = await startProgram('api', drape.env)
+    photo = await readSample('persons/down-half-teal.jpg')
+    imageId = await upload(shop.headers)
+    await createProduct(SHIRT)
+  })
+  afterAll(async () => {
+    await replica.end()
+    await drape.stop()
+  })
+
+  let shoppers = 0
+  beforeEach(() => {
+    headers = newShopper(shop)
+  })
+
+  const newShopper = (of: TestShop) => ({ ...of.headers, 'x-service-anonymous-id': `anon_shopper-${shoppers++}` })
+  async function upload(by: Readonly<Record<string, string>>): Promise<string> {
+    const body = formOf(undefined, { file: photo })
+    const answer = await drape.call('POST', '/public/upload-image', { key: null, headers: by, body })
+    expect(answer.status).toBe(201)
+    return answer.body.fileId
+  }
+  async function createProduct(externalId: string, { key = drape.apiKey, classifications = {} } = {}) {
+    const images = [{ source: { url: `https://shop.example/${encodeURIComponent(externalId)}.jpg` }, classifications }]
+    expect((await drape.call('POST', '/tryon/v1/products', { key, body: { externalId, images } })).status).toBe(200)
+  }
+  const enter = (changes: object = {}, by: Readonly<Record<string, string>> = headers) =>
+    drape.call('POST', '/public/fitting-room', {
+      key: null,
+      headers: by,
+      body: { userImageId: imageId, productId: SHIRT, ...changes },
+    })
+  const accepted = async (changes: object = {}, by = headers): Promise<string> => {
+    const answer = await enter(changes, by)
+    expect(answer).toMatchObject({ status: 200, body: { jobId: expect.stringMatching(/^gen_/) } })
+    return answer.body.jobId
+  }
+  const productOf = (jobId: string) =>
+    drape.database.oneFirst(sql.unsafe`select product_external_id from generations where id = ${jobId}`)
+  const update = (statement: ReturnType<typeof sql.unsafe>) => drape.database.query(statement)
+  /** A shop of its own account, and one of its shoppers with a photo. */
+  async function openShop(credits = 100) {
+    const account = await drape.createAccount(credits)
+    const domain = `shop-${shoppers++}.test`
+    const { id } = await createShops(drape.database).insert({ accountId: account.id, platform: 'development', domain })
+    const by = newShopper({ id, domain, headers: { 'x-drape-shop': domain } })
+    await createProduct(SHIRT, { key: account.apiKey })
+    return { id, account, by, userImageId: await upload(by) }
+  }
+
+  it('accepts a try-on as the server API would without any options, for one credit', async () => {
+    const before = await drape.balance()
+    const answer = await enter()
+    expect(answer).toMatchObject({ status: 200 })
+    expect(Object.keys(answer.body).sort()).toEqual(['jobId', 'message'])
+    expect(await drape.balance()).toBe(before - 1)
+    const plain = await drape.tryOn({
+      products: [{ externalId: SHIRT }],
+      person: { image: { source: { id: imageId } } },
+    })
+    const rows = await drape.database.any(sql.unsafe`
+      select engine, cost, options, deadline_at - created_at as deadline, images_expire_at - created_at as kept,
+        shop_id as "shopId", external_user_id as "externalUserId"
+      from generations where id in (${answer.body.jobId}, ${plain}) order by id`)
+    const externalUserId = `${shop.id}:browser:${headers['x-service-anonymous-id']}`
+    expect(rows[0]).toEqual(Object.assign({}, rows[1], { shopId: shop.id, externalUserId }))
+    expect(rows[1]).toMatchObject({ shopId: null, externalUserId: null })
+    expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
+  })
+
+  it.each([
+    ['nothing', undefined],
+    ['a list', []],
+    ['no photo', { userImageId: undefined }],
+    ['an empty photo', { userImageId: '' }],
+    ['a number for a photo', { userImageId: 7 }],
+    ['no product', { productId: undefined }],
+    ['a bare id', { productId: '7001' }],
+    ['another kind of gid', { productId: 'gid://shopify/Order/7001' }],
+    ['a variant for a product', { productId: 'gid://shopify/ProductVariant/7001' }],
+    ['a gid without id', { productId: 'gid://shopify/Product/' }],
+    ['a gid with a path', { productId: 'gid://shopify/Product/7001/../1' }],
+    ['a gid in two lines', { productId: 'gid://shopify/Product/7001\n' }],
+    ['a product for a variant', { variantId: SHIRT }],
+    ['an empty variant', { variantId: '' }],
+  ])('refuses a body with %s', async (_, changes) => {
+    const isObject = changes !== undefined && !Array.isArray(changes)
+    const body = isObject ? Object.assign({ userImageId: imageId, productId: SHIRT }, changes) : changes
+    const answer = await drape.call('POST', '/public/fitting-room', { key: null, headers, body })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED', message: expect.any(String) } })
+  })
+
+  describe('finds the product', () => {
+    it('under its whole gid before its id alone', async () => {
+      await createProduct('gid://shopify/Product/7002')
+      await createProduct('7002')
+      await createProduct('7003')
+      expect(await productOf(await accepted({ productId: 'gid://shopify/Product/7002' }))).toBe(
+        'gid://shopify/Product/7002',
+      )
+      expect(await productOf(await accepted({ productId: 'gid://shopify/Product/7003' }))).toBe('7003')
+    })
+
+    it('for whichever variant', async () => {
+      const variantId = 'gid://shopify/ProductVariant/1'
+      expect(await productOf(await accepted({ variantId }))).toBe(SHIRT)
+    })
+
+    it('only in its own account, and while it lives', async () => {
+      const other = await drape.createAccount(1)
+      await createProduct('7004', { key: other.apiKey })
+      await createProduct('7005')
+      await update(sql.unsafe`update products set expires_at = now() - interval '1 second' where external_id = '7005'`)
+      for (const id of ['7004', '7005', '7006', '_anon_7']) {
+        const answer = await enter({ productId: `gid://shopify/Product/${id}` })
+        expect(answer).toMatchObject({ status: 404, body: { code: 'PRODUCT_NOT_FOUND', message: expect.any(String) } })
+      }
+    })
+
+    it('unless none of its pictures will do', async () => {
+      await createProduct('7007', { classifications: { type: 'on_model' } })
+      const answer = await enter({ productId: 'gid://shopify/Product/7007' })
+      expect(answer).toMatchObject({ status: 422, body: { code: 'MISSING_REQUIRED_CLASSIFICATION' } })
+    })
+  })
+
+  describe('has no photo', () => {
+    const missing = { status: 404, body: { code: 'IMAGE_NOT_FOUND', message: expect.any(String) } }
+
+    it('that is none, or has expired', async () => {
+      const userImageId = await upload(headers)
+      await update(sql.unsafe`update images set expires_at = now() where id = ${userImageId}`)
+      for (const id of ['img_nothing', userImageId, 'gen_1'])
+        expect(await enter({ userImageId: id })).toMatchObject(missing)
+    })
+
+    it('that another shop’s shopper, or a caller of the server API, has sent', async () => {
+      const foreign = await openShop()
+      const form = formOf(undefined, { file: photo })
+      const { body } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
+      const ofSister = await upload(newShopper(sister))
+      for (const id of [foreign.userImageId, body.imageId, ofSister]) {
+        expect(await enter({ userImageId: id })).toMatchObject(missing)
+      }
+      expect(await enter({ userImageId: imageId }, newShopper(sister))).toMatchObject(missing)
+    })
+
+    it('without which nobody asks for the product', async () => {
+      expect(await enter({ userImageId: 'img_nothing', productId: 'gid://shopify/Product/0' })).toMatchObject(missing)
+    })
+  })
+
+  describe('is blocked', () => {
+    const quota = { jobId: '', message: expect.any(String), code: 'QUOTA_EXCEEDED' }
+    const billing = { jobId: '', message: expect.any(String), code: 'BILLING_NOT_ALLOWED' }
+
+    it('without credits', async () => {
+      const { by, userImageId } = await openShop(1)
+      await accepted({ userImageId }, by)
+      const { status, body } = await enter({ userImageId }, by)
+      expect({ status, body }).toEqual({ status: 402, body: quota })
+    })
+
+    it('by the month of the shop, and by that of the account', async () => {
+      const one = await openShop()
+      await update(sql.unsafe`update shops set monthly_generations = 1 where id = ${one.id}`)
+      const other = await openShop()
+      await update(sql.unsafe`
+        update accounts set settings = settings || '{"monthlyGenerations":1}' where id = ${other.account.id}`)
+      for (const { by, userImageId } of [one, other]) {
+        await accepted({ userImageId }, by)
+        const { status, body } = await enter({ userImageId }, by)
+        expect({ status, body }).toEqual({ status: 402, body: quota })
+      }
+    })
+
+    it('by the plan of the shop, from one call to the next', async () => {
+      const { id, by, userImageId } = await openShop()
+      for (const change of [sql.fragment`billing_allowed = false`, sql.fragment`plan_ends_at = now()`]) {
+        await accepted({ userImageId }, by)
+        await update(sql.unsafe`update shops set ${change} where id = ${id}`)
+        const { status, body } = await enter({ userImageId }, by)
+        expect({ status, body }).toEqual({ status: 402, body: billing })
+        await update(sql.unsafe`update shops set billing_allowed = true, plan_ends_at = null where id = ${id}`)
+      }
+    })
+
+    it('after ten in a week, exactly, though thirty come at once to two replicas and Redis forgets everything', async () => {
+      const ask = (i: number) =>
+        fetch(`${i % 2 === 0 ? drape.api.url : replica.url}/public/fitting-room`, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ userImageId: imageId, productId: SHIRT }),
+        })
+      const before = await drape.balance()
+      const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(i)))
+      await forgetEverything()
+      answers.push(await ask(0), await ask(1))
+      const refused = answers.filter(({ status }) => status === 429)
+      expect(refused).toHaveLength(22)
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
+      expect(await drape.balance()).toBe(before - 10)
+      for (const answer of refused) {
+        const seconds = Number(answer.headers.get('retry-after'))
+        expect(seconds).toBeGreaterThan(0)
+        expect(seconds).toBeLessThanOrEqual(WEEK_SECONDS)
+        expect(await answer.json()).toEqual({ jobId: '', message: expect.any(String), code: 'RATE_LIMIT_EXCEEDED' })
+      }
+    })
+
+    it('by the week of a customer, whichever browser they use', async () => {
+      const [domain, secret] = ['real.myshopify.com', 'hush']
+      const { id } = await createShops(drape.database).insert({
+        accountId: drape.accountId,
+        platform: 'shopify',
+        domain,
+        secret,
+      })
+      const signed = (path: string, customer: string) =>
+        pathSignedByShopify(`/public/${path}`, { domain, secret }, [['logged_in_customer_id', customer]])
+      const browser = () => ({ 'x-service-anonymous-id': `anon_browser-${shoppers++}` })
+      const form = formOf(undefined, { file: photo })
+      const sent = await drape.call('POST', signed('upload-image', '77'), { key: null, headers: browser(), body: form })
+      const body = { userImageId: sent.body.fileId, productId: SHIRT }
+      const ask = (customer: string) =>
+        drape.call('POST', signed('fitting-room', customer), { key: null, headers: browser(), body })
+      const statuses: number[] = []
+      for (let i = 0; i < 11; i++) statuses.push((await ask('77')).status)
+      expect(statuses).toEqual([...Array(10).fill(200), 429])
+      expect((await ask('78')).status).toBe(200)
+      const owners = await drape.database.anyFirst(sql.unsafe`
+        select distinct external_user_id from generations where shop_id = ${id} order by 1`)
+      expect(owners).toEqual([`${id}:customer:77`, `${id}:customer:78`])
+    })
+
+    it('not by what has failed', async () => {
+      const ids: string[] = []
+      for (let i = 0; i < 10; i++) ids.push(await accepted())
+      expect((await enter()).status).toBe(429)
+      const failure = { id: ids[3], attempt: null, code: 'GENERATION_FAILED', message: 'No.' } as const
+      await createGenerations(drape.database).fail(failure)
+      await accepted()
+      expect((await enter()).status).toBe(429)
+    })
+  })
+
+  it('asks for the proof of a shop', async () => {
+    const body = { userImageId: imageId, productId: SHIRT }
+    for (const by of [{}, { 'x-drape-shop': 'nobody.test' }] as Record<string, string>[]) {
+      const answer = await drape.call('POST', '/public/fitting-room', { headers: by, body })
+      expect(answer).toMatchObject({ status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } })
+    }
+  })
+
+  it('gives back and forgets what an erased shopper has asked for', async () => {
+    const userImageId = await upload(headers)
+    const before = await drape.balance()
+    const jobId = await accepted({ userImageId })
+    const customer = encodeURIComponent(`${shop.id}:browser:${headers['x-service-anonymous-id']}`)
+    expect((await drape.call('DELETE', `/tryon/v1/customers/${customer}`)).status).toBe(204)
+    expect(await drape.balance()).toBe(before)
+    const row = await drape.database.one(sql.unsafe`
+      select status, external_user_id as "externalUserId", image_id as "imageId" from generations where id = ${jobId}`)
+    expect(row).toEqual({ status: 'FAILED', externalUserId: null, imageId: null })
+    expect(await enter({ userImageId })).toMatchObject({ status: 404, body: { code: 'IMAGE_NOT_FOUND' } })
+  })
+
+  async function forgetEverything() {
+    const redis = createRedis(drape.env.REDIS_URL, {
+      role: 'producer',
+      log: createLog({ process: 'test', level: 'silent' }),
+    })
+    await until(() => redis.isReady())
+    await redis.client.flushDb()
+    await redis.close()
+  }
+})
+
+describe('the next week', () => {
+  it.each([
+    ['2026-11-16T00:00:00.000Z', WEEK_SECONDS],
+    ['2026-11-16T00:00:00.999Z', WEEK_SECONDS],
+    ['2026-11-21T15:00:00.000Z', 33 * 3600],
+    ['2026-11-22T23:59:59.000Z', 1],
+    ['2026-11-22T23:59:59.999Z', 1],
+    ['2026-12-31T12:00:00.000Z', 3.5 * 86_400],
+    ['1970-01-05T00:00:00.000Z', WEEK_SECONDS],
+  ])('begins on Monday: at %s in %d seconds', (now, seconds) => {
+    expect(secondsToNextWeek(Date.parse(now))).toBe(seconds)
+  })
+})
