@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createGenerations } from '../../../../api/shared/stores/generations.ts'
+import { acceptForShop, completeForShop } from '../../../support/completed.ts'
+import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { readEvents } from '../../../support/events.ts'
+import { startProgram } from '../../../support/process.ts'
+import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+
+const FIELDS = ['createdAt', 'errorCode', 'errorMessage', 'generationId', 'resultImageUrl', 'status', 'updatedAt']
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+describe('a shopper’s generation', () => {
+  let drape: Drape
+  let shop: TestShop
+  let sister: TestShop
+  let photo: Buffer
+
+  beforeAll(async () => {
+    drape = await startDrape({ env: { DEFAULT_ENGINE: 'mock' } })
+    shop = await createDevelopmentShop(drape)
+    sister = await createDevelopmentShop(drape, 'sister.test')
+    photo = await readSample('persons/down-half-teal.jpg')
+  })
+  afterAll(() => drape.stop())
+
+  const get = (id: string, { headers }: { headers: Readonly<Record<string, string>> } = shop) =>
+    drape.call('GET', `/public/generation/${id}`, { key: null, headers })
+  const follow = (id: string, { headers }: { headers: Readonly<Record<string, string>> } = shop) =>
+    fetch(`${drape.api.url}/public/generation/${id}/events`, { headers })
+
+  it('is made from an upload and a product of the catalog, and followed to its end', async () => {
+    const worker = await drape.startWorker()
+    const form = formOf(undefined, { file: photo })
+    const upload = await drape.call('POST', '/public/upload-image', { key: null, headers: shop.headers, body: form })
+    const product = { externalId: 'gid://shopify/Product/1', images: [{ source: { fileKey: 'shirt' } }] }
+    await drape.call('POST', '/tryon/v1/products', { body: formOf(product, { shirt: photo }) })
+    const { body } = await drape.call('POST', '/public/fitting-room', {
+      key: null,
+      headers: shop.headers,
+      body: { userImageId: upload.body.fileId, productId: 'gid://shopify/Product/1' },
+    })
+
+    const events = await follow(body.jobId)
+    expect(events.headers.get('content-type')).toMatch(/^text\/event-stream/)
+    const statuses: string[] = []
+    for await (const { data } of readEvents(events)) {
+      expect(Object.keys(data).sort()).toEqual(FIELDS)
+      statuses.push(data.status)
+    }
+    expect(statuses.at(-1)).toBe('COMPLETED')
+
+    const { status, headers, body: generation } = await get(body.jobId)
+    expect(status).toBe(200)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(generation).toEqual({
+      generationId: body.jobId,
+      status: 'COMPLETED',
+      resultImageUrl: expect.stringContaining(drape.api.url),
+      errorMessage: null,
+      errorCode: null,
+      createdAt: expect.stringMatching(TIME),
+      updatedAt: expect.stringMatching(TIME),
+    })
+    const result = await fetch(generation.resultImageUrl)
+    expect({ status: result.status, type: result.headers.get('content-type') }).toEqual({
+      status: 200,
+      type: 'image/jpeg',
+    })
+    await worker.end()
+  })
+
+  it('says the same of one that waits, with null where there is nothing to say', async () => {
+    const id = await acceptForShop(drape, { shopId: shop.id })
+    const { body } = await get(id)
+    expect(Object.keys(body).sort()).toEqual(FIELDS)
+    expect(body).toMatchObject({ generationId: id, resultImageUrl: null, errorMessage: null, errorCode: null })
+  })
+
+  it('says why one has failed', async () => {
+    const id = await acceptForShop(drape, { shopId: shop.id })
+    const generations = createGenerations(drape.database)
+    await generations.start({ id, attempt: 1, worker: 'test' })
+    await generations.fail({ id, attempt: 1, code: 'PRODUCT_IMAGE_FETCH_FAILED', message: 'No picture.' })
+    expect((await get(id)).body).toMatchObject({
+      status: 'FAILED',
+      resultImageUrl: null,
+      errorMessage: 'No picture.',
+      errorCode: 'PRODUCT_IMAGE_FETCH_FAILED',
+    })
+  })
+
+  it('is told by any replica', async () => {
+    const { generationId } = await completeForShop(drape, { shopId: shop.id, picture: photo })
+    const replica = await startProgram('api', drape.env)
+    const answer = await fetch(`${replica.url}/public/generation/${generationId}`, { headers: shop.headers })
+    expect(await answer.json()).toMatchObject({ generationId, status: 'COMPLETED' })
+    await replica.end()
+  })
+
+  it('is nobody’s but its shop’s', async () => {
+    const id = await acceptForShop(drape, { shopId: shop.id })
+    const ofSister = await acceptForShop(drape, { shopId: sister.id })
+    const ofServer = await drape.tryOn(
+      {
+        products: [{ images: [{ source: { url: 'https://shop.example/a.jpg' } }] }],
+        person: { image: { source: { fileKey: 'me' } } },
+      },
+      { me: photo },
+    )
+    const missing = { status: 404, body: { code: 'GENERATION_NOT_FOUND', status: 404 } }
+    for (const foreign of [ofSister, ofServer, 'gen_nothing', 'img_1', '..%2F..', 'gen_%27']) {
+      expect(await get(foreign)).toMatchObject(missing)
+      expect((await follow(foreign)).status).toBe(404)
+    }
+    expect(await get(id, sister)).toMatchObject(missing)
+    const unsigned = await get(id, { headers: {} })
+    expect(unsigned).toMatchObject({ status: 401, body: { code: 'PROXY_SIGNATURE_INVALID' } })
+    // The account that pays for the shop sees it.
+    expect((await drape.call('GET', `/tryon/v1/generations/${id}`)).status).toBe(200)
+  })
+
+  it('loses its picture with the data of its shopper', async () => {
+    const { generationId } = await completeForShop(drape, { shopId: shop.id, shopper: 'customer:5', picture: photo })
+    const { resultImageUrl } = (await get(generationId)).body
+    expect((await fetch(resultImageUrl)).status).toBe(200)
+    await drape.call('DELETE', `/tryon/v1/customers/${encodeURIComponent(`${shop.id}:customer:5`)}`)
+    expect((await fetch(resultImageUrl)).status).toBe(404)
+    expect((await get(generationId)).body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null })
+  })
+})
