@@ -1,0 +1,22 @@
+import { type Database, rowType, sql } from '../shared/database.ts'
+import { Type } from '../shared/schema.ts'
+import { isPaid, isSpent } from './shop-limits.ts'
+
+const Verdict = rowType(Type.Object({ allowed: Type.Boolean() }))
+
+export type ShopCredits = ReturnType<typeof createShopCredits>
+
+/** Whether a generation of any shopper of a shop would be accepted now. */
+export function createShopCredits(database: Database) {
+  return {
+    find: async (shopId: string): Promise<boolean> => {
+      const verdict = await database.maybeOne(sql.type(Verdict)`
+        select accounts.is_active and balance > 0 and ${isPaid} and not ${isSpent}
+          and case when settings->>'monthlyGenerations' is null then true
+            else count_since(accounts.id, date_trunc('month', now(), 'UTC')) < (settings->>'monthlyGenerations')::bigint
+            end as allowed
+        from shops join accounts on accounts.id = shops.account_id where shops.id = ${shopId}`)
+      return verdict?.allowed ?? false
+    },
+  }
+}
