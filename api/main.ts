@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createApp } from './app.ts'
 import { createBacklogGauges } from './backlog-gauges.ts'
 import { createBudget } from './budget.ts'
@@ -31,11 +33,15 @@ import { imageRoutes } from './routes/server/images.ts'
 import { openApiRoutes } from './routes/server/openapi.ts'
 import { productRoutes } from './routes/server/products.ts'
 import { tryOnRoutes } from './routes/server/try-on.ts'
+import { checkCreditsRoutes } from './routes/storefront/check-credits.ts'
 import { downloadRoutes } from './routes/storefront/download.ts'
 import { emailRoutes } from './routes/storefront/email.ts'
 import { eventRoutes } from './routes/storefront/events.ts'
+import { fittingRoomRoutes } from './routes/storefront/fitting-room.ts'
+import { shopperGenerationRoutes } from './routes/storefront/generation.ts'
 import { shareRoutes } from './routes/storefront/share.ts'
 import { sharePageRoutes } from './routes/storefront/share-page.ts'
+import { shopperUploadRoutes } from './routes/storefront/uploads.ts'
 import { createDatabase, pingDatabase } from './shared/database.ts'
 import { createImageFetcher } from './shared/fetch-image.ts'
 import { generationChannel, type PrepareJob, type TryOnJob } from './shared/generation.ts'
@@ -52,22 +58,26 @@ import { createImages } from './shared/stores/images.ts'
 import { createObjects } from './shared/stores/objects.ts'
 import { startTelemetry } from './shared/telemetry.ts'
 import { createShopPlatforms } from './shop-platforms/shop-platforms.ts'
-import { hashAddress } from './shopper.ts'
+import { hashAddress, shopperId } from './shopper.ts'
 import type { AppContext } from './state.ts'
-import { acceptGeneration } from './stores/acceptance.ts'
+import { type Acceptance, acceptGeneration } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { createBacklog } from './stores/backlog.ts'
 import { createEventOutbox } from './stores/event-outbox.ts'
 import { createEvents } from './stores/events.ts'
+import { createFittings } from './stores/fittings.ts'
 import { createIdempotencyKeys } from './stores/idempotency.ts'
 import { createLeads } from './stores/leads.ts'
 import { createProducts } from './stores/products.ts'
 import { createProxyNonces } from './stores/proxy-nonces.ts'
 import { createRetention } from './stores/retention.ts'
 import { createShares } from './stores/shares.ts'
+import { createShopCredits } from './stores/shop-credits.ts'
 import { createShops } from './stores/shops.ts'
+import { createUploads } from './stores/uploads.ts'
 import { createWaiting } from './stores/waiting.ts'
 import { within } from './time-limit.ts'
+import { createUploadFolders } from './upload-folders.ts'
 import { createWaitEstimate } from './wait-estimate.ts'
 
 const config = readApiConfig(process.env)
@@ -110,8 +120,9 @@ const fetchImage = measureFetch(
   }),
   metrics,
 )
+const images = createImages(database)
 const personPhotos = createPersonPhotos({
-  images: createImages(database),
+  images,
   storage,
   fetchImage,
   prepareQueue,
@@ -147,6 +158,13 @@ const nonces = createProxyNonces(database)
 const proof = { development, signingSecret: config.SIGNING_SECRET }
 const fromShop = shopProxy({ shops, nonces, ...proof })
 const ofShop = ({ state }: AppContext) => state.shop?.id ?? ''
+const ofShopper = ({ state }: AppContext) => shopperId(state.shop?.id ?? '', state.shopper)
+const uploads = (name: string) => createBudget({ redis, name, points: 10, seconds: 300 })
+const accept = async (call: Acceptance) => {
+  const isNew = await acceptGeneration(database, call)
+  if (isNew) metrics.accepted.inc()
+  return isNew
+}
 const platformOf = createShopPlatforms({ leads: createLeads(database) })
 const leadKeeper = createLeadKeeper({ platformOf, log, metrics })
 lifecycle.onStop('leads', () => leadKeeper.stop())
@@ -188,15 +206,19 @@ const app = createApp({
   routes: [
     // First what is asked most: callers fetch their generations again and again.
     generationRoutes({ guards: reading, generations, watch, present }),
+    shopperGenerationRoutes({
+      guards: [fromShop],
+      generations,
+      watch,
+      // Shoppers are not told of their place in the line.
+      present: createGenerationView({ storage, estimateWait: async () => null }),
+    }),
+    checkCreditsRoutes({ guards: [fromShop], findAllowed: createShopCredits(database).find }),
     tryOnRoutes({
       guards: writing,
       personPhotos,
       productPhotos,
-      accept: async (call) => {
-        const isNew = await acceptGeneration(database, call)
-        if (isNew) metrics.accepted.inc()
-        return isNew
-      },
+      accept,
       generations,
       watch,
       present,
@@ -220,6 +242,28 @@ const app = createApp({
     }),
     docsRoutes({ serviceName: config.SERVICE_NAME }),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
+    shopperUploadRoutes({
+      guards: [fromShop],
+      limits: [storefrontLimit(uploads('upload'), ofShopper)],
+      linkLimits: [storefrontLimit(uploads('upload-link'), ({ params }) => params.uploadKey)],
+      parsers: [parseBody()],
+      objects,
+      uploads: createUploads(database),
+      images,
+      photos: personPhotos,
+      storage,
+      withFolder: createUploadFolders(join(tmpdir(), 'drape-storefront-uploads')),
+      publicUrl: config.PUBLIC_URL,
+      signingSecret: config.SIGNING_SECRET,
+    }),
+    fittingRoomRoutes({
+      guards: [fromShop, parseBody()],
+      fittings: createFittings(database),
+      findProduct: (shop, product, variant) => platformOf(shop).findProduct(shop, product, variant),
+      accept,
+      nudge: relay.nudge,
+      defaultEngine: config.DEFAULT_ENGINE,
+    }),
     eventRoutes({
       keyOrProxy: publishableKeyOr(eventProxy, { findAccount: findByPublishableKey, ...proof }),
       proxy: eventProxy,

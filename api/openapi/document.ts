@@ -11,12 +11,18 @@ import { productOperations } from '../routes/server/products.operations.ts'
 import { CatalogProductBody, Product, ProductList, ProductStatistics } from '../routes/server/products.schema.ts'
 import { tryOnOperations } from '../routes/server/try-on.operations.ts'
 import { AcceptedTryOn, AwaitedTryOn, TryOnBody } from '../routes/server/try-on.schema.ts'
+import { checkCreditsOperations } from '../routes/storefront/check-credits.operations.ts'
 import { downloadOperations } from '../routes/storefront/download.operations.ts'
 import { emailOperations } from '../routes/storefront/email.operations.ts'
 import { eventOperations } from '../routes/storefront/events.operations.ts'
 import { EventsAnswer, StorefrontBatch, TrackingBatch } from '../routes/storefront/events.schema.ts'
+import { fittingRoomOperations } from '../routes/storefront/fitting-room.operations.ts'
+import { shopperGenerationOperations } from '../routes/storefront/generation.operations.ts'
+import { ShopperGeneration } from '../routes/storefront/generation.schema.ts'
 import { shareOperations } from '../routes/storefront/share.operations.ts'
 import { SharedTryOn, ShareLink } from '../routes/storefront/share.schema.ts'
+import { shopperUploadOperations } from '../routes/storefront/uploads.operations.ts'
+import { ShopperPhoto } from '../routes/storefront/uploads.schema.ts'
 import type { TSchema } from '../shared/schema.ts'
 import { describeAnswers, HEADERS } from './answers.ts'
 import { ErrorBody } from './error-body.ts'
@@ -35,6 +41,10 @@ const OPERATIONS: readonly Operation[] = [
   ...accountOperations,
   ...customerOperations,
   ...openApiOperations,
+  ...shopperUploadOperations,
+  ...fittingRoomOperations,
+  ...shopperGenerationOperations,
+  ...checkCreditsOperations,
   ...shareOperations,
   ...downloadOperations,
   ...emailOperations,
@@ -55,6 +65,8 @@ const SCHEMAS: Readonly<Record<string, TSchema>> = {
   ProductStatistics,
   Account,
   Credits,
+  ShopperPhoto,
+  ShopperGeneration,
   ShareLink,
   SharedTryOn,
   StorefrontBatch,
