@@ -3,12 +3,15 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { migrate } from '../../api/shared/database.ts'
 import { createPorts } from '../../scripts/stack/ports.ts'
 import type { Stoppable } from '../../scripts/stack/processes.ts'
 import { startReaper } from '../../scripts/stack/reaper.ts'
 import { startPostgres, startRedis } from '../../scripts/stack/services.ts'
 import { createSupervisor } from '../../scripts/stack/supervisor.ts'
+import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts'
+import { findPrograms } from '../cluster/programs.ts'
 
 /**
  * What the services do for test files, which run in other processes. Nothing is started before a file asks for it, so tests
@@ -21,6 +24,8 @@ export interface ServiceRequests {
   redis: { body: null; answer: { url: string } }
   /** Ends the process, should it outlive all tests. */
   guard: { body: Stoppable; answer: null }
+  /** A Kubernetes control plane that all test files share, or why there is none; `pending` asks to ask again. */
+  controlPlane: { body: null; answer: ControlPlane | { unavailable: string } | { pending: true } }
   /** A folder that is deleted after all tests. */
   folder: { body: null; answer: { path: string } }
 }
@@ -56,11 +61,24 @@ function createHandlers(undo: AsyncDisposableStack): Handlers {
     return { templateUrl }
   })
   const redis = once(async () => startRedis({ ...(await base()), durable: false }))
+  const controlPlane = once(async () => {
+    const programs = await findPrograms(process.env, (text) => console.warn(text))
+    if ('unavailable' in programs) return programs
+    const { supervisor, dataFolder } = await base()
+    const started = await startControlPlane({
+      folder: join(dataFolder, 'control-plane'),
+      programs,
+      start: (part) => supervisor.start(part),
+    })
+    return started.controlPlane
+  })
   let redisDatabases = 0
   let folders = 0
   return {
     postgres,
     redis: async () => ({ url: `${await redis()}/${redisDatabases++}` }),
+    // Building one takes longer than an HTTP client waits.
+    controlPlane: () => Promise.race([controlPlane(), sleep(30_000, { pending: true as const }, { ref: false })]),
     guard: async (process) => {
       const { reaper } = await base()
       reaper.add(process)

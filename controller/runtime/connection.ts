@@ -1,0 +1,103 @@
+import type { IncomingMessage } from 'node:http'
+import { Agent, type RequestOptions, request } from 'node:https'
+import { text } from 'node:stream/consumers'
+import { KubeConfig } from '@kubernetes/client-node'
+
+/** One call of the API. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly body?: unknown
+  readonly contentType?: string
+  readonly signal?: AbortSignal
+}
+
+/** A way to the API server with somebody's credentials. */
+export interface Connection {
+  /** The namespace that the credentials belong to. */
+  readonly namespace: string
+  /** Resolves with the answer's head; the caller reads or destroys the rest. Throws a `KubernetesError` where it is no success. */
+  open(call: Call): Promise<IncomingMessage>
+  close(): void
+}
+
+/** What the API server, or the way to it, said instead of an answer. `status` is 0 when nothing came back. */
+export class KubernetesError extends Error {
+  readonly status: number
+  readonly reason: string
+  /** When the server asks to be left alone for so long. */
+  readonly retryAfterSeconds: number | null
+
+  constructor(
+    status: number,
+    message: string,
+    options: { reason?: string; retryAfterSeconds?: number | null; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.name = 'KubernetesError'
+    this.status = status
+    this.reason = options.reason ?? ''
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null
+  }
+}
+
+/**
+ * Opens a connection: with the file that `KUBECONFIG` names, with that of the home folder, or with what a pod is given. Tokens
+ * that change in their files are read again.
+ */
+export function openConnection({ kubeconfig }: { kubeconfig?: string } = {}): Connection {
+  const config = new KubeConfig()
+  if (kubeconfig === undefined) config.loadFromDefault()
+  else config.loadFromFile(kubeconfig)
+  const cluster = config.getCurrentCluster()
+  if (cluster === null) throw new Error('There is no cluster to connect to')
+  // The package's own agent opens a connection for each call.
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  return {
+    namespace: config.getContextObject(config.currentContext)?.namespace ?? 'default',
+    open: async (call) => {
+      const options: RequestOptions = {}
+      await config.applyToHTTPSOptions(options)
+      if (!cluster.proxyUrl) options.agent = agent
+      return succeeded(await send(cluster.server, call, options))
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function send(server: string, call: Call, options: RequestOptions): Promise<IncomingMessage> {
+  const { method, path, query = {}, body, contentType = 'application/json', signal } = call
+  const url = new URL(server.replace(/\/$/, '') + path)
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
+  const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+  const headers = {
+    ...(options.headers as Record<string, string>),
+    accept: 'application/json',
+    ...(bytes && { 'content-type': contentType, 'content-length': bytes.length }),
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { ...options, method, headers, signal })
+    sent.on('response', resolve)
+    sent.on('error', (cause) => reject(new KubernetesError(0, cause.message, { reason: 'Unreachable', cause })))
+    sent.end(bytes)
+  })
+}
+
+async function succeeded(response: IncomingMessage): Promise<IncomingMessage> {
+  const status = response.statusCode ?? 0
+  if (status >= 200 && status < 300) return response
+  const body = await text(response).catch(() => '')
+  const { message = body, reason = '' } = readStatus(body)
+  const seconds = Number(response.headers['retry-after'])
+  const retryAfterSeconds = Number.isFinite(seconds) && seconds > 0 ? seconds : null
+  throw new KubernetesError(status, message, { reason, retryAfterSeconds })
+}
+
+function readStatus(body: string): { message?: string; reason?: string } {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return {}
+  }
+}
