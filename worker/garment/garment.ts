@@ -63,3 +63,34 @@ export interface UpperGarment {
   /** How far the photographed garment was turned, in degrees. */
   readonly angle: number
 }
+
+interface LowerBase {
+  /** Premultiplied sRGB with alpha, 0 to 255, 4 channels, upright on a square canvas; every position is in its px. */
+  readonly image: Colours
+  readonly axis: number
+  /** Upper edge from the picture's left corner to its right one. */
+  readonly waist: readonly Point[]
+  /** Outer edges from the waist down, [picture left, picture right]. */
+  readonly sides: readonly [readonly Point[], readonly Point[]]
+  /** Overlap of the mask with its mirror image, 0 to 1. */
+  readonly symmetry: number
+  /** How far the photographed garment was turned, in degrees. */
+  readonly angle: number
+}
+
+export interface Trousers extends LowerBase {
+  readonly kind: 'trousers'
+  readonly crotch: Point
+  /** Crotch → inner end of the hem. */
+  readonly inseams: readonly [readonly Point[], readonly Point[]]
+  /** Outer → inner end of each leg's hem. */
+  readonly hems: readonly [readonly Point[], readonly Point[]]
+}
+
+export interface Skirt extends LowerBase {
+  readonly kind: 'skirt'
+  /** Lower edge from the picture's left corner to its right one. */
+  readonly hem: readonly Point[]
+}
+
+export type LowerGarment = Trousers | Skirt

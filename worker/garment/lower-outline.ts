@@ -12,6 +12,12 @@ export interface TrousersLandmarks {
   readonly ankleInner: readonly [Point, Point]
 }
 
+/** Corners of a skirt in px of the shape; pairs are [picture left, picture right]. */
+export interface SkirtLandmarks {
+  readonly waist: readonly [Point, Point]
+  readonly hem: readonly [Point, Point]
+}
+
 /** The crotch: a deep bay from below on the axis, between two feet; null when the outline is not that of trousers. */
 export function findCrotch({ contour, top, height, width }: Shape): Point | null {
   const deep = findBays(contour).filter((bay) => {
@@ -39,6 +45,12 @@ export function findTrousersLandmarks(shape: Shape, crotch: Point): TrousersLand
     ankleOuter: [extreme(leg(-1), -0.7, 1), extreme(leg(1), 0.7, 1)],
     ankleInner: [extreme(leg(-1), 0.7, 1), extreme(leg(1), -0.7, 1)],
   }
+}
+
+/** The four corners of an outline that is known to be a skirt's. */
+export function findSkirtLandmarks({ contour }: Shape): SkirtLandmarks {
+  const extreme = (dx: number, dy: number) => contour[farthestAlong(contour, dx, dy)]
+  return { waist: [extreme(-0.35, -1), extreme(0.35, -1)], hem: [extreme(-0.7, 1), extreme(0.7, 1)] }
 }
 
 /**

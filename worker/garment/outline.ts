@@ -6,7 +6,14 @@ import { type ArmpitBay, findArmpit, hasSleeves, higherOpposites } from './armpi
 import { farthestAlong, nearestIndex } from './chain.ts'
 import type { SideLandmarks, SideOutline } from './garment.ts'
 import { type HalfOutline, halfOutline, torsoWidthOf } from './half-outline.ts'
-import { findCrotch, findTrousersLandmarks, looksLikeSkirt, type TrousersLandmarks } from './lower-outline.ts'
+import {
+  findCrotch,
+  findSkirtLandmarks,
+  findTrousersLandmarks,
+  looksLikeSkirt,
+  type SkirtLandmarks,
+  type TrousersLandmarks,
+} from './lower-outline.ts'
 import { findNeckCorners } from './neck-corner.ts'
 import { findSleeve } from './sleeve.ts'
 import { type Canvas, type Shape, standUpright, type UprightGarment } from './upright.ts'
@@ -40,6 +47,7 @@ export interface TrousersOutline extends OutlineBase {
 
 export interface SkirtOutline extends OutlineBase {
   readonly kind: 'skirt'
+  readonly landmarks: SkirtLandmarks
 }
 
 export type GarmentOutline = UpperOutline | TrousersOutline | SkirtOutline
@@ -61,7 +69,8 @@ export function findOutline(alpha: Plane, expected?: 'upper' | 'dress' | 'lower'
   const crotch = findCrotch(shape)
   if (crotch)
     return { ...base, kind: 'trousers', landmarks: mapTrousers(findTrousersLandmarks(shape, crotch), toCanvas) }
-  if (expected === 'lower' || (!expected && looksLikeSkirt(shape))) return { ...base, kind: 'skirt' }
+  if (expected === 'lower' || (!expected && looksLikeSkirt(shape)))
+    return { ...base, kind: 'skirt', landmarks: mapSkirt(findSkirtLandmarks(shape), toCanvas) }
   const upper = findUpper(upright)
   const kind = expected === 'dress' || (!expected && lengthOverChest(upper.landmarks) > DRESS_ASPECT) ? 'dress' : 'top'
   return { ...base, ...upper, kind }
@@ -160,6 +169,10 @@ function mapTrousers(landmarks: TrousersLandmarks, toCanvas: (point: Point) => P
     ankleOuter: pair(landmarks.ankleOuter),
     ankleInner: pair(landmarks.ankleInner),
   }
+}
+
+function mapSkirt({ waist, hem }: SkirtLandmarks, toCanvas: (point: Point) => Point): SkirtLandmarks {
+  return { waist: [toCanvas(waist[0]), toCanvas(waist[1])], hem: [toCanvas(hem[0]), toCanvas(hem[1])] }
 }
 
 function unknownOutline(): DrapeError {

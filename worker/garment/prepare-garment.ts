@@ -2,9 +2,10 @@ import type { Bitmap, Colours } from '../raster/plane.ts'
 import { type Affine, resizeAreaColours } from '../raster/sample.ts'
 import { guessPresentation, type Presentation } from './classify.ts'
 import { cutOut } from './cut-out.ts'
-import type { Category, CutOut, UpperGarment } from './garment.ts'
+import type { Category, CutOut, LowerGarment, UpperGarment } from './garment.ts'
+import { describeLower } from './lower-garment.ts'
 import { findNeckline } from './neckline.ts'
-import { findOutline, type SkirtOutline, type TrousersOutline, type UpperOutline } from './outline.ts'
+import { findOutline, type UpperOutline } from './outline.ts'
 
 /** An upper garment with what later stages may want to know about how sure its landmarks are. */
 export interface PreparedUpperGarment extends UpperGarment {
@@ -17,21 +18,26 @@ export interface PreparedUpperGarment extends UpperGarment {
   readonly presentation: Presentation
 }
 
-export type PreparedGarment = PreparedUpperGarment | TrousersOutline | SkirtOutline
+export type PreparedLowerGarment = LowerGarment & { readonly presentation: Presentation }
+
+export type PreparedGarment = PreparedUpperGarment | PreparedLowerGarment
 
 /** Longest side in px that a product photo is worked on at. */
 const LONGEST_SIDE = 1400
 
 /**
  * Cuts the garment out of a product photo, stands it upright and finds its landmarks. `category` is what the product's text
- * says, null when it says nothing. Lower garments come back with their kind and outline alone.
+ * says, null when it says nothing.
  * @throws DrapeError RESULT_REJECTED when the photo shows no single garment laid out on a plain ground.
  */
-export function prepareUpperGarment(picture: Bitmap, { category }: { category: Category | null }): PreparedGarment {
+export function prepareGarment(picture: Bitmap, { category }: { category: Category | null }): PreparedGarment {
   const limited = limitSide(picture)
   const cut = cutOut(limited)
   const outline = findOutline(cut.alpha, expectedShape(category))
-  if (outline.kind === 'trousers' || outline.kind === 'skirt') return outline
+  if (outline.kind === 'trousers' || outline.kind === 'skirt') {
+    const image = drawUpright(cut, outline.canvas.toPicture, outline.canvas.side)
+    return { ...describeLower(outline, image), presentation: 'flat_lay' }
+  }
   return prepareUpper(cut, outline)
 }
 

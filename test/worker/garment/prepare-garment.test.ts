@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type PreparedUpperGarment, prepareUpperGarment } from '../../../worker/garment/prepare-garment.ts'
+import { type PreparedUpperGarment, prepareGarment } from '../../../worker/garment/prepare-garment.ts'
 import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
 import { distance } from '../../../worker/raster/vector.ts'
 import { CUTS, type Drawing, drawGarment } from './drawn-garments.ts'
@@ -8,7 +8,7 @@ import { readGarment, turnGarment } from './garment-pictures.ts'
 const GROUND = [236, 232, 226] as const
 
 function prepareUpper(picture: Bitmap): PreparedUpperGarment {
-  const prepared = prepareUpperGarment(picture, { category: null })
+  const prepared = prepareGarment(picture, { category: null })
   if (prepared.kind !== 'top' && prepared.kind !== 'dress') throw new Error(`seen as ${prepared.kind}`)
   return prepared
 }
@@ -150,18 +150,18 @@ describe('the upright image', () => {
   })
 })
 
-describe('prepareUpperGarment', () => {
+describe('prepareGarment', () => {
   it('returns what is not worn above as what it is', async () => {
     const { picture } = await readGarment('trousers_black')
-    expect(prepareUpperGarment(picture, { category: null }).kind).toBe('trousers')
-    expect(prepareUpperGarment(picture, { category: 'tops' }).kind).toBe('trousers')
+    expect(prepareGarment(picture, { category: null }).kind).toBe('trousers')
+    expect(prepareGarment(picture, { category: 'tops' }).kind).toBe('trousers')
   })
 
   it('believes the product’s category between top, dress and skirt', async () => {
     const { picture } = await readGarment('tank_green')
-    expect(prepareUpperGarment(picture, { category: 'tops' }).kind).toBe('top')
-    expect(prepareUpperGarment(picture, { category: 'one-pieces' }).kind).toBe('dress')
-    expect(prepareUpperGarment(picture, { category: 'bottoms' }).kind).toBe('skirt')
+    expect(prepareGarment(picture, { category: 'tops' }).kind).toBe('top')
+    expect(prepareGarment(picture, { category: 'one-pieces' }).kind).toBe('dress')
+    expect(prepareGarment(picture, { category: 'bottoms' }).kind).toBe('skirt')
   })
 
   it('works from a picture with transparency', () => {

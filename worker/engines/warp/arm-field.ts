@@ -1,10 +1,11 @@
 import type { Person } from '../../person/person.ts'
-import { createMask, createPlane, type Mask, type Plane, type Point } from '../../raster/plane.ts'
+import { createMask, type Mask, type Plane, type Point } from '../../raster/plane.ts'
 import { arcLengths, interpolate } from '../../raster/polyline.ts'
 import { add, move, scale, subtract } from '../../raster/vector.ts'
 import type { ArmProfile } from './arm.ts'
 import { bothSides, type Side, type Sides } from './axes.ts'
 import type { BodyFrame } from './body.ts'
+import { FAR, measureNearness } from './bone-field.ts'
 import type { Parts } from './parts.ts'
 import type { Placement } from './place.ts'
 
@@ -55,9 +56,6 @@ export function bareRadiusAt({ elbow, wrist, bareRadius }: ArmField, way: number
   return bareRadius * interpolate([0, 0.45 * elbow, elbow, wrist], [1.12, 1.01, 0.9, 0.64], way)
 }
 
-/** Beyond every distance in a picture. */
-export const FAR = 1e6
-
 function measureArm({
   person,
   body,
@@ -74,9 +72,8 @@ function measureArm({
   const { shoulder, elbow, wrist } = body.joints
   const chain = [shoulder[side], elbow[side], wrist[side], handEnd(body, side)]
   const ways = arcLengths(chain)
-  const field = { distance: createPlane(parts.skin, FAR), along: createPlane(parts.skin, FAR) }
   const drawn = isWristSeen(person, side) ? chain : chain.slice(0, 2)
-  drawNearness(field, { chain: drawn, ways, reach: 2.2 * body.armRadius[side] })
+  const field = measureNearness(parts.skin, { chain: drawn, reach: 2.2 * body.armRadius[side] })
   const arm = { ...field, elbow: ways[1], wrist: ways[2], end: ways[3] }
   const measured = measureBareArm(parts, profile) ?? measureWrist(arm, parts, body.unit)
   const bareRadius = Math.min(measured ?? body.armRadius[side], (measured ? 0.19 : 0.15) * body.unit)
@@ -109,32 +106,6 @@ function isWristSeen({ landmarks }: Person, side: Side): boolean {
 
 function handEnd({ joints }: BodyFrame, side: Side): Point {
   return add(joints.wrist[side], scale(subtract(joints.knuckles[side], joints.wrist[side]), 1.9))
-}
-
-function drawNearness(
-  field: { distance: Plane; along: Plane },
-  { chain, ways, reach }: { chain: readonly Point[]; ways: Float64Array; reach: number },
-): void {
-  const { width, height } = field.distance
-  for (let s = 0; s + 1 < chain.length; s++) {
-    const [a, b] = [chain[s], chain[s + 1]]
-    const dx = b.x - a.x
-    const dy = b.y - a.y
-    const perLength = 1 / Math.max(1e-6, dx * dx + dy * dy)
-    const left = Math.max(0, Math.floor(Math.min(a.x, b.x) - reach))
-    const right = Math.min(width - 1, Math.ceil(Math.max(a.x, b.x) + reach))
-    const bottom = Math.min(height - 1, Math.ceil(Math.max(a.y, b.y) + reach))
-    for (let y = Math.max(0, Math.floor(Math.min(a.y, b.y) - reach)); y <= bottom; y++) {
-      for (let x = left; x <= right; x++) {
-        const t = Math.min(1, Math.max(0, ((x - a.x) * dx + (y - a.y) * dy) * perLength))
-        const far = Math.sqrt((x - a.x - t * dx) ** 2 + (y - a.y - t * dy) ** 2)
-        const i = y * width + x
-        if (far > reach || far >= field.distance.data[i]) continue
-        field.distance.data[i] = far
-        field.along.data[i] = ways[s] + t * (ways[s + 1] - ways[s])
-      }
-    }
-  }
 }
 
 // Cloth widens an arm: only where its outer edge shows skin does the mask tell how thick it is.

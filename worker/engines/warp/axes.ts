@@ -19,6 +19,7 @@ export interface BodyAxes {
     readonly wrist: Sides<Point>
     readonly hip: Sides<Point>
     readonly knee: Sides<Point>
+    readonly ankle: Sides<Point>
     /** Middle of the knuckles of little and index finger. */
     readonly knuckles: Sides<Point>
   }
@@ -61,6 +62,7 @@ export function measureAxes({ landmarks }: Person): BodyAxes {
     wrist,
     hip: pair('rightHip', 'leftHip'),
     knee: pair('rightKnee', 'leftKnee'),
+    ankle: pair('rightAnkle', 'leftAnkle'),
     knuckles,
   }
   const shoulders = between(...joints.shoulder, 0.5)

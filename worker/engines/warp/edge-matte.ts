@@ -11,7 +11,7 @@ import type { WornGarment } from './worn-garment.ts'
  */
 export function refineEdge(
   share: Plane,
-  { own, worn, lab, reach }: { own: Mask; worn: WornGarment; lab: Colours; reach: number },
+  { own, worn, lab, reach }: { own: Mask; worn: Pick<WornGarment, 'cloth' | 'mask'>; lab: Colours; reach: number },
 ): Plane {
   const { factor, cells: cloth } = worn.cloth
   const known = reduceMasked(lab, erode(own, 1.5), factor)

@@ -15,9 +15,12 @@ export interface Focus {
   readonly view: View
 }
 
-/** Leaves away the rest of the view, so that all later stages have fewer pixels to go through. */
-export function focusOn(view: View, fitting: Fitting): Focus {
-  const window = findWindow(view, fitting)
+/**
+ * Leaves away the rest of the view, so that all later stages have fewer pixels to go through. With `toFeet` the legs stay in it
+ * whatever the garment's length.
+ */
+export function focusOn(view: View, fitting: Fitting, { toFeet = false } = {}): Focus {
+  const window = findWindow(view, fitting, toFeet)
   const shift = (point: Point): Point => ({ ...point, x: point.x - window.x, y: point.y - window.y })
   const { person, body, parts, placement } = fitting
   const moved = {
@@ -30,7 +33,7 @@ export function focusOn(view: View, fitting: Fitting): Focus {
 }
 
 // From the eyes, because hair and face tell what the rest should look like, to where the longer of the two garments ends.
-function findWindow({ analysed }: View, { person, body, placement }: Fitting): Window {
+function findWindow({ analysed }: View, { person, body, placement }: Fitting, toFeet: boolean): Window {
   const { unit, joints } = body
   const lowest = axisAt(body, Math.max(placement.hem, placement.oldHem, 1.25) + 0.2)
   const points = [...joints.shoulder, ...joints.elbow, ...joints.wrist, ...joints.knuckles, ...placement.target]
@@ -39,10 +42,8 @@ function findWindow({ analysed }: View, { person, body, placement }: Fitting): W
   const x = Math.max(0, Math.floor(Math.min(...xs) - 0.3 * unit))
   const y = Math.max(0, Math.floor(person.landmarks.nose.y - 0.35 * unit))
   const right = Math.min(analysed.width, Math.ceil(Math.max(...xs) + 0.3 * unit))
-  const bottom = Math.min(
-    analysed.height,
-    Math.ceil(Math.max(lowest.y, ...points.map((point) => point.y + 0.15 * unit))),
-  )
+  const reach = Math.ceil(Math.max(lowest.y, ...points.map((point) => point.y + 0.15 * unit)))
+  const bottom = toFeet ? analysed.height : Math.min(analysed.height, reach)
   return { x, y, width: Math.max(1, right - x), height: Math.max(1, bottom - y) }
 }
 
@@ -57,7 +58,7 @@ function movePerson(person: Person, window: Window, shift: Shift): Person {
 
 function moveBody(body: BodyFrame, shift: Shift): BodyFrame {
   const both = ([left, right]: readonly [Point, Point]) => [shift(left), shift(right)] as const
-  const { shoulder, elbow, wrist, hip, knee, knuckles } = body.joints
+  const { shoulder, elbow, wrist, hip, knee, ankle, knuckles } = body.joints
   return {
     ...body,
     joints: {
@@ -66,6 +67,7 @@ function moveBody(body: BodyFrame, shift: Shift): BodyFrame {
       wrist: both(wrist),
       hip: both(hip),
       knee: both(knee),
+      ankle: both(ankle),
       knuckles: both(knuckles),
     },
     shoulders: shift(body.shoulders),

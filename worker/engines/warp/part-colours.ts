@@ -38,11 +38,13 @@ export function learnPartColours(lab: Colours, person: Person, body: BodyFrame):
   takeFrom(chest, arms)
   takeFrom(thighs, arms)
   const crown = crownRegion(lab, person, body)
+  const top = learnColours(withoutColours(samples(chest), { colours: skin, likeness: 14, least: 0.35 }), 4)
   return {
     skin,
-    top: learnColours(withoutSkin(samples(chest), { skin, likeness: 14, least: 0.35 }), 4),
-    lower: learnColours(samples(thighs), 3),
-    hair: learnColours(withoutSkin(samples(crown), { skin, likeness: 12, least: 0 }), 2),
+    top,
+    // A top may hang over the thighs.
+    lower: learnColours(withoutColours(samples(thighs), { colours: top, likeness: 11, least: 0.3 }), 3),
+    hair: learnColours(withoutColours(samples(crown), { colours: skin, likeness: 12, least: 0 }), 2),
     hasFace,
     chest,
     crown,
@@ -92,13 +94,13 @@ export function medianColour(samples: Samples): [number, number, number] {
   return [median(0), median(1), median(2)]
 }
 
-// Drops samples that look like skin, unless less than `least` of them would stay.
-function withoutSkin(
+// Drops samples that look like something else, unless less than `least` of them would stay.
+function withoutColours(
   samples: Samples,
-  { skin, likeness, least }: { skin: ColourModel; likeness: number; least: number },
+  { colours, likeness, least }: { colours: ColourModel; likeness: number; least: number },
 ): Samples {
-  if (skin.length === 0) return samples
-  const costs = createCosts([skin])
+  if (colours.length === 0) return samples
+  const costs = createCosts([colours])
   const cost = new Float64Array(1)
   const others = filterSamples(samples, (l, a, b) => {
     costs({ l, a, b }, cost)

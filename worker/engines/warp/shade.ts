@@ -20,35 +20,42 @@ export interface Light {
  * the roundness of the body.
  */
 export function measureLight({ person, body, parts, regions }: FittingRegions): Light {
-  const lightness = channelOf(parts.lab, 0)
-  const cloth = plainCloth({ lightness, parts, mask: person.mask, unit: body.unit })
-  const factor = Math.max(1, Math.round(body.unit / 64))
-  const cells = reduceMasked(parts.lab, cloth.mask, factor)
+  const sleeves = lightOnCloth(parts.lab, {
+    cloth: subset(parts.top, (i) => person.mask.data[i] > 0.6),
+    unit: body.unit,
+  })
+  const torso = createPlane(sleeves)
+  for (let i = 0; i < torso.data.length; i++)
+    torso.data[i] = sleeves.data[i] * (1 - 0.13 * Math.min(1.15, regions.sideways.data[i]) ** 4)
+  return { torso, sleeves }
+}
+
+/** The light that a piece of worn cloth shows, as a factor on colours; 1 away from it. `lab` is the picture in CIE Lab. */
+export function lightOnCloth(lab: Colours, { cloth: worn, unit }: { cloth: Mask; unit: number }): Plane {
+  const lightness = channelOf(lab, 0)
+  const cloth = plainCloth({ lightness, lab, worn, unit })
+  const factor = Math.max(1, Math.round(unit / 64))
+  const cells = reduceMasked(lab, cloth.mask, factor)
   const coarse = (sigma: number) => {
-    const { values } = weightedBlur(channelOf(cells.colours, 0), cells.weight, (sigma * body.unit) / factor)
+    const { values } = weightedBlur(channelOf(cells.colours, 0), cells.weight, (sigma * unit) / factor)
     return enlargeByFactor(values, factor, lightness)
   }
   const weight = maskToPlane(cloth.mask)
-  const near = weightedBlur(lightness, weight, 0.012 * body.unit).values
+  const near = weightedBlur(lightness, weight, 0.012 * unit).values
   const wide = coarse(0.1)
   const scene = coarse(0.45)
   const depth = foldDepth(near, wide, { cloth: cloth.mask, median: cloth.median })
   const sceneDepth = depth > 0.1 ? 0.45 : 0.2
-  const sure = gaussianBlur(weight, 0.02 * body.unit)
-  const sleeves = createPlane(lightness)
-  const torso = createPlane(lightness)
-  for (let i = 0; i < sleeves.data.length; i++) {
+  const sure = gaussianBlur(weight, 0.02 * unit)
+  const light = createPlane(lightness, 1)
+  for (let i = 0; i < light.data.length; i++) {
     const belief = clamp(1.6 * sure.data[i] - 0.4, 0, 1)
-    let light = 1
-    if (belief > 0) {
-      const fold = clamp((near.data[i] + 8) / (wide.data[i] + 8), 0.6, 1.5) ** depth
-      const large = clamp((wide.data[i] + 8) / (scene.data[i] + 8), 0.75, 1.25) ** sceneDepth
-      light = (1 + belief * (fold - 1)) * (1 + belief * (large - 1))
-    }
-    sleeves.data[i] = light
-    torso.data[i] = light * (1 - 0.13 * Math.min(1.15, regions.sideways.data[i]) ** 4)
+    if (belief === 0) continue
+    const fold = clamp((near.data[i] + 8) / (wide.data[i] + 8), 0.6, 1.5) ** depth
+    const large = clamp((wide.data[i] + 8) / (scene.data[i] + 8), 0.75, 1.25) ** sceneDepth
+    light.data[i] = (1 + belief * (fold - 1)) * (1 + belief * (large - 1))
   }
-  return { torso, sleeves }
+  return light
 }
 
 /**
@@ -58,13 +65,23 @@ export function measureLight({ person, body, parts, regions }: FittingRegions): 
 export function shadeLayers(layers: GarmentLayers, light: Light): void {
   const torsoLight = resizeBilinear(light.torso, layers.torso)
   const sleeveLight = resizeBilinear(light.sleeves, layers.torso)
-  const strength = Math.min(1, MOST_DIFFERENCE / Math.max(1e-6, torsoDifference(layers.torso, torsoLight)))
+  const strength = keptStrength(layers.torso, torsoLight)
   shade(layers.torso, strength, (i) => torsoLight.data[i])
   for (const { layer, across } of layers.sleeves)
     shade(layer, strength, (i) => sleeveLight.data[i] * (1 - 0.16 * Math.min(1, Math.abs(across.data[i])) ** 3))
 }
 
+/** One piece of cloth under a light of any size, as `shadeLayers` does it. */
+export function shadePiece(piece: Colours, light: Plane): void {
+  const own = resizeBilinear(light, piece)
+  shade(piece, keptStrength(piece, own), (i) => own.data[i])
+}
+
 const MOST_DIFFERENCE = 4.5
+
+function keptStrength(piece: Colours, light: Plane): number {
+  return Math.min(1, MOST_DIFFERENCE / Math.max(1e-6, meanDifference(piece, light)))
+}
 
 interface Cloth {
   readonly mask: Mask
@@ -75,20 +92,18 @@ interface Cloth {
 // Only pixels of the garment's main colour tell about light: a print would be copied onto the new garment.
 function plainCloth({
   lightness,
-  parts,
-  mask,
+  lab,
+  worn,
   unit,
 }: {
   lightness: Plane
-  parts: { top: Mask; lab: Colours }
-  mask: Plane
+  lab: Colours
+  worn: Mask
   unit: number
 }): Cloth {
-  const { top, lab } = parts
-  const worn = subset(top, (i) => mask.data[i] > 0.6)
   const [l, a, b] = [0, 1, 2].map((channel) => medianOf(lab, worn, channel))
   const local = gaussianBlur(lightness, 0.02 * unit)
-  const odd = createPlane(top)
+  const odd = createPlane(worn)
   for (let i = 0, k = 0; i < odd.data.length; i++, k += 3) {
     const strange =
       Math.hypot(lab.data[k + 1] - a, lab.data[k + 2] - b) > 9 ||
@@ -123,15 +138,15 @@ function foldDepth(near: Plane, wide: Plane, { cloth, median }: { cloth: Mask; m
   return 0.55 * clamp(1.35 - deviation / 7, 0, 1) * clamp((median - 12) / 28, 0, 1)
 }
 
-function torsoDifference(torso: Colours, light: Plane): number {
+function meanDifference(piece: Colours, light: Plane): number {
   const before: number[] = []
   const after: number[] = []
   for (let i = 0; i < light.data.length; i += 17) {
     const k = i * 4
-    if (torso.data[k + 3] < 250) continue
+    if (piece.data[k + 3] < 250) continue
     for (let c = 0; c < 3; c++) {
-      before.push(torso.data[k + c])
-      after.push(lit(torso.data[k + c], torso.data[k + 3], light.data[i]))
+      before.push(piece.data[k + c])
+      after.push(lit(piece.data[k + c], piece.data[k + 3], light.data[i]))
     }
   }
   if (before.length === 0) return 0

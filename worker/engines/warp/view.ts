@@ -1,7 +1,8 @@
 import { cropBitmap, type Rectangle, resizeBitmap } from '../../../api/shared/image.ts'
+import { copyRgb } from '../../composite/blend.ts'
 import type { Person } from '../../person/person.ts'
 import { cropPlane } from '../../raster/crop.ts'
-import type { Bitmap, Point } from '../../raster/plane.ts'
+import { type Bitmap, createPlane, type Plane, type Point } from '../../raster/plane.ts'
 import { resizeAreaPlane } from '../../raster/sample.ts'
 import { axisAt, measureAxes } from './axes.ts'
 
@@ -38,6 +39,7 @@ function findBox(frame: Bitmap, person: Person, long: boolean): Rectangle {
   const { elbow, wrist, knuckles, hip } = axes.joints
   const spread = 0.5 * axes.unit
   const points: Point[] = [...axes.joints.shoulder, ...elbow, ...wrist, ...knuckles, ...hip]
+  if (long) points.push(...axes.joints.knee, ...axes.joints.ankle)
   const bottom = long ? person.box.y + person.box.height : axisAt(axes, 1.9).y
   const left = Math.max(0, Math.floor(Math.min(...points.map(({ x }) => x)) - spread))
   const right = Math.min(frame.width, Math.ceil(Math.max(...points.map(({ x }) => x)) + spread))
@@ -65,4 +67,25 @@ function movePerson(person: Person, { box, analysed }: { box: Rectangle; analyse
     mask: resizeAreaPlane(cropPlane(person.mask, box), analysed),
     box: { x, y, width: person.box.width * scaleX, height: person.box.height * scaleY },
   }
+}
+
+/** The person's bounds in the drawn picture's px. */
+export function boxInView({ person: { box }, scale }: View): Rectangle {
+  return { x: box.x * scale, y: box.y * scale, width: box.width * scale, height: box.height * scale }
+}
+
+/** Puts what was made of the drawn picture back to its place in the frame. */
+export function pasteView(
+  frame: Bitmap,
+  { box }: View,
+  { image, change }: { image: Bitmap; change: Plane },
+): { image: Bitmap; change: Plane } {
+  const out = copyRgb(frame)
+  const share = createPlane(frame)
+  for (let row = 0; row < box.height; row++) {
+    const to = (box.y + row) * frame.width + box.x
+    out.data.set(image.data.subarray(row * box.width * 3, (row + 1) * box.width * 3), to * 3)
+    share.data.set(change.data.subarray(row * box.width, (row + 1) * box.width), to)
+  }
+  return { image: out, change: share }
 }

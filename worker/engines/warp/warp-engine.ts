@@ -1,35 +1,24 @@
-import { setImmediate } from 'node:timers/promises'
 import { DrapeError } from '../../../api/shared/errors.ts'
-import { type Rectangle, resizeBitmap } from '../../../api/shared/image.ts'
+import { resizeBitmap } from '../../../api/shared/image.ts'
 import { copyRgb } from '../../composite/blend.ts'
-import { checkResult } from '../../composite/region.ts'
-import { categoryOfOutline, isWorn } from '../../garment/classify.ts'
-import type { UpperGarment } from '../../garment/garment.ts'
-import { prepareUpperGarment } from '../../garment/prepare-garment.ts'
+import { isWorn } from '../../garment/classify.ts'
+import { type PreparedGarment, prepareGarment } from '../../garment/prepare-garment.ts'
 import type { Models } from '../../inference/models.ts'
 import { findPerson } from '../../person/find-person.ts'
 import type { Person } from '../../person/person.ts'
-import { type Bitmap, bitmapToColours, createPlane } from '../../raster/plane.ts'
+import type { Bitmap } from '../../raster/plane.ts'
 import type { Engine, EngineContext, EngineInput, EngineManifest, EngineResult } from '../engine.ts'
-import { measureBody } from './body.ts'
-import { flattenLayers } from './flat-garment.ts'
-import { focusOn } from './focus.ts'
-import { composeLayers } from './order.ts'
-import { findParts } from './parts.ts'
-import { placeGarment } from './place.ts'
-import { findRegions } from './regions.ts'
-import { removeOldGarment } from './remove.ts'
-import { measureLight, shadeLayers } from './shade.ts'
-import { createView, type View } from './view.ts'
-import { warpGarment } from './warp.ts'
+import { dressUpper } from './dress-upper.ts'
+import { dressLower } from './lower/dress-lower.ts'
+import { createStages } from './stages.ts'
 
 export const WARP_MANIFEST: EngineManifest = {
   name: 'warp',
-  version: '1.0.0',
+  version: '1.1.0',
   kind: 'preview',
   license: { spdx: 'Apache-2.0', commercial: true },
   accepts: {
-    categories: ['tops', 'one-pieces', 'outerwear', 'other'],
+    categories: ['tops', 'bottoms', 'one-pieces', 'outerwear', 'other'],
     garmentTypes: ['flat_lay', 'ghost_mannequin'],
     needsPerson: true,
   },
@@ -48,7 +37,7 @@ const GARMENTS_KEPT = 8
  * RESULT_REJECTED when garment or pose cannot be shown this way, and the signal's reason when it is aborted.
  */
 export function createWarpEngine({ models }: { models: Models }): Engine {
-  const garments = new Map<string, UpperGarment>()
+  const garments = new Map<string, PreparedGarment>()
   return {
     manifest: WARP_MANIFEST,
     run: (input, context) => run(input, context, { models, garments }),
@@ -57,7 +46,7 @@ export function createWarpEngine({ models }: { models: Models }): Engine {
 
 interface Resources {
   readonly models: Models
-  readonly garments: Map<string, UpperGarment>
+  readonly garments: Map<string, PreparedGarment>
 }
 
 async function run(input: EngineInput, context: EngineContext, resources: Resources): Promise<EngineResult> {
@@ -66,47 +55,11 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const seen = await stages.run('person', 0.2, () => personOf(input, frame, resources))
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
   const garment = await stages.run('garment', 0.5, () => garmentOf(input, resources))
-  const whole = await stages.run('view', 0.52, () => createView(frame, seen, { long: garment.kind === 'dress' }))
-  const { person } = whole
-  const body = await stages.run('body', 0.55, () => measureBody(person))
-  const parts = await stages.run('parts', 0.65, () => findParts(whole.analysed, person, body))
-  const placement = await stages.run('place', 0.7, () => placeGarment({ person, body, parts, garment }))
-  const { fitting: placed, view } = focusOn(whole, { person, body, parts, placement })
-  const { analysed, drawn, scale } = view
-  const layers = await stages.run('warp', 0.8, () => warpGarment(garment, placed.placement, { size: drawn, scale }))
-  const fitting = await stages.run('regions', 0.82, () => ({ ...placed, regions: findRegions(placed) }))
-  await stages.run('shade', 0.85, () => shadeLayers(layers, measureLight(fitting)))
-  const flat = await stages.run('flatten', 0.87, () => flattenLayers(layers, analysed))
-  const removal = await stages.run('remove', 0.93, () =>
-    removeOldGarment(fitting, { picture: bitmapToColours(analysed), garment: flat }),
-  )
-  const composed = await stages.run('order', 1, () =>
-    composeLayers(fitting, { picture: drawn, layers, garment: flat, removal }),
-  )
-  checkResult(composed, drawn, boxIn(view))
-  return {
-    ...intoFrame(frame, view, composed),
-    category: categoryOfOutline(garment.kind),
-    timings: stages.timings,
-    warnings: [...new Set([...placement.warnings, ...layers.warnings, ...removal.warnings])],
-  }
-}
-
-/** Runs stages one after the other; between them an abort can arrive and is obeyed. */
-function createStages({ signal, onProgress }: EngineContext) {
-  const timings: Record<string, number> = {}
-  return {
-    timings,
-    async run<T>(name: string, share: number, work: () => T | Promise<T>): Promise<T> {
-      await setImmediate()
-      signal.throwIfAborted()
-      const start = performance.now()
-      const result = await work()
-      timings[name] = Math.round(performance.now() - start)
-      onProgress(share)
-      return result
-    },
-  }
+  const dressed =
+    garment.kind === 'trousers' || garment.kind === 'skirt'
+      ? await dressLower({ frame, seen, garment }, stages)
+      : await dressUpper({ frame, seen, garment }, stages)
+  return { ...dressed, timings: stages.timings }
 }
 
 async function limitSide(photo: Bitmap): Promise<Bitmap> {
@@ -123,7 +76,7 @@ async function personOf({ person, found }: EngineInput, frame: Bitmap, { models 
 async function garmentOf(
   { garment, garmentHash, category }: EngineInput,
   { models, garments }: Resources,
-): Promise<UpperGarment> {
+): Promise<PreparedGarment> {
   const key = `${garmentHash} ${category}`
   const kept = garments.get(key)
   if (kept) {
@@ -137,31 +90,9 @@ async function garmentOf(
     throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {
       details: { key: 'flat_lay' },
     })
-  const prepared = prepareUpperGarment(garment, { category })
-  if (prepared.kind !== 'top' && prepared.kind !== 'dress')
-    throw new DrapeError('RESULT_REJECTED', `A preview of ${prepared.kind} cannot be made; only tops and dresses can`)
+  const prepared = prepareGarment(garment, { category })
   garments.set(key, prepared)
   for (const oldest of [...garments.keys()].slice(0, Math.max(0, garments.size - GARMENTS_KEPT)))
     garments.delete(oldest)
   return prepared
-}
-
-// The person's bounds in the drawn picture's px.
-function boxIn({ person: { box }, scale }: View): Rectangle {
-  return { x: box.x * scale, y: box.y * scale, width: box.width * scale, height: box.height * scale }
-}
-
-function intoFrame(
-  frame: Bitmap,
-  { box }: View,
-  { image, change }: Pick<EngineResult, 'image' | 'change'>,
-): Pick<EngineResult, 'image' | 'change'> {
-  const out = copyRgb(frame)
-  const share = createPlane(frame)
-  for (let row = 0; row < box.height; row++) {
-    const to = (box.y + row) * frame.width + box.x
-    out.data.set(image.data.subarray(row * box.width * 3, (row + 1) * box.width * 3), to * 3)
-    share.data.set(change.data.subarray(row * box.width, (row + 1) * box.width), to)
-  }
-  return { image: out, change: share }
 }

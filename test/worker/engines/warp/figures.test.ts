@@ -4,7 +4,7 @@ import { findParts, type Parts } from '../../../../worker/engines/warp/parts.ts'
 import { placeGarment } from '../../../../worker/engines/warp/place.ts'
 import { type GarmentLayers, warpGarment } from '../../../../worker/engines/warp/warp.ts'
 import type { UpperGarment } from '../../../../worker/garment/garment.ts'
-import { prepareUpperGarment } from '../../../../worker/garment/prepare-garment.ts'
+import { prepareGarment } from '../../../../worker/garment/prepare-garment.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import { findPerson } from '../../../../worker/person/find-person.ts'
 import type { Person } from '../../../../worker/person/person.ts'
@@ -19,7 +19,7 @@ let shirt: UpperGarment
 let pullover: UpperGarment
 
 async function prepare(name: string): Promise<UpperGarment> {
-  const prepared = prepareUpperGarment((await readGarment(name)).picture, { category: 'tops' })
+  const prepared = prepareGarment((await readGarment(name)).picture, { category: 'tops' })
   if (prepared.kind !== 'top') throw new Error(`${name} is a ${prepared.kind}`)
   return prepared
 }

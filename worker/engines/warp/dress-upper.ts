@@ -1,0 +1,57 @@
+import { checkResult } from '../../composite/region.ts'
+import { categoryOfOutline } from '../../garment/classify.ts'
+import type { UpperGarment } from '../../garment/garment.ts'
+import type { Person } from '../../person/person.ts'
+import { type Bitmap, bitmapToColours } from '../../raster/plane.ts'
+import type { EngineResult } from '../engine.ts'
+import { measureBody } from './body.ts'
+import { flattenLayers } from './flat-garment.ts'
+import { focusOn } from './focus.ts'
+import { removeBelowDress } from './lower/below-dress.ts'
+import { composeLayers } from './order.ts'
+import { findParts } from './parts.ts'
+import { placeGarment } from './place.ts'
+import { findRegions } from './regions.ts'
+import { removeOldGarment } from './remove.ts'
+import { measureLight, shadeLayers } from './shade.ts'
+import type { Stages } from './stages.ts'
+import { boxInView, createView, pasteView } from './view.ts'
+import { warpGarment } from './warp.ts'
+
+export type Dressed = Pick<EngineResult, 'image' | 'change' | 'category' | 'warnings'>
+
+/** Lays a top or a dress on the person in the frame. Throws `DrapeError` as the engine does. */
+export async function dressUpper(
+  { frame, seen, garment }: { frame: Bitmap; seen: Person; garment: UpperGarment },
+  stages: Stages,
+): Promise<Dressed> {
+  const whole = await stages.run('view', 0.52, () => createView(frame, seen, { long: garment.kind === 'dress' }))
+  const { person } = whole
+  const body = await stages.run('body', 0.55, () => measureBody(person))
+  const parts = await stages.run('parts', 0.65, () => findParts(whole.analysed, person, body))
+  const placement = await stages.run('place', 0.7, () => placeGarment({ person, body, parts, garment }))
+  const { fitting: placed, view } = focusOn(
+    whole,
+    { person, body, parts, placement },
+    { toFeet: garment.kind === 'dress' },
+  )
+  const { analysed, drawn, scale } = view
+  const layers = await stages.run('warp', 0.8, () => warpGarment(garment, placed.placement, { size: drawn, scale }))
+  const fitting = await stages.run('regions', 0.82, () => ({ ...placed, regions: findRegions(placed) }))
+  await stages.run('shade', 0.85, () => shadeLayers(layers, measureLight(fitting)))
+  const flat = await stages.run('flatten', 0.87, () => flattenLayers(layers, analysed))
+  const removal = await stages.run('remove', 0.93, () => {
+    const picture = bitmapToColours(analysed)
+    const upper = removeOldGarment(fitting, { picture, garment: flat })
+    return garment.kind === 'dress' ? removeBelowDress(upper, fitting, { picture, cover: flat.cover }) : upper
+  })
+  const composed = await stages.run('order', 1, () =>
+    composeLayers(fitting, { picture: drawn, layers, garment: flat, removal }),
+  )
+  checkResult(composed, drawn, boxInView(view))
+  return {
+    ...pasteView(frame, view, composed),
+    category: categoryOfOutline(garment.kind),
+    warnings: [...new Set([...placement.warnings, ...layers.warnings, ...removal.warnings])],
+  }
+}

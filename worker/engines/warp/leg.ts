@@ -1,0 +1,126 @@
+import type { Person } from '../../person/person.ts'
+import type { Plane, Point } from '../../raster/plane.ts'
+import { arcLengths, interpolate, pointAt } from '../../raster/polyline.ts'
+import { distanceToEdge } from '../../raster/ray.ts'
+import { add, between, dot, move, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
+import { outwards, type Side } from './axes.ts'
+import type { BodyFrame } from './body.ts'
+
+/** One leg as a line of bones with a width on either side; every list has one entry a sample. */
+export interface LegProfile {
+  /** Way from the hip joint in px. */
+  readonly along: Float64Array
+  readonly points: readonly Point[]
+  /** Unit vectors across the leg, away from the other leg. */
+  readonly normals: readonly Point[]
+  /** Distance from the bone to the outer and the inner edge of what the leg wears, in px. */
+  readonly outer: Float64Array
+  readonly inner: Float64Array
+  /** Hip joint to ankle, and hip joint to knee, along the bones in px. */
+  readonly length: number
+  readonly thigh: number
+}
+
+const SAMPLES = 41
+
+// Radius of an average clothed leg in body units by share of the way from hip to ankle.
+const EXPECTED_SHARES = [0, 0.15, 0.5, 0.6, 1]
+const EXPECTED_RADII = [0.34, 0.3, 0.19, 0.19, 0.12]
+
+// Radius of an average bare leg in body units: thigh, knee, calf, ankle.
+const BARE_SHARES = [0, 0.15, 0.3, 0.5, 0.62, 0.8, 1]
+const BARE_RADII = [0.27, 0.255, 0.22, 0.155, 0.155, 0.115, 0.085]
+
+/** Radius in px of an average bare leg at `share` of the way from hip (0) to ankle (1). */
+export function bareLegRadius(body: BodyFrame, share: number): number {
+  return interpolate(BARE_SHARES, BARE_RADII, share) * body.unit
+}
+
+/**
+ * Bones and widths of one leg, from the hip joint to the ankle, in 41 equal steps. `loose` says that what the leg wears tells little
+ * of its own width, as skirts and shorts do.
+ */
+export function measureLeg(
+  person: Person,
+  body: BodyFrame,
+  { side, loose = false }: { side: Side; loose?: boolean },
+): LegProfile {
+  const bones = bonesOf(person, body, side)
+  const lengths = arcLengths(bones)
+  const length = lengths[2]
+  const along = Float64Array.from({ length: SAMPLES }, (_, i) => (length * i) / (SAMPLES - 1))
+  const points = roundKnee(Array.from(along, (way) => pointAt(bones, lengths, way)))
+  const normals = normalsOf(points, outwards(body, side))
+  const expected = along.map((way) => interpolate(EXPECTED_SHARES, EXPECTED_RADII, way / length) * body.unit)
+  const edge = (sign: 1 | -1) =>
+    smoothRatios(
+      points.map((point, i) =>
+        seenEdge(person.mask, point, { direction: scale(normals[i], sign), reach: 1.6 * expected[i] }),
+      ),
+      { expected, most: loose ? 1.08 : 1.35 },
+    )
+  return { along, points, normals, outer: edge(1), inner: edge(-1), length, thigh: lengths[1] }
+}
+
+/** The point at `way` px along the bones and `offset` px beside them, outer side positive. */
+export function besideLeg({ along, points, normals }: LegProfile, way: number, offset: number): Point {
+  return move(pointAt(points, along, way), pointAt(normals, along, way), offset)
+}
+
+// A leg that leaves the picture goes on straight; thigh and shin are each about 0.85 trunks long.
+function bonesOf({ landmarks }: Person, { joints, trunk, down }: BodyFrame, side: Side): [Point, Point, Point] {
+  const names = side === 0 ? (['rightKnee', 'rightAnkle'] as const) : (['leftKnee', 'leftAnkle'] as const)
+  const hip = joints.hip[side]
+  const knee = landmarks[names[0]].presence < 0.5 ? move(hip, down, 0.85 * trunk) : joints.knee[side]
+  const shin = scale(unit(add(unit(subtract(knee, hip)), down)), 0.85 * trunk)
+  return [hip, knee, landmarks[names[1]].presence < 0.5 ? add(knee, shin) : joints.ankle[side]]
+}
+
+function roundKnee(points: readonly Point[]): Point[] {
+  let rounded = [...points]
+  for (let round = 0; round < 3; round++)
+    rounded = rounded.map((p, i) =>
+      i === 0 || i === rounded.length - 1 ? p : between(p, between(rounded[i - 1], rounded[i + 1], 0.5), 0.5),
+    )
+  return rounded
+}
+
+function normalsOf(points: readonly Point[], outside: Point): Point[] {
+  const last = points.length - 1
+  return points.map((_, i) => {
+    const normal = perpendicular(unit(subtract(points[Math.min(i + 1, last)], points[Math.max(i - 1, 0)])))
+    return dot(normal, outside) < 0 ? scale(normal, -1) : normal
+  })
+}
+
+// Null beyond the picture's border, too: what is cut off there is no edge of a leg.
+function seenEdge(mask: Plane, from: Point, { direction, reach }: { direction: Point; reach: number }): number | null {
+  const way = distanceToEdge(mask, from, { direction, reach })
+  if (way === null || way === 0) return null
+  const { x, y } = move(from, direction, way)
+  return x < 2 || y < 2 || x > mask.width - 3 || y > mask.height - 3 ? null : way
+}
+
+// Rows that show no edge follow their neighbours; Gaussian with sigma 2 samples.
+function smoothRatios(
+  measured: readonly (number | null)[],
+  { expected, most }: { expected: Float64Array; most: number },
+): Float64Array {
+  const seen = measured.flatMap((way, i) =>
+    way === null ? [] : [{ i, ratio: Math.min(Math.max(way / expected[i], 0.55), most) }],
+  )
+  if (seen.length < 4) return expected
+  const knots = seen.map(({ i }) => i)
+  const ratios = seen.map(({ ratio }) => ratio)
+  const filled = expected.map((_, i) => interpolate(knots, ratios, i))
+  return expected.map((radius, i) => {
+    let sum = 0
+    let weights = 0
+    for (let k = -6; k <= 6; k++) {
+      const weight = Math.exp(-(k * k) / 8)
+      sum += weight * filled[Math.min(Math.max(i + k, 0), filled.length - 1)]
+      weights += weight
+    }
+    return (radius * sum) / weights
+  })
+}

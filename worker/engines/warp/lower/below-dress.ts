@@ -1,0 +1,35 @@
+import type { Colours, Plane } from '../../../raster/plane.ts'
+import { bothSides } from '../axes.ts'
+import { measureLeg } from '../leg.ts'
+import type { Fitting } from '../regions.ts'
+import type { Removal } from '../remove.ts'
+import { GROUND, LOWER, SKIN } from '../zones.ts'
+import { removeOldLower } from './remove-lower.ts'
+import { measureLegFields } from './worn-lower.ts'
+
+// From this body coordinate down a dress takes the place of what hips and legs wear.
+const HIPS = 0.95
+
+/**
+ * Takes away what would be seen of worn trousers or of a skirt below and beside a dress. `picture` is the analysed picture in
+ * sRGB, 0 to 255, `cover` the dress, 0 to 1.
+ */
+export function removeBelowDress(
+  upper: Removal,
+  { person, body, parts }: Fitting,
+  { picture, cover }: { picture: Colours; cover: Plane },
+): Removal {
+  const legs = bothSides((side) => measureLeg(person, body, { side }))
+  const input = { person, body, parts, legs, fields: measureLegFields(parts.lower, legs, body) }
+  const allowed = (i: number) => parts.along.data[i] > HIPS && (upper.zones[i] !== SKIN || parts.along.data[i] > 1.2)
+  const lower = removeOldLower(input, { picture, cover, allowed })
+  const { data } = upper.layer
+  for (let i = 0, k = 0; i < upper.zones.length; i++, k += 4) {
+    const alpha = lower.layer.data[k + 3] / 255
+    if (alpha === 0) continue
+    for (let c = k; c < k + 4; c++) data[c] = data[c] * (1 - alpha) + lower.layer.data[c]
+    if (lower.ground.data[i]) upper.zones[i] = GROUND
+    else if (upper.zones[i] === LOWER) upper.zones[i] = SKIN
+  }
+  return { ...upper, warnings: [...upper.warnings.filter((code) => code !== 'OLD_GARMENT_LONGER'), ...lower.warnings] }
+}

@@ -1,0 +1,72 @@
+import { checkResult } from '../../../composite/region.ts'
+import { categoryOfOutline } from '../../../garment/classify.ts'
+import type { LowerGarment } from '../../../garment/garment.ts'
+import type { Person } from '../../../person/person.ts'
+import {
+  type Bitmap,
+  bitmapToColours,
+  type Colours,
+  createPlane,
+  type Plane,
+  type Size,
+} from '../../../raster/plane.ts'
+import { measureBody } from '../body.ts'
+import type { Dressed } from '../dress-upper.ts'
+import { flattenLayers } from '../flat-garment.ts'
+import { findParts } from '../parts.ts'
+import { shadePiece } from '../shade.ts'
+import type { Stages } from '../stages.ts'
+import { boxInView, createView, pasteView } from '../view.ts'
+import { composeLower } from './compose-lower.ts'
+import { measureLowerLight } from './light-lower.ts'
+import { placeLower } from './place-lower.ts'
+import { removeOldLower } from './remove-lower.ts'
+import { warpLower } from './warp-lower.ts'
+import { measureLegFields } from './worn-lower.ts'
+
+/** Lays trousers or a skirt on the person in the frame. Throws `DrapeError` as the engine does. */
+export async function dressLower(
+  { frame, seen, garment }: { frame: Bitmap; seen: Person; garment: LowerGarment },
+  stages: Stages,
+): Promise<Dressed> {
+  const view = await stages.run('view', 0.52, () => createView(frame, seen, { long: true }))
+  const { person, analysed, drawn, scale } = view
+  const body = await stages.run('body', 0.55, () => measureBody(person))
+  const parts = await stages.run('parts', 0.65, () => findParts(analysed, person, body))
+  const placement = await stages.run('place', 0.7, () => placeLower({ person, body, parts, garment }))
+  const { pieces } = await stages.run('warp', 0.78, () => warpLower(garment, placement, { size: drawn, scale }))
+  const { legs } = placement
+  const input = { person, body, parts, legs, fields: measureLegFields(parts.lower, legs, body) }
+  const cover = await stages.run('flatten', 0.82, () => coverOf(pieces, analysed))
+  const removal = await stages.run('remove', 0.88, () =>
+    removeOldLower(input, { picture: bitmapToColours(analysed), cover, allowed: () => true }),
+  )
+  await stages.run('shade', 0.93, () => {
+    const light = measureLowerLight(input, { worn: removal.worn, kind: garment.kind })
+    for (const piece of pieces) shadePiece(piece, light)
+  })
+  const composed = await stages.run('order', 1, () =>
+    composeLower({ person, body, parts, placement }, { picture: drawn, pieces, cover, removal }),
+  )
+  checkResult(composed, drawn, boxInView(view))
+  return {
+    ...pasteView(frame, view, composed),
+    category: categoryOfOutline(garment.kind),
+    warnings: [...placement.warnings, ...removal.warnings],
+  }
+}
+
+function coverOf(pieces: readonly Colours[], size: Size): Plane {
+  const [first, second] = pieces
+  const { cover } = flattenLayers(
+    {
+      torso: first,
+      back: first,
+      sleeves: second ? [{ side: 0, layer: second, across: createPlane({ width: 0, height: 0 }) }] : [],
+      folds: { torso: 0, sleeves: [] },
+      warnings: [],
+    },
+    size,
+  )
+  return cover
+}

@@ -1,0 +1,25 @@
+import { setImmediate } from 'node:timers/promises'
+import type { EngineContext } from '../engine.ts'
+
+/** Runs stages one after the other and times them, in ms; between them an abort can arrive and is obeyed. */
+export interface Stages {
+  readonly timings: Readonly<Record<string, number>>
+  /** `share` of the whole work, 0 to 1, is done when the stage is. */
+  run<T>(name: string, share: number, work: () => T | Promise<T>): Promise<T>
+}
+
+export function createStages({ signal, onProgress }: EngineContext): Stages {
+  const timings: Record<string, number> = {}
+  return {
+    timings,
+    async run<T>(name: string, share: number, work: () => T | Promise<T>): Promise<T> {
+      await setImmediate()
+      signal.throwIfAborted()
+      const start = performance.now()
+      const result = await work()
+      timings[name] = Math.round(performance.now() - start)
+      onProgress(share)
+      return result
+    },
+  }
+}
