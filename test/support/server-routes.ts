@@ -12,14 +12,17 @@ export async function listServerRoutes(): Promise<string[]> {
   const factories = modules.flatMap((module) =>
     Object.entries(module).filter(([name, value]) => name.endsWith('Routes') && typeof value === 'function'),
   )
-  // A router asks for what its handlers need only when it is called.
-  const routers = factories.map(([, create]) => (create as (options: object) => Routes)({ guards: [], document: {} }))
+  const routers = factories.map(([, create]) => (create as (options: object) => Routes)(ANYTHING))
   return routers.flatMap(({ stack }) =>
     stack.flatMap(({ methods, path }) =>
       methods.filter((method) => method !== 'HEAD').map((method) => `${method} ${inBraces(String(path))}`),
     ),
   )
 }
+
+/** Good for any guard and for any list of them: a router asks for the rest only when it is called. */
+const NOTHING = Object.assign(() => {}, { *[Symbol.iterator]() {} })
+const ANYTHING = new Proxy({ document: {} }, { get: (given, name) => Reflect.get(given, name) ?? NOTHING })
 
 function inBraces(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}')
