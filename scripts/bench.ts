@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { answerTimes } from './benchmarks/answer-times.ts'
 import { startBench } from './benchmarks/bench.ts'
 import { type Benchmark, type Result, runBenchmark } from './benchmarks/benchmark.ts'
+import { sendEvents } from './benchmarks/events.ts'
 import { getGeneration } from './benchmarks/get-generation.ts'
 import { leaveProcessor } from './benchmarks/pinning.ts'
 import { postTryOn } from './benchmarks/post-try-on.ts'
@@ -10,7 +11,14 @@ import { presentTable } from './benchmarks/table.ts'
 import { warpJob } from './benchmarks/warp-job.ts'
 import { ROOT, say } from './stack/session.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [postTryOn, warpJob, getGeneration, statementsPerGeneration, ...answerTimes]
+const BENCHMARKS: readonly Benchmark[] = [
+  postTryOn,
+  warpJob,
+  getGeneration,
+  sendEvents,
+  statementsPerGeneration,
+  ...answerTimes,
+]
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } })
 const results = await runAll(chooseBenchmarks(positionals))

@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { createDatabase } from '../../api/shared/database.ts'
 import { createGenerations } from '../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../api/stores/acceptance.ts'
+import { measureBareInsert } from './bare-events.ts'
 
 /** The bare programs that the API is measured against: a handler, one statement, an answer, and nothing around them. */
 const { DATABASE_URL = '', PORT, PROBE_PORT } = process.env
@@ -13,7 +14,8 @@ const generations = createGenerations(database)
 const app = new Koa()
 
 app.use(async (ctx) => {
-  if (ctx.method === 'POST') await accept(ctx)
+  if (ctx.path === '/bare-events') ctx.body = String(await measureBareInsert(DATABASE_URL))
+  else if (ctx.method === 'POST') await accept(ctx)
   else await find(ctx)
 })
 
