@@ -8,7 +8,7 @@ export const EVENT_RETENTION_DAYS = Type.Integer({ minimum: 1, maximum: 3650, de
 const schema = Type.Object({
   ...SHARED_VARIABLES,
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 8080 }),
-  SHARE_URL: Type.String({ pattern: '^https?://', default: 'http://localhost:8080' }),
+  SHARE_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   SERVICE_NAME: Type.String({ default: 'Drape' }),
   DEFAULT_ENGINE: Type.Enum(Object.keys(ENGINES) as EngineName[], { default: 'warp' }),
   PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
@@ -31,6 +31,7 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
   }
   return {
     ...config,
+    SHARE_URL: config.SHARE_URL || config.PUBLIC_URL,
     SIGNING_SECRET: config.SIGNING_SECRET || 'a secret for development only',
     FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),
     FETCH_ALLOW_PORTS: splitList(config.FETCH_ALLOW_PORTS).map(Number),
