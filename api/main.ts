@@ -146,6 +146,7 @@ const relay = createRelay({
   metrics,
 })
 lifecycle.onStop('relay', () => relay.stop())
+subscriptions.subscribeAll(generationChannel(''), relay.noteMove)
 const gauges = createBacklogGauges({ backlog: createBacklog(database), countSlots, metrics, log })
 lifecycle.onStop('backlog gauges', () => gauges.stop())
 

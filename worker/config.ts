@@ -10,6 +10,7 @@ const schema = Type.Object({
   MODEL_DIR: Type.String({ default: fileURLToPath(new URL('models', import.meta.url)) }),
   EXECUTION_PROVIDER: Type.Enum(['cpu', 'cuda', 'tensorrt', 'webgpu'], { default: 'cpu' }),
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 1 }),
+  WORK_SECONDS: Type.Integer({ minimum: 1, maximum: 3600, default: 60 }),
   DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 3600, default: 60 }),
 })
 

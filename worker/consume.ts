@@ -14,6 +14,8 @@ import { recordStages } from './stage-spans.ts'
 
 export interface ConsumeOptions {
   readonly worker: string
+  /** Those that take try-on jobs now. */
+  readonly findWorkers: () => Promise<readonly { readonly worker: string }[]>
   readonly generations: Generations
   readonly objects: Objects
   readonly storage: ObjectStorage
@@ -43,12 +45,18 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
     'drape.attempt': job.attempt,
     'drape.engine': job.engine,
   })
-  if (!(await generations.start({ ...attempt, worker: options.worker }))) {
+  if (await isForAnother(job, options)) {
+    await generations.handBack(attempt)
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
+    return
+  }
+  const start = await generations.start({ ...attempt, worker: options.worker })
+  if (!start) {
     metrics.jobs.inc({ queue: 'try-on', outcome: 'over' })
     return
   }
-  metrics.queueWait.observe(Math.max(0, Date.now() - job.acceptedAt) / 1000)
-  const lease = keepLease(attempt, { generations, deadlineAt: job.deadlineAt, log })
+  metrics.queueWait.observe(Math.max(0, start.secondsWaited))
+  const lease = keepLease(attempt, { generations, secondsLeft: start.secondsLeft, log })
   try {
     const result = await runTryOn(job, lease, options)
     const outcome = await store(job, result, options)
@@ -59,6 +67,13 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
   } finally {
     lease.end()
   }
+}
+
+/** Whether this worker has failed with the job before and there is one that has not. */
+async function isForAnother({ failedOn }: TryOnJob, { worker, findWorkers }: ConsumeOptions): Promise<boolean> {
+  if (!failedOn.includes(worker)) return false
+  const live = await findWorkers().catch(() => [])
+  return live.some((other) => !failedOn.includes(other.worker))
 }
 
 async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): Promise<TryOnResult> {
@@ -164,7 +179,7 @@ interface Lease {
 /** Renews the attempt's lease; aborts the signal when it is lost or the deadline has passed. */
 function keepLease(
   attempt: { id: string; attempt: number },
-  { generations, deadlineAt, log }: { generations: Generations; deadlineAt: number; log: Log },
+  { generations, secondsLeft, log }: { generations: Generations; secondsLeft: number; log: Log },
 ): Lease {
   const abort = new AbortController()
   let progress = 0
@@ -184,7 +199,7 @@ function keepLease(
     }
   }, RENEW_MS)
   // The relay fails what is past its deadline; here it only has to stop.
-  const deadline = setTimeout(() => lose('the deadline has passed'), Math.max(0, deadlineAt - Date.now()))
+  const deadline = setTimeout(() => lose('the deadline has passed'), secondsLeft * 1000)
   return {
     signal: abort.signal,
     report: (share) => {

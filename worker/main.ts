@@ -22,6 +22,7 @@ import { createInferencePool } from './inference/pool.ts'
 import { createLogoLoader } from './logo.ts'
 import { prepareUpload } from './prepare.ts'
 import { announceWorker } from './registry.ts'
+import { watchQueues } from './watchdog.ts'
 
 const config = readWorkerConfig(process.env)
 const worker = `${hostname()}-${process.pid}`
@@ -52,7 +53,7 @@ const inference = createInferencePool(
     createInferenceHost({
       program: new URL('inference/process.ts', import.meta.url),
       env: { ENGINES: config.ENGINES, MODEL_DIR: config.MODEL_DIR, EXECUTION_PROVIDER: config.EXECUTION_PROVIDER },
-      workSeconds: 60,
+      workSeconds: config.WORK_SECONDS,
       log,
       onReady: (seconds) => metrics.inferenceStart.observe(seconds),
       onRestart: () => metrics.inferenceRestarts.inc(),
@@ -68,6 +69,7 @@ const images = createImages(database)
 const publish = createPublish(redis, log)
 const parts = {
   worker,
+  findWorkers: () => redis.findWorkers('try-on'),
   generations: createGenerations(database, (change) => publish(generationChannel(change.id), change)),
   objects: createObjects(database),
   storage,
@@ -90,8 +92,22 @@ const handlers: Readonly<Record<QueueName, (data: unknown) => Promise<unknown>>>
   'try-on': (data) => consumeTryOn(parseTryOn(data), parts),
   prepare: (data) => prepareUpload(parsePrepare(data), { images, storage, inference }),
 }
+const refusals: typeof handlers = {
+  'try-on': async (data) => {
+    const { generationId, attempt } = parseTryOn(data)
+    await parts.generations.handBack({ id: generationId, attempt })
+  },
+  // Whoever waits for it goes on without.
+  prepare: async () => null,
+}
 const consumers = config.QUEUES.map((name) =>
-  createConsumer({ redis, name, concurrency: config.CONCURRENCY, handle: ({ data }) => handlers[name](data) }),
+  createConsumer({
+    redis,
+    name,
+    concurrency: config.CONCURRENCY,
+    handle: ({ data }) => handlers[name](data),
+    refuse: ({ data }) => refusals[name](data),
+  }),
 )
 
 // Jobs are taken only while there is a process to run them, so that a crashing one does not eat attempts.
@@ -118,8 +134,6 @@ const probes = createProbeServer({
 probes.listen(config.PROBE_PORT)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 
-// Last registered, first undone: no new jobs, then those in hand are finished.
-lifecycle.onStop('consumers', () => Promise.all(consumers.map((consumer) => consumer.close())))
 const announcement = announceWorker({
   redis,
   worker,
@@ -129,4 +143,16 @@ const announcement = announceWorker({
   log,
 })
 lifecycle.onStop('announcement', () => announcement.withdraw())
+const watchdog = watchQueues({
+  redis,
+  consumers,
+  canWork: () => inference.countReady() > 0,
+  onStuck: (queue) => {
+    log.fatal({ queue }, 'jobs wait and none is taken')
+    lifecycle.stop('a queue is stuck', 1)
+  },
+})
+lifecycle.onStop('watchdog', () => watchdog.stop())
+// Last registered, first undone: no new jobs from the first moment on, then those in hand are finished.
+lifecycle.onStop('consumers', () => Promise.all(consumers.map((consumer) => consumer.close())))
 log.info({ worker, queues: config.QUEUES, engines: config.ENGINES }, 'working')

@@ -1,9 +1,9 @@
 import type { Log } from '../api/shared/log.ts'
 import type { QueueName, Redis } from '../api/shared/queue.ts'
 
-const EVERY_MS = 4000
+const EVERY_MS = 5000
 /** A worker that has been silent for longer is not counted any more. */
-const SILENT_SECONDS = 10
+const SILENT_SECONDS = 12
 
 /** Announces this worker's slots for as long as it can take jobs. `withdraw` says at once that it takes none any more. */
 export function announceWorker({
@@ -25,7 +25,7 @@ export function announceWorker({
   const beat = async () => {
     if (withdrawn || !redis.isReady() || !canWork()) return
     try {
-      await Promise.all(queues.map((queue) => redis.announce({ queue, worker, slots, seconds: SILENT_SECONDS })))
+      await redis.announce({ queues, worker, slots, seconds: SILENT_SECONDS })
     } catch (error) {
       log.debug({ err: error }, 'heartbeat missed')
     }
@@ -42,7 +42,7 @@ export function announceWorker({
       withdrawn = true
       clearInterval(timer)
       clearInterval(soon)
-      if (redis.isReady()) await Promise.all(queues.map((queue) => redis.withdraw({ queue, worker, slots })))
+      if (redis.isReady()) await redis.withdraw({ queues, worker, slots })
     },
   }
 }

@@ -1,23 +1,38 @@
 import { type Database, rowType, sql } from '../shared/database.ts'
 import { type TryOnJob, TryOnJobSchema } from '../shared/generation.ts'
-import { Type } from '../shared/schema.ts'
+import { Nullable, Type } from '../shared/schema.ts'
 
-const Dispatched = rowType(Type.Object({ payload: TryOnJobSchema }))
+const Claimed = rowType(Type.Object({ room: Nullable(Type.Integer()), jobs: Type.Array(TryOnJobSchema) }))
 const Unsure = rowType(Type.Object({ generationId: Type.String(), attempt: Type.Integer() }))
 
 export type Outbox = ReturnType<typeof createOutbox>
+
+export interface Claim {
+  readonly jobs: readonly TryOnJob[]
+  /** How many more may be handed to the queue before it is as deep as was asked; null when another relay is at it. */
+  readonly room: number | null
+}
+
+/** Any number that no other program takes in this database. */
+const CLAIM_LOCK = 7_201_430_002
 
 /** The relay's view of the work that is not finished. */
 export function createOutbox(database: Database) {
   return {
     /**
-     * Takes up to `limit` jobs, fairly: accounts take turns, counting what each has in the queue already, so that one
-     * account's backlog, however long, stands behind another's first job. Several relays take different rows.
+     * Takes up to `limit` jobs and no more than leave `depth` of them waiting for a worker; fairly: accounts take turns,
+     * counting what each has in the queue already, so that one account's backlog, however long, stands behind another's first
+     * job. Of several relays one does at a time.
      */
-    claim: async (limit: number): Promise<TryOnJob[]> => {
-      const rows = await database.any(sql.type(Dispatched)`
-        with recursive waiting (account_id) as (
-          (select account_id from outbox where dispatched_at is null order by account_id limit 1)
+    claim: async ({ limit, depth }: { limit: number; depth: number }): Promise<Claim> => {
+      const { room, jobs } = await database.one(sql.type(Claimed)`
+        with recursive room as materialized (
+          select least(${limit}, greatest(0, ${depth} - (
+            select count(*) from outbox join generations on generations.id = outbox.generation_id
+            where dispatched_at is not null and status = 'PENDING'))) as places
+          where pg_try_advisory_xact_lock(${CLAIM_LOCK})
+        ), waiting (account_id) as (
+          (select account_id from outbox, room where dispatched_at is null and places > 0 order by account_id limit 1)
           union all
           select (select account_id from outbox where dispatched_at is null and outbox.account_id > waiting.account_id
             order by account_id limit 1)
@@ -30,19 +45,21 @@ export function createOutbox(database: Database) {
             select generation_id, created_at, row_number() over (order by available_at, generation_id) as position
             from outbox
             where outbox.account_id = waiting.account_id and dispatched_at is null and available_at <= now()
-            order by available_at, generation_id limit ${limit}
+            order by available_at, generation_id limit (select places from room)
           ) as next
           where waiting.account_id is not null
         ), chosen as (
-          select generation_id from turns order by turn, created_at limit ${limit}
+          select generation_id from turns order by turn, created_at limit (select places from room)
         ), locked as (
           select outbox.generation_id from outbox join chosen using (generation_id)
           where dispatched_at is null
           for update of outbox skip locked
+        ), claimed as (
+          update outbox set dispatched_at = now() from locked where outbox.generation_id = locked.generation_id
+          returning payload
         )
-        update outbox set dispatched_at = now() from locked where outbox.generation_id = locked.generation_id
-        returning payload`)
-      return rows.map(({ payload }) => payload)
+        select (select places from room) as room, coalesce(jsonb_agg(payload), '[]') as jobs from claimed`)
+      return { jobs, room: room === null ? null : room - jobs.length }
     },
 
     /** Puts jobs back that could not be handed to the queue. */

@@ -1,115 +1,168 @@
-import { jobId, type TryOnJob } from '../shared/generation.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DrapeError } from '../shared/errors.ts'
+import { GenerationChangeSchema, jobId, LEASE_SECONDS, type TryOnJob } from '../shared/generation.ts'
 import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { JobQueue } from '../shared/queue.ts'
+import { compileCheck } from '../shared/schema.ts'
 import type { Generations } from '../shared/stores/generations.ts'
+import { within } from '../time-limit.ts'
 import type { Outbox } from './outbox.ts'
 
 export interface Relay {
   /** There is work: dispatch soon. */
   nudge(): void
+  /** Some process tells of a move of a generation: one that was started leaves room in the queue. */
+  noteMove(message: unknown): void
   stop(): Promise<void>
 }
 
 /** Between two looks at the outbox when nobody nudges (work accepted by another replica, retries that became due). */
 const IDLE_MS = 500
 const RECOVERY_MS = 1000
-/** Dispatched but not started for this long: Redis is asked whether it still knows the job. */
+/** Another relay is at the outbox; by then it has done. */
+const BUSY_MS = 20
+/** Dispatched but not started for this long: Redis is asked whether it still has the job. */
 const UNSURE_SECONDS = 3
+/** A queue that has not taken jobs by then counts as away. */
+const QUEUE_MS = 3000
 const BATCH = 500
 
-/**
- * Moves accepted work from Postgres to the queue and takes lost work back, from Postgres alone. The queue is kept at about
- * twice the live slots, so that the order stays ours to decide. Any number of relays may run.
- */
-export function createRelay(options: {
-  outbox: Outbox
-  generations: Generations
-  queue: JobQueue<TryOnJob>
+const checkChange = compileCheck(GenerationChangeSchema)
+
+export interface RelayOptions {
+  readonly outbox: Outbox
+  readonly generations: Generations
+  readonly queue: JobQueue<TryOnJob>
   /** Live slots of workers that take try-on jobs. */
-  countSlots: () => Promise<number>
-  log: Log
-  metrics: Metrics
-}): Relay {
-  const { log } = options
-  let wake: () => void = () => {}
-  let nudged = false
-  let stopped = false
+  readonly countSlots: () => Promise<number>
+  readonly log: Log
+  readonly metrics: Metrics
+}
 
-  const failing = new Set<string>()
+/**
+ * Moves accepted work from Postgres to the queue and takes lost work back, from Postgres alone. The queue is kept as deep as
+ * there are live slots: whoever comes first finds his work started when each slot has ended what it runs and one job more. Any
+ * number of relays may run.
+ */
+export function createRelay(options: RelayOptions): Relay {
+  const stopping = new AbortController()
+  const pass = createPasses(options.log)
+  const slots = createSlotCount(options.countSlots)
+  let nudged = Promise.withResolvers<void>()
+  let isFull = false
 
-  // Each pass stands alone: deadlines and leases are looked after also while Redis is away.
-  const pass = async (name: string, work: () => Promise<void>) => {
-    try {
-      await work()
-      failing.delete(name)
-    } catch (error) {
-      log[failing.has(name) ? 'debug' : 'warn']({ err: error, pass: name }, 'relay pass failed')
-      failing.add(name)
+  // Two loops: deadlines and leases are looked after also while Redis is away.
+  const dispatching = async () => {
+    while (!stopping.signal.aborted) {
+      nudged = Promise.withResolvers()
+      isFull = false
+      const outcome = await pass('dispatch', async () => dispatch(options, await slots()))
+      isFull = outcome === 'full'
+      if (outcome === 'more') continue
+      const pause = sleep(outcome === 'busy' ? BUSY_MS : IDLE_MS, undefined, stopping).catch(() => {})
+      await (outcome === null ? pause : Promise.race([pause, nudged.promise]))
     }
   }
-  const loop = async () => {
-    let recovered = 0
-    while (!stopped) {
-      nudged = false
-      await pass('dispatch', () => dispatch(options))
-      if (Date.now() - recovered >= RECOVERY_MS) {
-        recovered = Date.now()
-        await pass('recover', () => recover(options))
-        await pass('find forgotten', () => findForgotten(options))
-      }
-      if (!stopped && (!nudged || failing.has('dispatch'))) await pause(IDLE_MS)
+  const recovering = async () => {
+    let reachableSince = Number.NEGATIVE_INFINITY
+    while (!stopping.signal.aborted) {
+      const known = await pass('recover', () => recover(options, performance.now() - reachableSince))
+      if (known === null) reachableSince = Number.POSITIVE_INFINITY
+      else if (reachableSince === Number.POSITIVE_INFINITY) reachableSince = performance.now()
+      await pass('find forgotten', () => findForgotten(options))
+      await sleep(RECOVERY_MS, undefined, stopping).catch(() => {})
     }
   }
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  const running = loop()
+  const running = Promise.all([dispatching(), recovering()])
 
   return {
     nudge: () => {
-      nudged = true
-      wake()
+      if (!isFull) nudged.resolve()
+    },
+    noteMove: (message) => {
+      if (isFull && isStart(message)) nudged.resolve()
     },
     stop: async () => {
-      stopped = true
-      wake()
+      stopping.abort()
+      nudged.resolve()
       await running
     },
   }
 }
 
-type Parts = Parameters<typeof createRelay>[0]
+function isStart(message: unknown): boolean {
+  const change = checkChange(message)
+  return change.ok && change.value.status === 'PROCESSING' && change.value.progress === 0
+}
 
-async function dispatch({ outbox, queue, countSlots, metrics }: Parts): Promise<void> {
-  const room = 2 * Math.max(1, await countSlots()) - (await queue.countWaiting())
-  if (room <= 0) return
-  const jobs = await outbox.claim(Math.min(room, BATCH))
-  if (jobs.length === 0) return
-  try {
-    await queue.add(jobs.map((data) => ({ id: jobId(data.generationId, data.attempt), data })))
-    metrics.dispatched.inc(jobs.length)
-  } catch (error) {
-    await outbox.release(jobs.map((job) => job.generationId))
-    throw error
+/** Runs a piece of work and resolves to null when it failed. Only the first of several failures is worth a line. */
+function createPasses(log: Log) {
+  const failing = new Set<string>()
+  return async <T>(name: string, work: () => Promise<T>): Promise<T | null> => {
+    try {
+      const outcome = await work()
+      failing.delete(name)
+      return outcome
+    } catch (error) {
+      log[failing.has(name) ? 'debug' : 'warn']({ err: error, pass: name }, 'relay pass failed')
+      failing.add(name)
+      return null
+    }
   }
 }
 
-async function recover({ generations, metrics }: Parts): Promise<void> {
-  metrics.recovered.inc({ reason: 'deadline' }, await generations.failOverdue(BATCH))
-  metrics.recovered.inc({ reason: 'lease' }, await generations.recoverLost(BATCH))
+/** The number is asked for now and then only. */
+function createSlotCount(count: () => Promise<number>): () => Promise<number> {
+  let slots = 0
+  let until = Number.NEGATIVE_INFINITY
+  return async () => {
+    if (performance.now() < until) return slots
+    slots = await within(QUEUE_MS, count())
+    until = performance.now() + RECOVERY_MS
+    return slots
+  }
 }
 
-async function findForgotten({ outbox, queue, metrics }: Parts): Promise<void> {
+/** Whether the queue is full, another relay is `busy` with it, there may be `more`, or nothing is left to be done. */
+async function dispatch(
+  { outbox, queue, metrics }: RelayOptions,
+  slots: number,
+): Promise<'full' | 'busy' | 'more' | 'done'> {
+  if (!queue.isReady()) throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is not reachable.', { retryable: true })
+  const { jobs, room } = await outbox.claim({ limit: BATCH, depth: Math.max(1, slots) })
+  if (jobs.length > 0) {
+    try {
+      const added = queue.add(jobs.map((data) => ({ id: jobId(data.generationId, data.attempt), data })))
+      await within(QUEUE_MS, added)
+      metrics.dispatched.inc(jobs.length)
+    } catch (error) {
+      await outbox.release(jobs.map((job) => job.generationId))
+      throw error
+    }
+  }
+  if (room === null) return 'busy'
+  if (room > 0) return 'done'
+  return jobs.length === BATCH ? 'more' : 'full'
+}
+
+/** `knownMs`: since when Postgres has been reachable without a break. */
+async function recover({ generations, metrics }: RelayOptions, knownMs: number): Promise<true> {
+  metrics.recovered.inc({ reason: 'deadline' }, await generations.failOverdue(BATCH))
+  // While Postgres was away no lease could be renewed: those who live have to come first.
+  const settled = knownMs > (LEASE_SECONDS * 1000) / 2
+  if (settled) metrics.recovered.inc({ reason: 'lease' }, await generations.recoverLost(BATCH))
+  return true
+}
+
+async function findForgotten({ outbox, queue, metrics }: RelayOptions): Promise<void> {
   const unsure = await outbox.findUnstarted(UNSURE_SECONDS, BATCH)
-  const known = await queue.known(unsure.map(({ generationId, attempt }) => jobId(generationId, attempt)))
-  const forgotten = unsure.filter(({ generationId, attempt }) => !known.has(jobId(generationId, attempt)))
+  const names = unsure.map(({ generationId, attempt }) => jobId(generationId, attempt))
+  const held = await within(QUEUE_MS, queue.findHeld(names))
+  const forgotten = unsure.filter((_, i) => !held.has(names[i]))
   if (forgotten.length === 0) return
+  // What is left of a job whose worker is gone would stand in the way of its next dispatch.
+  await within(QUEUE_MS, queue.remove(names.filter((name) => !held.has(name))))
   await outbox.release(forgotten.map(({ generationId }) => generationId))
   metrics.recovered.inc({ reason: 'queue' }, forgotten.length)
 }

@@ -21,7 +21,7 @@ export function generationChannel(id: string): string {
 export const MAX_ATTEMPTS = 3
 
 /** A worker that has not renewed its lease for this long is taken for lost. */
-export const LEASE_SECONDS = 8
+export const LEASE_SECONDS = 7
 
 export const CATEGORIES = ['tops', 'bottoms', 'one-pieces', 'outerwear', 'other'] as const
 export const GARMENT_TYPES = ['flat_lay', 'ghost_mannequin', 'on_model', 'detail', 'other'] as const
@@ -85,6 +85,8 @@ export const TryOnJobSchema = Type.Object({
   imagesExpireAt: Type.Integer(),
   /** The logo that the result shows, or null for none; jobs of older versions say nothing of it. */
   logoKey: Type.Union([Type.String(), Type.Null()], { default: null }),
+  /** Workers that were lost or failed with an earlier attempt. */
+  failedOn: Type.Array(Type.String(), { default: [] }),
   person: Type.Object({
     imageId: Type.String(),
     objectKey: Type.String(),

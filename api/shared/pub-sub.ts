@@ -16,6 +16,8 @@ export function createPublish(redis: Redis, log: Log): Publish {
 export interface Subscriptions {
   /** Calls back with every message until the returned function is called. */
   subscribe(channel: string, listener: (message: unknown) => void): () => void
+  /** The same for all channels whose names begin so, until everything is closed. */
+  subscribeAll(prefix: string, listener: (message: unknown) => void): void
   close(): Promise<void>
 }
 
@@ -49,6 +51,11 @@ export function createSubscriptions(connect: () => Redis): Subscriptions {
         listeners.delete(channel)
         open().unsubscribe(channel).catch(ignore)
       }
+    },
+    subscribeAll: (prefix, listener) => {
+      open()
+        .pSubscribe(`${prefix}*`, (text) => listener(parse(text)))
+        .catch(ignore)
     },
     close: async () => {
       listeners.clear()

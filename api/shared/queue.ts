@@ -36,6 +36,17 @@ export function createRedis(url: string, { role, log }: { role: 'producer' | 'co
     if (!client.isOpen) client.connect().catch(() => {})
   }, 1000)
   watchdog.unref()
+
+  /** All workers that announced themselves for a queue and have not gone silent; none while Redis is away. */
+  async function findWorkers(queue: QueueName): Promise<{ worker: string; slots: number }[]> {
+    if (!client.isReady) return []
+    const members = (await client.eval(FIND_ANNOUNCED, { keys: [workersKey(queue)] })) as string[]
+    return members.map((member) => {
+      const colon = member.lastIndexOf(':')
+      return { worker: member.slice(0, colon), slots: Number(member.slice(colon + 1)) }
+    })
+  }
+
   return {
     client,
     connection,
@@ -45,35 +56,32 @@ export function createRedis(url: string, { role, log }: { role: 'producer' | 'co
       if (!client.isReady) throw new Error('not connected')
       await client.ping()
     },
-    /** This worker is there for `seconds` with so many slots for a queue. */
-    announce: async ({
-      queue,
-      worker,
-      slots,
-      seconds,
-    }: {
-      queue: QueueName
-      worker: string
-      slots: number
-      seconds: number
-    }) => {
-      await client.zAdd(workersKey(queue), { value: `${worker}:${slots}`, score: Date.now() + seconds * 1000 })
+    /** This worker is there for `seconds` with so many slots for each of the queues. */
+    announce: async ({ queues, worker, slots, seconds }: Announcement & { readonly seconds: number }) => {
+      await client.eval(ANNOUNCE, {
+        keys: queues.map(workersKey),
+        arguments: [`${worker}:${slots}`, String(seconds * 1000)],
+      })
     },
-    withdraw: async ({ queue, worker, slots }: { queue: QueueName; worker: string; slots: number }) => {
-      await client.zRem(workersKey(queue), `${worker}:${slots}`)
+    withdraw: async ({ queues, worker, slots }: Announcement) => {
+      await Promise.all(queues.map((queue) => client.zRem(workersKey(queue), `${worker}:${slots}`)))
     },
-    /** Slots of all workers that announced themselves and have not gone silent. */
+    findWorkers,
+    /** Slots of all live workers of a queue. */
     countSlots: async (queue: QueueName): Promise<number> => {
-      if (!client.isReady) return 0
-      const key = workersKey(queue)
-      const [, workers] = await client.multi().zRemRangeByScore(key, 0, Date.now()).zRange(key, 0, -1).execTyped()
-      return workers.reduce((slots, entry) => slots + Number(entry.slice(entry.lastIndexOf(':') + 1)), 0)
+      const workers = await findWorkers(queue)
+      return workers.reduce((sum, { slots }) => sum + slots, 0)
     },
-    known: async (queue: QueueName, ids: readonly string[]): Promise<Set<string>> => {
-      const pipeline = client.multi()
-      for (const id of ids) pipeline.exists(`bull:${queue}:${id}`)
-      const found = await pipeline.execAsPipeline()
-      return new Set(ids.filter((_, i) => Number(found[i]) === 1))
+    /** Jobs that no worker has taken. */
+    countWaiting: (queue: QueueName): Promise<number> => client.lLen(`bull:${queue}:wait`),
+    /** Which of these jobs still wait, or are in the hands of a worker that lives. */
+    findHeld: async (queue: QueueName, ids: readonly string[]): Promise<Set<string>> => {
+      const waiting = new Set(await client.lRange(`bull:${queue}:wait`, 0, -1))
+      // A worker that was killed may have taken the mark by which the others learn of waiting jobs.
+      if (waiting.size > 0) await client.zAdd(`bull:${queue}:marker`, { value: '0', score: 0 })
+      const taken = ids.filter((id) => !waiting.has(id))
+      const locks = await Promise.all(taken.map((id) => client.exists(`bull:${queue}:${id}:lock`)))
+      return new Set(ids.filter((id) => waiting.has(id) || locks[taken.indexOf(id)] === 1))
     },
     close: async () => {
       clearInterval(watchdog)
@@ -81,6 +89,18 @@ export function createRedis(url: string, { role, log }: { role: 'producer' | 'co
     },
   }
 }
+
+/** What a worker says of itself. */
+interface Announcement {
+  readonly queues: readonly QueueName[]
+  readonly worker: string
+  readonly slots: number
+}
+
+// By the clock of Redis, the only one that all processes share.
+const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
+const ANNOUNCE = `${NOW} for _, key in ipairs(KEYS) do redis.call('ZADD', key, now + ARGV[2], ARGV[1]) end`
+const FIND_ANNOUNCED = `${NOW} redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now) return redis.call('ZRANGE', KEYS[1], 0, -1)`
 
 export interface Job<T> {
   readonly id: string
@@ -99,10 +119,9 @@ export interface JobQueue<T> {
   run<R>(job: Job<T>, ms: number): Promise<R | null>
   /** Drops jobs that no worker has taken. */
   remove(ids: readonly string[]): Promise<void>
-  /** Jobs that no worker has taken. */
-  countWaiting(): Promise<number>
-  /** Which of these job ids Redis still knows. */
-  known(ids: readonly string[]): Promise<Set<string>>
+  /** Which of these jobs still wait, or are in the hands of a worker that lives. Others are lost, whatever is left of them. */
+  findHeld(ids: readonly string[]): Promise<Set<string>>
+  isReady(): boolean
   close(): Promise<void>
 }
 
@@ -152,21 +171,20 @@ export function createJobQueue<T extends Traced>({
       mustBeReady()
       await Promise.all(ids.map((id) => queue.remove(id)))
     },
-    // While the connection was never made BullMQ would wait for it without end.
-    countWaiting: async () => {
+    findHeld: async (ids) => {
       mustBeReady()
-      return queue.getWaitingCount()
+      return ids.length === 0 ? new Set() : redis.findHeld(name, ids)
     },
-    known: async (ids) => {
-      mustBeReady()
-      return ids.length === 0 ? new Set() : redis.known(name, ids)
-    },
+    isReady: redis.isReady,
     close: () => atMost(CLOSE_MS, Promise.all([events?.close(), queue.close()])),
   }
 }
 
 export interface Consumer {
-  isRunning(): boolean
+  readonly name: QueueName
+  /** Jobs taken since the start. */
+  countTaken(): number
+  isIdle(): boolean
   /** Whether new jobs are taken; those in hand go on. A consumer starts paused. */
   setTaking(taking: boolean): Promise<void>
   /** Takes no more jobs and resolves when those in hand have ended. */
@@ -182,27 +200,35 @@ export function createConsumer({
   name,
   concurrency,
   handle,
+  refuse,
 }: {
   redis: Redis
   name: QueueName
   concurrency: number
   handle: (job: Job<unknown>) => Promise<unknown>
+  /** Gets what was under way when the consumer was closed. */
+  refuse: (job: Job<unknown>) => Promise<unknown>
 }): Consumer {
   const inHand = new Set<Promise<unknown>>()
+  let taken = 0
+  let closing = false
   const run = (job: Job<unknown>) => {
+    taken++
     const parent = (job.data as Traced).traceparent
     const attributes = messaging(name, 'process', job.id)
-    const running = withSpan(`process ${name}`, { kind: 'consumer', attributes, parent }, () => handle(job)).finally(
-      () => inHand.delete(running),
-    )
+    const running = withSpan(`process ${name}`, { kind: 'consumer', attributes, parent }, () =>
+      closing ? refuse(job) : handle(job),
+    ).finally(() => inHand.delete(running))
     inHand.add(running)
     return running
   }
   const worker = new Worker(name, (job) => run({ id: job.id ?? '', data: job.data }), {
     connection: redis.connection as IRedisClient as never,
     concurrency,
-    lockDuration: 10_000,
-    stalledInterval: 3000,
+    lockDuration: LOCK_MS,
+    // It only tidies up: what is lost is found by the relay.
+    stalledInterval: 20_000,
+    drainDelay: LISTEN_SECONDS,
     maxStalledCount: 1_000_000,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
@@ -217,13 +243,17 @@ export function createConsumer({
     }
   }
   return {
-    isRunning: () => worker.isRunning(),
+    name,
+    countTaken: () => taken,
+    isIdle: () => inHand.size === 0,
     setTaking: async (taking) => {
+      if (closing) return
       if (!taking) return worker.pause(true)
       if (worker.isPaused()) worker.resume()
       else if (!worker.isRunning()) keepRunning()
     },
     close: async () => {
+      closing = true
       const closed = worker.close()
       await Promise.allSettled(inHand)
       await atMost(CLOSE_MS, closed)
@@ -231,6 +261,10 @@ export function createConsumer({
   }
 }
 
+/** What the worker has taken and not renewed for so long may be given to another. */
+const LOCK_MS = 6000
+/** How long an idle worker listens before it asks again. */
+const LISTEN_SECONDS = 30
 // Saying goodbye to a Redis that is away would take for ever.
 const CLOSE_MS = 1000
 

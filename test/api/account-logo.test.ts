@@ -53,7 +53,7 @@ describe("an account's logo", () => {
   async function accept(caller: { accountId: string; imageId: string }, watermark = true) {
     const call = callOf(caller)
     await acceptGeneration(database, { ...call, options: { ...call.options, watermark } })
-    const jobs = await createOutbox(database).claim(100)
+    const { jobs } = await createOutbox(database).claim({ limit: 100, depth: 100 })
     return jobs.find(({ generationId }) => generationId === call.generationId)
   }
 
@@ -119,7 +119,7 @@ describe("an account's logo", () => {
     await acceptGeneration(database, call)
     await database.query(sql.unsafe`
       update outbox set payload = payload - 'logoKey' where generation_id = ${call.generationId}`)
-    const jobs = await createOutbox(database).claim(100)
+    const { jobs } = await createOutbox(database).claim({ limit: 100, depth: 100 })
     expect(jobs.find(({ generationId }) => generationId === call.generationId)).toMatchObject({ logoKey: null })
   })
 })

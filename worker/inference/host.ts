@@ -20,6 +20,10 @@ export interface InferenceHost {
 
 /** A process that fails so many times in a row without finishing any work makes its worker unready. */
 const FAILURES_TOLERATED = 3
+/** After that many failures a process that has lived for so long since is tried with work again. */
+const PROBATION_MS = 5000
+/** A process that has not opened its models by then hangs. */
+const START_MS = 180_000
 const FIRST_BACKOFF_MS = 200
 const LAST_BACKOFF_MS = 10_000
 /** How long aborted work may take to notice before the process is killed. */
@@ -61,6 +65,7 @@ export function createInferenceHost({
   let nextId = 1
   let stopped = false
   let restart: NodeJS.Timeout | undefined
+  let probation: NodeJS.Timeout | undefined
 
   function start(): void {
     startedAt = performance.now()
@@ -71,13 +76,25 @@ export function createInferenceHost({
     })
     child = started
     started.on('message', (message: FromProcess) => receive(message))
-    started.on('error', (error) => log.error({ err: error }, 'inference process could not be started'))
+    const limit = setTimeout(() => {
+      log.error({ ms: START_MS }, 'inference process hangs at its start')
+      started.kill('SIGKILL')
+    }, START_MS)
+    started.once('message', () => clearTimeout(limit))
+    started.on('error', (error) => {
+      log.error({ err: error }, 'inference process could not be started')
+      if (started.pid === undefined) lose({ code: null, signal: null })
+    })
     started.on('exit', (code, signal) => lose({ code, signal }))
+    started.once('exit', () => clearTimeout(limit))
   }
 
   function receive(message: FromProcess): void {
     if (message.type === 'ready') {
       ready = true
+      probation = setTimeout(() => {
+        failures = Math.min(failures, FAILURES_TOLERATED - 1)
+      }, PROBATION_MS)
       onReady((performance.now() - startedAt) / 1000)
       return
     }
@@ -96,6 +113,7 @@ export function createInferenceHost({
   function lose(how: { code: number | null; signal: NodeJS.Signals | null }): void {
     child = null
     ready = false
+    clearTimeout(probation)
     running?.reject(new DrapeError('GENERATION_FAILED', 'The inference process ended.', { retryable: true }))
     running = null
     if (stopped) return
@@ -151,6 +169,7 @@ export function createInferenceHost({
     stop: async () => {
       stopped = true
       clearTimeout(restart)
+      clearTimeout(probation)
       const last = child
       if (!last) return
       const gone = new Promise<void>((resolve) => last.once('exit', () => resolve()))

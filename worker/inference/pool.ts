@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DrapeError } from '../../api/shared/errors.ts'
 import type { InferenceHost } from './host.ts'
 
 export interface Inference extends Pick<InferenceHost, 'run' | 'stop'> {
@@ -5,21 +7,34 @@ export interface Inference extends Pick<InferenceHost, 'run' | 'stop'> {
   countReady(): number
 }
 
-/** Several inference processes as one: work goes to an idle one, or waits for the first that becomes idle. */
+/** Work that finds every process gone waits so long for one to come back; a crash is no fault of the work that comes after it. */
+const COMEBACK_MS = 20_000
+const LOOK_MS = 50
+
+/**
+ * Several inference processes as one: work goes to an idle one, or waits for the first that becomes idle. Throws a retryable
+ * `SERVICE_UNAVAILABLE` when none is there for long.
+ */
 export function createInferencePool(hosts: readonly InferenceHost[]): Inference {
   const waiting: (() => void)[] = []
   const idle = () => hosts.find((host) => host.isReady() && !host.isBusy())
 
+  async function untilIdle(signal: AbortSignal): Promise<InferenceHost> {
+    const until = performance.now() + COMEBACK_MS
+    for (let host = idle(); ; host = idle()) {
+      signal.throwIfAborted()
+      if (host) return host
+      if (hosts.some((one) => one.isBusy())) await new Promise<void>((resolve) => waiting.push(resolve))
+      else if (performance.now() < until) await sleep(LOOK_MS)
+      else throw new DrapeError('SERVICE_UNAVAILABLE', 'No inference process is ready.', { retryable: true })
+    }
+  }
+
   return {
     run: async (work, request, options) => {
-      let host = idle()
-      while (!host && hosts.some((one) => one.isBusy())) {
-        await new Promise<void>((resolve) => waiting.push(resolve))
-        options.signal.throwIfAborted()
-        host = idle()
-      }
+      const host = await untilIdle(options.signal)
       try {
-        return await (host ?? hosts[0]).run(work, request, options)
+        return await host.run(work, request, options)
       } finally {
         waiting.shift()?.()
       }

@@ -1,7 +1,8 @@
+import type { QuerySqlToken } from 'slonik'
 import { type Database, Json, rowType, sql, Timestamp } from '../database.ts'
 import type { ErrorCode } from '../errors.ts'
 import { type GenerationChange, LEASE_SECONDS, MAX_ATTEMPTS, STATUSES } from '../generation.ts'
-import { Nullable, type Static, Type } from '../schema.ts'
+import { Nullable, type RowType, type Static, Type } from '../schema.ts'
 
 const GenerationRow = Type.Object({
   id: Type.String(),
@@ -31,21 +32,33 @@ const columns = sql.fragment`
   error_code as "errorCode", error_message as "errorMessage", warnings, timings, engine_info as "engineInfo", category,
   created_at as "createdAt", updated_at as "updatedAt"`
 
+/** By then the queue has forgotten the job, whose name the next dispatch uses again. */
+const HANDED_BACK_SECONDS = 0.5
+
 /** Time of a change: strictly later than the change before it, also when a clock steps back. */
 const nextUpdate = sql.fragment`greatest(now_ms(), updated_at + interval '1 millisecond')`
 
-const Moved = rowType(
-  Type.Object({
-    id: Type.String(),
-    attempt: Type.Integer(),
-    status: Type.Enum([...STATUSES]),
-    progress: Nullable(Type.Number()),
-    updatedAt: Timestamp,
-  }),
-)
+const MovedColumns = {
+  id: Type.String(),
+  attempt: Type.Integer(),
+  status: Type.Enum([...STATUSES]),
+  progress: Nullable(Type.Number()),
+  updatedAt: Timestamp,
+}
+const MovedObject = Type.Object(MovedColumns)
+type Move = Static<typeof MovedObject>
+const Moved = rowType(MovedObject)
+const Started = rowType(Type.Object({ ...MovedColumns, secondsLeft: Type.Number(), secondsWaited: Type.Number() }))
+/** What Postgres says of an attempt at its start; a worker's own clock may be wrong. */
+export interface Start {
+  /** Until the deadline. */
+  readonly secondsLeft: number
+  /** Since it was accepted. */
+  readonly secondsWaited: number
+}
 const moved = sql.fragment`id, attempt, status, progress, updated_at as "updatedAt"`
 /** What a statement keeps of the rows that it ends or takes back. */
-const touched = sql.fragment`generations.id, account_id, cost, attempt, status, progress, updated_at`
+const touched = sql.fragment`generations.id, account_id, cost, attempt, worker, status, progress, updated_at`
 const moving = sql.type(Moved)
 
 export type Generations = ReturnType<typeof createGenerations>
@@ -68,7 +81,7 @@ export interface Outcome {
  * call changes nothing; each returns whether it moved the generation.
  */
 export function createGenerations(database: Database, announce: (change: GenerationChange) => void = () => {}) {
-  const move = async (statement: ReturnType<typeof moving>) => {
+  const move = async <T extends Move>(statement: QuerySqlToken<RowType<T>>): Promise<readonly T[]> => {
     const rows = await database.any(statement)
     for (const { id, status, progress, updatedAt } of rows) {
       announce({ id, status, progress, updatedAt: updatedAt.getTime() })
@@ -85,14 +98,26 @@ export function createGenerations(database: Database, announce: (change: Generat
       database.any(sql.type(rowType(GenerationRow))`
         select ${columns} from generations where id = any(${sql.array([...ids], 'text')})`),
 
-    /** PENDING → PROCESSING with a lease; false when this attempt is over, taken or cancelled. */
-    start: async ({ id, attempt, worker }: { id: string; attempt: number; worker: string }) =>
-      moves(moving`
+    /** PENDING → PROCESSING with a lease; null when this attempt is over, taken or cancelled. */
+    start: async ({ id, attempt, worker }: { id: string; attempt: number; worker: string }): Promise<Start | null> => {
+      const [started] = await move(sql.type(Started)`
         update generations
         set status = 'PROCESSING', worker = ${worker}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
             started_at = now_ms(), progress = 0, updated_at = ${nextUpdate}
         where id = ${id} and attempt = ${attempt} and status = 'PENDING' and deadline_at > now()
-        returning ${moved}`),
+        returning ${moved}, extract(epoch from deadline_at - now())::float8 as "secondsLeft",
+          extract(epoch from now() - created_at)::float8 as "secondsWaited"`)
+      return started ?? null
+    },
+
+    /** Gives an attempt that was not started back to the relay, for another worker. */
+    handBack: async ({ id, attempt }: { id: string; attempt: number }): Promise<void> => {
+      await database.query(sql.unsafe`
+        update outbox
+        set dispatched_at = null, available_at = now() + make_interval(secs => ${HANDED_BACK_SECONDS})
+        from generations
+        where generation_id = ${id} and generations.id = ${id} and attempt = ${attempt} and status = 'PENDING'`)
+    },
 
     /** Keeps the lease; false when the attempt no longer is this worker's, which then has to stop. */
     renew: async ({ id, attempt, progress }: { id: string; attempt: number; progress: number }) =>
@@ -240,6 +265,7 @@ const requeueAgain = (delaySeconds: number) => sql.fragment`
   requeued as (
     update outbox
     set dispatched_at = null, available_at = now() + make_interval(secs => ${delaySeconds}),
-        payload = jsonb_set(payload, '{attempt}', to_jsonb(again.attempt))
+        payload = payload || jsonb_build_object('attempt', again.attempt,
+          'failedOn', coalesce(payload->'failedOn', '[]') || to_jsonb(again.worker))
     from again where outbox.generation_id = again.id and again.status = 'PENDING'
   )`

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOutbox } from '../../../api/relay/outbox.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
@@ -25,11 +26,16 @@ describe('the outbox', () => {
     return caller.accountId
   }
 
+  /** What a relay takes for a queue that may be of any depth. */
+  async function claim(limit: number) {
+    const { jobs } = await createOutbox(database).claim({ limit, depth: 1000 })
+    return jobs
+  }
+
   it('hands every job out once, also to relays that ask at the same time', async () => {
     await accept(30)
-    const outbox = createOutbox(database)
-    const claims = await Promise.all(Array.from({ length: 6 }, () => outbox.claim(10)))
-    const rest = await outbox.claim(100)
+    const claims = await Promise.all(Array.from({ length: 6 }, () => claim(10)))
+    const rest = await claim(100)
     const ids = [...claims.flat(), ...rest].map((job) => job.generationId)
     expect(ids).toHaveLength(30)
     expect(new Set(ids).size).toBe(30)
@@ -38,20 +44,28 @@ describe('the outbox', () => {
   it('lets accounts take turns', async () => {
     const busy = await accept(40)
     const quiet = await accept(2)
-    const outbox = createOutbox(database)
-    const first = await outbox.claim(4)
+    const first = await claim(4)
     expect(first.filter((job) => job.accountId === quiet)).toHaveLength(2)
     expect(first.filter((job) => job.accountId === busy)).toHaveLength(2)
   })
 
   it('counts what an account has in the queue already', async () => {
     const busy = await accept(40)
-    const outbox = createOutbox(database)
-    await outbox.claim(10)
+    await claim(10)
     const quiet = await accept(3)
-    const next = await outbox.claim(3)
+    const next = await claim(3)
     expect(next.map((job) => job.accountId)).toEqual([quiet, quiet, quiet])
     expect(busy).not.toBe(quiet)
+  })
+
+  it('leaves no more in the queue than was asked, whoever asks and however often', async () => {
+    await accept(20)
+    const outbox = createOutbox(database)
+    expect(await outbox.claim({ limit: 500, depth: 4 })).toMatchObject({ jobs: { length: 4 }, room: 0 })
+    expect(await outbox.claim({ limit: 500, depth: 4 })).toEqual({ jobs: [], room: 0 })
+    const [first] = (await outbox.claim({ limit: 1, depth: 6 })).jobs
+    await createGenerations(database).start({ id: first.generationId, attempt: 1, worker: 'w' })
+    expect(await outbox.claim({ limit: 500, depth: 6 })).toMatchObject({ jobs: { length: 2 }, room: 0 })
   })
 
   it('keeps back what is not due yet and gives back what was released', async () => {
@@ -60,9 +74,9 @@ describe('the outbox', () => {
     await database.query(sql.unsafe`
       update outbox set available_at = now() + interval '1 hour'
       where generation_id = (select min(generation_id) from outbox)`)
-    const jobs = await outbox.claim(10)
+    const jobs = await claim(10)
     expect(jobs).toHaveLength(2)
     await outbox.release([jobs[0].generationId])
-    expect((await outbox.claim(10)).map((job) => job.generationId)).toEqual([jobs[0].generationId])
+    expect((await claim(10)).map((job) => job.generationId)).toEqual([jobs[0].generationId])
   })
 })

@@ -41,7 +41,10 @@ describe('the place in line', () => {
     for (const id of ids) predicted.set(id, await positionOf(id))
     const outbox = createOutbox(database)
     const order: string[] = []
-    while (order.length < ids.length) order.push(...(await outbox.claim(1)).map(({ generationId }) => generationId))
+    while (order.length < ids.length) {
+      const { jobs } = await outbox.claim({ limit: 1, depth: 100 })
+      order.push(...jobs.map(({ generationId }) => generationId))
+    }
     expect(order.map((id) => predicted.get(id))).toEqual(ids.map((_, i) => i + 1))
     // In the queue they stand as they were taken.
     for (const [i, id] of order.entries()) expect(await positionOf(id)).toBe(i + 1)
@@ -50,7 +53,7 @@ describe('the place in line', () => {
 
   it('counts what is in the queue, but not what runs', async () => {
     const [first, second, third] = await accept(3)
-    await createOutbox(database).claim(2)
+    await createOutbox(database).claim({ limit: 2, depth: 100 })
     const late = (await accept(1))[0]
     expect(await Promise.all([first, second, late, third].map(positionOf))).toEqual([1, 2, 3, 4])
     await createGenerations(database).start({ id: first, attempt: 1, worker: 'w' })

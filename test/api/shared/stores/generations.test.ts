@@ -43,7 +43,7 @@ describe('the life of a generation', () => {
   }
 
   it('is started once per attempt', async () => {
-    expect(await start(2)).toBe(false)
+    expect(await start(2)).toBeNull()
     const starts = await Promise.all([start(1), start(1), start(1)])
     expect(starts.filter(Boolean)).toHaveLength(1)
     expect(await generations.find(id)).toMatchObject({ status: 'PROCESSING', attempt: 1, progress: 0 })
@@ -72,7 +72,7 @@ describe('the life of a generation', () => {
     await generations.complete({ id, attempt: 1, outcome })
     expect(await generations.fail({ id, attempt: null, code: 'GENERATION_FAILED', message: '' })).toBe(false)
     expect(await generations.retry({ id, attempt: 1, delaySeconds: 0 })).toBe(false)
-    expect(await start(1)).toBe(false)
+    expect(await start(1)).toBeNull()
     expect((await generations.find(id))?.status).toBe('COMPLETED')
     expect(await balance()).toBe(4)
   })
@@ -85,13 +85,13 @@ describe('the life of a generation', () => {
     expect(await generations.renew({ id, attempt: 1, progress: 0.5 })).toBe(false)
     expect(await generations.complete({ id, attempt: 1, outcome })).toBe(false)
     expect(await generations.fail({ id, attempt: 1, code: 'GENERATION_FAILED', message: '' })).toBe(false)
-    expect(await start(2)).toBe(true)
+    expect(await start(2)).toMatchObject({ secondsLeft: expect.any(Number) })
     expect(await generations.complete({ id, attempt: 2, outcome })).toBe(true)
   })
 
   it('gives up after three attempts, with a refund', async () => {
     for (const attempt of [1, 2, 3]) {
-      expect(await start(attempt)).toBe(true)
+      expect(await start(attempt)).not.toBeNull()
       await loseWorker()
       await generations.recoverLost(10)
     }
@@ -110,7 +110,7 @@ describe('the life of a generation', () => {
 
   it('fails at its deadline, waiting or running, with a refund', async () => {
     await database.query(sql.unsafe`update generations set deadline_at = now() where id = ${id}`)
-    expect(await start(1)).toBe(false)
+    expect(await start(1)).toBeNull()
     expect(await generations.failOverdue(10)).toBe(1)
     expect(await generations.find(id)).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_TIMEOUT' })
     expect(await balance()).toBe(5)
