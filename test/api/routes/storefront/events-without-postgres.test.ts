@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../../../api/shared/database.ts'
+import { createRandom } from '../../../faults/support/random.ts'
+import { createLink, type Link } from '../../../faults/support/tcp-proxy.ts'
+import { APP_CONTEXT, appHeaders, eventOf, PAGE_CONTEXT } from '../../../support/analytics-events.ts'
+import { type Drape, startDrape } from '../../../support/drape.ts'
+import { startProgram, type TestProgram } from '../../../support/process.ts'
+import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { until } from '../../../support/until.ts'
+
+/** Far less than a statement may take, far more than an answer does on a busy machine. */
+const SOON_MS = 4000
+
+describe('while Postgres is away', () => {
+  let drape: Drape
+  let shop: TestShop
+  let link: Link
+  let api: TestProgram
+
+  beforeAll(async () => {
+    drape = await startDrape()
+    shop = await createDevelopmentShop(drape)
+    const url = new URL(drape.env.DATABASE_URL)
+    link = await createLink(Number(url.port), createRandom(1))
+    url.port = String(link.port)
+    api = await startProgram('api', { ...drape.env, DATABASE_URL: url.href })
+  })
+  afterAll(async () => {
+    await api.end()
+    await link.close()
+    await drape.stop()
+  })
+
+  const send = async (path: string, headers: Record<string, string>, body: object) => {
+    const answer = await fetch(`${api.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(SOON_MS),
+    })
+    return { status: answer.status, body: (await answer.json()) as { success: boolean; message?: string } }
+  }
+  const tell = (headers: Record<string, string>, id: string) =>
+    send('/storefront/v1/events', headers, { events: [eventOf(id)], context: APP_CONTEXT })
+  const track = (id: string) =>
+    send('/public/tracking/events', shop.headers, { events: [eventOf(id)], context: PAGE_CONTEXT })
+  const count = (id: string) =>
+    drape.database.oneFirst(sql.unsafe`select count(*)::int from events where insert_id = ${id}`)
+  const notNow = { status: 200, body: { success: false, message: 'Events cannot be stored for a moment.' } }
+
+  it('senders soon hear that events were not stored, and may send them again', { timeout: 60_000 }, async () => {
+    const [known, unknown] = [await appHeaders(drape), await appHeaders(drape)]
+    expect((await tell(known, 'before')).body).toEqual({ success: true })
+    link.suffer({ partitioned: true })
+    const answers = await Promise.all([
+      tell(known, 'during'),
+      tell(unknown, 'during'),
+      track('during'),
+      ...Array.from({ length: 300 }, (_, i) => tell(known, `flood-${i}`)),
+    ])
+    for (const { status, body } of answers) {
+      expect([status, body.success]).toEqual([200, false])
+      expect(body.message).toMatch(/^(Events cannot be stored for a moment|Too many events come at once)\.$/)
+    }
+    link.suffer()
+    await until(async () => (await tell(known, 'during')).body.success)
+    expect((await track('during')).body).toEqual({ success: true })
+    expect([await count('before'), await count('during')]).toEqual([1, 1])
+  })
+
+  it('so they do when connections break', { timeout: 60_000 }, async () => {
+    const headers = await appHeaders(drape)
+    await link.close()
+    for (const answer of [await tell(headers, 'broken'), await track('broken')]) expect(answer).toEqual(notNow)
+  })
+
+  it('those without a proof are refused all the same', async () => {
+    expect((await tell({}, 'nobody')).status).toBe(401)
+  })
+})
