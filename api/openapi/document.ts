@@ -156,7 +156,7 @@ const IDEMPOTENCY_KEY: JsonSchema = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
-function describeParameters({ parameters = {}, query, repeatable }: Operation, names: Names): JsonSchema[] {
+function describeParameters({ parameters = {}, query, headers = {}, repeatable }: Operation, names: Names): JsonSchema[] {
   const inPath = Object.entries(parameters).map(([name, description]) => ({
     name,
     in: 'path',
@@ -164,7 +164,18 @@ function describeParameters({ parameters = {}, query, repeatable }: Operation, n
     description,
     schema: { type: 'string', minLength: 1 },
   }))
-  return [...inPath, ...(query ? describeQuery(query, names) : []), ...(repeatable ? [IDEMPOTENCY_KEY] : [])]
+  const inHeaders = Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string' },
+  }))
+  return [
+    ...inPath,
+    ...(query ? describeQuery(query, names) : []),
+    ...inHeaders,
+    ...(repeatable ? [IDEMPOTENCY_KEY] : []),
+  ]
 }
 
 function describeQuery({ properties }: ObjectSchema, names: Names): JsonSchema[] {

@@ -15,6 +15,8 @@ export interface Operation {
   /** What each parameter of the path means. */
   readonly parameters?: Readonly<Record<string, string>>
   readonly query?: ObjectSchema
+  /** Headers that it reads beside its credentials, all of which may be left out as far as the document can tell. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: Body
   /** Whether it takes an `Idempotency-Key`. */
   readonly repeatable?: boolean

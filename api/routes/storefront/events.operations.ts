@@ -19,9 +19,12 @@ export const eventOperations: readonly Operation[] = [
     tag,
     summary: 'Send what a shopper did',
     description:
-      'From an app, a headless shop or a server with the publishable key, and the header X-Service-Anonymous-Id; from a ' +
-      'storefront through the proxy of the shop. Behind the key, X-Service-Customer-Id and X-Service-Customer-Email may ' +
-      'tell who the customer is.',
+      'From an app, a headless shop or a server with the publishable key; from a storefront through the proxy of the shop.',
+    headers: {
+      'X-Service-Anonymous-Id': 'The anonymous_id of the context. A proxy need not pass it on.',
+      'X-Service-Customer-Id': 'The shop platform’s id of the customer. Only read behind the publishable key.',
+      'X-Service-Customer-Email': 'The customer’s e-mail address. Only read behind the publishable key.',
+    },
     access: 'events',
     body: { json: StorefrontBatch },
     answers,
