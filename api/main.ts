@@ -41,6 +41,7 @@ import { fittingRoomRoutes } from './routes/storefront/fitting-room.ts'
 import { shopperGenerationRoutes } from './routes/storefront/generation.ts'
 import { shareRoutes } from './routes/storefront/share.ts'
 import { sharePageRoutes } from './routes/storefront/share-page.ts'
+import { shopifyWebhookRoutes } from './routes/storefront/shopify-webhooks.ts'
 import { shopperUploadRoutes } from './routes/storefront/uploads.ts'
 import { createDatabase, pingDatabase } from './shared/database.ts'
 import { createImageFetcher } from './shared/fetch-image.ts'
@@ -70,9 +71,10 @@ import { createIdempotencyKeys } from './stores/idempotency.ts'
 import { createLeads } from './stores/leads.ts'
 import { createProducts } from './stores/products.ts'
 import { createProxyNonces } from './stores/proxy-nonces.ts'
-import { createRetention } from './stores/retention.ts'
+import { type Customer, createRetention } from './stores/retention.ts'
 import { createShares } from './stores/shares.ts'
 import { createShopCredits } from './stores/shop-credits.ts'
+import { createShopPrivacy } from './stores/shop-privacy.ts'
 import { createShops } from './stores/shops.ts'
 import { createUploads } from './stores/uploads.ts'
 import { createWaiting } from './stores/waiting.ts'
@@ -169,6 +171,7 @@ const accept = async (call: Acceptance) => {
 const platformOf = createShopPlatforms({ leads: createLeads(database) })
 const leadKeeper = createLeadKeeper({ platformOf, log, metrics })
 lifecycle.onStop('leads', () => leadKeeper.stop())
+const erase = (customer: Customer) => eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueue })
 const shares = createShares(database)
 const sharing = { shares, storage, shareUrl: config.SHARE_URL, serviceName: config.SERVICE_NAME }
 
@@ -235,7 +238,7 @@ const app = createApp({
     }),
     customerRoutes({
       guards: reading,
-      erase: (customer) => eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueue }),
+      erase,
     }),
     accountRoutes({ guards: reading, accounts }),
     openApiRoutes({
@@ -272,6 +275,7 @@ const app = createApp({
       metrics,
     }),
     emailRoutes({ proxy: fromShop, budget: perMinute('collect-email', 10), leads: leadKeeper }),
+    shopifyWebhookRoutes({ shops, events, privacy: createShopPrivacy(database), erase }),
     shareRoutes({
       guards: [fromShop, storefrontLimit(perMinute('share', 20), ofShop), parseBody()],
       ...sharing,

@@ -17,6 +17,7 @@ export interface Swept {
   readonly idempotencyKeys: number
   readonly shareLinks: number
   readonly proxyNonces: number
+  readonly dataRequests: number
   /** Days of analytics events. */
   readonly eventDays: number
 }
@@ -44,6 +45,7 @@ export async function sweep({
     idempotencyKeys: await untilNone(() => keys.deleteOld(PART)),
     shareLinks: await untilNone(() => retention.deleteOldShareLinks(PART)),
     proxyNonces: await untilNone(() => nonces.deleteExpired(PART)),
+    dataRequests: await untilNone(() => retention.deleteOldDataRequests(PART)),
     eventDays: await dropEventDays(),
   }
 }

@@ -55,15 +55,26 @@ export function signMessage(message: string, secret: string): string {
 /** Most shops have one secret, two while one replaces another. */
 const LIVE_SECRETS = 2
 
-// Compared with where there is no secret; nobody knows it.
-const NO_SECRET = randomBytes(32)
-
 /**
  * Whether the signature is that of the message with one of the secrets. Takes the same time whatever is wrong, and without any
  * secret too.
  */
 export function isSignedWith(secrets: readonly string[], message: string, signature: string): boolean {
-  const given = Buffer.from(/^[0-9a-f]{64}$/.test(signature) ? signature : '0'.repeat(64), 'hex')
+  return isHmacWith(secrets, message, /^[0-9a-f]{64}$/.test(signature) ? Buffer.from(signature, 'hex') : NO_SIGNATURE)
+}
+
+/** The same for a webhook of Shopify, which has the HMAC-SHA256 of its body in base64. */
+export function isWebhookSignedWith(secrets: readonly string[], body: Buffer, signature: string): boolean {
+  const bytes = Buffer.from(signature, 'base64')
+  const isCanonical = bytes.length === NO_SIGNATURE.length && bytes.toString('base64') === signature
+  return isHmacWith(secrets, body, isCanonical ? bytes : NO_SIGNATURE)
+}
+
+// Compared with where there is no secret, and where there is no signature; nobody knows either.
+const NO_SECRET = randomBytes(32)
+const NO_SIGNATURE = randomBytes(32)
+
+function isHmacWith(secrets: readonly string[], message: string | Buffer, given: Buffer): boolean {
   let matches = 0
   for (let i = 0; i < LIVE_SECRETS; i++) {
     const isMatch = timingSafeEqual(given, hmac(message, secrets[i] ?? NO_SECRET))
@@ -72,6 +83,6 @@ export function isSignedWith(secrets: readonly string[], message: string, signat
   return matches > 0
 }
 
-function hmac(message: string, secret: string | Buffer): Buffer {
+function hmac(message: string | Buffer, secret: string | Buffer): Buffer {
   return createHmac('sha256', secret).update(message).digest()
 }

@@ -6,7 +6,8 @@ import { claimRefused } from './shop-claim.ts'
 
 /** One file of 10 MB with what a form writes around it. */
 const MAX_FORM_BYTES = 11 * 1024 * 1024
-const MAX_TEXT_BYTES = 1024 * 1024
+const MB = 1024 * 1024
+const MAX_TEXT_BYTES = MB
 /** Of all requests together, since nobody has proved yet who sends them. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024
 const MAX_MS = 30_000
@@ -14,6 +15,8 @@ const MAX_MS = 30_000
 export interface ReceivedBody {
   /** SHA-256 in lower-case hex. */
   readonly hash: string
+  /** All of it at once. Only when the bytes were kept. */
+  readonly bytes: () => Buffer
   /** The request once more, for whoever reads its body. Only when the bytes were kept. */
   readonly replay: () => IncomingMessage
   /** MUST be called when the request has ended. */
@@ -25,9 +28,11 @@ export interface ReceivedBody {
  * a retryable `SERVICE_UNAVAILABLE` when too much is held already; `PROXY_SIGNATURE_INVALID` for a body that does not arrive.
  */
 export function createBodyReceiver({
+  maxTextBytes = MAX_TEXT_BYTES,
   maxHeldBytes = MAX_HELD_BYTES,
   maxMs = MAX_MS,
 }: {
+  maxTextBytes?: number
   maxHeldBytes?: number
   maxMs?: number
 } = {}) {
@@ -36,7 +41,7 @@ export function createBodyReceiver({
   return async (request: IncomingMessage, { keep }: { keep: boolean }): Promise<ReceivedBody> => {
     const hash = createHash('sha256')
     const chunks: Buffer[] = []
-    const maxBytes = isForm(request) ? MAX_FORM_BYTES : MAX_TEXT_BYTES
+    const maxBytes = isForm(request) ? MAX_FORM_BYTES : maxTextBytes
     let bytes = 0
     const release = () => {
       held -= bytes
@@ -45,20 +50,25 @@ export function createBodyReceiver({
     const take = (chunk: Buffer) => {
       bytes += chunk.length
       held += chunk.length
-      if (bytes > maxBytes) throw tooLarge(request)
+      if (bytes > maxBytes) throw tooLarge(request, maxBytes)
       if (held > maxHeldBytes)
         throw new DrapeError('SERVICE_UNAVAILABLE', 'Try again in a moment.', { retryable: true })
       hash.update(chunk)
       if (keep) chunks.push(chunk)
     }
     try {
-      if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(request)
+      if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(request, maxBytes)
       await readWhole(request, take, maxMs)
     } catch (error) {
       release()
       throw error
     }
-    return { hash: hash.digest('hex'), replay: () => replay(request, chunks), release }
+    return {
+      hash: hash.digest('hex'),
+      bytes: () => Buffer.concat(chunks),
+      replay: () => replay(request, chunks),
+      release,
+    }
   }
 }
 
@@ -66,10 +76,10 @@ function isForm(request: IncomingMessage): boolean {
   return /^multipart\//i.test(request.headers['content-type'] ?? '')
 }
 
-function tooLarge(request: IncomingMessage): DrapeError {
+function tooLarge(request: IncomingMessage, maxBytes: number): DrapeError {
   if (isForm(request)) return new DrapeError('FILE_TOO_LARGE', 'A file is larger than 10 MB.')
   return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
-    details: [{ path: '', message: 'is larger than 1 MB' }],
+    details: [{ path: '', message: `is larger than ${maxBytes / MB} MB` }],
   })
 }
 

@@ -1,3 +1,4 @@
+import { createShopPrivacy } from '../api/stores/shop-privacy.ts'
 import {
   createShops,
   generateShopSecret,
@@ -17,6 +18,7 @@ export const SHOP_USAGE = `\
       [--admin-url U] [--admin-token T]                 where and with what the API of its platform is asked
   shop secret add --shop ID|DOMAIN [--secret S]         one more secret beside the one that it replaces
   shop secret remove --shop ID|DOMAIN [--secret S]      end that secret, or the older one of two
+  shop requests [--shop ID|DOMAIN]                      what is held of customers for whom Shopify asked, to be passed on
   shop list [--account ID]                              every shop, without its secrets`
 
 export const SHOP_OPTIONS = [
@@ -51,6 +53,10 @@ export const shopCommands: Readonly<Record<string, Command>> = {
 
   'shop secret remove': async (database, { shop, secret = null }) =>
     present(await createShops(database).removeSecret(required(shop, 'shop'), secret)),
+
+  'shop requests': async (database, { shop = null }) => ({
+    requests: await createShopPrivacy(database).listDataRequests(shop),
+  }),
 
   'shop list': async (database, { account = null }) => ({
     shops: (await createShops(database).list(account)).map(present),

@@ -21,6 +21,7 @@ import { shopperGenerationOperations } from '../routes/storefront/generation.ope
 import { ShopperGeneration } from '../routes/storefront/generation.schema.ts'
 import { shareOperations } from '../routes/storefront/share.operations.ts'
 import { SharedTryOn, ShareLink } from '../routes/storefront/share.schema.ts'
+import { shopifyWebhookOperations } from '../routes/storefront/shopify-webhooks.operations.ts'
 import { shopperUploadOperations } from '../routes/storefront/uploads.operations.ts'
 import { ShopperPhoto } from '../routes/storefront/uploads.schema.ts'
 import type { TSchema } from '../shared/schema.ts'
@@ -49,6 +50,7 @@ const OPERATIONS: readonly Operation[] = [
   ...downloadOperations,
   ...emailOperations,
   ...eventOperations,
+  ...shopifyWebhookOperations,
 ]
 
 const SCHEMAS: Readonly<Record<string, TSchema>> = {
@@ -156,7 +158,10 @@ const IDEMPOTENCY_KEY: JsonSchema = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
-function describeParameters({ parameters = {}, query, headers = {}, repeatable }: Operation, names: Names): JsonSchema[] {
+function describeParameters(
+  { parameters = {}, query, headers = {}, repeatable }: Operation,
+  names: Names,
+): JsonSchema[] {
   const inPath = Object.entries(parameters).map(([name, description]) => ({
     name,
     in: 'path',

@@ -37,6 +37,7 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   NO_PERSON_DETECTED: 'the photo shows nobody',
   RESULT_REJECTED: 'the picture that came out did not pass the checks',
   PROXY_SIGNATURE_INVALID: 'the request was not signed by a proxy of a known shop, or not lately',
+  WEBHOOK_SIGNATURE_INVALID: 'the webhook was not signed with a secret of the shop that it names',
   BILLING_NOT_ALLOWED: 'the plan of the shop does not allow generations now',
   RATE_LIMIT_EXCEEDED: 'the shopper or the shop made too many requests; try again after Retry-After seconds',
   GENERATION_NOT_COMPLETED: 'the generation has no result yet, or failed',

@@ -20,6 +20,9 @@ const SETTLING_MINUTES = 10
 /** A link that has ended is told from one that never was for so long. */
 const LINK_MEMORY_DAYS = 30
 
+/** For an operator to pass on what a shop asked for. */
+const DATA_REQUEST_DAYS = 90
+
 export type Retention = ReturnType<typeof createRetention>
 
 /** The end of what is stored. Every method does a part, returns how much, and may be run by several at once. */
@@ -101,6 +104,15 @@ export function createRetention(database: Database) {
         )
         select id from gone`)
       return rows.length
+    },
+
+    /** Deletes what was written down of customers for whom their shop asked, when there was time enough to pass it on. */
+    deleteOldDataRequests: async (limit: number): Promise<number> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        delete from data_requests where id in (
+          select id from data_requests where created_at < now() - make_interval(days => ${DATA_REQUEST_DAYS})
+          limit ${limit} for update skip locked)`)
+      return rowCount
     },
 
     findObjects: async ({ accountId, externalUserId }: Customer, limit: number): Promise<string[]> => {

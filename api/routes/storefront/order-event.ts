@@ -1,0 +1,43 @@
+import type { ServerEvent } from '../../events/server-events.ts'
+import type { Order } from './shopify-webhooks.schema.ts'
+
+/** An order has a page of lines at most; further ones tell no more about try-ons. */
+const MAX_LINES = 250
+/** The widget leaves it in the cart, so that an order can be told to follow a try-on. */
+const BROWSER_ATTRIBUTE = '_drape_anonymous_id'
+
+/** The event of an order. Whoever bought is named by the platform's id alone; where they live is nobody's business here. */
+export function orderEvent(order: Order, insertId: string): ServerEvent {
+  const { customer, line_items: lines, note_attributes: attributes, created_at: createdAt } = order
+  const createdMs = Date.parse(createdAt ?? '')
+  const browser = attributes?.find(({ name }) => name === BROWSER_ATTRIBUTE)?.value
+  return {
+    name: 'order:created',
+    insertId,
+    happenedAt: Number.isNaN(createdMs) ? new Date() : new Date(createdMs),
+    customerId: customer?.id == null ? null : String(customer.id),
+    anonymousId: typeof browser === 'string' && /^anon_[\w-]{1,100}$/.test(browser) ? browser : null,
+    properties: {
+      order_id: String(order.id),
+      name: order.name ?? null,
+      currency: order.currency ?? null,
+      total: amountOf(order.total_price),
+      line_items: (lines ?? []).slice(0, MAX_LINES).map((line) => ({
+        product_id: gidOf('Product', line.product_id),
+        variant_id: gidOf('ProductVariant', line.variant_id),
+        quantity: line.quantity ?? null,
+        price: amountOf(line.price),
+      })),
+    },
+  }
+}
+
+/** Amounts come as text. */
+function amountOf(text: string | number | null | undefined): number | null {
+  const amount = text == null || text === '' ? Number.NaN : Number(text)
+  return Number.isFinite(amount) ? amount : null
+}
+
+function gidOf(kind: string, id: string | number | null | undefined): string | null {
+  return id == null ? null : `gid://shopify/${kind}/${id}`
+}

@@ -1,0 +1,43 @@
+import { Nullable, type Static, Type } from '../../shared/schema.ts'
+
+const PlatformId = Type.Union([Type.Integer(), Type.String({ pattern: '^\\d{1,20}$' })])
+const Optional = <T extends Parameters<typeof Nullable>[0]>(schema: T) => Type.Optional(Nullable(schema))
+
+/** What of an order is kept; whatever else it has is ignored. */
+export const Order = Type.Object({
+  id: PlatformId,
+  name: Optional(Type.String()),
+  currency: Optional(Type.String()),
+  total_price: Optional(Type.Union([Type.String(), Type.Number()])),
+  created_at: Optional(Type.String()),
+  customer: Optional(Type.Object({ id: Optional(PlatformId) })),
+  line_items: Optional(
+    Type.Array(
+      Type.Object({
+        product_id: Optional(PlatformId),
+        variant_id: Optional(PlatformId),
+        quantity: Optional(Type.Number()),
+        price: Optional(Type.Union([Type.String(), Type.Number()])),
+      }),
+    ),
+  ),
+  note_attributes: Optional(
+    Type.Array(Type.Object({ name: Optional(Type.String()), value: Optional(Type.Unsafe<unknown>({})) })),
+  ),
+})
+export type Order = Static<typeof Order>
+
+/** A request about the data of a customer. */
+export const CustomerRequest = Type.Object({
+  shop_domain: Type.String(),
+  customer: Type.Object({ id: Optional(PlatformId), email: Optional(Type.String()) }),
+  orders_to_redact: Optional(Type.Array(PlatformId)),
+  data_request: Optional(Type.Object({ id: Optional(PlatformId) })),
+})
+export type CustomerRequest = Static<typeof CustomerRequest>
+
+export const ShopRequest = Type.Object({ shop_domain: Type.String() })
+
+export const Webhook = Type.Object({}, { description: 'What the topic says; fields that are not needed are ignored.' })
+
+export const WebhookAnswer = Type.Object({ success: Type.Literal(true) })

@@ -1,0 +1,134 @@
+import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
+import { Nullable, type Static, Type } from '../shared/schema.ts'
+import { customerShopperId } from '../shopper.ts'
+import type { ShopRecord } from './shops.ts'
+
+/** A customer as the platform of a shop names one: by id, by e-mail address, mostly by both. */
+export interface ShopCustomer {
+  readonly id: string | null
+  readonly email: string | null
+  /** Platform ids of the orders that this is about. */
+  readonly orders: readonly string[]
+}
+
+const DataRequest = Type.Object({
+  shop: Type.String(),
+  requestId: Type.String(),
+  customerId: Nullable(Type.String()),
+  email: Nullable(Type.String()),
+  held: Json,
+  createdAt: Timestamp,
+})
+export type DataRequest = Static<typeof DataRequest>
+
+const Id = rowType(Type.Object({ id: Type.String() }))
+const Day = rowType(Type.Object({ day: Type.String() }))
+
+export type ShopPrivacy = ReturnType<typeof createShopPrivacy>
+
+/** What is held of the people in a shop, beside their pictures. What deletes may be run again and by several at once. */
+export function createShopPrivacy(database: Database) {
+  return {
+    /** Writes down what is held of the customer now, once for each request. */
+    insertDataRequest: async (shop: ShopRecord, requestId: string, customer: ShopCustomer): Promise<void> => {
+      const shopper = customer.id === null ? '' : customerShopperId(shop.id, customer.id)
+      const isTheirs = sql.fragment`account_id = ${shop.accountId} and external_user_id = ${shopper}`
+      await database.query(sql.unsafe`
+        insert into data_requests (shop_id, request_id, customer_id, email, held)
+        values (${shop.id}, ${requestId}, ${customer.id}, ${customer.email}, jsonb_build_object(
+          'photos', (
+            select coalesce(jsonb_agg(jsonb_build_object('id', id, 'createdAt', created_at, 'expiresAt', expires_at)), '[]')
+            from images where ${isTheirs}),
+          'generations', (
+            select coalesce(jsonb_agg(jsonb_build_object(
+              'id', id, 'productId', product_external_id, 'status', status, 'createdAt', created_at)), '[]')
+            from generations where ${isTheirs}),
+          'events', (
+            select coalesce(jsonb_object_agg(name, count), '{}')
+            from (select name, count(*) from events where ${namesCustomer(shop, customer)} group by name) as counted),
+          'lead', (
+            select jsonb_build_object('marketingConsent', marketing_consent, 'tags', tags, 'createdAt', created_at)
+            from leads where shop_id = ${shop.id} and lower(email) = lower(${customer.email}))
+        ))
+        on conflict do nothing`)
+    },
+
+    /** What was written down for a shop, named by id or domain, or for all; newest first. */
+    listDataRequests: (shop: string | null): Promise<readonly DataRequest[]> =>
+      database.any(sql.type(rowType(DataRequest))`
+        select domain as shop, request_id as "requestId", customer_id as "customerId", email, held,
+          data_requests.created_at as "createdAt"
+        from data_requests join shops on shops.id = shop_id
+        where ${shop}::text is null or shops.id = ${shop} or domain = lower(${shop})
+        order by data_requests.id desc`),
+
+    /** Forgets who the customer was: the lead, who did what was recorded, and what was written down of them. */
+    forgetCustomer: async (shop: ShopRecord, customer: ShopCustomer): Promise<void> => {
+      await database.query(sql.unsafe`
+        delete from leads where shop_id = ${shop.id} and lower(email) = lower(${customer.email})`)
+      await database.query(sql.unsafe`
+        delete from data_requests
+        where shop_id = ${shop.id} and (customer_id = ${customer.id} or lower(email) = lower(${customer.email}))`)
+      await database.query(sql.unsafe`
+        update event_outbox set customer_id = null, customer_email = null where ${namesCustomer(shop, customer)}`)
+      await database.query(sql.unsafe`
+        update events set customer_id = null, customer_email = null where ${namesCustomer(shop, customer)}`)
+      if (customer.orders.length > 0) {
+        await database.query(sql.unsafe`
+          update events set customer_id = null, customer_email = null, properties = properties - 'order_id' - 'name'
+          where account_id = ${shop.accountId} and shop_id = ${shop.id} and name = 'order:created'
+            and properties ->> 'order_id' = any(${sql.array([...customer.orders], 'text')})`)
+      }
+    },
+
+    /** The `externalUserId`s of a part of the shop's shoppers of whom there are pictures or links to them. */
+    findShoppers: async ({ id, accountId }: ShopRecord, limit: number): Promise<string[]> => {
+      const isOfShop = sql.fragment`
+        account_id = ${accountId} and external_user_id is not null and starts_with(external_user_id, ${`${id}:`})`
+      const rows = await database.any(sql.type(Id)`
+        select distinct external_user_id as id from (
+          (select external_user_id from images where ${isOfShop} limit ${limit})
+          union all (select external_user_id from objects where ${isOfShop} limit ${limit})
+          union all (select external_user_id from generations where ${isOfShop} limit ${limit})
+        ) as found`)
+      return rows.map((row) => row.id)
+    },
+
+    /** Deletes a part of the shop's leads and share links, and what was written down of its customers. Returns how many. */
+    deletePeople: async ({ id }: ShopRecord, limit: number): Promise<number> => {
+      let deleted = 0
+      for (const table of ['leads', 'share_links', 'data_requests']) {
+        const name = sql.identifier([table])
+        const { rowCount } = await database.query(sql.unsafe`
+          delete from ${name} where ctid = any(array(select ctid from ${name} where shop_id = ${id} limit ${limit}))`)
+        deleted += rowCount
+      }
+      return deleted
+    },
+
+    /** Deletes a part of the shop's events. Returns how many. */
+    deleteEvents: async ({ id, accountId }: ShopRecord, limit: number): Promise<number> => {
+      const isOfShop = sql.fragment`account_id = ${accountId} and shop_id = ${id}`
+      const waiting = await database.query(sql.unsafe`
+        delete from event_outbox where id in (select id from event_outbox where ${isOfShop} limit ${limit})`)
+      const day = await database.maybeOneFirst(sql.type(Day)`
+        select received_on::text as day from events where ${isOfShop} limit 1`)
+      if (day === null) return waiting.rowCount
+      // A row's place is its own only within the table of a day.
+      const { rowCount } = await database.query(sql.unsafe`
+        delete from events where received_on = ${day}::date and ctid = any(array(
+          select ctid from events where received_on = ${day}::date and ${isOfShop} limit ${limit}))`)
+      return waiting.rowCount + rowCount
+    },
+  }
+}
+
+/**
+ * Events at a shop that name the customer. Those sent with the account's publishable key have no shop, and name whom the shop's
+ * own pages and apps named.
+ */
+function namesCustomer({ id, accountId }: ShopRecord, customer: ShopCustomer) {
+  return sql.fragment`
+    account_id = ${accountId} and (shop_id = ${id} or shop_id is null)
+    and (customer_id = ${customer.id} or lower(customer_email) = lower(${customer.email}))`
+}

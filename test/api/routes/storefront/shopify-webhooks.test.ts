@@ -1,0 +1,393 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../../../api/shared/database.ts'
+import { customerShopperId } from '../../../../api/shopper.ts'
+import { createEvents } from '../../../../api/stores/events.ts'
+import { createLeads } from '../../../../api/stores/leads.ts'
+import { createRetention } from '../../../../api/stores/retention.ts'
+import { createShares } from '../../../../api/stores/shares.ts'
+import { createShopPrivacy } from '../../../../api/stores/shop-privacy.ts'
+import { createShops } from '../../../../api/stores/shops.ts'
+import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
+import { until } from '../../../support/until.ts'
+
+const PATH = '/webhooks/shopify'
+
+const ORDER = {
+  id: 820982911946154500,
+  admin_graphql_api_id: 'gid://shopify/Order/820982911946154500',
+  name: '#9999',
+  currency: 'EUR',
+  total_price: '409.94',
+  created_at: '2026-01-05T12:00:00+01:00',
+  email: 'jon@example.com',
+  contact_email: 'jon@example.com',
+  phone: '+49 30 1234',
+  browser_ip: '203.0.113.7',
+  customer: { id: 207119551, email: 'jon@example.com', first_name: 'Jon' },
+  billing_address: { address1: '123 Billing Street', city: 'Billtown' },
+  shipping_address: { address1: '123 Shipping Street', city: 'Shippington' },
+  note_attributes: [
+    { name: 'gift', value: 'yes' },
+    { name: '_drape_anonymous_id', value: 'anon_jons-browser' },
+  ],
+  line_items: [
+    { product_id: 632910392, variant_id: 808950810, quantity: 1, price: '199.00', title: 'Shirt' },
+    { product_id: null, variant_id: null, quantity: 2, price: '0.00', title: 'Tip' },
+  ],
+}
+
+describe('POST /webhooks/shopify', () => {
+  let drape: Drape
+  let person: Buffer
+  let shirt: Buffer
+  let shops = 0
+
+  beforeAll(async () => {
+    drape = await startDrape({ credits: 1000 })
+    await drape.startWorker()
+    person = await readSample('persons/down-half-teal.jpg')
+    shirt = await readSample('garments/tshirt-navy.jpg')
+  })
+  afterAll(() => drape.stop())
+
+  const createShop = async (platform: 'shopify' | 'plugin' = 'shopify') => {
+    const domain = `shop-${shops++}.myshopify.com`
+    const { id } = await createShops(drape.database).insert({
+      accountId: drape.accountId,
+      platform,
+      domain,
+      secret: 'hush',
+      adminToken: 'shpat_1',
+    })
+    return { id, domain }
+  }
+  const sign = (body: string, secret = 'hush') => createHmac('sha256', secret).update(body).digest('base64')
+  const post = (body: string, headers: Record<string, string>) =>
+    drape.call('POST', PATH, { key: null, body, headers: { 'content-type': 'application/json', ...headers } })
+  const headersOf = (domain: string, topic: string, body: string): Record<string, string> => ({
+    'X-Shopify-Topic': topic,
+    'X-Shopify-Shop-Domain': domain,
+    'X-Shopify-Webhook-Id': randomUUID(),
+    'X-Shopify-Hmac-Sha256': sign(body),
+  })
+  const tell = (domain: string, topic: string, payload: object, headers: Record<string, string> = {}) => {
+    const body = JSON.stringify(payload)
+    return post(body, { ...headersOf(domain, topic, body), ...headers })
+  }
+  const eventsOf = (shopId: string) =>
+    drape.database.any(sql.unsafe`
+      select name, anonymous_id, customer_id, customer_email, customer_signed, properties, happened_at from events
+      where shop_id = ${shopId} order by insert_id`)
+  const count = (from: ReturnType<typeof sql.fragment>) =>
+    drape.database.oneFirst(sql.unsafe`select count(*)::int from ${from}`) as Promise<number>
+  const DONE = { status: 200, body: { success: true } }
+  const REFUSED = { status: 401, body: { code: 'WEBHOOK_SIGNATURE_INVALID' } }
+
+  describe('is believed', () => {
+    it('with either of two secrets', async () => {
+      const { domain } = await createShop()
+      await createShops(drape.database).addSecret(domain, 'hush hush')
+      expect(await tell(domain, 'app/other', { a: 1 })).toMatchObject(DONE)
+      const hmac = sign('{"a":1}', 'hush hush')
+      expect(await tell(domain, 'app/other', { a: 1 }, { 'X-Shopify-Hmac-Sha256': hmac })).toMatchObject(DONE)
+    })
+
+    it('byte for byte, however the body is written', async () => {
+      const { domain } = await createShop()
+      const body = ' {"a" : "ü€",\n "b": 1.0}\n'
+      expect(await post(body, headersOf(domain.toUpperCase(), 'app/other', body))).toMatchObject(DONE)
+    })
+
+    it.each<[string, (honest: Record<string, string>, body: string) => Record<string, string>]>([
+      ['without a signature', ({ 'X-Shopify-Hmac-Sha256': _, ...others }) => others],
+      ['with an empty signature', (honest) => ({ ...honest, 'X-Shopify-Hmac-Sha256': '' })],
+      ['with another secret', (honest, body) => ({ ...honest, 'X-Shopify-Hmac-Sha256': sign(body, 'rush') })],
+      ['with no secret', (honest, body) => ({ ...honest, 'X-Shopify-Hmac-Sha256': sign(body, '') })],
+      ['over another body', (honest) => ({ ...honest, 'X-Shopify-Hmac-Sha256': sign('{}') })],
+      [
+        'in hexadecimal',
+        (honest, body) => ({
+          ...honest,
+          'X-Shopify-Hmac-Sha256': createHmac('sha256', 'hush').update(body).digest('hex'),
+        }),
+      ],
+      ['without padding', (honest, body) => ({ ...honest, 'X-Shopify-Hmac-Sha256': sign(body).replace('=', '') })],
+      ['with more behind it', (honest, body) => ({ ...honest, 'X-Shopify-Hmac-Sha256': `${sign(body)}AA==` })],
+      ['as a list', (honest, body) => ({ ...honest, 'X-Shopify-Hmac-Sha256': `${sign(body)}, ${sign(body)}` })],
+      ['for nobody', ({ 'X-Shopify-Shop-Domain': _, ...others }) => others],
+      ['for a shop that nobody knows', (honest) => ({ ...honest, 'X-Shopify-Shop-Domain': 'nobody.myshopify.com' })],
+    ])('and not believed %s', async (_, forge) => {
+      const { id, domain } = await createShop()
+      const body = JSON.stringify(ORDER)
+      expect(await post(body, forge(headersOf(domain, 'orders/create', body), body))).toMatchObject(REFUSED)
+      expect(await eventsOf(id)).toEqual([])
+    })
+
+    it('for shops of Shopify alone', async () => {
+      const { domain } = await createShop('plugin')
+      expect(await tell(domain, 'orders/create', ORDER)).toMatchObject(REFUSED)
+    })
+
+    it('and ignored when it is about something else', async () => {
+      const { id, domain } = await createShop()
+      for (const topic of ['orders/updated', 'ORDERS/CREATE', '__proto__', '']) {
+        expect(await tell(domain, topic, ORDER)).toMatchObject(DONE)
+      }
+      expect(await eventsOf(id)).toEqual([])
+    })
+
+    it('and refused when it makes no sense', async () => {
+      const { domain } = await createShop()
+      const broken = '{"id":'
+      expect(await post(broken, headersOf(domain, 'orders/create', broken))).toMatchObject({ status: 400 })
+      expect(await tell(domain, 'orders/create', { name: 'no id' })).toMatchObject({ status: 400 })
+      expect(await tell(domain, 'customers/redact', { shop_domain: domain })).toMatchObject({ status: 400 })
+      const long = JSON.stringify({ ...ORDER, note: 'x'.repeat(5_000_000) })
+      expect(await post(long, headersOf(domain, 'orders/create', long))).toMatchObject({ status: 400 })
+    })
+  })
+
+  describe('of an order', () => {
+    it('keeps what was bought, by whom in the shop and in which browser, and nothing of where they live', async () => {
+      const { id, domain } = await createShop()
+      expect(await tell(domain, 'orders/create', ORDER)).toMatchObject(DONE)
+      expect(await eventsOf(id)).toEqual([
+        {
+          name: 'order:created',
+          anonymous_id: 'anon_jons-browser',
+          customer_id: '207119551',
+          customer_email: null,
+          customer_signed: true,
+          happened_at: expect.any(Date),
+          properties: {
+            order_id: '820982911946154500',
+            name: '#9999',
+            currency: 'EUR',
+            total: 409.94,
+            line_items: [
+              {
+                product_id: 'gid://shopify/Product/632910392',
+                variant_id: 'gid://shopify/ProductVariant/808950810',
+                quantity: 1,
+                price: 199,
+              },
+              { product_id: null, variant_id: null, quantity: 2, price: 0 },
+            ],
+          },
+        },
+      ])
+    })
+
+    it('counts once, however often and at once it is told', async () => {
+      const { id, domain } = await createShop()
+      const same = { 'X-Shopify-Webhook-Id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043' }
+      const answers = await Promise.all(Array.from({ length: 8 }, () => tell(domain, 'orders/create', ORDER, same)))
+      for (const answer of answers) expect(answer).toMatchObject(DONE)
+      await tell(domain, 'orders/create', ORDER, same)
+      expect(await eventsOf(id)).toHaveLength(1)
+      await tell(domain, 'orders/create', { ...ORDER, id: 2 })
+      expect(await eventsOf(id)).toHaveLength(2)
+    })
+
+    it('may be that of a guest, and have next to nothing', async () => {
+      const { id, domain } = await createShop()
+      expect(await tell(domain, 'orders/create', { id: '7', customer: null, line_items: null })).toMatchObject(DONE)
+      expect(await eventsOf(id)).toMatchObject([
+        { customer_id: null, anonymous_id: null, properties: { order_id: '7', total: null, line_items: [] } },
+      ])
+    })
+  })
+
+  /** A customer of the shop with a photo, a result that is shared, a lead and events. */
+  const live = async (shop: { id: string; domain: string }, customerId: string, email: string) => {
+    const externalUserId = customerShopperId(shop.id, customerId)
+    const upload = formOf(undefined, { file: person })
+    upload.set('externalUserId', externalUserId)
+    const photo = (await drape.call('POST', '/tryon/v1/images/upload', { body: upload })).body
+    const generationId = await drape.tryOn(
+      {
+        products: [{ externalId: 'shirt', images: [{ source: { fileKey: 'shirt' } }] }],
+        person: { image: { source: { id: photo.imageId } } },
+        externalUserId,
+        output: { engine: 'mock' },
+      },
+      { shirt },
+    )
+    await drape.database.query(sql.unsafe`update generations set shop_id = ${shop.id} where id = ${generationId}`)
+    const { resultImageUrl } = await drape.finish(generationId)
+    await createShares(drape.database).findOrInsert({
+      token: `token-${generationId}`,
+      generationId,
+      shopId: shop.id,
+      domain: shop.domain,
+    })
+    const lead = { tag: 'widget-lead', segment: 'Widget Leads', marketingConsent: true }
+    await createLeads(drape.database).keep({ shopId: shop.id, email, ...lead })
+    const origin = { sessionId: null, productId: null, variantId: null, context: {}, anonymousId: 'anon_x' }
+    await createEvents(drape.database, { forward: true }).insert({
+      origin: {
+        ...origin,
+        accountId: drape.accountId,
+        shopId: shop.id,
+        customerId,
+        customerEmail: email,
+        customerSigned: true,
+      },
+      events: [
+        {
+          name: 'widget:button_click',
+          insertId: randomUUID(),
+          happenedAt: new Date(),
+          properties: '{}',
+          productId: null,
+          generationId: null,
+        },
+      ],
+    })
+    return { customerId, email, generationId, links: [photo.imageUrl, resultImageUrl] as string[] }
+  }
+  const statusesOf = (links: readonly string[]) => Promise.all(links.map(async (link) => (await fetch(link)).status))
+  const customerOf = ({ customerId, email }: { customerId: string; email: string }) => ({
+    id: Number(customerId),
+    email,
+    phone: null,
+  })
+  const namedIn = async (table: string, { customerId, email }: { customerId: string; email: string }) =>
+    count(sql.fragment`
+      (select row_to_json(t)::text as row from ${sql.identifier([table])} as t) as rows
+      where row ilike ${`%${email}%`} or row like ${`%"${customerId}"%`}`)
+
+  describe('of the data of a customer', () => {
+    it('writes down what is held, once for each request', async () => {
+      const shop = await createShop()
+      const anna = await live(shop, '901', 'anna@example.com')
+      const request = { shop_domain: shop.domain, customer: customerOf(anna), data_request: { id: 1 } }
+      await Promise.all([1, 2, 3].map(() => tell(shop.domain, 'customers/data_request', request)))
+      expect(await createShopPrivacy(drape.database).listDataRequests(shop.domain)).toEqual([
+        {
+          shop: shop.domain,
+          requestId: '1',
+          customerId: '901',
+          email: 'anna@example.com',
+          createdAt: expect.any(Date),
+          held: {
+            photos: [
+              { id: expect.stringMatching(/^img_/), createdAt: expect.any(String), expiresAt: expect.any(String) },
+            ],
+            generations: [
+              { id: anna.generationId, productId: 'shirt', status: 'COMPLETED', createdAt: expect.any(String) },
+            ],
+            events: { 'widget:button_click': 1 },
+            lead: { marketingConsent: true, tags: ['widget-lead'], createdAt: expect.any(String) },
+          },
+        },
+      ])
+    })
+
+    it('is forgotten when there was time enough to pass it on', async () => {
+      const shop = await createShop()
+      const request = { shop_domain: shop.domain, customer: { id: 1 }, data_request: { id: 3 } }
+      await tell(shop.domain, 'customers/data_request', request)
+      const retention = createRetention(drape.database)
+      const isThere = () => count(sql.fragment`data_requests where shop_id = ${shop.id}`)
+      await retention.deleteOldDataRequests(10)
+      expect(await isThere()).toBe(1)
+      await drape.database.query(sql.unsafe`
+        update data_requests set created_at = created_at - interval '91 days' where shop_id = ${shop.id}`)
+      await retention.deleteOldDataRequests(10)
+      expect(await isThere()).toBe(0)
+    })
+
+    it('erases the customer, and nobody else', async () => {
+      const shop = await createShop()
+      const [anna, berta] = [await live(shop, '902', 'anna2@example.com'), await live(shop, '903', 'berta@example.com')]
+      const request = { shop_domain: shop.domain, customer: customerOf(anna) }
+      await tell(shop.domain, 'orders/create', { ...ORDER, customer: { id: 902 } })
+      await tell(shop.domain, 'customers/data_request', { ...request, data_request: { id: 2 } })
+      const redaction = { ...request, customer: { ...request.customer, email: 'Anna2@Example.com' } }
+      expect(await tell(shop.domain, 'customers/redact', redaction)).toMatchObject(DONE)
+      expect(await statusesOf(anna.links)).toEqual([404, 404])
+      expect(await statusesOf(berta.links)).toEqual([200, 200])
+      for (const table of ['leads', 'events', 'event_outbox', 'data_requests', 'generations', 'images', 'objects']) {
+        expect(await namedIn(table, anna), table).toBe(0)
+      }
+      expect(await eventsOf(shop.id)).toHaveLength(3)
+      expect(await namedIn('leads', berta)).toBe(1)
+      expect(await namedIn('events', berta)).toBe(1)
+      expect(await tell(shop.domain, 'customers/redact', redaction)).toMatchObject(DONE)
+    })
+
+    it('erases a guest, of whom only the address or the orders are known', async () => {
+      const shop = await createShop()
+      await tell(shop.domain, 'orders/create', { ...ORDER, id: 55 })
+      await createLeads(drape.database).keep({
+        ...{ shopId: shop.id, email: 'guest@example.com', marketingConsent: false },
+        ...{ tag: 'widget-lead', segment: 'Widget Leads' },
+      })
+      const request = { shop_domain: shop.domain, customer: { email: 'guest@example.com' }, orders_to_redact: [55] }
+      expect(await tell(shop.domain, 'customers/redact', request)).toMatchObject(DONE)
+      expect(await count(sql.fragment`leads where shop_id = ${shop.id}`)).toBe(0)
+      const [order] = await eventsOf(shop.id)
+      expect(order).toMatchObject({ customer_id: null, properties: { total: 409.94 } })
+      expect(order).not.toHaveProperty('properties.order_id')
+    })
+
+    it('is not believed when it says to be about another shop', async () => {
+      const [shop, other] = [await createShop(), await createShop()]
+      for (const topic of ['customers/data_request', 'customers/redact', 'shop/redact']) {
+        const request = { shop_domain: other.domain, customer: { id: 1 } }
+        expect(await tell(shop.domain, topic, request)).toMatchObject(REFUSED)
+      }
+      expect((await createShops(drape.database).findByDomain(shop.domain))?.isActive).toBe(true)
+    })
+
+    it('goes on after an answer that could not wait, and says so when it is asked again', async () => {
+      const shop = await createShop()
+      const anna = await live(shop, '904', 'anna4@example.com')
+      const request = { shop_domain: shop.domain, customer: customerOf(anna) }
+      const held = Promise.withResolvers<void>()
+      const isHeld = Promise.withResolvers<void>()
+      const holding = drape.database.transaction(async (transaction) => {
+        await transaction.query(sql.unsafe`select from leads where shop_id = ${shop.id} for update`)
+        isHeld.resolve()
+        await held.promise
+      })
+      await isHeld.promise
+      const late = await tell(shop.domain, 'customers/redact', request)
+      expect(late).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } })
+      expect(late.headers.get('retry-after')).toBe('1')
+      held.resolve()
+      await holding
+      await until(async () => (await namedIn('events', anna)) === 0)
+      expect(await tell(shop.domain, 'customers/redact', request)).toMatchObject(DONE)
+    })
+  })
+
+  describe('of the end of a shop', () => {
+    it('ends it and erases all of its shoppers, and nobody of another shop', async () => {
+      const [shop, other] = [await createShop(), await createShop()]
+      const [anna, berta] = [
+        await live(shop, '905', 'anna5@example.com'),
+        await live(shop, '906', 'berta6@example.com'),
+      ]
+      const carla = await live(other, '907', 'carla@example.com')
+      await tell(shop.domain, 'customers/data_request', { shop_domain: shop.domain, customer: customerOf(anna) })
+      const request = { shop_id: 954889, shop_domain: shop.domain }
+      expect(await tell(shop.domain, 'shop/redact', request)).toMatchObject(DONE)
+      expect(await statusesOf([...anna.links, ...berta.links])).toEqual([404, 404, 404, 404])
+      expect(await statusesOf(carla.links)).toEqual([200, 200])
+      for (const table of ['leads', 'events', 'event_outbox', 'share_links', 'data_requests']) {
+        const ofShop = (id: string) => count(sql.fragment`${sql.identifier([table])} where shop_id = ${id}`)
+        expect(await ofShop(shop.id), table).toBe(0)
+        if (table !== 'data_requests') expect(await ofShop(other.id), table).toBeGreaterThan(0)
+      }
+      expect(await createShops(drape.database).findByDomain(shop.domain)).toMatchObject({
+        isActive: false,
+        adminToken: null,
+        secrets: [{ secret: 'hush' }],
+      })
+      expect(await tell(shop.domain, 'shop/redact', request)).toMatchObject(DONE)
+    })
+  })
+})
