@@ -38,14 +38,6 @@ export interface EventBatch {
   readonly receivedAt?: Date
 }
 
-/** Either of both may be unknown. */
-export interface EventCustomer {
-  readonly accountId: string
-  readonly shopId: string
-  readonly customerId: string | null
-  readonly customerEmail: string | null
-}
-
 const DAY_MS = 86_400_000
 /** Clocks of browsers are wrong by any amount; what cannot be is brought to the nearest time that can. */
 const MOST_AHEAD_MS = DAY_MS
@@ -88,25 +80,6 @@ export function createEvents(database: Database, { forward = false }: { forward?
       const { rowCount } = await database.query(sql.unsafe`
         delete from event_keys where key in (
           select key from event_keys where received_on < ${dayOf(before)} limit ${limit} for update skip locked)`)
-      return rowCount
-    },
-
-    /** Deletes what is stored of a customer of a shop, and what is still to be told of them. Returns how many events. */
-    deleteOfCustomer: async ({ accountId, shopId, customerId, customerEmail }: EventCustomer): Promise<number> => {
-      const isTheirs = sql.fragment`account_id = ${accountId} and shop_id = ${shopId}
-        and (customer_id = ${customerId} or lower(customer_email) = lower(${customerEmail}))`
-      const { rowCount } = await database.query(sql.unsafe`
-        with untold as (delete from event_outbox where ${isTheirs})
-        delete from events where ${isTheirs}`)
-      return rowCount
-    },
-
-    /** Deletes a part of what is stored of a shop, and what is still to be told of it. Returns how many events. */
-    deleteOfShop: async ({ accountId, shopId }: Omit<EventCustomer, 'customerId' | 'customerEmail'>, limit: number) => {
-      const isTheirs = sql.fragment`account_id = ${accountId} and shop_id = ${shopId}`
-      const { rowCount } = await database.query(sql.unsafe`
-        with untold as (delete from event_outbox where ${isTheirs})
-        delete from events where (tableoid, ctid) in (select tableoid, ctid from events where ${isTheirs} limit ${limit})`)
       return rowCount
     },
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keepEventDays } from '../../../api/events/housekeeping.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
 import { createEventOutbox } from '../../../api/stores/event-outbox.ts'
-import { createEvents, type EventBatch } from '../../../api/stores/events.ts'
+import { createEvents } from '../../../api/stores/events.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { spawnProcess } from '../../support/process.ts'
 
@@ -33,12 +33,11 @@ describe('days of events', () => {
     (await database.anyFirst(
       sql.unsafe`select relid::text from pg_partition_tree('events') where isleaf order by 1`,
     )) as readonly string[]
-  const insert = (insertId: string, receivedAt: Date, more: Partial<EventBatch['origin']> = {}, forward = false) =>
-    createEvents(database, { forward }).insert({
+  const insert = (insertId: string, receivedAt: Date) =>
+    createEvents(database).insert({
       origin: {
         ...{ accountId: 'acc_1', shopId: 'shop_1', anonymousId: 'anon_1', sessionId: null, customerId: null },
         ...{ customerEmail: null, customerSigned: false, productId: null, variantId: null, context: {} },
-        ...more,
       },
       events: [
         { name: 'api:error', insertId, happenedAt: receivedAt, properties: '{}', productId: null, generationId: null },
@@ -111,25 +110,5 @@ describe('days of events', () => {
     expect(JSON.parse(sweep.output()).eventDays).toBeGreaterThanOrEqual(1)
     expect(await ids()).toContain('kept')
     expect(await ids()).not.toContain('swept')
-  })
-
-  it('give up what they hold of a customer, or of a shop', async () => {
-    const events = createEvents(database)
-    const now = new Date()
-    const shop = { accountId: 'acc_1', shopId: 'shop_9' }
-    await insert('c1', now, { ...shop, customerId: '7' }, true)
-    await insert('c2', daysBefore(1, now), { ...shop, customerEmail: 'Me@shop.test' }, true)
-    await insert('c3', now, { ...shop, customerId: '8' }, true)
-    await insert('c4', now, { customerId: '7' })
-    await insert('c5', now, { ...shop, accountId: 'acc_2', customerId: '7' })
-    const untold = () => database.anyFirst(sql.unsafe`select insert_id from event_outbox order by 1`)
-    expect(await untold()).toEqual(['c1', 'c2', 'c3'])
-    expect(await events.deleteOfCustomer({ ...shop, customerId: '7', customerEmail: 'me@SHOP.test' })).toBe(2)
-    expect(await untold()).toEqual(['c3'])
-    expect(await events.deleteOfCustomer({ ...shop, customerId: null, customerEmail: null })).toBe(0)
-    expect(await events.deleteOfShop(shop, 10)).toBe(1)
-    expect(await events.deleteOfShop(shop, 10)).toBe(0)
-    expect(await untold()).toEqual([])
-    expect((await ids()).filter((id) => /^c\d$/.test(String(id)))).toEqual(['c4', 'c5'])
   })
 })
