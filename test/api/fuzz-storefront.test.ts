@@ -15,7 +15,7 @@ const LONG = process.env.LONG_TESTS === '1'
 const SEED = 20_261_122
 const PARTS = LONG ? 100 : 8
 /** So many that not every request is one too many for its shop. */
-const SHOPS = 6
+const SHOPS = 12
 
 describe('any request of a shop', () => {
   let drape: Drape
