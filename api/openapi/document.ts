@@ -21,6 +21,7 @@ import { shopperGenerationOperations } from '../routes/storefront/generation.ope
 import { ShopperGeneration } from '../routes/storefront/generation.schema.ts'
 import { shareOperations } from '../routes/storefront/share.operations.ts'
 import { SharedTryOn, ShareLink } from '../routes/storefront/share.schema.ts'
+import { shopifyWebhookOperations } from '../routes/storefront/shopify-webhooks.operations.ts'
 import { shopperUploadOperations } from '../routes/storefront/uploads.operations.ts'
 import { ShopperPhoto } from '../routes/storefront/uploads.schema.ts'
 import type { TSchema } from '../shared/schema.ts'
@@ -49,6 +50,7 @@ const OPERATIONS: readonly Operation[] = [
   ...downloadOperations,
   ...emailOperations,
   ...eventOperations,
+  ...shopifyWebhookOperations,
 ]
 
 const SCHEMAS: Readonly<Record<string, TSchema>> = {

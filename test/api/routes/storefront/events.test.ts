@@ -7,10 +7,12 @@ import { generateKey } from '../../../../api/credentials.ts'
 import { STOREFRONT_EVENT_NAMES, TRACKING_EVENT_NAMES } from '../../../../api/routes/storefront/events.schema.ts'
 import { sql } from '../../../../api/shared/database.ts'
 import { createAccounts } from '../../../../api/stores/accounts.ts'
+import { createShops } from '../../../../api/stores/shops.ts'
 import { APP_CONTEXT, appHeaders, eventOf, PAGE_CONTEXT } from '../../../support/analytics-events.ts'
 import { type Drape, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
+import { pathSignedByShopify, send as sendAsItIs, signedByPlugin } from '../../../support/shop-proxies.ts'
 
 const STOREFRONT = '/storefront/v1/events'
 const TRACKING = '/public/tracking/events'
@@ -113,6 +115,60 @@ describe('events', () => {
       })
       expect(body).toEqual({ success: true })
       expect(await stored(id)).toMatchObject([{ shop_id: shop.id, anonymous_id: 'anon_1f' }])
+    }
+  })
+
+  it('from a storefront of Shopify are stored for the customer whom its proxy has signed', async () => {
+    const own = { domain: 'events.myshopify.com', secret: 'hush' }
+    const { id: shopId } = await createShops(drape.database).insert({
+      accountId: drape.accountId,
+      platform: 'shopify',
+      ...own,
+    })
+    for (const [path, context] of [
+      [STOREFRONT, APP_CONTEXT],
+      [TRACKING, PAGE_CONTEXT],
+    ] as const) {
+      const id = newId()
+      const call = (signed: string) =>
+        drape.call('POST', signed, {
+          key: null,
+          headers: { 'x-service-customer-id': '1', 'x-service-customer-email': 'other@shop.test' },
+          body: { events: [eventOf(id)], context },
+        })
+      const signed = pathSignedByShopify(path, own, [['logged_in_customer_id', '77']])
+      expect((await call(signed.replace('=77', '=78'))).status).toBe(401)
+      expect((await call(signed)).body).toEqual({ success: true })
+      expect(await stored(id)).toMatchObject([
+        { shop_id: shopId, customer_id: '77', customer_email: null, customer_signed: true },
+      ])
+    }
+  })
+
+  it('from the plugin of a shop are stored as their proxy has signed them, body and all', async () => {
+    const own = { domain: 'plugin.test', secret: 'hush' }
+    const { id: shopId } = await createShops(drape.database).insert({
+      accountId: drape.accountId,
+      platform: 'plugin',
+      ...own,
+    })
+    const json: [string, string] = ['Content-Type', 'application/json']
+    for (const [path, context] of [
+      [STOREFRONT, APP_CONTEXT],
+      [TRACKING, PAGE_CONTEXT],
+    ] as const) {
+      const id = newId()
+      const body = JSON.stringify({ events: [eventOf(id), null], context })
+      const signed = signedByPlugin(own, { method: 'POST', path, headers: [json], body })
+      const changed = { ...signed, body: body.replace(id, `${id}0`) }
+      expect((await sendAsItIs(drape.api.url, changed)).status).toBe(401)
+      expect(await sendAsItIs(drape.api.url, signed)).toEqual({
+        status: 200,
+        body: { success: false, message: 'events[1] must be an object.' },
+      })
+      expect(await stored(id)).toMatchObject([{ shop_id: shopId, customer_id: null }])
+      // A nonce serves once.
+      expect((await sendAsItIs(drape.api.url, signed)).status).toBe(401)
     }
   })
 
@@ -312,7 +368,10 @@ describe('events', () => {
   })
 
   it('are refused from senders with a secret key, also in the other header', async () => {
-    const proofs: Record<string, string>[] = [{ authorization: `Bearer ${drape.apiKey}` }, { 'x-api-key': drape.apiKey }]
+    const proofs: Record<string, string>[] = [
+      { authorization: `Bearer ${drape.apiKey}` },
+      { 'x-api-key': drape.apiKey },
+    ]
     for (const proof of proofs) {
       const { status } = await drape.call('POST', STOREFRONT, {
         key: null,
