@@ -78,7 +78,11 @@ function send(server: string, call: Call, options: RequestOptions): Promise<Inco
   }
   return new Promise((resolve, reject) => {
     const sent = request(url, { ...options, method, headers, signal })
-    sent.on('response', resolve)
+    sent.on('response', (response) => {
+      // It also ends the reading; without a listener it would end the process when nobody reads.
+      response.on('error', () => {})
+      resolve(response)
+    })
     sent.on('error', (cause) => reject(new KubernetesError(0, cause.message, { reason: 'Unreachable', cause })))
     sent.end(bytes)
   })

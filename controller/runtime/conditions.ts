@@ -1,0 +1,48 @@
+export type ConditionStatus = 'True' | 'False' | 'Unknown'
+
+/** One aspect of an object's state, as it is found out now. */
+export interface Finding {
+  readonly type: string
+  readonly status: ConditionStatus
+  /** One word in CamelCase, for programs. */
+  readonly reason: string
+  /** For people. */
+  readonly message: string
+}
+
+/** A finding as objects carry it. */
+export interface Condition extends Finding {
+  readonly observedGeneration: number
+  /** When `status` last changed, not when it was last looked at. */
+  readonly lastTransitionTime: string
+}
+
+const LONGEST_MESSAGE = 1024
+
+/** The conditions of an object after what was found at `now`, sorted by type. Those that are not among the findings are gone. */
+export function conditionsAfter(
+  before: readonly Condition[],
+  findings: readonly Finding[],
+  { generation, now }: { generation: number; now: Date },
+): Condition[] {
+  const known = new Map(before.map((condition) => [condition.type, condition]))
+  return findings
+    .map(({ type, status, reason, message }) => {
+      const earlier = known.get(type)
+      const changed = earlier?.status !== status
+      return {
+        type,
+        status,
+        reason,
+        message: message.slice(0, LONGEST_MESSAGE),
+        observedGeneration: generation,
+        lastTransitionTime: changed || !earlier ? wholeSeconds(now) : earlier.lastTransitionTime,
+      }
+    })
+    .sort((a, b) => (a.type < b.type ? -1 : 1))
+}
+
+/** As the API writes a time: the server drops what is finer. */
+export function wholeSeconds(time: Date): string {
+  return `${time.toISOString().slice(0, 19)}Z`
+}

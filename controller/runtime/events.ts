@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import type { Client } from './client.ts'
+import { wholeSeconds } from './conditions.ts'
+import type { KubernetesObject, ResourceType } from './resource.ts'
+
+const EVENTS: ResourceType = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true }
+
+export interface Happening {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+}
+
+/** Tells about an object, for `kubectl describe`. Never throws. */
+export type RecordEvent = (object: KubernetesObject, happening: Happening) => Promise<void>
+
+/** The same happening is written once and counted from then on, at most once in so long. */
+const QUIET_MS = 60_000
+const REMEMBERED = 1000
+
+/** Tells events in the name of `component`, the same ones together. */
+export function createEventRecorder({
+  client,
+  component,
+  instance,
+  onFault = () => {},
+}: {
+  client: Client
+  component: string
+  instance: string
+  onFault?: (error: unknown) => void
+}): RecordEvent {
+  const told = new Map<string, { count: number; firstTimestamp: string; writtenAt: number }>()
+  return async (object, happening) => {
+    const { namespace = 'default', name, uid = '' } = object.metadata
+    const id = createHash('sha256').update(`${uid} ${instance} ${happening.reason} ${happening.message}`).digest('hex')
+    const earlier = told.get(id)
+    const count = (earlier?.count ?? 0) + 1
+    const quiet = earlier !== undefined && performance.now() - earlier.writtenAt < QUIET_MS
+    const now = wholeSeconds(new Date())
+    const firstTimestamp = earlier?.firstTimestamp ?? now
+    told.delete(id)
+    told.set(id, { count, firstTimestamp, writtenAt: quiet ? earlier.writtenAt : performance.now() })
+    if (told.size > REMEMBERED) told.delete(told.keys().next().value ?? '')
+    if (quiet) return
+    const event = {
+      metadata: { namespace, name: `${name}.${id.slice(0, 16)}` },
+      involvedObject: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid },
+      ...happening,
+      source: { component },
+      reportingComponent: component,
+      reportingInstance: instance,
+      count,
+      firstTimestamp,
+      lastTimestamp: now,
+    }
+    await client.apply(EVENTS, event).catch(onFault)
+  }
+}

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from './client.ts'
+import { KubernetesError } from './connection.ts'
+import type { KubernetesObject, ObjectName, ResourceType } from './resource.ts'
+
+const LEASES: ResourceType = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+  kind: 'Lease',
+  namespaced: true,
+}
+
+interface Lease extends KubernetesObject {
+  readonly spec: {
+    readonly holderIdentity?: string
+    readonly leaseDurationSeconds?: number
+    readonly acquireTime?: string
+    readonly renewTime?: string
+    readonly leaseTransitions?: number
+  }
+}
+
+export interface Election {
+  isLeader(): boolean
+  /** Milliseconds for which a write may be under way. Throws when this process is not, or not any more, the leader. */
+  fence(): number
+  /** Steps down at once, so that another takes over without waiting. */
+  stop(): Promise<void>
+}
+
+export interface ElectionOptions {
+  readonly client: Client
+  readonly lease: Required<ObjectName>
+  /** Differs between all processes that ever run. */
+  readonly identity: string
+  readonly onElected: () => void
+  readonly onLost: () => void
+  readonly onFault?: (error: unknown) => void
+  /** A lease that was not renewed for so long may be taken by another. */
+  readonly leaseSeconds?: number
+  /** A leader that could not renew for so long stops to act: well before another may begin. */
+  readonly renewSeconds?: number
+  readonly retrySeconds?: number
+}
+
+/**
+ * Elects one of many processes by a Lease object. Times are measured on each process's own steady clock from the moment at which
+ * it saw the lease change, as client-go does, so clocks need not agree.
+ */
+export function startElection(options: ElectionOptions): Election {
+  const { client, lease: name, identity, onElected, onLost, onFault = () => {} } = options
+  const { leaseSeconds = 15, renewSeconds = 10, retrySeconds = 2 } = options
+  const stopping = new AbortController()
+  let seen: { renewal: string; at: number } | null = null
+  let renewedAt: number | null = null
+  let told = false
+
+  const isLeader = () => renewedAt !== null && performance.now() - renewedAt < renewSeconds * 1000
+  const tell = () => {
+    const leads = isLeader()
+    if (leads === told) return
+    told = leads
+    if (leads) onElected()
+    else onLost()
+  }
+
+  async function round(): Promise<void> {
+    const sentAt = performance.now()
+    const current = await client.get<Lease>(LEASES, name)
+    if (current === null) await client.create<Lease>(LEASES, { metadata: name, spec: take(null) })
+    else if (mayTake(current)) await client.replace(LEASES, { ...current, spec: take(current) })
+    else {
+      renewedAt = null
+      return
+    }
+    // Counted from before the write: others count from when they see it.
+    renewedAt = sentAt
+  }
+
+  function mayTake({ spec }: Lease): boolean {
+    if (!spec.holderIdentity || spec.holderIdentity === identity) return true
+    const renewal = `${spec.holderIdentity} ${spec.renewTime}`
+    if (seen?.renewal !== renewal) seen = { renewal, at: performance.now() }
+    return performance.now() - seen.at > (spec.leaseDurationSeconds ?? leaseSeconds) * 1000
+  }
+
+  function take(current: Lease | null): Lease['spec'] {
+    const now = new Date().toISOString().replace('Z', '000Z')
+    const before = current?.spec
+    const mine = before?.holderIdentity === identity
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds: leaseSeconds,
+      acquireTime: mine ? before?.acquireTime : now,
+      renewTime: now,
+      leaseTransitions: (before?.leaseTransitions ?? 0) + (mine || before === undefined ? 0 : 1),
+    }
+  }
+
+  async function campaign(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await round().catch((error) => {
+        // Somebody else was faster; the next look says who.
+        if (!(error instanceof KubernetesError && error.status === 409)) onFault(error)
+      })
+      tell()
+      const pause = retrySeconds * 1000 * (isLeader() ? 1 : 0.75 + Math.random() / 4)
+      await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+
+  // A renewal that hangs must not keep a leader in office.
+  const watchdog = setInterval(tell, 250)
+  watchdog.unref()
+  const campaigning = campaign()
+  return {
+    isLeader,
+    fence: () => {
+      if (renewedAt === null || !isLeader())
+        throw new KubernetesError(0, 'This process does not lead any more', { reason: 'NotLeader' })
+      return renewedAt + leaseSeconds * 1000 - performance.now()
+    },
+    stop: async () => {
+      const led = isLeader()
+      stopping.abort()
+      await campaigning
+      clearInterval(watchdog)
+      renewedAt = null
+      tell()
+      if (led) await release(client, name, identity).catch(onFault)
+    },
+  }
+}
+
+async function release(client: Client, name: Required<ObjectName>, identity: string): Promise<void> {
+  const current = await client.get<Lease>(LEASES, name)
+  if (current?.spec.holderIdentity !== identity) return
+  const spec = { ...current.spec, holderIdentity: '', leaseDurationSeconds: 1 }
+  await client.replace(LEASES, { ...current, spec })
+}

@@ -1,0 +1,121 @@
+/** What a worker of the queue says when it is done with a key. */
+export interface Done {
+  /** Looks at the key again after so long, unless something asks for it earlier. */
+  readonly againMs?: number
+}
+
+export interface WorkQueue {
+  /** Asks for the key to be worked on, now or after `ms`. Asking again before that changes only when. */
+  add(key: string, ms?: number): void
+  /** Drops the key and what it remembers of it. */
+  forget(key: string): void
+  /** Keys that wait for their turn now. */
+  depth(): number
+  /** Starts to take keys, or stops; those in hand go on. A queue starts without taking. */
+  setTaking(taking: boolean): void
+  /** Takes no more keys and resolves when those in hand are done. */
+  close(): Promise<void>
+}
+
+export interface WorkQueueOptions {
+  /** Works on a key; `failures` counts those in a row before. Never called twice at once for the same key. */
+  readonly work: (key: string, failures: number) => Promise<Done | undefined>
+  readonly concurrency: number
+  /** Tells of an error; returns for how long the key is left alone at least (ms), or null for the usual pause. */
+  readonly onFailure?: (key: string, error: unknown, failures: number) => number | null
+  readonly firstPauseMs?: number
+  readonly longestPauseMs?: number
+}
+
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 300_000
+
+/**
+ * A queue of keys, each at most once in it. A key that is asked for while it is worked on comes again afterwards. After a failure
+ * it comes again by itself, after pauses that double and differ from key to key.
+ */
+export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+  const { work, concurrency, onFailure = () => null } = options
+  const waiting = new Set<string>()
+  const later = new Map<string, { dueAt: number; timer: NodeJS.Timeout }>()
+  const working = new Map<string, Promise<void>>()
+  const failures = new Map<string, number>()
+  let taking = false
+  let closed = false
+
+  function add(key: string, ms = 0): void {
+    if (closed) return
+    if (ms <= 0) {
+      cancelLater(key)
+      waiting.add(key)
+      take()
+      return
+    }
+    const dueAt = performance.now() + ms
+    const planned = later.get(key)
+    if (waiting.has(key) || (planned && planned.dueAt <= dueAt)) return
+    cancelLater(key)
+    later.set(key, { dueAt, timer: setTimeout(() => add(key), ms) })
+  }
+
+  function cancelLater(key: string): void {
+    clearTimeout(later.get(key)?.timer)
+    later.delete(key)
+  }
+
+  function take(): void {
+    if (!taking) return
+    for (const key of waiting) {
+      if (working.size >= concurrency) return
+      if (working.has(key)) continue
+      waiting.delete(key)
+      const running = workOn(key).finally(() => {
+        working.delete(key)
+        take()
+      })
+      working.set(key, running)
+    }
+  }
+
+  async function workOn(key: string): Promise<void> {
+    const before = failures.get(key) ?? 0
+    try {
+      const done = await work(key, before)
+      failures.delete(key)
+      if (done?.againMs !== undefined) add(key, Math.max(1, done.againMs))
+    } catch (error) {
+      failures.set(key, before + 1)
+      const least = onFailure(key, error, before + 1)
+      add(key, Math.max(least ?? 0, pauseAfter(before, options)))
+    }
+  }
+
+  return {
+    add,
+    forget: (key) => {
+      cancelLater(key)
+      waiting.delete(key)
+      failures.delete(key)
+    },
+    depth: () => waiting.size,
+    setTaking: (wanted) => {
+      taking = wanted
+      take()
+    },
+    close: async () => {
+      taking = false
+      closed = true
+      for (const key of [...later.keys()]) cancelLater(key)
+      waiting.clear()
+      await Promise.all(working.values())
+    },
+  }
+}
+
+function pauseAfter(
+  failures: number,
+  { firstPauseMs = FIRST_PAUSE_MS, longestPauseMs = LONGEST_PAUSE_MS }: WorkQueueOptions,
+): number {
+  const pause = Math.min(firstPauseMs * 2 ** Math.min(failures, 30), longestPauseMs)
+  return pause * (0.75 + Math.random() / 4)
+}

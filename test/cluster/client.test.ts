@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { createClient } from '../../controller/runtime/client.ts'
+import { KubernetesError, openConnection } from '../../controller/runtime/connection.ts'
+import { createEventRecorder } from '../../controller/runtime/events.ts'
+import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
+import { createWorkQueue } from '../../controller/runtime/work-queue.ts'
+import { until } from '../support/until.ts'
+import { CONFIG_MAPS } from './kinds.ts'
+import { createTestNamespace, writeKubeconfig } from './namespace.ts'
+import { findSharedControlPlane } from './shared-control-plane.ts'
+
+interface ConfigMap extends KubernetesObject {
+  readonly data?: Readonly<Record<string, string>>
+}
+
+const EVENTS: ResourceType = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true }
+
+const controlPlane = await findSharedControlPlane()
+
+describe.skipIf(controlPlane === null)('the client', () => {
+  it('takes away what it said once and does not say any more, and leaves what others said', async () => {
+    if (controlPlane === null) return
+    await using place = await createTestNamespace(controlPlane)
+    const { client, connection, namespace } = place
+    const other = createClient(connection, { fieldManager: 'other' })
+    const metadata = { namespace, name: 'shared' }
+    await client.apply(CONFIG_MAPS, { metadata, data: { mine: '1', gone: '1' } })
+    await other.apply(CONFIG_MAPS, { metadata, data: { theirs: '1' } })
+    await client.apply(CONFIG_MAPS, { metadata, data: { mine: '2' } })
+    expect((await client.get<ConfigMap>(CONFIG_MAPS, metadata))?.data).toEqual({ mine: '2', theirs: '1' })
+  })
+
+  it('says the same twice without a write', async () => {
+    if (controlPlane === null) return
+    await using place = await createTestNamespace(controlPlane)
+    const { client, namespace } = place
+    const object = { metadata: { namespace, name: 'same' }, data: { a: '1' } }
+    const first = await client.apply<ConfigMap>(CONFIG_MAPS, object)
+    const second = await client.apply<ConfigMap>(CONFIG_MAPS, object)
+    expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion)
+  })
+
+  it('takes what is gone for what it is', async () => {
+    if (controlPlane === null) return
+    await using place = await createTestNamespace(controlPlane)
+    const name = { namespace: place.namespace, name: 'never' }
+    expect(await place.client.get(CONFIG_MAPS, name)).toBeNull()
+    expect(await place.client.patch(CONFIG_MAPS, name, { data: { a: '1' } })).toBeNull()
+    await place.client.delete(CONFIG_MAPS, name)
+  })
+
+  it('lists more objects than one answer holds', async () => {
+    if (controlPlane === null) return
+    await using place = await createTestNamespace(controlPlane)
+    const { client, namespace } = place
+    const names = Array.from({ length: 520 }, (_, i) => `many-${i}`)
+    await Promise.all(names.map((name) => client.create(CONFIG_MAPS, { metadata: { namespace, name } })))
+    const listed = await client.list<ConfigMap>(CONFIG_MAPS, { namespace })
+    expect(listed.map(({ metadata }) => metadata.name)).toEqual(expect.arrayContaining(names))
+    expect(listed[0]).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' })
+  })
+
+  it('lets one of two changes of the same edition win, and the queue repeat the other', async () => {
+    if (controlPlane === null) return
+    await using place = await createTestNamespace(controlPlane)
+    const { client, namespace } = place
+    const name = { namespace, name: 'counter' }
+    await client.create(CONFIG_MAPS, { metadata: name, data: { value: '0' } })
+    let [conflicts, done] = [0, 0]
+    const queue = createWorkQueue({
+      concurrency: 10,
+      firstPauseMs: 5,
+      work: async () => {
+        const found = await client.get<ConfigMap>(CONFIG_MAPS, name)
+        const data = { value: String(Number(found?.data?.value) + 1) }
+        await client.replace(CONFIG_MAPS, { ...found, metadata: found?.metadata ?? name, data })
+        done++
+        return undefined
+      },
+      onFailure: (_, error) => {
+        if (error instanceof KubernetesError && error.status === 409) conflicts++
+        return null
+      },
+    })
+    queue.setTaking(true)
+    for (let i = 0; i < 10; i++) queue.add(`writer-${i}`)
+    await until(() => done === 10)
+    expect((await client.get<ConfigMap>(CONFIG_MAPS, name))?.data?.value).toBe('10')
+    expect(conflicts).toBeGreaterThan(0)
+    await queue.close()
+  })
+
+  it('is told how long to wait by a server that is too busy', async () => {
+    if (controlPlane === null) return
+    await using place = await createTestNamespace(controlPlane)
+    const { client, namespace } = place
+    await refuse(client, `greedy-${namespace}`)
+    const kubeconfig = await writeKubeconfig(controlPlane, { user: `greedy-${namespace}` })
+    const connection = openConnection({ kubeconfig })
+    const greedy = createClient(connection, { fieldManager: 'greedy' })
+    const refused = await until(async () => {
+      const all = await Promise.allSettled(Array.from({ length: 50 }, () => greedy.list(CONFIG_MAPS, { namespace })))
+      return all.map((each) => each.status === 'rejected' && each.reason).find(({ status }) => status === 429)
+    })
+    expect(refused).toBeInstanceOf(KubernetesError)
+    expect(refused.retryAfterSeconds).toBeGreaterThanOrEqual(1)
+    connection.close()
+  })
+
+  it('writes nothing when the fence says no', async () => {
+    if (controlPlane === null) return
+    await using place = await createTestNamespace(controlPlane)
+    const { connection, client, namespace } = place
+    const fence = () => {
+      throw new KubernetesError(0, 'not the leader')
+    }
+    const fenced = createClient(connection, { fieldManager: 'test', fence })
+    const metadata = { namespace, name: 'forbidden' }
+    await expect(fenced.apply(CONFIG_MAPS, { metadata })).rejects.toThrow('not the leader')
+    await expect(fenced.delete(CONFIG_MAPS, metadata)).rejects.toThrow('not the leader')
+    expect(await client.get(CONFIG_MAPS, metadata)).toBeNull()
+    expect(await fenced.get(CONFIG_MAPS, metadata)).toBeNull()
+  })
+
+  it('tells the same event once and counts it', async () => {
+    if (controlPlane === null) return
+    await using place = await createTestNamespace(controlPlane)
+    const { client, namespace } = place
+    const about = await client.create(CONFIG_MAPS, { metadata: { namespace, name: 'subject' } })
+    const record = createEventRecorder({ client, component: 'test', instance: 'one' })
+    for (let i = 0; i < 3; i++) await record(about, { type: 'Warning', reason: 'Slow', message: 'It takes long.' })
+    await record(about, { type: 'Normal', reason: 'Done', message: 'It is over.' })
+    const events = await client.list<KubernetesObject & { reason: string; count: number }>(EVENTS, { namespace })
+    expect(events.map(({ reason, count }) => ({ reason, count }))).toEqual(
+      expect.arrayContaining([
+        { reason: 'Slow', count: 1 },
+        { reason: 'Done', count: 1 },
+      ]),
+    )
+    expect(events).toHaveLength(2)
+  })
+})
+
+/** Gives a user the smallest share of the server: two requests of theirs at once are too many. */
+async function refuse(client: ReturnType<typeof createClient>, user: string): Promise<void> {
+  const type = { group: 'flowcontrol.apiserver.k8s.io', version: 'v1', namespaced: false }
+  await client.create(
+    { ...type, plural: 'prioritylevelconfigurations', kind: 'PriorityLevelConfiguration' },
+    {
+      metadata: { name: user },
+      spec: {
+        type: 'Limited',
+        limited: {
+          nominalConcurrencyShares: 0,
+          limitResponse: { type: 'Reject' },
+          lendablePercent: 0,
+          borrowingLimitPercent: 0,
+        },
+      },
+    },
+  )
+  await client.create(
+    { ...type, plural: 'flowschemas', kind: 'FlowSchema' },
+    {
+      metadata: { name: user },
+      spec: {
+        priorityLevelConfiguration: { name: user },
+        matchingPrecedence: 2,
+        rules: [
+          {
+            subjects: [{ kind: 'User', user: { name: user } }],
+            resourceRules: [
+              { verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true },
+            ],
+          },
+        ],
+      },
+    },
+  )
+}

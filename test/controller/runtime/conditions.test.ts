@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { type Condition, conditionsAfter, type Finding } from '../../../controller/runtime/conditions.ts'
+
+const FOUND: Finding = { type: 'Ready', status: 'True', reason: 'AllUp', message: '2 of 2' }
+
+describe('conditions', () => {
+  it('keep the time of the last change of their status', () => {
+    const first = conditionsAfter([], [FOUND], { generation: 1, now: new Date('2026-05-01T10:00:00.789Z') })
+    expect(first[0]).toMatchObject({ lastTransitionTime: '2026-05-01T10:00:00Z', observedGeneration: 1 })
+    const later = { generation: 2, now: new Date('2026-05-01T11:00:00Z') }
+    const said = conditionsAfter(first, [{ ...FOUND, message: '3 of 3' }], later)
+    expect(said[0]).toMatchObject({
+      message: '3 of 3',
+      lastTransitionTime: '2026-05-01T10:00:00Z',
+      observedGeneration: 2,
+    })
+    const turned = conditionsAfter(said, [{ ...FOUND, status: 'False' }], later)
+    expect(turned[0].lastTransitionTime).toBe('2026-05-01T11:00:00Z')
+  })
+
+  it('are the same whatever the order in which they were found, and go when nobody finds them', () => {
+    const now = { generation: 1, now: new Date(0) }
+    const other: Finding = { ...FOUND, type: 'Paused', status: 'False' }
+    const before: Condition[] = conditionsAfter([], [{ ...FOUND, type: 'Old' }], now)
+    expect(conditionsAfter(before, [FOUND, other], now)).toEqual(conditionsAfter([], [other, FOUND], now))
+  })
+})

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { createWorkQueue, type Done, type WorkQueueOptions } from '../../../controller/runtime/work-queue.ts'
+import { until } from '../../support/until.ts'
+
+describe('the work queue', () => {
+  it('works once on a key that was asked for many times', async () => {
+    const worked: string[] = []
+    const queue = start(worked)
+    for (let i = 0; i < 5; i++) queue.add('a')
+    queue.add('b')
+    expect(queue.depth()).toBe(2)
+    queue.setTaking(true)
+    await until(() => worked.length === 2)
+    expect(worked).toEqual(['a', 'b'])
+    await queue.close()
+  })
+
+  it('works again on a key that was asked for meanwhile, and never twice at once', async () => {
+    const gates: (() => void)[] = []
+    let [atOnce, most] = [0, 0]
+    const queue = createWorkQueue({
+      concurrency: 4,
+      work: async () => {
+        most = Math.max(most, ++atOnce)
+        await new Promise<void>((resolve) => gates.push(resolve))
+        atOnce--
+        return undefined
+      },
+    })
+    queue.setTaking(true)
+    queue.add('a')
+    queue.add('a')
+    queue.add('a')
+    expect(gates).toHaveLength(1)
+    gates[0]()
+    await until(() => gates.length === 2)
+    gates[1]()
+    await queue.close()
+    expect(most).toBe(1)
+    expect(gates).toHaveLength(2)
+  })
+
+  it('works on no more keys at once than it may', async () => {
+    let [atOnce, most] = [0, 0]
+    const worked = new Set<string>()
+    const queue = createWorkQueue({
+      concurrency: 3,
+      work: async (key) => {
+        most = Math.max(most, ++atOnce)
+        await sleep(1)
+        worked.add(key)
+        atOnce--
+        return undefined
+      },
+    })
+    queue.setTaking(true)
+    for (let i = 0; i < 20; i++) queue.add(`key-${i}`)
+    await until(() => worked.size === 20)
+    expect(most).toBe(3)
+  })
+
+  it('comes back to a key after a failure, after pauses that grow, and forgets failures after a success', async () => {
+    const failures: number[] = []
+    const pauses: number[] = []
+    let last = performance.now()
+    const queue = createWorkQueue({
+      concurrency: 1,
+      firstPauseMs: 20,
+      work: async (_, before) => {
+        pauses.push(performance.now() - last)
+        last = performance.now()
+        failures.push(before)
+        if (failures.length < 4) throw new Error('not yet')
+        return failures.length === 4 ? { againMs: 1 } : undefined
+      },
+    })
+    queue.setTaking(true)
+    queue.add('a')
+    await until(() => failures.length === 5)
+    expect(failures).toEqual([0, 1, 2, 3, 0])
+    expect(pauses[1]).toBeGreaterThanOrEqual(14)
+    expect(pauses[2]).toBeGreaterThanOrEqual(29)
+    expect(pauses[3]).toBeGreaterThanOrEqual(59)
+    await queue.close()
+  })
+
+  it('leaves a key alone for as long as it is told to', async () => {
+    const times: number[] = []
+    const queue = createWorkQueue({
+      concurrency: 1,
+      firstPauseMs: 1,
+      onFailure: () => 150,
+      work: async () => {
+        times.push(performance.now())
+        if (times.length === 1) throw new Error('too many requests')
+        return undefined
+      },
+    })
+    queue.setTaking(true)
+    queue.add('a')
+    await until(() => times.length === 2)
+    expect(times[1] - times[0]).toBeGreaterThanOrEqual(149)
+    await queue.close()
+  })
+
+  it('keeps the earlier of two times, and now before both', async () => {
+    const worked: string[] = []
+    const queue = start(worked)
+    queue.setTaking(true)
+    queue.add('soon', 60_000)
+    queue.add('soon', 5)
+    queue.add('now', 60_000)
+    queue.add('now')
+    await until(() => worked.length === 2)
+    expect(worked).toEqual(['now', 'soon'])
+    await queue.close()
+  })
+
+  it('takes nothing while it must not, and drops what it is told to forget', async () => {
+    const worked: string[] = []
+    const queue = start(worked)
+    queue.add('a')
+    queue.add('b')
+    queue.add('c', 1)
+    queue.forget('b')
+    queue.forget('c')
+    await sleep(20)
+    expect(worked).toEqual([])
+    queue.setTaking(true)
+    await queue.close()
+    expect(worked).toEqual(['a'])
+  })
+})
+
+function start(worked: string[], options: Partial<WorkQueueOptions> = {}) {
+  const work = async (key: string): Promise<Done | undefined> => {
+    worked.push(key)
+    return undefined
+  }
+  return createWorkQueue({ concurrency: 1, work, ...options })
+}
