@@ -2,8 +2,7 @@ import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { DrapeError } from '../../shared/errors.ts'
-import type { ObjectStorage } from '../../shared/storage/object.ts'
-import { contentTypeOf } from '../../shared/storage/object.ts'
+import { contentTypeOf, type ObjectStorage } from '../../shared/storage/object.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { SharedGeneration, Shares } from '../../stores/shares.ts'
 import { presentShare } from './share.view.ts'
@@ -82,10 +81,10 @@ function refuseByPage({ serviceName }: SharePageOptions): Middleware<AppState> {
     try {
       await next()
     } catch (error) {
-      const page =
-        error instanceof DrapeError && !wantsJson(ctx as AppContext) ? presentRefusal(error.code, serviceName) : null
-      if (!(error instanceof DrapeError) || page === null) throw error
-      ctx.status = HTTP_STATUS[error.code]
+      const code = error instanceof DrapeError ? error.code : null
+      const page = code === null || wantsJson(ctx as AppContext) ? null : presentRefusal(code, serviceName)
+      if (code === null || page === null) throw error
+      ctx.status = HTTP_STATUS[code]
       ctx.set('Content-Security-Policy', policy([]))
       ctx.type = 'html'
       ctx.body = page
