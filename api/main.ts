@@ -178,6 +178,8 @@ const sharing = { shares, storage, shareUrl: config.SHARE_URL, serviceName: conf
 // Connections of its own: however many events come, and however long they take, try-ons do not wait for them.
 const eventDatabase = createDatabase(config.DATABASE_URL, { poolSize: 4, statementSeconds: 1 })
 lifecycle.onStop('event database', () => eventDatabase.end())
+// Opened before the first shopper waits for it.
+pingDatabase(eventDatabase).catch(() => {})
 const isForwarding = config.ANALYTICS_URL !== ''
 const events = createEvents(eventDatabase, { forward: isForwarding })
 const eventOutbox = createEventOutbox(database)

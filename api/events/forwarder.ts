@@ -22,6 +22,8 @@ const LEASE_SECONDS = 60
 const IDLE_MS = 500
 /** After a first failure; doubled with each further one. */
 const FIRST_PAUSE_MS = 1000
+/** While our own database is away. */
+const DATABASE_PAUSE_MS = 3000
 const LONGEST_PAUSE_MS = 300_000
 /** However long a provider asks us to wait. */
 const LONGEST_WAIT_MS = 3_600_000
@@ -62,7 +64,8 @@ export function startForwarder(options: ForwarderOptions): Forwarder {
     while (!stopping.signal.aborted) {
       const ms = await pass().catch((error) => {
         log[failures > 0 ? 'debug' : 'warn']({ err: error }, 'events could not be forwarded')
-        return pauseAfterFailure(0)
+        failures++
+        return DATABASE_PAUSE_MS
       })
       if (ms > 0) await pause(ms, stopping.signal)
     }

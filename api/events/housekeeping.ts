@@ -27,7 +27,7 @@ export async function keepEventDays(
   let dropped = 0
   while (await events.dropPartition(before)) dropped++
   while ((await events.deleteKeys(before, PART)) > 0);
-  while ((await outbox.deleteBuried(before, PART)) > 0);
+  while ((await outbox.deleteOld(before, PART)) > 0);
   return dropped
 }
 

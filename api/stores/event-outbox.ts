@@ -59,12 +59,11 @@ export function createEventOutbox(database: Database) {
         update event_outbox set dead_at = now(), reason = ${reason} where id = any(${ids(events)})`)
     },
 
-    /** Deletes events that were buried before; several may do so at once. Returns how many. */
-    deleteBuried: async (before: Date, limit: number): Promise<number> => {
+    /** Deletes events that came before, told or not; several may do so at once. Returns how many. */
+    deleteOld: async (before: Date, limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         delete from event_outbox where id in (
-          select id from event_outbox where dead_at < ${before.toISOString()}
-          order by dead_at limit ${limit} for update skip locked)`)
+          select id from event_outbox where received_at < ${before.toISOString()} limit ${limit} for update skip locked)`)
       return rowCount
     },
   }

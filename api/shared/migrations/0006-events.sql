@@ -63,7 +63,6 @@ create table event_outbox (
   reason text
 );
 create index event_outbox_waiting on event_outbox (available_at) where dead_at is null;
-create index event_outbox_dead on event_outbox (dead_at) where dead_at is not null;
 
 -- Any number that nothing else here takes; whoever makes or drops partitions does so alone.
 create function lock_event_partitions() returns void language sql as $$ select pg_advisory_xact_lock(7201430002) $$;
@@ -150,8 +149,9 @@ select account_id, shop_id, day,
   count(carted_after_result_at) as carted
 from event_visits group by account_id, shop_id, day;
 
--- Do visitors who have seen themselves in a product buy more often? An order counts as one after a try-on when the browser or the
--- customer that it names has seen a result in the 30 days before it.
+-- Do visitors who have seen themselves in a product buy more often? Orders are those that the shop's platform told of, which has no
+-- session, not what a browser says; one counts as after a try-on when the browser or the customer that it names has seen a
+-- result in the 30 days before it.
 create view event_conversion as
 with visits as (
   select account_id, shop_id, day,
@@ -172,7 +172,7 @@ with visits as (
         and result.name = 'widget:result_view' and result.happened_at <= bought.happened_at
         and (result.anonymous_id = bought.anonymous_id or result.customer_id = bought.customer_id)
     ))
-  from events as bought where name = 'order:created' group by account_id, shop_id, received_on
+  from events as bought where name = 'order:created' and session_id is null group by account_id, shop_id, received_on
 )
 select account_id, shop_id, day, sum(visitors)::bigint as visitors, sum(carted)::bigint as carted,
   sum(try_on_visitors)::bigint as try_on_visitors, sum(try_on_carted)::bigint as try_on_carted,

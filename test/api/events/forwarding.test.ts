@@ -87,15 +87,20 @@ describe('events are forwarded', () => {
     expect(await count('retried')).toBe(retried + 1)
   })
 
-  it('again not before the provider asks for it', async () => {
-    analytics.moods.push({ status: 429, headers: { 'retry-after': '3' } })
-    await send(eventOf('patient'))
+  it.each([
+    ['in seconds', () => '3'],
+    // Seconds are cut off.
+    ['as a date', () => new Date(Date.now() + 5000).toUTCString()],
+  ])('again not before the provider asks for it, %s', async (how, retryAfter) => {
+    analytics.moods.push({ status: 429, headers: { 'retry-after': retryAfter() } })
+    await send(eventOf(`patient ${how}`))
     await until(() => analytics.requests.length === 1)
-    await send(eventOf('later'))
+    await send(eventOf(`later ${how}`))
     await isDone()
     const [first, second] = analytics.requests
-    expect(second.at - first.at).toBeGreaterThanOrEqual(2990)
-    expect([...taken('patient'), ...taken('later')]).toHaveLength(2)
+    // The date was made when the test began, the request came a little later.
+    expect(second.at - first.at).toBeGreaterThanOrEqual(how === 'in seconds' ? 2990 : 2000)
+    expect([...taken(`patient ${how}`), ...taken(`later ${how}`)]).toHaveLength(2)
   })
 
   it.each([400, 401, 413])(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keepEventDays } from '../../../api/events/housekeeping.ts'
 import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
 import { createEventOutbox } from '../../../api/stores/event-outbox.ts'
-import { createEvents } from '../../../api/stores/events.ts'
+import { createEvents, type EventBatch } from '../../../api/stores/events.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { spawnProcess } from '../../support/process.ts'
 
@@ -33,8 +33,9 @@ describe('days of events', () => {
     (await database.anyFirst(
       sql.unsafe`select relid::text from pg_partition_tree('events') where isleaf order by 1`,
     )) as readonly string[]
-  const insert = (insertId: string, receivedAt: Date) =>
-    createEvents(database).insert({
+  const insert = (insertId: string, receivedAt: Date) => createEvents(database).insert(batchOf(insertId, receivedAt))
+  function batchOf(insertId: string, receivedAt: Date): EventBatch {
+    return {
       origin: {
         ...{ accountId: 'acc_1', shopId: 'shop_1', anonymousId: 'anon_1', sessionId: null, customerId: null },
         ...{ customerEmail: null, customerSigned: false, productId: null, variantId: null, context: {} },
@@ -43,7 +44,8 @@ describe('days of events', () => {
         { name: 'api:error', insertId, happenedAt: receivedAt, properties: '{}', productId: null, generationId: null },
       ],
       receivedAt,
-    })
+    }
+  }
   const ids = () => database.anyFirst(sql.unsafe`select insert_id from events order by insert_id`)
 
   it('have a place before they come', async () => {
@@ -76,6 +78,18 @@ describe('days of events', () => {
     expect(await insert('old', NOON)).toBe(1)
     expect(await insert('edge', NOON)).toBe(0)
     expect(await keep(NOON, 1)).toBe(2)
+  })
+
+  it('go out of the outbox too', async () => {
+    const forwarding = createEvents(database, { forward: true })
+    for (const [insertId, receivedAt] of [
+      ['untold', daysBefore(91)],
+      ['to tell', daysBefore(1)],
+    ] as const) {
+      await forwarding.insert(batchOf(insertId, receivedAt))
+    }
+    await keep(NOON)
+    expect(await database.anyFirst(sql.unsafe`select insert_id from event_outbox`)).toEqual(['to tell'])
   })
 
   it('go once when several processes see to it at once', async () => {

@@ -74,6 +74,7 @@ describe('funnels', () => {
       { accountId: 'acc_1', shopId: 'shop_1' },
       told,
     )
+    await visit('acc_1', 'shop_1', 'engages', ['product_page:page_view', 'order:created'])
   })
   afterAll(() => drop())
 
@@ -87,7 +88,7 @@ describe('funnels', () => {
       events: names
         .map((name, i) => ({
           name,
-          insertId: `${shopId} ${visitor} ${i}`,
+          insertId: `${shopId} ${visitor} ${name} ${i}`,
           happenedAt: new Date(noon.getTime() - (names.length - i) * MINUTE_MS),
           properties: '{}',
           productId: null,
