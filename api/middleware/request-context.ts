@@ -21,8 +21,7 @@ export function requestContext({ log, metrics }: { log: Log; metrics: Metrics })
   }
 
   return async function context(ctx, next) {
-    const sent = ctx.get('x-request-id')
-    const requestId = USABLE_ID.test(sent) ? sent : `req_${randomUUID()}`
+    const requestId = requestIdOf(ctx.req.headers['x-request-id'])
     ctx.state.requestId = requestId
     tellLater(ctx.state, () => log.child({ requestId }))
     ctx.set('X-Request-Id', requestId)
@@ -39,6 +38,11 @@ export function requestContext({ log, metrics }: { log: Log; metrics: Metrics })
       log.info({ requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId }, 'request')
     }
   }
+}
+
+/** The one that was sent, if it is plain, or a new one. */
+export function requestIdOf(sent: string | readonly string[] | undefined): string {
+  return typeof sent === 'string' && USABLE_ID.test(sent) ? sent : `req_${randomUUID()}`
 }
 
 /** Few requests write more than their last line. */

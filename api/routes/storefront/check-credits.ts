@@ -11,6 +11,8 @@ export interface CheckCreditsOptions {
   readonly guards: readonly Middleware<AppState>[]
   /** Whether a generation of the shop would be accepted now. */
   readonly findAllowed: (shopId: string) => Promise<boolean>
+  /** Given every answer that was looked up. */
+  readonly keep?: (ctx: AppContext) => void
   readonly now?: () => number
 }
 
@@ -25,6 +27,7 @@ export function checkCreditsRoutes(options: CheckCreditsOptions): Router<AppStat
   const isAllowed = remember(options)
   router.get('/check-credits', failOpen, ...(options.guards as never[]), async (ctx: AppContext) => {
     answer(ctx, await isAllowed(requesterOf(ctx).shop.id))
+    options.keep?.(ctx)
   })
   return router
 }
