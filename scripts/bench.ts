@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { answerTimes } from './benchmarks/answer-times.ts'
 import { startBench } from './benchmarks/bench.ts'
 import { type Benchmark, type Result, runBenchmark } from './benchmarks/benchmark.ts'
+import { checkCredits } from './benchmarks/check-credits.ts'
 import { sendEvents } from './benchmarks/events.ts'
 import { getGeneration } from './benchmarks/get-generation.ts'
 import { leaveProcessor } from './benchmarks/pinning.ts'
@@ -15,6 +16,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   postTryOn,
   warpJob,
   getGeneration,
+  checkCredits,
   sendEvents,
   statementsPerGeneration,
   ...answerTimes,

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
+import Router from '@koa/router'
 import Koa from 'koa'
 import { v7 as uuidv7 } from 'uuid'
 import { createDatabase } from '../../api/shared/database.ts'
@@ -12,9 +13,15 @@ const { DATABASE_URL = '', PORT, PROBE_PORT } = process.env
 const database = createDatabase(DATABASE_URL, { poolSize: 10 })
 const generations = createGenerations(database)
 const app = new Koa()
+const sayHello = new Router()
+  .get('/hello', (ctx) => {
+    ctx.body = { hello: true }
+  })
+  .routes()
 
 app.use(async (ctx) => {
-  if (ctx.path === '/bare-events') ctx.body = String(await measureBareInsert(DATABASE_URL))
+  if (ctx.path === '/hello') await sayHello(ctx as never, async () => {})
+  else if (ctx.path === '/bare-events') ctx.body = String(await measureBareInsert(DATABASE_URL))
   else if (ctx.method === 'POST') await accept(ctx)
   else await find(ctx)
 })
