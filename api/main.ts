@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from './app.ts'
@@ -22,6 +23,7 @@ import { createPersonPhotos } from './person-photos.ts'
 import { createProductPhotos } from './product-photos.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
+import { createRepeatedAnswers } from './repeated-answers.ts'
 import { eraseCustomer } from './retention.ts'
 import { docsRoutes } from './routes/docs/docs.ts'
 import { objectRoutes } from './routes/objects.ts'
@@ -204,6 +206,7 @@ const findByPublishableKey = createKeyLookup({
   kind: 'publishable',
 })
 
+const repeatedAnswers = createRepeatedAnswers({ metrics })
 const app = createApp({
   log,
   metrics,
@@ -219,7 +222,11 @@ const app = createApp({
       // Shoppers are not told of their place in the line.
       present: createGenerationView({ storage, estimateWait: async () => null }),
     }),
-    checkCreditsRoutes({ guards: [fromShop], findAllowed: createShopCredits(database).find }),
+    checkCreditsRoutes({
+      guards: [fromShop],
+      findAllowed: createShopCredits(database).find,
+      keep: repeatedAnswers.keep,
+    }),
     tryOnRoutes({
       guards: writing,
       personPhotos,
@@ -301,7 +308,8 @@ const probes = createProbeServer({
 })
 probes.listen(config.PROBE_PORT)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
-const server = app.listen(config.PORT, () => log.info({ port: config.PORT }, 'listening'))
+const server = createServer(repeatedAnswers.before(app.callback()))
+server.listen(config.PORT, () => log.info({ port: config.PORT }, 'listening'))
 // Time for a slow but honest upload of 10 MB; slower ones are cut so that they cannot hold the server.
 server.requestTimeout = 60_000
 server.headersTimeout = 15_000
