@@ -87,11 +87,18 @@ function readSettings(options: Options): ShopSettings {
     name: read('name', (text) => text),
     adminUrl: read('admin-url', readUrl),
     adminToken: read('admin-token', (text) => text),
-    monthlyGenerations: read('monthly-generations', (text) => wholeNumber(text, 'monthly-generations', 0)),
+    monthlyGenerations: read('monthly-generations', readGenerations),
     planEndsAt: read('plan-ends-at', readTime),
     billingAllowed: readSwitch(options['billing-allowed'], 'billing-allowed'),
     isActive: readSwitch(options.active, 'active'),
   }
+}
+
+/** The largest number that the column holds. */
+const MOST_GENERATIONS = 2_147_483_647
+
+function readGenerations(text: string): number {
+  return Math.min(wholeNumber(text, 'monthly-generations', 0), MOST_GENERATIONS)
 }
 
 function readUrl(text: string): string {
