@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa'
+import { rememberBriefly } from '../brief-memory.ts'
 import { claimRefused, readShopClaim, type ShopClaim } from '../shop-claim.ts'
 import { isSignedWith } from '../shop-signature.ts'
 import { hashAddress, type Shopper } from '../shopper.ts'
@@ -8,10 +9,6 @@ import type { ProxyNonces } from '../stores/proxy-nonces.ts'
 import type { FoundShop, Shops } from '../stores/shops.ts'
 
 const ANONYMOUS_ID = /^anon_[\w-]{1,100}$/
-
-/** How long a looked-up shop may be believed: the longest time after which a removed secret is refused everywhere. */
-const BELIEVED_MS = 3000
-const REMEMBERED_SHOPS = 10_000
 
 export interface ShopProxyOptions {
   readonly shops: Shops
@@ -28,7 +25,8 @@ export interface ShopProxyOptions {
  */
 export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
   const { nonces, development, signingSecret, now = Date.now } = options
-  const find = rememberShops(options.shops, now)
+  // Shops that do not exist are remembered too: nobody is to see by the time of an answer which do.
+  const find = rememberBriefly((domain) => options.shops.find(domain), { now })
   const receiveBody = createBodyReceiver()
 
   /** The shop that the claim is about, when it is true; `bodyHash` is that of a body that was received. */
@@ -64,21 +62,6 @@ export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
     } finally {
       body.release()
     }
-  }
-}
-
-/** Shops that do not exist are remembered too: nobody is to see by the time of an answer which do. */
-function rememberShops(shops: Shops, now: () => number): (domain: string) => Promise<FoundShop | null> {
-  const remembered = new Map<string, { found: Promise<FoundShop | null>; until: number }>()
-  return (domain) => {
-    const known = remembered.get(domain)
-    if (known && known.until > now()) return known.found
-    const found = shops.find(domain)
-    remembered.delete(domain)
-    remembered.set(domain, { found, until: now() + BELIEVED_MS })
-    found.catch(() => remembered.delete(domain))
-    if (remembered.size > REMEMBERED_SHOPS) remembered.delete(remembered.keys().next().value ?? '')
-    return found
   }
 }
 
