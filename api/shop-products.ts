@@ -53,10 +53,11 @@ function storedName(gid: ProductGid, known: readonly KnownProduct[]): string | n
 /** Says in a product's metadata that the shop's platform gave it, and which variant its pictures show. */
 const SOURCE = 'shop-platform'
 
-/** Whether its pictures are those of the variant; a product that the account has made itself is the one for all variants. */
-function shows({ metadata }: KnownProduct, { variant }: ProductGid): boolean {
+/** Whether its pictures are those that are meant; a product that the account has made itself is the one for all variants. */
+function shows({ metadata }: KnownProduct, { product, variant }: ProductGid): boolean {
   if (!isObject(metadata) || metadata.source !== SOURCE) return true
-  return metadata.variantId === variant
+  // Pages may name a variant of another product.
+  return metadata.productId === product && metadata.variantId === variant
 }
 
 const MAX_IMAGES = 10

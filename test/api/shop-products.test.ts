@@ -132,6 +132,24 @@ describe('a product of a shop', () => {
     expect(questions).toEqual([])
   })
 
+  it('is not mistaken for another one of whose variant somebody has asked with it', async () => {
+    const other = 'gid://shopify/Product/9'
+    answer = () => ({ title: 'Other', description: null, imageUrls: ['https://cdn.example/other.jpg'] })
+    await wear(null, other)
+    await wear(RED, other)
+    answer = () => ({ title: 'Shirt', description: null, imageUrls: ['https://cdn.example/11.jpg'] })
+    await wear(null)
+    for (let i = 0; i < 2; i++) expect(await wear(RED)).toMatchObject({ firstImage: 'https://cdn.example/11.jpg' })
+  })
+
+  it('may be asked for without a variant after one with', async () => {
+    for (const variant of [RED, null, RED, null]) {
+      const firstImage = `https://cdn.example/${variant === RED ? '11' : 'default'}.jpg`
+      expect(await wear(variant)).toMatchObject({ firstImage })
+    }
+    expect(questions).toHaveLength(3)
+  })
+
   it('that its platform does not know, or has no picture of, is not found', async () => {
     answer = () => null
     await expect(wear()).rejects.toMatchObject({ code: 'PRODUCT_NOT_FOUND' })

@@ -10,6 +10,7 @@ import { type Drape, formOf, readSample, startDrape } from '../../../support/dra
 import { startProgram, type TestProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { pathSignedByShopify } from '../../../support/shop-proxies.ts'
+import { startShopifyAdmin } from '../../../support/shopify-admin.ts'
 import { until } from '../../../support/until.ts'
 
 const WEEK_SECONDS = 7 * 86_400
@@ -145,6 +146,48 @@ describe('POST /public/fitting-room', () => {
         const answer = await enter({ productId: `gid://shopify/Product/${id}` })
         expect(answer).toMatchObject({ status: 404, body: { code: 'PRODUCT_NOT_FOUND', message: expect.any(String) } })
       }
+    })
+
+    it('on the platform of the shop, and keeps it', async () => {
+      const admin = await startShopifyAdmin()
+      const variant = { id: 'gid://shopify/ProductVariant/81', images: ['https://cdn.example/blue.jpg'] }
+      const [productId, front] = ['gid://shopify/Product/8001', 'https://cdn.example/front.jpg']
+      admin.products.push({ id: productId, title: 'Shirt', description: 'Linen', images: [front], variants: [variant] })
+      const [domain, secret] = ['shirts.myshopify.com', 'hush']
+      await createShops(drape.database).insert({
+        accountId: drape.accountId,
+        platform: 'shopify',
+        domain,
+        secret,
+        adminUrl: admin.url,
+        adminToken: admin.token,
+      })
+      const signed = (path: string) => pathSignedByShopify(`/public/${path}`, { domain, secret })
+      const form = formOf(undefined, { file: photo })
+      const sent = await drape.call('POST', signed('upload-image'), { key: null, body: form })
+      const ask = (product: string) =>
+        drape.call('POST', signed('fitting-room'), {
+          key: null,
+          body: { userImageId: sent.body.fileId, productId: product, variantId: variant.id },
+        })
+      expect((await ask(productId)).status).toBe(200)
+      expect(await ask('gid://shopify/Product/8002')).toMatchObject({
+        status: 404,
+        body: { code: 'PRODUCT_NOT_FOUND' },
+      })
+      await admin.stop()
+      // It is known now.
+      expect((await ask(productId)).status).toBe(200)
+      expect(await ask('gid://shopify/Product/8003')).toMatchObject({
+        status: 503,
+        body: { code: 'SERVICE_UNAVAILABLE' },
+      })
+      const kept = await drape.call('GET', `/tryon/v1/products/${encodeURIComponent(productId)}`)
+      expect(kept.body).toMatchObject({
+        title: 'Shirt',
+        images: [{ sourceUrl: variant.images[0] }, { sourceUrl: front }],
+        metadata: { shop: domain, productId, variantId: variant.id },
+      })
     })
 
     it('unless none of its pictures will do', async () => {
