@@ -40,6 +40,12 @@ export const Json = Type.Unsafe<unknown>({})
 
 export { rowType, sql }
 
+/** The time that is as far from now by the clock of the database as the date is by that of this process, which may be wrong. */
+export function byDatabaseClock(date: Date) {
+  const seconds = (date.getTime() - Date.now()) / 1000
+  return sql.fragment`now_ms() + make_interval(secs => ${seconds})`
+}
+
 const typeParsers: readonly DriverTypeParser[] = [
   { name: 'timestamptz', parse: (value) => (value === null ? null : new Date(value)) },
   { name: 'int8', parse: (value) => (value === null ? null : Number.parseInt(value, 10)) },

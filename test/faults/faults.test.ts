@@ -1,16 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { crashedPostgres } from './scenarios/crashed-postgres.ts'
+import { fairness } from './scenarios/fairness.ts'
+import { faultyStore } from './scenarios/faulty-store.ts'
 import { frozenWorkers } from './scenarios/frozen-workers.ts'
+import { fullDisks } from './scenarios/full-disks.ts'
+import { killedInference } from './scenarios/killed-inference.ts'
 import { killedRedis } from './scenarios/killed-redis.ts'
 import { killedReplicas } from './scenarios/killed-replicas.ts'
 import { killedWorkers } from './scenarios/killed-workers.ts'
 import { lastCredits } from './scenarios/last-credits.ts'
+import { poison } from './scenarios/poison.ts'
 import { recovery } from './scenarios/recovery.ts'
 import { replayedKey } from './scenarios/replayed-key.ts'
 import { sameProduct } from './scenarios/same-product.ts'
+import { steadyLoad } from './scenarios/steady-load.ts'
 import { stoppedWorkers } from './scenarios/stopped-workers.ts'
 import { tornLinks } from './scenarios/torn-links.ts'
+import { troubledPostgres } from './scenarios/troubled-postgres.ts'
 import { wipedRedis } from './scenarios/wiped-redis.ts'
+import { wrongClocks } from './scenarios/wrong-clocks.ts'
 import { findViolations } from './support/invariants.ts'
 import { type Platform, startPlatform } from './support/platform.ts'
 import { createRandom } from './support/random.ts'
@@ -27,13 +35,21 @@ const SCENARIOS = [
   wipedRedis,
   killedRedis,
   crashedPostgres,
+  troubledPostgres,
+  faultyStore,
   tornLinks,
   frozenWorkers,
   stoppedWorkers,
   recovery,
+  wrongClocks,
+  fullDisks,
+  killedInference,
+  poison,
   sameProduct,
   lastCredits,
   replayedKey,
+  steadyLoad,
+  fairness,
 ] as unknown as readonly Scenario[]
 
 const MINUTE = 60_000
@@ -42,12 +58,13 @@ const LIMIT_MS = LONG ? 120 * MINUTE : 2 * MINUTE
 describe('nothing is lost and nothing charged twice when', () => {
   let platform: Platform
   const entries: Entry[] = []
+  let table = ''
 
   beforeAll(async () => {
     platform = await startPlatform({ random: createRandom(SEED) })
   })
   afterAll(async () => {
-    console.log(await writeReport(entries))
+    console.log(table)
     await platform.stop()
   })
 
@@ -64,6 +81,7 @@ describe('nothing is lost and nothing charged twice when', () => {
       const { id, what } = scenario
       const seconds = (performance.now() - started) / 1000
       entries.push({ ...findings, id, what, seed: SEED, size, seconds, violations })
+      table = await writeReport(entries)
       if (findings.skipped) skip(findings.skipped)
       expect(violations).toEqual([])
     })

@@ -1,4 +1,4 @@
-import { type Database, rowType, sql, Timestamp } from '../database.ts'
+import { byDatabaseClock, type Database, rowType, sql, Timestamp } from '../database.ts'
 import { type Prepared, RectangleSchema } from '../generation.ts'
 import { type Static, Type } from '../schema.ts'
 
@@ -33,16 +33,16 @@ export function createImages(database: Database) {
       cropMode: 'auto' | 'none'
       expiresAt: Date
     }): Promise<void> => {
-      const expiresAt = image.expiresAt.toISOString()
+      const expiresAt = byDatabaseClock(image.expiresAt)
       await database.query(sql.unsafe`
         with object as (
           insert into objects (key, account_id, external_user_id, kind, expires_at)
-          values (${image.objectKey}, ${image.accountId}, ${image.externalUserId}, 'person', ${expiresAt}::timestamptz)
+          values (${image.objectKey}, ${image.accountId}, ${image.externalUserId}, 'person', ${expiresAt})
           on conflict (key) do nothing
         )
         insert into images (id, account_id, object_key, external_user_id, width, height, crop_mode, expires_at)
         values (${image.id}, ${image.accountId}, ${image.objectKey}, ${image.externalUserId}, ${image.width},
-          ${image.height}, ${image.cropMode}, ${expiresAt}::timestamptz)
+          ${image.height}, ${image.cropMode}, ${expiresAt})
         on conflict (id) do nothing`)
     },
 

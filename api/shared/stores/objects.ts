@@ -1,4 +1,4 @@
-import { type Database, rowType, sql } from '../database.ts'
+import { byDatabaseClock, type Database, rowType, sql } from '../database.ts'
 import { Nullable, Type } from '../schema.ts'
 
 export interface NewObject {
@@ -27,7 +27,7 @@ export function createObjects(database: Database) {
       await database.query(sql.unsafe`
         insert into objects (key, account_id, external_user_id, kind, expires_at)
         values (${object.key}, ${object.accountId}, ${object.externalUserId}, ${object.kind},
-          ${object.expiresAt?.toISOString() ?? null}::timestamptz)
+          ${object.expiresAt ? byDatabaseClock(object.expiresAt) : null})
         on conflict (key) do update set expires_at = greatest(objects.expires_at, excluded.expires_at)
         where objects.expires_at is not null`)
     },

@@ -5,8 +5,8 @@ import { type Attempt, findInHand, nameOf } from '../support/moments.ts'
 import type { Platform } from '../support/platform.ts'
 import type { Scenario } from '../support/scenario.ts'
 
-/** Twice the time that a worker's lock on its job lasts. */
-const FROZEN_MS = 20_000
+/** More than twice the time that a worker's lock on its job, or its lease, lasts. */
+const FROZEN_MS = 15_000
 
 export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
   id: 'R9',

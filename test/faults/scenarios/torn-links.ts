@@ -4,11 +4,17 @@ import { LINKS, type Platform } from '../support/platform.ts'
 import type { Scenario } from '../support/scenario.ts'
 import type { LinkFaults } from '../support/tcp-proxy.ts'
 
-export const tornLinks: Scenario<{ jobs: number; partitionMs: number; latencyMs: number; cutShare: number }> = {
+export const tornLinks: Scenario<{
+  jobs: number
+  phaseMs: number
+  partitionMs: number
+  latencyMs: number
+  cutShare: number
+}> = {
   id: 'R8',
   what: 'links are slow, torn and parted, each in its turn',
-  quick: { jobs: 10, partitionMs: 3000, latencyMs: 500, cutShare: 0.05 },
-  full: { jobs: 40, partitionMs: 60_000, latencyMs: 500, cutShare: 0.05 },
+  quick: { jobs: 8, phaseMs: 1000, partitionMs: 2500, latencyMs: 500, cutShare: 0.05 },
+  full: { jobs: 40, phaseMs: 10_000, partitionMs: 60_000, latencyMs: 500, cutShare: 0.05 },
   run: async ({ platform, size, random }) => {
     const shop = await platform.openShop({ credits: 100 * size.jobs })
     const workers = await platform.startWorkers(2)
@@ -26,8 +32,8 @@ export const tornLinks: Scenario<{ jobs: number; partitionMs: number; latencyMs:
       await Promise.all(orders)
     }
     for (const link of LINKS) {
-      await phase(link, { latencyMs: size.latencyMs }, 2000)
-      await phase(link, { cutShare: size.cutShare }, 2000)
+      await phase(link, { latencyMs: size.latencyMs }, size.phaseMs)
+      await phase(link, { cutShare: size.cutShare }, size.phaseMs)
       await phase(link, { partitioned: true }, size.partitionMs)
     }
     await platform.settle()

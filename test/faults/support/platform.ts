@@ -34,7 +34,9 @@ export interface Platform extends World {
   /** Workers, each dead one replaced at once. They are stopped at the end of the scenario. */
   startWorkers(size: number, env?: Readonly<Record<string, string>>): Promise<Fleet>
   /** An account with credits, its photo, and what it asked for. */
-  openShop(options: { credits: number }): Promise<Shop>
+  openShop(options: { credits: number; at?: Fleet }): Promise<Shop>
+  /** One more API replica, which is not among the others. */
+  startReplica(env: Readonly<Record<string, string>>): Promise<Fleet>
   /** Resolves when all that was accepted has ended. */
   settle(): Promise<void>
   /** What the processes wrote that nobody should have to read: crashes and rejections that nobody handled. */
@@ -42,21 +44,30 @@ export interface Platform extends World {
   stop(): Promise<void>
 }
 
+/** Where pictures are kept. */
+export interface Store extends Pick<World, 'storage' | 'listResults'> {
+  readonly env: Readonly<Record<string, string>>
+}
+
 export interface PlatformOptions {
   readonly random: Random
   /** API replicas. */
   readonly replicas?: number
-  /** Of all programs. */
-  readonly env?: Readonly<Record<string, string>>
+  /** A folder is used when there is none. */
+  readonly store?: Store
+  /** Where the database keeps its data. */
+  readonly postgresFolder?: string
 }
 
-export async function startPlatform({ random, replicas: size = 2, env = {} }: PlatformOptions): Promise<Platform> {
+export async function startPlatform({
+  random,
+  replicas: size = 2,
+  store: given,
+  postgresFolder,
+}: PlatformOptions): Promise<Platform> {
   const undo = new AsyncDisposableStack()
-  const [postgres, redis, folder] = await Promise.all([
-    startOwnPostgres(),
-    startOwnRedis(),
-    requestService('folder', null),
-  ])
+  const store = given ?? (await createFolderStore())
+  const [postgres, redis] = await Promise.all([startOwnPostgres({ folder: postgresFolder }), startOwnRedis()])
   undo.defer(() => postgres.crash())
   undo.defer(() => redis.kill())
   const database = createDatabase(postgres.url, { poolSize: 4, statementSeconds: 60 })
@@ -75,11 +86,10 @@ export async function startPlatform({ random, replicas: size = 2, env = {} }: Pl
   const envOf = (program: 'api' | 'worker') => ({
     DATABASE_URL: over(postgres.url, links[`${program}-postgres`]),
     REDIS_URL: over(redis.url, links[`${program}-redis`]),
-    STORAGE_URL: `file:${folder.path}`,
     FETCH_ALLOW_CIDRS: '127.0.0.0/8',
     FETCH_ALLOW_PORTS: `80,443,${pictures.port}`,
     LOG_LEVEL: 'warn',
-    ...env,
+    ...store.env,
   })
   const programs: TestProgram[] = []
   const launch =
@@ -91,18 +101,19 @@ export async function startPlatform({ random, replicas: size = 2, env = {} }: Pl
     }
   const replicas = await startFleet(launch('api'), size)
   undo.defer(() => replicas.stop())
-  const storage = createFileStorage({ root: folder.path, publicUrl: 'http://127.0.0.1', signingSecret: 'unused' })
+  const { storage, listResults } = store
 
-  const platform: Platform = {
-    ...{ database, storage, postgres, redis, links, pictures, replicas },
+  return {
+    ...{ database, storage, listResults, postgres, redis, links, pictures, replicas },
+    startReplica: (more) => startFleet(launch('api', more), 1),
     startWorkers: async (count, more = {}) => {
       const fleet = await startFleet(launch('worker', { ENGINES: 'mock', ...more }), count)
       undo.defer(() => fleet.stop())
       return fleet
     },
-    openShop: async ({ credits }) => {
+    openShop: async ({ credits, at = replicas }) => {
       const account = await createAccounts(database).insert({ name: 'Shop', email: null, credits, settings: PLENTY })
-      return openShop({ account, platform, picture })
+      return openShop({ account, replicas: at, pictures, picture })
     },
     settle: async () => {
       await until(async () => {
@@ -111,15 +122,9 @@ export async function startPlatform({ random, replicas: size = 2, env = {} }: Pl
         return open === 0
       })
     },
-    listResults: async () => {
-      const found: string[] = []
-      for await (const path of glob('results/*/*', { cwd: folder.path })) found.push(path)
-      return found
-    },
     outbursts: () => programs.flatMap((program) => program.output().match(OUTBURST) ?? []),
     stop: () => undo.disposeAsync(),
   }
-  return platform
 }
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))
@@ -135,4 +140,17 @@ function over(url: string, link: Link): string {
   const changed = new URL(url)
   changed.port = String(link.port)
   return changed.href
+}
+
+async function createFolderStore(): Promise<Store> {
+  const { path } = await requestService('folder', null)
+  return {
+    env: { STORAGE_URL: `file:${path}` },
+    storage: createFileStorage({ root: path, publicUrl: 'http://127.0.0.1', signingSecret: 'unused' }),
+    listResults: async () => {
+      const found: string[] = []
+      for await (const key of glob('results/*/*', { cwd: path })) found.push(key)
+      return found
+    },
+  }
 }

@@ -26,3 +26,7 @@ export interface Findings {
   /** Why it could not be tried here. */
   readonly skipped?: string
 }
+
+export function nothingTried(reason: string): Findings {
+  return { accepted: [], injected: {}, skipped: reason }
+}

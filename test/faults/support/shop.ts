@@ -1,5 +1,6 @@
 import { formOf } from '../../support/drape.ts'
-import type { Platform } from './platform.ts'
+import type { Fleet } from './fleet.ts'
+import type { Pictures } from './pictures.ts'
 
 /** What became of one request. */
 export interface Order {
@@ -27,6 +28,8 @@ export interface Shop {
   readonly accepted: readonly string[]
   /** Asks a replica, one after the other, for a try-on. Never throws. */
   order(options?: OrderOptions): Promise<Order>
+  /** Sends a photo and resolves with the status of the answer. */
+  upload(bytes?: Uint8Array): Promise<number | null>
 }
 
 /** A caller does not wait longer. */
@@ -34,14 +37,16 @@ const PATIENCE_MS = 30_000
 
 export async function openShop({
   account,
-  platform,
+  replicas,
+  pictures,
   picture,
 }: {
   account: { readonly id: string; readonly apiKey: string }
-  platform: Pick<Platform, 'replicas' | 'pictures'>
+  replicas: Fleet
+  pictures: Pictures
+  /** Of a person. */
   picture: Uint8Array
 }): Promise<Shop> {
-  const { replicas, pictures } = platform
   const orders: Order[] = []
   let turn = 0
   const post = async (path: string, body: FormData | string, headers: Readonly<Record<string, string>> = {}) => {
@@ -54,9 +59,12 @@ export async function openShop({
     })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
-  const form = formOf(undefined, { file: picture })
-  form.set('crop', 'false')
-  const { body: photo } = await post('/images/upload', form)
+  const upload = (bytes: Uint8Array) => {
+    const form = formOf(undefined, { file: bytes })
+    form.set('crop', 'false')
+    return post('/images/upload', form)
+  }
+  const { body: photo } = await upload(picture)
 
   return {
     accountId: account.id,
@@ -64,6 +72,11 @@ export async function openShop({
     get accepted() {
       return orders.map(({ generationId }) => generationId).filter((id) => id !== null)
     },
+    upload: (bytes = picture) =>
+      upload(bytes).then(
+        ({ status }) => status,
+        () => null,
+      ),
     order: async ({ pictureMs = 0, product, idempotencyKey, deadlineSeconds = 600 } = {}) => {
       const body = JSON.stringify({
         products: [product ?? { images: [{ source: { url: pictures.next(pictureMs) } }] }],

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TestProgram } from '../../support/process.ts'
+import { until } from '../../support/until.ts'
+import { inferenceOf, signal } from '../support/inference.ts'
+import { countFailed, countRepeated, findBusy } from '../support/moments.ts'
+import type { Scenario } from '../support/scenario.ts'
+
+const WORK_SECONDS = 4
+
+export const killedInference: Scenario<{ kills: number; hangs: number }> = {
+  id: 'R14',
+  what: 'inference processes are killed or hang with a job in hand',
+  quick: { kills: 2, hangs: 1 },
+  full: { kills: 90, hangs: 10 },
+  run: async ({ platform, size, random }) => {
+    const shop = await platform.openShop({ credits: 2 * (size.kills + size.hangs) + 10 })
+    const workers = await platform.startWorkers(3, { WORK_SECONDS: String(WORK_SECONDS) })
+    const faults = [...Array<string>(size.kills).fill('kill'), ...Array<string>(size.hangs).fill('hang')]
+    for (const fault of faults) {
+      await Promise.all([shop.order({ pictureMs: random.between(300, 600) }), shop.order()])
+      const { worker } = await until(() => findBusy(platform.database, workers.members))
+      const pids = inferenceOf(worker)
+      // Frozen before its work comes, so that it has it in hand.
+      for (const pid of pids) signal(pid, 'SIGSTOP')
+      await sleep(1000)
+      if (fault === 'kill') for (const pid of pids) signal(pid, 'SIGKILL')
+      await platform.settle()
+      for (const pid of pids) signal(pid, 'SIGCONT')
+      await until(async () =>
+        (await Promise.all(workers.members.map(failedChecks))).every(({ length }) => length === 0),
+      )
+    }
+    const violations = await crashThrice(workers.members[0])
+    await shop.order()
+    await platform.settle()
+    await workers.stop()
+    const failed = await countFailed(platform.database, shop.accepted)
+    return {
+      accepted: shop.accepted,
+      injected: { kills: size.kills + 3, hangs: size.hangs },
+      measured: { repeated: await countRepeated(platform.database, shop.accepted), failed },
+      violations: failed > 0 ? [...violations, `${failed} jobs failed`] : violations,
+    }
+  },
+}
+
+/** After three crashes in a row the worker has to say that it cannot work, and that it can when it can. */
+async function crashThrice(worker: TestProgram): Promise<string[]> {
+  let last = 0
+  for (let crash = 0; crash < 3; crash++) {
+    const pid = await until(() => inferenceOf(worker).find((other) => other !== last))
+    last = pid
+    // A process that has just begun dies as one does that finds no memory.
+    signal(pid, 'SIGKILL')
+  }
+  await until(async () => inferenceOf(worker).find((other) => other !== last))
+  const unready = await failedChecks(worker)
+  await until(async () => (await failedChecks(worker)).length === 0)
+  return unready.includes('inference') ? [] : ['a worker was ready after three crashes in a row']
+}
+
+async function failedChecks({ probeUrl }: TestProgram): Promise<string[]> {
+  const response = await fetch(`${probeUrl}/readyz`)
+  const { failed = {} } = (await response.json()) as { failed?: Record<string, string> }
+  return Object.keys(failed)
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Scenario } from '../support/scenario.ts'
+
+const PAGE_BYTES = 4096
+
+export const steadyLoad: Scenario<{ seconds: number; perSecond: number; memoryRatio: number }> = {
+  id: 'R18',
+  what: 'it is ordered from without a pause',
+  quick: { seconds: 10, perSecond: 20, memoryRatio: 3 },
+  full: { seconds: Number(process.env.FAULT_SECONDS ?? 3600), perSecond: 20, memoryRatio: 1.1 },
+  run: async ({ platform, size, random }) => {
+    const shops = await Promise.all(
+      Array.from({ length: 5 }, () => platform.openShop({ credits: size.seconds * size.perSecond })),
+    )
+    const workers = await platform.startWorkers(3)
+    await platform.replicas.whole()
+    const programs = [...platform.replicas.members, ...workers.members]
+    const orderFor = async (seconds: number) => {
+      const ended = performance.now() + seconds * 1000
+      while (performance.now() < ended) {
+        random.pick(shops).order({ pictureMs: random.between(0, 30) })
+        await sleep(1000 / size.perSecond)
+      }
+      await platform.settle()
+    }
+    await orderFor(size.seconds / 4)
+    const before = programs.map(({ pid }) => residentBytes(pid))
+    await orderFor((size.seconds * 3) / 4)
+    const ratios = programs.map(({ pid }, i) => residentBytes(pid) / before[i])
+    await workers.stop()
+    const accepted = shops.flatMap((shop) => [...shop.accepted])
+    const refused = shops.flatMap(({ orders }) => orders).length - accepted.length
+    const ratio = Math.max(...ratios)
+    return {
+      accepted,
+      injected: { seconds: size.seconds },
+      measured: { 'memory ratio': ratio, refused },
+      violations: [
+        ...(ratio > size.memoryRatio ? [`the memory of a process grew ${ratio} fold`] : []),
+        ...(refused > 0 ? [`${refused} orders were not accepted`] : []),
+      ],
+    }
+  },
+}
+
+/** What Linux says of it; elsewhere nothing grows. */
+function residentBytes(pid: number): number {
+  if (process.platform !== 'linux') return PAGE_BYTES
+  return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES
+}
