@@ -1,4 +1,23 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+
+/** All that one upload can ever make: one object, and one image. */
+export interface UploadNames {
+  readonly objectKey: string
+  readonly imageId: string
+}
+
+export function createUploadKey(): string {
+  return `upl_${uuidv7()}`
+}
+
+const UPLOAD_KEY = /^upl_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+/** Null for what is no key of an upload. */
+export function namesOfUpload(uploadKey: string): UploadNames | null {
+  const [, id] = UPLOAD_KEY.exec(uploadKey) ?? []
+  return id === undefined ? null : { objectKey: `uploads/${id}.bin`, imageId: `img_${id}` }
+}
 
 /** What a link to send an upload to is about, and until when (ms since 1970) it works. */
 interface UploadLink {

@@ -1,36 +1,32 @@
 import { type Database, rowType, sql } from '../shared/database.ts'
 import { Nullable, Type } from '../shared/schema.ts'
+import type { UploadNames } from '../upload-link.ts'
 
 const UploadRow = rowType(Type.Object({ externalUserId: Nullable(Type.String()) }))
-
-/** An upload that has an image is complete; the image stands here by its id. */
-interface UploadName {
-  readonly objectKey: string
-  readonly imageId: string
-}
 
 export type Uploads = ReturnType<typeof createUploads>
 
 /** Bytes that browsers send before they say that the upload is complete: objects of the kind `upload`. */
 export function createUploads(database: Database) {
-  const isOpen = ({ objectKey, imageId }: UploadName) => sql.fragment`
-    key = ${objectKey} and kind = 'upload' and external_user_id is not null and expires_at > now()
-    and not exists (select from images where id = ${imageId})`
+  // Erased ones have lost their owner, and stay for a while.
+  const isThere = ({ objectKey }: UploadNames) => sql.fragment`
+    key = ${objectKey} and kind = 'upload' and external_user_id is not null and expires_at > now()`
 
   return {
     /**
      * MUST be called before bytes are put: erasure knows by the date of the row that they may be on their way. False when the
-     * upload is complete, erased or past its time.
+     * upload has become an image, is erased or past its time.
      */
-    receive: async (upload: UploadName): Promise<boolean> => {
+    receive: async (upload: UploadNames): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
-        update objects set created_at = now_ms() where ${isOpen(upload)}`)
+        update objects set created_at = now_ms()
+        where ${isThere(upload)} and not exists (select from images where id = ${upload.imageId})`)
       return rowCount > 0
     },
 
-    /** Whose upload it is, while it is not complete. */
-    find: (upload: UploadName) =>
-      database.maybeOne(sql.type(UploadRow)`
-        select external_user_id as "externalUserId" from objects where ${isOpen(upload)}`),
+    /** Whose upload it is; null when it is none, or none any more. */
+    findOwner: async (upload: UploadNames): Promise<string | null> =>
+      database.maybeOneFirst(sql.type(UploadRow)`
+        select external_user_id as "externalUserId" from objects where ${isThere(upload)}`),
   }
 }

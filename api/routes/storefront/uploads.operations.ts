@@ -38,8 +38,9 @@ uploads in 5 minutes, those of upload-image among them.`,
     id: 'putShopperUpload',
     tag,
     summary: 'Send the bytes of a photo',
-    description: `To the \`uploadUrl\` of prepare-upload as it is: who has the link may use it, nobody else. Sent again, the bytes take
-the place of those before, until the upload is complete. What never is complete is deleted within the hour.`,
+    description: `To the \`uploadUrl\` of prepare-upload as it is: who has the link may use it, nobody else. Sent again, up to 10 times
+in 5 minutes, the bytes take the place of those before, until the upload is complete. What never is complete is deleted within the
+hour.`,
     access: 'open',
     parameters: { uploadKey: 'As prepare-upload gave it.' },
     query: UploadLinkQuery,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sweep } from '../../../../api/retention.ts'
 import { sql } from '../../../../api/shared/database.ts'
 import { createStorage, type ObjectStorage } from '../../../../api/shared/storage/storage.ts'
+import { createImages } from '../../../../api/shared/stores/images.ts'
 import { createIdempotencyKeys } from '../../../../api/stores/idempotency.ts'
 import { createProxyNonces } from '../../../../api/stores/proxy-nonces.ts'
 import { createRetention } from '../../../../api/stores/retention.ts'
@@ -116,6 +117,25 @@ describe('uploads of shoppers', () => {
     // The photo and its cropped view.
     expect(Number(await countObjects()) - Number(before)).toBe(2)
     expect((await fetch(again.body.fileUrl)).status).toBe(200)
+  })
+
+  it('become a photo by the next try when an API has died in the middle of the first', async () => {
+    const headers = newShopper()
+    const { uploadKey } = await send(headers, photo)
+    const imageId = `img_${uploadKey.slice(4)}`
+    await createImages(drape.database).insert({
+      id: imageId,
+      accountId: drape.accountId,
+      objectKey: `persons/${drape.accountId}/${imageId}.jpg`,
+      externalUserId: `${shop.id}:browser:${headers['x-service-anonymous-id']}`,
+      width: 1,
+      height: 1,
+      cropMode: 'auto',
+      expiresAt: new Date(Date.now() + 60_000),
+    })
+    const { status, body } = await complete(headers, uploadKey)
+    expect({ status, fileId: body.fileId }).toEqual({ status: 201, fileId: imageId })
+    expect((await fetch(body.fileUrl)).status).toBe(200)
   })
 
   it('through the proxy of the shop give the same answer', async () => {
