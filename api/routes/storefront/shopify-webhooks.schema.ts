@@ -30,7 +30,10 @@ export type Order = Static<typeof Order>
 /** A request about the data of a customer. */
 export const CustomerRequest = Type.Object({
   shop_domain: Type.String(),
-  customer: Type.Object({ id: Optional(PlatformId), email: Optional(Type.String()) }),
+  customer: Type.Object({
+    id: Optional(PlatformId),
+    email: Optional(Type.String({ maxLength: 1000, pattern: '^[^\\u0000]*$' })),
+  }),
   orders_to_redact: Optional(Type.Array(PlatformId)),
   data_request: Optional(Type.Object({ id: Optional(PlatformId) })),
 })

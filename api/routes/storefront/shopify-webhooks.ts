@@ -39,7 +39,7 @@ export function shopifyWebhookRoutes(options: ShopifyWebhookOptions): Router<App
       const isSigned = isWebhookSignedWith(secrets, bytes, only(ctx, 'x-shopify-hmac-sha256') ?? '')
       if (!isSigned || shop === null) throw refusal()
       const webhook = { shop, topic: only(ctx, 'x-shopify-topic') ?? '', payload: parseJson(bytes) }
-      const webhookId = only(ctx, 'x-shopify-webhook-id')
+      const webhookId = readWebhookId(ctx)
       const work = () => handle({ ...webhook, webhookId }, options)
       await answerSoon(`${shop.id} ${webhook.topic} ${body.hash}`, work, ctx.state.log)
     } finally {
@@ -53,6 +53,12 @@ export function shopifyWebhookRoutes(options: ShopifyWebhookOptions): Router<App
 function only(ctx: AppContext, header: string): string | null {
   const sent = ctx.req.headersDistinct[header] ?? []
   return sent.length === 1 ? sent[0] : null
+}
+
+/** Null for what Shopify would not write. */
+function readWebhookId(ctx: AppContext): string | null {
+  const id = only(ctx, 'x-shopify-webhook-id')
+  return id !== null && /^[\w-]{1,100}$/.test(id) ? id : null
 }
 
 function refusal(): DrapeError {

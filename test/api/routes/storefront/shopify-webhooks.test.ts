@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database.ts'
 import { customerShopperId } from '../../../../api/shopper.ts'
@@ -35,6 +36,47 @@ const ORDER = {
     { product_id: 632910392, variant_id: 808950810, quantity: 1, price: '199.00', title: 'Shirt' },
     { product_id: null, variant_id: null, quantity: 2, price: '0.00', title: 'Tip' },
   ],
+}
+
+const REDACTION = {
+  shop_domain: '{domain}',
+  customer: { id: 207119551, email: 'jon@example.com' },
+  orders_to_redact: [299938],
+  data_request: { id: 9999 },
+}
+
+/** The value, or one that nobody would expect in its place. */
+function anything(value: unknown): fc.Arbitrary<unknown> {
+  const inner =
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? fc.record(mapValues(value, anything), { requiredKeys: [] })
+      : fc.constant(value)
+  const odd = [
+    '',
+    '\0',
+    '\ud800',
+    '1e999',
+    '-1',
+    -1,
+    1e300,
+    0.5,
+    null,
+    true,
+    [],
+    {},
+    [null],
+    '9'.repeat(30),
+    'x'.repeat(9999),
+  ]
+  return fc.oneof({ weight: 4, arbitrary: inner }, fc.constantFrom(...odd), fc.jsonValue())
+}
+
+function mapValues<T>(object: object, map: (value: unknown) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]))
+}
+
+function replaceText(value: unknown, text: string, by: string): unknown {
+  return JSON.parse(JSON.stringify(value).replaceAll(text, by))
 }
 
 describe('POST /webhooks/shopify', () => {
@@ -146,6 +188,25 @@ describe('POST /webhooks/shopify', () => {
       const long = JSON.stringify({ ...ORDER, note: 'x'.repeat(5_000_000) })
       expect(await post(long, headersOf(domain, 'orders/create', long))).toMatchObject({ status: 400 })
     })
+  })
+
+  it('has an answer to whatever a shop is told', async () => {
+    const { domain } = await createShop()
+    const payloads = fc.oneof(
+      fc.jsonValue(),
+      fc.record(mapValues(ORDER, anything), { requiredKeys: [] }),
+      fc.record(mapValues(REDACTION, anything), { requiredKeys: [] }),
+    )
+    const topics = fc.constantFrom('orders/create', 'customers/data_request', 'customers/redact', 'shop/redact', 'x')
+    const property = fc.asyncProperty(payloads, topics, fc.string(), async (payload, topic, id) => {
+      const body = JSON.stringify(replaceText(payload, '{domain}', domain))
+      const headers = {
+        ...headersOf(domain, topic, body),
+        'X-Shopify-Webhook-Id': encodeURIComponent(id.toWellFormed()),
+      }
+      expect([200, 400, 401]).toContain((await post(body, headers)).status)
+    })
+    await fc.assert(property, { numRuns: 300, seed: 7 })
   })
 
   describe('of an order', () => {
