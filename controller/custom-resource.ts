@@ -1,0 +1,145 @@
+import { compileCheck, type Static, type TSchema, Type } from '../api/shared/schema.ts'
+import type { ResourceType } from './runtime/resource.ts'
+import { MetadataSchema, type Rule } from './schema-parts.ts'
+
+export const GROUP = 'drape.dev'
+export const VERSION = 'v1alpha1'
+
+/** A column of `kubectl get`. */
+export interface Column {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'date'
+  readonly path: string
+  readonly description: string
+  /** Shown only with `-o wide`. */
+  readonly wide?: boolean
+}
+
+/** A kind of objects of ours: how the API server is told of it, and how its objects are read. */
+export interface CustomResource<T> {
+  readonly type: ResourceType
+  /** The CustomResourceDefinition. */
+  readonly definition: { readonly apiVersion: string; readonly kind: string }
+  /** The object with all defaults filled in, or what is wrong with it. Never changes what it is given. */
+  read(object: unknown): { readonly object: T } | { readonly problems: string }
+}
+
+interface Options<Spec extends TSchema, Status extends TSchema> {
+  readonly kind: string
+  readonly plural: string
+  readonly shortName: string
+  readonly description: string
+  readonly spec: Spec
+  readonly status?: Status
+  readonly rules?: readonly Rule[]
+  readonly columns: readonly Column[]
+  /** Lets others set the number of replicas. */
+  readonly scale?: { readonly replicas: string; readonly statusReplicas: string; readonly selector: string }
+}
+
+/** Builds both from one schema, so that what the API server lets in is what is read here. */
+export function defineResource<Spec extends TSchema, Status extends TSchema = ReturnType<typeof Type.Object>>(
+  options: Options<Spec, Status>,
+) {
+  const schema = Type.Object({
+    metadata: MetadataSchema,
+    spec: options.spec,
+    status: Type.Optional(options.status ?? (Type.Object({}) as unknown as Status)),
+  })
+  type Resource = Static<typeof schema> & { readonly apiVersion?: string; readonly kind?: string }
+  const check = compileCheck(withoutExtensions(schema) as typeof schema)
+  const { kind, plural } = options
+  const resource: CustomResource<Resource> = {
+    type: { group: GROUP, version: VERSION, plural, kind, namespaced: true },
+    definition: definitionOf(options),
+    read: (object) => {
+      const result = check(structuredClone(object))
+      if (result.ok) return { object: result.value as Resource }
+      return { problems: result.problems.map(({ path, message }) => `${path} ${message}`).join('; ') }
+    },
+  }
+  return resource
+}
+
+/** The type of the objects of a kind. */
+export type ObjectOf<R> = R extends CustomResource<infer T> ? T : never
+
+function definitionOf(options: Options<TSchema, TSchema>) {
+  const { kind, plural, shortName, description, spec, status, rules, columns, scale } = options
+  const schema = {
+    type: 'object',
+    description,
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string', description: 'The group and version of this kind.' },
+      kind: { type: 'string', description: 'The kind of this object.' },
+      metadata: { type: 'object' },
+      spec: structural(spec),
+      ...(status && { status: structural(status) }),
+    },
+    ...(rules && { 'x-kubernetes-validations': rules }),
+  }
+  const subresources = {
+    status: {},
+    ...(scale && {
+      scale: {
+        specReplicasPath: scale.replicas,
+        statusReplicasPath: scale.statusReplicas,
+        labelSelectorPath: scale.selector,
+      },
+    }),
+  }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${GROUP}`, labels: { 'app.kubernetes.io/part-of': 'drape' } },
+    spec: {
+      group: GROUP,
+      scope: 'Namespaced',
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        shortNames: [shortName],
+        categories: ['drape'],
+      },
+      versions: [
+        {
+          name: VERSION,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: schema },
+          ...(status && { subresources }),
+          additionalPrinterColumns: columns.map(columnOf),
+        },
+      ],
+    },
+  }
+}
+
+function columnOf({ name, type, path, description, wide }: Column) {
+  return { name, type, jsonPath: path, description, ...(wide && { priority: 1 }) }
+}
+
+/** The schema as the API server wants it: a field with a default is not required. */
+function structural(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(structural)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const copy = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, structural(value)]))
+  if (!Array.isArray(copy.required) || typeof copy.properties !== 'object') return copy
+  const properties = copy.properties as Record<string, object>
+  const required = copy.required.filter((name) => !('default' in properties[name]))
+  const { required: _, ...rest } = copy
+  return required.length > 0 ? { ...rest, required } : rest
+}
+
+// Words that only the API server knows.
+function withoutExtensions(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutExtensions)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const known = Object.entries(schema).filter(([name]) => !name.startsWith('x-kubernetes-'))
+  const copy = Object.fromEntries(known.map(([name, value]) => [name, withoutExtensions(value)]))
+  // A quantity is a number or a text; what the API server let in needs no second look.
+  return 'x-kubernetes-int-or-string' in schema ? {} : copy
+}

@@ -1,0 +1,14 @@
+import type { CustomResource } from './custom-resource.ts'
+import { engines } from './engine/resource.ts'
+import { retentionPolicies, sweeps } from './retention/resource.ts'
+import { scalingPolicies } from './scaling-policy/resource.ts'
+import { workerPools } from './worker-pool/resource.ts'
+
+/** All kinds of objects that the controller is about. */
+export const CUSTOM_RESOURCES: readonly CustomResource<unknown>[] = [
+  workerPools,
+  scalingPolicies,
+  engines,
+  retentionPolicies,
+  sweeps,
+]

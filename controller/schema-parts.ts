@@ -1,0 +1,131 @@
+import { type Static, type TSchema, Type } from '../api/shared/schema.ts'
+
+// What the schemas of custom resources are made of. Everything is bounded: rules in CEL cost by what could be there.
+
+/** A rule over several fields, in CEL. */
+export interface Rule {
+  readonly rule: string
+  readonly message: string
+  /** Where the message points to, when not to the object itself. */
+  readonly fieldPath?: string
+}
+
+interface Described {
+  readonly description: string
+  readonly rules?: readonly Rule[]
+}
+
+/** An object; with `default: {}` it may be left out when all its fields have a default, and is never missing here. */
+export function fields<P extends Record<string, TSchema>>(
+  properties: P,
+  { rules, ...options }: Described & { default?: Readonly<Record<string, never>> },
+) {
+  // The API server holds a default against the rules as it is written, without the defaults inside of it.
+  const filled = 'default' in options ? { default: defaultsOf(properties) } : {}
+  return Type.Object(properties, { ...options, ...filled, ...withRules(rules) })
+}
+
+function defaultsOf(properties: Record<string, TSchema>): Record<string, unknown> {
+  const withDefault = Object.entries(properties).filter(([, schema]) => 'default' in schema)
+  return Object.fromEntries(withDefault.map(([name, schema]) => [name, (schema as { default?: unknown }).default]))
+}
+
+/** A list; `key` names the field that tells its entries apart, `set` that they are texts of which each occurs once. */
+export function list<S extends TSchema>(items: S, { key, set, rules, ...options }: Described & ListOptions) {
+  const kind = key
+    ? { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] }
+    : set
+      ? { 'x-kubernetes-list-type': 'set' }
+      : { 'x-kubernetes-list-type': 'atomic' }
+  return Type.Array(items, { ...options, ...kind, ...withRules(rules) })
+}
+
+interface ListOptions {
+  readonly key?: string
+  readonly set?: boolean
+  readonly minItems?: number
+  readonly maxItems: number
+  readonly default?: unknown
+}
+
+/** One of some words. */
+export function choice<const V extends string>(
+  values: readonly V[],
+  options: { description: string; default?: NoInfer<V> },
+) {
+  return Type.Unsafe<V>({ type: 'string', enum: [...values], ...options })
+}
+
+/** Texts by name. */
+export function texts(options: {
+  description: string
+  maxProperties?: number
+  default?: Readonly<Record<string, string>>
+}) {
+  const additionalProperties = { type: 'string', maxLength: 1024 }
+  return Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties, maxProperties: 64, ...options })
+}
+
+/** Quantities of resources by name, as in `cpu: 500m`. */
+export function quantities(options: { description: string }) {
+  const additionalProperties = { 'x-kubernetes-int-or-string': true, maxLength: 64 }
+  return Type.Unsafe<Record<string, string | number>>({
+    type: 'object',
+    additionalProperties,
+    maxProperties: 16,
+    ...options,
+  })
+}
+
+/** The name of an object beside this one. */
+export function objectName(description: string) {
+  return Type.String({ minLength: 1, maxLength: 253, description })
+}
+
+/** A whole number of seconds. */
+export function seconds(options: { description: string; minimum?: number; maximum?: number; default?: number }) {
+  return Type.Integer({ minimum: 0, maximum: 86_400, ...options })
+}
+
+/** A moment, as in 2026-05-01T10:00:00Z. */
+export function moment(description: string) {
+  return Type.String({ format: 'date-time', maxLength: 64, description })
+}
+
+/** The conditions of an object, one of each type. */
+export function conditions() {
+  return list(
+    fields(
+      {
+        type: Type.String({ maxLength: 64, description: 'What this is about.' }),
+        status: choice(['True', 'False', 'Unknown'], { description: 'Whether it holds.' }),
+        reason: Type.String({ maxLength: 64, description: 'Why, in one word for programs.' }),
+        message: Type.String({ maxLength: 1024, description: 'Why, for people.' }),
+        observedGeneration: Type.Integer({ description: 'The edition of the object that this is about.' }),
+        lastTransitionTime: moment('When the status last changed.'),
+      },
+      { description: 'One aspect of the state of the object.' },
+    ),
+    { key: 'type', maxItems: 32, default: [], description: 'What holds of the object and why.' },
+  )
+}
+
+/** What kubectl wants of every object; the API fills it in. */
+export const MetadataSchema = Type.Unsafe<{
+  readonly name: string
+  readonly namespace: string
+  readonly uid: string
+  readonly generation: number
+  readonly resourceVersion: string
+  readonly creationTimestamp: string
+  readonly deletionTimestamp?: string
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly labels?: Readonly<Record<string, string>>
+  readonly finalizers?: readonly string[]
+}>({ type: 'object' })
+
+export type StaticOf<S extends TSchema> = Static<S>
+
+function withRules(rules: readonly Rule[] | undefined) {
+  return rules ? { 'x-kubernetes-validations': rules.map((rule) => ({ ...rule })) } : {}
+}

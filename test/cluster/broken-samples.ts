@@ -1,0 +1,152 @@
+/** A sample, what is changed in it, and what the API server has to say then. */
+export interface BrokenSample {
+  readonly sample: string
+  /** New values by path; undefined takes a field away. */
+  readonly set: Readonly<Record<string, unknown>>
+  /** The message of the rule that it breaks. */
+  readonly says: string
+  /** The path that the message points to. */
+  readonly at: string
+  /** The change is one of an object that is there already. */
+  readonly later?: boolean
+}
+
+/** At least one for each rule in `crds/`. */
+export const BROKEN_SAMPLES: readonly BrokenSample[] = [
+  {
+    sample: 'business-hours',
+    set: { 'spec.bounds.min': 51 },
+    says: 'min must not be above max',
+    at: 'spec.bounds.min',
+  },
+  {
+    sample: 'business-hours',
+    set: { 'spec.target.backlogPerSlot': 2 },
+    says: 'set exactly one of backlogPerSlot, drainWithinSeconds and oldestWaitSeconds',
+    at: 'spec.target',
+  },
+  {
+    sample: 'small',
+    set: { 'spec.scaling.policy.target': {} },
+    says: 'set exactly one of backlogPerSlot, drainWithinSeconds and oldestWaitSeconds',
+    at: 'spec.scaling.policy.target',
+  },
+  {
+    sample: 'business-hours',
+    set: { 'spec.fallback': { mode: 'Static' } },
+    says: 'Static and HoldOrHigher need replicas',
+    at: 'spec.fallback',
+  },
+  {
+    sample: 'business-hours',
+    set: { 'spec.schedules': [{ name: 'never', start: '10:00', end: '10:00', min: 1 }] },
+    says: 'start and end must differ',
+    at: 'spec.schedules[0].end',
+  },
+  {
+    sample: 'business-hours',
+    set: { 'spec.schedules': [{ name: 'idle', start: '10:00', end: '11:00' }] },
+    says: 'set min, max or both',
+    at: 'spec.schedules[0]',
+  },
+  {
+    sample: 'business-hours',
+    set: { 'spec.schedules': [{ name: 'odd', start: '10:00', end: '11:00', min: 3, max: 2 }] },
+    says: 'min must not be above max',
+    at: 'spec.schedules[0]',
+  },
+  {
+    sample: 'small',
+    set: { 'spec.scaling.policyRef': { name: 'business-hours' } },
+    says: 'mode Auto needs either policy or policyRef, the others need neither',
+    at: 'spec.scaling',
+  },
+  {
+    sample: 'fixed',
+    set: { 'spec.scaling.policyRef': { name: 'business-hours' } },
+    says: 'mode Auto needs either policy or policyRef, the others need neither',
+    at: 'spec.scaling',
+  },
+  {
+    sample: 'small',
+    set: { 'spec.replicas': 3 },
+    says: 'replicas is decided by the controller while scaling.mode is Auto',
+    at: 'spec.replicas',
+  },
+  {
+    sample: 'fixed',
+    set: { 'spec.replicas': undefined },
+    says: 'scaling.mode Fixed needs replicas',
+    at: 'spec',
+  },
+  {
+    sample: 'accelerated',
+    set: { 'spec.drain': { timeoutSeconds: 10 } },
+    says: 'acknowledgeSeconds must not be above timeoutSeconds',
+    at: 'spec.drain',
+  },
+  {
+    sample: 'accelerated',
+    set: { 'spec.template.env': [{ name: 'EMPTY' }] },
+    says: 'set either value or secret',
+    at: 'spec.template.env[0]',
+  },
+  {
+    sample: 'small',
+    set: { 'metadata.name': 'p'.repeat(53) },
+    says: 'the name must not be longer than 52 characters',
+    at: '<nil>',
+  },
+  {
+    sample: 'from-volume',
+    set: { 'spec.files': [{ path: '../model.onnx', sha256: 'a'.repeat(64), bytes: 1 }] },
+    says: 'path must stay inside of the model folder',
+    at: 'spec.files[0].path',
+  },
+  {
+    sample: 'from-volume',
+    set: { 'spec.source.bundled': {} },
+    says: 'set exactly one of bundled, image, persistentVolumeClaim and url',
+    at: 'spec.source',
+  },
+  {
+    sample: 'from-volume',
+    set: { 'spec.files': [] },
+    says: 'files must be named unless they are bundled',
+    at: 'spec.files',
+  },
+  {
+    sample: 'from-volume',
+    set: { 'spec.prefetch': { enabled: true } },
+    says: 'only an image can be prefetched',
+    at: 'spec.prefetch',
+  },
+  {
+    sample: 'from-url',
+    set: { 'spec.files': [{ path: 'model.onnx', sha256: 'b'.repeat(64), bytes: 52428800 }] },
+    says: 'files cannot change: make another Engine',
+    at: 'spec.files',
+    later: true,
+  },
+  {
+    sample: 'three-days',
+    set: { 'spec.ttlSeconds': 25_919 },
+    says: 'lowering ttlSeconds by more than 90 % needs confirmShrink equal to the new value',
+    at: 'spec.ttlSeconds',
+    later: true,
+  },
+  {
+    sample: 'three-days',
+    set: { 'spec.ttlSeconds': 60, 'spec.confirmShrink': 61 },
+    says: 'lowering ttlSeconds by more than 90 % needs confirmShrink equal to the new value',
+    at: 'spec.ttlSeconds',
+    later: true,
+  },
+  {
+    sample: 'three-days-20260501-100000',
+    set: { 'spec.objects': 311 },
+    says: 'a record cannot be changed',
+    at: 'spec',
+    later: true,
+  },
+]

@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
+import { presentDefinitions } from '../../controller/present-definitions.ts'
+import { retentionPolicies } from '../../controller/retention/resource.ts'
+import { KubernetesError } from '../../controller/runtime/connection.ts'
+import type { ResourceType } from '../../controller/runtime/resource.ts'
+import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { BROKEN_SAMPLES } from './broken-samples.ts'
+import { createTestNamespace, type TestNamespace } from './namespace.ts'
+import { installDefinitions, readSamples, type SampleObject } from './samples.ts'
+import { findSharedControlPlane } from './shared-control-plane.ts'
+
+const AUTOSCALERS: ResourceType = {
+  group: 'autoscaling',
+  version: 'v2',
+  plural: 'horizontalpodautoscalers',
+  kind: 'HorizontalPodAutoscaler',
+  namespaced: true,
+}
+
+const controlPlane = await findSharedControlPlane()
+const samples = await readSamples()
+
+describe('the definitions in crds/', () => {
+  it('are those that the controller reads its objects by', async () => {
+    for (const [name, text] of presentDefinitions())
+      expect(await readFile(resolve(import.meta.dirname, '../../crds', name), 'utf8')).toBe(text)
+  })
+
+  it('describe every field', () => {
+    for (const { definition } of CUSTOM_RESOURCES) expect(undescribed(definition)).toEqual([])
+  })
+
+  it('have a sample that breaks each of their rules', () => {
+    const messages = CUSTOM_RESOURCES.flatMap(({ definition }) => messagesOf(definition))
+    expect(new Set(BROKEN_SAMPLES.map(({ says }) => says))).toEqual(new Set(messages))
+  })
+})
+
+describe.skipIf(controlPlane === null)('the API server', () => {
+  let place: TestNamespace
+
+  beforeAll(async () => {
+    if (controlPlane === null) return
+    place = await createTestNamespace(controlPlane)
+    await installDefinitions(place.client)
+  })
+  afterAll(() => place?.[Symbol.asyncDispose]())
+
+  it.for(samples.map((sample) => [`${sample.kind} ${sample.metadata.name}`, sample] as const))(
+    'takes the sample %s, and the controller reads it as it comes back',
+    async ([, sample]) => {
+      const applied = await apply(sample)
+      const resource = CUSTOM_RESOURCES.find(({ type }) => type.kind === sample.kind)
+      if (resource === undefined) return
+      // With all defaults filled in by both.
+      const [ours, theirs] = [resource.read(sample), resource.read(applied)]
+      expect(ours).toMatchObject({ object: { spec: applied.spec } })
+      expect(theirs).toMatchObject({ object: { spec: applied.spec } })
+    },
+  )
+
+  it.for(BROKEN_SAMPLES.map((broken) => [broken.says, broken] as const))(
+    'refuses a sample: %s',
+    async ([, { sample: name, set, says, at, later }]) => {
+      const sample = samples.find(({ metadata }) => metadata.name === name) as SampleObject
+      const named = { ...sample, metadata: { ...sample.metadata, name: `${later ? 'later' : 'broken'}-${name}` } }
+      if (later) await apply(named)
+      const refused = await apply(changed(named, set)).catch((error) => error)
+      expect(refused).toBeInstanceOf(KubernetesError)
+      expect(refused).toMatchObject({ status: 422 })
+      expect(refused.message).toContain(`${at}: Invalid value`)
+      expect(refused.message).toContain(says)
+    },
+  )
+
+  it('lets a time to live shrink when that is confirmed', async () => {
+    const sample = samples.find(({ metadata }) => metadata.name === 'careful') as SampleObject
+    await apply(sample)
+    const shrunk = await apply(changed(sample, { 'spec.ttlSeconds': 60, 'spec.confirmShrink': 60 }))
+    expect(shrunk.spec).toMatchObject({ ttlSeconds: 60, dryRun: true })
+    const read = retentionPolicies.read(shrunk)
+    expect(read).toMatchObject({ object: { spec: { selector: { kinds: ['person', 'result'] } } } })
+  })
+
+  it('lets an autoscaler set the number of workers of an external pool', async () => {
+    const { client, namespace } = place
+    await apply(
+      samples.find(({ metadata, kind }) => metadata.name === 'external' && kind === 'WorkerPool') as SampleObject,
+    )
+    const name = { namespace, name: 'external' }
+    await client.patch(workerPools.type, name, { spec: { replicas: 5 } }, { subresource: 'scale' })
+    expect(await client.get(workerPools.type, name)).toMatchObject({ spec: { replicas: 5 } })
+  })
+
+  function apply(sample: SampleObject): Promise<SampleObject> {
+    const type = [...CUSTOM_RESOURCES.map((resource) => resource.type), AUTOSCALERS].find(
+      ({ kind }) => kind === sample.kind,
+    )
+    if (type === undefined) throw new Error(`There is no kind ${sample.kind}`)
+    const metadata = { ...sample.metadata, namespace: place.namespace }
+    return place.client.apply<SampleObject>(type, { ...sample, metadata })
+  }
+})
+
+function changed(sample: SampleObject, set: Readonly<Record<string, unknown>>): SampleObject {
+  const copy = structuredClone(sample)
+  for (const [path, value] of Object.entries(set)) {
+    const names = path.split('.')
+    const last = names.pop() ?? ''
+    const parent = names.reduce((object, name) => object[name] as Record<string, unknown>, copy as unknown as Tree)
+    if (value === undefined) delete parent[last]
+    else parent[last] = value
+  }
+  return copy
+}
+
+type Tree = Record<string, unknown>
+
+function nodesOf(value: unknown, path = ''): { path: string; node: Tree }[] {
+  if (typeof value !== 'object' || value === null) return []
+  const below = Object.entries(value).flatMap(([name, child]) => nodesOf(child, `${path}.${name}`))
+  return [{ path, node: value as Tree }, ...below]
+}
+
+function messagesOf(definition: unknown): string[] {
+  const rules = nodesOf(definition).flatMap(
+    ({ node }) => (node['x-kubernetes-validations'] ?? []) as { message: string }[],
+  )
+  return rules.map(({ message }) => message)
+}
+
+function undescribed(definition: unknown): string[] {
+  return nodesOf(definition)
+    .filter(({ path }) => path.includes('openAPIV3Schema') && path.endsWith('.properties'))
+    .flatMap(({ path, node }) => Object.entries(node).map(([name, field]) => ({ path: `${path}.${name}`, field })))
+    .filter(({ path, field }) => !path.endsWith('.metadata') && !(field as Tree).description)
+    .map(({ path }) => path)
+}
