@@ -20,8 +20,9 @@ const HOUR_MS = 3_600_000
  */
 export async function keepEventDays(
   { events, outbox, retentionDays }: HousekeepingOptions,
-  now: Date = new Date(),
+  given?: Date,
 ): Promise<number> {
+  const now = given ?? (await events.today())
   await events.makePartitions(now, DAYS_AHEAD)
   const before = new Date(now.getTime() - retentionDays * DAY_MS)
   let dropped = 0

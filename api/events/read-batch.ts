@@ -39,7 +39,7 @@ export function readBatch<Context>(body: unknown, shape: BatchShape<Context>): R
     throw invalid({ path: 'events', message: `must have 1 to ${shape.maxEvents} items` })
   }
   const checked = shape.checkContext(context ?? {})
-  if (!checked.ok) throw invalid(within('context', checked.problems[0]))
+  if (!checked.ok) throw invalid(placed('context', checked.problems[0]))
   const known = pick(checked.value, shape.contextFields)
   refuseUnstorable(known, 'context', 0)
   const read = sent.map((event) => readEvent(event, shape))
@@ -49,7 +49,7 @@ export function readBatch<Context>(body: unknown, shape: BatchShape<Context>): R
     context: known,
     events,
     refused: read.length - events.length,
-    problem: first < 0 ? null : within(`events[${first}]`, read[first] as FieldProblem),
+    problem: first < 0 ? null : placed(`events[${first}]`, read[first] as FieldProblem),
   }
 }
 
@@ -68,11 +68,6 @@ function fieldsOf(body: unknown): { events?: unknown; context?: unknown } {
 function readEvent<Context>(event: unknown, { checkEvent }: BatchShape<Context>): NewEvent | FieldProblem {
   const checked = checkEvent(event)
   if (!checked.ok) return checked.problems[0]
-  try {
-    refuseUnstorable(event, '', 0)
-  } catch (error) {
-    return problemsOf(error)[0]
-  }
   const { event: name, properties = {}, timestamp, $insert_id: insertId } = checked.value
   try {
     refuseUnstorable({ $insert_id: insertId, properties }, '', 0)
@@ -103,7 +98,7 @@ function problemsOf(error: unknown): readonly FieldProblem[] {
   throw error
 }
 
-function within(place: string, { path, message }: FieldProblem): FieldProblem {
+function placed(place: string, { path, message }: FieldProblem): FieldProblem {
   return { path: path === '' || path.startsWith('[') ? `${place}${path}` : `${place}.${path}`, message }
 }
 

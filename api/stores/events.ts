@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { CheckIntegrityConstraintViolationError } from 'slonik'
-import { type Database, rowType, sql } from '../shared/database.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
 import { Type } from '../shared/schema.ts'
 
 /** What all events of a batch have in common. */
@@ -34,17 +34,20 @@ export interface NewEvent {
 export interface EventBatch {
   readonly origin: EventOrigin
   readonly events: readonly NewEvent[]
-  /** Decides the day that the events are kept under. */
+  /** Decides the day that the events are kept under; now, by the database's clock, when it is not given. */
   readonly receivedAt?: Date
 }
 
-const DAY_MS = 86_400_000
 /** Clocks of browsers are wrong by any amount; what cannot be is brought to the nearest time that can. */
-const MOST_AHEAD_MS = DAY_MS
-const MOST_BEHIND_MS = 90 * DAY_MS
+const MOST_HOURS_AHEAD = 24
+const MOST_HOURS_BEHIND = 90 * 24
+/** What the database can read as a time. */
+const EARLIEST_MS = Date.UTC(1970, 0)
+const LATEST_MS = Date.UTC(9999, 0)
 
 const Stored = rowType(Type.Object({ stored: Type.Integer() }))
 const Made = rowType(Type.Object({ made: Type.Integer() }))
+const Today = rowType(Type.Object({ today: Timestamp }))
 const Dropped = rowType(Type.Object({ dropped: Type.Boolean() }))
 
 export type Events = ReturnType<typeof createEvents>
@@ -55,15 +58,19 @@ export function createEvents(database: Database, { forward = false }: { forward?
     database.oneFirst(sql.type(Made)`
       select make_event_partitions(${dayOf(first)}::date, ${dayOf(first)}::date + ${days}::integer) as made`)
 
+  const today = (): Promise<Date> => database.oneFirst(sql.type(Today)`select now() as today`)
+
   return {
+    /** By the database's clock: one host whose own is wrong must not drop what others have stored. */
+    today,
+
     /** Stores those events of a batch that were not stored before. Returns how many. */
     insert: async (batch: EventBatch): Promise<number> => {
-      const receivedAt = batch.receivedAt ?? new Date()
-      const insert = () => database.oneFirst(insertBatch({ ...batch, receivedAt }, forward))
+      const insert = () => database.oneFirst(insertBatch(batch, forward))
       return insert().catch(async (error) => {
         // The day has no partition: whoever makes them ahead has not been at work for days.
         if (!(error instanceof CheckIntegrityConstraintViolationError)) throw error
-        await makePartitions(receivedAt, 0)
+        await makePartitions(batch.receivedAt ?? (await today()), 0)
         return insert()
       })
     },
@@ -85,31 +92,38 @@ export function createEvents(database: Database, { forward = false }: { forward?
   }
 }
 
-function insertBatch({ origin, events, receivedAt }: Required<EventBatch>, forward: boolean) {
+function insertBatch({ origin, events, receivedAt }: EventBatch, forward: boolean) {
   // One of each key, and all batches in the same order: two that share events wait for each other instead of locking up.
-  const byKey = new Map(events.map((event) => [keyOf(origin.accountId, event.insertId), event]))
+  // Of those that have the same key the first one counts.
+  const byKey = new Map(events.toReversed().map((event) => [keyOf(origin.accountId, event.insertId), event]))
   const keys = [...byKey.keys()].sort()
   const sorted = keys.flatMap((key) => byKey.get(key) ?? [])
   const column = (type: string, of: (event: NewEvent) => string | number | null) => sql.array(sorted.map(of), type)
   return sql.type(Stored)`
-    with fresh as (
+    with clock as (
+      select received_at, (received_at at time zone 'UTC')::date as received_on
+      from (select coalesce(${receivedAt?.toISOString() ?? null}, now_ms())) as given (received_at)
+    ), fresh as (
       insert into event_keys (key, received_on)
-      select key, ${dayOf(receivedAt)}::date from unnest(${sql.array(keys, 'uuid')}) as key
+      select key, received_on from clock, unnest(${sql.array(keys, 'uuid')}) as key
       on conflict do nothing returning key
     ), batch as (
-      select key, ${dayOf(receivedAt)}::date, ${origin.accountId}::text, ${origin.shopId}::text, name, insert_id,
+      select key, received_on, ${origin.accountId}::text, ${origin.shopId}::text, name, insert_id,
         ${origin.anonymousId}::text, ${origin.sessionId}::text, ${origin.customerId}::text, ${origin.customerEmail}::text,
         ${origin.customerSigned}::boolean,
         coalesce(product_id, ${origin.productId}), ${origin.variantId}::text, generation_id, properties,
-        ${JSON.stringify(origin.context)}::jsonb, happened_at, ${receivedAt.toISOString()}::timestamptz
-      from fresh join unnest(
+        ${JSON.stringify(origin.context)}::jsonb,
+        greatest(least(happened_at, received_at + make_interval(hours => ${MOST_HOURS_AHEAD})),
+          received_at - make_interval(hours => ${MOST_HOURS_BEHIND})),
+        received_at
+      from clock cross join fresh join unnest(
         ${sql.array(keys, 'uuid')},
         ${column('text', ({ name }) => name)},
         ${column('text', ({ insertId }) => insertId)},
         ${column('text', ({ productId }) => productId)},
         ${column('text', ({ generationId }) => generationId)},
         ${column('jsonb', ({ properties }) => properties)},
-        ${column('timestamptz', ({ happenedAt }) => possibleTime(happenedAt, receivedAt).toISOString())}
+        ${column('timestamptz', ({ happenedAt }) => readableTime(happenedAt).toISOString())}
       ) as sent (key, name, insert_id, product_id, generation_id, properties, happened_at) using (key)
     ), ${forward ? intoOutbox : sql.fragment``}
     stored as (insert into events (${columns}) select * from batch)
@@ -129,10 +143,8 @@ function keyOf(accountId: string, insertId: string): string {
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`
 }
 
-function possibleTime(happenedAt: Date, receivedAt: Date): Date {
-  const received = receivedAt.getTime()
-  const ms = Math.min(Math.max(happenedAt.getTime(), received - MOST_BEHIND_MS), received + MOST_AHEAD_MS)
-  return new Date(ms)
+function readableTime(time: Date): Date {
+  return new Date(Math.min(Math.max(time.getTime(), EARLIEST_MS), LATEST_MS))
 }
 
 function dayOf(time: Date): string {

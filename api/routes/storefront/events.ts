@@ -113,8 +113,8 @@ function createKeeper({ events, metrics }: EventsOptions): Keep {
 
   return async (ctx, { events: good, refused, problem, context }, origin) => {
     const { account, shop } = ctx.state
-    metrics.events.inc({ outcome: 'refused' }, refused)
     if (waiting >= MAX_WAITING) throw new DrapeError('RATE_LIMIT_EXCEEDED', 'Too many events come at once.')
+    metrics.events.inc({ outcome: 'refused' }, refused)
     const place = { accountId: account.id, shopId: shop?.id ?? null, context: { ...context } }
     // What comes too late for its answer is stored all the same.
     if (good.length > 0) await within(ANSWER_MS, store({ origin: { ...place, ...origin }, events: good }))

@@ -78,9 +78,40 @@ describe('events', () => {
   it('count once: within a batch, across batches, and for each account', async () => {
     expect(await insert([event('once'), event('once'), event('other')])).toBe(2)
     expect(await insert([event('once', { name: 'widget:result_view' }), event('third')])).toBe(1)
-    expect(await rowsOf('once')).toHaveLength(1)
+    expect(await rowsOf('once')).toMatchObject([{ name: 'widget:button_click' }])
+    const twice = ['widget:share_clicked', 'widget:result_view'].map((name) => event('the first one', { name }))
+    expect(await insert(twice)).toBe(1)
+    expect(await rowsOf('the first one')).toMatchObject([{ name: 'widget:share_clicked' }])
     const foreign = { ...origin, accountId: 'acc_2' }
     expect(await createEvents(database).insert({ origin: foreign, events: [event('once')], receivedAt: NOON })).toBe(1)
+  })
+
+  it('are received by the clock of the database', async () => {
+    await createEvents(database).insert({ origin, events: [event('now')] })
+    const [{ age, day }] = (await database.any(sql.unsafe`
+      select abs(extract(epoch from clock_timestamp() - received_at))::float as age,
+        received_on = (received_at at time zone 'UTC')::date as day
+      from events where insert_id = 'now'`)) as { age: number; day: boolean }[]
+    expect(day).toBe(true)
+    expect(age).toBeLessThan(60)
+  })
+
+  it('happen when they can have happened', async () => {
+    const times = [
+      '0000-01-01T00:00:00Z',
+      '0001-01-01T00:00:00+23:59',
+      '9999-12-31T23:59:59-23:59',
+      '2026-11-21T11:59:00Z',
+    ]
+    await insert(times.map((time, i) => event(`time-${i}`, { happenedAt: new Date(time) })))
+    const happened = await database.anyFirst(sql.unsafe`
+      select happened_at from events where insert_id like 'time-%' order by insert_id`)
+    expect(happened.map((time) => (time as Date).toISOString())).toEqual([
+      '2026-08-23T12:00:00.000Z',
+      '2026-08-23T12:00:00.000Z',
+      '2026-11-22T12:00:00.000Z',
+      '2026-11-21T11:59:00.000Z',
+    ])
   })
 
   it('count once when a batch is told again on another day, with other times', async () => {
