@@ -1,5 +1,4 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database.ts'
 import { customerShopperId } from '../../../../api/shopper.ts'
@@ -39,44 +38,23 @@ const ORDER = {
 }
 
 const REDACTION = {
-  shop_domain: '{domain}',
+  shop_domain: 'the shop itself',
   customer: { id: 207119551, email: 'jon@example.com' },
   orders_to_redact: [299938],
   data_request: { id: 9999 },
 }
 
-/** The value, or one that nobody would expect in its place. */
-function anything(value: unknown): fc.Arbitrary<unknown> {
-  const inner =
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? fc.record(mapValues(value, anything), { requiredKeys: [] })
-      : fc.constant(value)
-  const odd = [
-    '',
-    '\0',
-    '\ud800',
-    '1e999',
-    '-1',
-    -1,
-    1e300,
-    0.5,
-    null,
-    true,
-    [],
-    {},
-    [null],
-    '9'.repeat(30),
-    'x'.repeat(9999),
-  ]
-  return fc.oneof({ weight: 4, arbitrary: inner }, fc.constantFrom(...odd), fc.jsonValue())
-}
+const ODD = ['', '\0', '\ud800', '1e999', 'x'.repeat(9999), '9'.repeat(30), -1, 1e300, 0.5, null, true, [], {}, [null]]
 
-function mapValues<T>(object: object, map: (value: unknown) => T): Record<string, T> {
-  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]))
-}
-
-function replaceText(value: unknown, text: string, by: string): unknown {
-  return JSON.parse(JSON.stringify(value).replaceAll(text, by))
+/** The payload with each of its parts, however deep, replaced by each odd value. */
+function* oddly(payload: unknown): Generator<unknown> {
+  yield* ODD
+  if (typeof payload !== 'object' || payload === null) return
+  for (const [name, part] of Object.entries(payload)) {
+    for (const odd of oddly(part)) {
+      yield Array.isArray(payload) ? payload.with(Number(name), odd) : { ...payload, [name]: odd }
+    }
+  }
 }
 
 describe('POST /webhooks/shopify', () => {
@@ -190,23 +168,22 @@ describe('POST /webhooks/shopify', () => {
     })
   })
 
-  it('has an answer to whatever a shop is told', async () => {
+  it.each([
+    ['orders/create', ORDER],
+    ['customers/data_request', REDACTION],
+    ['customers/redact', REDACTION],
+    ['shop/redact', REDACTION],
+  ])('has an answer to whatever it is told by %s', async (topic, payload) => {
     const { domain } = await createShop()
-    const payloads = fc.oneof(
-      fc.jsonValue(),
-      fc.record(mapValues(ORDER, anything), { requiredKeys: [] }),
-      fc.record(mapValues(REDACTION, anything), { requiredKeys: [] }),
-    )
-    const topics = fc.constantFrom('orders/create', 'customers/data_request', 'customers/redact', 'shop/redact', 'x')
-    const property = fc.asyncProperty(payloads, topics, fc.string(), async (payload, topic, id) => {
-      const body = JSON.stringify(replaceText(payload, '{domain}', domain))
-      const headers = {
-        ...headersOf(domain, topic, body),
-        'X-Shopify-Webhook-Id': encodeURIComponent(id.toWellFormed()),
-      }
-      expect([200, 400, 401]).toContain((await post(body, headers)).status)
-    })
-    await fc.assert(property, { numRuns: 300, seed: 7 })
+    const tellOddly = async (odd: unknown) => {
+      const told =
+        typeof odd === 'object' && odd !== null && 'shop_domain' in odd ? { ...odd, shop_domain: domain } : odd
+      const { status } = await tell(domain, topic, told as object)
+      expect([200, 400], JSON.stringify(odd).slice(0, 500)).toContain(status)
+    }
+    // Few at once, so that each has its answer in time.
+    const left = [...oddly(payload)]
+    while (left.length > 0) await Promise.all(left.splice(0, 10).map(tellOddly))
   })
 
   describe('of an order', () => {
