@@ -5,6 +5,7 @@ import { type Benchmark, type Result, runBenchmark } from './benchmarks/benchmar
 import { checkCredits } from './benchmarks/check-credits.ts'
 import { sendEvents } from './benchmarks/events.ts'
 import { getGeneration } from './benchmarks/get-generation.ts'
+import { hotAccount } from './benchmarks/hot-account.ts'
 import { leaveProcessor } from './benchmarks/pinning.ts'
 import { postTryOn } from './benchmarks/post-try-on.ts'
 import { statementsPerGeneration } from './benchmarks/statements.ts'
@@ -18,6 +19,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   getGeneration,
   checkCredits,
   sendEvents,
+  hotAccount,
   statementsPerGeneration,
   ...answerTimes,
 ]

@@ -24,7 +24,7 @@ export interface Bench {
   stop(): Promise<void>
 }
 
-const LIMITS = { writesPerMinute: 100_000_000, readsPerMinute: 100_000_000 }
+export const LIMITS = { writesPerMinute: 100_000_000, readsPerMinute: 100_000_000 }
 
 export async function startBench({ root, say }: { root: string; say: (text: string) => void }): Promise<Bench> {
   const undo = new AsyncDisposableStack()

@@ -1,10 +1,13 @@
 import { Pool } from 'undici'
 
+type Headers = Readonly<Record<string, string>>
+
 export interface Load {
   readonly url: string
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly headers: Readonly<Record<string, string>>
+  /** A function makes others for each request, and is called before that of the body. */
+  readonly headers: Headers | (() => Headers)
   /** A function makes another one for each request. */
   readonly body?: string | (() => string)
 }
@@ -14,14 +17,18 @@ export const AT_ONCE = 16
 export const SECONDS = 2
 
 /** Answers a second of a server that always has so many requests in hand. Throws when one of them is refused. */
-export async function measureThroughput({ url, body: sent, ...request }: Load): Promise<number> {
+export async function measureThroughput({ url, headers, body: sent, ...request }: Load): Promise<number> {
   const pool = new Pool(url, { connections: AT_ONCE })
   const started = performance.now()
   const until = started + SECONDS * 1000
   let answers = 0
   const ask = async () => {
     while (performance.now() < until) {
-      const { statusCode, body } = await pool.request({ ...request, body: typeof sent === 'function' ? sent() : sent })
+      const { statusCode, body } = await pool.request({
+        ...request,
+        headers: typeof headers === 'function' ? headers() : headers,
+        body: typeof sent === 'function' ? sent() : sent,
+      })
       const text = await body.text()
       if (statusCode >= 300) throw new Error(`${request.method} ${request.path}: ${statusCode} ${text}`)
       answers++

@@ -8,7 +8,10 @@ const DAY_MS = 86_400_000
 export const EXTERNAL_ID = 'shirt'
 
 /** A photo and a product by which try-ons can be asked for; nothing is stored under their keys. */
-export async function insertSample({ database, accountId }: Bench): Promise<{ imageId: string }> {
+export async function insertSample({
+  database,
+  accountId,
+}: Pick<Bench, 'database' | 'accountId'>): Promise<{ imageId: string }> {
   const imageId = `img_${uuidv7()}`
   await createImages(database).insert({
     id: imageId,
