@@ -13,6 +13,7 @@ import { type Drape, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
 import { pathSignedByShopify, send as sendAsItIs, signedByPlugin } from '../../../support/shop-proxies.ts'
+import { until } from '../../../support/until.ts'
 
 const STOREFRONT = '/storefront/v1/events'
 const TRACKING = '/public/tracking/events'
@@ -440,6 +441,16 @@ describe('events', () => {
       await drape.database.oneFirst(sql.unsafe`select count(*)::int from events where insert_id like 'both-%'`),
     ).toBe(50)
     await replica.end()
+  })
+
+  it('have a place for days to come as soon as an API has started', async () => {
+    const days = await until(async () => {
+      const made = await drape.database.anyFirst(sql.unsafe`
+        select to_regclass(event_partition((now() at time zone 'UTC')::date + ahead))::text
+        from generate_series(0, 4) as ahead`)
+      return made.every((table) => table !== null) && made
+    })
+    expect(days).toHaveLength(5)
   })
 
   it('have their outcomes counted', async () => {
