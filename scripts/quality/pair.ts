@@ -7,7 +7,7 @@ import { type Bitmap, type Mask, maskWhere, type Point } from '../../worker/rast
 export interface PairName {
   readonly person: string
   readonly garment: string
-  readonly part: 'top' | 'lower'
+  readonly part: 'top' | 'lower' | 'both'
   /** The same figure rendered in a garment of this cut. */
   readonly truth?: string
 }
@@ -55,7 +55,8 @@ async function readFigure(path: string): Promise<KnownFigure> {
   const channel = (c: number) => maskWhere(parts, (i) => parts.data[i * parts.channels + c] > 127)
   const [top, lower, rest] = [channel(0), channel(1), channel(2)]
   const person = maskWhere(parts, (i) => top.data[i] + lower.data[i] + rest.data[i] > 0)
-  return { picture, person, parts: { top, lower }, height, joints }
+  const both = maskWhere(parts, (i) => top.data[i] + lower.data[i] > 0)
+  return { picture, person, parts: { top, lower, both }, height, joints }
 }
 
 async function existing(path: string): Promise<string> {

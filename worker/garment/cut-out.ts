@@ -14,6 +14,7 @@ import { enlargeMatte } from './enlarge.ts'
 import type { CutOut } from './garment.ts'
 import { fitGround, type Ground } from './ground.ts'
 import { matte } from './matte.ts'
+import { removeMirroredShadow } from './mirrored-shadow.ts'
 import { compareWithGround, type GroundComparison } from './shadow.ts'
 import { findSilhouette, groundTolerance } from './silhouette.ts'
 
@@ -39,7 +40,8 @@ export function cutOut(picture: Bitmap): CutOut {
   const ground = fitGround(lab)
   requirePlain(ground)
   const comparison = compareWithGround(lab, ground)
-  const silhouette = findSilhouette({ lab, ground, comparison })
+  const grounded = { lab, ground, comparison }
+  const silhouette = removeMirroredShadow(findSilhouette(grounded), grounded)
   requireWhole(silhouette)
   return enlargeMatte(opaque, matte(colours, silhouette, cleanGround(comparison, ground)))
 }

@@ -27,7 +27,9 @@ export function findSilhouette(picture: GroundedPicture): Mask {
   const inStripes = betweenStripes(open(unshadowed(picture), 1))
   const reached = reachableGround(without(sure, inStripes), without(shaded, inStripes))
   const ground = addHoles(picture, { ground: reached, sure: without(sure, inStripes) })
-  return smoothEdge(picture, tidy(invert(addContactShadow(picture, ground, inStripes))))
+  const dimmed = addContactShadow(picture, ground, inStripes)
+  // Once more from there: the dark end of a gap lies further in than one step.
+  return smoothEdge(picture, tidy(invert(addContactShadow(picture, dimmed, inStripes))))
 }
 
 // A garment of the ground's own hue looks like one large shadow: then only what is surely ground counts.

@@ -51,6 +51,9 @@ export function armMask({ distance: far, along, end }: ArmField, radiusAt: (way:
   return mask
 }
 
+/** Long sleeves reach so far over the wrist, in body units. */
+export const CUFF = 0.12
+
 /** The bare arm's radius in px at a way from the shoulder: deltoid, elbow, wrist. */
 export function bareRadiusAt({ elbow, wrist, bareRadius }: ArmField, way: number): number {
   return bareRadius * interpolate([0, 0.45 * elbow, elbow, wrist], [1.12, 1.01, 0.9, 0.64], way)

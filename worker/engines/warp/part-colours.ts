@@ -20,6 +20,8 @@ export interface PartColours {
   readonly lower: ColourModel
   readonly hair: ColourModel
   readonly hasFace: boolean
+  /** True when hair and top have nearly one colour. */
+  readonly hairLikeTop: boolean
   /** The middle of the torso without the forearms in front of it. */
   readonly chest: Mask
   /** Where hair is looked for: above the eyes. */
@@ -39,16 +41,31 @@ export function learnPartColours(lab: Colours, person: Person, body: BodyFrame):
   takeFrom(thighs, arms)
   const crown = crownRegion(lab, person, body)
   const top = learnColours(withoutColours(samples(chest), { colours: skin, likeness: 14, least: 0.35 }), 4)
+  const hair = learnColours(withoutColours(samples(crown), { colours: skin, likeness: 12, least: 0 }), 2)
   return {
     skin,
     top,
     // A top may hang over the thighs.
     lower: learnColours(withoutColours(samples(thighs), { colours: top, likeness: 11, least: 0.3 }), 3),
-    hair: learnColours(withoutColours(samples(crown), { colours: skin, likeness: 12, least: 0 }), 2),
+    hair,
+    hairLikeTop: areAlike(hair, top),
     hasFace,
     chest,
     crown,
   }
+}
+
+const ALIKE = 12
+
+// The main colour of either is one of the other's.
+function areAlike(a: ColourModel, b: ColourModel): boolean {
+  const apart = (p: ColourModel[0], q: ColourModel[0]) =>
+    Math.hypot(p.mean[0] - q.mean[0], p.mean[1] - q.mean[1], p.mean[2] - q.mean[2])
+  const isIn = (model: ColourModel, other: ColourModel) => {
+    const main = model.toSorted((p, q) => q.share - p.share)[0]
+    return main !== undefined && other.some((cluster) => apart(main, cluster) < ALIKE)
+  }
+  return isIn(a, b) && isIn(b, a)
 }
 
 /** Width of the eye region in px, the head's own unit: eye distance or half the ear distance. */

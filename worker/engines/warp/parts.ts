@@ -11,9 +11,13 @@ import {
   createPlane,
   type Mask,
   type Plane,
+  type Point,
   type Size,
 } from '../../raster/plane.ts'
+import { fillCapsules } from '../../raster/polygon.ts'
 import { reduceColoursByFactor } from '../../raster/reduce.ts'
+import { dot, subtract } from '../../raster/vector.ts'
+import { bothSides } from './axes.ts'
 import type { BodyFrame } from './body.ts'
 import { createCosts, samplesOf } from './colour-model.ts'
 import { learnPartColours, medianColour, type PartColours } from './part-colours.ts'
@@ -48,8 +52,9 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
   const factor = body.unit > 130 ? 2 : 1
   const radius = Math.max(2, Math.round((0.025 * body.unit) / factor))
   const refine = createGuidedFilter(greyGuide(rgb, window), { radius, epsilon: 1e-3, factor })
-  const probabilities = estimateProbabilities({ lab, along, across, colours, window, factor })
-  const labels = labelPixels(mapValues(probabilities, refine), { mask: person.mask, window, colours })
+  const raised = raisedArms(picture, body)
+  const probabilities = estimateProbabilities({ lab, along, across, raised, colours, window, factor })
+  const labels = labelPixels(mapValues(probabilities, refine), { mask: person.mask, along, window, colours })
   const skin = maskOf(labels, SKIN)
   return {
     skin,
@@ -77,6 +82,21 @@ function bodyCoordinates(size: Size, body: BodyFrame): { along: Plane; across: P
     }
   }
   return { along, across }
+}
+
+function raisedArms(size: Size, { joints, armRadius, shoulders, down, trunk }: BodyFrame): Mask {
+  const levelOf = (point: Point) => dot(subtract(point, shoulders), down) / trunk
+  const arms = bothSides((side) => {
+    const chain = [joints.shoulder[side], joints.elbow[side], joints.wrist[side], joints.knuckles[side]]
+    if (Math.min(...chain.map(levelOf)) > -0.15) return createMask(size)
+    return fillCapsules(
+      size,
+      chain,
+      chain.map(() => 1.4 * armRadius[side]),
+    )
+  })
+  for (let i = 0; i < arms[0].data.length; i++) arms[0].data[i] |= arms[1].data[i]
+  return arms[0]
 }
 
 interface Window extends Size {
@@ -107,6 +127,8 @@ interface Evidence {
   lab: Colours
   along: Plane
   across: Plane
+  /** Where sleeves may be higher than any collar. */
+  raised: Mask
   colours: PartColours
   window: Window
   factor: number
@@ -120,7 +142,7 @@ interface Probabilities {
 }
 
 // One estimate for every `factor` × `factor` px of the window.
-function estimateProbabilities({ lab, along, across, colours, window, factor }: Evidence): Probabilities {
+function estimateProbabilities({ lab, along, across, raised, colours, window, factor }: Evidence): Probabilities {
   const costs = createCosts([colours.skin, colours.top, colours.lower, colours.hair])
   const { width, data } = factor === 1 ? lab : reduceColoursByFactor(lab, factor)
   const size = { width: Math.ceil(window.width / factor), height: Math.ceil(window.height / factor) }
@@ -137,7 +159,7 @@ function estimateProbabilities({ lab, along, across, colours, window, factor }: 
       costs(colour, cost)
       const f = along.data[i]
       if (f > 0.35 && f < 0.7 && colours.chest.data[i]) cost[0] += BARE_CHEST_COST
-      addCostOfPlace(cost, f, Math.abs(across.data[i]))
+      addCostOfPlace(cost, raised.data[i] ? Math.max(f, 0) : f, Math.abs(across.data[i]))
       const least = Math.min(cost[0], cost[1], cost[2])
       const skin = likelihood(cost[0] - least)
       const top = likelihood(cost[1] - least)
@@ -192,7 +214,7 @@ const HAIR = 4
 // The likeliest part of every pixel of the person.
 function labelPixels(
   { skin, top, hair }: Probabilities,
-  { mask, window, colours }: { mask: Plane; window: Window; colours: PartColours },
+  { mask, along, window, colours }: { mask: Plane; along: Plane; window: Window; colours: PartColours },
 ): Mask {
   const labels = createMask(mask)
   const hairy = createMask(mask)
@@ -208,6 +230,7 @@ function labelPixels(
     }
   }
   labelHair(labels, hairy, colours)
+  if (colours.hairLikeTop) partHairFromTop(labels, along)
   return labels
 }
 
@@ -228,6 +251,16 @@ function labelHair(labels: Mask, hairy: Mask, { crown, chest }: PartColours): vo
     else if (labels.data[i] === SKIN && worn.has(tufts[i])) labels.data[i] = TOP
   }
 }
+
+// Hair over a top of its own colour cannot be told from it: above the shoulders it is hair, below them the top.
+function partHairFromTop(labels: Mask, along: Plane): void {
+  for (let i = 0; i < labels.data.length; i++) {
+    if (labels.data[i] === TOP && along.data[i] < COLLAR) labels.data[i] = HAIR
+    else if (labels.data[i] === HAIR && along.data[i] >= COLLAR) labels.data[i] = TOP
+  }
+}
+
+const COLLAR = -0.13
 
 function maskOf(labels: Mask, part: number): Mask {
   const mask = createMask(labels)

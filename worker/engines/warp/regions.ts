@@ -6,7 +6,7 @@ import { fillPolygon } from '../../raster/polygon.ts'
 import { interpolate } from '../../raster/polyline.ts'
 import { difference, reduceMasked } from '../../raster/reduce.ts'
 import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
-import { type ArmField, armMask, bareRadiusAt, measureArms } from './arm-field.ts'
+import { type ArmField, armMask, bareRadiusAt, CUFF, measureArms } from './arm-field.ts'
 import { bothSides, type Side, type Sides } from './axes.ts'
 import type { BodyFrame } from './body.ts'
 import { FAR } from './bone-field.ts'
@@ -21,7 +21,7 @@ export interface Regions {
   readonly arms: Sides<ArmField>
   /** The face with ears, cut off below the chin. */
   readonly head: Mask
-  /** Bare arms from shoulder to wrist as they would look without sleeves. */
+  /** Bare arms from the shoulder to a little below the wrist as they would look without sleeves. */
   readonly limbs: Mask
   /** What of arms and hands lies in front of the garment's body, from just above the sleeve's end. */
   readonly uncovered: Mask
@@ -55,7 +55,7 @@ export function findRegions(fitting: Fitting): Regions {
   return {
     arms,
     head: findHead(person, body),
-    limbs: eitherArm(arms, bareArm),
+    limbs: eitherArm(arms, (arm) => bareArm(arm, CUFF * body.unit)),
     uncovered: eitherArm(arms, (arm, side) => uncoveredArm(arm, fitting, side)),
     beyondCuffs: eitherArm(arms, (arm, side) => beyondCuff(arm, fitting, side)),
     hands: eitherArm(arms, (arm, side) => handOf(arm, body.armRadius[side])),
@@ -130,8 +130,8 @@ function halfPlaneBeyond({ outer, inner }: SleevePlacement, overlap: number): (x
   return (x, y) => x * normal.x + y * normal.y > level
 }
 
-function bareArm(arm: ArmField): Mask {
-  return armMask(arm, (way) => (way > arm.wrist ? 0 : bareRadiusAt(arm, way)))
+function bareArm(arm: ArmField, overWrist: number): Mask {
+  return armMask(arm, (way) => (way > arm.wrist + overWrist ? 0 : bareRadiusAt(arm, way)))
 }
 
 function handOf(arm: ArmField, radius: number): Mask {

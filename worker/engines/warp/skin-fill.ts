@@ -17,7 +17,7 @@ import { interpolate } from '../../raster/polyline.ts'
 import { reduceByFactor, reduceMasked } from '../../raster/reduce.ts'
 import { medianOf } from '../../raster/statistics.ts'
 import { weightedBlur } from '../../raster/weighted.ts'
-import { type ArmField, armMask } from './arm-field.ts'
+import { type ArmField, armMask, CUFF } from './arm-field.ts'
 import type { FittingRegions } from './regions.ts'
 
 /**
@@ -88,7 +88,7 @@ function middleTones(lab: Colours, clean: Mask, { region, least }: { region: Mas
 
 function limbShare({ body, parts, regions }: FittingRegions, side: 0 | 1, factor: number): Plane {
   const arm = regions.arms[side]
-  const near = armMask(arm, (way) => (way > arm.wrist ? 0 : 1.3 * arm.bareRadius))
+  const near = armMask(arm, (way) => (way > arm.wrist + CUFF * body.unit ? 0 : 1.3 * arm.bareRadius))
   const limb = subset(near, (i) => parts.along.data[i] > -0.08)
   return gaussianBlur(reduceByFactor(limb, factor), (0.04 * body.unit) / factor)
 }

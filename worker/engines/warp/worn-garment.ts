@@ -1,9 +1,10 @@
 import { fillHoles, keepComponents } from '../../raster/components.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
 import { close, dilate, erode, open } from '../../raster/morphology.ts'
-import { type Mask, maskWhere, subset, threshold } from '../../raster/plane.ts'
+import { type Colours, createMask, type Mask, maskWhere, subset, threshold } from '../../raster/plane.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../raster/reduce.ts'
-import { armMask } from './arm-field.ts'
+import { medianOf } from '../../raster/statistics.ts'
+import { armMask, CUFF } from './arm-field.ts'
 import { bothSides, type Side } from './axes.ts'
 import type { FittingRegions } from './regions.ts'
 
@@ -83,8 +84,8 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
   const { skin, top } = parts
   const arm = regions.arms[side]
   const radius = body.armRadius[side]
-  const end = Math.min(arm.wrist, arm.sleeveEnd + 0.1 * body.unit)
-  const near = armMask(arm, (way) => (way > end ? 0 : radius * (way < arm.elbow ? 1.15 : 1)))
+  const end = Math.min(arm.wrist + CUFF * body.unit, arm.sleeveEnd + 0.16 * body.unit)
+  const near = armMask(arm, (way) => (way > end ? 0 : radius * (way < arm.elbow || way > arm.wrist ? 1.15 : 1)))
   const clothed = subset(near, (i) => person.mask.data[i] > 0.5 && !regions.hair.data[i] && !regions.head.data[i])
   let cloth = 0
   let all = 0
@@ -92,8 +93,40 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
     all += clothed.data[i]
     cloth += clothed.data[i] & top.data[i]
   }
-  const sleeved = cloth > 0.3 * all
-  return subset(clothed, (i) => sleeved && !skin.data[i])
+  if (cloth <= 0.3 * all) return createMask(top)
+  const cuff = shadedCuff({ person, body, parts, regions }, side)
+  return maskWhere(top, (i) => cuff.data[i] === 1 || (clothed.data[i] === 1 && !skin.data[i]))
+}
+
+// The inside of a wide cuff lies in its own shade and passes for the lower garment or for skin: its hue tells.
+function shadedCuff(
+  { person, body, parts, regions }: Pick<FittingRegions, 'person' | 'body' | 'parts' | 'regions'>,
+  side: Side,
+): Mask {
+  const { lab, top, lower, skin } = parts
+  const arm = regions.arms[side]
+  if (arm.sleeveEnd < 0.8 * arm.wrist) return createMask(top)
+  const around = armMask(arm, (way) => (Math.abs(way - arm.wrist) < 0.2 * body.unit ? 1.8 * body.armRadius[side] : 0))
+  const [cloth, others] = [medianColourOf(lab, top), [lower, skin].map((part) => medianColourOf(lab, part))]
+  return subset(around, (i) => {
+    if (person.mask.data[i] <= 0.3 || regions.hair.data[i] || top.data[i]) return false
+    const own = tintApart(lab.data, i * 3, cloth)
+    return (
+      lab.data[i * 3] < 0.85 * cloth[0] && own < 9 && others.every((other) => own < tintApart(lab.data, i * 3, other))
+    )
+  })
+}
+
+type Lab = readonly [number, number, number]
+
+function medianColourOf(lab: Colours, part: Mask): Lab {
+  return [medianOf(lab, part, 0), medianOf(lab, part, 1), medianOf(lab, part, 2)]
+}
+
+// Distance in a, b to a colour that is dimmed to the pixel's lightness.
+function tintApart(data: Float32Array, k: number, [l, a, b]: Lab): number {
+  const dimmed = data[k] / Math.max(1, l)
+  return Math.hypot(data[k + 1] - dimmed * a, data[k + 2] - dimmed * b)
 }
 
 // Where the mask is not sure, things behind the person were taken for cloth: they look neither like it nor like a shadow of it.
@@ -135,11 +168,13 @@ function allowedPart(
   const { hair } = regions
   const touching = dilate(mask, 1)
   const shoulders = dilate(regions.shoulders, 0.1 * body.unit)
+  const [left, right] = bothSides((side) => armMask(regions.arms[side], () => 1.4 * body.armRadius[side]))
+  const raised = maskWhere(mask, (i) => left.data[i] + right.data[i] > 0)
   return subset(grown, (i) => {
     if (hair.data[i] || regions.head.data[i]) return false
     if (lower.data[i] && !mask.data[i]) return false
     if (skin.data[i] && !prints.data[i] && !touching.data[i]) return false
-    if (along.data[i] > -0.14 || shoulders.data[i]) return true
+    if (along.data[i] > -0.14 || shoulders.data[i] || raised.data[i]) return true
     return mask.data[i] === 1 && Math.abs(across.data[i]) < 0.35 && along.data[i] > -0.5
   })
 }

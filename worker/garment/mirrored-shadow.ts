@@ -1,0 +1,54 @@
+import { connectedComponents } from '../raster/components.ts'
+import { dilate, invert, open } from '../raster/morphology.ts'
+import { countSet, type Mask, subset } from '../raster/plane.ts'
+import type { GroundedPicture } from './silhouette.ts'
+import { findSymmetry } from './symmetry.ts'
+
+const LEAST_SYMMETRY = 0.85
+// Sleeves are wider than this share of the long side; the dark end of a gap is not.
+const WIDEST = 0.04
+const MOST_REMOVED = 0.02
+// Smaller pieces are the edge's own uncertainty.
+const LEAST_AREA = 0.0003
+
+/**
+ * The silhouette without thin pieces that look like ground in shade and have nothing of the garment opposite to them: light from one
+ * side fills the gap under the other side's sleeve with a shadow as dark as cloth.
+ */
+export function removeMirroredShadow(garment: Mask, { ground, comparison }: GroundedPicture): Mask {
+  const { score, angle, centre } = findSymmetry(garment)
+  if (score < LEAST_SYMMETRY) return garment
+  const { width, height } = garment
+  const longSide = Math.max(width, height)
+  const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)]
+  const around = dilate(garment, 0.0025 * longSide)
+  const tintLimit = Math.max(6, 6 * ground.deviation)
+  const alone = subset(garment, (i) => {
+    const light = comparison.light.data[i]
+    if (light < 0.2 || light > 1.03 || comparison.tint.data[i] > tintLimit) return false
+    const [x, y] = [i % width, Math.floor(i / width)]
+    const away = (x - centre.x) * cos - (y - centre.y) * sin
+    const column = Math.round(x - 2 * away * cos)
+    const row = Math.round(y + 2 * away * sin)
+    if (column < 0 || row < 0 || column >= width || row >= height) return true
+    return around.data[row * width + column] === 0
+  })
+  const broad = open(alone, (WIDEST / 2) * longSide)
+  const thin = subset(alone, (i) => broad.data[i] === 0)
+  const slivers = open(thin, 1)
+  const removed = touching(slivers, dilate(invert(garment), 2), LEAST_AREA * width * height)
+  if (countSet(removed) > MOST_REMOVED * countSet(garment)) return garment
+  const rest = subset(garment, (i) => removed.data[i] === 0)
+  // What is left along the gap's sides is frayed.
+  const frayed = dilate(removed, 0.02 * longSide)
+  const smooth = open(rest, 0.006 * longSide)
+  return subset(rest, (i) => frayed.data[i] === 0 || smooth.data[i] === 1)
+}
+
+function touching(mask: Mask, other: Mask, area: number): Mask {
+  const { labels, components } = connectedComponents(mask)
+  const touches = new Uint8Array(components.length + 1)
+  for (let i = 0; i < mask.data.length; i++) if (other.data[i]) touches[labels[i]] = 1
+  for (const component of components) if (component.area < area) touches[component.label] = 0
+  return subset(mask, (i) => touches[labels[i]] === 1)
+}
