@@ -63,7 +63,8 @@ export function createRepeatedAnswers({
 
 function repeat({ headers, body }: Kept, request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(200, [...headers, 'X-Request-Id', requestIdOf(request.headers['x-request-id'])])
-  response.end(body)
+  // It is ASCII, and goes out faster when nobody has to look for other characters.
+  response.end(body, 'latin1')
 }
 
 /** Those of the answer, but for what names a single request. */
