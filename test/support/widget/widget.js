@@ -110,9 +110,9 @@ function follow(jobId) {
       events.close()
       resolve(seen)
     }
+    // After a line that broke a browser asks again by itself; after a refusal it does not.
     events.onerror = () => {
-      events.close()
-      reject(new Error('the events ended'))
+      if (events.readyState === EventSource.CLOSED) reject(new Error('the events were refused'))
     }
   })
 }
