@@ -10,7 +10,7 @@ const VIEW_SIDE = 1024
 /** Finds the person in an uploaded photo: the 4:5 crop around them, what speaks against the photo, and a view of the crop. */
 export async function preparePhoto({ photo }: PrepareRequest, { models }: { models: Models }): Promise<PreparedPhoto> {
   const frame = await decodeImage(photo)
-  const person = await findPerson(frame, models)
+  const person = await findPerson(frame, models, { count: true })
   const crop = person ? cropAroundPerson(person.box, frame, person.landmarks.nose) : cropWithoutPerson(frame)
   const view = await resizeBitmap(cropBitmap(frame, crop), { longest: VIEW_SIDE })
   return {

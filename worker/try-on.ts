@@ -12,6 +12,7 @@ import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
 import { cropAroundPerson, cropWithoutPerson } from './person/crop.ts'
 import { findPerson } from './person/find-person.ts'
 import type { Person } from './person/person.ts'
+import { warnAboutPhoto } from './person/photo-gate.ts'
 import { personWithin } from './person/within.ts'
 
 export interface TryOnContext extends EngineContext {
@@ -29,15 +30,17 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
     throw new DrapeError('GENERATION_FAILED', `This worker has no engine ${request.engine}.`, { retryable: true })
   const clock = createClock()
   const [frame, garment] = await Promise.all([decodeImage(request.photo), decodeImage(request.garment)])
-  const { crop, found } = await cropOf(frame, request.crop, context.models)
+  const { crop, found: first } = await cropOf(frame, request.crop, context.models)
   const photo = crop ? cropBitmap(frame, crop) : frame
+  const found = first ?? (engine.manifest.accepts.needsPerson ? await findPerson(photo, context.models) : null)
+  const seen = engine.manifest.accepts.needsPerson ? warnAboutPhoto(photo, found) : []
   clock.lap('decode')
   context.signal.throwIfAborted()
 
   const category = categoryFromWords(request.product)
   const { options } = request
   const result = await engine.run(
-    { person: photo, found, garment, garmentHash: request.garmentHash, category, options },
+    { person: photo, found: found ?? undefined, garment, garmentHash: request.garmentHash, category, options },
     { signal: context.signal, onProgress: (share) => context.onProgress(0.1 + 0.8 * share) },
   )
   clock.lap('engine')
@@ -54,7 +57,7 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   return {
     image,
     format: options.format,
-    warnings: [...result.warnings, ...marked.warnings],
+    warnings: [...seen, ...result.warnings, ...marked.warnings],
     timings: { ...clock.laps, ...result.timings },
     category: category ?? result.category ?? null,
     engine: { name, version, kind, license: license.spdx },

@@ -20,12 +20,13 @@ const FACE_SEEN = 0.7
 
 /**
  * The main person of the picture: the largest and most central one, or null when there is nobody. Small people are looked for in
- * parts of the picture when the whole shows nobody for sure, unless only somebody who fills it matters (`small: false`).
+ * parts of the picture when the whole shows nobody for sure, unless only somebody who fills it matters (`small: false`). With
+ * `count` bystanders are looked for and counted, too; without it `people` only says how many the detector saw at once.
  */
 export async function findPerson(
   picture: Bitmap,
   models: Models,
-  { small = true }: { small?: boolean } = {},
+  { small = true, count = false }: { small?: boolean; count?: boolean } = {},
 ): Promise<Person | null> {
   const pyramid = createPyramid(picture)
   const seen = await detectIn([regionOfPicture(pyramid)], POSSIBLE, { pyramid, models })
@@ -34,7 +35,9 @@ export async function findPerson(
     (await confirmFirst(sure, isPresent, { pyramid, models })) ??
     (small ? await searchTiles({ pyramid, models }) : null) ??
     (await confirmFirst(seen, isCertain, { pyramid, models }))
-  return person === null ? null : { ...person, people: Math.max(1, sure.length) }
+  if (person === null) return null
+  const people = count ? await countPeople(person, seen, { pyramid, models }) : sure.length
+  return { ...person, people: Math.max(1, people) }
 }
 
 interface Search {
@@ -48,6 +51,30 @@ async function searchTiles(search: Search): Promise<Omit<Person, 'people'> | nul
     if (person !== null) return person
   }
   return null
+}
+
+// A face at least so large as the main person's, as a share, is a second person and not a passer-by or a picture on the wall.
+const LEAST_BYSTANDER = 0.3
+const MOST_CONFIRMED = 3
+
+// In the whole picture and in its first set of parts, where people beside a larger one are found; each looked at a second time.
+async function countPeople(main: Omit<Person, 'people'>, seen: readonly Detection[], search: Search): Promise<number> {
+  const [tiles = []] = tilesOfPicture(search.pyramid.size)
+  const all = withoutRepeats([...seen, ...(await detectIn(tiles, SURE_IN_TILE, search))])
+  const { nose, leftEar, rightEar } = main.landmarks
+  const near = (face: Detection['face']) =>
+    Math.hypot((face[0].x + face[1].x) / 2 - nose.x, (face[0].y + face[1].y) / 2 - nose.y)
+  const side = ({ face }: Detection) => Math.abs(face[1].x - face[0].x)
+  const own = all.toSorted((a, b) => near(a.face) - near(b.face))[0]
+  const ears = Math.hypot(leftEar.x - rightEar.x, leftEar.y - rightEar.y)
+  const least = LEAST_BYSTANDER * Math.max(ears, own ? side(own) : 0)
+  const others = all.filter((other) => other !== own && near(other.face) > ears && side(other) > least)
+  let people = 1
+  for (const other of others.slice(0, MOST_CONFIRMED)) {
+    const body = await locateBody(search.pyramid, other.region, search.models.session('pose_landmark_heavy'))
+    if (body.presence >= CERTAIN && body.landmarks.nose.visibility >= FACE_SEEN) people++
+  }
+  return people
 }
 
 // The people in all these squares, the most prominent first.

@@ -4,7 +4,7 @@ import { createPyramid } from '../raster/pyramid.ts'
 import { resizeAreaPlane } from '../raster/sample.ts'
 import type { Box, Person } from './person.ts'
 
-export const PHOTO_WARNINGS = ['no_person', 'several_people', 'too_small', 'blurred', 'truncated'] as const
+export const PHOTO_WARNINGS = ['no_person', 'several_people', 'too_small', 'blurred', 'truncated', 'too_dark'] as const
 export type PhotoWarning = (typeof PHOTO_WARNINGS)[number]
 
 const LEAST_HEIGHT = 256
@@ -22,8 +22,23 @@ export function warnAboutPhoto(picture: Bitmap, person: Person | null): PhotoWar
   if (person.box.height < LEAST_HEIGHT) warnings.push('too_small')
   if (measureBlur(picture, person.box) > MOST_BLUR) warnings.push('blurred')
   if (isTruncated(person, picture)) warnings.push('truncated')
-
+  if (isDark(picture, person.box)) warnings.push('too_dark')
   return warnings
+}
+
+// Dark clothes before a dark wall still have a lit face: it is dark where even the brightest parts are.
+const DARKEST_HIGHLIGHT = 80
+
+function isDark(picture: Bitmap, box: Box): boolean {
+  const { data } = brightnessOf(picture, box)
+  const counts = new Uint32Array(256)
+  for (let i = 0; i < data.length; i++) counts[Math.min(255, Math.max(0, Math.round(data[i])))]++
+  let rest = 0.05 * data.length
+  for (let value = 255; value > 0; value--) {
+    rest -= counts[value]
+    if (rest <= 0) return value < DARKEST_HIGHLIGHT
+  }
+  return true
 }
 
 /**

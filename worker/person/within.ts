@@ -1,4 +1,5 @@
-import type { Plane } from '../raster/plane.ts'
+import type { Plane, Size } from '../raster/plane.ts'
+import { resizeAreaPlane } from '../raster/sample.ts'
 import { boundsOf } from './bounds.ts'
 import type { Box, Landmark, LandmarkName, Person } from './person.ts'
 
@@ -21,4 +22,21 @@ function cut({ width, data }: Plane, part: Box): Plane {
     out.set(data.subarray(from, from + part.width), y * part.width)
   }
   return { width: part.width, height: part.height, data: out }
+}
+
+/** The same person in the same picture at another size. */
+export function personAtSize(person: Person, size: Size): Person {
+  const { mask, box } = person
+  const x = size.width / mask.width
+  const y = size.height / mask.height
+  const scaled = Object.entries(person.landmarks).map(([name, landmark]) => [
+    name,
+    { ...landmark, x: (landmark.x + 0.5) * x - 0.5, y: (landmark.y + 0.5) * y - 0.5, z: landmark.z * x },
+  ])
+  return {
+    ...person,
+    landmarks: Object.fromEntries(scaled) as Record<LandmarkName, Landmark>,
+    mask: resizeAreaPlane(mask, size),
+    box: { x: box.x * x, y: box.y * y, width: box.width * x, height: box.height * y },
+  }
 }

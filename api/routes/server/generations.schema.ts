@@ -42,7 +42,10 @@ export const Generation = Type.Object({
     Type.Record(Type.String(), Type.Number(), { description: 'When COMPLETED: ms that each stage took.' }),
   ),
   warnings: Type.Optional(
-    Type.Array(Type.String(), { description: 'When COMPLETED: what the picture lacks of what was asked.' }),
+    Type.Array(Type.String(), {
+      description:
+        'When COMPLETED: what the picture lacks of what was asked (upper case), and what spoke against the photo (lower case).',
+    }),
   ),
   errorMessage: Type.Optional(Type.String({ description: 'When FAILED: what happened, for people.' })),
   errorCode: Type.Optional(

@@ -27,9 +27,12 @@ export const Upload = Type.Object({
   crop: Type.Optional(Nullable(RectangleSchema)),
   personDetected: Type.Optional(Type.Boolean()),
   warnings: Type.Optional(
-    Type.Array(Type.String({ examples: ['no_person', 'several_people', 'too_small', 'blurred', 'truncated'] }), {
-      description: 'Why a try-on of this photo may not go well.',
-    }),
+    Type.Array(
+      Type.String({ examples: ['no_person', 'several_people', 'too_small', 'blurred', 'truncated', 'too_dark'] }),
+      {
+        description: 'Why a try-on of this photo may not go well.',
+      },
+    ),
   ),
 })
 export type Upload = Static<typeof Upload>

@@ -158,6 +158,27 @@ describe.each(PORTRAITS)('the portrait %s', (name, face, { hair, ground }) => {
   })
 })
 
+describe('people beside the main person', () => {
+  const crowd = async (...people: [name: (typeof FIGURES)[number], height: number, x: number][]) => {
+    const picture = plainPicture({ width: 1200, height: 900 })
+    for (const [name, height, x] of people) paste(picture, await readFigure(name), { height, x, y: 880 - height })
+    return found(await findPerson(picture, models, { count: true }))
+  }
+
+  it('are counted at the same size and at half of it', async () => {
+    expect((await crowd(['apose-full', 800, 100], ['walk-full', 760, 750])).people).toBe(2)
+    expect((await crowd(['apose-full', 800, 100], ['walk-full', 420, 800])).people).toBe(2)
+  })
+
+  it('are none where one person stands alone', async () => {
+    expect((await crowd(['walk-full', 700, 500])).people).toBe(1)
+    for (const name of FIGURES) {
+      const { picture } = await readFigure(name)
+      expect(found(await findPerson(picture, models, { count: true })).people).toBe(1)
+    }
+  })
+})
+
 describe('nobody', () => {
   it.each(['tshirt_navy', 'tshirt_mustard', 'longsleeve_grey', 'trousers_black'])(
     'is seen in the product photo %s',

@@ -40,6 +40,14 @@ describe('the warnings about a photo', () => {
     }
   })
 
+  it('say when even the brightest parts are dark', async () => {
+    const { picture } = await readFigure('apose-full')
+    const person = await personIn(picture)
+    const dimmed = { ...picture, data: picture.data.map((value) => value * 0.25) }
+    expect(warnAboutPhoto(dimmed, person)).toContain('too_dark')
+    expect(warnAboutPhoto({ ...picture, data: picture.data.map((value) => value * 0.6) }, person)).toEqual([])
+  })
+
   it('are only that there is no person when there is none', async () => {
     const { picture } = await readFigure('apose-full')
     expect(warnAboutPhoto(picture, null)).toEqual(['no_person'])

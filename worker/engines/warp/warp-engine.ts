@@ -6,6 +6,7 @@ import { type PreparedGarment, prepareGarment } from '../../garment/prepare-garm
 import type { Models } from '../../inference/models.ts'
 import { findPerson } from '../../person/find-person.ts'
 import type { Person } from '../../person/person.ts'
+import { personAtSize } from '../../person/within.ts'
 import type { Bitmap } from '../../raster/plane.ts'
 import type { Engine, EngineContext, EngineInput, EngineManifest, EngineResult } from '../engine.ts'
 import { dressUpper } from './dress-upper.ts'
@@ -67,10 +68,10 @@ async function limitSide(photo: Bitmap): Promise<Bitmap> {
   return copyRgb(await resizeBitmap(photo, { longest: DRAWN_SIDE }))
 }
 
-/** Whom the caller has found already, as long as the photo was not made smaller since. */
+/** Whom the caller has found already, at the frame's size. */
 async function personOf({ person, found }: EngineInput, frame: Bitmap, { models }: Resources): Promise<Person | null> {
-  if (found && frame.width === person.width) return found
-  return findPerson(frame, models)
+  if (!found) return findPerson(frame, models)
+  return frame.width === person.width ? found : personAtSize(found, frame)
 }
 
 async function garmentOf(
