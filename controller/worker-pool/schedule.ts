@@ -1,0 +1,71 @@
+import type { ScalingRules } from '../scaling-policy/resource.ts'
+
+type Schedule = ScalingRules['schedules'][number]
+
+/** What holds at a moment: the bounds, and which rule set each. */
+export interface Bounds {
+  readonly min: number
+  readonly max: number
+  readonly minSetBy: string
+  readonly maxSetBy: string
+}
+
+/**
+ * The bounds of this moment: those of the schedules that hold, otherwise those of the policy. Of several that hold the highest
+ * min and the lowest max count, and max before min. Throws a RangeError on a time zone that nobody knows.
+ */
+export function boundsAt({ bounds, schedules }: Pick<ScalingRules, 'bounds' | 'schedules'>, now: Date): Bounds {
+  const holding = schedules.filter((schedule) => holds(schedule, now))
+  const mins = holding.flatMap(({ name, min }) => (min === undefined ? [] : [{ name, value: min }]))
+  const maxes = holding.flatMap(({ name, max }) => (max === undefined ? [] : [{ name, value: max }]))
+  const highest = mins.sort((a, b) => b.value - a.value)[0]
+  const lowest = maxes.sort((a, b) => a.value - b.value)[0]
+  const max = lowest?.value ?? bounds.max
+  return {
+    min: Math.min(highest?.value ?? bounds.min, max),
+    max,
+    minSetBy: highest ? `schedule ${highest.name}` : 'bounds.min',
+    maxSetBy: lowest ? `schedule ${lowest.name}` : 'bounds.max',
+  }
+}
+
+/** Whether a schedule holds: on a day of its own, or after midnight still on the one before. */
+export function holds({ timeZone, days, start, end }: Schedule, now: Date): boolean {
+  const { day, yesterday, clock } = localTime(timeZone, now)
+  const listed = (name: string) => days.some((each) => each === name)
+  if (start < end) return listed(day) && clock >= start && clock < end
+  return (listed(day) && clock >= start) || (listed(yesterday) && clock < end)
+}
+
+/** Whether the zone is one that can be reckoned with. */
+export function isTimeZone(timeZone: string): boolean {
+  try {
+    formatterOf(timeZone)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const WEEK = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+
+function localTime(timeZone: string, now: Date): { day: string; yesterday: string; clock: string } {
+  const parts = new Map(
+    formatterOf(timeZone)
+      .formatToParts(now)
+      .map(({ type, value }) => [type, value]),
+  )
+  const day = parts.get('weekday') ?? ''
+  const yesterday = WEEK[(WEEK.indexOf(day) + 6) % 7]
+  return { day, yesterday, clock: `${parts.get('hour')}:${parts.get('minute')}` }
+}
+
+function formatterOf(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
+}

@@ -1,0 +1,256 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ScalingRules } from '../../../controller/scaling-policy/resource.ts'
+import {
+  type DecideInput,
+  type Demand,
+  decide,
+  emptyMemory,
+  replicasFor,
+} from '../../../controller/worker-pool/decide.ts'
+import { anyDemand, anyRules, scalingRules } from './scaling-rules.ts'
+
+const START = new Date('2026-05-04T12:00:00Z')
+const NOTHING: Demand = { waiting: 0, inFlight: 0, oldestWaitSeconds: 0, secondsPerJob: 2 }
+
+describe('a decision', () => {
+  it('follows the backlog for each slot', () => {
+    const rules = scalingRules({ bounds: { max: 20 }, target: { backlogPerSlot: 2 } })
+    expect(replicasFor({ ...NOTHING, waiting: 7, inFlight: 1 }, { rules, slotsPerReplica: 2 })).toBe(2)
+    expect(replicasFor({ ...NOTHING, waiting: 9 }, { rules, slotsPerReplica: 2 })).toBe(3)
+  })
+
+  it('follows the time in which all has to be done', () => {
+    const rules = scalingRules({ bounds: { max: 20 }, target: { drainWithinSeconds: 30 } })
+    expect(replicasFor({ ...NOTHING, waiting: 60 }, { rules, slotsPerReplica: 1 })).toBe(4)
+  })
+
+  it('follows the longest wait, and hurries the longer the oldest has waited', () => {
+    const rules = scalingRules({ bounds: { max: 20 }, target: { oldestWaitSeconds: 20 } })
+    const demand = { ...NOTHING, waiting: 20, inFlight: 2 }
+    expect(replicasFor(demand, { rules, slotsPerReplica: 1 })).toBe(4)
+    expect(replicasFor({ ...demand, oldestWaitSeconds: 15 }, { rules, slotsPerReplica: 1 })).toBe(10)
+  })
+
+  it('keeps idle workers above the demand while there is one', () => {
+    const rules = scalingRules({ bounds: { max: 20, idleBuffer: 2 }, target: { backlogPerSlot: 1 } })
+    expect(replicasFor({ ...NOTHING, waiting: 3 }, { rules, slotsPerReplica: 1 })).toBe(5)
+    expect(replicasFor(NOTHING, { rules, slotsPerReplica: 1 })).toBe(0)
+  })
+
+  it('starts the first worker at once', () => {
+    const rules = scalingRules({ bounds: { max: 5 }, target: { backlogPerSlot: 4 } })
+    const run = simulate(rules, 0)
+    expect(run.look({ ...NOTHING, waiting: 1 })).toMatchObject({ from: 0, to: 1, direction: 'Up' })
+  })
+
+  it('says which bound holds it', () => {
+    const rules = scalingRules({ bounds: { min: 1, max: 3 }, target: { backlogPerSlot: 1 } })
+    const run = simulate(rules, 0)
+    expect(run.look({ ...NOTHING, waiting: 9 })).toMatchObject({ to: 3, limitedBy: ['bounds.max'] })
+    expect(run.look({ ...NOTHING, waiting: 9 })).toMatchObject({ to: 3, direction: 'None', limitedBy: ['bounds.max'] })
+  })
+
+  it('waits with scaling down until the demand has been low for the whole window, then goes in steps', () => {
+    const rules = scalingRules({
+      bounds: { min: 1, max: 10 },
+      target: { backlogPerSlot: 1 },
+      scaleDown: { stabilizationSeconds: 120, maxReplicas: 2, periodSeconds: 60 },
+    })
+    const run = simulate(rules, 0)
+    run.look({ ...NOTHING, waiting: 6 })
+    expect(run.wait(60).look(NOTHING)).toMatchObject({
+      to: 6,
+      limitedBy: ['bounds.min', 'scaleDown.stabilizationSeconds'],
+    })
+    expect(run.wait(61).look(NOTHING)).toMatchObject({ from: 6, to: 4, direction: 'Down' })
+    expect(run.wait(30).look(NOTHING)).toMatchObject({ to: 4, limitedBy: ['bounds.min', 'scaleDown.maxReplicas'] })
+    expect(run.wait(30).look(NOTHING)).toMatchObject({ from: 4, to: 2 })
+    expect(run.wait(60).look(NOTHING)).toMatchObject({ from: 2, to: 1 })
+  })
+
+  it('goes to zero only when nothing waited or ran for the idle time', () => {
+    const rules = scalingRules({
+      bounds: { max: 4 },
+      target: { backlogPerSlot: 1 },
+      scaleDown: { stabilizationSeconds: 0 },
+      zero: { idleSeconds: 100 },
+    })
+    const run = simulate(rules, 3)
+    expect(run.look(NOTHING)).toMatchObject({ to: 1, limitedBy: ['zero.idleSeconds'] })
+    expect(run.wait(90).look({ ...NOTHING, inFlight: 1 })).toMatchObject({ to: 1 })
+    expect(run.wait(10).look(NOTHING)).toMatchObject({ to: 1, limitedBy: ['zero.idleSeconds'] })
+    expect(run.wait(99).look(NOTHING)).toMatchObject({ to: 1 })
+    expect(run.wait(1).look(NOTHING)).toMatchObject({ from: 1, to: 0, direction: 'Down' })
+  })
+
+  it('adds no more workers in a period than it may', () => {
+    const rules = scalingRules({
+      bounds: { max: 50 },
+      target: { backlogPerSlot: 1 },
+      scaleUp: { maxReplicas: 10, periodSeconds: 60 },
+    })
+    const run = simulate(rules, 0)
+    expect(run.look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 10, limitedBy: ['scaleUp.maxReplicas'] })
+    expect(run.wait(30).look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 10 })
+    expect(run.wait(30).look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 20 })
+    expect(run.wait(60).look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 25, limitedBy: [] })
+  })
+
+  it('waits with scaling up for a demand that lasts, but never with the lower bound', () => {
+    const rules = scalingRules({
+      bounds: { min: 2, max: 50 },
+      target: { backlogPerSlot: 1 },
+      scaleUp: { stabilizationSeconds: 30 },
+    })
+    const run = simulate(rules, 0)
+    expect(run.look({ ...NOTHING, waiting: 9 })).toMatchObject({ to: 2, limitedBy: ['scaleUp.stabilizationSeconds'] })
+    run.wait(20).look({ ...NOTHING, waiting: 5 })
+    expect(run.wait(20).look({ ...NOTHING, waiting: 9 })).toMatchObject({ to: 5 })
+  })
+
+  it('spends no more than the hard cap, and with a soft one no more than the lower bound needs', () => {
+    const rules = (mode: string) =>
+      scalingRules({ bounds: { min: 4, max: 50 }, target: { backlogPerSlot: 1 }, cost: { hourlyCap: 3, mode } })
+    const busy = { ...NOTHING, waiting: 20 }
+    const hard = simulate(rules('Hard'), 0, { hourlyCost: 1 }).look(busy)
+    expect(hard).toMatchObject({ to: 3, limitedBy: ['cost.hourlyCap'] })
+    const soft = simulate(rules('Soft'), 0, { hourlyCost: 1 }).look(busy)
+    expect(soft).toMatchObject({ to: 4, limitedBy: ['cost.hourlyCap'] })
+  })
+
+  it('holds while the demand cannot be read, and falls back when that lasts', () => {
+    const rules = (fallback: unknown) =>
+      scalingRules({ bounds: { max: 9 }, target: { backlogPerSlot: 1 }, sampling: { staleSeconds: 60 }, fallback })
+    const run = (fallback: unknown) => {
+      const made = simulate(rules(fallback), 0)
+      made.look({ ...NOTHING, waiting: 5 })
+      expect(made.wait(60).look(null)).toMatchObject({ to: 5, limitedBy: [] })
+      return made.wait(1).look(null)
+    }
+    expect(run({})).toMatchObject({ to: 5, direction: 'None', limitedBy: ['fallback'] })
+    expect(run({ mode: 'Static', replicas: 2 })).toMatchObject({ to: 2, direction: 'Down' })
+    expect(run({ mode: 'HoldOrHigher', replicas: 2 })).toMatchObject({ to: 5 })
+    expect(run({ mode: 'HoldOrHigher', replicas: 12 })).toMatchObject({ to: 9, limitedBy: ['fallback', 'bounds.max'] })
+  })
+})
+
+describe('any decision', () => {
+  it('keeps the bounds, and never goes the wrong way', () => {
+    fc.assert(
+      fc.property(anyRules, fc.nat(60), anyHistory, (rules, replicas, history) => {
+        const run = simulate(rules, replicas, { hourlyCost: 1 })
+        for (const { seconds, demand } of history) {
+          const { from, to, direction } = run.wait(seconds).look(demand)
+          const { min, max } = run.bounds()
+          if (direction === 'Up') expect(to).toBeLessThanOrEqual(Math.max(max, 0))
+          if (direction === 'Down') expect(to).toBeGreaterThanOrEqual(Math.min(min, from))
+          if (direction === 'None') expect(to).toBe(from)
+          else expect(direction).toBe(to > from ? 'Up' : 'Down')
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('gives more demand no fewer workers', () => {
+    fc.assert(
+      fc.property(
+        anyRules,
+        fc.nat(60),
+        anyHistory,
+        anyDemand,
+        fc.record({ waiting: fc.nat(50), inFlight: fc.nat(9), oldestWaitSeconds: fc.nat(60) }),
+        (rules, replicas, history, demand, more) => {
+          const run = simulate(rules, replicas, { hourlyCost: 1 })
+          for (const { seconds, demand: before } of history) run.wait(seconds).look(before)
+          const larger = {
+            waiting: demand.waiting + more.waiting,
+            inFlight: demand.inFlight + more.inFlight,
+            oldestWaitSeconds: demand.oldestWaitSeconds + more.oldestWaitSeconds,
+            secondsPerJob: demand.secondsPerJob,
+          }
+          expect(run.ask(larger).to).toBeGreaterThanOrEqual(run.ask(demand).to)
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('removes no worker within the window after one was added', () => {
+    fc.assert(
+      fc.property(anyRules, fc.nat(60), anyHistory, (rules, replicas, history) => {
+        // The bounds, which a cost cap may move, go before the window; demand alone must not.
+        const run = simulate({ ...rules, cost: undefined }, Math.min(replicas, rules.bounds.max))
+        let lastUp = Number.NEGATIVE_INFINITY
+        for (const { seconds, demand } of history) {
+          const { direction } = run.wait(seconds).look(demand)
+          if (direction === 'Up') lastUp = run.at()
+          if (direction === 'Down')
+            expect(run.at() - lastUp).toBeGreaterThanOrEqual(rules.scaleDown.stabilizationSeconds * 1000)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('never takes the last worker before nothing has waited or run for the idle time', () => {
+    fc.assert(
+      fc.property(anyRules, fc.nat(10), anyHistory, (rules, replicas, history) => {
+        const run = simulate({ ...rules, cost: undefined }, replicas)
+        let idleSince: number | null = null
+        for (const { seconds, demand } of history) {
+          const { from, to } = run.wait(seconds).look(demand)
+          const idle = demand.waiting + demand.inFlight === 0
+          idleSince = idle ? (idleSince ?? run.at()) : null
+          if (from > 0 && to === 0) {
+            expect(idleSince).not.toBeNull()
+            expect(run.at() - (idleSince ?? 0)).toBeGreaterThanOrEqual(rules.zero.idleSeconds * 1000)
+          }
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+/** Twenty looks, seconds to minutes apart: 500 histories are 10,000 decisions. */
+const anyHistory = fc.array(fc.record({ seconds: fc.constantFrom(1, 5, 30, 120, 700), demand: anyDemand }), {
+  minLength: 20,
+  maxLength: 20,
+})
+
+/** A pool that does at once what was decided, under a clock that is stepped. */
+function simulate(rules: ScalingRules, replicas: number, { hourlyCost = 0 }: { hourlyCost?: number } = {}) {
+  let now = START.getTime()
+  let memory = emptyMemory(START)
+  let current = replicas
+  let bounds = { min: rules.bounds.min, max: rules.bounds.max }
+  const input = (demand: Demand | null): DecideInput => ({
+    demand,
+    rules,
+    slotsPerReplica: 1,
+    hourlyCost,
+    replicas: current,
+    memory,
+    now: new Date(now),
+  })
+  const run = {
+    wait: (seconds: number) => {
+      now += seconds * 1000
+      return run
+    },
+    look: (demand: Demand | null) => {
+      const outcome = decide(input(demand))
+      memory = outcome.memory
+      bounds = outcome.bounds
+      current = outcome.decision.to
+      return outcome.decision
+    },
+    /** What would be decided, without doing it. */
+    ask: (demand: Demand) => decide(input(demand)).decision,
+    at: () => now,
+    bounds: () => bounds,
+  }
+  return run
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { boundsAt, isTimeZone } from '../../../controller/worker-pool/schedule.ts'
+import { scalingRules } from './scaling-rules.ts'
+
+// 2026-03-29 is a Sunday, on which clocks in Berlin go from 02:00 to 03:00.
+const NIGHT = { name: 'night', timeZone: 'Europe/Berlin', days: ['Fri'], start: '22:00', end: '06:00', max: 2 }
+
+describe('a schedule', () => {
+  it('that crosses midnight belongs to the day on which it starts', () => {
+    const rules = withSchedules([NIGHT])
+    expect(boundsAt(rules, new Date('2026-05-01T19:59:59Z')).max).toBe(10)
+    expect(boundsAt(rules, new Date('2026-05-01T20:00:00Z'))).toMatchObject({ max: 2, maxSetBy: 'schedule night' })
+    expect(boundsAt(rules, new Date('2026-05-02T03:59:59Z')).max).toBe(2)
+    expect(boundsAt(rules, new Date('2026-05-02T04:00:00Z')).max).toBe(10)
+    // Saturday's night and Friday's morning are none.
+    expect(boundsAt(rules, new Date('2026-05-02T21:00:00Z')).max).toBe(10)
+    expect(boundsAt(rules, new Date('2026-05-01T03:00:00Z')).max).toBe(10)
+  })
+
+  it('goes by the clock on the wall when that is changed', () => {
+    const rules = withSchedules([{ name: 'early', timeZone: 'Europe/Berlin', start: '01:30', end: '03:30', min: 3 }])
+    expect(boundsAt(rules, new Date('2026-03-29T00:29:00Z')).min).toBe(1)
+    expect(boundsAt(rules, new Date('2026-03-29T00:30:00Z')).min).toBe(3)
+    expect(boundsAt(rules, new Date('2026-03-29T01:29:00Z')).min).toBe(3)
+    expect(boundsAt(rules, new Date('2026-03-29T01:30:00Z')).min).toBe(1)
+  })
+
+  it('yields to stricter ones that hold at the same time, and max goes before min', () => {
+    const all = { start: '00:00', end: '23:59' }
+    const rules = withSchedules([
+      { name: 'a', ...all, min: 5 },
+      { name: 'b', ...all, min: 3, max: 8 },
+      { name: 'c', ...all, max: 4 },
+    ])
+    expect(boundsAt(rules, new Date('2026-05-01T12:00:00Z'))).toEqual({
+      min: 4,
+      max: 4,
+      minSetBy: 'schedule a',
+      maxSetBy: 'schedule c',
+    })
+  })
+
+  it('knows time zones that there are', () => {
+    expect(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Mars/Olympus'].map(isTimeZone)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ])
+  })
+})
+
+function withSchedules(schedules: readonly object[]) {
+  return scalingRules({ bounds: { min: 1, max: 10 }, target: { backlogPerSlot: 1 }, schedules })
+}
