@@ -100,7 +100,7 @@ lifecycle.onStop('database', () => database.end())
 watchConnections(database, metrics)
 const redis = createRedis(config.REDIS_URL, { role: 'producer', log })
 lifecycle.onStop('redis', () => redis.close())
-const subscriptions = createSubscriptions(() => createRedis(config.REDIS_URL, { role: 'consumer', log }))
+const subscriptions = createSubscriptions(() => createRedis(config.REDIS_URL, { role: 'subscriber', log }))
 lifecycle.onStop('subscriptions', () => subscriptions.close())
 const storage = measureStorage(
   createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET }),

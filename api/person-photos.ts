@@ -5,6 +5,7 @@ import type { JobQueue } from './shared/queue.ts'
 import type { ObjectStorage } from './shared/storage/object.ts'
 import type { Images } from './shared/stores/images.ts'
 import type { AccountRecord } from './stores/accounts.ts'
+import { within } from './time-limit.ts'
 import { readUpload, type UploadedFile } from './uploaded-file.ts'
 
 export interface PersonPhotos {
@@ -88,7 +89,7 @@ export function createPersonPhotos({
 
     prepare: async ({ imageId, objectKey }) => {
       try {
-        if ((await countWorkers()) === 0) return null
+        if ((await within(PREPARE_MS, countWorkers())) === 0) return null
         return await prepareQueue.run<Prepared>({ id: imageId, data: { imageId, objectKey } }, PREPARE_MS)
       } catch {
         // The crop is a courtesy here: a worker finds it at first use when the queue is away now.

@@ -84,10 +84,14 @@ function prepareStatements(): Interceptor {
   }
 }
 
+/** Later than a statement is cancelled; a connection that says nothing by then is dead. */
+const SILENCE_MS = 3000
+
 /**
  * A pool that is opened by its first statement, so that a process can start while Postgres is away; until then statements throw
- * a retryable `SERVICE_UNAVAILABLE`. A statement that takes longer than `statementSeconds` is cancelled. Statements are prepared:
- * a pooler between has to keep them for each client.
+ * a retryable `SERVICE_UNAVAILABLE`. A statement that takes longer than `statementSeconds` is cancelled; where not even that is
+ * heard of, all connections are given up and made anew. Statements are prepared: a pooler between has to keep them for each
+ * client.
  */
 export function createDatabase(
   url: string,
@@ -108,10 +112,28 @@ export function createDatabase(
     )
     return opening
   }
+  const giveUp = (opened: Promise<DatabasePool>) => {
+    if (opening !== opened) return
+    opening = null
+    opened.then((pool) => pool.end()).catch(() => {})
+  }
+  const untilSilent = async (work: Promise<unknown>, opened: Promise<DatabasePool>) => {
+    const silence = Promise.withResolvers<never>()
+    const timer = setTimeout(
+      () => {
+        giveUp(opened)
+        silence.reject(unavailable(new Error('The database is silent')))
+      },
+      statementSeconds * 1000 + SILENCE_MS,
+    )
+    return Promise.race([work, silence.promise]).finally(() => clearTimeout(timer))
+  }
   const methods = METHODS.map((name) => {
-    const method = async (...args: unknown[]) => {
-      const pool = await open()
-      return (pool[name] as (...args: unknown[]) => unknown)(...args)
+    const method = (...args: unknown[]) => {
+      const opened = open()
+      const work = opened.then((pool) => (pool[name] as (...args: unknown[]) => Promise<unknown>)(...args))
+      // A transaction lasts as long as what is done within.
+      return name === 'transaction' ? work : untilSilent(work, opened)
     }
     return [name, method]
   })

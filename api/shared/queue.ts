@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createNodeRedisClient, type IRedisClient, Queue, QueueEvents, Worker } from 'bullmq'
 import { createClient } from 'redis'
 import { DrapeError } from './errors.ts'
@@ -7,17 +8,30 @@ import { type Attributes, activeTraceparent, withSpan } from './telemetry.ts'
 export const QUEUES = ['prepare', 'try-on'] as const
 export type QueueName = (typeof QUEUES)[number]
 
+const PING_MS = 5000
+/**
+ * A connection on which nothing was heard for so long is dead and made anew. A consumer may listen for `LISTEN_SECONDS` before it
+ * says something; a subscriber may never hear anything.
+ */
+const SILENT_MS = { producer: 15_000, consumer: 45_000, subscriber: undefined }
+
 export type Redis = ReturnType<typeof createRedis>
 
 /**
  * One connection that comes back by itself whenever Redis does. While it is away a producer's commands fail at once, so that no
- * request hangs on them; a consumer's wait, because BullMQ's worker repeats a failed command without ever pausing.
+ * request hangs on them; a consumer's wait, because BullMQ's worker repeats a failed command without ever pausing, and so do a
+ * subscriber's.
  */
-export function createRedis(url: string, { role, log }: { role: 'producer' | 'consumer'; log: Log }) {
+export function createRedis(url: string, { role, log }: { role: keyof typeof SILENT_MS; log: Log }) {
   const client = createClient({
     url,
     disableOfflineQueue: role === 'producer',
-    socket: { connectTimeout: 2000, reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), 1000) },
+    ...(role === 'producer' && { pingInterval: PING_MS }),
+    socket: {
+      socketTimeout: SILENT_MS[role],
+      connectTimeout: 2000,
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), 1000),
+    },
   })
   const connection = createNodeRedisClient(client)
   // It repeats the client's errors, which have a listener below.
@@ -164,8 +178,8 @@ export function createJobQueue<T extends Traced>({
     run: async (job, ms) => {
       if (!events) throw new Error(`The queue ${name} was opened without results`)
       mustBeReady()
-      const added = await send(job)
-      return added.waitUntilFinished(events, ms).catch(() => null)
+      const added = await Promise.race([send(job), sleep(ms, null, { ref: false })])
+      return added?.waitUntilFinished(events, ms).catch(() => null) ?? null
     },
     remove: async (ids) => {
       mustBeReady()

@@ -14,12 +14,15 @@ export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
   quick: { freezes: 2, atOnce: 2 },
   full: { freezes: 50, atOnce: 5 },
   run: async ({ platform, size, random }) => {
-    const shop = await platform.openShop({ credits: size.freezes })
+    const shop = await platform.openShop({ credits: 10 * size.freezes })
     const [victims, others] = [await platform.startWorkers(size.atOnce), await platform.startWorkers(1)]
     const late: Attempt[] = []
-    for (let round = 0; round < size.freezes / size.atOnce; round++) {
-      const orders = Array.from({ length: size.atOnce }, () => shop.order({ pictureMs: random.between(1000, 2000) }))
+    while (late.length < size.freezes) {
+      const orders = Array.from({ length: size.atOnce + 1 }, () =>
+        shop.order({ pictureMs: random.between(3000, 4000) }),
+      )
       await Promise.all(orders)
+      await sleep(1000)
       const frozen = await freezeBusy(platform, victims.members)
       late.push(...frozen.map(({ inHand }) => inHand))
       await sleep(FROZEN_MS)
