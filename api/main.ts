@@ -178,7 +178,7 @@ const shares = createShares(database)
 const sharing = { shares, storage, shareUrl: config.SHARE_URL, serviceName: config.SERVICE_NAME }
 
 // Connections of its own: however many events come, and however long they take, try-ons do not wait for them.
-const eventDatabase = createDatabase(config.DATABASE_URL, { poolSize: 4, statementSeconds: 1 })
+const eventDatabase = createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE_POOL, statementSeconds: 1 })
 lifecycle.onStop('event database', () => eventDatabase.end())
 // Opened before the first shopper waits for it.
 pingDatabase(eventDatabase).catch(() => {})
