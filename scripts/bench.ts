@@ -3,28 +3,63 @@ import { answerTimes } from './benchmarks/answer-times.ts'
 import { startBench } from './benchmarks/bench.ts'
 import { type Benchmark, type Result, runBenchmark } from './benchmarks/benchmark.ts'
 import { checkCredits } from './benchmarks/check-credits.ts'
+import { decodes } from './benchmarks/decodes.ts'
+import { eventLoopGap } from './benchmarks/event-loop.ts'
 import { sendEvents } from './benchmarks/events.ts'
+import { garmentCache } from './benchmarks/garment-cache.ts'
 import { getGeneration } from './benchmarks/get-generation.ts'
 import { hotAccount } from './benchmarks/hot-account.ts'
+import { jobMemory } from './benchmarks/job-memory.ts'
+import { nameTimes } from './benchmarks/names.ts'
+import { oldRows } from './benchmarks/old-rows.ts'
+import { heicTime, photoTime } from './benchmarks/photos.ts'
 import { leaveProcessor } from './benchmarks/pinning.ts'
 import { postTryOn } from './benchmarks/post-try-on.ts'
+import { acceptedAgainstQueue, pickedUp, relayed } from './benchmarks/queue.ts'
+import { scraped } from './benchmarks/scrape.ts'
 import { statementsPerGeneration } from './benchmarks/statements.ts'
 import { presentTable } from './benchmarks/table.ts'
+import { telemetryCost } from './benchmarks/telemetry-cost.ts'
+import { uploadCopies, uploadMemory, uploadTime } from './benchmarks/uploads.ts'
 import { warpJob } from './benchmarks/warp-job.ts'
+import { connections, idleCommands, redisCommands, storageCalls } from './benchmarks/work-counts.ts'
 import { ROOT, say } from './stack/session.ts'
 
 const BENCHMARKS: readonly Benchmark[] = [
   postTryOn,
+  acceptedAgainstQueue,
+  relayed,
+  pickedUp,
+  telemetryCost,
+  uploadTime,
+  uploadMemory,
+  eventLoopGap,
+  photoTime,
+  heicTime,
   warpJob,
   getGeneration,
   checkCredits,
   sendEvents,
+  ...nameTimes,
   hotAccount,
+  oldRows,
+  scraped,
+  garmentCache,
+  jobMemory,
   statementsPerGeneration,
+  redisCommands,
+  storageCalls,
+  decodes,
+  idleCommands,
+  ...connections,
+  uploadCopies,
   ...answerTimes,
 ]
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } })
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean' }, full: { type: 'boolean' } },
+})
 const results = await runAll(chooseBenchmarks(positionals))
 console.log(values.json ? JSON.stringify(results) : presentTable(results))
 
@@ -39,12 +74,18 @@ function chooseBenchmarks(ids: readonly string[]): readonly Benchmark[] {
 
 async function runAll(benchmarks: readonly Benchmark[]): Promise<Result[]> {
   leaveProcessor()
-  const bench = await startBench({ root: ROOT, say })
+  const bench = await startBench({ root: ROOT, isFull: values.full ?? false, say })
   try {
     const done: Result[] = []
     for (const benchmark of benchmarks) {
       say(`${benchmark.id}: ${benchmark.what} …`)
-      done.push(await runBenchmark(benchmark, bench))
+      const result = await runBenchmark(benchmark, bench).catch((error: Error) => {
+        say(`${benchmark.id} failed: ${error.stack}`)
+        process.exitCode = 1
+      })
+      if (!result) continue
+      say(presentTable([result]))
+      done.push(result)
     }
     return done
   } finally {

@@ -1,32 +1,59 @@
 import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { createDatabase, type Database, migrate } from '../../api/shared/database.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
 import { createPorts } from '../stack/ports.ts'
 import { startReaper } from '../stack/reaper.ts'
 import { startPostgres, startRedis } from '../stack/services.ts'
 import { createSupervisor } from '../stack/supervisor.ts'
-import { pinned } from './pinning.ts'
+import { type Program, startProgram } from './program.ts'
 
-/** What benchmarks are run with: a database, a Redis and an account of their own. */
-export interface Bench {
+/** An account in a database. */
+export interface Tenant {
   readonly database: Database
-  /** Of the server's database, for statistics. */
   readonly databaseUrl: string
   readonly accountId: string
   readonly apiKey: string
+}
+
+/** What benchmarks are run with: a database, a Redis and an account of their own. */
+export interface Bench extends Tenant {
   /** Where each part of the stack writes its log. */
   readonly logFolder: string
+  /** Whether those that take long are run at their full size. */
+  readonly isFull: boolean
   /** The addresses of an API and of the bare programs, started at the first call; both on one processor, in turn. */
   servers(): Promise<{ api: string; anchor: string }>
+  /** An API over an empty database and an empty Redis, apart from all others. Whoever starts one stops it. */
+  startStack(options?: { env?: Readonly<Record<string, string>> }): Promise<Stack>
+  /** One of the bare programs, with the Redis of the benchmarks; `pinned` (the default) to the processor of every API. */
+  startBare(main: string, options?: { pinned?: boolean; env?: Readonly<Record<string, string>> }): Promise<Program>
+  stop(): Promise<void>
+}
+
+export interface Stack extends Tenant {
+  readonly redisUrl: string
+  readonly api: Program
+  /** On the processors that the APIs do not have. */
+  startWorker(env?: Readonly<Record<string, string>>): Promise<Program>
   stop(): Promise<void>
 }
 
 export const LIMITS = { writesPerMinute: 100_000_000, readsPerMinute: 100_000_000 }
+/** Redis has so many databases; the first is that of `servers`. */
+const REDIS_DATABASES = 16
 
-export async function startBench({ root, say }: { root: string; say: (text: string) => void }): Promise<Bench> {
+export async function startBench({
+  root,
+  isFull,
+  say,
+}: {
+  root: string
+  isFull: boolean
+  say: (text: string) => void
+}): Promise<Bench> {
   const undo = new AsyncDisposableStack()
   try {
     const folder = await mkdtemp(join(tmpdir(), 'drape-bench-'))
@@ -49,53 +76,62 @@ export async function startBench({ root, say }: { root: string; say: (text: stri
       signal: new AbortController().signal,
     }
     const [databaseUrl, redisUrl] = await Promise.all([startPostgres(services), startRedis(services)])
-    await migrate(databaseUrl)
-    const database = createDatabase(databaseUrl, { poolSize: 2 })
-    undo.defer(() => database.end())
-    const account = await createAccounts(database).insert({
-      name: 'Bench',
-      email: null,
-      credits: 1_000_000_000,
-      settings: LIMITS,
-    })
-
-    const start = async (name: string, main: string): Promise<string> => {
-      const [port, probePort] = [await ports.takeFree(), await ports.takeFree()]
-      await Promise.all([port.release(), probePort.release()])
-      const url = `http://127.0.0.1:${port.port}`
-      await supervisor.start({
-        name,
-        ...pinned(process.execPath, [main]),
-        cwd: root,
+    let started = 0
+    const start = async (main: string, { pinned = true, env = {} }: { pinned?: boolean; env?: NodeJS.ProcessEnv }) => {
+      const program = await startProgram({
+        ...{ main, pinned, reaper, ports, cwd: root },
+        logPath: join(folder, `${main.replaceAll('/', '-')}-${started++}.log`),
         env: {
-          ...process.env,
           NODE_ENV: 'production',
-          DATABASE_URL: databaseUrl,
-          REDIS_URL: redisUrl,
           STORAGE_URL: `file:${join(folder, 'objects')}`,
           SIGNING_SECRET: 'a secret of the benchmarks',
-          PUBLIC_URL: url,
-          PORT: String(port.port),
-          PROBE_PORT: String(probePort.port),
+          UV_THREADPOOL_SIZE: '16',
+          REDIS_URL: redisUrl,
+          ...env,
         },
-        signal: 'SIGTERM',
-        graceSeconds: 20,
-        stage: 1,
       })
-      await untilReady(`http://127.0.0.1:${probePort.port}/readyz`)
-      return url
+      undo.defer(() => program.stop())
+      return program
     }
+
+    let stacks = 0
+    const startStack: Bench['startStack'] = async ({ env = {} } = {}) => {
+      const name = `stack_${stacks++}`
+      const ownRedis = `${redisUrl}/${1 + (stacks % (REDIS_DATABASES - 1))}`
+      await run(databaseUrl, `create database ${name}`)
+      const tenant = await openTenant(databaseUrl.replace(/[^/]+$/, name))
+      const programs: Program[] = []
+      const own = { ...env, DATABASE_URL: tenant.databaseUrl, REDIS_URL: ownRedis }
+      const api = await start('api/main.ts', { env: own })
+      return {
+        ...tenant,
+        redisUrl: ownRedis,
+        api,
+        startWorker: async (more = {}) => {
+          const worker = await start('worker/main.ts', { pinned: false, env: { ...own, PUBLIC_URL: api.url, ...more } })
+          programs.push(worker)
+          return worker
+        },
+        stop: async () => {
+          await Promise.all([api, ...programs].map((program) => program.stop()))
+          await tenant.database.end()
+          await run(databaseUrl, `drop database ${name} with (force)`)
+        },
+      }
+    }
+
+    const tenant = await openTenant(databaseUrl)
+    undo.defer(() => tenant.database.end())
+    const env = { DATABASE_URL: databaseUrl }
     const startServers = async () => ({
-      api: await start('api', 'api/main.ts'),
-      anchor: await start('anchor', 'scripts/benchmarks/anchor-server.ts'),
+      api: (await start('api/main.ts', { env })).url,
+      anchor: (await start('scripts/benchmarks/anchor-server.ts', { env })).url,
     })
     let servers: Promise<{ api: string; anchor: string }> | undefined
     return {
-      database,
-      databaseUrl,
-      accountId: account.id,
-      apiKey: account.apiKey,
-      logFolder: folder,
+      ...tenant,
+      ...{ logFolder: folder, isFull, startStack },
+      startBare: (main, options = {}) => start(main, options),
       servers: () => {
         servers ??= startServers()
         return servers
@@ -108,14 +144,25 @@ export async function startBench({ root, say }: { root: string; say: (text: stri
   }
 }
 
-async function untilReady(url: string): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
-    const isReady = await fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-    if (isReady) return
-    await sleep(50)
+async function openTenant(databaseUrl: string): Promise<Tenant> {
+  await migrate(databaseUrl)
+  const database = createDatabase(databaseUrl, { poolSize: 2, statementSeconds: 600 })
+  const { id: accountId, apiKey } = await createAccounts(database).insert({
+    name: 'Bench',
+    email: null,
+    credits: 1_000_000_000,
+    settings: LIMITS,
+  })
+  return { database, databaseUrl, accountId, apiKey }
+}
+
+/** Runs a statement outside of every transaction. */
+async function run(databaseUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
   }
-  throw new Error(`${url} does not answer`)
 }

@@ -17,10 +17,13 @@ export const AT_ONCE = 16
 export const SECONDS = 2
 
 /** Answers a second of a server that always has so many requests in hand. Throws when one of them is refused. */
-export async function measureThroughput({ url, headers, body: sent, ...request }: Load): Promise<number> {
-  const pool = new Pool(url, { connections: AT_ONCE })
+export async function measureThroughput(
+  { url, headers, body: sent, ...request }: Load,
+  { atOnce = AT_ONCE, seconds = SECONDS }: { atOnce?: number; seconds?: number } = {},
+): Promise<number> {
+  const pool = new Pool(url, { connections: atOnce })
   const started = performance.now()
-  const until = started + SECONDS * 1000
+  const until = started + seconds * 1000
   let answers = 0
   const ask = async () => {
     while (performance.now() < until) {
@@ -35,7 +38,7 @@ export async function measureThroughput({ url, headers, body: sent, ...request }
     }
   }
   try {
-    await Promise.all(Array.from({ length: AT_ONCE }, ask))
+    await Promise.all(Array.from({ length: atOnce }, ask))
     return (answers * 1000) / (performance.now() - started)
   } finally {
     await pool.close()

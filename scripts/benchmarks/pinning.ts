@@ -10,6 +10,11 @@ export function pinned(command: string, args: readonly string[]): { command: str
   return { command: 'taskset', args: ['-c', String(processors[0]), command, ...args] }
 }
 
+/** The command wherever the system puts it. */
+export function asIs(command: string, args: readonly string[]): { command: string; args: readonly string[] } {
+  return { command, args }
+}
+
 /** Keeps this process, and what it starts from now on, off the processor that `pinned` gives away. */
 export function leaveProcessor(): void {
   if (processors.length < 2) return

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { decodeImage, encodeImage } from '../../api/shared/image.ts'
 import { createEngines } from '../../worker/engines/registry.ts'
-import { type Models, openModels } from '../../worker/inference/models.ts'
+import { openModels } from '../../worker/inference/models.ts'
 import type { TryOnRequest } from '../../worker/inference/protocol.ts'
 import { tryOn } from '../../worker/try-on.ts'
 import type { Benchmark } from './benchmark.ts'
+import { timeRuns } from './model-runs.ts'
 
 const ROUNDS = 5
 const MODELS = fileURLToPath(new URL('../../worker/models', import.meta.url))
@@ -45,7 +46,7 @@ export const warpJob: Benchmark = {
   },
 }
 
-function requestFor({
+export function requestFor({
   photo,
   garment,
   garmentHash,
@@ -64,24 +65,6 @@ function requestFor({
     product: { title: 'T-shirt', description: null, classifications: null },
     options: { watermark: false, seed: 42, mode: 'balanced', format: 'jpeg', fullResolution: false },
   }
-}
-
-/** The models, and the time that their runs take. */
-function timeRuns(models: Models): { models: Models; spent: { ms: number } } {
-  const spent = { ms: 0 }
-  const session = (name: string) => {
-    const { run, ...rest } = models.session(name)
-    const timed: typeof run = async (feeds, fetches) => {
-      const started = performance.now()
-      try {
-        return await run(feeds, fetches)
-      } finally {
-        spent.ms += performance.now() - started
-      }
-    }
-    return { ...rest, run: timed }
-  }
-  return { models: { session, release: () => models.release() }, spent }
 }
 
 /** Decoding what comes in and encoding what goes out, each once. */

@@ -8,15 +8,37 @@ const SIDE = 31
  * `file`, while the picture to show is no larger than one of them.
  */
 export function endlessHeic(file: Buffer): Buffer {
-  const [hvcc, ispe] = ['hvcC', 'ispe'].map((type) => {
-    const { start, end } = findHeicBox(file, type)
-    return file.subarray(start, end)
-  })
+  return gridHeic(file, { columns: SIDE, rows: SIDE, shown: partOf(file, 'ispe').subarray(12) })
+}
+
+/** A large file that shows the picture of `file`, of so many px, again and again. */
+export function tiledHeic(file: Buffer, { width, height, columns, rows }: Extent & Tiles): Buffer {
+  return gridHeic(file, { columns, rows, shown: numbers(4, width * columns, height * rows) })
+}
+
+interface Extent {
+  readonly width: number
+  readonly height: number
+}
+
+interface Tiles {
+  readonly columns: number
+  readonly rows: number
+}
+
+function partOf(file: Buffer, type: string): Buffer {
+  const { start, end } = findHeicBox(file, type)
+  return file.subarray(start, end)
+}
+
+/** `shown`: width and height of the picture to show, as the file writes them. */
+function gridHeic(file: Buffer, { columns, rows, shown }: Tiles & { shown: Buffer }): Buffer {
+  const [hvcc, ispe] = ['hvcC', 'ispe'].map((type) => partOf(file, type))
   const media = findHeicBox(file, 'mdat')
   const coded = file.subarray(media.start + 8, media.end)
-  const grid = Buffer.concat([numbers(1, 0, 1, SIDE - 1, SIDE - 1), ispe.subarray(12)])
-  const tiles = Array.from({ length: SIDE * SIDE }, (_, i) => i + 2)
-  const properties = [associations(1, 2), ...tiles.map((id) => associations(id, 0x81, 2))]
+  const grid = Buffer.concat([numbers(1, 0, 1, rows - 1, columns - 1), shown])
+  const tiles = Array.from({ length: columns * rows }, (_, i) => i + 2)
+  const properties = [associations(1, 3), ...tiles.map((id) => associations(id, 0x81, 2))]
   const withCodedAt = (start: number) => {
     const locations = [
       ...[numbers(2, 1, 1, 0, 1), numbers(4, 0, grid.length)],
@@ -31,7 +53,11 @@ export function endlessHeic(file: Buffer): Buffer {
         fullBox('pitm', 0, numbers(2, 1)),
         fullBox('iinf', 0, numbers(2, 1 + tiles.length), item(1, 'grid'), ...tiles.map((id) => item(id, 'hvc1'))),
         fullBox('iref', 0, box('dimg', numbers(2, 1, tiles.length, ...tiles))),
-        box('iprp', box('ipco', hvcc, ispe), fullBox('ipma', 0, numbers(4, 1 + tiles.length), ...properties)),
+        box(
+          'iprp',
+          box('ipco', hvcc, ispe, fullBox('ispe', 0, shown)),
+          fullBox('ipma', 0, numbers(4, 1 + tiles.length), ...properties),
+        ),
         fullBox('iloc', 1, numbers(1, 0x44, 0), numbers(2, 1 + tiles.length), ...locations),
         box('idat', grid),
       ),

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { createEngines } from '../../worker/engines/registry.ts'
+import { openModels } from '../../worker/inference/models.ts'
+import { tryOn } from '../../worker/try-on.ts'
+import type { Benchmark } from './benchmark.ts'
+import { alternate } from './rounds.ts'
+import { requestFor } from './warp-job.ts'
+
+const MODELS = fileURLToPath(new URL('../../worker/models', import.meta.url))
+const SAMPLES = new URL('../samples/', import.meta.url)
+
+export const garmentCache: Benchmark = {
+  id: 'P19',
+  what: 'a try-on by the warp engine of a garment that it knows, against one of a garment that it sees first',
+  unit: 'ms',
+  sense: 'most',
+  goal: 0.8,
+  stretch: 0.5,
+  measure: async () => {
+    const models = await openModels(MODELS)
+    const engines = createEngines(['warp'], { models })
+    const [photo, garment] = await Promise.all(
+      ['persons/down-half-teal.jpg', 'garments/tshirt-mustard.jpg'].map((path) => readFile(new URL(path, SAMPLES))),
+    )
+    let seen = 0
+    const timed = async (garmentHash: string) => {
+      const request = requestFor({ photo, garment, garmentHash })
+      const started = performance.now()
+      await tryOn(request, { models, engines, signal: new AbortController().signal, onProgress: () => {} })
+      return performance.now() - started
+    }
+    try {
+      return await alternate({
+        ours: () => timed('known'),
+        anchor: () => timed(`new ${seen++}`),
+        best: 'least',
+      })
+    } finally {
+      await models.release()
+    }
+  },
+}

@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Benchmark } from './benchmark.ts'
+import { residentBytes } from './memory.ts'
+import { countUnfinished, postTryOns, sendSample, tryOnRequest } from './try-on-request.ts'
+
+const FULL = { first: 50, last: 1000 }
+const QUICK = { first: 15, last: 60 }
+
+export const jobMemory: Benchmark = {
+  id: 'P20',
+  what: 'memory of a worker and its inference process after many jobs of the warp engine, against after the first ones',
+  unit: 'MB',
+  sense: 'most',
+  goal: 1.1,
+  stretch: 1.03,
+  measure: async (bench) => {
+    const { first, last } = bench.isFull ? FULL : QUICK
+    const stack = await bench.startStack()
+    try {
+      const worker = await stack.startWorker()
+      const request = tryOnRequest(stack, { ...(await sendSample(stack, stack.api.url)), engine: 'warp' })
+      const measureAfter = async (jobs: number) => {
+        await postTryOns(stack.api.url, request, jobs)
+        while ((await countUnfinished(stack)) > 0) await sleep(100)
+        return residentBytes(worker.pid) / 1e6
+      }
+      const anchor = await measureAfter(first)
+      return { anchor, ours: await measureAfter(last - first), note: `${last} jobs against ${first}` }
+    } finally {
+      await stack.stop()
+    }
+  },
+}

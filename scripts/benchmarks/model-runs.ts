@@ -1,0 +1,19 @@
+import type { Models } from '../../worker/inference/models.ts'
+
+/** The models, and the time that their runs take. */
+export function timeRuns(models: Models): { models: Models; spent: { ms: number } } {
+  const spent = { ms: 0 }
+  const session = (name: string) => {
+    const { run, ...rest } = models.session(name)
+    const timed: typeof run = async (feeds, fetches) => {
+      const started = performance.now()
+      try {
+        return await run(feeds, fetches)
+      } finally {
+        spent.ms += performance.now() - started
+      }
+    }
+    return { ...rest, run: timed }
+  }
+  return { models: { session, release: () => models.release() }, spent }
+}

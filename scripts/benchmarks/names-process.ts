@@ -1,0 +1,36 @@
+import { lookup } from 'node:dns/promises'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { normaliseImage } from '../../api/shared/image.ts'
+import { percentile } from './percentile.ts'
+
+// Looks names up as the API does, for callers' URLs, while it is idle or works on so many pictures at once. Answers with ms.
+
+const { PORT, PROBE_PORT, PHOTO = '' } = process.env
+const SECONDS = 2
+
+async function measureLookups(pictures: number): Promise<{ p50: number; p99: number }> {
+  const photo = readFileSync(PHOTO)
+  const until = performance.now() + SECONDS * 1000
+  const work = async () => {
+    while (performance.now() < until) await normaliseImage(photo)
+  }
+  const working = Promise.all(Array.from({ length: pictures }, work))
+  const times: number[] = []
+  while (performance.now() < until) {
+    const started = performance.now()
+    await lookup('localhost', { all: true })
+    times.push(performance.now() - started)
+    await sleep(2)
+  }
+  await working
+  return { p50: percentile(times, 0.5), p99: percentile(times, 0.99) }
+}
+
+createServer(async ({ url = '' }, response) => {
+  const pictures = Number(new URL(url, 'http://names').searchParams.get('pictures'))
+  response.end(JSON.stringify(await measureLookups(pictures)))
+}).listen(Number(PORT))
+createServer((_, response) => response.end('ready')).listen(Number(PROBE_PORT))
+process.on('SIGTERM', () => process.exit(0))

@@ -1,0 +1,36 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Benchmark } from './benchmark.ts'
+import { largePhoto } from './pictures.ts'
+import { alternate } from './rounds.ts'
+
+const PICTURES = 8
+
+/** How long the name of a host takes while pictures are worked on: both sit on the same threads of the process. */
+export const nameTimes: readonly Benchmark[] = (
+  [
+    ['P15', 'p50', 'median'],
+    ['P15b', 'p99', '99 of 100'],
+  ] as const
+).map(([id, share, words]) => ({
+  id,
+  what: `DNS look-ups (${words}) while ${PICTURES} photos of 12 megapixels are worked on, against an idle process`,
+  unit: 'ms',
+  sense: 'most',
+  goal: 5,
+  stretch: 2,
+  measure: async ({ startBare, logFolder }) => {
+    const path = join(logFolder, 'photo.jpg')
+    await writeFile(path, await largePhoto())
+    const bare = await startBare('scripts/benchmarks/names-process.ts', { pinned: false, env: { PHOTO: path } })
+    const ask = async (pictures: number) => {
+      const answer = await fetch(`${bare.url}/?pictures=${pictures}`)
+      return ((await answer.json()) as Record<typeof share, number>)[share]
+    }
+    try {
+      return await alternate({ ours: () => ask(PICTURES), anchor: () => ask(0), best: 'least' })
+    } finally {
+      await bare.stop()
+    }
+  },
+}))

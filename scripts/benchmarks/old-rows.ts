@@ -1,0 +1,74 @@
+import { sql } from '../../api/shared/database.ts'
+import type { Stack } from './bench.ts'
+import type { Benchmark } from './benchmark.ts'
+import { measureThroughput } from './load.ts'
+import { alternate } from './rounds.ts'
+import { insertSample } from './sample-data.ts'
+import { tryOnRequest } from './try-on-request.ts'
+
+const FULL = { generations: 1_000_000, events: 10_000_000 }
+const QUICK = { generations: 100_000, events: 1_000_000 }
+/** Over which the old rows lie. */
+const DAYS = 30
+
+export const oldRows: Benchmark = {
+  id: 'P17',
+  what: 'POST /try-on by reference in a database full of old generations and events, against an empty one',
+  unit: 'answers/s',
+  sense: 'least',
+  goal: 0.85,
+  stretch: 0.95,
+  measure: async (bench) => {
+    const size = bench.isFull ? FULL : QUICK
+    const full = await bench.startStack()
+    const empty = await bench.startStack()
+    try {
+      const sample = await insertSample(full)
+      await insertGenerations(full, sample, size.generations)
+      await insertEvents(full, size.events)
+      await full.database.query(sql.unsafe`analyze`)
+      const ours = { url: full.api.url, ...tryOnRequest(full, sample) }
+      const anchor = { url: empty.api.url, ...tryOnRequest(empty, await insertSample(empty)) }
+      const measured = await alternate({
+        ours: () => measureThroughput(ours),
+        anchor: () => measureThroughput(anchor),
+        best: 'most',
+      })
+      const [generations, events] = [size.generations, size.events].map((count) => count.toLocaleString('en'))
+      return { ...measured, note: `${generations} generations, ${events} events` }
+    } finally {
+      await full.stop()
+      await empty.stop()
+    }
+  },
+}
+
+async function insertGenerations({ database, accountId }: Stack, { imageId }: { imageId: string }, count: number) {
+  await database.query(sql.unsafe`
+    with made as (
+      insert into generations (id, account_id, product_id, product_external_id, image_id, status, cost, engine, options, snapshot,
+        deadline_at, images_expire_at, result_key, timings, created_at, started_at, finished_at)
+      select 'gen_' || gen_random_uuid(), account_id, products.id, external_id, ${imageId}, 'COMPLETED', 1, 'warp',
+        '{"seed": 42, "mode": "balanced", "format": "jpeg"}', jsonb_build_object('images', images), at, at + interval '30 days',
+        'results/old.jpg', '{"decode": 40, "engine": 600, "composite": 30, "encode": 20}', at, at, at + interval '2 seconds'
+      from products, generate_series(1, ${count}) as n,
+        lateral (select now() - n * interval '1 day' * ${DAYS} / ${count} as at) as moment
+      where account_id = ${accountId}
+      returning id, account_id)
+    insert into ledger (account_id, amount, kind, generation_id) select account_id, -1, 'reserve', id from made`)
+}
+
+async function insertEvents({ database, accountId }: Stack, count: number) {
+  await database.query(sql.unsafe`
+    select make_event_partitions((now() - interval '1 day' * ${DAYS})::date, now()::date)`)
+  await database.query(sql.unsafe`
+    with made as (
+      insert into events (key, received_on, account_id, name, insert_id, anonymous_id, customer_signed, properties, context,
+        happened_at, received_at)
+      select gen_random_uuid(), (at at time zone 'UTC')::date, ${accountId}, 'widget:result_view', n::text, 'anon_' || n % 5000,
+        false, '{"position": 1, "source": "gallery"}', '{"page": {"path": "/products/shirt"}}', at, at
+      from generate_series(1, ${count}) as n,
+        lateral (select now() - n * interval '1 day' * (${DAYS} - 1) / ${count} as at) as moment
+      returning key, received_on)
+    insert into event_keys (key, received_on) select key, received_on from made`)
+}

@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { decodeImage, encodeImage, resizeBitmap } from '../../api/shared/image.ts'
+
+/** As large as a file may be. */
+export const UPLOAD_BYTES = 10 * 1024 * 1024
+
+/** Bytes that are no picture of any kind, so that they are taken, stored and refused. */
+export function unreadableFile(): Buffer {
+  return Buffer.concat([Buffer.from('no picture '), randomBytes(UPLOAD_BYTES - 11)])
+}
+
+/** A JPEG of noise, nearly as large as a file may be. */
+export async function heavyPhoto(): Promise<Buffer> {
+  const [width, height] = [2400, 1800]
+  const noise = { width, height, channels: 3 as const, data: randomBytes(width * height * 3) }
+  for (let quality = 100; ; quality -= 2) {
+    const file = await encodeImage(noise, { format: 'jpeg', quality })
+    if (file.length <= UPLOAD_BYTES) return file
+  }
+}
+
+/** A photo of a person of 12 megapixels, as a phone makes them. */
+export async function largePhoto(): Promise<Buffer> {
+  const small = await decodeImage(await readFile(new URL('../samples/persons/down-half-teal.jpg', import.meta.url)))
+  const scale = Math.sqrt(12_000_000 / (small.width * small.height))
+  const size = { width: Math.round(small.width * scale), height: Math.round(small.height * scale) }
+  return encodeImage(await resizeBitmap(small, size), { format: 'jpeg', quality: 90 })
+}

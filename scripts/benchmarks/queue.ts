@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from 'redis'
+import { sql } from '../../api/shared/database.ts'
+import type { Bench, Stack } from './bench.ts'
+import type { Benchmark } from './benchmark.ts'
+import { measureThroughput } from './load.ts'
+import { percentile } from './percentile.ts'
+import { alternate } from './rounds.ts'
+import { insertSample } from './sample-data.ts'
+import { postTryOns, sendSample, type TryOnRequest, tryOnRequest } from './try-on-request.ts'
+
+const BARE = 'scripts/benchmarks/queue-process.ts'
+const ADDED = 5000
+const PICKED_UP = 60
+
+export const acceptedAgainstQueue: Benchmark = {
+  id: 'P2',
+  what: 'POST /try-on by reference against a bare BullMQ add, 50 in flight each',
+  unit: 'jobs/s',
+  sense: 'least',
+  goal: 0.08,
+  stretch: 0.15,
+  measure: (bench) =>
+    withStack(bench, async (stack, ask) => {
+      const request = tryOnRequest(stack, await insertSample(stack))
+      return alternate({
+        ours: () => measureThroughput({ url: stack.api.url, ...request }, { atOnce: 50 }),
+        anchor: () => ask(`/add?jobs=${ADDED}`),
+        best: 'most',
+      })
+    }),
+}
+
+export const relayed: Benchmark = {
+  id: 'P3',
+  what: 'the relay, from the outbox to the queue, against a bare BullMQ add, 50 in flight',
+  unit: 'jobs/s',
+  sense: 'least',
+  goal: 0.5,
+  stretch: 0.8,
+  measure: (bench) =>
+    withStack(bench, async (stack, ask) => {
+      const request = tryOnRequest(stack, await insertSample(stack))
+      return alternate({
+        ours: () => measureRelay(stack, request),
+        anchor: () => ask(`/add?jobs=${ADDED}`),
+        best: 'most',
+      })
+    }),
+}
+
+export const pickedUp: Benchmark = {
+  id: 'P4',
+  what: 'from the answer to POST /try-on to the start by a worker, median, against a bare BullMQ pickup',
+  unit: 'ms',
+  sense: 'most',
+  goal: 20,
+  stretch: 6,
+  measure: (bench) =>
+    withStack(bench, async (stack, ask) => {
+      const request = tryOnRequest(stack, { ...(await sendSample(stack, stack.api.url)), engine: 'mock' })
+      await stack.startWorker()
+      return alternate({
+        ours: () => measurePickup(stack, request),
+        anchor: () => ask(`/pickup?jobs=${PICKED_UP}`),
+        best: 'least',
+      })
+    }),
+}
+
+type Ask = (path: string) => Promise<number>
+
+async function withStack<T>(bench: Bench, measure: (stack: Stack, ask: Ask) => Promise<T>): Promise<T> {
+  const [stack, bare] = [await bench.startStack(), await bench.startBare(BARE)]
+  try {
+    return await measure(stack, async (path) => Number(await (await fetch(bare.url + path)).json()))
+  } finally {
+    await bare.stop()
+    await stack.stop()
+  }
+}
+
+const BACKLOG = 5000
+/** What the relay has handed over when the clock starts. */
+const UNTIMED = 500
+
+/** A backlog is made while no worker is there; then one appears that has room for all of it, and takes nothing. */
+async function measureRelay(stack: Stack, request: TryOnRequest): Promise<number> {
+  await insertBacklog(stack, request)
+  const redis = await createClient({ url: stack.redisUrl }).connect()
+  const queued = () => redis.lLen('bull:try-on:wait')
+  try {
+    await redis.zAdd('drape:workers:try-on', { value: `bench:${10 * BACKLOG}`, score: Date.now() + 60_000 })
+    while ((await queued()) < UNTIMED) await sleep(1)
+    const [started, before] = [performance.now(), await queued()]
+    while ((await queued()) < BACKLOG) await sleep(1)
+    return ((BACKLOG - before) * 1000) / (performance.now() - started)
+  } finally {
+    // In this order the relay finds nothing to hand over again.
+    await redis.del('drape:workers:try-on')
+    await stack.database.query(sql.unsafe`truncate outbox`)
+    await redis.flushDb()
+    redis.destroy()
+  }
+}
+
+/** One call, and as many like it as make the backlog. */
+async function insertBacklog({ api, database }: Stack, request: TryOnRequest): Promise<void> {
+  await postTryOns(api.url, request, 1)
+  await database.query(sql.unsafe`
+    with first as (
+      select generations.*, payload from outbox join generations on generations.id = generation_id limit 1
+    ), made as (
+      insert into generations (id, account_id, product_id, product_external_id, image_id, cost, engine, options, snapshot,
+        deadline_at, images_expire_at)
+      select 'gen_' || gen_random_uuid(), account_id, product_id, product_external_id, image_id, 0, engine, options, snapshot,
+        deadline_at, images_expire_at
+      from first, generate_series(2, ${BACKLOG})
+      returning id, account_id)
+    insert into outbox (generation_id, account_id, queue, payload)
+    select made.id, made.account_id, 'try-on', payload || jsonb_build_object('generationId', made.id) from made, first`)
+}
+
+/** One call at a time, each when the worker is idle again. */
+async function measurePickup(stack: Stack, request: TryOnRequest): Promise<number> {
+  const redis = await createClient({ url: stack.redisUrl }).connect()
+  const times: number[] = []
+  let told: (status: string) => void = () => {}
+  await redis.pSubscribe('drape:generation:*', (message) => told(JSON.parse(message).status))
+  try {
+    for (let i = 0; i < PICKED_UP; i++) {
+      const [started, ended] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()]
+      told = (status) => {
+        if (status === 'PROCESSING') started.resolve(performance.now())
+        else ended.resolve()
+      }
+      await postTryOns(stack.api.url, request, 1)
+      const answered = performance.now()
+      times.push((await started.promise) - answered)
+      await ended.promise
+      await sleep(10)
+    }
+    return percentile(times, 0.5)
+  } finally {
+    redis.destroy()
+  }
+}

@@ -1,0 +1,43 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Benchmark } from './benchmark.ts'
+import { measureThroughput } from './load.ts'
+import { alternate } from './rounds.ts'
+import { insertSample } from './sample-data.ts'
+import { tryOnRequest } from './try-on-request.ts'
+
+export const telemetryCost: Benchmark = {
+  id: 'P5',
+  what: 'POST /try-on by reference with every request traced, against telemetry switched off',
+  unit: 'answers/s',
+  sense: 'least',
+  goal: 0.8,
+  stretch: 0.92,
+  measure: async (bench) => {
+    const receiver = createServer((request, response) => {
+      request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    const { port } = receiver.address() as AddressInfo
+    const traced = await bench.startStack({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` } })
+    const plain = await bench.startStack()
+    try {
+      const [ours, anchor] = await Promise.all(
+        [traced, plain].map(async (stack) => ({
+          url: stack.api.url,
+          ...tryOnRequest(stack, await insertSample(stack)),
+        })),
+      )
+      return await alternate({
+        ours: () => measureThroughput(ours),
+        anchor: () => measureThroughput(anchor),
+        best: 'most',
+      })
+    } finally {
+      await traced.stop()
+      await plain.stop()
+      receiver.close()
+      receiver.closeAllConnections()
+    }
+  },
+}

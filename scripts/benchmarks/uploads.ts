@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import type { Bench, Stack } from './bench.ts'
+import type { Benchmark } from './benchmark.ts'
+import { measureGrowth } from './memory.ts'
+import { heavyPhoto, unreadableFile } from './pictures.ts'
+import { alternate } from './rounds.ts'
+
+const BARE = 'scripts/benchmarks/upload-process.ts'
+const UPLOADS = 8
+const AT_ONCE = 32
+
+export const uploadTime: Benchmark = {
+  id: 'P6',
+  what: 'a 10 MB upload, stored, hashed, looked at and refused, against a bare formidable that hashes it',
+  unit: 'ms',
+  sense: 'most',
+  goal: 1.6,
+  stretch: 1.2,
+  measure: (bench) =>
+    withStack(bench, async (stack) => {
+      const bare = await bench.startBare(BARE)
+      const file = unreadableFile()
+      const timed = async (send: () => Promise<Response>) => {
+        const started = performance.now()
+        for (let i = 0; i < UPLOADS; i++) await (await send()).text()
+        return (performance.now() - started) / UPLOADS
+      }
+      try {
+        return await alternate({
+          ours: () => timed(() => upload(stack, file, 400)),
+          anchor: () => timed(() => fetch(bare.url, { method: 'POST', body: formOf(file) })),
+          best: 'least',
+        })
+      } finally {
+        await bare.stop()
+      }
+    }),
+}
+
+export const uploadMemory: Benchmark = {
+  id: 'P7',
+  what: `memory by which the API grows with ${AT_ONCE} photos of 10 MB sent at once, against their size`,
+  unit: 'MB',
+  sense: 'most',
+  goal: 0.5,
+  stretch: 0.15,
+  measure: async (bench) => measureTogether(bench, await heavyPhoto(), 201),
+}
+
+export const uploadCopies: Benchmark = {
+  id: 'C8',
+  what: `copies in memory of each of ${AT_ONCE} files of 10 MB that are sent at once, stored, hashed and refused`,
+  unit: 'MB',
+  sense: 'most',
+  goal: 1,
+  stretch: 0.25,
+  measure: (bench) => measureTogether(bench, unreadableFile(), 400),
+}
+
+async function measureTogether(bench: Bench, file: Buffer, status: number): Promise<{ ours: number; anchor: number }> {
+  return withStack(bench, async (stack) => {
+    // What every process takes once is not counted.
+    for (let i = 0; i < 3; i++) await upload(stack, file, status)
+    const together = () => Promise.all(Array.from({ length: AT_ONCE }, () => upload(stack, file, status)))
+    const grown = await measureGrowth(stack.api.pid, together)
+    return { ours: grown / 1e6, anchor: (AT_ONCE * file.length) / 1e6 }
+  })
+}
+
+async function withStack<T>(bench: Bench, measure: (stack: Stack) => Promise<T>): Promise<T> {
+  const stack = await bench.startStack()
+  try {
+    return await measure(stack)
+  } finally {
+    await stack.stop()
+  }
+}
+
+/** With an Idempotency-Key, for which the file is hashed. */
+async function upload({ api, apiKey }: Stack, file: Buffer, status: number): Promise<Response> {
+  const headers = { 'x-api-key': apiKey, 'idempotency-key': randomUUID() }
+  const response = await fetch(`${api.url}/tryon/v1/images/upload`, { method: 'POST', headers, body: formOf(file) })
+  if (response.status !== status) throw new Error(`${response.status} ${await response.text()}`)
+  return response
+}
+
+function formOf(file: Buffer): FormData {
+  const form = new FormData()
+  form.set('file', new Blob([new Uint8Array(file)]))
+  return form
+}

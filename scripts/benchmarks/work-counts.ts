@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from 'redis'
+import { sql } from '../../api/shared/database.ts'
+import type { Bench, Stack } from './bench.ts'
+import type { Benchmark } from './benchmark.ts'
+import type { Program } from './program.ts'
+import { countUnfinished, postTryOns, sendSample, tryOnRequest } from './try-on-request.ts'
+
+const JOBS = 200
+const IDLE_SECONDS = 20
+const CONNECTIONS = { redis: 3, postgres: 1 }
+
+export const redisCommands: Benchmark = {
+  id: 'C2',
+  what: 'Redis commands for each finished job, those of its request, the relay and all polling included',
+  unit: 'commands',
+  sense: 'most',
+  goal: 12,
+  stretch: 10,
+  measure: (bench) =>
+    withWorker(bench, async (stack) => {
+      const commands = await watchCommands(stack, () => true)
+      await runJobs(stack)
+      return { ours: (await commands.stop()) / JOBS, anchor: 1 }
+    }),
+}
+
+export const storageCalls: Benchmark = {
+  id: 'C3',
+  what: 'calls of the object storage for each generation',
+  unit: 'calls',
+  sense: 'most',
+  goal: 4,
+  stretch: 3,
+  measure: (bench) =>
+    withWorker(bench, async (stack, worker) => {
+      const count = async () => (await Promise.all([stack.api, worker].map(countStorageCalls))).reduce((a, b) => a + b)
+      await runJobs(stack, 1)
+      const before = await count()
+      await runJobs(stack)
+      return { ours: ((await count()) - before) / JOBS, anchor: 1 }
+    }),
+}
+
+export const idleCommands: Benchmark = {
+  id: 'C6',
+  what: 'Redis commands a second of a worker that has nothing to do',
+  unit: 'commands/s',
+  sense: 'most',
+  goal: 0.5,
+  stretch: 0.3,
+  measure: (bench) =>
+    withWorker(bench, async (stack, _, isOfWorker) => {
+      await sleep(5000)
+      const commands = await watchCommands(stack, isOfWorker)
+      await sleep(IDLE_SECONDS * 1000)
+      return { ours: (await commands.stop()) / IDLE_SECONDS, anchor: 1 }
+    }),
+}
+
+export const connections: readonly Benchmark[] = (['redis', 'postgres'] as const).map((kind, i) => ({
+  id: ['C7', 'C7b'][i],
+  what: `connections of a worker to ${kind === 'redis' ? 'Redis' : 'Postgres'}`,
+  unit: 'connections',
+  sense: 'most',
+  goal: CONNECTIONS[kind],
+  stretch: CONNECTIONS[kind],
+  measure: (bench) =>
+    withWorker(bench, async (stack, worker) => {
+      await runJobs(stack, 10)
+      const list = kind === 'redis' ? redisAddresses : postgresSessions
+      const before = await list(stack)
+      await worker.stop()
+      const after: ReadonlySet<unknown> = await list(stack)
+      return { ours: [...before].filter((one) => !after.has(one)).length, anchor: 1 }
+    }),
+}))
+
+async function withWorker<T>(
+  bench: Bench,
+  measure: (stack: Stack, worker: Program, isOfWorker: (address: string) => boolean) => Promise<T>,
+): Promise<T> {
+  const stack = await bench.startStack()
+  try {
+    const others = await redisAddresses(stack)
+    const worker = await stack.startWorker()
+    return await measure(stack, worker, (address) => !others.has(address))
+  } finally {
+    await stack.stop()
+  }
+}
+
+async function runJobs(stack: Stack, jobs = JOBS): Promise<void> {
+  const request = tryOnRequest(stack, { ...(await sendSample(stack, stack.api.url)), engine: 'mock' })
+  await postTryOns(stack.api.url, request, jobs)
+  while ((await countUnfinished(stack)) > 0) await sleep(20)
+}
+
+/** Counts what clients with such addresses ask of the stack's Redis; what a script does inside of Redis is one command. */
+async function watchCommands(
+  stack: Stack,
+  isCounted: (address: string) => boolean,
+): Promise<{ stop(): Promise<number> }> {
+  const redis = await createClient({ url: stack.redisUrl }).connect()
+  const number = new URL(stack.redisUrl).pathname.slice(1)
+  let count = 0
+  await redis.monitor((line) => {
+    const [, database, address] = /^\S+ \[(\d+) (\S+)\]/.exec(String(line)) ?? []
+    if (database === number && address !== 'lua' && isCounted(address)) count++
+  })
+  return {
+    stop: async () => {
+      redis.destroy()
+      return count
+    },
+  }
+}
+
+async function redisAddresses({ redisUrl }: Stack): Promise<Set<string>> {
+  const redis = await createClient({ url: redisUrl }).connect()
+  const [own, list] = await Promise.all([redis.clientInfo(), redis.clientList()])
+  redis.destroy()
+  return new Set(list.map(({ addr }) => addr).filter((address) => address !== own.addr))
+}
+
+/** The process ids of the sessions in the stack's database. */
+async function postgresSessions({ database }: Stack): Promise<Set<number>> {
+  const pids = await database.anyFirst(sql.unsafe`
+    select pid from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`)
+  return new Set(pids.map(Number))
+}
+
+async function countStorageCalls({ probeUrl }: Program): Promise<number> {
+  const text = await (await fetch(`${probeUrl}/metrics`)).text()
+  const counts = text.matchAll(/^drape_storage_seconds_count\{[^}]*\} (\d+)$/gm)
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+}
