@@ -1,0 +1,141 @@
+/** A pod of the pool, as the API server knows it. Times in ms since 1970. */
+export interface PoolPod {
+  readonly name: string
+  readonly ready: boolean
+  /** Its worker has been ready once: from then on it may have a job in hand, ready or not. */
+  readonly started: boolean
+  readonly createdAt: number
+  /** It is being deleted already. */
+  readonly deleting: boolean
+  /** When it was asked to take no more jobs; null when it was not. */
+  readonly fencedAt: number | null
+  /** When it was marked as the one to go; null when it is not. */
+  readonly markedAt: number | null
+  /** When it was last left alone because it did not answer. */
+  readonly refusedAt: number | null
+}
+
+/** What the worker in a pod says of itself. A worker that has been silent says nothing. */
+export interface LiveWorker {
+  readonly state: 'taking' | 'draining' | 'drained'
+  /** Which request it follows: the time at which its pod was fenced; null when it takes jobs. */
+  readonly fence: number | null
+  readonly jobs: number
+  /** Since when it has had no job; null while it has. */
+  readonly idleSince: number | null
+}
+
+export interface DrainInput {
+  readonly pods: readonly PoolPod[]
+  readonly workers: ReadonlyMap<string, LiveWorker>
+  /** Workers that there should be in the end. */
+  readonly target: number
+  /** Workers that the Deployment asks for now. */
+  readonly replicas: number
+  readonly acknowledgeSeconds: number
+  readonly removeBusy: boolean
+  readonly now: number
+}
+
+/** What to do next. Done in this order, each step is safe when nothing comes after it. */
+export interface DrainPlan {
+  /** Did not answer: may take jobs again. */
+  readonly refuse: readonly string[]
+  /** Are needed again: may take jobs again. */
+  readonly release: readonly string[]
+  /** Shall take no more jobs. */
+  readonly fence: readonly string[]
+  /** Have no job and take none: shall be the first to go. */
+  readonly mark: readonly string[]
+  /** What the Deployment shall ask for now. */
+  readonly replicas: number
+  /** Why there are more workers than wanted; null when there are not. */
+  readonly waitsFor: string | null
+}
+
+/** The cluster has to know the mark before it chooses whom to remove. */
+export const MARK_SETTLES_MS = 1000
+/** A worker that did not answer is not asked again for so long. */
+export const REFUSED_MS = 300_000
+
+/**
+ * How to come from the workers that are there to those that should be without ever removing one that has a job. A pure function
+ * of what can be seen, so that it may be interrupted anywhere: replicas are lowered by marked pods only, whose workers say at this
+ * very moment that they are drained.
+ */
+export function planDrain(input: DrainInput): DrainPlan {
+  const { pods, target, replicas, now } = input
+  const alive = pods.filter(({ deleting }) => !deleting)
+  const fenced = alive.filter(({ fencedAt }) => fencedAt !== null)
+  if (target >= alive.length) {
+    // The Deployment first: while it asks for fewer, those that are marked may be going already.
+    const release = replicas >= Math.min(target, alive.length) ? fenced.map(({ name }) => name) : []
+    return { refuse: [], release, fence: [], mark: [], replicas: target, waitsFor: null }
+  }
+  const refuse = fenced.filter((pod) => isRefused(pod, input))
+  const going = fenced.filter((pod) => !refuse.includes(pod))
+  const surplus = alive.length - target
+  const release = leastGone(going, input).slice(0, Math.max(0, going.length - surplus))
+  const kept = going.filter((pod) => !release.includes(pod))
+  const candidates = alive.filter((pod) => pod.fencedAt === null && isKnown(pod, input))
+  const fence = bestVictims(candidates, input).slice(0, Math.max(0, surplus - kept.length))
+  const drained = kept.filter((pod) => isDrained(pod, input))
+  const mark = drained.filter(({ markedAt }) => markedAt === null)
+  const settled = drained.filter(({ markedAt }) => markedAt !== null && now - markedAt >= MARK_SETTLES_MS)
+  const lowered = Math.min(replicas, Math.max(target, alive.length - settled.length))
+  const unsure = alive.filter((pod) => !pod.ready && pod.started && !drained.includes(pod))
+  return {
+    refuse: refuse.map(({ name }) => name),
+    release: release.map(({ name }) => name),
+    fence: fence.map(({ name }) => name),
+    mark: mark.map(({ name }) => name),
+    // A pod that is not ready would go before any other, job or not.
+    replicas: unsure.length > 0 ? Math.max(replicas, target) : lowered,
+    waitsFor: whatFor({ unsure: unsure.length, kept: kept.length + fence.length, surplus }),
+  }
+}
+
+function isRefused(pod: PoolPod, { workers, acknowledgeSeconds, now }: DrainInput): boolean {
+  const { name, ready, started, fencedAt } = pod
+  if (fencedAt === null || !started) return false
+  const answered = workers.get(name)?.fence === fencedAt
+  return !answered && (ready || workers.has(name)) && now - fencedAt > acknowledgeSeconds * 1000
+}
+
+function isDrained({ name, started, fencedAt }: PoolPod, { workers }: DrainInput): boolean {
+  const worker = workers.get(name)
+  // What has never been ready has never taken a job. An answer to an earlier request says nothing about now.
+  return worker === undefined ? !started : worker.state === 'drained' && worker.fence === fencedAt
+}
+
+/** Of a worker that was up and is silent nobody knows whether it has a job. */
+function isKnown({ name, started, refusedAt }: PoolPod, { workers, now }: DrainInput): boolean {
+  if (refusedAt !== null && now - refusedAt < REFUSED_MS) return false
+  return !started || workers.has(name)
+}
+
+/** Not started yet, then not ready, then longest idle, then, where that is allowed, the youngest busy. */
+function bestVictims(pods: readonly PoolPod[], { workers, removeBusy }: DrainInput): PoolPod[] {
+  const jobs = ({ name }: PoolPod) => workers.get(name)?.jobs ?? 0
+  const idleSince = ({ name }: PoolPod) => workers.get(name)?.idleSince ?? Number.POSITIVE_INFINITY
+  const rank = (pod: PoolPod) => (!pod.started ? 0 : jobs(pod) > 0 ? 3 : pod.ready ? 2 : 1)
+  return pods
+    .filter((pod) => removeBusy || jobs(pod) === 0)
+    .sort((a, b) => rank(a) - rank(b) || compare(idleSince(a), idleSince(b)) || b.createdAt - a.createdAt)
+}
+
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1
+}
+
+/** Those first that are furthest from going. */
+function leastGone(pods: readonly PoolPod[], input: DrainInput): PoolPod[] {
+  const rank = (pod: PoolPod) => (pod.markedAt !== null ? 2 : isDrained(pod, input) ? 1 : 0)
+  return [...pods].sort((a, b) => rank(a) - rank(b) || (b.fencedAt ?? 0) - (a.fencedAt ?? 0))
+}
+
+function whatFor({ unsure, kept, surplus }: { unsure: number; kept: number; surplus: number }): string {
+  if (unsure > 0) return `${unsure} workers that are not ready and may have jobs`
+  if (kept < surplus) return `${surplus - kept} busy or silent workers`
+  return `${kept} workers that drain`
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { type DrainInput, type LiveWorker, type PoolPod, planDrain } from '../../../controller/worker-pool/drain.ts'
+
+const NOW = 1_000_000_000
+
+describe('removing workers', () => {
+  it('chooses those that are not ready, then the longest idle, and never a busy one', () => {
+    const plan = planDrain(
+      situation({
+        target: 1,
+        pods: [pod('busy'), pod('idle'), pod('longest-idle'), pod('starting', { ready: false, started: false })],
+        workers: { busy: working(1), idle: idle(10), 'longest-idle': idle(60) },
+      }),
+    )
+    expect(plan.fence).toEqual(['starting', 'longest-idle', 'idle'])
+    expect(plan).toMatchObject({ replicas: 4, waitsFor: '3 workers that drain' })
+  })
+
+  it('chooses the youngest busy ones last, where the pool allows it', () => {
+    const pods = [pod('old', { createdAt: NOW - 9000 }), pod('young', { createdAt: NOW - 1000 }), pod('idle')]
+    const workers = { old: working(1), young: working(1), idle: idle(1) }
+    expect(planDrain(situation({ target: 1, pods, workers, removeBusy: true })).fence).toEqual(['idle', 'young'])
+    expect(planDrain(situation({ target: 1, pods, workers }))).toMatchObject({
+      fence: ['idle'],
+      waitsFor: '1 busy or silent workers',
+    })
+  })
+
+  it('marks those that say that they are drained, and lowers the replicas when the mark is known', () => {
+    const fenced = { fencedAt: NOW - 5000 }
+    const workers = { a: drained(fenced.fencedAt), b: draining(1, fenced.fencedAt), c: idle(1) }
+    const first = planDrain(situation({ target: 1, pods: [pod('a', fenced), pod('b', fenced), pod('c')], workers }))
+    expect(first).toMatchObject({ mark: ['a'], replicas: 3, fence: [] })
+    const marked = [pod('a', { ...fenced, markedAt: NOW - 1000 }), pod('b', fenced), pod('c')]
+    expect(planDrain(situation({ target: 1, pods: marked, workers }))).toMatchObject({ mark: [], replicas: 2 })
+  })
+
+  it('does not lower the replicas while a marked worker is silent', () => {
+    const pods = [pod('a', { fencedAt: NOW - 9000, markedAt: NOW - 5000 }), pod('b')]
+    expect(planDrain(situation({ target: 1, pods, workers: { b: idle(1) } })).replicas).toBe(2)
+  })
+
+  it('does not take an answer to an earlier request for one to this', () => {
+    const pods = [pod('a', { fencedAt: NOW - 500 }), pod('b')]
+    const plan = planDrain(situation({ target: 1, pods, workers: { a: drained(NOW - 60_000), b: idle(1) } }))
+    expect(plan).toMatchObject({ mark: [], replicas: 2 })
+  })
+
+  it('removes nobody while a worker that is not ready may have a job', () => {
+    const pods = [pod('a', { fencedAt: NOW - 9000, markedAt: NOW - 5000 }), pod('b', { ready: false }), pod('c')]
+    const workers = { a: drained(NOW - 9000), b: working(1), c: idle(1) }
+    expect(planDrain(situation({ target: 2, pods, workers }))).toMatchObject({
+      replicas: 3,
+      waitsFor: '1 workers that are not ready and may have jobs',
+    })
+  })
+
+  it('leaves a worker alone that does not answer in time, and takes another', () => {
+    const pods = [pod('deaf', { fencedAt: NOW - 15_001 }), pod('other')]
+    const workers = { deaf: idle(90), other: idle(10) }
+    expect(planDrain(situation({ target: 1, pods, workers }))).toMatchObject({ refuse: ['deaf'], fence: ['other'] })
+    const after = [pod('deaf', { refusedAt: NOW - 1000 }), pod('other', { fencedAt: NOW - 1000 })]
+    expect(planDrain(situation({ target: 0, pods: after, workers })).fence).toEqual([])
+  })
+
+  it('never chooses a worker that was up and is silent', () => {
+    expect(planDrain(situation({ target: 0, pods: [pod('a'), pod('b')], workers: {} })).fence).toEqual([])
+  })
+
+  it('releases those that are needed again, least gone first, once the Deployment asks for them', () => {
+    const pods = [
+      pod('marked', { fencedAt: NOW - 9000, markedAt: NOW - 4000 }),
+      pod('fresh', { fencedAt: NOW - 100 }),
+      pod('c'),
+    ]
+    const workers = { marked: drained(NOW - 9000), fresh: draining(1, NOW - 100), c: idle(1) }
+    expect(planDrain(situation({ target: 2, pods, workers }))).toMatchObject({ release: ['fresh'], replicas: 2 })
+    expect(planDrain(situation({ target: 3, pods, workers, replicas: 2 }))).toMatchObject({ release: [], replicas: 3 })
+    expect(planDrain(situation({ target: 3, pods, workers }))).toMatchObject({ release: ['marked', 'fresh'] })
+  })
+
+  it('lowers at once what there is no pod for yet', () => {
+    expect(
+      planDrain(situation({ target: 1, pods: [pod('a')], workers: { a: working(1) }, replicas: 5 })),
+    ).toMatchObject({
+      replicas: 1,
+      fence: [],
+    })
+  })
+})
+
+function situation({
+  workers,
+  ...rest
+}: { target: number; pods: readonly PoolPod[]; workers: Record<string, LiveWorker> } & Partial<
+  Omit<DrainInput, 'workers'>
+>): DrainInput {
+  const defaults = { replicas: rest.pods.length, acknowledgeSeconds: 15, removeBusy: false, now: NOW }
+  return { ...defaults, ...rest, workers: new Map(Object.entries(workers)) }
+}
+
+function pod(name: string, changes: Partial<PoolPod> = {}): PoolPod {
+  const times = { createdAt: NOW - 100_000, fencedAt: null, markedAt: null, refusedAt: null }
+  return { name, ready: true, started: true, deleting: false, ...times, ...changes }
+}
+
+function working(jobs: number): LiveWorker {
+  return { state: 'taking', fence: null, jobs, idleSince: null }
+}
+
+function idle(seconds: number): LiveWorker {
+  return { state: 'taking', fence: null, jobs: 0, idleSince: NOW - seconds * 1000 }
+}
+
+function draining(jobs: number, fence: number): LiveWorker {
+  return { state: 'draining', fence, jobs, idleSince: null }
+}
+
+function drained(fence: number): LiveWorker {
+  return { state: 'drained', fence, jobs: 0, idleSince: NOW - 1000 }
+}
