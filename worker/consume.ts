@@ -10,6 +10,7 @@ import type { Inference } from './inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
 import type { LoadLogo } from './logo.ts'
 import { loadProductImage } from './product-image.ts'
+import type { Remember } from './remember.ts'
 import { recordStages } from './stage-spans.ts'
 
 export interface ConsumeOptions {
@@ -22,6 +23,7 @@ export interface ConsumeOptions {
   readonly inference: Inference
   readonly fetchImage: (url: string) => Promise<Uint8Array>
   readonly loadLogo: LoadLogo
+  readonly remember: Remember
   readonly log: Log
   readonly metrics: Metrics
 }
@@ -62,6 +64,7 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
     const outcome = await store(job, result, options)
     metrics.jobs.inc({ queue: 'try-on', outcome })
     log.info({ outcome, timings: result.timings }, 'try-on')
+    await options.remember(job, result)
   } catch (error) {
     await settle(error, { job, lease, options, log })
   } finally {

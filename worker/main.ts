@@ -17,11 +17,13 @@ import { createObjects } from '../api/shared/stores/objects.ts'
 import { startTelemetry } from '../api/shared/telemetry.ts'
 import { readWorkerConfig } from './config.ts'
 import { consumeTryOn } from './consume.ts'
+import { createDetections } from './detections.ts'
 import { createInferenceHost } from './inference/host.ts'
 import { createInferencePool } from './inference/pool.ts'
 import { createLogoLoader } from './logo.ts'
 import { prepareUpload } from './prepare.ts'
 import { announceWorker } from './registry.ts'
+import { createRemember } from './remember.ts'
 import { watchQueues } from './watchdog.ts'
 
 const config = readWorkerConfig(process.env)
@@ -83,6 +85,7 @@ const parts = {
     metrics,
   ),
   loadLogo: createLogoLoader(storage),
+  remember: createRemember({ images, detections: createDetections(database), log }),
   log,
   metrics,
 }

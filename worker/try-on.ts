@@ -1,5 +1,5 @@
 import { DrapeError } from '../api/shared/errors.ts'
-import { type Bitmap, cropBitmap, decodeImage, encodeImage, type Rectangle } from '../api/shared/image.ts'
+import { type Bitmap, decodeImage, encodeImage, type Rectangle } from '../api/shared/image.ts'
 import { blendChange } from './composite/blend.ts'
 import { placeIntoFrame } from './composite/full-resolution.ts'
 import { provenancePacket } from './composite/provenance.ts'
@@ -9,11 +9,7 @@ import type { Engine, EngineContext, EngineResult } from './engines/engine.ts'
 import { categoryFromWords } from './garment/classify.ts'
 import type { Models } from './inference/models.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
-import { cropAroundPerson, cropWithoutPerson } from './person/crop.ts'
-import { findPerson } from './person/find-person.ts'
-import type { Person } from './person/person.ts'
-import { warnAboutPhoto } from './person/photo-gate.ts'
-import { personWithin } from './person/within.ts'
+import { photoOfRequest } from './request-photo.ts'
 
 export interface TryOnContext extends EngineContext {
   readonly models: Models
@@ -30,21 +26,20 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
     throw new DrapeError('GENERATION_FAILED', `This worker has no engine ${request.engine}.`, { retryable: true })
   const clock = createClock()
   const [frame, garment] = await Promise.all([decodeImage(request.photo), decodeImage(request.garment)])
-  const { crop, found: first } = await cropOf(frame, request.crop, context.models)
-  const photo = crop ? cropBitmap(frame, crop) : frame
-  const found = first ?? (engine.manifest.accepts.needsPerson ? await findPerson(photo, context.models) : null)
-  const seen = engine.manifest.accepts.needsPerson ? warnAboutPhoto(photo, found) : []
+  const { needsPerson } = engine.manifest.accepts
+  const seen = await photoOfRequest(frame, request.crop, { models: context.models, needsPerson })
+  const { photo, crop } = seen
   clock.lap('decode')
   context.signal.throwIfAborted()
 
   const category = categoryFromWords(request.product)
   const { options } = request
   const result = await engine.run(
-    { person: photo, found: found ?? undefined, garment, garmentHash: request.garmentHash, category, options },
+    { person: photo, found: seen.person, garment, garmentHash: request.garmentHash, category, options },
     { signal: context.signal, onProgress: (share) => context.onProgress(0.1 + 0.8 * share) },
   )
   clock.lap('engine')
-  if (engine.manifest.accepts.needsPerson) checkResult(result, photo, null)
+  if (needsPerson) checkResult(result, photo, null)
   const picture = compose({ frame, photo, crop, result, fullResolution: options.fullResolution })
   // What an engine for tests returns is the photo, to the last bit.
   const marked = await mark(picture, engine.manifest.kind === 'test' ? null : request.logo)
@@ -57,28 +52,13 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   return {
     image,
     format: options.format,
-    warnings: [...seen, ...result.warnings, ...marked.warnings],
+    warnings: [...(needsPerson ? seen.warnings : []), ...result.warnings, ...marked.warnings],
     timings: { ...clock.laps, ...result.timings },
-    category: category ?? result.category ?? null,
+    category: category ?? result.detected?.category ?? null,
+    detected: result.detected ?? null,
+    found: seen.found,
     engine: { name, version, kind, license: license.spdx },
   }
-}
-
-/** A person that fills less of the frame than this is looked at again in the crop, where there is more of them to see. */
-const SEEN_WELL = 0.8
-
-async function cropOf(
-  frame: Bitmap,
-  crop: TryOnRequest['crop'],
-  models: Models,
-): Promise<{ crop: Rectangle | null; found?: Person }> {
-  if (crop === 'none') return { crop: null }
-  if (crop !== 'auto') return { crop }
-  const person = await findPerson(frame, models)
-  if (!person) return { crop: cropWithoutPerson(frame) }
-  const around = cropAroundPerson(person.box, frame, person.landmarks.nose)
-  const seenWell = around.height >= SEEN_WELL * frame.height
-  return { crop: around, found: (seenWell && personWithin(person, around)) || undefined }
 }
 
 function compose({

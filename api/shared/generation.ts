@@ -52,6 +52,15 @@ export const ProductImageSchema = Type.Object({
 })
 export type ProductImage = Static<typeof ProductImageSchema>
 
+/** What a product image shows by its looks. */
+export const DetectedSchema = Type.Object({
+  type: Type.Enum([...GARMENT_TYPES]),
+  view: Type.Union([Type.Enum(['front', 'back', 'side']), Type.Null()]),
+  category: Type.Enum([...CATEGORIES]),
+  confidence: Type.Number({ minimum: 0, maximum: 1 }),
+})
+export type Detected = Static<typeof DetectedSchema>
+
 export const RectangleSchema = Type.Object({
   x: Type.Integer(),
   y: Type.Integer(),

@@ -1,5 +1,5 @@
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
-import { ProductImageSchema } from '../shared/generation.ts'
+import { DetectedSchema, ProductImageSchema } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import {
   abandonReplaced,
@@ -20,6 +20,10 @@ const ProductRow = Type.Object({
   title: Nullable(Type.String()),
   description: Nullable(Type.String()),
   images: Type.Array(ProductImageSchema),
+  /** Changes with every edit of the images. */
+  imagesEdition: Type.String(),
+  /** What workers saw in the images as they are now, by their order. */
+  detected: Nullable(Type.Record(Type.String(), DetectedSchema)),
   metadata: Json,
   validForDays: Nullable(Type.Integer()),
   lastUsedAt: Type.Unsafe<Date | null>({}),
@@ -48,7 +52,8 @@ export interface ProductName {
 const Owner = rowType(Type.Object({ accountId: Type.String() }))
 
 const columns = sql.fragment`
-  id, account_id as "accountId", external_id as "externalId", title, description, images, metadata,
+  id, account_id as "accountId", external_id as "externalId", title, description, images, images_edition as "imagesEdition",
+  case when detected->>'edition' = images_edition then detected->'images' end as detected, metadata,
   valid_for_days as "validForDays", last_used_at as "lastUsedAt", expires_at as "expiresAt", created_at as "createdAt",
   updated_at as "updatedAt"`
 

@@ -1,3 +1,4 @@
+import type { Detected } from '../../api/shared/generation.ts'
 import type { Category } from '../garment/garment.ts'
 import type { Person } from '../person/person.ts'
 import type { Bitmap, Plane } from '../raster/plane.ts'
@@ -42,8 +43,8 @@ export interface EngineResult {
   readonly image: Bitmap
   /** How much of each pixel of `image` replaces the person's photo, 0 to 1; the same size as `image`. Exactly 0 means untouched. */
   readonly change: Plane
-  /** What the product is by its looks, where the engine can tell. */
-  readonly category?: Category
+  /** What the product photo shows by its looks, where the engine can tell. */
+  readonly detected?: Detected
   /** What a viewer should know, as upper-case codes. */
   readonly warnings: readonly string[]
   /** Milliseconds per stage. */

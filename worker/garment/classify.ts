@@ -1,3 +1,4 @@
+import type { Detected } from '../../api/shared/generation.ts'
 import { CATEGORIES, type Category, type GarmentKind, type SideLandmarks, type UpperGarment } from './garment.ts'
 import { GERMANIC_WORDS, JOINING_WORDS, ROMANCE_WORDS, WEAK_WORDS } from './garment-words.ts'
 
@@ -22,6 +23,30 @@ export function categoryFromWords({ title, description, classifications }: Produ
 export function categoryOfOutline(kind: GarmentKind): Category {
   if (kind === 'dress') return 'one-pieces'
   return kind === 'top' ? 'tops' : 'bottoms'
+}
+
+/**
+ * What a product photo without a wearer shows. The view is known to be the front where a front neckline was found; `confidence`
+ * falls with the outline's symmetry, and where landmarks had to be guessed.
+ */
+export function detectGarment(garment: Seen): Detected {
+  const upper = garment.kind === 'top' || garment.kind === 'dress'
+  const guessed = upper && garment.guessedArmpits?.some((armpit) => armpit)
+  const confidence = Math.min(1, Math.max(0, (garment.symmetry - 0.7) / 0.25)) * (guessed ? 0.7 : 0.95)
+  return {
+    type: garment.presentation,
+    view: upper && garment.necklineFound ? 'front' : null,
+    category: categoryOfOutline(garment.kind),
+    confidence: Math.round(100 * confidence) / 100,
+  }
+}
+
+interface Seen {
+  readonly kind: GarmentKind
+  readonly symmetry: number
+  readonly presentation: Presentation
+  readonly necklineFound?: boolean
+  readonly guessedArmpits?: readonly boolean[]
 }
 
 /** True when a person detected in a product photo is really there: the detector's score and the landmark model's presence, 0 to 1. */

@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorDetails } from '../../api/shared/errors.ts'
-import type { EngineName, Options, Rectangle } from '../../api/shared/generation.ts'
+import type { Detected, EngineName, Options, Rectangle } from '../../api/shared/generation.ts'
 
 /** What the worker asks of its inference process, and what comes back. Both ends are ours and of one version. */
 export interface Work {
@@ -46,6 +46,10 @@ export interface TryOnResult {
   /** ms per stage. */
   readonly timings: Readonly<Record<string, number>>
   readonly category: string | null
+  /** What the product photo shows by its looks; null for an engine that does not look. */
+  readonly detected: Detected | null
+  /** What was found in a photo that nobody had looked at before: only for `crop: 'auto'`. */
+  readonly found: Pick<PreparedPhoto, 'crop' | 'personDetected' | 'warnings'> | null
   readonly engine: { readonly name: string; readonly version: string; readonly license: string; readonly kind: string }
 }
 

@@ -1,4 +1,4 @@
-import { ClassificationsSchema } from '../../shared/generation.ts'
+import { ClassificationsSchema, DetectedSchema } from '../../shared/generation.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
 import { TIME } from './statistics-window.ts'
 
@@ -108,7 +108,9 @@ export const Product = Type.Object({
       sourceUrl: Type.String({ description: 'Where the image came from; upload://… names bytes that were sent.' }),
       order: Type.Integer({ minimum: 0, description: 'The place in the list that was sent.' }),
       classifications: Nullable(ClassificationsSchema),
+      detected: Type.Optional(DetectedSchema),
     }),
+    { description: 'With what was sent stands what a look at the image has shown, once a try-on has used it.' },
   ),
   metadata: Type.Unknown({ description: 'The object that was sent, or null.' }),
   validForDays: Nullable(Type.Integer()),

@@ -1,15 +1,15 @@
-import type { ProductImage } from '../../shared/generation.ts'
+import type { Detected, ProductImage } from '../../shared/generation.ts'
 import type { ProductStatistics as Counted, ProductRecord } from '../../stores/products.ts'
 import type { Product, ProductStatistics } from './products.schema.ts'
 
 /** A product as callers see it. */
 export function presentProduct(product: ProductRecord): Product {
-  const { externalId, title, description, images, metadata, validForDays } = product
+  const { externalId, title, description, images, detected, metadata, validForDays } = product
   return {
     externalId,
     title,
     description,
-    images: images.map(presentImage),
+    images: images.map((image) => presentImage(image, detected?.[String(image.order)])),
     metadata,
     validForDays,
     lastUsedAt: product.lastUsedAt?.toISOString() ?? null,
@@ -20,8 +20,8 @@ export function presentProduct(product: ProductRecord): Product {
 }
 
 // Where the bytes lie stays with us.
-function presentImage({ sourceUrl, order, classifications }: ProductImage) {
-  return { sourceUrl, order, classifications }
+function presentImage({ sourceUrl, order, classifications }: ProductImage, detected?: Detected) {
+  return { sourceUrl, order, classifications, ...(detected && { detected }) }
 }
 
 export function presentStatistics({ total, completed, failed, averageMs }: Counted): ProductStatistics {

@@ -1,5 +1,4 @@
 import { checkResult } from '../../composite/region.ts'
-import { categoryOfOutline } from '../../garment/classify.ts'
 import type { UpperGarment } from '../../garment/garment.ts'
 import type { Person } from '../../person/person.ts'
 import { type Bitmap, bitmapToColours } from '../../raster/plane.ts'
@@ -18,7 +17,7 @@ import type { Stages } from './stages.ts'
 import { boxInView, createView, pasteView } from './view.ts'
 import { warpGarment } from './warp.ts'
 
-export type Dressed = Pick<EngineResult, 'image' | 'change' | 'category' | 'warnings'>
+export type Dressed = Pick<EngineResult, 'image' | 'change' | 'warnings'>
 
 /** Lays a top or a dress on the person in the frame. Throws `DrapeError` as the engine does. */
 export async function dressUpper(
@@ -51,7 +50,6 @@ export async function dressUpper(
   checkResult(composed, drawn, boxInView(view))
   return {
     ...pasteView(frame, view, composed),
-    category: categoryOfOutline(garment.kind),
     warnings: [...new Set([...placement.warnings, ...layers.warnings, ...removal.warnings])],
   }
 }

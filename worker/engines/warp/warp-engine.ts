@@ -1,7 +1,7 @@
 import { DrapeError } from '../../../api/shared/errors.ts'
 import { resizeBitmap } from '../../../api/shared/image.ts'
 import { copyRgb } from '../../composite/blend.ts'
-import { isWorn } from '../../garment/classify.ts'
+import { detectGarment, isWorn } from '../../garment/classify.ts'
 import { type PreparedGarment, prepareGarment } from '../../garment/prepare-garment.ts'
 import type { Models } from '../../inference/models.ts'
 import { findPerson } from '../../person/find-person.ts'
@@ -60,7 +60,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
     garment.kind === 'trousers' || garment.kind === 'skirt'
       ? await dressLower({ frame, seen, garment }, stages)
       : await dressUpper({ frame, seen, garment }, stages)
-  return { ...dressed, timings: stages.timings }
+  return { ...dressed, detected: detectGarment(garment), timings: stages.timings }
 }
 
 async function limitSide(photo: Bitmap): Promise<Bitmap> {

@@ -1,5 +1,4 @@
 import { checkResult } from '../../../composite/region.ts'
-import { categoryOfOutline } from '../../../garment/classify.ts'
 import type { LowerGarment } from '../../../garment/garment.ts'
 import type { Person } from '../../../person/person.ts'
 import {
@@ -51,7 +50,6 @@ export async function dressLower(
   checkResult(composed, drawn, boxInView(view))
   return {
     ...pasteView(frame, view, composed),
-    category: categoryOfOutline(garment.kind),
     warnings: [...placement.warnings, ...removal.warnings],
   }
 }

@@ -88,7 +88,7 @@ describe.each([
   })
 
   it('is known for bottoms', () => {
-    expect(worn.result.category).toBe('bottoms')
+    expect(worn.result.detected).toMatchObject({ type: 'flat_lay', category: 'bottoms' })
   })
 })
 

@@ -1,0 +1,111 @@
+import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createDatabase, type Database } from '../../api/shared/database.ts'
+import type { Detected } from '../../api/shared/generation.ts'
+import { createLog } from '../../api/shared/log.ts'
+import { createImages, type Images } from '../../api/shared/stores/images.ts'
+import { createProducts, type Products } from '../../api/stores/products.ts'
+import { createDetections } from '../../worker/detections.ts'
+import { createRemember, type Remember } from '../../worker/remember.ts'
+import { type Caller, createCaller } from '../support/accepted.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+const FLAT: Detected = { type: 'flat_lay', view: 'front', category: 'tops', confidence: 0.9 }
+const FOUND = { crop: { x: 1, y: 2, width: 400, height: 500 }, personDetected: true, warnings: ['blurred'] }
+
+describe('what a try-on has found out', () => {
+  let database: Database
+  let products: Products
+  let images: Images
+  let remember: Remember
+  let caller: Caller
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 5 })
+    products = createProducts(database)
+    images = createImages(database)
+    remember = createRemember({
+      images,
+      detections: createDetections(database),
+      log: createLog({ process: 'test', level: 'silent' }),
+    })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+  beforeEach(async () => {
+    caller = await createCaller(database, 10)
+  })
+
+  const sources = ['https://shop.example/back.jpg', 'https://shop.example/front.jpg']
+  const save = (urls = sources) =>
+    products.upsert(caller.accountId, {
+      id: uuidv7(),
+      externalId: 'shirt',
+      anonymous: false,
+      images: urls.map((sourceUrl, order) => ({
+        sourceUrl,
+        order,
+        classifications: order === 0 ? { type: 'detail' } : null,
+      })),
+    })
+  const stored = () => products.find({ accountId: caller.accountId, externalId: 'shirt' })
+  /** A job with the product as it is now. */
+  const job = async () => {
+    const product = await stored()
+    if (!product) throw new Error('there is no product')
+    const { id, imagesEdition, title, description, images: all } = product
+    return {
+      engine: 'warp' as const,
+      person: { imageId: caller.imageId, objectKey: '', cropMode: 'auto' as const, crop: null },
+      product: { id, imagesEdition, title, description, images: all },
+    }
+  }
+
+  it('stands beside the classifications of the image that was used', async () => {
+    await save()
+    await remember(await job(), { found: null, detected: FLAT })
+    expect((await stored())?.detected).toEqual({ 1: FLAT })
+    expect((await stored())?.images[1].classifications).toBeNull()
+  })
+
+  it('is no edit of the product: the same images sent again keep it and their edition', async () => {
+    await save()
+    const before = await stored()
+    await remember(await job(), { found: null, detected: FLAT })
+    expect((await stored())?.updatedAt).toEqual(before?.updatedAt)
+    await save()
+    const after = await stored()
+    expect(after?.imagesEdition).toBe(before?.imagesEdition)
+    expect(after?.detected).toEqual({ 1: FLAT })
+  })
+
+  it('is gone with the images that it was about, and does not come back with a late job', async () => {
+    await save()
+    const late = await job()
+    await remember(late, { found: null, detected: FLAT })
+    await save(['https://shop.example/back.jpg', 'https://shop.example/other.jpg'])
+    expect((await stored())?.detected).toBeNull()
+    await remember(late, { found: null, detected: FLAT })
+    expect((await stored())?.detected).toBeNull()
+  })
+
+  it('is kept for the photo, the first finding for good', async () => {
+    await save()
+    await remember(await job(), { found: FOUND, detected: null })
+    await remember(await job(), { found: { ...FOUND, personDetected: false, warnings: [] }, detected: null })
+    expect(await images.find(caller.imageId)).toMatchObject(FOUND)
+  })
+
+  it('may be about pictures that are gone', async () => {
+    await save()
+    const late = await job()
+    await products.delete({ accountId: caller.accountId, externalId: 'shirt' })
+    await images.delete(caller.imageId)
+    await expect(remember(late, { found: FOUND, detected: FLAT })).resolves.toBeUndefined()
+  })
+})
