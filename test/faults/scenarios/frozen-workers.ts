@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TestProgram } from '../../support/process.ts'
-import { until } from '../../support/until.ts'
-import { type Attempt, findInHand, nameOf } from '../support/moments.ts'
+import { keepBusy } from '../support/busy.ts'
+import { type Attempt, findBusy } from '../support/moments.ts'
 import type { Platform } from '../support/platform.ts'
 import type { Scenario } from '../support/scenario.ts'
 
@@ -18,15 +17,14 @@ export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
     const [victims, others] = [await platform.startWorkers(size.atOnce), await platform.startWorkers(1)]
     const late: Attempt[] = []
     while (late.length < size.freezes) {
-      const orders = Array.from({ length: size.atOnce + 1 }, () =>
-        shop.order({ pictureMs: random.between(3000, 4000) }),
-      )
-      await Promise.all(orders)
-      await sleep(1000)
-      const frozen = await freezeBusy(platform, victims.members)
+      const pictureMs = () => random.between(3000, 4000)
+      const busy = await keepBusy({ platform, shop, workers: victims, pictureMs, atLeast: size.atOnce })
+      for (const { worker } of busy) process.kill(-worker.pid, 'SIGSTOP')
+      // What ended in between leaves nothing that could be late.
+      const frozen = await findBusy(platform.database, victims.members)
       late.push(...frozen.map(({ inHand }) => inHand))
       await sleep(FROZEN_MS)
-      for (const { worker } of frozen) process.kill(-worker.pid, 'SIGCONT')
+      for (const { worker } of busy) process.kill(-worker.pid, 'SIGCONT')
       await platform.settle()
     }
     // What came back has time to do harm.
@@ -40,18 +38,6 @@ export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
       violations: effective.map(({ id }) => `${id} was ended by a worker that was frozen`),
     }
   },
-}
-
-async function freezeBusy(platform: Platform, members: readonly TestProgram[]) {
-  return until(async () => {
-    const inHand = await findInHand(platform.database)
-    const busy = members.flatMap((worker) => {
-      const attempt = inHand.get(nameOf(worker))
-      return attempt ? [{ worker, inHand: attempt }] : []
-    })
-    for (const { worker } of busy) process.kill(-worker.pid, 'SIGSTOP')
-    return busy.length > 0 && busy
-  })
 }
 
 /** Attempts of which a result is kept. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestProgram } from '../../support/process.ts'
 import { until } from '../../support/until.ts'
+import { keepBusy } from '../support/busy.ts'
 import { inferenceOf, signal } from '../support/inference.ts'
-import { countFailed, countRepeated, findBusy } from '../support/moments.ts'
+import { countFailed, countRepeated } from '../support/moments.ts'
 import type { Scenario } from '../support/scenario.ts'
 
 const WORK_SECONDS = 4
@@ -13,12 +14,11 @@ export const killedInference: Scenario<{ kills: number; hangs: number }> = {
   quick: { kills: 2, hangs: 1 },
   full: { kills: 90, hangs: 10 },
   run: async ({ platform, size, random }) => {
-    const shop = await platform.openShop({ credits: 2 * (size.kills + size.hangs) + 10 })
+    const shop = await platform.openShop({ credits: 10 * (size.kills + size.hangs) + 10 })
     const workers = await platform.startWorkers(3, { WORK_SECONDS: String(WORK_SECONDS) })
     const faults = [...Array<string>(size.kills).fill('kill'), ...Array<string>(size.hangs).fill('hang')]
     for (const fault of faults) {
-      await Promise.all([shop.order({ pictureMs: random.between(300, 600) }), shop.order()])
-      const { worker } = await until(() => findBusy(platform.database, workers.members))
+      const [{ worker }] = await keepBusy({ platform, shop, workers, pictureMs: () => random.between(500, 900) })
       const pids = inferenceOf(worker)
       // Frozen before its work comes, so that it has it in hand.
       for (const pid of pids) signal(pid, 'SIGSTOP')

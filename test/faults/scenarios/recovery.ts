@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../../support/until.ts'
-import { type Attempt, findInHand, nameOf, percentile, secondsUntilNext } from '../support/moments.ts'
+import { keepBusy } from '../support/busy.ts'
+import { type Attempt, findBusy, percentile, secondsUntilNext } from '../support/moments.ts'
 import type { Scenario } from '../support/scenario.ts'
 
 export const recovery: Scenario<{ kills: number; recoveredSeconds: number }> = {
@@ -9,20 +9,17 @@ export const recovery: Scenario<{ kills: number; recoveredSeconds: number }> = {
   quick: { kills: 3, recoveredSeconds: 30 },
   full: { kills: 100, recoveredSeconds: 10 },
   run: async ({ platform, size, random }) => {
-    const shop = await platform.openShop({ credits: 4 * size.kills })
+    const shop = await platform.openShop({ credits: 20 * size.kills })
     const workers = await platform.startWorkers(4)
     const lost: { inHand: Attempt; killed: Date }[] = []
     while (lost.length < size.kills) {
-      await workers.whole()
-      await Promise.all(Array.from({ length: 4 }, () => shop.order({ pictureMs: random.between(1500, 3000) })))
-      await until(async () => (await findInHand(platform.database)).size >= 3)
+      const pictureMs = () => random.between(1500, 3000)
+      await keepBusy({ platform, shop, workers, pictureMs, atLeast: 3 })
       await sleep(random.between(0, 1000))
-      const inHand = await findInHand(platform.database)
-      for (const worker of [...workers.members].slice(0, 3)) {
-        const attempt = inHand.get(nameOf(worker))
-        const killed = new Date()
+      const busy = await findBusy(platform.database, workers.members)
+      for (const { worker, inHand } of busy.slice(0, Math.min(3, size.kills - lost.length))) {
+        lost.push({ inHand, killed: new Date() })
         await workers.kill(worker)
-        if (attempt && lost.length < size.kills) lost.push({ inHand: attempt, killed })
       }
     }
     await platform.settle()

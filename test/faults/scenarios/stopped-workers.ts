@@ -1,5 +1,5 @@
-import { until } from '../../support/until.ts'
-import { countRepeated, countStarts, findBusy, nameOf } from '../support/moments.ts'
+import { keepBusy } from '../support/busy.ts'
+import { countRepeated, countStarts, nameOf } from '../support/moments.ts'
 import type { Scenario } from '../support/scenario.ts'
 
 const GRACE_SECONDS = 20
@@ -7,17 +7,17 @@ const GRACE_SECONDS = 20
 export const stoppedWorkers: Scenario<{ stops: number; jobs: number }> = {
   id: 'R10',
   what: 'workers are told to stop with a job in hand',
-  quick: { stops: 5, jobs: 40 },
+  quick: { stops: 3, jobs: 15 },
   full: { stops: 100, jobs: 1000 },
   run: async ({ platform, size, random }) => {
-    const shop = await platform.openShop({ credits: size.jobs })
+    const shop = await platform.openShop({ credits: 10 * size.jobs })
     const workers = await platform.startWorkers(3, { DRAIN_SECONDS: String(GRACE_SECONDS - 10) })
     const violations: string[] = []
     const ends: number[] = []
     for (let stop = 0; stop < size.stops; stop++) {
       for (let job = 0; job < size.jobs / size.stops; job++) await shop.order({ pictureMs: random.between(100, 600) })
-      await workers.whole()
-      const busy = await until(() => findBusy(platform.database, workers.members))
+      const pictureMs = () => random.between(300, 800)
+      const [busy] = await keepBusy({ platform, shop, workers, pictureMs })
       const told = new Date()
       const code = await workers.terminate(busy.worker)
       ends.push((Date.now() - told.getTime()) / 1000)

@@ -25,17 +25,18 @@ export async function findInHand(database: Database): Promise<Map<string, Attemp
   return new Map(rows.map(({ worker, ...attempt }) => [worker, attempt]))
 }
 
-/** A worker that has something in hand now; null when none has. */
-export async function findBusy(
-  database: Database,
-  members: readonly TestProgram[],
-): Promise<{ worker: TestProgram; inHand: Attempt } | null> {
+export interface Busy {
+  readonly worker: TestProgram
+  readonly inHand: Attempt
+}
+
+/** Those of the workers that have something in hand now. */
+export async function findBusy(database: Database, members: readonly TestProgram[]): Promise<Busy[]> {
   const all = await findInHand(database)
-  for (const worker of members) {
+  return members.flatMap((worker) => {
     const inHand = all.get(nameOf(worker))
-    if (inHand) return { worker, inHand }
-  }
-  return null
+    return inHand ? [{ worker, inHand }] : []
+  })
 }
 
 /** How many of these generations took more than one attempt. */

@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Fleet } from './fleet.ts'
+import { type Busy, findBusy } from './moments.ts'
+import type { Platform } from './platform.ts'
+import type { Shop } from './shop.ts'
+
+/** Before more is ordered. */
+const PATIENCE_MS = 2000
+
+/** So many workers with a job in hand at the same time; jobs that last `pictureMs` are ordered until there are. */
+export async function keepBusy({
+  platform,
+  shop,
+  workers,
+  pictureMs,
+  atLeast = 1,
+}: {
+  platform: Platform
+  shop: Shop
+  workers: Fleet
+  pictureMs: () => number
+  atLeast?: number
+}): Promise<readonly [Busy, ...Busy[]]> {
+  for (;;) {
+    await workers.whole()
+    await Promise.all(Array.from({ length: atLeast + 1 }, () => shop.order({ pictureMs: pictureMs() })))
+    const ended = performance.now() + PATIENCE_MS
+    while (performance.now() < ended) {
+      const [first, ...others] = await findBusy(platform.database, workers.members)
+      if (first && others.length + 1 >= atLeast) return [first, ...others]
+      await sleep(10)
+    }
+  }
+}
