@@ -11,6 +11,8 @@ const schema = Type.Object({
   EXECUTION_PROVIDER: Type.Enum(['cpu', 'cuda', 'tensorrt', 'webgpu'], { default: 'cpu' }),
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 1 }),
   WORK_SECONDS: Type.Integer({ minimum: 1, maximum: 3600, default: 60 }),
+  /** Set where a controller scales workers: this one says what it does and drains when it is told to. */
+  POOL: Type.String({ default: '' }),
   DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 3600, default: 60 }),
 })
 

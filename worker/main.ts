@@ -6,6 +6,7 @@ import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
 import { measureFetch, measureStorage, watchConnections } from '../api/shared/measured.ts'
 import { createMetrics } from '../api/shared/metrics.ts'
+import { createPoolRegistry } from '../api/shared/pool-registry.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
 import { createPublish } from '../api/shared/pub-sub.ts'
 import { createConsumer, createRedis, type QueueName } from '../api/shared/queue.ts'
@@ -22,7 +23,7 @@ import { createInferenceHost } from './inference/host.ts'
 import { createInferencePool } from './inference/pool.ts'
 import { createLogoLoader } from './logo.ts'
 import { prepareUpload } from './prepare.ts'
-import { announceWorker } from './registry.ts'
+import { announceWorker, joinPool } from './registry.ts'
 import { createRemember } from './remember.ts'
 import { watchQueues } from './watchdog.ts'
 
@@ -113,10 +114,23 @@ const consumers = config.QUEUES.map((name) =>
   }),
 )
 
+const membership =
+  config.POOL === ''
+    ? null
+    : joinPool({
+        registry: createPoolRegistry(redis),
+        host: hostname(),
+        slots: config.CONCURRENCY,
+        consumers,
+        log,
+      })
+lifecycle.onStop('membership', () => membership?.leave())
+const mayTake = () => inference.countReady() > 0 && (membership?.mayTake() ?? true)
+
 // Jobs are taken only while there is a process to run them, so that a crashing one does not eat attempts.
 let taking = false
 const gate = setInterval(async () => {
-  const wanted = inference.countReady() > 0
+  const wanted = mayTake()
   if (wanted === taking) return
   taking = wanted
   await Promise.all(consumers.map((consumer) => consumer.setTaking(wanted)))
@@ -142,14 +156,14 @@ const announcement = announceWorker({
   worker,
   queues: config.QUEUES,
   slots: config.CONCURRENCY,
-  canWork: () => inference.countReady() > 0,
+  canWork: mayTake,
   log,
 })
 lifecycle.onStop('announcement', () => announcement.withdraw())
 const watchdog = watchQueues({
   redis,
   consumers,
-  canWork: () => inference.countReady() > 0,
+  canWork: mayTake,
   onStuck: (queue) => {
     log.fatal({ queue }, 'jobs wait and none is taken')
     lifecycle.stop('a queue is stuck', 1)

@@ -199,8 +199,11 @@ export interface Consumer {
   /** Jobs taken since the start. */
   countTaken(): number
   isIdle(): boolean
+  countInHand(): number
   /** Whether new jobs are taken; those in hand go on. A consumer starts paused. */
   setTaking(taking: boolean): Promise<void>
+  /** Takes no more jobs and resolves when those in hand have ended and none is on its way. */
+  drain(): Promise<void>
   /** Takes no more jobs and resolves when those in hand have ended. */
   close(): Promise<void>
 }
@@ -260,11 +263,18 @@ export function createConsumer({
     name,
     countTaken: () => taken,
     isIdle: () => inHand.size === 0,
+    countInHand: () => inHand.size,
     setTaking: async (taking) => {
       if (closing) return
       if (!taking) return worker.pause(true)
       if (worker.isPaused()) worker.resume()
       else if (!worker.isRunning()) keepRunning()
+    },
+    drain: async () => {
+      // One that was only told to pause may still get the job that it listened for.
+      if (worker.isPaused()) worker.resume()
+      await worker.pause(false)
+      await Promise.allSettled(inHand)
     },
     close: async () => {
       closing = true

@@ -1,0 +1,75 @@
+import type { Redis } from './queue.ts'
+import { compileCheck, type Static, Type } from './schema.ts'
+
+const ReportSchema = Type.Object({
+  host: Type.String(),
+  /** Says that it takes jobs, that it takes none any more, or that it has none left either. */
+  state: Type.Enum(['taking', 'draining', 'drained']),
+  /** Which request to drain it follows; null when it takes jobs. */
+  fence: Type.Union([Type.Integer(), Type.Null()]),
+  jobs: Type.Integer(),
+  slots: Type.Integer(),
+  /** Since when it has had no job, in ms since 1970; null while it has. */
+  idleSince: Type.Union([Type.Integer(), Type.Null()]),
+})
+
+/** What a worker of a pool says of itself. */
+export type WorkerReport = Static<typeof ReportSchema>
+
+/** What a worker was told: to follow the request to drain of this number, or to take jobs again. */
+export type DrainWord = number | 'take'
+
+export type PoolRegistry = ReturnType<typeof createPoolRegistry>
+
+/** A report is good for so long. */
+export const REPORT_SECONDS = 10
+const WORD_SECONDS = 3600
+const REPORTS = 'drape:pool-workers'
+
+/** Where workers of pools and whoever scales them tell each other what they need to know. All of it may be lost with Redis. */
+export function createPoolRegistry(redis: Redis) {
+  const check = compileCheck(ReportSchema)
+  const { client } = redis
+  return {
+    report: async (report: WorkerReport): Promise<void> => {
+      const until = Date.now() + REPORT_SECONDS * 1000
+      await client
+        .multi()
+        .set(reportKey(report.host), JSON.stringify(report), { expiration: { type: 'EX', value: REPORT_SECONDS } })
+        .zAdd(REPORTS, { value: report.host, score: until })
+        .execAsPipeline()
+    },
+    forget: async (host: string): Promise<void> => {
+      await client.multi().del(reportKey(host)).zRem(REPORTS, host).execAsPipeline()
+    },
+    /** What the worker on this host was told last; null when nothing is known of it. */
+    readWord: async (host: string): Promise<DrainWord | null> => {
+      const word = await client.get(wordKey(host))
+      if (word === null) return null
+      return word === 'take' ? 'take' : Number(word)
+    },
+    /** All workers that have not gone silent, by host. */
+    findWorkers: async (): Promise<Map<string, WorkerReport>> => {
+      await client.zRemRangeByScore(REPORTS, 0, Date.now())
+      const hosts = await client.zRange(REPORTS, 0, -1)
+      if (hosts.length === 0) return new Map()
+      const texts = await client.mGet(hosts.map(reportKey))
+      const reports = texts.flatMap((text) => {
+        const result = text === null ? null : check(JSON.parse(text))
+        return result?.ok ? [result.value] : []
+      })
+      return new Map(reports.map((report) => [report.host, report]))
+    },
+    tell: async (host: string, word: DrainWord): Promise<void> => {
+      await client.set(wordKey(host), String(word), { expiration: { type: 'EX', value: WORD_SECONDS } })
+    },
+  }
+}
+
+function reportKey(host: string): string {
+  return `drape:pool-worker:${host}`
+}
+
+function wordKey(host: string): string {
+  return `drape:pool-word:${host}`
+}

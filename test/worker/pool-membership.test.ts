@@ -1,0 +1,56 @@
+import { hostname } from 'node:os'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLog } from '../../api/shared/log.ts'
+import { createPoolRegistry, type PoolRegistry } from '../../api/shared/pool-registry.ts'
+import { createRedis, type Redis } from '../../api/shared/queue.ts'
+import { type Drape, readSample, startDrape } from '../support/drape.ts'
+import { until } from '../support/until.ts'
+
+describe('a worker of a pool', () => {
+  let drape: Drape
+  let redis: Redis
+  let registry: PoolRegistry
+
+  beforeAll(async () => {
+    drape = await startDrape({ env: { POOL: 'default/small' } })
+    await drape.startWorker()
+    redis = createRedis(drape.env.REDIS_URL, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
+    registry = createPoolRegistry(redis)
+  })
+  afterAll(async () => {
+    await redis.close()
+    await drape.stop()
+  })
+
+  const reported = async () => (await registry.findWorkers()).get(hostname())
+  const tryOn = async () =>
+    drape.tryOn(
+      {
+        products: [{ images: [{ source: { fileKey: 'shirt' } }] }],
+        person: { image: { source: { fileKey: 'me' } } },
+        output: { engine: 'mock' },
+      },
+      { me: await readSample('persons/down-half-teal.jpg'), shirt: await readSample('garments/tshirt-navy.jpg') },
+    )
+
+  it('says what it does', async () => {
+    const report = await until(reported)
+    expect(report).toMatchObject({ state: 'taking', fence: null, jobs: 0, slots: 1 })
+    expect(report.idleSince).toBeLessThanOrEqual(Date.now())
+  })
+
+  it('takes no job once it is drained, though Redis forgets why, until it is told so', async () => {
+    await drape.finish(await tryOn())
+    await registry.tell(hostname(), 4711)
+    await until(async () => (await reported())?.state === 'drained')
+    expect(await reported()).toMatchObject({ fence: 4711, jobs: 0 })
+    await redis.client.del(`drape:pool-word:${hostname()}`)
+    const id = await tryOn()
+    const before = await until(reported)
+    await until(async () => (await reported()) !== before && (await redis.countSlots('try-on')) === 0)
+    expect(await reported()).toMatchObject({ state: 'drained', fence: 4711, jobs: 0 })
+    await registry.tell(hostname(), 'take')
+    await drape.finish(id)
+    expect(await until(reported)).toMatchObject({ fence: null })
+  })
+})
