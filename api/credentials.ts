@@ -1,16 +1,16 @@
-import { createHash, randomInt } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { randomBase62, toBase62 } from './base62.ts'
 
 export type KeyKind = 'secret' | 'publishable'
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX = { secret: 'sk_', publishable: 'pk_' } as const
 const RANDOM_LENGTH = 30
 const CHECK_LENGTH = 6
 
 /** A new key: prefix, 30 random base62 characters, and their CRC-32 as 6 more, so that a typo is refused without a look-up. */
 export function generateKey(kind: KeyKind): string {
-  const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join('')
+  const random = randomBase62(RANDOM_LENGTH)
   return PREFIX[kind] + random + checksum(PREFIX[kind] + random)
 }
 
@@ -28,11 +28,5 @@ export function hashKey(key: string): Buffer {
 }
 
 function checksum(text: string): string {
-  let value = crc32(text)
-  let digits = ''
-  for (let i = 0; i < CHECK_LENGTH; i++) {
-    digits = BASE62[value % 62] + digits
-    value = Math.floor(value / 62)
-  }
-  return digits
+  return toBase62(crc32(text), CHECK_LENGTH)
 }

@@ -1,12 +1,11 @@
-import { randomInt } from 'node:crypto'
+import { randomBase62 } from '../../base62.ts'
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** 131 bits. */
 const LENGTH = 22
 
 /** What nobody can guess who was not given the link. */
 export function makeShareToken(): string {
-  return Array.from({ length: LENGTH }, () => BASE62[randomInt(BASE62.length)]).join('')
+  return randomBase62(LENGTH)
 }
 
 /** Whether the text can be a token at all. */
