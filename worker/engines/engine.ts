@@ -29,7 +29,12 @@ export interface EngineInput {
   /** SHA-256 of the product photo's bytes: the key for whatever depends on the garment alone. */
   readonly garmentHash: string
   readonly category: Category | null
-  readonly options: { readonly seed: number; readonly mode: 'fast' | 'balanced' | 'quality' }
+  readonly options: {
+    readonly seed: number
+    readonly mode: 'fast' | 'balanced' | 'quality'
+    /** The result is wanted in the photo's own resolution, at the price of time. */
+    readonly fullResolution?: boolean
+  }
 }
 
 export interface EngineContext {

@@ -22,7 +22,7 @@ export type PreparedLowerGarment = LowerGarment & { readonly presentation: Prese
 
 export type PreparedGarment = PreparedUpperGarment | PreparedLowerGarment
 
-/** Longest side in px that a product photo is worked on at. */
+/** Longest side in px that a product photo is worked on at, unless somebody asks for more. */
 const LONGEST_SIDE = 1400
 
 /**
@@ -30,8 +30,11 @@ const LONGEST_SIDE = 1400
  * says, null when it says nothing.
  * @throws DrapeError RESULT_REJECTED when the photo shows no single garment laid out on a plain ground.
  */
-export function prepareGarment(picture: Bitmap, { category }: { category: Category | null }): PreparedGarment {
-  const limited = limitSide(picture)
+export function prepareGarment(
+  picture: Bitmap,
+  { category, longest = LONGEST_SIDE }: { category: Category | null; longest?: number },
+): PreparedGarment {
+  const limited = limitSide(picture, longest)
   const cut = cutOut(limited)
   const outline = findOutline(cut.alpha, expectedShape(category))
   if (outline.kind === 'trousers' || outline.kind === 'skirt') {
@@ -103,8 +106,8 @@ function drawUpright({ colours, alpha }: CutOut, toPicture: Affine, side: number
   return { width: side, height: side, channels: 4, data: out }
 }
 
-function limitSide(picture: Bitmap): Bitmap {
-  const share = LONGEST_SIDE / Math.max(picture.width, picture.height)
+function limitSide(picture: Bitmap, longest: number): Bitmap {
+  const share = longest / Math.max(picture.width, picture.height)
   if (share >= 1) return picture
   const size = { width: Math.round(picture.width * share), height: Math.round(picture.height * share) }
   const { data, ...rest } = resizeAreaColours(picture, size)

@@ -26,8 +26,8 @@ export const WARP_MANIFEST: EngineManifest = {
   aiGenerated: false,
 }
 
-/** Longest side of the pictures that garments are drawn on, in px. */
-const DRAWN_SIDE = 1280
+/** Longest side in px of the pictures that garments are drawn on, and of product photos: enough for a screen, or for everything. */
+const SIDES = { screen: { drawn: 1280, garment: 1400 }, full: { drawn: 3200, garment: 2800 } } as const
 const GARMENTS_KEPT = 8
 
 /**
@@ -52,7 +52,7 @@ interface Resources {
 
 async function run(input: EngineInput, context: EngineContext, resources: Resources): Promise<EngineResult> {
   const stages = createStages(context)
-  const frame = await stages.run('resize', 0.02, () => limitSide(input.person))
+  const frame = await stages.run('resize', 0.02, () => limitSide(input.person, sidesOf(input).drawn))
   const seen = await stages.run('person', 0.2, () => personOf(input, frame, resources))
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
   const garment = await stages.run('garment', 0.5, () => garmentOf(input, resources))
@@ -63,9 +63,13 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   return { ...dressed, detected: detectGarment(garment), timings: stages.timings }
 }
 
-async function limitSide(photo: Bitmap): Promise<Bitmap> {
-  if (Math.max(photo.width, photo.height) <= DRAWN_SIDE) return copyRgb(photo)
-  return copyRgb(await resizeBitmap(photo, { longest: DRAWN_SIDE }))
+function sidesOf({ options }: EngineInput): (typeof SIDES)[keyof typeof SIDES] {
+  return SIDES[options.fullResolution ? 'full' : 'screen']
+}
+
+async function limitSide(photo: Bitmap, longest: number): Promise<Bitmap> {
+  if (Math.max(photo.width, photo.height) <= longest) return copyRgb(photo)
+  return copyRgb(await resizeBitmap(photo, { longest }))
 }
 
 /** Whom the caller has found already, at the frame's size. */
@@ -74,11 +78,10 @@ async function personOf({ person, found }: EngineInput, frame: Bitmap, { models 
   return frame.width === person.width ? found : personAtSize(found, frame)
 }
 
-async function garmentOf(
-  { garment, garmentHash, category }: EngineInput,
-  { models, garments }: Resources,
-): Promise<PreparedGarment> {
-  const key = `${garmentHash} ${category}`
+async function garmentOf(input: EngineInput, { models, garments }: Resources): Promise<PreparedGarment> {
+  const { garment, garmentHash, category } = input
+  const longest = sidesOf(input).garment
+  const key = `${garmentHash} ${category} ${longest}`
   const kept = garments.get(key)
   if (kept) {
     // Moved to the end: the first of the map is the one that was not asked for the longest.
@@ -91,7 +94,7 @@ async function garmentOf(
     throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {
       details: { key: 'flat_lay' },
     })
-  const prepared = prepareGarment(garment, { category })
+  const prepared = prepareGarment(garment, { category, longest })
   garments.set(key, prepared)
   for (const oldest of [...garments.keys()].slice(0, Math.max(0, garments.size - GARMENTS_KEPT)))
     garments.delete(oldest)

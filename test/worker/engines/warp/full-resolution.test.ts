@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { resizeBitmap } from '../../../../api/shared/image.ts'
+import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
+import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import type { Bitmap } from '../../../../worker/raster/plane.ts'
+import { readGarment } from '../../garment/garment-pictures.ts'
+import { readFigure } from '../../person/pictures.ts'
+
+let models: Models
+beforeAll(async () => {
+  models = await openModels('worker/models')
+})
+afterAll(() => models.release())
+
+/** The shirt at three times its size with a fine weave all over, as a large product photo has one. */
+async function wovenShirt(): Promise<Bitmap> {
+  const { picture, mask } = await readGarment('tshirt_mustard')
+  const large = await resizeBitmap(picture, { width: 3 * picture.width, height: 3 * picture.height })
+  const data = Uint8Array.from(large.data)
+  for (let y = 0; y < large.height; y++) {
+    for (let x = 0; x < large.width; x++) {
+      if (!mask.data[Math.floor(y / 3) * mask.width + Math.floor(x / 3)] || (x >> 2) % 2 === (y >> 2) % 2) continue
+      for (let c = 0; c < 3; c++) data[(y * large.width + x) * large.channels + c] *= 0.6
+    }
+  }
+  return { ...large, data }
+}
+
+/** Mean difference of neighbours in a square in the middle of the chest, of 255. */
+function detail({ width, channels, data }: Bitmap, { x, y, side }: { x: number; y: number; side: number }): number {
+  let sum = 0
+  for (let v = y; v < y + side; v++)
+    for (let u = x; u < x + side; u++) {
+      const i = (v * width + u) * channels
+      sum += Math.abs(data[i] - data[i + channels])
+    }
+  return sum / (side * side)
+}
+
+describe('a result in full resolution', () => {
+  it("has the product photo's own detail, where the usual one has none left", async () => {
+    const { picture } = await readFigure('heavy-half')
+    const person = await resizeBitmap(picture, { width: 3 * picture.width, height: 3 * picture.height })
+    const garment = await wovenShirt()
+    const engine = createWarpEngine({ models })
+    const wear = async (fullResolution: boolean) => {
+      const { image } = await engine.run(
+        {
+          person,
+          garment,
+          garmentHash: 'woven',
+          category: 'tops',
+          options: { seed: 1, mode: 'balanced', fullResolution },
+        },
+        { signal: new AbortController().signal, onProgress: () => {} },
+      )
+      const scale = image.width / person.width
+      const side = Math.round(150 * scale)
+      return {
+        width: image.width,
+        detail: detail(image, { x: Math.round(980 * scale), y: Math.round(1500 * scale), side }),
+      }
+    }
+    const full = await wear(true)
+    const usual = await wear(false)
+    expect(full.width).toBe(person.width)
+    expect(usual.width).toBeLessThan(1300)
+    expect(full.detail).toBeGreaterThan(2 * usual.detail)
+    expect(full.detail).toBeGreaterThan(8)
+  })
+})
