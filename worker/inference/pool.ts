@@ -19,24 +19,21 @@ export function createInferencePool(hosts: readonly InferenceHost[]): Inference 
   const waiting: (() => void)[] = []
   const idle = () => hosts.find((host) => host.isReady() && !host.isBusy())
 
-  async function untilIdle(signal: AbortSignal): Promise<InferenceHost> {
-    const until = performance.now() + COMEBACK_MS
-    for (let host = idle(); ; host = idle()) {
-      signal.throwIfAborted()
-      if (host) return host
-      if (hosts.some((one) => one.isBusy())) await new Promise<void>((resolve) => waiting.push(resolve))
-      else if (performance.now() < until) await sleep(LOOK_MS)
-      else throw new DrapeError('SERVICE_UNAVAILABLE', 'No inference process is ready.', { retryable: true })
-    }
+  async function untilSomeMayBeIdle(until: number): Promise<void> {
+    if (hosts.some((one) => one.isBusy())) await new Promise<void>((resolve) => waiting.push(resolve))
+    else if (performance.now() < until) await sleep(LOOK_MS)
+    else throw new DrapeError('SERVICE_UNAVAILABLE', 'No inference process is ready.', { retryable: true })
   }
 
   return {
     run: async (work, request, options) => {
-      const host = await untilIdle(options.signal)
-      try {
-        return await host.run(work, request, options)
-      } finally {
-        waiting.shift()?.()
+      const until = performance.now() + COMEBACK_MS
+      // Whoever finds one idle gives it work in the same breath, before another finds it as well.
+      for (;;) {
+        options.signal.throwIfAborted()
+        const host = idle()
+        if (host) return host.run(work, request, options).finally(() => waiting.shift()?.())
+        await untilSomeMayBeIdle(until)
       }
     },
     countReady: () => hosts.filter((host) => host.isReady()).length,

@@ -1,0 +1,16 @@
+import type { FromProcess, ToProcess } from '../../worker/inference/protocol.ts'
+
+// Stands in for the inference process: does what the work says, be it to die.
+
+const send = (message: FromProcess) => process.send?.(message)
+
+process.on('message', (message: ToProcess) => {
+  if (message.type !== 'run') return
+  const { photo } = message.request as { photo: Uint8Array }
+  const order = new TextDecoder().decode(photo)
+  if (order === 'die') process.kill(process.pid, 'SIGKILL')
+  else if (order === 'hang') for (;;);
+  else send({ type: 'done', id: message.id, result: { pid: process.pid } })
+})
+process.on('disconnect', () => process.exit(0))
+send({ type: 'ready' })

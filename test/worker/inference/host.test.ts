@@ -1,0 +1,71 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createLog } from '../../../api/shared/log.ts'
+import { createInferenceHost, type InferenceHost } from '../../../worker/inference/host.ts'
+import { createInferencePool } from '../../../worker/inference/pool.ts'
+import { until } from '../../support/until.ts'
+
+describe('the host of an inference process', () => {
+  const undo: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const step of undo.splice(0)) await step()
+  })
+
+  function start({ workSeconds = 30 } = {}): { host: InferenceHost; countRestarts: () => number } {
+    let restarts = 0
+    const host = createInferenceHost({
+      program: new URL('../../support/inference-program.ts', import.meta.url),
+      env: {},
+      workSeconds,
+      log: createLog({ process: 'worker', level: 'silent' }),
+      onReady: () => {},
+      onRestart: () => {
+        restarts++
+      },
+    })
+    undo.push(() => host.stop())
+    return { host, countRestarts: () => restarts }
+  }
+  const give = (host: Pick<InferenceHost, 'run'>, order: string) =>
+    host.run(
+      'prepare',
+      { photo: new TextEncoder().encode(order) },
+      { signal: new AbortController().signal, onProgress: () => {} },
+    )
+
+  it('starts it again when it dies, and says that the work may be tried again', async () => {
+    const { host } = start()
+    await until(() => host.isReady())
+    const before = await give(host, 'answer')
+    await expect(give(host, 'die')).rejects.toMatchObject({ code: 'GENERATION_FAILED', retryable: true })
+    await until(() => host.isReady())
+    expect(await give(host, 'answer')).not.toEqual(before)
+  })
+
+  it('kills it when it hangs', async () => {
+    const { host, countRestarts } = start({ workSeconds: 1 })
+    await until(() => host.isReady())
+    await expect(give(host, 'hang')).rejects.toMatchObject({ retryable: true })
+    expect(countRestarts()).toBe(1)
+  })
+
+  it('is not ready after three deaths in a row, and is again when the process has lived for a while', async () => {
+    const { host, countRestarts } = start()
+    for (let death = 1; death <= 3; death++) {
+      await until(() => host.isReady())
+      await give(host, 'die').catch(() => {})
+      await until(() => countRestarts() === death)
+    }
+    expect(host.isReady()).toBe(false)
+    await until(() => host.isReady())
+    expect(countRestarts()).toBe(3)
+  })
+
+  it('lets the work that comes after a death wait for the next process', async () => {
+    const { host } = start()
+    const pool = createInferencePool([host])
+    await until(() => host.isReady())
+    const [dead, next] = await Promise.allSettled([give(pool, 'die'), give(pool, 'answer')])
+    expect(dead.status).toBe('rejected')
+    expect(next).toMatchObject({ status: 'fulfilled', value: { pid: expect.any(Number) } })
+  })
+})

@@ -1,0 +1,50 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { watchQueues } from '../../worker/watchdog.ts'
+import { until } from '../support/until.ts'
+
+describe('the watchdog of the queues', () => {
+  const stops: (() => void)[] = []
+  afterEach(() => {
+    for (const stop of stops.splice(0)) stop()
+  })
+
+  /** A queue of which every look finds what the test says; resolves with how often a look was taken and what was stuck. */
+  function watch({ waiting = 1, isIdle = true, takes = false, canWork = true }) {
+    let looks = 0
+    let taken = 0
+    const stuck: string[] = []
+    const { stop } = watchQueues({
+      redis: {
+        isReady: () => true,
+        countWaiting: async () => {
+          looks++
+          if (takes) taken++
+          return waiting
+        },
+      },
+      consumers: [{ name: 'try-on', isIdle: () => isIdle, countTaken: () => taken }],
+      canWork: () => {
+        if (!canWork) looks++
+        return canWork
+      },
+      onStuck: (queue) => stuck.push(queue),
+      everyMs: 5,
+    })
+    stops.push(stop)
+    return { stuck, looked: (times: number) => until(() => looks >= times) }
+  }
+
+  it('finds a queue stuck whose jobs wait while an idle worker takes none', async () => {
+    const { stuck, looked } = watch({})
+    await looked(3)
+    expect(stuck).toContain('try-on')
+  })
+
+  it('leaves a queue alone that is empty or whose jobs are taken, and a worker that cannot work', async () => {
+    const watched = [watch({ waiting: 0 }), watch({ takes: true }), watch({ canWork: false })]
+    for (const { stuck, looked } of watched) {
+      await looked(5)
+      expect(stuck).toEqual([])
+    }
+  })
+})
