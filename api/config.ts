@@ -37,3 +37,10 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
     FETCH_ALLOW_PORTS: splitList(config.FETCH_ALLOW_PORTS).map(Number),
   }
 }
+
+export type ApiConfig = ReturnType<typeof readApiConfig>
+
+/** Whether shops may be told by their mere names. */
+export function isDevelopment({ NODE_ENV }: ApiConfig): boolean {
+  return NODE_ENV === 'development'
+}
