@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Prepared, PrepareJob } from './shared/generation.ts'
-import { normaliseImage } from './shared/image.ts'
+import { type ImageFile, normaliseImage } from './shared/image.ts'
 import type { JobQueue } from './shared/queue.ts'
 import type { ObjectStorage } from './shared/storage/object.ts'
 import type { Images } from './shared/stores/images.ts'
@@ -15,7 +15,7 @@ export interface PersonPhotos {
     call: StoreCall & { files: readonly UploadedFile[] },
   ): Promise<{ imageId: string; uploadedNow: boolean }>
   /** Normalises and stores a photo; again under the same id it stays one. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
-  store(bytes: Uint8Array, call: StoreCall & { cropMode: 'auto' | 'none'; imageId?: string }): Promise<StoredPhoto>
+  store(file: ImageFile, call: StoreCall & { cropMode: 'auto' | 'none'; imageId?: string }): Promise<StoredPhoto>
   /** Waits a moment for a worker to find the person; null when none did in time. The worker notes the crop either way. */
   prepare(photo: StoredPhoto): Promise<Prepared | null>
   /** Removes a photo that nothing refers to. */
@@ -56,14 +56,14 @@ export function createPersonPhotos({
   const photos: PersonPhotos = {
     resolve: async (source, { files, ...call }) => {
       if (source.id !== undefined) return { imageId: source.id, uploadedNow: false }
-      const bytes =
-        source.url !== undefined ? await fetchImage(source.url) : await readUpload(source.fileKey ?? '', files)
-      const { imageId } = await photos.store(bytes, { ...call, cropMode: 'auto' })
+      const { url, fileKey = '' } = source
+      const file = url !== undefined ? await fetchImage(url) : () => readUpload(fileKey, files)
+      const { imageId } = await photos.store(file, { ...call, cropMode: 'auto' })
       return { imageId, uploadedNow: true }
     },
 
-    store: async (bytes, { account, externalUserId, keepForDays, cropMode, imageId = `img_${uuidv7()}` }) => {
-      const normalised = await normaliseImage(bytes)
+    store: async (file, { account, externalUserId, keepForDays, cropMode, imageId = `img_${uuidv7()}` }) => {
+      const normalised = await normaliseImage(file)
       const extension = normalised.contentType === 'image/png' ? 'png' : 'jpg'
       const objectKey = `persons/${account.id}/${imageId}.${extension}`
       const { width, height } = normalised

@@ -25,9 +25,16 @@ export interface ProductPhotos {
 const UNCLAIMED_MS = 3_600_000
 
 export function createProductPhotos({ objects, storage }: { objects: Objects; storage: ObjectStorage }): ProductPhotos {
-  async function storeFile(bytes: Uint8Array, accountId: string): Promise<{ sourceUrl: string; objectKey: string }> {
-    const hash = createHash('sha256').update(bytes).digest('hex')
-    const normalised = await normaliseImage(bytes)
+  async function storeFile(
+    read: () => Promise<Uint8Array>,
+    accountId: string,
+  ): Promise<{ sourceUrl: string; objectKey: string }> {
+    let hash = ''
+    const normalised = await normaliseImage(async () => {
+      const bytes = await read()
+      hash = createHash('sha256').update(bytes).digest('hex')
+      return bytes
+    })
     const objectKey = `products/${accountId}/${hash}.${normalised.contentType === 'image/png' ? 'png' : 'jpg'}`
     const expiresAt = new Date(Date.now() + UNCLAIMED_MS)
     await objects.insert({ key: objectKey, accountId, externalUserId: null, kind: 'product', expiresAt })
@@ -40,7 +47,7 @@ export function createProductPhotos({ objects, storage }: { objects: Objects; st
       Promise.all(
         images.map(async ({ source, classifications = null }, order) => {
           if (source.url !== undefined) return { sourceUrl: source.url, order, classifications }
-          const stored = await storeFile(await readUpload(source.fileKey ?? '', files), accountId)
+          const stored = await storeFile(() => readUpload(source.fileKey ?? '', files), accountId)
           return { ...stored, order, classifications }
         }),
       ),

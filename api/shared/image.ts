@@ -1,8 +1,10 @@
+import { availableParallelism } from 'node:os'
 import sharp, { type OutputInfo, type Sharp } from 'sharp'
 import { DrapeError } from './errors.ts'
 import { decodeHeic } from './heic.ts'
 import { type ImageHeader, readImageHeader } from './image-format.ts'
 import { insertXmp } from './png-xmp.ts'
+import { createTurns } from './turns.ts'
 
 /** A decoded picture: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
 export interface Bitmap {
@@ -11,6 +13,9 @@ export interface Bitmap {
   readonly channels: 3 | 4
   readonly data: Uint8Array
 }
+
+/** The bytes of a file, or how to get them when they are needed. */
+export type ImageFile = Uint8Array | (() => Promise<Uint8Array>)
 
 export interface NormalisedImage {
   readonly bytes: Buffer
@@ -39,6 +44,7 @@ export interface Rectangle {
 const MAX_PIXELS = 50_000_000
 const MAX_SIDE = 12_000
 const NORMALISED_SIDE = 3_000
+const NORMALISED_QUALITY = 95
 const MIN_SIDE = 64
 const MAX_ASPECT = 10
 
@@ -79,23 +85,47 @@ export async function decodeImage(bytes: Uint8Array): Promise<Bitmap> {
 /**
  * The picture as Drape keeps it: upright, sRGB, 8 bits, without metadata, longest side at most 3,000 px (never enlarged);
  * a JPEG of quality 95 without chroma subsampling, or a PNG when it has alpha. The same bytes always give the same result.
+ * A file that is given as a function is read when its turn has come: only so many are worked on at once.
  * @throws DrapeError as `decodeImage`, and INVALID_IMAGE for a side under 64 px or one over ten times the other.
  */
-export async function normaliseImage(bytes: Uint8Array): Promise<NormalisedImage> {
-  demandWorkableSize(inspectImage(bytes))
-  const bitmap = await decode(bytes, (picture) =>
-    picture.resize(NORMALISED_SIDE, NORMALISED_SIDE, { fit: 'inside', withoutEnlargement: true }),
-  )
+export async function normaliseImage(file: ImageFile): Promise<NormalisedImage> {
+  return inTurn(async () => normalise(typeof file === 'function' ? await file() : file))
+}
+
+// Each takes a core and many times the memory of its file.
+const inTurn = createTurns(Math.max(2, Math.min(4, availableParallelism() - 1)))
+
+async function normalise(bytes: Uint8Array): Promise<NormalisedImage> {
+  const header = inspectImage(bytes)
+  demandWorkableSize(header)
+  if (header.format !== 'heic' && !(await hasAlpha(bytes))) return normaliseOpaque(bytes)
+  const bitmap = await decode(bytes, withinNormalised)
   // The picture that a HEIC shows may be smaller than the largest one in its file.
   demandWorkableSize(bitmap)
   const alpha = bitmap.channels === 4
   return {
-    bytes: await encodeImage(bitmap, { format: alpha ? 'png' : 'jpeg', quality: 95 }),
+    bytes: await encodeImage(bitmap, { format: alpha ? 'png' : 'jpeg', quality: NORMALISED_QUALITY }),
     contentType: alpha ? 'image/png' : 'image/jpeg',
     width: bitmap.width,
     height: bitmap.height,
     alpha,
   }
+}
+
+/** Nothing but the result is ever in memory as a whole. */
+async function normaliseOpaque(bytes: Uint8Array): Promise<NormalisedImage> {
+  const picture = asJpeg(withinNormalised(open(bytes)).toColourspace('srgb'), NORMALISED_QUALITY)
+  const { data, info } = await undamaged(picture.toBuffer({ resolveWithObject: true }))
+  return { bytes: data, contentType: 'image/jpeg', width: info.width, height: info.height, alpha: false }
+}
+
+function withinNormalised(picture: Sharp): Sharp {
+  return picture.resize(NORMALISED_SIDE, NORMALISED_SIDE, { fit: 'inside', withoutEnlargement: true })
+}
+
+/** Whether the file has room for alpha, which need not mean that any of its pixels shows through. */
+async function hasAlpha(bytes: Uint8Array): Promise<boolean> {
+  return (await undamaged(open(bytes).metadata())).hasAlpha
 }
 
 /** The bitmap as a file. A JPEG keeps full chroma and shows transparent parts on white. */
@@ -107,7 +137,11 @@ export async function encodeImage(bitmap: Bitmap, { format, quality = 92, xmp }:
   }
   if (xmp) picture.withXmp(xmp)
   if (format === 'webp') return picture.webp({ quality, smartSubsample: true }).toBuffer()
-  return picture.flatten({ background: 'white' }).jpeg({ quality, chromaSubsampling: '4:4:4' }).toBuffer()
+  return asJpeg(picture.flatten({ background: 'white' }), quality).toBuffer()
+}
+
+function asJpeg(picture: Sharp, quality: number): Sharp {
+  return picture.jpeg({ quality, chromaSubsampling: '4:4:4' })
 }
 
 /** The part of the bitmap inside the rectangle, as a bitmap of its own. */
@@ -146,13 +180,18 @@ function demandWorkableSize({ width, height }: Pick<ImageHeader, 'width' | 'heig
 
 async function decode(bytes: Uint8Array, then: (picture: Sharp) => Sharp): Promise<Bitmap> {
   const { format } = inspectImage(bytes)
-  const picture =
-    format === 'heic'
-      ? fromBitmap(await decodeHeic(bytes))
-      : sharp(bytes, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
+  const picture = format === 'heic' ? fromBitmap(await decodeHeic(bytes)) : open(bytes)
+  const pixels = then(picture).toColourspace('srgb').raw({ depth: 'uchar' })
+  return toBitmap(await undamaged(pixels.toBuffer({ resolveWithObject: true })))
+}
+
+function open(bytes: Uint8Array): Sharp {
+  return sharp(bytes, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
+}
+
+async function undamaged<T>(work: Promise<T>): Promise<T> {
   try {
-    const pixels = then(picture).toColourspace('srgb').raw({ depth: 'uchar' })
-    return toBitmap(await pixels.toBuffer({ resolveWithObject: true }))
+    return await work
   } catch (cause) {
     throw new DrapeError('INVALID_IMAGE', 'The image is damaged or incomplete.', { cause })
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { createNodeRedisClient, Queue, Worker } from 'bullmq'
 import { createClient } from 'redis'
@@ -17,9 +18,10 @@ async function measureAdding(jobs: number): Promise<number> {
   const queue = new Queue('bare-add', { connection })
   await queue.waitUntilReady()
   const started = performance.now()
+  const round = randomUUID()
   let added = 0
   const add = async () => {
-    while (added < jobs) await queue.add('job', PAYLOAD, { jobId: `job-${added++}` })
+    while (added < jobs) await queue.add('job', PAYLOAD, { jobId: `${round}-${added++}` })
   }
   await Promise.all(Array.from({ length: AT_ONCE }, add))
   const rate = (jobs * 1000) / (performance.now() - started)

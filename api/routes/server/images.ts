@@ -34,7 +34,7 @@ async function postUpload(ctx: AppContext, { photos, storage }: ImagesOptions): 
   }
   const { body, written } = translateUpload(withValues(fields))
   const { crop, externalUserId = null, keepForDays = null } = parseFields(body, written)
-  const photo = await photos.store(await readUpload('file', files), {
+  const photo = await photos.store(() => readUpload('file', files), {
     imageId: `img_${ctx.state.resourceId}`,
     account,
     externalUserId,

@@ -1,5 +1,6 @@
 import type { PersonPhotos, StoredPhoto } from '../../person-photos.ts'
 import { DrapeError } from '../../shared/errors.ts'
+import type { ImageFile } from '../../shared/image.ts'
 import { compileParser } from '../../shared/schema.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { Images } from '../../shared/stores/images.ts'
@@ -39,7 +40,7 @@ export async function postImage(ctx: AppContext, options: ShopperPhotoOptions): 
   if (!files.some(({ field }) => field === 'file')) {
     throw new DrapeError('FILE_REQUIRED', 'Send the photo in the multipart field file.')
   }
-  const photo = await storePhoto(ctx, await readUpload('file', files), options)
+  const photo = await storePhoto(ctx, () => readUpload('file', files), options)
   ctx.status = 201
   ctx.body = await presentPhoto(photo, options)
 }
@@ -78,11 +79,11 @@ async function storeUpload(ctx: AppContext, names: UploadNames, options: Shopper
 
 function storePhoto(
   ctx: AppContext,
-  bytes: Uint8Array,
+  file: ImageFile,
   { photos, imageId }: ShopperPhotoOptions & { imageId?: string },
 ): Promise<StoredPhoto> {
   const { account, shopperId: externalUserId } = requesterOf(ctx)
-  return photos.store(bytes, { account, externalUserId, keepForDays: null, cropMode: 'auto', imageId })
+  return photos.store(file, { account, externalUserId, keepForDays: null, cropMode: 'auto', imageId })
 }
 
 async function presentPhoto(photo: StoredPhoto, { photos, storage }: ShopperPhotoOptions): Promise<ShopperPhoto> {
