@@ -4,8 +4,12 @@ import { type Attempt, findBusy } from '../support/moments.ts'
 import type { Platform } from '../support/platform.ts'
 import type { Scenario } from '../support/scenario.ts'
 
-/** More than twice the time that a worker's lock on its job, or its lease, lasts. */
-const FROZEN_MS = 15_000
+/**
+ * Twice the time that a worker's lock on its job lasts, more than its lease, and less than the time by which it gives up a
+ * statement without an answer: what it was about to say, it says.
+ */
+const FROZEN_MS = 12_000
+const SLOW_MS = 400
 
 export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
   id: 'R9',
@@ -16,17 +20,21 @@ export const frozenWorkers: Scenario<{ freezes: number; atOnce: number }> = {
     const shop = await platform.openShop({ credits: 10 * size.freezes })
     const [victims, others] = [await platform.startWorkers(size.atOnce), await platform.startWorkers(1)]
     const late: Attempt[] = []
+    // Slow statements make the moments between the picture's arrival and the end long enough to be hit.
+    platform.links['worker-postgres'].suffer({ latencyMs: SLOW_MS })
     while (late.length < size.freezes) {
-      const pictureMs = () => random.between(3000, 4000)
-      const busy = await keepBusy({ platform, shop, workers: victims, pictureMs, atLeast: size.atOnce })
+      const busy = await keepBusy({ platform, shop, workers: victims, pictureMs: () => 0, atLeast: size.atOnce })
+      await sleep(random.between(0, 3 * SLOW_MS))
       for (const { worker } of busy) process.kill(-worker.pid, 'SIGSTOP')
-      // What ended in between leaves nothing that could be late.
+      // What was sent before arrives, and is not late.
+      await sleep(3 * SLOW_MS)
       const frozen = await findBusy(platform.database, victims.members)
       late.push(...frozen.map(({ inHand }) => inHand))
-      await sleep(FROZEN_MS)
+      await sleep(FROZEN_MS - 3 * SLOW_MS)
       for (const { worker } of busy) process.kill(-worker.pid, 'SIGCONT')
       await platform.settle()
     }
+    platform.links['worker-postgres'].suffer()
     // What came back has time to do harm.
     await sleep(3000)
     const effective = await findEffective(platform, late)
