@@ -1,9 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createDatabase } from '../api/shared/database.ts'
+import { createAccounts } from '../api/stores/accounts.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
 import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
-import { spawnProcess, type TestProcess } from './support/process.ts'
+import { startOwnPostgres } from './support/postgres.ts'
+import { spawnProcess, startProgram, type TestProcess } from './support/process.ts'
 import { type OwnRedis, startOwnRedis } from './support/redis.ts'
+import { requestService } from './support/request-service.ts'
+
+const ORDER = {
+  products: [{ images: [{ source: { fileKey: 'shirt' } }] }],
+  person: { image: { source: { fileKey: 'me' } } },
+  output: { engine: 'mock' },
+}
 
 describe('starting and stopping', () => {
   const undo: (() => Promise<unknown>)[] = []
@@ -18,12 +28,7 @@ describe('starting and stopping', () => {
   }
   const mockTryOn = async (drape: Drape) => {
     const [me, shirt] = [await readSample('persons/down-half-teal.jpg'), await readSample('garments/tshirt-navy.jpg')]
-    const body = {
-      products: [{ images: [{ source: { fileKey: 'shirt' } }] }],
-      person: { image: { source: { fileKey: 'me' } } },
-      output: { engine: 'mock' },
-    }
-    return drape.call('POST', '/tryon/v1/try-on', { body: formOf(body, { me, shirt }) })
+    return drape.call('POST', '/tryon/v1/try-on', { body: formOf(ORDER, { me, shirt }) })
   }
   const readiness = async (url: string) => {
     const response = await fetch(`${url}/readyz`)
@@ -60,6 +65,41 @@ describe('starting and stopping', () => {
     expect(Object.keys(ready.body.failed ?? {})).toEqual(expect.arrayContaining(['postgres', 'redis']))
     expect((await fetch(`http://127.0.0.1:${probe.port}/healthz`)).status).toBe(200)
     expect(await started.end('SIGTERM')).toBe(0)
+  })
+
+  it('starts while everything is away, and works when it comes, without another start', async () => {
+    const [postgres, redis, folder] = [
+      await startOwnPostgres(),
+      await startOwnRedis(),
+      await requestService('folder', null),
+    ]
+    undo.push(
+      () => redis.kill(),
+      () => postgres.crash(),
+    )
+    const database = createDatabase(postgres.url, { poolSize: 1 })
+    undo.push(() => database.end())
+    const { apiKey } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 1 })
+    await Promise.all([postgres.crash(), redis.kill()])
+    const env = {
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      STORAGE_URL: `file:${folder.path}`,
+      ENGINES: 'mock',
+    }
+    const starting = Promise.all([startProgram('api', env), startProgram('worker', env)])
+    // Time in which they find nobody.
+    await sleep(3000)
+    await Promise.all([postgres.start(), redis.restart()])
+    const programs = await starting
+    undo.push(() => Promise.all(programs.map((program) => program.end())))
+    const [me, shirt] = [await readSample('persons/down-half-teal.jpg'), await readSample('garments/tshirt-navy.jpg')]
+    const response = await fetch(`${programs[0].url}/tryon/v1/try-on/sync`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey },
+      body: formOf(ORDER, { me, shirt }),
+    })
+    expect(await response.json()).toMatchObject({ status: 'COMPLETED' })
   })
 
   it('accepts while Redis is away, and the job runs when it is back', async () => {

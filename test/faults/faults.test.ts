@@ -14,6 +14,7 @@ import { recovery } from './scenarios/recovery.ts'
 import { replayedKey } from './scenarios/replayed-key.ts'
 import { sameProduct } from './scenarios/same-product.ts'
 import { steadyLoad } from './scenarios/steady-load.ts'
+import { stoppedReplicas } from './scenarios/stopped-replicas.ts'
 import { stoppedWorkers } from './scenarios/stopped-workers.ts'
 import { tornLinks } from './scenarios/torn-links.ts'
 import { troubledPostgres } from './scenarios/troubled-postgres.ts'
@@ -40,6 +41,7 @@ const SCENARIOS = [
   tornLinks,
   frozenWorkers,
   stoppedWorkers,
+  stoppedReplicas,
   recovery,
   wrongClocks,
   fullDisks,
