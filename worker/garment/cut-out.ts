@@ -1,8 +1,10 @@
 import { DrapeError } from '../../api/shared/errors.ts'
 import { rgbToLab } from '../raster/colour.ts'
+import { invert } from '../raster/morphology.ts'
 import {
   type Bitmap,
   bitmapToColours,
+  type Colours,
   createMask,
   createPlane,
   type Mask,
@@ -10,6 +12,7 @@ import {
   type Size,
 } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
+import { findOnBusyGround } from './busy-ground.ts'
 import { enlargeMatte } from './enlarge.ts'
 import type { CutOut } from './garment.ts'
 import { fitGround, type Ground } from './ground.ts'
@@ -22,29 +25,54 @@ import { findSilhouette, groundTolerance } from './silhouette.ts'
 const WORKING_SIDE = 768
 
 /**
- * The garment of a product photo on a plain ground, at the photo's own size. A photo with transparency is taken as cut out
- * already.
- * @throws DrapeError RESULT_REJECTED when the ground is not plain, when no garment stands out from it, or when the garment is
- * not wholly in the picture.
+ * The garment of a product photo on a plain ground, or on one of several other colours than its own, at the photo's own size.
+ * A photo with transparency is taken as cut out already.
+ * @throws DrapeError RESULT_REJECTED when no garment stands out from the ground, or when it is not wholly in the picture.
  */
 export function cutOut(picture: Bitmap): CutOut {
   const alpha = givenAlpha(picture)
   if (alpha) {
-    requireArea(shareAbove(alpha), 0.01)
+    if (shareAbove(alpha) < 0.01) throw rejected('No garment was found in the product photo.')
     return { colours: bitmapToColours(picture), alpha }
   }
   const opaque = onWhite(picture)
   const size = workingSize(picture)
   const colours = size.width === picture.width ? bitmapToColours(opaque) : resizeAreaColours(opaque, size)
   const lab = rgbToLab(colours)
+  const { silhouette, clean } = findGarment(lab)
+  return enlargeMatte(opaque, matte(colours, silhouette, clean))
+}
+
+interface Found {
+  readonly silhouette: Mask
+  /** Pixels that may stand for the ground when the edge is worked out. */
+  readonly clean: Mask
+}
+
+// A ground that is not plain, and a garment that seems to go beyond the picture, may be one of several colours.
+function findGarment(lab: Colours): Found {
+  const plain = onPlainGround(lab)
+  if (!(plain instanceof DrapeError)) return plain
+  const silhouette = findOnBusyGround(lab)
+  if (!silhouette || checkWhole(silhouette)) throw plain
+  return { silhouette, clean: invert(silhouette) }
+}
+
+// The error tells why there is none.
+function onPlainGround(lab: Colours): Found | DrapeError {
   const ground = fitGround(lab)
-  requirePlain(ground)
+  if (ground.explained < LEAST_EXPLAINED)
+    return rejected('The product photo has no plain background to tell the garment from.')
   const comparison = compareWithGround(lab, ground)
   const grounded = { lab, ground, comparison }
   const silhouette = removeMirroredShadow(findSilhouette(grounded), grounded)
-  requireWhole(silhouette)
-  return enlargeMatte(opaque, matte(colours, silhouette, cleanGround(comparison, ground)))
+  return checkWhole(silhouette) ?? { silhouette, clean: cleanGround(comparison, ground) }
 }
+
+const LEAST_EXPLAINED = 0.4
+const LEAST_AREA = 0.05
+const MOST_AREA = 0.92
+const MOST_TOUCHING = 0.02
 
 function givenAlpha({ width, height, channels, data }: Bitmap): Plane | null {
   if (channels !== 4) return null
@@ -72,13 +100,8 @@ function workingSize({ width, height }: Size): Size {
   return { width: Math.max(1, Math.round(width * share)), height: Math.max(1, Math.round(height * share)) }
 }
 
-function requirePlain(ground: Ground): void {
-  if (ground.explained >= 0.4) return
-  throw new DrapeError('RESULT_REJECTED', 'The product photo has no plain background to tell the garment from.')
-}
-
-function requireWhole(silhouette: Mask): void {
-  const { width, height, data } = silhouette
+// Shares of the picture, and of its border.
+function measureSilhouette({ width, height, data }: Mask): { area: number; touching: number } {
   let touching = 0
   let area = 0
   for (let i = 0; i < data.length; i++) {
@@ -87,13 +110,18 @@ function requireWhole(silhouette: Mask): void {
     const x = i % width
     if (x === 0 || x === width - 1 || i < width || i >= width * (height - 1)) touching++
   }
-  requireArea(area / data.length, 0.05)
-  if (touching <= 0.02 * 2 * (width + height) && area <= 0.92 * data.length) return
-  throw new DrapeError('RESULT_REJECTED', 'The garment is cut off by the border of the product photo.')
+  return { area: area / data.length, touching: touching / (2 * (width + height)) }
 }
 
-function requireArea(share: number, least: number): void {
-  if (share < least) throw new DrapeError('RESULT_REJECTED', 'No garment was found in the product photo.')
+function checkWhole(silhouette: Mask): DrapeError | null {
+  const { area, touching } = measureSilhouette(silhouette)
+  if (area < LEAST_AREA) return rejected('No garment was found in the product photo.')
+  if (touching <= MOST_TOUCHING && area <= MOST_AREA) return null
+  return rejected('The garment is cut off by the border of the product photo.')
+}
+
+function rejected(message: string): DrapeError {
+  return new DrapeError('RESULT_REJECTED', message)
 }
 
 function shareAbove({ data }: Plane): number {

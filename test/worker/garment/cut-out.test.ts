@@ -40,6 +40,42 @@ describe('cutOut on rendered product photos', () => {
   })
 })
 
+describe('cutOut on grounds of several colours', () => {
+  const random = createRandom(5)
+  const grain = Float32Array.from({ length: 4096 }, () => random() - 0.5)
+  const grounds: Record<string, (x: number, y: number) => readonly number[]> = {
+    boards: (x, y) => {
+      const shade =
+        y % 110 < 3 ? 0.4 : 1 + 0.14 * Math.sin(y / 9 + 3 * Math.sin(x / 90)) + 0.1 * grain[(x * 7 + y * 131) & 4095]
+      return [150 * shade, 95 * shade, 60 * shade]
+    },
+    tiles: (x, y) => {
+      const level = x % 90 < 3 || y % 90 < 3 ? 150 : 210 + 12 * grain[(x * 13 + y * 57) & 4095]
+      return [level, level, level]
+    },
+  }
+
+  it.each([
+    ['boards', 'tshirt_navy'],
+    ['boards', 'jeans_blue'],
+    ['tiles', 'tshirt_navy'],
+    ['tiles', 'tshirt_mustard'],
+  ])('finds the garment on %s: %s', async (ground, name) => {
+    const { picture, mask } = await readGarment(name)
+    const { width, height } = picture
+    const data = new Uint8Array(width * height * 3)
+    for (let i = 0; i < mask.data.length; i++) {
+      const at = i * picture.channels
+      data.set(
+        mask.data[i] ? picture.data.subarray(at, at + 3) : grounds[ground](i % width, Math.floor(i / width)),
+        3 * i,
+      )
+    }
+    const { alpha } = cutOut({ width, height, channels: 3, data })
+    expect(overlap(mask, alpha)).toBeGreaterThan(0.985)
+  })
+})
+
 describe('cutOut on drawn product photos', () => {
   it.each<[string, Drawing, number]>([
     ['a clean white ground', { cut: CUTS.tee, colour: BLUE, ground: WHITE }, 0.995],

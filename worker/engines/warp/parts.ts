@@ -1,5 +1,6 @@
 import type { Person } from '../../person/person.ts'
 import { rgbToLab } from '../../raster/colour.ts'
+import { createCosts, samplesOf } from '../../raster/colour-model.ts'
 import { connectedComponents } from '../../raster/components.ts'
 import { createGuidedFilter, gaussianBlur, gaussianBlurColours } from '../../raster/filter.ts'
 import {
@@ -19,7 +20,6 @@ import { reduceColoursByFactor } from '../../raster/reduce.ts'
 import { dot, subtract } from '../../raster/vector.ts'
 import { bothSides } from './axes.ts'
 import type { BodyFrame } from './body.ts'
-import { createCosts, samplesOf } from './colour-model.ts'
 import { learnPartColours, medianColour, type PartColours } from './part-colours.ts'
 
 /** Which pixels of the person are what, from colour and place. All of the analysed picture's size. */

@@ -1,5 +1,5 @@
-import { type Cluster, kMeans } from '../../raster/clusters.ts'
-import type { Colours, Mask, Plane } from '../../raster/plane.ts'
+import { type Cluster, kMeans } from './clusters.ts'
+import type { Colours, Mask, Plane } from './plane.ts'
 
 /** Typical colours of one kind of surface as Gaussians in CIE Lab. */
 export type ColourModel = readonly Cluster[]
