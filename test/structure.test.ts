@@ -34,7 +34,7 @@ const DOORS: Doors = {
   typebox: only('api/shared/schema.ts'),
   sharp: only('api/shared/image.ts'),
   'libheif-js': only('api/shared/libheif.ts'),
-  undici: only('api/shared/fetch-image.ts'),
+  undici: only('api/shared/guarded-request.ts'),
   pino: only('api/shared/log.ts'),
   'prom-client': only('api/shared/metrics.ts'),
   '@opentelemetry/*': only('api/shared/telemetry.ts'),

@@ -1,10 +1,8 @@
-import { lookup as lookupHost } from 'node:dns/promises'
-import { isIP, type LookupFunction } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
-import { Agent, request } from 'undici'
 import { type AddressRule, createAddressRule } from './addresses.ts'
 import { DrapeError } from './errors.ts'
+import { type AnswerHeaders, askGuarded, type GuardedAnswer, lookupAll, vetUrl } from './guarded-request.ts'
 
 /** The bytes behind a caller's URL. */
 export type FetchImage = (url: string) => Promise<Buffer>
@@ -30,7 +28,6 @@ interface Visit {
 }
 
 const MAX_REDIRECTS = 3
-const MAX_HEADER_BYTES = 16_384
 const REDIRECTS = [301, 302, 303, 307, 308]
 /** Successes without the whole picture: no content, reset content, partial content. */
 const INCOMPLETE = [204, 205, 206]
@@ -87,74 +84,28 @@ async function follow(start: URL, visit: Visit): Promise<Buffer> {
 
 /** A URL that may be visited, its host not yet known. */
 function parseUrl(text: string, visit: Visit, base?: URL): URL {
-  const url = URL.parse(text, base?.href)
-  if (!url || !PORTS.has(url.protocol)) throw failure(visit, 'the URL is not a valid http or https URL')
-  if (url.username || url.password) throw failure(visit, 'the URL holds credentials')
-  const port = url.port ? Number(url.port) : PORTS.get(url.protocol)
-  if (port === undefined || !visit.settings.allowPorts.includes(port)) throw failure(visit, 'its port is not allowed')
+  const url = vetUrl(text, { allowPorts: visit.settings.allowPorts, base })
+  if (typeof url === 'string') throw failure(visit, url)
   return url
 }
 
-const PORTS = new Map([
-  ['http:', 80],
-  ['https:', 443],
-])
-
 /** The body, or where the server sends us instead. */
-async function get(url: URL, visit: Visit): Promise<Buffer | URL> {
-  const addresses = await allowedAddresses(url, visit)
-  // An agent of its own for every visit: a connection kept from an earlier one would skip the check.
-  const agent = new Agent({ connect: { lookup: answerWith(addresses) }, maxHeaderSize: MAX_HEADER_BYTES })
-  try {
-    const { statusCode, headers, body } = await request(url, {
-      dispatcher: agent,
-      headers: HEADERS,
-      signal: visit.signal,
-    })
-    // Leaving an answer unread breaks it off, which is what we want and no error.
-    body.on('error', () => {})
-    const { location } = headers
-    if (REDIRECTS.includes(statusCode) && typeof location === 'string') return parseUrl(location, visit, url)
-    if (statusCode < 200 || statusCode > 299 || INCOMPLETE.includes(statusCode)) {
-      throw failure(visit, `its server answered ${statusCode}`)
-    }
-    return await readBody(body, headers, visit)
-  } finally {
-    await agent.destroy()
+function get(url: URL, visit: Visit): Promise<Buffer | URL> {
+  const { isAllowed, signal, settings } = visit
+  const asked = { method: 'GET' as const, headers: HEADERS, isAllowed, lookup: settings.lookup, signal }
+  return askGuarded(url, asked, (answer) => readAnswer(answer, url, visit))
+}
+
+async function readAnswer({ status, headers, body }: GuardedAnswer, url: URL, visit: Visit): Promise<Buffer | URL> {
+  const { location } = headers
+  if (REDIRECTS.includes(status) && typeof location === 'string') return parseUrl(location, visit, url)
+  if (status < 200 || status > 299 || INCOMPLETE.includes(status)) {
+    throw failure(visit, `its server answered ${status}`)
   }
+  return await readBody(body, headers, visit)
 }
 
-async function allowedAddresses({ hostname }: URL, visit: Visit): Promise<readonly string[]> {
-  const literal = hostname.replace(/^\[|\]$/g, '')
-  const addresses = isIP(literal) ? [literal] : await beforeAbort(visit.settings.lookup(hostname), visit.signal)
-  if (addresses.length > 0 && addresses.every(visit.isAllowed)) return addresses
-  throw failure(visit, UNREACHABLE)
-}
-
-/** The resolver cannot be called off, but it need not be waited for. */
-async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
-}
-
-/** Connects to the addresses that were checked, whatever the resolver would say now. */
-function answerWith(addresses: readonly string[]): LookupFunction {
-  const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-  return (_, { all }, callback) => {
-    if (all) callback(null, found)
-    else callback(null, found[0].address, found[0].family)
-  }
-}
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>
-
-async function readBody(body: Readable, headers: Headers, visit: Visit): Promise<Buffer> {
+async function readBody(body: Readable, headers: AnswerHeaders, visit: Visit): Promise<Buffer> {
   const { maxBytes } = visit.settings
   const tooLarge = () => failure(visit, `it is larger than ${maxBytes} bytes`)
   if (Number(headers['content-length']) > maxBytes) throw tooLarge()
@@ -171,7 +122,7 @@ async function readBody(body: Readable, headers: Headers, visit: Visit): Promise
 }
 
 /** We ask for bytes as they are; a server that compresses nevertheless is understood. */
-function decoded(body: Readable, headers: Headers, visit: Visit): Readable {
+function decoded(body: Readable, headers: AnswerHeaders, visit: Visit): Readable {
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
   if (encoding === 'identity' || encoding === '') return body
   const decoder = createDecoder(encoding)
@@ -186,9 +137,4 @@ function createDecoder(encoding: string) {
 
 function isPage(bytes: Buffer): boolean {
   return /^\s*<(?:!doctype\s+html|html|head|body|script)\b/i.test(bytes.toString('utf8', 0, 512).replace('\ufeff', ''))
-}
-
-async function lookupAll(hostname: string): Promise<readonly string[]> {
-  const found = await lookupHost(hostname, { all: true })
-  return found.map(({ address }) => address)
 }
