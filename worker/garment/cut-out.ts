@@ -52,21 +52,40 @@ interface Found {
 // A ground that is not plain, and a garment that seems to go beyond the picture, may be one of several colours.
 function findGarment(lab: Colours): Found {
   const plain = onPlainGround(lab)
-  if (!(plain instanceof DrapeError)) return plain
+  if (!(plain instanceof DrapeError) && plain.groundInside < MOST_GROUND_INSIDE) return plain
   const silhouette = findOnBusyGround(lab)
-  if (!silhouette || checkWhole(silhouette)) throw plain
-  return { silhouette, clean: invert(silhouette) }
+  if (silhouette && !checkWhole(silhouette)) return { silhouette, clean: invert(silhouette) }
+  if (plain instanceof DrapeError) throw plain
+  return plain
+}
+
+// A white garment on white looks like its ground, too; but so do tiles between whose joints the outline has strayed.
+const MOST_GROUND_INSIDE = 0.06
+
+function shareOfGround({ data }: Mask, { difference }: GroundComparison, ground: Ground): number {
+  const limit = groundTolerance(ground)
+  let inside = 0
+  let alike = 0
+  for (let i = 0; i < data.length; i++) {
+    if (!data[i]) continue
+    inside++
+    if (difference.data[i] < limit) alike++
+  }
+  return alike / Math.max(1, inside)
 }
 
 // The error tells why there is none.
-function onPlainGround(lab: Colours): Found | DrapeError {
+function onPlainGround(lab: Colours): (Found & { readonly groundInside: number }) | DrapeError {
   const ground = fitGround(lab)
   if (ground.explained < LEAST_EXPLAINED)
     return rejected('The product photo has no plain background to tell the garment from.')
   const comparison = compareWithGround(lab, ground)
   const grounded = { lab, ground, comparison }
   const silhouette = removeMirroredShadow(findSilhouette(grounded), grounded)
-  return checkWhole(silhouette) ?? { silhouette, clean: cleanGround(comparison, ground) }
+  const problem = checkWhole(silhouette)
+  if (problem) return problem
+  const groundInside = shareOfGround(silhouette, comparison, ground)
+  return { silhouette, clean: cleanGround(comparison, ground), groundInside }
 }
 
 const LEAST_EXPLAINED = 0.4
