@@ -3,6 +3,7 @@ import { type Database, rowType, sql } from '../shared/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { ENGINES, type EngineName, GARMENT_TYPES, type Options, usableImages } from '../shared/generation.ts'
 import { type Static, Type } from '../shared/schema.ts'
+import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 import { activeTraceparent, withSpan } from '../shared/telemetry.ts'
 import {
   abandonReplaced,
@@ -132,6 +133,15 @@ const isWithinQuota = sql.fragment`
   and case when settings->>'monthlyGenerations' is null then true
     else count_since(id, date_trunc('month', now(), 'UTC')) < (settings->>'monthlyGenerations')::bigint end`
 
+/** Null when the account is not to be told. */
+const creditsLowAt = sql.fragment`(settings->>'creditsLowAt')::bigint`
+
+/** Told once, when a debit leaves no more than the account's threshold, and again only after a top-up. */
+const lowCredits = sql.fragment`
+      select id as account_id, 'evt_' || gen_random_uuid() as id, 'credits.low' as type, now_ms() as happened_at,
+        jsonb_build_object('creditBalance', balance, 'creditsLowAt', ${creditsLowAt}) as data
+      from debit where falls`
+
 function statement(call: Acceptance) {
   const { product } = call
   const days = product.validForDays ?? (product.anonymous ? ONE_SHOT_DAYS : INLINE_DAYS)
@@ -142,7 +152,9 @@ function statement(call: Acceptance) {
     : sql.fragment`excluded.valid_for_days`
   return sql.type(rowType(Verdict))`
     with account as (
-      select id, balance, is_active, retention_days, settings, logo_key from accounts where id = ${call.accountId} for no key update
+      select id, balance, is_active, retention_days, settings, logo_key,
+        credits_low_since is null and ${call.cost} > 0 and balance - ${call.cost} <= ${creditsLowAt} as falls
+      from accounts where id = ${call.accountId} for no key update
     ), quota as (
       select ${isWithinQuota} as holds, ${shopState(call)} as shop from account
     ), image as (
@@ -151,11 +163,14 @@ function statement(call: Acceptance) {
     ), ${lockStored(product)}, usable as (
       select from stored where live and ${isUsable(call)}
     ), allowed as (
-      select account.id from account join quota on holds and shop = 'open' join image on image.mine cross join locked
+      select account.id, account.falls from account join quota on holds and shop = 'open' join image on image.mine cross join locked
       where account.is_active and account.balance >= ${call.cost} and (${hasImages(product)} or exists (select from usable))
     ), debit as (
-      update accounts set balance = accounts.balance - ${call.cost} from allowed where accounts.id = allowed.id
-      returning accounts.id
+      update accounts
+      set balance = accounts.balance - ${call.cost}, credits_low_since = case when falls then now_ms() else credits_low_since end
+      from allowed where accounts.id = allowed.id
+      returning accounts.id, accounts.balance, settings, falls
+    ), told as (${insertDeliveries(lowCredits)}
     ), product as (
       insert into products (id, account_id, external_id, title, description, images, images_edition, metadata, anonymous,
         valid_for_days, last_used_at, expires_at)

@@ -14,8 +14,19 @@ const AccountSettings = Type.Object({
   monthlyGenerations: Limit,
   /** Generations that wait or run at the same time. */
   concurrentGenerations: Limit,
+  /** The balance at which endpoints of webhooks are told that credits are low; absent means never. */
+  creditsLowAt: Limit,
 })
 export type AccountSettings = Static<typeof AccountSettings>
+
+/** What an operator changes; a setting that is null is taken away, what is absent stays. */
+export interface AccountChanges {
+  readonly name?: string
+  readonly email?: string | null
+  readonly isActive?: boolean
+  readonly retentionDays?: number
+  readonly settings?: { readonly [K in keyof AccountSettings]?: number | null }
+}
 
 export const AccountRow = Type.Object({
   id: Type.String(),
@@ -52,23 +63,47 @@ export function createAccounts(database: Database) {
         select ${accountColumns} from api_keys join accounts on accounts.id = api_keys.account_id
         where hash = ${sql.binary(hashKey(key))} and kind = ${kind} and revoked_at is null and is_active`),
 
+    /** Every account, in the order in which they came. */
+    list: (): Promise<readonly AccountRecord[]> =>
+      database.any(sql.type(rowType(AccountRow))`select ${accountColumns} from accounts order by id`),
+
+    /** Changes what is given. Throws `ACCOUNT_NOT_FOUND`, or `VALIDATION_FAILED` when nothing is given. */
+    update: async (id: string, { name, email, isActive, retentionDays, settings }: AccountChanges) => {
+      const changes = [
+        name !== undefined && sql.fragment`name = ${name}`,
+        email !== undefined && sql.fragment`email = ${email}`,
+        isActive !== undefined && sql.fragment`is_active = ${isActive}`,
+        retentionDays !== undefined && sql.fragment`retention_days = ${retentionDays}`,
+        settings !== undefined && sql.fragment`settings = jsonb_strip_nulls(settings || ${sql.jsonb({ ...settings })})`,
+        // Of a threshold that is set anew nobody was told.
+        settings?.creditsLowAt !== undefined && sql.fragment`credits_low_since = null`,
+      ].filter((change) => change !== false)
+      if (changes.length === 0) throw new DrapeError('VALIDATION_FAILED', 'Nothing is to be changed.')
+      const changed = await database.maybeOne(sql.type(rowType(AccountRow))`
+        update accounts set ${sql.join(changes, sql.fragment`, `)} where id = ${id} returning ${accountColumns}`)
+      if (changed === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${id}.`)
+      return changed
+    },
+
     /** A new account with its first keys; the keys are in the answer and nowhere else. */
     insert: ({
       name,
       email,
       credits,
+      retentionDays = 7,
       settings = {},
     }: {
       name: string
       email: string | null
       credits: number
+      retentionDays?: number
       settings?: AccountSettings
     }) =>
       database.transaction(async (transaction) => {
         const id = `acc_${uuidv7()}`
         await transaction.query(sql.unsafe`
-          insert into accounts (id, name, email, balance, settings)
-          values (${id}, ${name}, ${email}, ${credits}, ${sql.jsonb({ ...settings })})`)
+          insert into accounts (id, name, email, balance, retention_days, settings)
+          values (${id}, ${name}, ${email}, ${credits}, ${retentionDays}, ${sql.jsonb({ ...settings })})`)
         if (credits > 0) {
           await transaction.query(sql.unsafe`
             insert into ledger (account_id, amount, kind, note) values (${id}, ${credits}, 'grant', 'first credits')`)
@@ -100,7 +135,9 @@ export function createAccounts(database: Database) {
       if (!Number.isInteger(credits) || credits < 1 || credits > MAX_CREDITS) throw creditsRefused()
       const balance = await database.maybeOneFirst(sql.type(rowType(Type.Object({ balance: Type.Integer() })))`
         with account as (
-          update accounts set balance = balance + ${credits} where id = ${accountId} returning id, balance
+          update accounts set balance = balance + ${credits}, credits_low_since = case
+            when balance + ${credits} <= (settings->>'creditsLowAt')::bigint then credits_low_since end
+          where id = ${accountId} returning id, balance
         ), entry as (
           insert into ledger (account_id, amount, kind, note) select id, ${credits}, 'grant', ${note} from account
         )

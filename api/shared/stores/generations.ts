@@ -3,6 +3,7 @@ import { type Database, Json, rowType, sql, Timestamp } from '../database.ts'
 import type { ErrorCode } from '../errors.ts'
 import { type GenerationChange, LEASE_SECONDS, MAX_ATTEMPTS, STATUSES } from '../generation.ts'
 import { Nullable, type RowType, type Static, Type } from '../schema.ts'
+import { endedGenerations, insertDeliveries } from './webhook-outbox.ts'
 
 const GenerationRow = Type.Object({
   id: Type.String(),
@@ -58,7 +59,8 @@ export interface Start {
 }
 const moved = sql.fragment`id, attempt, status, progress, updated_at as "updatedAt"`
 /** What a statement keeps of the rows that it ends or takes back. */
-const touched = sql.fragment`generations.id, account_id, cost, attempt, worker, status, progress, updated_at`
+const touched = sql.fragment`
+  generations.id, account_id, shop_id, product_external_id, cost, attempt, worker, status, progress, error_code, updated_at`
 const moving = sql.type(Moved)
 
 export type Generations = ReturnType<typeof createGenerations>
@@ -141,7 +143,7 @@ export function createGenerations(database: Database, announce: (change: Generat
           returning ${touched}, images_expire_at
         ), claimed as (
           update objects set expires_at = images_expire_at from ended where objects.key = ${outcome.resultKey}
-        ), cleared as (delete from outbox using ended where generation_id = ended.id)
+        ), ${settleEnded}
         select ${moved} from ended`),
 
     /** Any waiting or running state → FAILED, with the credit given back. `attempt` null means whichever attempt it is. */
@@ -195,7 +197,7 @@ export function createGenerations(database: Database, announce: (change: Generat
           set ${anotherAttempt}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           returning ${touched}
-        ), ended as (select id, account_id, cost from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(delaySeconds)}
+        ), ended as (select * from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(delaySeconds)}
         select ${moved} from again`),
 
     /** Takes back what lost workers held: PENDING again, or FAILED when it was the last attempt. Returns how many. */
@@ -210,7 +212,7 @@ export function createGenerations(database: Database, announce: (change: Generat
           set ${anotherAttempt}
           from lost where generations.id = lost.id
           returning ${touched}
-        ), ended as (select id, account_id, cost from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(0)}
+        ), ended as (select * from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(0)}
         select ${moved} from again`)
       ).length,
 
@@ -243,8 +245,13 @@ const anotherAttempt = sql.fragment`
   attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
   lease_until = null, progress = null, updated_at = ${nextUpdate}`
 
+/** Drops the outbox rows of everything in `ended` and puts it on its way to those who want to be told. */
+const settleEnded = sql.fragment`
+  cleared as (delete from outbox using ended where generation_id = ended.id
+  ), told as (${insertDeliveries(endedGenerations)})`
+
 /**
- * Gives the credit of everything in `ended` back and drops its outbox row. The ledger's unique index makes it once; accounts are
+ * Gives the credit of everything in `ended` back and settles it. The ledger's unique index makes it once; accounts are
  * locked in the order of their ids, so that two of these never wait for each other in a circle.
  */
 const refundEnded = sql.fragment`
@@ -258,7 +265,7 @@ const refundEnded = sql.fragment`
     order by accounts.id for no key update of accounts
   ), refunded as (
     update accounts set balance = balance + owners.amount from owners where accounts.id = owners.id
-  ), cleared as (delete from outbox using ended where generation_id = ended.id)`
+  ), ${settleEnded}`
 
 /** Puts everything in `again` that waits once more back on the relay's list, under its new attempt. */
 const requeueAgain = (delaySeconds: number) => sql.fragment`

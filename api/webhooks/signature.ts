@@ -1,0 +1,40 @@
+import { createHmac, randomBytes } from 'node:crypto'
+
+const PREFIX = 'whsec_'
+const SECRET_BYTES = 32
+const FEWEST_BYTES = 24
+const MOST_BYTES = 64
+
+/** A secret that nobody can guess: `whsec_` and base64. */
+export function generateWebhookSecret(): string {
+  return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+}
+
+/** Whether the text is `whsec_` and 24 to 64 bytes in base64. */
+export function isWebhookSecret(text: string): boolean {
+  const key = keyOf(text)
+  return text === PREFIX + key.toString('base64') && key.length >= FEWEST_BYTES && key.length <= MOST_BYTES
+}
+
+export interface SignedMessage {
+  readonly id: string
+  /** Seconds since 1970, of the attempt. */
+  readonly timestamp: number
+  /** As it is sent, byte by byte. */
+  readonly body: string
+}
+
+/**
+ * The value of `webhook-signature`: one signature for each secret.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export function signWebhook({ id, timestamp, body }: SignedMessage, secrets: readonly string[]): string {
+  return secrets
+    .map((secret) => createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64'))
+    .map((signature) => `v1,${signature}`)
+    .join(' ')
+}
+
+function keyOf(secret: string): Buffer {
+  return Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '', 'base64')
+}

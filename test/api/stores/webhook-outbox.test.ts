@@ -1,0 +1,235 @@
+import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createGenerations } from '../../../api/shared/stores/generations.ts'
+import { acceptGeneration } from '../../../api/stores/acceptance.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent } from '../../../api/stores/webhooks.ts'
+import { generateWebhookSecret } from '../../../api/webhooks/signature.ts'
+import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+describe('endpoints are to be told', () => {
+  let database: Database
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 10 })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  const listen = ({ accountId }: Caller, eventTypes: readonly WebhookEvent[] = WEBHOOK_EVENTS) =>
+    createWebhooks(database).insert({
+      accountId,
+      url: 'https://shop.example/hook',
+      eventTypes,
+      secret: generateWebhookSecret(),
+    })
+  const waiting = (endpointId: string) =>
+    createWebhooks(database).listDeliveries({ endpointId, failed: false, limit: 100 })
+  const accept = async (caller: Caller, changes = {}) => {
+    const call = callOf(caller, changes)
+    await acceptGeneration(database, call)
+    return call.generationId
+  }
+  const start = async (id: string) => {
+    await createGenerations(database).start({ id, attempt: 1, worker: 'w' })
+    return { id, attempt: 1 }
+  }
+  const complete = async (id: string) =>
+    createGenerations(database).complete({
+      ...(await start(id)),
+      outcome: {
+        resultKey: `results/${id}.jpg`,
+        warnings: [],
+        timings: {},
+        engineInfo: { name: 'warp', version: '1', license: 'Apache-2.0', kind: 'preview' },
+        category: 'tops',
+      },
+    })
+  const fault = { code: 'NO_PERSON_DETECTED', message: 'Nobody is there.' } as const
+
+  it('of a completed generation, with ids and status alone', async () => {
+    const caller = await createCaller(database, 5)
+    const endpoint = await listen(caller)
+    const id = await accept(caller, { externalUserId: 'somebody' })
+    expect(await waiting(endpoint.id)).toEqual([])
+    await complete(id)
+    expect(await waiting(endpoint.id)).toEqual([
+      expect.objectContaining({
+        type: 'generation.completed',
+        eventId: id.replace('gen_', 'evt_'),
+        data: { generationId: id, status: 'COMPLETED', productExternalId: 'shirt' },
+        status: 'waiting',
+        attempts: 0,
+      }),
+    ])
+  })
+
+  it.each([
+    [
+      'by its worker',
+      'NO_PERSON_DETECTED',
+      async (id: string) => {
+        await createGenerations(database).fail({ ...(await start(id)), ...fault })
+      },
+    ],
+    [
+      'by its caller, before it has begun',
+      'GENERATION_CANCELLED',
+      async (id: string) => {
+        await createGenerations(database).fail({
+          id,
+          attempt: null,
+          code: 'GENERATION_CANCELLED',
+          message: 'Cancelled.',
+        })
+      },
+    ],
+    [
+      'past its deadline',
+      'GENERATION_TIMEOUT',
+      async (id: string) => {
+        await database.query(sql.unsafe`update generations set deadline_at = now() where id = ${id}`)
+        await createGenerations(database).failOverdue(10)
+      },
+    ],
+    [
+      'with its last attempt',
+      'GENERATION_FAILED',
+      async (id: string) => {
+        await database.query(sql.unsafe`update generations set attempt = 3 where id = ${id}`)
+        await createGenerations(database).start({ id, attempt: 3, worker: 'w' })
+        await createGenerations(database).retry({ id, attempt: 3, delaySeconds: 0 })
+      },
+    ],
+    [
+      'with the worker of its last attempt',
+      'GENERATION_FAILED',
+      async (id: string) => {
+        await database.query(sql.unsafe`update generations set attempt = 3 where id = ${id}`)
+        await createGenerations(database).start({ id, attempt: 3, worker: 'w' })
+        await database.query(sql.unsafe`update generations set lease_until = now() - interval '1 s' where id = ${id}`)
+        await createGenerations(database).recoverLost(10)
+      },
+    ],
+    [
+      'with its customer',
+      'GENERATION_CANCELLED',
+      async (_: string, accountId: string) => {
+        await createGenerations(database).failOfCustomer({ accountId, externalUserId: 'somebody' }, 10)
+      },
+    ],
+  ])('of a generation that was ended %s', async (_, errorCode, end) => {
+    const caller = await createCaller(database, 5)
+    const endpoint = await listen(caller)
+    const id = await accept(caller, { externalUserId: 'somebody' })
+    await end(id, caller.accountId)
+    expect(await waiting(endpoint.id)).toEqual([
+      expect.objectContaining({
+        type: 'generation.failed',
+        data: { generationId: id, status: 'FAILED', errorCode, productExternalId: 'shirt' },
+      }),
+    ])
+  })
+
+  it('once, whoever ends a generation when, and not of an attempt that is made again', async () => {
+    const caller = await createCaller(database, 5)
+    const endpoint = await listen(caller)
+    const attempt = await start(await accept(caller))
+    await createGenerations(database).retry({ ...attempt, delaySeconds: 0 })
+    expect(await waiting(endpoint.id)).toEqual([])
+    await Promise.all(
+      Array.from({ length: 6 }, () => createGenerations(database).fail({ ...fault, id: attempt.id, attempt: null })),
+    )
+    await complete(attempt.id)
+    expect(await waiting(endpoint.id)).toHaveLength(1)
+  })
+
+  it('each, of what it asked for, of its own account, while it is in use', async () => {
+    const [mine, other] = [await createCaller(database, 5), await createCaller(database, 5)]
+    const [first, second] = [await listen(mine), await listen(mine, ['generation.completed'])]
+    const failures = await listen(mine, ['generation.failed'])
+    const idle = await listen(mine)
+    await createWebhooks(database).update(idle.id, { isActive: false })
+    const foreign = await listen(other)
+    await complete(await accept(mine))
+    const [told, alsoTold] = [await waiting(first.id), await waiting(second.id)]
+    expect(told).toHaveLength(1)
+    expect(alsoTold[0].eventId).toBe(told[0].eventId)
+    for (const { id } of [failures, idle, foreign]) expect(await waiting(id)).toEqual([])
+  })
+
+  it('of an erased customer', async () => {
+    const caller = await createCaller(database, 0)
+    const endpoint = await listen(caller)
+    await createWebhooks(database).insertErased({ accountId: caller.accountId, externalUserId: 'user-1' })
+    expect(await waiting(endpoint.id)).toEqual([
+      expect.objectContaining({ type: 'customer.erased', data: { externalUserId: 'user-1' } }),
+    ])
+  })
+
+  describe('of low credits', () => {
+    const low = async (credits: number, creditsLowAt?: number) => {
+      const caller = await createCaller(database, credits)
+      await createAccounts(database).update(caller.accountId, { settings: { creditsLowAt: creditsLowAt ?? null } })
+      const endpoint = await listen(caller, ['credits.low'])
+      const told = async () => (await waiting(endpoint.id)).map(({ data }) => data).toReversed()
+      const add = (credits: number) =>
+        createAccounts(database).addCredits({ accountId: caller.accountId, credits, note: null })
+      return { caller, told, add }
+    }
+
+    it('once in a fall, and again only after a top-up above the threshold', async () => {
+      const { caller, told, add } = await low(5, 3)
+      await accept(caller)
+      expect(await told()).toEqual([])
+      const id = await accept(caller)
+      const first = { creditBalance: 3, creditsLowAt: 3 }
+      expect(await told()).toEqual([first])
+      await createGenerations(database).fail({ id, attempt: null, ...fault })
+      await accept(caller)
+      await accept(caller)
+      expect(await told()).toEqual([first])
+      await add(1)
+      await accept(caller)
+      expect(await told()).toEqual([first])
+      await add(2)
+      await accept(caller)
+      expect(await told()).toEqual([first, { creditBalance: 3, creditsLowAt: 3 }])
+    })
+
+    it('once, when many calls come at the same time', async () => {
+      const { caller, told } = await low(20, 10)
+      await Promise.allSettled(Array.from({ length: 40 }, () => accept(caller)))
+      expect(await told()).toEqual([{ creditBalance: 10, creditsLowAt: 10 }])
+    })
+
+    it('not of an account that set no threshold, nor by a call that costs nothing or is refused', async () => {
+      const silent = await low(1)
+      await accept(silent.caller)
+      expect(await silent.told()).toEqual([])
+      const free = await low(2, 5)
+      await accept(free.caller, { engine: 'mock', cost: 0 })
+      await expect(accept(free.caller, { imageId: `img_${uuidv7()}` })).rejects.toThrow()
+      expect(await free.told()).toEqual([])
+    })
+
+    it('again when the threshold is set anew', async () => {
+      const { caller, told } = await low(5, 4)
+      await accept(caller)
+      await createAccounts(database).update(caller.accountId, { settings: { creditsLowAt: 2 } })
+      await accept(caller)
+      await accept(caller)
+      expect(await told()).toEqual([
+        { creditBalance: 4, creditsLowAt: 4 },
+        { creditBalance: 2, creditsLowAt: 2 },
+      ])
+    })
+  })
+})
