@@ -1,5 +1,5 @@
 import { type Database, rowType, sql } from '../shared/database.ts'
-import { type TryOnJob, TryOnJobSchema } from '../shared/generation.ts'
+import { DEMAND_CHANNEL, type TryOnJob, TryOnJobSchema } from '../shared/generation.ts'
 import { Nullable, Type } from '../shared/schema.ts'
 
 const Claimed = rowType(Type.Object({ room: Nullable(Type.Integer()), jobs: Type.Array(TryOnJobSchema) }))
@@ -37,17 +37,19 @@ export function createOutbox(database: Database) {
           select (select account_id from outbox where dispatched_at is null and outbox.account_id > waiting.account_id
             order by account_id limit 1)
           from waiting where waiting.account_id is not null
+        ), lines as materialized (
+          select account_id, (
+              select count(*) from outbox where outbox.account_id = waiting.account_id and dispatched_at is not null
+            ) as handed
+          from waiting where account_id is not null
         ), turns as (
-          select next.generation_id, next.created_at,
-            (select count(*) from outbox where outbox.account_id = waiting.account_id and dispatched_at is not null)
-              + next.position as turn
-          from waiting cross join lateral (
+          select next.generation_id, next.created_at, handed + next.position as turn
+          from lines cross join lateral (
             select generation_id, created_at, row_number() over (order by available_at, generation_id) as position
             from outbox
-            where outbox.account_id = waiting.account_id and dispatched_at is null and available_at <= now()
+            where outbox.account_id = lines.account_id and dispatched_at is null and available_at <= now()
             order by available_at, generation_id limit (select places from room)
           ) as next
-          where waiting.account_id is not null
         ), chosen as (
           select generation_id from turns order by turn, created_at limit (select places from room)
         ), locked as (
@@ -75,5 +77,10 @@ export function createOutbox(database: Database) {
         from outbox join generations on generations.id = outbox.generation_id
         where dispatched_at < now() - make_interval(secs => ${olderThanSeconds}) and status = 'PENDING'
         order by dispatched_at limit ${limit}`),
+
+    /** Tells whoever scales the workers that there is work. Not where it is accepted: telling makes commits wait in line. */
+    tellDemand: async (): Promise<void> => {
+      await database.query(sql.unsafe`select pg_notify(${DEMAND_CHANNEL}, '')`)
+    },
   }
 }

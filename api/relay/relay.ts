@@ -27,6 +27,8 @@ const UNSURE_SECONDS = 3
 /** A queue that has not taken jobs by then counts as away. */
 const QUEUE_MS = 3000
 const BATCH = 500
+/** While there is work it is told again so often. */
+const TELL_MS = 500
 
 const checkChange = compileCheck(GenerationChangeSchema)
 
@@ -51,6 +53,12 @@ export function createRelay(options: RelayOptions): Relay {
   const slots = createSlotCount(options.countSlots)
   let nudged = Promise.withResolvers<void>()
   let isFull = false
+  let toldAt = Number.NEGATIVE_INFINITY
+  const tellDemand = () => {
+    if (performance.now() - toldAt < TELL_MS) return
+    toldAt = performance.now()
+    pass('tell demand', () => options.outbox.tellDemand())
+  }
 
   // Two loops: deadlines and leases are looked after also while Redis is away.
   const dispatching = async () => {
@@ -78,6 +86,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   return {
     nudge: () => {
+      tellDemand()
       if (!isFull) nudged.resolve()
     },
     noteMove: (message) => {

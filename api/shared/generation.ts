@@ -17,6 +17,9 @@ export function generationChannel(id: string): string {
   return `drape:generation:${id}`
 }
 
+/** Where Postgres tells that there is work, for whoever scales the workers. */
+export const DEMAND_CHANNEL = 'drape_demand'
+
 /** After so many attempts a retryable fault counts as final. */
 export const MAX_ATTEMPTS = 3
 

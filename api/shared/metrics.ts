@@ -102,6 +102,43 @@ export function createMetrics() {
       labelNames: ['outcome'] as const,
       registers,
     }),
+    reconciles: new Histogram({
+      name: 'drape_reconcile_seconds',
+      help: 'Seconds of each look at an object, by kind and outcome: done, again, failed',
+      labelNames: ['kind', 'outcome'] as const,
+      buckets: SECONDS,
+      registers,
+    }),
+    reconcileDepth: new Gauge({
+      name: 'drape_reconcile_waiting',
+      help: 'Objects that wait to be looked at, by kind',
+      labelNames: ['kind'] as const,
+      registers,
+    }),
+    watchAge: new Gauge({
+      name: 'drape_watch_age_seconds',
+      help: 'Seconds since the API server was last heard of, by kind',
+      labelNames: ['kind'] as const,
+      registers,
+    }),
+    leader: new Gauge({ name: 'drape_leader', help: '1 while this process is the one that acts', registers }),
+    decisions: new Counter({
+      name: 'drape_scaling_decisions_total',
+      help: 'Changes of the number of workers, by direction',
+      labelNames: ['direction'] as const,
+      registers,
+    }),
+    wrongVictims: new Counter({
+      name: 'drape_wrong_victim_total',
+      help: 'Workers that went instead of those that were drained',
+      registers,
+    }),
+    staleSamples: new Counter({
+      name: 'drape_stale_samples_total',
+      help: 'Times that demand or workers could not be read',
+      labelNames: ['part'] as const,
+      registers,
+    }),
     ready: new Gauge({ name: 'drape_ready', help: '1 when this process answers ready', registers }),
     /** A figure that is read whenever it is asked for. */
     watch,

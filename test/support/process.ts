@@ -28,8 +28,11 @@ export interface TestProgram extends TestProcess {
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** Starts `api` or `worker` with these variables on free ports and resolves when it is ready. Throws with its output if it ends. */
-export async function startProgram(name: 'api' | 'worker', env: NodeJS.ProcessEnv): Promise<TestProgram> {
+/** Starts `api`, `worker` or `controller` with these variables on free ports and resolves when it is ready. Throws with its output if it ends. */
+export async function startProgram(
+  name: 'api' | 'worker' | 'controller',
+  env: NodeJS.ProcessEnv,
+): Promise<TestProgram> {
   const [port, probePort] = [await reserveFreePort(), await reserveFreePort()]
   await Promise.all([port.release(), probePort.release()])
   const url = `http://127.0.0.1:${port.port}`

@@ -1,0 +1,23 @@
+import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
+import { Type } from '../api/shared/schema.ts'
+
+const schema = Type.Object({
+  DATABASE_URL: SHARED_VARIABLES.DATABASE_URL,
+  REDIS_URL: SHARED_VARIABLES.REDIS_URL,
+  PROBE_PORT: SHARED_VARIABLES.PROBE_PORT,
+  LOG_LEVEL: SHARED_VARIABLES.LOG_LEVEL,
+  /** The one namespace that it looks after; all when empty. */
+  WATCH_NAMESPACE: Type.String({ default: '' }),
+  /** Where the Lease is by which one of several controllers is chosen; that of the credentials when empty. */
+  LEASE_NAMESPACE: Type.String({ default: '' }),
+  LEASE_NAME: Type.String({ minLength: 1, default: 'drape-controller' }),
+  LEASE_SECONDS: Type.Integer({ minimum: 3, maximum: 300, default: 15 }),
+  CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 8 }),
+})
+
+/** Throws one Error that lists every problem of the environment. */
+export function readControllerConfig(env: Readonly<Record<string, string | undefined>>) {
+  return readConfig(schema, env)
+}
+
+export type ControllerConfig = ReturnType<typeof readControllerConfig>

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { createDatabase, listenDatabase } from '../api/shared/database.ts'
+import { DEMAND_CHANNEL } from '../api/shared/generation.ts'
+import { createLifecycle } from '../api/shared/lifecycle.ts'
+import { createLog } from '../api/shared/log.ts'
+import { createMetrics } from '../api/shared/metrics.ts'
+import { createPoolRegistry } from '../api/shared/pool-registry.ts'
+import { createProbeServer } from '../api/shared/probes.ts'
+import { createRedis } from '../api/shared/queue.ts'
+import { readControllerConfig } from './config.ts'
+import { createEngineReconcile } from './engine/reconcile.ts'
+import { type Cluster, watchCluster } from './kubernetes.ts'
+import { createApplyOnce } from './runtime/apply-once.ts'
+import { createClient } from './runtime/client.ts'
+import { openConnection } from './runtime/connection.ts'
+import { createEventRecorder } from './runtime/events.ts'
+import { startElection } from './runtime/leader.ts'
+import { createLoop, type Loop } from './runtime/loop.ts'
+import { createPolicyReconcile } from './scaling-policy/reconcile.ts'
+import { readDemand } from './worker-pool/demand.ts'
+import { createPoolReconcile } from './worker-pool/reconcile.ts'
+import { createSampler } from './worker-pool/sampler.ts'
+
+const config = readControllerConfig(process.env)
+const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
+const log = createLog({ process: 'controller', level: config.LOG_LEVEL })
+const lifecycle = createLifecycle({ log, graceSeconds: 20 })
+const metrics = createMetrics()
+
+const database = createDatabase(config.DATABASE_URL, { poolSize: 4 })
+lifecycle.onStop('database', () => database.end())
+const redis = createRedis(config.REDIS_URL, { role: 'producer', log })
+lifecycle.onStop('redis', () => redis.close())
+const connection = openConnection()
+lifecycle.onStop('connection', () => connection.close())
+
+// Reading and the Lease itself need no office; every other write passes the fence.
+const election = startElection({
+  client: createClient(connection, { fieldManager: 'drape-controller' }),
+  lease: { namespace: config.LEASE_NAMESPACE || connection.namespace, name: config.LEASE_NAME },
+  identity,
+  leaseSeconds: config.LEASE_SECONDS,
+  renewSeconds: (config.LEASE_SECONDS * 2) / 3,
+  retrySeconds: (config.LEASE_SECONDS * 2) / 15,
+  onElected: () => lead(true),
+  onLost: () => lead(false),
+  onFault: (error) => log.warn({ err: error }, 'the lease could not be renewed'),
+})
+const client = createClient(connection, { fieldManager: 'drape-controller', fence: election.fence })
+const record = createEventRecorder({
+  client,
+  component: 'drape-controller',
+  instance: identity,
+  onFault: (error) => log.debug({ err: error }, 'event not written'),
+})
+
+const registry = createPoolRegistry(redis)
+const sampler = createSampler({
+  readDemand: () => readDemand(database),
+  registry: {
+    ...registry,
+    findWorkers: async () => {
+      // It would wait for Redis to come back.
+      if (!redis.isReady()) throw new Error('Redis is away')
+      return registry.findWorkers()
+    },
+  },
+  onFault: (part, error) => {
+    metrics.staleSamples.inc({ part })
+    log.debug({ err: error, part }, 'not read')
+  },
+})
+
+const loops: Record<'pool' | 'engine' | 'policy', Loop> = {
+  pool: loop(
+    'WorkerPool',
+    () => cluster.pools,
+    (key) => reconcilePool(key),
+  ),
+  engine: loop(
+    'Engine',
+    () => cluster.engines,
+    (key) => reconcileEngine(key),
+  ),
+  policy: loop(
+    'ScalingPolicy',
+    () => cluster.policies,
+    (key) => reconcilePolicy(key),
+  ),
+}
+const cluster: Cluster = watchCluster({
+  connection,
+  namespace: config.WATCH_NAMESPACE || undefined,
+  interested: { pool: loops.pool.add, engine: loops.engine.add, policy: loops.policy.add },
+  log,
+  metrics,
+})
+lifecycle.onStop('cluster', () => cluster.close())
+
+const now = () => new Date()
+const reconcileEngine = createEngineReconcile({ client, watched: cluster.engines, now })
+const reconcilePolicy = createPolicyReconcile({ client, policies: cluster.policies, pools: cluster.pools, now })
+const reconcilePool = createPoolReconcile({
+  client,
+  applyOnce: createApplyOnce(client),
+  record,
+  registry,
+  sample: sampler.sample,
+  ...cluster,
+  now,
+  onDecision: ({ direction }) => metrics.decisions.inc({ direction }),
+  onWrongVictim: () => metrics.wrongVictims.inc(),
+})
+
+const listening = listenDatabase(config.DATABASE_URL, DEMAND_CHANNEL, () => {
+  sampler.renew()
+  for (const { metadata } of cluster.pools.list()) loops.pool.add(`${metadata.namespace}/${metadata.name}`)
+})
+lifecycle.onStop('listening', () => listening.stop())
+
+let synced = false
+cluster.synced.then(() => {
+  synced = true
+  lead(election.isLeader())
+})
+const probes = createProbeServer({
+  metrics,
+  checks: {
+    cluster: async () => {
+      if (!synced) throw new Error('the objects have not been listed yet')
+    },
+  },
+})
+probes.listen(config.PROBE_PORT)
+lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
+const measuring = setInterval(() => {
+  cluster.measureAges()
+  for (const [kind, { depth }] of Object.entries(loops)) metrics.reconcileDepth.set({ kind }, depth())
+}, 5000)
+lifecycle.onStop('measuring', () => clearInterval(measuring))
+lifecycle.onStop('election', () => election.stop())
+// Last registered, first undone: what is under way ends before the office is given back.
+lifecycle.onStop('loops', () => Promise.all(Object.values(loops).map((each) => each.close())))
+log.info({ identity }, 'watching')
+
+function lead(leading: boolean): void {
+  log.info({ leading }, leading ? 'leads' : 'stands by')
+  metrics.leader.set(leading ? 1 : 0)
+  // Until everything was listed, what is missing could only not have been seen yet.
+  for (const each of Object.values(loops)) each.setLeading(leading && synced)
+}
+
+function loop(kind: string, watched: () => Cluster['pools'], reconcile: Parameters<typeof createLoop>[0]['reconcile']) {
+  return createLoop({
+    reconcile,
+    concurrency: config.CONCURRENCY,
+    keys: () =>
+      watched()
+        .list()
+        .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
+    onFailure: (key, error, failures) => log.warn({ err: error, kind, key, failures }, 'could not be reconciled'),
+    onDone: (_, seconds, outcome) => metrics.reconciles.observe({ kind, outcome }, seconds),
+  })
+}

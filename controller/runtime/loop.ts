@@ -1,0 +1,69 @@
+import { KubernetesError } from './connection.ts'
+import { createWorkQueue, type Done, type WorkQueue } from './work-queue.ts'
+
+export interface Loop {
+  /** Asks for an object to be looked at, now or after `ms`. */
+  add(key: string, ms?: number): void
+  forget(key: string): void
+  /** Keys that wait for their turn. */
+  depth(): number
+  /** Only a leader works; the others keep what they would work on. */
+  setLeading(leading: boolean): void
+  close(): Promise<void>
+}
+
+export interface LoopOptions {
+  /**
+   * Brings one object from what it is to what it should be, from whatever there is. `failures` counts those in a row before.
+   * Returns when to look again.
+   */
+  readonly reconcile: (key: string, failures: number) => Promise<Done | undefined>
+  readonly concurrency: number
+  /** All keys there are, to start with when this process begins to lead. */
+  readonly keys: () => readonly string[]
+  /** Tells of what nobody foresaw. */
+  readonly onFailure: (key: string, error: unknown, failures: number) => void
+  readonly onDone?: (key: string, seconds: number, outcome: 'done' | 'again' | 'failed') => void
+}
+
+/** Reconciles objects one key at a time. A conflict is no failure but a reason to look again. */
+export function createLoop({ reconcile, concurrency, keys, onFailure, onDone = () => {} }: LoopOptions): Loop {
+  const queue: WorkQueue = createWorkQueue({
+    concurrency,
+    work: async (key, failures) => {
+      const startedAt = performance.now()
+      const seconds = () => (performance.now() - startedAt) / 1000
+      try {
+        const done = await reconcile(key, failures)
+        onDone(key, seconds(), 'done')
+        return done
+      } catch (error) {
+        onDone(key, seconds(), isExpected(error) ? 'again' : 'failed')
+        throw error
+      }
+    },
+    onFailure: (key, error, failures) => {
+      if (!isExpected(error)) onFailure(key, error, failures)
+      return error instanceof KubernetesError && error.retryAfterSeconds !== null
+        ? error.retryAfterSeconds * 1000
+        : null
+    },
+  })
+  return {
+    add: queue.add,
+    forget: queue.forget,
+    depth: queue.depth,
+    setLeading: (leading) => {
+      if (leading) for (const key of keys()) queue.add(key)
+      queue.setTaking(leading)
+    },
+    close: queue.close,
+  }
+}
+
+/** Somebody else was faster, the server is busy, or this process has just lost its office. */
+function isExpected(error: unknown): boolean {
+  return (
+    error instanceof KubernetesError && (error.status === 409 || error.status === 429 || error.reason === 'NotLeader')
+  )
+}

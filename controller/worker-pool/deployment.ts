@@ -1,0 +1,212 @@
+import type { Engine } from '../engine/resource.ts'
+import { ownedBy, type ResourceType } from '../runtime/resource.ts'
+import type { WorkerPool } from './resource.ts'
+import type { Template } from './template-schema.ts'
+
+export const DEPLOYMENTS: ResourceType = {
+  group: 'apps',
+  version: 'v1',
+  plural: 'deployments',
+  kind: 'Deployment',
+  namespaced: true,
+}
+export const BUDGETS: ResourceType = {
+  group: 'policy',
+  version: 'v1',
+  plural: 'poddisruptionbudgets',
+  kind: 'PodDisruptionBudget',
+  namespaced: true,
+}
+export const POOL_LABEL = 'drape.dev/pool'
+const PROBE_PORT = 9090
+/** Beyond its time to drain a worker has so long to end. */
+const ENDING_SECONDS = 30
+const PROBE_SECONDS = 2
+const NOBODY = 65532
+
+/** The name of everything that belongs to a pool. */
+export function workersName(pool: WorkerPool): string {
+  return `${pool.metadata.name}-workers`
+}
+
+/** The labels that tell the pods of a pool from all others. */
+export function poolLabels(pool: WorkerPool): Record<string, string> {
+  return { 'app.kubernetes.io/name': 'drape-worker', [POOL_LABEL]: pool.metadata.name }
+}
+
+/** The Deployment of a pool. Its pods keep to the Pod Security Standard `restricted`. */
+export function renderDeployment(pool: WorkerPool, engines: readonly Engine[], replicas: number) {
+  const { template } = pool.spec
+  const labels = poolLabels(pool)
+  return {
+    metadata: metadataOf(pool),
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },
+      template: {
+        metadata: {
+          labels: { ...template.labels, ...labels },
+          annotations: {
+            // A job in hand must not be moved to save a node.
+            'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+            'karpenter.sh/do-not-disrupt': 'true',
+            ...template.annotations,
+          },
+        },
+        spec: podSpec(pool, engines),
+      },
+    },
+  }
+}
+
+/** Lets nodes be drained one worker at a time. */
+export function renderBudget(pool: WorkerPool) {
+  return {
+    metadata: metadataOf(pool),
+    spec: {
+      maxUnavailable: 1,
+      selector: { matchLabels: poolLabels(pool) },
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    },
+  }
+}
+
+function metadataOf(pool: WorkerPool) {
+  return {
+    name: workersName(pool),
+    namespace: pool.metadata.namespace,
+    labels: { ...poolLabels(pool), 'app.kubernetes.io/managed-by': 'drape-controller' },
+    ownerReferences: [ownedBy(pool)],
+  }
+}
+
+function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
+  const { accelerator, capacity, drain, template } = pool.spec
+  const models = engines.flatMap(modelVolume)
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: drain.timeoutSeconds + ENDING_SECONDS,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: NOBODY,
+      runAsGroup: NOBODY,
+      fsGroup: NOBODY,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    imagePullSecrets: template.imagePullSecrets.map((name) => ({ name })),
+    nodeSelector: { ...capacity.nodeSelector, ...template.nodeSelector },
+    tolerations: template.tolerations,
+    ...(template.priorityClassName !== undefined && { priorityClassName: template.priorityClassName }),
+    ...(accelerator?.runtimeClassName !== undefined && { runtimeClassName: accelerator.runtimeClassName }),
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: 'kubernetes.io/hostname',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: poolLabels(pool) },
+      },
+    ],
+    ...(models.some(({ copy }) => copy !== null) && { initContainers: models.flatMap(({ copy }) => copy ?? []) }),
+    containers: [worker(pool, models)],
+    volumes: [
+      { name: 'temporary', emptyDir: { sizeLimit: String(template.temporaryBytes) } },
+      ...models.map(({ volume }) => volume),
+    ],
+  }
+}
+
+function worker(pool: WorkerPool, models: readonly ModelVolume[]) {
+  const { accelerator, template, warmup } = pool.spec
+  const extra = accelerator && { [accelerator.resource]: String(accelerator.count) }
+  const probe = (path: string) => ({ httpGet: { path, port: 'probes' }, timeoutSeconds: 2 })
+  return {
+    name: 'worker',
+    image: template.image,
+    imagePullPolicy: template.imagePullPolicy,
+    env: environment(pool, models),
+    envFrom: template.envFrom.map((name) => ({ secretRef: { name } })),
+    ports: [{ name: 'probes', containerPort: PROBE_PORT, protocol: 'TCP' }],
+    resources: {
+      requests: { ...template.requests, ...extra },
+      ...((template.limits || extra) && { limits: { ...template.limits, ...extra } }),
+    },
+    // It answers ready only when an inference process has run a model once.
+    startupProbe: {
+      ...probe('/readyz'),
+      periodSeconds: PROBE_SECONDS,
+      failureThreshold: Math.ceil(warmup.timeoutSeconds / PROBE_SECONDS),
+    },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 5, failureThreshold: 3 },
+    livenessProbe: { ...probe('/healthz'), periodSeconds: 10, failureThreshold: 6 },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      readOnlyRootFilesystem: true,
+    },
+    volumeMounts: [{ name: 'temporary', mountPath: '/tmp' }, ...models.map(({ mount }) => mount)],
+  }
+}
+
+function environment(pool: WorkerPool, models: readonly ModelVolume[]) {
+  const { drain, engines, queues, slotsPerReplica, template } = pool.spec
+  const settings = {
+    POOL: `${pool.metadata.namespace}/${pool.metadata.name}`,
+    ENGINES: engines.join(','),
+    QUEUES: queues.join(','),
+    CONCURRENCY: String(slotsPerReplica),
+    DRAIN_SECONDS: String(drain.timeoutSeconds),
+    PROBE_PORT: String(PROBE_PORT),
+    TMPDIR: '/tmp',
+    ...(models.length > 0 && { MODEL_DIR: models[0].mount.mountPath }),
+  }
+  const given = new Set(Object.keys(settings))
+  return [
+    ...Object.entries(settings).map(([name, value]) => ({ name, value })),
+    ...template.env.filter(({ name }) => !given.has(name)).map(variable),
+  ]
+}
+
+function variable({ name, value, secret }: Template['env'][number]) {
+  return secret ? { name, valueFrom: { secretKeyRef: secret } } : { name, value }
+}
+
+interface ModelVolume {
+  readonly volume: { readonly name: string }
+  readonly mount: {
+    readonly name: string
+    readonly mountPath: string
+    readonly readOnly: boolean
+    readonly subPath?: string
+  }
+  /** Fills the volume before the worker starts. */
+  readonly copy: unknown
+}
+
+function modelVolume(engine: Engine): ModelVolume[] {
+  const { image, persistentVolumeClaim } = engine.spec.source
+  const name = `models-${engine.metadata.name}`.slice(0, 63)
+  const mount = { name, mountPath: `/models/${engine.metadata.name}`, readOnly: true }
+  if (image?.mount === 'Volume')
+    return [{ volume: { name, image: { reference: image.reference } } as { name: string }, mount, copy: null }]
+  if (image)
+    return [{ volume: { name, emptyDir: {} } as { name: string }, mount, copy: copyFrom(image.reference, mount) }]
+  if (persistentVolumeClaim) {
+    const { claimName, subPath } = persistentVolumeClaim
+    const volume = { name, persistentVolumeClaim: { claimName, readOnly: true } }
+    return [{ volume, mount: { ...mount, ...(subPath !== undefined && { subPath }) }, copy: null }]
+  }
+  return []
+}
+
+/** The image holds the files in /models, and a program `cp`. */
+function copyFrom(reference: string, { name, mountPath }: { name: string; mountPath: string }) {
+  return {
+    name: `copy-${name}`.slice(0, 63),
+    image: reference,
+    command: ['cp', '-r', '/models/.', mountPath],
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true },
+    volumeMounts: [{ name, mountPath }],
+  }
+}

@@ -1,0 +1,50 @@
+import type { WorkerReport } from '../../api/shared/pool-registry.ts'
+import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
+import type { LiveWorker, PoolPod } from './drain.ts'
+
+export const PODS: ResourceType = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
+
+export interface Pod extends KubernetesObject {
+  readonly status?: {
+    readonly phase?: string
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly containerStatuses?: readonly { readonly started?: boolean }[]
+  }
+}
+
+const FENCED_AT = 'drape.dev/fenced-at'
+const MARKED_AT = 'drape.dev/marked-at'
+const REFUSED_AT = 'drape.dev/refused-at'
+/** Kubernetes removes the pods with the lowest number first, among those that are equally ready. */
+const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
+const LOWEST_COST = '-2147483647'
+
+/** The annotations by which the steps of a removal are remembered; null takes one away. */
+export const annotationsFor = {
+  fence: (now: number) => ({ [FENCED_AT]: String(now) }),
+  mark: (now: number) => ({ [MARKED_AT]: String(now), [DELETION_COST]: LOWEST_COST }),
+  release: () => ({ [FENCED_AT]: null, [MARKED_AT]: null, [DELETION_COST]: null }),
+  refuse: (now: number) => ({ ...annotationsFor.release(), [REFUSED_AT]: String(now) }),
+}
+
+export function readPod({ metadata, status }: Pod): PoolPod {
+  const { name, annotations = {}, creationTimestamp, deletionTimestamp } = metadata
+  const time = (annotation: string) => (annotations[annotation] === undefined ? null : Number(annotations[annotation]))
+  const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+  return {
+    name,
+    ready: status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True') ?? false,
+    started: status?.containerStatuses?.some(({ started }) => started === true) ?? false,
+    createdAt: Date.parse(creationTimestamp ?? ''),
+    deleting: deletionTimestamp !== undefined || ended,
+    fencedAt: time(FENCED_AT),
+    markedAt: time(MARKED_AT),
+    refusedAt: time(REFUSED_AT),
+  }
+}
+
+export function liveWorkers(reports: ReadonlyMap<string, WorkerReport>): Map<string, LiveWorker> {
+  return new Map(
+    [...reports].map(([host, { state, fence, jobs, idleSince }]) => [host, { state, fence, jobs, idleSince }]),
+  )
+}

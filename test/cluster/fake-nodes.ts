@@ -1,0 +1,96 @@
+import type { Client } from '../../controller/runtime/client.ts'
+import type { Connection } from '../../controller/runtime/connection.ts'
+import { type KubernetesObject, pathOf } from '../../controller/runtime/resource.ts'
+import { watchObjects } from '../../controller/runtime/watch.ts'
+import { NODES, PODS } from './kinds.ts'
+
+interface AssignedPod extends KubernetesObject {
+  readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly name: string }[] }
+  readonly status?: { readonly phase?: string }
+}
+
+/** Machines that only say that they run what they are given. */
+export interface FakeNodes {
+  /** Pods that run now in a namespace, by name. */
+  running(namespace: string): string[]
+  /** Calls back when a pod has begun to run, and when it is gone or told to go. */
+  onPod(listener: (namespace: string, name: string, runs: boolean) => void): void
+  /** Has a pod say that it is ready, or not. */
+  setReady(namespace: string, name: string, ready: boolean): Promise<void>
+  close(): void
+}
+
+/** Registers the nodes. Every pod that the scheduler gives them is ready at once, and goes at once when it is told to. */
+export async function startFakeNodes(
+  { client, connection }: { client: Client; connection: Connection },
+  names: readonly string[],
+): Promise<FakeNodes> {
+  await Promise.all(names.map((name) => registerNode(client, name)))
+  const ours = new Set(names)
+  const running = new Map<string, AssignedPod>()
+  const listeners: ((namespace: string, name: string, runs: boolean) => void)[] = []
+  const tell = (pod: AssignedPod, runs: boolean) => {
+    for (const listener of listeners) listener(pod.metadata.namespace ?? '', pod.metadata.name, runs)
+  }
+  const act = async (pod: AssignedPod, isThere: boolean) => {
+    if (!ours.has(pod.spec.nodeName ?? '')) return
+    const uid = pod.metadata.uid ?? ''
+    if (!isThere || pod.metadata.deletionTimestamp !== undefined) {
+      if (running.delete(uid)) tell(pod, false)
+      if (isThere) await remove(connection, pod)
+    } else if (!running.has(uid)) {
+      running.set(uid, pod)
+      await setStatus(client, pod, true)
+      tell(pod, true)
+    }
+  }
+  const watched = watchObjects<AssignedPod>({
+    connection,
+    type: PODS,
+    onChange: (pod) => {
+      const isThere = watched.get(`${pod.metadata.namespace}/${pod.metadata.name}`) !== undefined
+      act(pod, isThere).catch(() => {})
+    },
+  })
+  await watched.synced
+  const inNamespace = (namespace: string) =>
+    [...running.values()].filter(({ metadata }) => metadata.namespace === namespace)
+  return {
+    running: (namespace) => inNamespace(namespace).map(({ metadata }) => metadata.name),
+    onPod: (listener) => listeners.push(listener),
+    setReady: async (namespace, name, ready) => {
+      const pod = inNamespace(namespace).find(({ metadata }) => metadata.name === name)
+      if (pod) await setStatus(client, pod, ready)
+    },
+    close: () => watched.close(),
+  }
+}
+
+async function registerNode(client: Client, name: string): Promise<void> {
+  const amounts = { cpu: '1000', memory: '1000Gi', pods: '2000' }
+  await client.apply(NODES, { metadata: { name, labels: { 'kubernetes.io/hostname': name } } })
+  // Nobody looks after the taint that each new node gets.
+  await client.patch(NODES, { name }, { spec: { taints: null } })
+  const status = {
+    capacity: amounts,
+    allocatable: amounts,
+    conditions: [{ type: 'Ready', status: 'True', reason: 'Fake' }],
+  }
+  await client.patch(NODES, { name }, { status }, { subresource: 'status' })
+}
+
+async function setStatus(client: Client, { metadata, spec }: AssignedPod, ready: boolean): Promise<void> {
+  const condition = { type: 'Ready', status: ready ? 'True' : 'False' }
+  const containerStatuses = spec.containers.map(({ name }) => ({
+    ...{ name, image: name, imageID: name, ready, started: true, restartCount: 0 },
+    state: { running: {} },
+  }))
+  const status = { phase: 'Running', conditions: [condition], containerStatuses }
+  await client.patch(PODS, metadata, { status }, { subresource: 'status' })
+}
+
+async function remove(connection: Connection, { metadata }: AssignedPod): Promise<void> {
+  const body = { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } }
+  const answer = await connection.open({ method: 'DELETE', path: pathOf(PODS, metadata), body })
+  answer.resume()
+}

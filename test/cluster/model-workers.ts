@@ -1,0 +1,63 @@
+import { createLog } from '../../api/shared/log.ts'
+import { createPoolRegistry } from '../../api/shared/pool-registry.ts'
+import { createRedis } from '../../api/shared/queue.ts'
+import type { FakeNodes } from './fake-nodes.ts'
+
+/** The workers in the pods of fake nodes: they talk to Redis as real ones do, but only seem to work. */
+export interface ModelWorkers {
+  /** Gives the worker in a pod a job, unless it takes none. */
+  work(pod: string): boolean
+  finish(pod: string): void
+  isBusy(pod: string): boolean
+  /** Pods that were told to go while their worker had a job. */
+  readonly interrupted: readonly string[]
+  close(): Promise<void>
+}
+
+const BEAT_MS = 100
+
+export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes: FakeNodes }): ModelWorkers {
+  const redis = createRedis(redisUrl, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
+  const registry = createPoolRegistry(redis)
+  const workers = new Map<string, { fence: number | null; jobs: number; idleSince: number }>()
+  const interrupted: string[] = []
+  nodes.onPod((_, name, runs) => {
+    if (runs) workers.set(name, { fence: null, jobs: 0, idleSince: Date.now() })
+    else {
+      if ((workers.get(name)?.jobs ?? 0) > 0) interrupted.push(name)
+      workers.delete(name)
+    }
+  })
+  const beat = async () => {
+    for (const [host, worker] of workers) {
+      const word = await registry.readWord(host)
+      if (word !== null) worker.fence = word === 'take' ? null : word
+      const { fence, jobs, idleSince } = worker
+      const state = fence === null ? 'taking' : jobs === 0 ? 'drained' : 'draining'
+      await registry.report({ host, state, fence, jobs, slots: 1, idleSince: jobs === 0 ? idleSince : null })
+    }
+  }
+  let beating = Promise.resolve()
+  const timer = setInterval(() => {
+    beating = beating.then(() => beat().catch(() => {}))
+  }, BEAT_MS)
+  return {
+    work: (pod) => {
+      const worker = workers.get(pod)
+      if (worker === undefined || worker.fence !== null) return false
+      worker.jobs = 1
+      return true
+    },
+    finish: (pod) => {
+      const worker = workers.get(pod)
+      if (worker) Object.assign(worker, { jobs: 0, idleSince: Date.now() })
+    },
+    isBusy: (pod) => (workers.get(pod)?.jobs ?? 0) > 0,
+    interrupted,
+    close: async () => {
+      clearInterval(timer)
+      await beating
+      await redis.close()
+    },
+  }
+}

@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../api/shared/database.ts'
+import { engines } from '../../controller/engine/resource.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { workerPools } from '../../controller/worker-pool/resource.ts'
+import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
+import { type Drape, readSample, startDrape } from '../support/drape.ts'
+import { startProgram, type TestProgram } from '../support/process.ts'
+import { until } from '../support/until.ts'
+import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
+import { DEPLOYMENTS } from './kinds.ts'
+import { type ModelWorkers, startModelWorkers } from './model-workers.ts'
+import { createTestNamespace, type TestNamespace } from './namespace.ts'
+import { installDefinitions } from './samples.ts'
+import { findSharedControlPlane } from './shared-control-plane.ts'
+
+interface Pool extends KubernetesObject {
+  readonly status?: PoolStatus
+}
+
+const controlPlane = await findSharedControlPlane()
+const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
+
+describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
+  let place: TestNamespace
+  let drape: Drape
+  let nodes: FakeNodes
+  let workers: ModelWorkers
+  let controller: TestProgram
+
+  const startController = () =>
+    startProgram('controller', {
+      ...drape.env,
+      KUBECONFIG: controlPlane?.kubeconfig,
+      WATCH_NAMESPACE: place.namespace,
+      LEASE_NAMESPACE: place.namespace,
+      LEASE_SECONDS: '3',
+    })
+  const apply = (name: string, spec: object) =>
+    place.client.apply<Pool>(workerPools.type, { metadata: { namespace: place.namespace, name }, spec })
+  const get = async (name: string) => {
+    const pool = await place.client.get<Pool>(workerPools.type, { namespace: place.namespace, name })
+    return pool?.status
+  }
+  const holds = (status: PoolStatus | undefined, type: string) =>
+    status?.conditions.find((condition) => condition.type === type)?.status === 'True'
+  const replicasOf = async (name: string) => {
+    const found = await place.client.get<KubernetesObject & { spec: { replicas: number } }>(DEPLOYMENTS, {
+      namespace: place.namespace,
+      name: `${name}-workers`,
+    })
+    return found?.spec.replicas
+  }
+  const podsOf = (name: string) => nodes.running(place.namespace).filter((pod) => pod.startsWith(`${name}-workers-`))
+  const isReady = async (name: string, replicas: number) => {
+    const status = await get(name)
+    return status?.readyReplicas === replicas && holds(status, 'Ready') && status
+  }
+
+  beforeAll(async () => {
+    if (controlPlane === null) return
+    place = await createTestNamespace(controlPlane)
+    await installDefinitions(place.client)
+    drape = await startDrape()
+    nodes = await startFakeNodes(place, ['fake-a', 'fake-b'])
+    workers = startModelWorkers({ redisUrl: drape.env.REDIS_URL, nodes })
+    controller = await startController()
+    const spec = { license: { name: 'Apache-2.0', commercialUse: true }, source: { bundled: {} } }
+    await place.client.apply(engines.type, { metadata: { namespace: place.namespace, name: 'mock' }, spec })
+  })
+  afterAll(async () => {
+    await controller?.end('SIGKILL')
+    await workers?.close()
+    nodes?.close()
+    await drape?.stop()
+    await place?.[Symbol.asyncDispose]()
+  })
+
+  it('waits for its engines, and says so', async () => {
+    const scaling = { mode: 'Fixed' }
+    await apply('unready', { engines: ['nothing'], replicas: 1, scaling, template })
+    const status = await until(async () => {
+      const found = await get('unready')
+      return found?.conditions.some(({ type }) => type === 'EnginesReady') && found
+    })
+    expect(status.conditions.find(({ type }) => type === 'EnginesReady')).toMatchObject({
+      status: 'False',
+      message: 'There is no Engine nothing.',
+    })
+    expect(await replicasOf('unready')).toBeUndefined()
+  })
+
+  it('does not run an engine whose licence nobody has acknowledged', async () => {
+    const license = { name: 'CC-BY-NC-4.0', commercialUse: false }
+    const metadata = { namespace: place.namespace, name: 'research' }
+    await place.client.apply(engines.type, { metadata, spec: { license, source: { bundled: {} } } })
+    await apply('research', { engines: ['research'], replicas: 1, scaling: { mode: 'Fixed' }, template })
+    await until(async () => (await get('research'))?.conditions.some(({ message }) => message.includes('CC-BY-NC-4.0')))
+    const acknowledged = { ...license, acknowledged: true }
+    await place.client.apply(engines.type, { metadata, spec: { license: acknowledged, source: { bundled: {} } } })
+    await until(() => isReady('research', 1))
+  })
+
+  it('makes the first worker as soon as the first job arrives', async () => {
+    const policy = { bounds: { max: 3 }, target: { backlogPerSlot: 1 }, sampling: { intervalSeconds: 60 } }
+    await apply('eager', { engines: ['mock'], scaling: { policy }, template })
+    await until(async () => (await replicasOf('eager')) === 0)
+    const acceptedAt = performance.now()
+    await drape.tryOn(
+      {
+        products: [{ images: [{ source: { fileKey: 'shirt' } }] }],
+        person: { image: { source: { fileKey: 'me' } } },
+        output: { engine: 'mock' },
+      },
+      { me: await readSample('persons/down-half-teal.jpg'), shirt: await readSample('garments/tshirt-navy.jpg') },
+    )
+    await until(async () => (await replicasOf('eager')) === 1)
+    // Sixty seconds lie between two looks: it was woken.
+    expect(performance.now() - acceptedAt).toBeLessThan(30_000)
+    const status = await until(() => isReady('eager', 1))
+    expect(status).toMatchObject({
+      min: 0,
+      max: 3,
+      desiredReplicas: 1,
+      demand: { waiting: 1, inFlight: 0 },
+      lastDecision: { from: 0, to: 1, direction: 'Up', reason: 'The demand asks for 1: 1 waiting, 0 running.' },
+    })
+  })
+
+  it('removes the workers that drained, and no other, while one of them is busy', async () => {
+    const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
+    await apply('shrink', { ...spec, replicas: 4 })
+    await until(() => isReady('shrink', 4))
+    await until(() => podsOf('shrink').length === 4)
+    const [busy] = podsOf('shrink')
+    await until(() => workers.work(busy))
+    await apply('shrink', { ...spec, replicas: 0 })
+    // The busy one is not asked to go.
+    const status = await until(async () => {
+      const found = await get('shrink')
+      return podsOf('shrink').length === 1 && found?.replicas === 1 && found
+    })
+    expect(podsOf('shrink')).toEqual([busy])
+    expect(status.limitedBy).toContain('drain')
+    workers.finish(busy)
+    await until(() => isReady('shrink', 0))
+    expect(podsOf('shrink')).toEqual([])
+    expect(workers.interrupted).toEqual([])
+  })
+
+  it('stays as it is while it is paused', async () => {
+    const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
+    await apply('paused', { ...spec, replicas: 1 })
+    await until(() => isReady('paused', 1))
+    const soon = new Date(Date.now() + 3_600_000).toISOString()
+    await apply('paused', { ...spec, replicas: 3, paused: { reason: 'an audit', until: soon } })
+    const status = await until(async () => {
+      const found = await get('paused')
+      return holds(found, 'Paused') && found
+    })
+    expect(status).toMatchObject({ desiredReplicas: 1, limitedBy: 'paused' })
+    expect(await replicasOf('paused')).toBe(1)
+    await apply('paused', { ...spec, replicas: 3 })
+    await until(() => isReady('paused', 3))
+  })
+
+  it('writes nothing when nothing changes', async () => {
+    // A job that waits longer and longer is a change.
+    await drape.database.query(sql.unsafe`delete from outbox`)
+    await until(async () => {
+      const [before, after] = [await countWrites(), await sleep(6000).then(countWrites)]
+      return before === after
+    })
+    const before = await countWrites()
+    await sleep(12_000)
+    expect(await countWrites()).toBe(before)
+  })
+
+  it('goes on with what another controller began, killed at any moment', async () => {
+    const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
+    const names = ['kill-a', 'kill-b', 'kill-c', 'kill-d', 'kill-e']
+    await Promise.all(names.map((name) => apply(name, { ...spec, replicas: 4 })))
+    for (const name of names) await until(() => isReady(name, 4))
+    for (let round = 0; round < 4; round++) {
+      const busy = names.flatMap((name) => podsOf(name).slice(0, 1)).filter((pod) => workers.work(pod))
+      await Promise.all(names.map((name) => apply(name, { ...spec, replicas: round % 2 === 0 ? 1 : 4 })))
+      await sleep(200 + round * 700)
+      await controller.end('SIGKILL')
+      controller = await startController()
+      for (const name of names) await until(() => isReady(name, round % 2 === 0 ? 1 : 4))
+      for (const pod of busy) workers.finish(pod)
+    }
+    expect(workers.interrupted).toEqual([])
+  })
+
+  /** Of what the controller may write, since the API server was started. */
+  async function countWrites(): Promise<number> {
+    const answer = await place.connection.open({ method: 'GET', path: '/metrics' })
+    let text = ''
+    for await (const piece of answer.setEncoding('utf8')) text += piece
+    return text
+      .split('\n')
+      .filter((line) =>
+        /^apiserver_request_total\{.*resource="(workerpools|deployments|events|engines|pods)"/.test(line),
+      )
+      .filter((line) => /verb="(APPLY|PATCH|PUT|POST)"/.test(line) && !/subresource="binding"/.test(line))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  }
+})
