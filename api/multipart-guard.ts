@@ -56,7 +56,7 @@ function createHeaderCheck(boundary: string): (chunk: Buffer) => boolean {
   let headerBytes = 0
   let rest: Buffer = Buffer.alloc(0)
   return (chunk) => {
-    let bytes = Buffer.concat([rest, chunk])
+    let bytes = sought === HEADERS_END || isCut(sought, { rest, chunk }) ? Buffer.concat([rest, chunk]) : chunk
     for (;;) {
       const found = bytes.indexOf(sought)
       const passed = found < 0 ? Math.max(0, bytes.length - sought.length + 1) : found
@@ -72,4 +72,9 @@ function createHeaderCheck(boundary: string): (chunk: Buffer) => boolean {
       sought = isHeader ? betweenParts : HEADERS_END
     }
   }
+}
+
+/** Whether what is sought begins in the rest and ends in the chunk; then alone, and in headers, is a copy of both worth its memory. */
+function isCut(sought: Buffer, { rest, chunk }: { rest: Buffer; chunk: Buffer }): boolean {
+  return rest.length > 0 && Buffer.concat([rest, chunk.subarray(0, sought.length - 1)]).includes(sought)
 }

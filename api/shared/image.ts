@@ -93,7 +93,7 @@ export async function normaliseImage(file: ImageFile): Promise<NormalisedImage> 
 }
 
 // Each takes a core and many times the memory of its file.
-const inTurn = createTurns(Math.max(2, Math.min(4, availableParallelism() - 1)))
+const inTurn = createTurns(Math.max(2, Math.min(4, Math.floor(availableParallelism() / 2))))
 
 async function normalise(bytes: Uint8Array): Promise<NormalisedImage> {
   const header = inspectImage(bytes)

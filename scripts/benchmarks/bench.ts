@@ -85,7 +85,9 @@ export async function startBench({
           NODE_ENV: 'production',
           STORAGE_URL: `file:${join(folder, 'objects')}`,
           SIGNING_SECRET: 'a secret of the benchmarks',
+          // As the stack starts its programs.
           UV_THREADPOOL_SIZE: '16',
+          MALLOC_MMAP_THRESHOLD_: '1048576',
           REDIS_URL: redisUrl,
           ...env,
         },

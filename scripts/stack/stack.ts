@@ -99,6 +99,8 @@ async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report'
     TMPDIR: await emptyTemporaryFolder(settings.dataFolder),
     // Images in work fill the four threads that also look up host names.
     UV_THREADPOOL_SIZE: env.UV_THREADPOOL_SIZE || '16',
+    // glibc keeps what pictures took unless such pieces are mapped each for itself.
+    MALLOC_MMAP_THRESHOLD_: env.MALLOC_MMAP_THRESHOLD_ || '1048576',
   }
   const replicas = [...api, ...worker]
   await Promise.all(replicas.map((replica) => startReplica(replica, { root, env: programEnv, supervisor })))
