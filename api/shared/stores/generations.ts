@@ -267,11 +267,13 @@ const refundEnded = sql.fragment`
     update accounts set balance = balance + owners.amount from owners where accounts.id = owners.id
   ), ${settleEnded}`
 
-/** Puts everything in `again` that waits once more back on the relay's list, under its new attempt. */
+const dueIn = (seconds: number) => sql.fragment`now() + make_interval(secs => ${seconds})`
+
+/** Puts everything in `again` that waits once more back on the relay's list, under its new attempt; without a delay in its old place. */
 const requeueAgain = (delaySeconds: number) => sql.fragment`
   requeued as (
     update outbox
-    set dispatched_at = null, available_at = now() + make_interval(secs => ${delaySeconds}),
+    set dispatched_at = null, available_at = ${delaySeconds > 0 ? dueIn(delaySeconds) : sql.fragment`available_at`},
         payload = payload || jsonb_build_object('attempt', again.attempt,
           'failedOn', coalesce(payload->'failedOn', '[]') || to_jsonb(again.worker))
     from again where outbox.generation_id = again.id and again.status = 'PENDING'

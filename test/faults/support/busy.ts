@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fleet } from './fleet.ts'
-import { type Busy, findBusy } from './moments.ts'
+import { type Busy, countUnfinished, findBusy } from './moments.ts'
 import type { Platform } from './platform.ts'
 import type { Shop } from './shop.ts'
 
 /** Before more is ordered. */
 const PATIENCE_MS = 2000
 
-/** So many workers with a job in hand at the same time; jobs that last `pictureMs` are ordered until there are. */
+/** So many workers with a job in hand at the same time; jobs that last `pictureMs` are ordered until there are, never many more. */
 export async function keepBusy({
   platform,
   shop,
@@ -23,7 +23,8 @@ export async function keepBusy({
 }): Promise<readonly [Busy, ...Busy[]]> {
   for (;;) {
     await workers.whole()
-    await Promise.all(Array.from({ length: atLeast + 1 }, () => shop.order({ pictureMs: pictureMs() })))
+    const missing = atLeast + 1 - (await countUnfinished(platform.database))
+    await Promise.all(Array.from({ length: Math.max(0, missing) }, () => shop.order({ pictureMs: pictureMs() })))
     const ended = performance.now() + PATIENCE_MS
     while (performance.now() < ended) {
       const [first, ...others] = await findBusy(platform.database, workers.members)

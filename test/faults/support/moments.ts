@@ -39,6 +39,11 @@ export async function findBusy(database: Database, members: readonly TestProgram
   })
 }
 
+export function countUnfinished(database: Database): Promise<number> {
+  return database.oneFirst(sql.type(Count)`
+    select count(*) as count from generations where status in ('PENDING', 'PROCESSING')`)
+}
+
 /** How many of these generations took more than one attempt. */
 export function countRepeated(database: Database, ids: readonly string[]): Promise<number> {
   return database.oneFirst(sql.type(Count)`

@@ -1,7 +1,6 @@
 import { glob } from 'node:fs/promises'
-import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database } from '../../../api/shared/database.ts'
 import { encodeImage } from '../../../api/shared/image.ts'
-import { Type } from '../../../api/shared/schema.ts'
 import { createFileStorage } from '../../../api/shared/storage/file.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { type OwnPostgres, startOwnPostgres } from '../../support/postgres.ts'
@@ -12,6 +11,7 @@ import { until } from '../../support/until.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { recordHistory } from './history.ts'
 import type { World } from './invariants.ts'
+import { countUnfinished } from './moments.ts'
 import { type Pictures, servePictures } from './pictures.ts'
 import { useQuickEngine } from './quick-engine.ts'
 import type { Random } from './random.ts'
@@ -116,18 +116,13 @@ export async function startPlatform({
       return openShop({ account, replicas: at, pictures, picture })
     },
     settle: async () => {
-      await until(async () => {
-        const open = await database.oneFirst(sql.type(Count)`
-          select count(*) as count from generations where status in ('PENDING', 'PROCESSING')`)
-        return open === 0
-      })
+      await until(async () => (await countUnfinished(database)) === 0)
     },
     outbursts: () => programs.flatMap((program) => program.output().match(OUTBURST) ?? []),
     stop: () => undo.disposeAsync(),
   }
 }
 
-const Count = rowType(Type.Object({ count: Type.Integer() }))
 const PLENTY = { writesPerMinute: 1_000_000, readsPerMinute: 1_000_000 }
 const GREY = { width: 80, height: 100, channels: 3 as const, data: new Uint8Array(80 * 100 * 3).fill(127) }
 const OUTBURST = /^.*(?:uncaught exception|unhandled rejection).*$/gm
