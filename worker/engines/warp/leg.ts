@@ -62,9 +62,11 @@ export function measureLeg(
   return { along, points, normals, outer: edge(1), inner: edge(-1), length, thigh: lengths[1] }
 }
 
-/** The point at `way` px along the bones and `offset` px beside them, outer side positive. */
-export function besideLeg({ along, points, normals }: LegProfile, way: number, offset: number): Point {
-  return move(pointAt(points, along, way), pointAt(normals, along, way), offset)
+/** The point at `way` px along the bones, which go on straight below the ankle, and `offset` px beside them, outer side positive. */
+export function besideLeg({ along, points, normals, length }: LegProfile, way: number, offset: number): Point {
+  const shin = unit(subtract(points[points.length - 1], points[points.length - 6]))
+  const bone = move(pointAt(points, along, way), shin, Math.max(0, way - length))
+  return move(bone, pointAt(normals, along, way), offset)
 }
 
 // A leg that leaves the picture goes on straight; thigh and shin are each about 0.85 trunks long.

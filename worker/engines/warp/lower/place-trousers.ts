@@ -53,9 +53,12 @@ function chooseLength(
 ): number {
   const start = dot(subtract(crotch, leg.points[0]), body.down)
   const share = (scale * arcLength(inseams[side])) / Math.max(1, leg.length - start)
-  if (share > LONG) return leg.length + 0.02 * body.unit
+  if (share > LONG) return leg.length + OVER_SHOE * body.unit
   return start + Math.max(0.12, share) * (leg.length - start)
 }
+
+// Long trousers break on the shoe, in body units below the ankle joint.
+const OVER_SHOE = 0.09
 
 // Trousers of any size reach the ankle from this share of the inseam on.
 const LONG = 0.86
