@@ -58,7 +58,7 @@ function chooseLength(
 }
 
 // Long trousers break on the shoe, in body units below the ankle joint.
-const OVER_SHOE = 0.09
+const OVER_SHOE = 0.05
 
 // Trousers of any size reach the ankle from this share of the inseam on.
 const LONG = 0.86
