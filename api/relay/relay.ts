@@ -51,8 +51,9 @@ export function createRelay(options: RelayOptions): Relay {
   const stopping = new AbortController()
   const pass = createPasses(options.log)
   const slots = createSlotCount(options.countSlots)
-  let nudged = Promise.withResolvers<void>()
+  const bell = createBell()
   let isFull = false
+  let handing = Promise.resolve()
   let toldAt = Number.NEGATIVE_INFINITY
   const tellDemand = () => {
     if (performance.now() - toldAt < TELL_MS) return
@@ -60,17 +61,26 @@ export function createRelay(options: RelayOptions): Relay {
     pass('tell demand', () => options.outbox.tellDemand())
   }
 
+  const dispatch = async (): Promise<Outcome> => {
+    const { jobs, outcome } = await claim(options, await slots())
+    const earlier = handing
+    handing = earlier.catch(() => {}).then(() => handOver(jobs, options))
+    handing.catch(() => {})
+    // While there is more, one batch is handed over while the next is claimed; whoever comes then hears of its failure.
+    await (outcome === 'more' ? earlier : handing)
+    return outcome
+  }
   // Two loops: deadlines and leases are looked after also while Redis is away.
   const dispatching = async () => {
     while (!stopping.signal.aborted) {
-      nudged = Promise.withResolvers()
+      bell.hush()
       isFull = false
-      const outcome = await pass('dispatch', async () => dispatch(options, await slots()))
+      const outcome = await pass('dispatch', dispatch)
       isFull = outcome === 'full'
-      if (outcome === 'more') continue
-      const pause = sleep(outcome === 'busy' ? BUSY_MS : IDLE_MS, undefined, stopping).catch(() => {})
-      await (outcome === null ? pause : Promise.race([pause, nudged.promise]))
+      if (outcome === null) await sleep(IDLE_MS, undefined, stopping).catch(() => {})
+      else if (outcome !== 'more') await bell.rung(outcome === 'busy' ? BUSY_MS : IDLE_MS)
     }
+    await handing.catch(() => {})
   }
   const recovering = async () => {
     let reachableSince = Number.NEGATIVE_INFINITY
@@ -87,16 +97,41 @@ export function createRelay(options: RelayOptions): Relay {
   return {
     nudge: () => {
       tellDemand()
-      if (!isFull) nudged.resolve()
+      if (!isFull) bell.ring()
     },
     noteMove: (message) => {
-      if (isFull && isStart(message)) nudged.resolve()
+      if (isFull && isStart(message)) bell.ring()
     },
     stop: async () => {
       stopping.abort()
-      nudged.resolve()
+      bell.ring()
       await running
     },
+  }
+}
+
+/** What somebody waits for, should it be rung, also when that was before. */
+function createBell() {
+  let isRung = false
+  let wake = () => {}
+  return {
+    ring: () => {
+      isRung = true
+      wake()
+    },
+    hush: () => {
+      isRung = false
+    },
+    /** Resolves when it is rung, at the latest after `ms`. */
+    rung: (ms: number) =>
+      new Promise<void>((resolve) => {
+        if (isRung) return resolve()
+        const timer = setTimeout(resolve, ms)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      }),
   }
 }
 
@@ -134,25 +169,29 @@ function createSlotCount(count: () => Promise<number>): () => Promise<number> {
 }
 
 /** Whether the queue is full, another relay is `busy` with it, there may be `more`, or nothing is left to be done. */
-async function dispatch(
-  { outbox, queue, metrics }: RelayOptions,
+type Outcome = 'full' | 'busy' | 'more' | 'done'
+
+async function claim(
+  { outbox, queue }: RelayOptions,
   slots: number,
-): Promise<'full' | 'busy' | 'more' | 'done'> {
+): Promise<{ jobs: readonly TryOnJob[]; outcome: Outcome }> {
   if (!queue.isReady()) throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is not reachable.', { retryable: true })
   const { jobs, room } = await outbox.claim({ limit: BATCH, depth: Math.max(1, slots) })
-  if (jobs.length > 0) {
-    try {
-      const added = queue.add(jobs.map((data) => ({ id: jobId(data.generationId, data.attempt), data })))
-      await within(QUEUE_MS, added)
-      metrics.dispatched.inc(jobs.length)
-    } catch (error) {
-      await outbox.release(jobs.map((job) => job.generationId))
-      throw error
-    }
+  if (room === null) return { jobs, outcome: 'busy' }
+  if (room > 0) return { jobs, outcome: 'done' }
+  return { jobs, outcome: jobs.length === BATCH ? 'more' : 'full' }
+}
+
+async function handOver(jobs: readonly TryOnJob[], { outbox, queue, metrics }: RelayOptions): Promise<void> {
+  if (jobs.length === 0) return
+  try {
+    const added = queue.add(jobs.map((data) => ({ id: jobId(data.generationId, data.attempt), data })))
+    await within(QUEUE_MS, added)
+    metrics.dispatched.inc(jobs.length)
+  } catch (error) {
+    await outbox.release(jobs.map((job) => job.generationId))
+    throw error
   }
-  if (room === null) return 'busy'
-  if (room > 0) return 'done'
-  return jobs.length === BATCH ? 'more' : 'full'
 }
 
 /** `knownMs`: since when Postgres has been reachable without a break. */
