@@ -1,22 +1,55 @@
-import { cropBitmap, decodeImage, encodeImage, resizeBitmap } from '../api/shared/image.ts'
+import { type Bitmap, cropBitmap, decodeImage, encodeImage, resizeBitmap } from '../api/shared/image.ts'
 import type { Models } from './inference/models.ts'
 import type { PreparedPhoto, PrepareRequest } from './inference/protocol.ts'
 import { cropAroundPerson, cropWithoutPerson } from './person/crop.ts'
 import { findPerson } from './person/find-person.ts'
-import { warnAboutPhoto } from './person/photo-gate.ts'
+import type { Box, Person } from './person/person.ts'
+import { JUDGED_HEIGHT, warnAboutPhoto } from './person/photo-gate.ts'
+import type { Point } from './raster/plane.ts'
+import { createPyramid, levelFor } from './raster/pyramid.ts'
 
 const VIEW_SIDE = 1024
+/** The longest side, in px, of the picture in which the person is looked for, about. */
+const SEARCHED_SIDE = 1500
 
 /** Finds the person in an uploaded photo: the 4:5 crop around them, what speaks against the photo, and a view of the crop. */
 export async function preparePhoto({ photo }: PrepareRequest, { models }: { models: Models }): Promise<PreparedPhoto> {
   const frame = await decodeImage(photo)
-  const person = await findPerson(frame, models, { count: true })
-  const crop = person ? cropAroundPerson(person.box, frame, person.landmarks.nose) : cropWithoutPerson(frame)
+  const level = levelFor(Math.max(frame.width, frame.height), SEARCHED_SIDE)
+  const reduced = createPyramid(frame).level(level)
+  const person = await findPerson(reduced, models, { count: true })
+  const crop = person ? cropAround(person, frame, 2 ** level) : cropWithoutPerson(frame)
   const view = await resizeBitmap(cropBitmap(frame, crop), { longest: VIEW_SIDE })
   return {
     crop,
     personDetected: person !== null,
-    warnings: warnAboutPhoto(frame, person),
+    warnings: person ? warnAbout(person, { reduced, frame, scale: 2 ** level }) : warnAboutPhoto(frame, null),
     view: await encodeImage(view, { format: 'jpeg' }),
   }
+}
+
+function cropAround({ box, landmarks }: Person, frame: Bitmap, scale: number): Box {
+  return cropAroundPerson(enlarged(box, scale), frame, enlarged(landmarks.nose, scale))
+}
+
+/** The reduced picture is enough to judge by, unless the person is so small in it that it has lost detail that counts. */
+function warnAbout(
+  person: Person,
+  { reduced, frame, scale }: { reduced: Bitmap; frame: Bitmap; scale: number },
+): readonly string[] {
+  if (scale === 1 || person.box.height >= JUDGED_HEIGHT) return warnAboutPhoto(reduced, person)
+  const { people, box, landmarks } = person
+  const names = Object.keys(landmarks) as (keyof Person['landmarks'])[]
+  return warnAboutPhoto(frame, {
+    people,
+    box: enlarged(box, scale),
+    landmarks: Object.fromEntries(names.map((name) => [name, enlarged(landmarks[name], scale)])) as Person['landmarks'],
+  })
+}
+
+/** The same place in a picture that is so many times larger. */
+function enlarged<T extends Point & Partial<Box>>(place: T, scale: number): T {
+  const { x, y, width, height } = place
+  const size = width === undefined || height === undefined ? {} : { width: width * scale, height: height * scale }
+  return { ...place, x: x * scale, y: y * scale, ...size }
 }

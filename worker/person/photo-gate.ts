@@ -9,28 +9,31 @@ export type PhotoWarning = (typeof PHOTO_WARNINGS)[number]
 
 const LEAST_HEIGHT = 256
 // The height at which sharpness is judged, in px: detail finer than this does not reach the result.
-const JUDGED_HEIGHT = 512
+export const JUDGED_HEIGHT = 512
 const MOST_BLUR = 0.65
 // A skull reaches 1.5 times the distance of eyes and mouth above the eyes.
 const LEAST_FOREHEAD = 1.3
 
 /** What speaks against a try-on with this photo; `person` is the main one that was found in it. */
-export function warnAboutPhoto(picture: Bitmap, person: Person | null): PhotoWarning[] {
+export function warnAboutPhoto(
+  picture: Bitmap,
+  person: Pick<Person, 'box' | 'landmarks' | 'people'> | null,
+): PhotoWarning[] {
   if (person === null) return ['no_person']
   const warnings: PhotoWarning[] = []
   if (person.people > 1) warnings.push('several_people')
   if (person.box.height < LEAST_HEIGHT) warnings.push('too_small')
-  if (measureBlur(picture, person.box) > MOST_BLUR) warnings.push('blurred')
+  const brightness = brightnessOf(picture, person.box)
+  if (blurOf(brightness) > MOST_BLUR) warnings.push('blurred')
   if (isTruncated(person, picture)) warnings.push('truncated')
-  if (isDark(picture, person.box)) warnings.push('too_dark')
+  if (isDark(brightness)) warnings.push('too_dark')
   return warnings
 }
 
 // Dark clothes before a dark wall still have a lit face: it is dark where even the brightest parts are.
 const DARKEST_HIGHLIGHT = 80
 
-function isDark(picture: Bitmap, box: Box): boolean {
-  const { data } = brightnessOf(picture, box)
+function isDark({ data }: Plane): boolean {
   const counts = new Uint32Array(256)
   for (let i = 0; i < data.length; i++) counts[Math.min(255, Math.max(0, Math.round(data[i])))]++
   let rest = 0.05 * data.length
@@ -46,7 +49,10 @@ function isDark(picture: Bitmap, box: Box): boolean {
  * when it is blurred once more (after Crété, Dolmiere, Ladret, Nicolas 2007, "The blur effect"). Judged at a height of 512 px at most.
  */
 export function measureBlur(picture: Bitmap, box: Box): number {
-  const brightness = brightnessOf(picture, box)
+  return blurOf(brightnessOf(picture, box))
+}
+
+function blurOf(brightness: Plane): number {
   const blurred = boxBlur(brightness, 4)
   return Math.max(differenceLeft(brightness, blurred, 'across'), differenceLeft(brightness, blurred, 'down'))
 }
@@ -87,7 +93,7 @@ function differenceLeft(sharp: Plane, blurred: Plane, direction: 'across' | 'dow
 }
 
 // Whether the frame cuts off what a try-on needs: the head, the shoulders or the hips.
-function isTruncated({ landmarks }: Person, { width, height }: Size): boolean {
+function isTruncated({ landmarks }: Pick<Person, 'landmarks'>, { width, height }: Size): boolean {
   const { leftEye, rightEye, mouthLeft, mouthRight } = landmarks
   const eyes = (leftEye.y + rightEye.y) / 2
   const forehead = LEAST_FOREHEAD * ((mouthLeft.y + mouthRight.y) / 2 - eyes)
