@@ -79,7 +79,8 @@ export function inspectImage(bytes: Uint8Array): ImageHeader {
  * SERVICE_UNAVAILABLE when too many HEIC files are being decoded.
  */
 export async function decodeImage(bytes: Uint8Array): Promise<Bitmap> {
-  return decode(bytes, (picture) => picture)
+  const { picture } = await openFile(bytes)
+  return toPixels(picture.toColourspace('srgb'))
 }
 
 /**
@@ -96,36 +97,33 @@ export async function normaliseImage(file: ImageFile): Promise<NormalisedImage> 
 const inTurn = createTurns(Math.max(2, Math.min(4, Math.floor(availableParallelism() / 2))))
 
 async function normalise(bytes: Uint8Array): Promise<NormalisedImage> {
-  const header = inspectImage(bytes)
-  demandWorkableSize(header)
-  if (header.format !== 'heic' && !(await hasAlpha(bytes))) return normaliseOpaque(bytes)
-  const bitmap = await decode(bytes, withinNormalised)
+  demandWorkableSize(inspectImage(bytes))
+  const { picture, hasAlpha } = await openFile(bytes)
+  const reduced = withinNormalised(picture).toColourspace('srgb')
+  return (await hasAlpha()) ? normaliseBitmap(await toPixels(reduced)) : normaliseOpaque(reduced)
+}
+
+/** Neither the picture nor the result is ever in memory as pixels. */
+async function normaliseOpaque(picture: Sharp): Promise<NormalisedImage> {
+  const { data, info } = await undamaged(asJpeg(picture, NORMALISED_QUALITY).toBuffer({ resolveWithObject: true }))
   // The picture that a HEIC shows may be smaller than the largest one in its file.
+  demandWorkableSize(info)
+  return { bytes: data, contentType: 'image/jpeg', width: info.width, height: info.height, alpha: false }
+}
+
+async function normaliseBitmap(bitmap: Bitmap): Promise<NormalisedImage> {
   demandWorkableSize(bitmap)
+  const { width, height } = bitmap
   const alpha = bitmap.channels === 4
   return {
     bytes: await encodeImage(bitmap, { format: alpha ? 'png' : 'jpeg', quality: NORMALISED_QUALITY }),
     contentType: alpha ? 'image/png' : 'image/jpeg',
-    width: bitmap.width,
-    height: bitmap.height,
-    alpha,
+    ...{ width, height, alpha },
   }
-}
-
-/** Nothing but the result is ever in memory as a whole. */
-async function normaliseOpaque(bytes: Uint8Array): Promise<NormalisedImage> {
-  const picture = asJpeg(withinNormalised(open(bytes)).toColourspace('srgb'), NORMALISED_QUALITY)
-  const { data, info } = await undamaged(picture.toBuffer({ resolveWithObject: true }))
-  return { bytes: data, contentType: 'image/jpeg', width: info.width, height: info.height, alpha: false }
 }
 
 function withinNormalised(picture: Sharp): Sharp {
   return picture.resize(NORMALISED_SIDE, NORMALISED_SIDE, { fit: 'inside', withoutEnlargement: true })
-}
-
-/** Whether the file has room for alpha, which need not mean that any of its pixels shows through. */
-async function hasAlpha(bytes: Uint8Array): Promise<boolean> {
-  return (await undamaged(open(bytes).metadata())).hasAlpha
 }
 
 /** The bitmap as a file. A JPEG keeps full chroma and shows transparent parts on white. */
@@ -178,15 +176,19 @@ function demandWorkableSize({ width, height }: Pick<ImageHeader, 'width' | 'heig
   )
 }
 
-async function decode(bytes: Uint8Array, then: (picture: Sharp) => Sharp): Promise<Bitmap> {
+/** The picture, decoded when its pixels are asked for, and whether its file has room for alpha, of which it need make no use. */
+async function openFile(bytes: Uint8Array): Promise<{ picture: Sharp; hasAlpha: () => Promise<boolean> }> {
   const { format } = inspectImage(bytes)
-  const picture = format === 'heic' ? fromBitmap(await decodeHeic(bytes)) : open(bytes)
-  const pixels = then(picture).toColourspace('srgb').raw({ depth: 'uchar' })
-  return toBitmap(await undamaged(pixels.toBuffer({ resolveWithObject: true })))
+  if (format === 'heic') {
+    const bitmap = await decodeHeic(bytes)
+    return { picture: fromBitmap(bitmap), hasAlpha: async () => bitmap.channels === 4 }
+  }
+  const picture = sharp(bytes, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
+  return { picture, hasAlpha: async () => (await undamaged(picture.metadata())).hasAlpha }
 }
 
-function open(bytes: Uint8Array): Sharp {
-  return sharp(bytes, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
+async function toPixels(picture: Sharp): Promise<Bitmap> {
+  return toBitmap(await undamaged(picture.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true })))
 }
 
 async function undamaged<T>(work: Promise<T>): Promise<T> {
