@@ -86,6 +86,8 @@ function prepareStatements(): Interceptor {
 
 /** Later than a statement is cancelled; a connection that says nothing by then is dead. */
 const SILENCE_MS = 3000
+/** How much longer a statement may wait for a connection while others are answered. */
+const QUEUE_MS = 60_000
 
 /**
  * A pool that is opened by its first statement, so that a process can start while Postgres is away; until then statements throw
@@ -117,15 +119,28 @@ export function createDatabase(
     opening = null
     opened.then((pool) => pool.end()).catch(() => {})
   }
+  const limit = statementSeconds * 1000 + SILENCE_MS
+  let answeredAt = 0
   const untilSilent = async (work: Promise<unknown>, opened: Promise<DatabasePool>) => {
     const silence = Promise.withResolvers<never>()
-    const timer = setTimeout(
-      () => {
-        giveUp(opened)
-        silence.reject(unavailable(new Error('The database is silent')))
-      },
-      statementSeconds * 1000 + SILENCE_MS,
-    )
+    const started = performance.now()
+    let timer: NodeJS.Timeout
+    // Others that are answered meanwhile say that this one waits for a connection, for which it may wait longer.
+    const listen = () => {
+      const now = performance.now()
+      const left = Math.max(started, Math.min(answeredAt, started + QUEUE_MS)) + limit - now
+      if (left > 0) {
+        timer = setTimeout(listen, left)
+        return
+      }
+      if (now - answeredAt >= limit) giveUp(opened)
+      silence.reject(unavailable(new Error('The database is silent')))
+    }
+    listen()
+    const answered = () => {
+      answeredAt = performance.now()
+    }
+    work.then(answered, () => {})
     return Promise.race([work, silence.promise]).finally(() => clearTimeout(timer))
   }
   const methods = METHODS.map((name) => {

@@ -9,6 +9,7 @@ import {
   NotFound,
   PutObjectCommand,
   S3Client,
+  type S3ClientConfig,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { attachment } from './attachment.ts'
@@ -79,7 +80,7 @@ function createClient({ endpoint, region, pathStyle, timeoutMs = 10_000 }: S3Sto
     endpoint,
     region,
     forcePathStyle: pathStyle,
-    maxAttempts: 3,
+    retryStrategy: { acquireInitialRetryToken: async () => attempt(0), refreshRetryTokenForRetry, recordSuccess() {} },
     requestHandler: {
       connectionTimeout: timeoutMs,
       requestTimeout: timeoutMs,
@@ -90,6 +91,25 @@ function createClient({ endpoint, region, pathStyle, timeoutMs = 10_000 }: S3Sto
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })
+}
+
+const ATTEMPTS = 3
+const FIRST_PAUSE_MS = 50
+
+type RetryStrategy = Exclude<S3ClientConfig['retryStrategy'] & {}, { retry: unknown }>
+
+// The client's own strategy stops repeating when many requests have failed, so that a storage with one fault in five would fail
+// one in five of our jobs.
+const refreshRetryTokenForRetry: RetryStrategy['refreshRetryTokenForRetry'] = async (token, { errorType, error }) => {
+  const next = token.getRetryCount() + 1
+  if (next >= ATTEMPTS || errorType === 'CLIENT_ERROR') throw error ?? new Error('No more attempts')
+  return attempt(next)
+}
+
+/** With a pause before it that grows and is never the same. */
+function attempt(number: number) {
+  const pause = number === 0 ? 0 : (0.5 + Math.random() / 2) * FIRST_PAUSE_MS * 4 ** number
+  return { getRetryCount: () => number, getRetryDelay: () => Math.round(pause) }
 }
 
 /** What the URL of every object begins with. */

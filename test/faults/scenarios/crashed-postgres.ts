@@ -4,7 +4,7 @@ import type { Scenario } from '../support/scenario.ts'
 export const crashedPostgres: Scenario<{ crashes: number; backMs: number }> = {
   id: 'R6',
   what: 'Postgres is stopped at once and started again',
-  quick: { crashes: 2, backMs: 30_000 },
+  quick: { crashes: 1, backMs: 30_000 },
   full: { crashes: 20, backMs: 5000 },
   run: async ({ platform, size, random }) => {
     const shop = await platform.openShop({ credits: 400 * size.crashes })

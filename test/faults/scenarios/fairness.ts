@@ -10,7 +10,7 @@ export const fairness: Scenario<{ backlog: number; singles: number; jobTimes: nu
   id: 'FAIR',
   what: 'thousands of jobs of one account wait and another account orders one',
   quick: { backlog: 300, singles: 3, jobTimes: 5 },
-  full: { backlog: 5000, singles: 20, jobTimes: 2.5 },
+  full: { backlog: 5000, singles: 20, jobTimes: 3 },
   run: async ({ platform, size }) => {
     const big = await platform.openShop({ credits: size.backlog })
     for (let batch = 0; batch < size.backlog / 50; batch++) {

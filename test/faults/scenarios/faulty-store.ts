@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startFaultyStore } from '../support/faulty-store.ts'
 import { findViolations } from '../support/invariants.ts'
-import { countFailed, countRepeated } from '../support/moments.ts'
+import { countFailures, countRepeated } from '../support/moments.ts'
 import { startPlatform } from '../support/platform.ts'
 import { nothingTried, type Scenario } from '../support/scenario.ts'
 
@@ -31,7 +31,7 @@ export const faultyStore: Scenario<{ jobs: number; share: number }> = {
         measured: {
           accepted: shop.accepted.length,
           repeated: await countRepeated(platform.database, shop.accepted),
-          failed: await countFailed(platform.database, shop.accepted),
+          ...(await countFailures(platform.database, shop.accepted)),
         },
         violations: [...(await findViolations(platform, shop.accepted)), ...platform.outbursts()],
       }

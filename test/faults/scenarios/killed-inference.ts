@@ -11,7 +11,7 @@ const WORK_SECONDS = 4
 export const killedInference: Scenario<{ kills: number; hangs: number }> = {
   id: 'R14',
   what: 'inference processes are killed or hang with a job in hand',
-  quick: { kills: 2, hangs: 1 },
+  quick: { kills: 1, hangs: 1 },
   full: { kills: 90, hangs: 10 },
   run: async ({ platform, size, random }) => {
     const shop = await platform.openShop({ credits: 10 * (size.kills + size.hangs) + 10 })

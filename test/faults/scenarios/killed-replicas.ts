@@ -4,7 +4,7 @@ import type { Scenario } from '../support/scenario.ts'
 export const killedReplicas: Scenario<{ kills: number; atOnce: number }> = {
   id: 'R2',
   what: 'API replicas are killed while they accept',
-  quick: { kills: 4, atOnce: 20 },
+  quick: { kills: 3, atOnce: 20 },
   full: { kills: 100, atOnce: 40 },
   run: async ({ platform, size, random }) => {
     const shop = await platform.openShop({ credits: size.kills * size.atOnce })

@@ -5,7 +5,7 @@ import type { Scenario } from '../support/scenario.ts'
 export const killedWorkers: Scenario<{ kills: number; jobs: number }> = {
   id: 'R1',
   what: 'workers are killed at random points of their jobs',
-  quick: { kills: 4, jobs: 40 },
+  quick: { kills: 3, jobs: 24 },
   full: { kills: 200, jobs: 2000 },
   run: async ({ platform, size, random }) => {
     const shop = await platform.openShop({ credits: size.jobs })

@@ -4,6 +4,9 @@ import type { Scenario } from '../support/scenario.ts'
 
 const Count = rowType(Type.Object({ count: Type.Integer() }))
 
+/** All of them wait for one row. */
+const PATIENCE_MS = 120_000
+
 export const sameProduct: Scenario<{ orders: number }> = {
   id: 'R15',
   what: 'the same new product comes with many orders at once',
@@ -12,7 +15,7 @@ export const sameProduct: Scenario<{ orders: number }> = {
   run: async ({ platform, size }) => {
     const shop = await platform.openShop({ credits: size.orders })
     const product = { externalId: 'shirt', title: 'Shirt', images: [{ source: { url: platform.pictures.next(0) } }] }
-    await Promise.all(Array.from({ length: size.orders }, () => shop.order({ product })))
+    await Promise.all(Array.from({ length: size.orders }, () => shop.order({ product, patienceMs: PATIENCE_MS })))
     const workers = await platform.startWorkers(3)
     await platform.settle()
     await workers.stop()

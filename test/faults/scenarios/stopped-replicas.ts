@@ -6,7 +6,7 @@ const GRACE_SECONDS = 20
 export const stoppedReplicas: Scenario<{ stops: number; atOnce: number }> = {
   id: 'R10b',
   what: 'API replicas are told to stop while they accept',
-  quick: { stops: 3, atOnce: 20 },
+  quick: { stops: 2, atOnce: 20 },
   full: { stops: 100, atOnce: 40 },
   run: async ({ platform, size, random }) => {
     const shop = await platform.openShop({ credits: size.stops * size.atOnce })

@@ -7,7 +7,7 @@ const GRACE_SECONDS = 20
 export const stoppedWorkers: Scenario<{ stops: number; jobs: number }> = {
   id: 'R10',
   what: 'workers are told to stop with a job in hand',
-  quick: { stops: 3, jobs: 15 },
+  quick: { stops: 2, jobs: 10 },
   full: { stops: 100, jobs: 1000 },
   run: async ({ platform, size, random }) => {
     const shop = await platform.openShop({ credits: 10 * size.jobs })

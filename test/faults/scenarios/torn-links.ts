@@ -13,7 +13,7 @@ export const tornLinks: Scenario<{
 }> = {
   id: 'R8',
   what: 'links are slow, torn and parted, each in its turn',
-  quick: { jobs: 8, phaseMs: 1000, partitionMs: 2500, latencyMs: 500, cutShare: 0.05 },
+  quick: { jobs: 8, phaseMs: 600, partitionMs: 1500, latencyMs: 500, cutShare: 0.05 },
   full: { jobs: 40, phaseMs: 10_000, partitionMs: 60_000, latencyMs: 500, cutShare: 0.05 },
   run: async ({ platform, size, random }) => {
     const shop = await platform.openShop({ credits: 100 * size.jobs })

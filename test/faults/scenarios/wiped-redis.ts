@@ -11,7 +11,7 @@ const JobId = rowType(Type.Object({ id: Type.String() }))
 export const wipedRedis: Scenario<{ wipes: number; jobs: number; rebuiltMs: number }> = {
   id: 'R3',
   what: 'Redis is wiped under load',
-  quick: { wipes: 3, jobs: 60, rebuiltMs: 30_000 },
+  quick: { wipes: 2, jobs: 30, rebuiltMs: 30_000 },
   full: { wipes: 50, jobs: 2000, rebuiltMs: 10_000 },
   run: async ({ platform, size, random }) => {
     const shop = await platform.openShop({ credits: size.jobs })

@@ -5,6 +5,7 @@ import type { TestProgram } from '../../support/process.ts'
 
 const InHand = rowType(Type.Object({ id: Type.String(), attempt: Type.Integer(), worker: Type.String() }))
 const Count = rowType(Type.Object({ count: Type.Integer() }))
+const Failures = rowType(Type.Object({ code: Type.String(), count: Type.Integer() }))
 const Seconds = rowType(Type.Object({ seconds: Type.Union([Type.Number(), Type.Null()]) }))
 
 /** An attempt that a worker has in hand. */
@@ -51,9 +52,17 @@ export function countRepeated(database: Database, ids: readonly string[]): Promi
 }
 
 /** How many of these generations failed. */
-export function countFailed(database: Database, ids: readonly string[]): Promise<number> {
-  return database.oneFirst(sql.type(Count)`
-    select count(*) as count from generations where status = 'FAILED' and id = any(${sql.array([...ids], 'text')})`)
+export async function countFailed(database: Database, ids: readonly string[]): Promise<number> {
+  const counts = Object.values(await countFailures(database, ids))
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** How many of these generations failed, by the code of the error. */
+export async function countFailures(database: Database, ids: readonly string[]): Promise<Record<string, number>> {
+  const rows = await database.any(sql.type(Failures)`
+    select error_code as code, count(*) as count from generations
+    where status = 'FAILED' and id = any(${sql.array([...ids], 'text')}) group by error_code`)
+  return Object.fromEntries(rows.map(({ code, count }) => [code, count]))
 }
 
 /** Seconds from the moment until an attempt after this one was started; null when none was. */

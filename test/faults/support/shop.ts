@@ -18,6 +18,8 @@ export interface OrderOptions {
   readonly product?: Readonly<Record<string, unknown>>
   readonly idempotencyKey?: string
   readonly deadlineSeconds?: number
+  /** How long the caller waits for the answer. */
+  readonly patienceMs?: number
 }
 
 /** A caller with an account, who remembers what was promised. */
@@ -32,7 +34,6 @@ export interface Shop {
   upload(bytes?: Uint8Array): Promise<number | null>
 }
 
-/** A caller does not wait longer. */
 const PATIENCE_MS = 30_000
 
 export async function openShop({
@@ -49,13 +50,18 @@ export async function openShop({
 }): Promise<Shop> {
   const orders: Order[] = []
   let turn = 0
-  const post = async (path: string, body: FormData | string, headers: Readonly<Record<string, string>> = {}) => {
+  const post = async (
+    path: string,
+    body: FormData | string,
+    headers: Readonly<Record<string, string>> = {},
+    patienceMs = PATIENCE_MS,
+  ) => {
     const replica = replicas.members[turn++ % replicas.members.length]
     const response = await fetch(`${replica?.url}/tryon/v1${path}`, {
       method: 'POST',
       body,
       headers: { 'x-api-key': account.apiKey, ...headers },
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(patienceMs),
     })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
@@ -77,7 +83,7 @@ export async function openShop({
         ({ status }) => status,
         () => null,
       ),
-    order: async ({ pictureMs = 0, product, idempotencyKey, deadlineSeconds = 600 } = {}) => {
+    order: async ({ pictureMs = 0, product, idempotencyKey, deadlineSeconds = 600, patienceMs } = {}) => {
       const body = JSON.stringify({
         products: [product ?? { images: [{ source: { url: pictures.next(pictureMs) } }] }],
         person: { image: { source: { id: photo.imageId } } },
@@ -88,7 +94,7 @@ export async function openShop({
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       }
       const started = performance.now()
-      const answer = await post('/try-on', body, headers).catch(() => ({
+      const answer = await post('/try-on', body, headers, patienceMs).catch(() => ({
         status: null,
         body: {} as Record<string, unknown>,
       }))
