@@ -10,8 +10,9 @@ interface Look {
   readonly unfinished: readonly Unfinished[]
   readonly overdue: number | null
   readonly slots: number | null
+  readonly webhookLag: number | null
 }
-const NOTHING: Look = { unfinished: [], overdue: null, slots: null }
+const NOTHING: Look = { unfinished: [], overdue: null, slots: null, webhookLag: null }
 
 /**
  * Keeps the gauges of what is left to be done, looking now and then so that a scrape waits for nobody. While that cannot be told
@@ -20,12 +21,15 @@ const NOTHING: Look = { unfinished: [], overdue: null, slots: null }
 export function createBacklogGauges({
   backlog,
   countSlots,
+  measureWebhookLag,
   metrics,
   log,
 }: {
   backlog: Backlog
   /** Live slots of workers that take try-on jobs. */
   countSlots: () => Promise<number>
+  /** Seconds since the webhook was due that should have been sent first; null when none is. */
+  measureWebhookLag: () => Promise<number | null>
   metrics: Metrics
   log: Log
 }): { stop(): void } {
@@ -34,12 +38,13 @@ export function createBacklogGauges({
   const look = async () => {
     const started = performance.now()
     try {
-      const [unfinished, overdue, slots] = await Promise.all([
+      const [unfinished, overdue, slots, webhookLag] = await Promise.all([
         backlog.findUnfinished(),
         backlog.measureOverdue(),
         countSlots().catch(() => null),
+        measureWebhookLag(),
       ])
-      seen = { unfinished, overdue: overdue ?? 0, slots }
+      seen = { unfinished, overdue: overdue ?? 0, slots, webhookLag: webhookLag ?? 0 }
     } catch (error) {
       seen = NOTHING
       log.debug({ err: error }, 'the backlog could not be measured')
@@ -76,6 +81,13 @@ function watch(metrics: Metrics, seen: () => Look): void {
       help: 'Seconds since the object expired that should have been swept first; 0 when there is none',
     },
     () => readingOf(seen().overdue),
+  )
+  metrics.watch(
+    {
+      name: 'drape_webhook_lag_seconds',
+      help: 'Seconds since the webhook was due that should have been sent first; 0 when there is none',
+    },
+    () => readingOf(seen().webhookLag),
   )
   metrics.watch({ name: 'drape_worker_slots', help: 'Slots of the workers that take try-on jobs and are alive' }, () =>
     readingOf(seen().slots),

@@ -46,7 +46,11 @@ import { createIdempotencyKeys } from './stores/idempotency.ts'
 import { createProducts } from './stores/products.ts'
 import { type Customer, createRetention } from './stores/retention.ts'
 import { createWaiting } from './stores/waiting.ts'
+import { createWebhookDeliveries } from './stores/webhook-deliveries.ts'
+import { createWebhooks } from './stores/webhooks.ts'
 import { createWaitEstimate } from './wait-estimate.ts'
+import { startWebhookDelivering } from './webhooks/deliver.ts'
+import { createWebhookSender } from './webhooks/send.ts'
 
 const config = readApiConfig(process.env)
 const log = createLog({ process: 'api', level: config.LOG_LEVEL })
@@ -113,10 +117,27 @@ const relay = createRelay({
   log,
   metrics,
 })
-const gauges = createBacklogGauges({ backlog: createBacklog(database), countSlots, metrics, log })
+// Connections of its own: however much is to be told, callers do not wait for it.
+const webhookDatabase = createDatabase(config.DATABASE_URL, { poolSize: 2 })
+lifecycle.onStop('webhook database', () => webhookDatabase.end())
+const deliveries = createWebhookDeliveries(webhookDatabase)
+const gauges = createBacklogGauges({
+  backlog: createBacklog(database),
+  countSlots,
+  measureWebhookLag: deliveries.measureLag,
+  metrics,
+  log,
+})
 lifecycle.onStop('backlog gauges', () => gauges.stop())
 lifecycle.onStop('relay', () => relay.stop())
 subscriptions.subscribeAll(generationChannel(''), relay.noteMove)
+
+const sendWebhook = createWebhookSender({
+  allowCidrs: config.FETCH_ALLOW_CIDRS,
+  allowPorts: config.FETCH_ALLOW_PORTS,
+})
+const delivering = startWebhookDelivering({ deliveries, send: sendWebhook, log, metrics })
+lifecycle.onStop('webhooks', () => delivering.stop())
 
 const reading = [apiKey({ accounts }), rateLimit({ redis })]
 const writing = [...reading, parseBody(), idempotency({ keys: createIdempotencyKeys(database) })]
@@ -125,7 +146,11 @@ const accept = async (call: Acceptance) => {
   if (isNew) metrics.accepted.inc()
   return isNew
 }
-const erase = (customer: Customer) => eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueue })
+const webhooks = createWebhooks(database)
+const erase = async (customer: Customer) => {
+  await eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueue })
+  await webhooks.insertErased(customer)
+}
 const storefront = createStorefront({
   ...{ config, log, metrics, lifecycle, database, redis, storage, images, objects, accounts, generations, watch },
   ...{ personPhotos, accept, erase, nudge: relay.nudge },

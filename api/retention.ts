@@ -18,6 +18,7 @@ export interface Swept {
   readonly shareLinks: number
   readonly proxyNonces: number
   readonly dataRequests: number
+  readonly webhookDeliveries: number
   /** Days of analytics events. */
   readonly eventDays: number
 }
@@ -46,6 +47,7 @@ export async function sweep({
     shareLinks: await untilNone(() => retention.deleteOldShareLinks(PART)),
     proxyNonces: await untilNone(() => nonces.deleteExpired(PART)),
     dataRequests: await untilNone(() => retention.deleteOldDataRequests(PART)),
+    webhookDeliveries: await untilNone(() => retention.deleteOldWebhookDeliveries(PART)),
     eventDays: await dropEventDays(),
   }
 }

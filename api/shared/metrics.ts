@@ -139,6 +139,12 @@ export function createMetrics() {
       labelNames: ['part'] as const,
       registers,
     }),
+    webhookDeliveries: new Counter({
+      name: 'drape_webhook_deliveries_total',
+      help: 'Attempts to tell endpoints of webhooks, by what came of them: delivered, retried, failed',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
     ready: new Gauge({ name: 'drape_ready', help: '1 when this process answers ready', registers }),
     /** A figure that is read whenever it is asked for. */
     watch,

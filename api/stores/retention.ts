@@ -23,6 +23,9 @@ const LINK_MEMORY_DAYS = 30
 /** For an operator to pass on what a shop asked for. */
 const DATA_REQUEST_DAYS = 90
 
+/** That an operator can see what endpoints of webhooks were told. Longer than they are tried. */
+const DELIVERY_DAYS = 14
+
 export type Retention = ReturnType<typeof createRetention>
 
 /** The end of what is stored. Every method does a part, returns how much, and may be run by several at once. */
@@ -111,6 +114,15 @@ export function createRetention(database: Database) {
       const { rowCount } = await database.query(sql.unsafe`
         delete from data_requests where id in (
           select id from data_requests where created_at < now() - make_interval(days => ${DATA_REQUEST_DAYS})
+          limit ${limit} for update skip locked)`)
+      return rowCount
+    },
+
+    /** Deletes what endpoints of webhooks were told, or could not be told, long ago. */
+    deleteOldWebhookDeliveries: async (limit: number): Promise<number> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        delete from webhook_deliveries where id in (
+          select id from webhook_deliveries where created_at < now() - make_interval(days => ${DELIVERY_DAYS})
           limit ${limit} for update skip locked)`)
       return rowCount
     },

@@ -1,0 +1,379 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createLog } from '../../../api/shared/log.ts'
+import { createMetrics } from '../../../api/shared/metrics.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createWebhookDeliveries } from '../../../api/stores/webhook-deliveries.ts'
+import { createWebhooks, WEBHOOK_EVENTS, type WebhookEndpoint } from '../../../api/stores/webhooks.ts'
+import { type DeliverOptions, startWebhookDelivering, type WebhookDelivering } from '../../../api/webhooks/deliver.ts'
+import { createWebhookSender, type WebhookSenderSettings } from '../../../api/webhooks/send.ts'
+import { generateWebhookSecret } from '../../../api/webhooks/signature.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
+import { isGenuine, type Mood, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts'
+
+/** Hours in the field. */
+const RETRY_SECONDS = [0.1, 0.2, 0.3]
+const LOG = createLog({ process: 'test', level: 'silent' })
+
+describe('a webhook', () => {
+  let database: Database
+  let drop: () => Promise<void>
+  const undo: (() => Promise<unknown>)[] = []
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 8 })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+  afterEach(async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+    await database.query(sql.unsafe`delete from webhook_endpoints`)
+    await database.query(sql.unsafe`delete from webhook_deliveries`)
+  })
+
+  const receive = async (...moods: Mood[]) => {
+    const receiver = await startWebhookReceiver()
+    receiver.moods.push(...moods)
+    undo.push(receiver.stop)
+    return receiver
+  }
+  const createAccount = async () =>
+    (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
+  const listen = async (url: string, accountId?: string) =>
+    createWebhooks(database).insert({
+      accountId: accountId ?? (await createAccount()),
+      url,
+      eventTypes: WEBHOOK_EVENTS,
+      secret: generateWebhookSecret(),
+    })
+  const start = (
+    receivers: readonly WebhookReceiver[],
+    sender: Partial<WebhookSenderSettings> = {},
+    options: Partial<DeliverOptions> = {},
+  ): { delivering: WebhookDelivering; metrics: ReturnType<typeof createMetrics> } => {
+    const metrics = createMetrics()
+    const allowPorts = receivers.map(({ port }) => port)
+    const delivering = startWebhookDelivering({
+      deliveries: createWebhookDeliveries(database),
+      send: createWebhookSender({ allowCidrs: ['127.0.0.0/8'], allowPorts, ...sender }),
+      log: LOG,
+      metrics,
+      retrySeconds: RETRY_SECONDS,
+      firstRestSeconds: 0.01,
+      ...options,
+    })
+    undo.push(delivering.stop)
+    return { delivering, metrics }
+  }
+  const happen = ({ accountId }: WebhookEndpoint, externalUserId = 'user-1') =>
+    createWebhooks(database).insertErased({ accountId, externalUserId })
+  const log = ({ id }: WebhookEndpoint) =>
+    createWebhooks(database).listDeliveries({ endpointId: id, failed: false, limit: 1000 })
+  const ended = (endpoint: WebhookEndpoint) =>
+    until(async () => {
+      const deliveries = await log(endpoint)
+      return deliveries.length > 0 && deliveries.every(({ status }) => status !== 'waiting') && deliveries
+    })
+  const attempted = (endpoint: WebhookEndpoint, attempts = 1) =>
+    until(async () => (await log(endpoint)).find((delivery) => delivery.attempts >= attempts))
+  const find = async ({ id }: WebhookEndpoint) => (await createWebhooks(database).find(id)) as WebhookEndpoint
+
+  it('is a signed message that says what happened when', async () => {
+    const receiver = await receive()
+    const endpoint = await listen(`${receiver.url}?token=1`)
+    const before = Date.now()
+    await happen(endpoint)
+    const { metrics } = start([receiver])
+    await ended(endpoint)
+    const [webhook] = receiver.received
+    expect(webhook.path).toBe('/hook?token=1')
+    expect(webhook.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': expect.any(String) })
+    expect(webhook.message).toEqual({
+      type: 'customer.erased',
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      data: { accountId: endpoint.accountId, externalUserId: 'user-1' },
+    })
+    expect(Math.abs(Date.parse(webhook.message.timestamp) - before)).toBeLessThan(60_000)
+    expect(await isGenuine(webhook, endpoint.secrets[0].secret)).toBe(true)
+    expect(await isGenuine(webhook, generateWebhookSecret())).toBe(false)
+    expect(
+      await isGenuine({ ...webhook, body: webhook.body.replace('user-1', 'user-2') }, endpoint.secrets[0].secret),
+    ).toBe(false)
+    expect((await metrics.scrape()).text).toContain('drape_webhook_deliveries_total{outcome="delivered"} 1')
+  })
+
+  it('is signed with both secrets while one takes the place of the other', async () => {
+    const receiver = await receive()
+    const endpoint = await listen(receiver.url)
+    const [old, young] = [endpoint.secrets[0].secret, generateWebhookSecret()]
+    await createWebhooks(database).addSecret(endpoint.id, young)
+    await happen(endpoint)
+    start([receiver])
+    await ended(endpoint)
+    for (const secret of [old, young]) expect(await isGenuine(receiver.received[0], secret)).toBe(true)
+    await createWebhooks(database).removeSecret(endpoint.id, null)
+    await happen(endpoint)
+    await until(() => receiver.received.length === 2)
+    expect(await isGenuine(receiver.received[1], old)).toBe(false)
+    expect(await isGenuine(receiver.received[1], young)).toBe(true)
+  })
+
+  it('is told of persons no longer than it takes', async () => {
+    const receiver = await receive({ status: 500 })
+    const endpoint = await listen(receiver.url)
+    await happen(endpoint)
+    start([receiver])
+    await ended(endpoint)
+    expect(receiver.received).toHaveLength(2)
+    expect((await log(endpoint))[0]).toMatchObject({ type: 'customer.erased', status: 'delivered', data: null })
+    await expect(createWebhooks(database).retry((await log(endpoint))[0].id)).rejects.toThrow('could be made again')
+  })
+
+  it.each([
+    ['500', { status: 500 }, 500],
+    ['404', { status: 404 }, 404],
+    ['429', { status: 429 }, 429],
+    ['a redirect', { status: 302, headers: { location: '/other' } }, 302],
+    ['a broken connection', 'hang up' as const, null],
+  ])('is told again after %s, under the same id and freshly signed', async (_, mood, lastStatus) => {
+    const receiver = await receive(mood, mood)
+    const endpoint = await listen(receiver.url)
+    await happen(endpoint)
+    start([receiver])
+    expect(await attempted(endpoint)).toMatchObject({ status: 'waiting', lastStatus, lastError: expect.any(String) })
+    expect(await ended(endpoint)).toMatchObject([
+      { status: 'delivered', attempts: 3, lastStatus: 204, lastError: null },
+    ])
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/hook', '/hook'])
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1)
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1)
+    for (const webhook of receiver.received) expect(await isGenuine(webhook, endpoint.secrets[0].secret)).toBe(true)
+    expect((await find(endpoint)).failingSince).toBeNull()
+  })
+
+  it('is told in growing intervals and then given up, until an operator says otherwise', async () => {
+    const receiver = await receive()
+    receiver.mood = { status: 503 }
+    const endpoint = await listen(receiver.url)
+    await happen(endpoint)
+    const { metrics } = start([receiver])
+    expect(await ended(endpoint)).toMatchObject([
+      { status: 'failed', attempts: 4, lastStatus: 503, lastError: 'it answered 503', endedAt: expect.any(Date) },
+    ])
+    const times = receiver.received.map(({ at }) => at)
+    for (const [i, seconds] of RETRY_SECONDS.entries()) {
+      expect(times[i + 1] - times[i]).toBeGreaterThanOrEqual(seconds * 1000 - 20)
+    }
+    const { text } = await metrics.scrape()
+    expect(text).toContain('drape_webhook_deliveries_total{outcome="retried"} 3')
+    expect(text).toContain('drape_webhook_deliveries_total{outcome="failed"} 1')
+    expect(await find(endpoint)).toMatchObject({ isActive: true, failingSince: expect.any(Date) })
+    const [failed] = await createWebhooks(database).listDeliveries({ endpointId: endpoint.id, failed: true, limit: 10 })
+
+    receiver.mood = { status: 200, body: 'thank you' }
+    await createWebhooks(database).retry(failed.id)
+    expect(await ended(endpoint)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1)
+  })
+
+  it.each([
+    ['in seconds', () => '2'],
+    // Seconds are cut off.
+    ['as a date', () => new Date(Date.now() + 3000).toUTCString()],
+  ])('is told again not before the receiver asks for it, %s, nor is anything else', async (_, retryAfter) => {
+    const receiver = await receive({ status: 429, headers: { 'retry-after': retryAfter() } })
+    const endpoint = await listen(receiver.url)
+    await happen(endpoint)
+    start([receiver])
+    await attempted(endpoint)
+    await happen(endpoint, 'user-2')
+    await ended(endpoint)
+    const [first, second, third] = receiver.received.map(({ at }) => at)
+    expect(Math.min(second, third) - first).toBeGreaterThanOrEqual(1500)
+  })
+
+  it('is the last one when the receiver says that it is gone', async () => {
+    const receiver = await receive({ status: 410 })
+    const endpoint = await listen(receiver.url)
+    await happen(endpoint)
+    start([receiver])
+    expect(await ended(endpoint)).toMatchObject([{ status: 'failed', attempts: 1, lastStatus: 410 }])
+    expect(await find(endpoint)).toMatchObject({ isActive: false, disabledReason: expect.stringContaining('410') })
+    await happen(endpoint)
+    expect(await log(endpoint)).toHaveLength(1)
+
+    await createWebhooks(database).update(endpoint.id, { isActive: true })
+    expect(await find(endpoint)).toMatchObject({ isActive: true, disabledReason: null })
+    await createWebhooks(database).retry((await log(endpoint))[0].id)
+    expect(await ended(endpoint)).toMatchObject([{ status: 'delivered' }])
+  })
+
+  it('is no more for who has taken nothing for days', async () => {
+    const receiver = await receive()
+    receiver.mood = { status: 500 }
+    const endpoint = await listen(receiver.url)
+    await database.query(sql.unsafe`update webhook_endpoints set failing_since = now() - interval '6 days'`)
+    await happen(endpoint)
+    start([receiver])
+    await until(async () => !(await find(endpoint)).isActive)
+    expect((await find(endpoint)).disabledReason).toBe('It has taken nothing for 5 days.')
+    expect(receiver.received).toHaveLength(1)
+    expect(await log(endpoint)).toMatchObject([{ status: 'waiting', attempts: 1 }])
+    // Back in use, it is told of what waits.
+    receiver.mood = { status: 200 }
+    await createWebhooks(database).update(endpoint.id, { isActive: true })
+    expect(await ended(endpoint)).toMatchObject([{ status: 'delivered' }])
+  })
+
+  it('reaches others while receivers hang', async () => {
+    const [slow, quick] = [await receive(), await receive()]
+    slow.mood = 'silent'
+    const hanging = await Promise.all(Array.from({ length: 7 }, () => listen(slow.url)))
+    for (const endpoint of hanging) for (let i = 0; i < 30; i++) await happen(endpoint)
+    const endpoint = await listen(quick.url)
+    start([slow, quick], { timeoutMs: 120_000 })
+    await until(() => slow.open() === 56)
+    for (let i = 0; i < 20; i++) await happen(endpoint)
+    expect(await ended(endpoint)).toHaveLength(20)
+    expect(slow.received).toHaveLength(56)
+  })
+
+  it('is not waited for longer than the time limit, and then comes one at a time', async () => {
+    const receiver = await receive()
+    receiver.mood = 'silent'
+    const endpoint = await listen(receiver.url)
+    for (let i = 0; i < 20; i++) await happen(endpoint)
+    start([receiver], { timeoutMs: 300 }, { retrySeconds: [3600], firstRestSeconds: 60 })
+    await until(async () => (await log(endpoint)).filter(({ attempts }) => attempts === 1).length === 8)
+    expect((await log(endpoint)).find(({ attempts }) => attempts === 1)?.lastError).toBe('no answer within 0.3 s')
+    expect(receiver.open()).toBe(0)
+    await database.query(sql.unsafe`update webhook_endpoints set paused_until = now()`)
+    await until(async () => (await log(endpoint)).filter(({ attempts }) => attempts === 1).length === 9)
+    expect(receiver.received).toHaveLength(9)
+  })
+
+  it.each([
+    ['never ends', { status: 200, headers: { 'content-length': '1000000' }, body: 'x' }],
+    ['is far too long', { status: 200, body: 'x'.repeat(5_000_000) }],
+  ])('is taken, also when the body of the answer %s', async (_, mood) => {
+    const receiver = await receive(mood)
+    const endpoint = await listen(receiver.url)
+    await happen(endpoint)
+    start([receiver], { timeoutMs: 500 })
+    expect(await ended(endpoint)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+  })
+
+  describe('goes to no private address', () => {
+    const refused = async (url: string, receiver: WebhookReceiver, sender: Partial<WebhookSenderSettings> = {}) => {
+      const endpoint = await listen(url)
+      await happen(endpoint)
+      start([receiver], { allowCidrs: [], ...sender }, { retrySeconds: [] })
+      const [delivery] = await ended(endpoint)
+      expect(delivery).toMatchObject({ status: 'failed', lastStatus: null })
+      expect(receiver.received).toEqual([])
+      return delivery.lastError
+    }
+
+    it('named as such', async () => {
+      const receiver = await receive()
+      expect(await refused(receiver.url, receiver)).toBe('it could not be reached or broke off')
+    })
+
+    it('that a name leads to', async () => {
+      const receiver = await receive()
+      const lookup = async () => ['127.0.0.1']
+      const url = `http://shop.example:${receiver.port}/hook`
+      expect(await refused(url, receiver, { lookup })).toBe('it could not be reached or broke off')
+    })
+
+    it('that one of the addresses of a name is', async () => {
+      const receiver = await receive()
+      const lookup = async () => ['93.184.216.34', '127.0.0.1']
+      await refused(`http://shop.example:${receiver.port}/hook`, receiver, { lookup })
+    })
+
+    it('that a redirect leads to: none is followed', async () => {
+      const [inside, outside] = [await receive(), await receive()]
+      outside.mood = { status: 307, headers: { location: inside.url } }
+      const endpoint = await listen(outside.url)
+      await happen(endpoint)
+      start([inside, outside], {}, { retrySeconds: [] })
+      expect(await ended(endpoint)).toMatchObject([{ status: 'failed', lastStatus: 307 }])
+      expect(inside.received).toEqual([])
+    })
+
+    it('nor to a port that is not allowed', async () => {
+      const receiver = await receive()
+      const sender = { allowCidrs: ['127.0.0.0/8'], allowPorts: [80, 443] }
+      expect(await refused(receiver.url, receiver, sender)).toBe('its port is not allowed')
+    })
+  })
+
+  it('is told by one of many, and of every event', async () => {
+    const receiver = await receive()
+    const endpoint = await listen(receiver.url)
+    for (let i = 0; i < 200; i++) await happen(endpoint, `user-${i}`)
+    for (let i = 0; i < 3; i++) start([receiver])
+    expect((await ended(endpoint)).every(({ status }) => status === 'delivered')).toBe(true)
+    expect(receiver.received).toHaveLength(200)
+    expect(new Set(receiver.received.map(({ message }) => message.data.externalUserId)).size).toBe(200)
+  })
+
+  it('goes to its own account alone', async () => {
+    const [mine, theirs] = [await receive(), await receive()]
+    const [endpoint, other] = [await listen(mine.url), await listen(theirs.url)]
+    await happen(endpoint)
+    await happen(other, 'user-2')
+    start([mine, theirs])
+    await ended(endpoint)
+    await ended(other)
+    expect(mine.received.map(({ message }) => message.data)).toEqual([
+      { accountId: endpoint.accountId, externalUserId: 'user-1' },
+    ])
+    expect(theirs.received.map(({ message }) => message.data)).toEqual([
+      { accountId: other.accountId, externalUserId: 'user-2' },
+    ])
+  })
+
+  it('that was under way when a process stopped is told by another at once', async () => {
+    const receiver = await receive('silent')
+    const endpoint = await listen(receiver.url)
+    await happen(endpoint)
+    const { delivering } = start([receiver], { timeoutMs: 120_000 })
+    await until(() => receiver.open() === 1)
+    await delivering.stop()
+    expect(await log(endpoint)).toMatchObject([{ status: 'waiting', attempts: 0 }])
+    start([receiver])
+    expect(await ended(endpoint)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+    expect(receiver.received[1].id).toBe(receiver.received[0].id)
+  })
+
+  it('may be for an endpoint that is deleted meanwhile', async () => {
+    const receiver = await receive('silent')
+    const endpoint = await listen(receiver.url)
+    await happen(endpoint)
+    start([receiver], { timeoutMs: 1000 })
+    await until(() => receiver.open() === 1)
+    await createWebhooks(database).delete(endpoint.id)
+    await until(() => receiver.open() === 0)
+    expect(await log(endpoint)).toEqual([])
+    const next = await listen(receiver.url)
+    await happen(next)
+    expect(await ended(next)).toMatchObject([{ status: 'delivered' }])
+  })
+
+  it('is a test when an operator asks for it', async () => {
+    const receiver = await receive()
+    const endpoint = await listen(receiver.url)
+    await createWebhooks(database).update(endpoint.id, { eventTypes: ['credits.low'] })
+    const id = await createWebhooks(database).insertTest(endpoint.id)
+    start([receiver])
+    expect(await ended(endpoint)).toMatchObject([{ id, type: 'webhook.test', status: 'delivered' }])
+    expect(receiver.received[0].message.data).toEqual({ accountId: endpoint.accountId, endpointId: endpoint.id })
+  })
+})
