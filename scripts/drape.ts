@@ -19,6 +19,7 @@ import { createProxyNonces } from '../api/stores/proxy-nonces.ts'
 import { createRetention } from '../api/stores/retention.ts'
 import { type Command, type Options, optionalNumber, required, UsageError, wholeNumber } from './command-options.ts'
 import { SHOP_OPTIONS, SHOP_USAGE, shopCommands } from './shop-commands.ts'
+import { SIMULATE_OPTIONS, SIMULATE_USAGE } from './simulate-options.ts'
 
 const USAGE = `usage: drape <command>
 
@@ -30,6 +31,7 @@ const USAGE = `usage: drape <command>
   key revoke --key KEY                                  end a key
   credits add --account ID --credits N [--note TEXT]    top up
 ${SHOP_USAGE}
+${SIMULATE_USAGE}
   sweep                                                 delete what is past its time
   ledger check                                          every balance against the sum of its ledger
 
@@ -124,6 +126,7 @@ const TEXT_OPTIONS = [
   ...['name', 'email', 'credits', 'account', 'kind', 'key', 'note', 'file'],
   ...['writes-per-minute', 'reads-per-minute', 'monthly-generations', 'concurrent-generations'],
   ...SHOP_OPTIONS,
+  ...SIMULATE_OPTIONS,
 ]
 
 async function main(): Promise<void> {
@@ -136,6 +139,10 @@ async function main(): Promise<void> {
     },
   })
   const name = positionals.join(' ')
+  if (name === 'simulate') {
+    const { simulateCommand } = await import('./simulate-command.ts')
+    return print(await simulateCommand(values as Options), values.json === true)
+  }
   const url = process.env.DATABASE_URL
   if (name !== 'migrate' && !commands[name]) throw new UsageError(`there is no command "${name}"`)
   if (!url) throw new UsageError('DATABASE_URL is not set')

@@ -1,0 +1,118 @@
+import type { ScalingRules } from '../scaling-policy/resource.ts'
+import { type Decision, decide, emptyMemory } from './decide.ts'
+
+/** Jobs that arrive in one second of a trace. */
+export interface Arrival {
+  readonly second: number
+  readonly jobs: number
+}
+
+export interface SimulateOptions {
+  readonly rules: ScalingRules
+  readonly arrivals: readonly Arrival[]
+  /** How long the trace is; what is left then is still done. */
+  readonly seconds: number
+  readonly secondsPerJob: number
+  readonly slotsPerReplica: number
+  /** From the decision until a worker takes jobs. */
+  readonly startSeconds: number
+  readonly hourlyCost: number
+  /** When the trace begins: schedules go by the clock. */
+  readonly startsAt: Date
+}
+
+/** The state in one second. */
+export interface Moment {
+  readonly second: number
+  readonly waiting: number
+  readonly running: number
+  readonly desired: number
+  readonly workers: number
+}
+
+export interface Simulation {
+  readonly moments: readonly Moment[]
+  readonly decisions: readonly { readonly second: number; readonly decision: Decision }[]
+  /** Of each job, in seconds, in the order of their start. */
+  readonly waits: readonly number[]
+  /** Of all workers from the decision to start them until they are gone. */
+  readonly cost: number
+  /** Times that it turned from adding workers to removing them or back. */
+  readonly turns: number
+}
+
+/** A day more than the trace: who is not done by then never will be. */
+const LONGEST_REST_SECONDS = 86_400
+
+/** Plays a trace of arriving jobs against the rules, second by second. The same input always gives the same result. */
+export function simulate(options: SimulateOptions): Simulation {
+  const { rules, arrivals, seconds, hourlyCost } = options
+  const arriving = new Map<number, number>()
+  for (const { second, jobs } of arrivals) arriving.set(second, (arriving.get(second) ?? 0) + jobs)
+  const state = emptyState(options)
+  for (let second = 0; second < seconds + LONGEST_REST_SECONDS; second++) {
+    for (let job = arriving.get(second) ?? 0; job > 0; job--) state.waiting.push(second)
+    work(state, second, options)
+    // A job that arrives wakes the controller; otherwise it looks every few seconds.
+    if (arriving.has(second) || second % rules.sampling.intervalSeconds === 0) look(state, second, options)
+    work(state, second, options)
+    state.cost += (state.workers.length * hourlyCost) / 3600
+    const { waiting, ends, desired, workers } = state
+    state.moments.push({ second, waiting: waiting.length, running: ends.length, desired, workers: workers.length })
+    if (second >= seconds && waiting.length + ends.length === 0) break
+  }
+  const { moments, decisions, waits, cost } = state
+  return { moments, decisions, waits, cost, turns: countTurns(decisions) }
+}
+
+interface State {
+  memory: ReturnType<typeof emptyMemory>
+  desired: number
+  /** When each worker takes jobs. */
+  workers: number[]
+  /** When each waiting job arrived. */
+  waiting: number[]
+  /** When each running job ends. */
+  ends: number[]
+  moments: Moment[]
+  decisions: { second: number; decision: Decision }[]
+  waits: number[]
+  cost: number
+}
+
+function emptyState({ rules, startsAt }: SimulateOptions): State {
+  const workers = Array.from({ length: rules.bounds.min }, () => 0)
+  const lists = { waiting: [], ends: [], moments: [], decisions: [], waits: [] }
+  return { memory: emptyMemory(startsAt), desired: workers.length, workers, cost: 0, ...lists }
+}
+
+function work(state: State, second: number, { slotsPerReplica, secondsPerJob }: SimulateOptions): void {
+  state.ends = state.ends.filter((end) => end > second)
+  const up = state.workers.filter((readyAt) => readyAt <= second).length
+  while (state.waiting.length > 0 && state.ends.length < up * slotsPerReplica) {
+    state.waits.push(second - (state.waiting.shift() ?? second))
+    state.ends.push(second + secondsPerJob)
+  }
+  // Only who has no job goes.
+  const busy = Math.ceil(state.ends.length / slotsPerReplica)
+  const least = Math.max(state.desired, busy)
+  if (state.workers.length > least) state.workers = state.workers.sort((a, b) => a - b).slice(0, least)
+}
+
+function look(state: State, second: number, options: SimulateOptions): void {
+  const { rules, slotsPerReplica, hourlyCost, startsAt, startSeconds, secondsPerJob } = options
+  const { waiting, ends, memory, desired } = state
+  const oldestWaitSeconds = waiting.length > 0 ? second - waiting[0] : 0
+  const demand = { waiting: waiting.length, inFlight: ends.length, oldestWaitSeconds, secondsPerJob }
+  const now = new Date(startsAt.getTime() + second * 1000)
+  const outcome = decide({ demand, rules, slotsPerReplica, hourlyCost, replicas: desired, memory, now })
+  state.memory = outcome.memory
+  state.desired = outcome.decision.to
+  if (outcome.decision.direction !== 'None') state.decisions.push({ second, decision: outcome.decision })
+  while (state.workers.length < state.desired) state.workers.push(second + startSeconds)
+}
+
+function countTurns(decisions: readonly { readonly decision: Decision }[]): number {
+  return decisions.filter(({ decision }, i) => i > 0 && decision.direction !== decisions[i - 1].decision.direction)
+    .length
+}
