@@ -4,6 +4,7 @@ import { measureLeg } from '../leg.ts'
 import type { Fitting } from '../regions.ts'
 import type { Removal } from '../remove.ts'
 import { GROUND, LOWER, SKIN } from '../zones.ts'
+import { wayAt } from './place-skirt.ts'
 import { removeOldLower } from './remove-lower.ts'
 import { measureLegFields } from './worn-lower.ts'
 
@@ -16,11 +17,12 @@ const HIPS = 0.95
  */
 export function removeBelowDress(
   upper: Removal,
-  { person, body, parts }: Fitting,
+  { person, body, parts, placement }: Fitting,
   { picture, cover }: { picture: Colours; cover: Plane },
 ): Removal {
   const legs = bothSides((side) => measureLeg(person, body, { side }))
-  const input = { person, body, parts, legs, fields: measureLegFields(parts.lower, legs, body) }
+  const covered = bothSides((side) => wayAt(legs[side], placement.hem, body))
+  const input = { person, body, parts, legs, covered, fields: measureLegFields(parts.lower, legs, body) }
   const allowed = (i: number) => parts.along.data[i] > HIPS && (upper.zones[i] !== SKIN || parts.along.data[i] > 1.2)
   const lower = removeOldLower(input, { picture, cover, allowed })
   const { data } = upper.layer

@@ -34,8 +34,8 @@ export async function dressLower(
   const parts = await stages.run('parts', 0.65, () => findParts(analysed, person, body))
   const placement = await stages.run('place', 0.7, () => placeLower({ person, body, parts, garment }))
   const { pieces } = await stages.run('warp', 0.78, () => warpLower(garment, placement, { size: drawn, scale }))
-  const { legs } = placement
-  const input = { person, body, parts, legs, fields: measureLegFields(parts.lower, legs, body) }
+  const { legs, covered } = placement
+  const input = { person, body, parts, legs, covered, fields: measureLegFields(parts.lower, legs, body) }
   const cover = await stages.run('flatten', 0.82, () => coverOf(pieces, analysed))
   const removal = await stages.run('remove', 0.88, () =>
     removeOldLower(input, { picture: bitmapToColours(analysed), cover, allowed: () => true }),

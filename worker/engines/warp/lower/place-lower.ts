@@ -10,6 +10,8 @@ import { placeSkirt } from './place-skirt.ts'
 import { placeTrousers } from './place-trousers.ts'
 import type { LowerInput, LowerPlacement } from './placement.ts'
 import { findWornWaist } from './waist.ts'
+import { armsOf, measureLegFields } from './worn-lower.ts'
+import { measureReach } from './worn-reach.ts'
 
 // Without the thighs nothing tells where the legs are.
 const LEAST_SEEN = 1.3
@@ -37,7 +39,9 @@ export function placeLower({
     )
   const legs = bothSides((side) => measureLeg(person, body, { side, loose: hasBareKnees(body, parts) }))
   for (const leg of legs) requireUpright(leg, body)
-  const input: LowerInput = { body, legs, worn: findWornWaist(parts) }
+  const fields = measureLegFields(parts.lower, legs, body)
+  const reach = measureReach(parts.lower, { legs, fields, arms: armsOf(parts.lower, body) })
+  const input: LowerInput = { body, legs, reach, worn: findWornWaist(parts) }
   const placed = garment.kind === 'skirt' ? placeSkirt(garment, input) : placeTrousers(garment, input)
   const lowest = Math.max(...placed.pieces.flatMap(({ target }) => target.flat().map(({ y }) => y)))
   const found: [string, boolean][] = [

@@ -103,7 +103,9 @@ function targetEdges(garment: Trousers, { input, side, crotch, scale, corners, c
   const top = side === 0 ? half : curve.slice(6).toReversed()
   const from = dot(subtract(crotch, profile.points[0]), body.down)
   const width = legWidth(garment, { side, scale, profile, range: [from, covered] })
-  const outer = ways(0.02 * profile.length, covered).map((way) => outerPoint(way, { body, profile, side, width }))
+  const outer = ways(0.02 * profile.length, covered).map((way) =>
+    outerPoint(way, { body, profile, side, width, reach: input.reach[side] }),
+  )
   const seam = [corners[side], ...outer]
   const inner = ways(1.15 * from, covered).map((way) => innerPoint(way, { body, profile, side, width }))
   const level = dot(crotch, body.down)
@@ -127,9 +129,11 @@ interface Edge {
   readonly side: Side
   /** Width of the cloth as a multiple of the leg's, by the way from the hip. */
   readonly width: (way: number) => number
+  /** How far the worn garment reaches outwards there. */
+  readonly reach: (way: number) => number
 }
 
-function outerPoint(way: number, { body, profile, side, width }: Edge): Point {
+function outerPoint(way: number, { body, profile, side, width, reach }: Edge): Point {
   const bone = besideLeg(profile, way, 0)
   const radius = interpolate(profile.along, profile.outer, way)
   const f = dot(subtract(bone, body.shoulders), body.down) / body.trunk
@@ -138,10 +142,12 @@ function outerPoint(way: number, { body, profile, side, width }: Edge): Point {
   const torso = Math.min(halfWidthAt(body, f, side), 0.54 * hipWidth(body))
   const hip = f < 1.55 ? Math.max(torso - beside, 0.12 * body.unit) : radius
   const loose = 1.04 + 0.6 * (width(way) - 1)
-  return besideLeg(profile, way, Math.min(radius, hip) * loose + 0.008 * body.unit)
+  const natural = Math.min(radius, hip) * loose + 0.008 * body.unit
+  // A finger wider where that hides the worn garment.
+  return besideLeg(profile, way, Math.max(natural, Math.min(reach(way) + 0.012 * body.unit, 1.22 * natural)))
 }
 
-function innerPoint(way: number, { body, profile, width }: Edge): Point {
+function innerPoint(way: number, { body, profile, width }: Omit<Edge, 'reach'>): Point {
   const loose = 1.05 + 0.45 * (width(way) - 1)
   return besideLeg(profile, way, -interpolate(profile.along, profile.inner, way) * loose - 0.006 * body.unit)
 }

@@ -26,5 +26,7 @@ export interface LowerPlacement {
 export interface LowerInput {
   readonly body: BodyFrame
   readonly legs: Sides<LegProfile>
+  /** How far the worn lower garment reaches outwards from each leg's bones, in px, by the way along them. */
+  readonly reach: Sides<(way: number) => number>
   readonly worn: WornWaist
 }

@@ -80,16 +80,18 @@ function areaOf(unit: number): (mask: Mask) => number {
 }
 
 // Bare legs as they would look without clothes, with a soft edge; never wider than the clothes that hide them.
-function bareLegs({ body, legs, fields }: LegsInput): Plane {
+function bareLegs({ body, legs, fields, covered }: LegsInput): Plane {
   const cover = createPlane(fields[0].distance)
   for (const [side, { distance, along }] of fields.entries()) {
     const { length } = legs[side]
     const end = length + 0.15 * body.unit
+    // Beside the garment itself a bare leg would look like a slit.
+    const start = covered[side] - 0.06 * body.unit
     const radii = Float32Array.from({ length: Math.ceil(length) + 2 }, (_, way) =>
       Math.min(bareLegRadius(body, way / length), 0.97 * widest(legs[side], way)),
     )
     for (let i = 0; i < cover.data.length; i++) {
-      if (distance.data[i] > length || along.data[i] > end) continue
+      if (distance.data[i] > length || along.data[i] < start || along.data[i] > end) continue
       const share = radii[Math.min(radii.length - 1, Math.round(along.data[i]))] - distance.data[i] + 0.5
       if (share > cover.data[i]) cover.data[i] = Math.min(1, share)
     }

@@ -19,6 +19,8 @@ export interface LegsInput {
   readonly legs: Sides<LegProfile>
   /** Nearness to each leg's bones, hip to a little below the ankle. */
   readonly fields: Sides<BoneField>
+  /** Where each leg comes out of the new garment: way from the hip in px. */
+  readonly covered: Sides<number>
 }
 
 /** What the person wears on hips and legs. */
@@ -109,7 +111,8 @@ function levelTest({ legs, fields: [left, right] }: LegsInput, share: number): (
   }
 }
 
-function armsOf(size: Mask, { joints, armRadius }: BodyFrame): Mask {
+/** Forearms and hands, which may lie before hips and legs. */
+export function armsOf(size: Mask, { joints, armRadius }: BodyFrame): Mask {
   const [left, right] = bothSides((side) => {
     const radius = 1.3 * armRadius[side]
     const fingers = between(joints.wrist[side], joints.knuckles[side], 2)
