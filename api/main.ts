@@ -28,7 +28,7 @@ import { createImageFetcher } from './shared/fetch-image.ts'
 import { generationChannel, type PrepareJob, type TryOnJob } from './shared/generation.ts'
 import { createLifecycle } from './shared/lifecycle.ts'
 import { createLog } from './shared/log.ts'
-import { measureFetch, measureStorage, watchConnections } from './shared/measured.ts'
+import { countRefunds, measureFetch, measureStorage, watchConnections } from './shared/measured.ts'
 import { createMetrics } from './shared/metrics.ts'
 import { createProbeServer } from './shared/probes.ts'
 import { createPublish, createSubscriptions } from './shared/pub-sub.ts'
@@ -82,7 +82,8 @@ lifecycle.onStop('prepare queue', () => prepareQueue.close())
 
 const accounts = createAccounts(database)
 const publish = createPublish(redis, log)
-const generations = createGenerations(database, (change) => publish(generationChannel(change.id), change))
+const announce = countRefunds((change) => publish(generationChannel(change.id), change), metrics)
+const generations = createGenerations(database, announce)
 const objects = createObjects(database)
 const fetchImage = measureFetch(
   createImageFetcher({
@@ -144,6 +145,7 @@ const writing = [...reading, parseBody(), idempotency({ keys: createIdempotencyK
 const accept = async (call: Acceptance) => {
   const isNew = await acceptGeneration(database, call)
   if (isNew) metrics.accepted.inc()
+  if (isNew) metrics.reserved.inc(call.cost)
   return isNew
 }
 const webhooks = createWebhooks(database)

@@ -4,7 +4,7 @@ import { type Drape, readSample, startDrape } from './support/drape.ts'
 import type { TestProgram } from './support/process.ts'
 import { until } from './support/until.ts'
 
-describe('metrics', () => {
+describe('metrics', { timeout: 120_000 }, () => {
   let drape: Drape
   let worker: TestProgram
   let person: Buffer
@@ -24,12 +24,14 @@ describe('metrics', () => {
 
   it('tell how many generations wait, for whom, and for how long', async () => {
     for (let i = 0; i < 5; i++) await tryOn()
+    const count = (figures: Figures, state: string) =>
+      figures.get(`drape_generations_unfinished{engine="mock",state="${state}"}`) ?? 0
     // Nobody works: the relay hands over what the first worker to come would take, the rest waits for the relay.
     const figures = await until(async () => {
       const seen = await scrape(drape.api)
-      return seen.get('drape_generations_unfinished{engine="mock",state="queued"}') === 2 && seen
+      return count(seen, 'waiting') + count(seen, 'queued') === 5 && count(seen, 'queued') > 0 && seen
     })
-    expect(figures.get('drape_generations_unfinished{engine="mock",state="waiting"}')).toBe(3)
+    expect(count(figures, 'running')).toBe(0)
     expect(figures.get('drape_generations_oldest_seconds{engine="mock",state="queued"}')).toBeGreaterThan(0)
     expect(figures.get('drape_worker_slots')).toBe(0)
     expect(figures.get('drape_generations_accepted_total')).toBe(5)
@@ -47,12 +49,21 @@ describe('metrics', () => {
     expect(figures.get('drape_inference_ready')).toBe(1)
     expect(figures.get('drape_inference_start_seconds_count')).toBe(1)
     expect(figures.get('drape_database_connections{state="idle"}')).toBe(1)
-    const seen = await until(async () => {
-      const { api } = drape
-      const now = await scrape(api)
-      return now.get('drape_worker_slots') === 1 && now
+    await until(async () => {
+      const seen = await scrape(drape.api)
+      const isDone = ![...seen.keys()].some((name) => name.startsWith('drape_generations_unfinished'))
+      return isDone && seen.get('drape_worker_slots') === 1
     })
-    expect([...seen.keys()].filter((name) => name.startsWith('drape_generations_unfinished'))).toEqual([])
+  })
+
+  it('tell of the credits that are taken and given back', async () => {
+    const before = await scrape(drape.api)
+    const id = await drape.tryOn({ ...call, output: {} }, { me: await readSample('garments/tshirt-mustard.jpg') })
+    expect(await drape.finish(id)).toMatchObject({ status: 'FAILED', errorCode: 'NO_PERSON_DETECTED' })
+    const [after, atWorker] = await Promise.all([scrape(drape.api), scrape(worker)])
+    const reserved = 'drape_credits_reserved_total'
+    expect(Number(after.get(reserved)) - Number(before.get(reserved))).toBe(1)
+    expect(atWorker.get('drape_credits_refunded_total{code="NO_PERSON_DETECTED"}')).toBe(1)
   })
 
   it('tell how late the sweep is', async () => {
@@ -76,7 +87,9 @@ describe('metrics', () => {
 })
 
 /** Values by name and labels, as they are written. */
-async function scrape({ probeUrl }: TestProgram): Promise<ReadonlyMap<string, number>> {
+type Figures = ReadonlyMap<string, number>
+
+async function scrape({ probeUrl }: TestProgram): Promise<Figures> {
   const text = await (await fetch(`${probeUrl}/metrics`)).text()
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return new Map(

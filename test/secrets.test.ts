@@ -9,7 +9,7 @@ import { type OtlpReceiver, startOtlpReceiver } from './support/otlp-receiver.ts
 import { until } from './support/until.ts'
 
 /** What callers trust the service with, by the name of its kind. Logs and traces are read by many more people. */
-describe('secrets', () => {
+describe('secrets', { timeout: 120_000 }, () => {
   let receiver: OtlpReceiver
   let drape: Drape
   let shop: Server

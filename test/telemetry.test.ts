@@ -7,7 +7,7 @@ import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './suppo
 import type { TestProgram } from './support/process.ts'
 import { until } from './support/until.ts'
 
-describe('telemetry', () => {
+describe('telemetry', { timeout: 120_000 }, () => {
   let receiver: OtlpReceiver
   let drape: Drape
   let worker: TestProgram
@@ -142,7 +142,7 @@ describe('telemetry', () => {
   })
 })
 
-describe('telemetry that nobody receives', () => {
+describe('telemetry that nobody receives', { timeout: 120_000 }, () => {
   it.each([
     ['is not there', async () => ({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, stop: () => {} })],
     ['never answers', () => startOtlpReceiver({ answers: false })],

@@ -4,7 +4,7 @@ import { createImageFetcher } from '../api/shared/fetch-image.ts'
 import { generationChannel, PrepareJobSchema, TryOnJobSchema } from '../api/shared/generation.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
-import { measureFetch, measureStorage, watchConnections } from '../api/shared/measured.ts'
+import { countRefunds, measureFetch, measureStorage, watchConnections } from '../api/shared/measured.ts'
 import { createMetrics } from '../api/shared/metrics.ts'
 import { createPoolRegistry } from '../api/shared/pool-registry.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
@@ -73,7 +73,10 @@ const publish = createPublish(redis, log)
 const parts = {
   worker,
   findWorkers: () => redis.findWorkers('try-on'),
-  generations: createGenerations(database, (change) => publish(generationChannel(change.id), change)),
+  generations: createGenerations(
+    database,
+    countRefunds((change) => publish(generationChannel(change.id), change), metrics),
+  ),
   objects: createObjects(database),
   storage,
   inference,

@@ -2,6 +2,7 @@ import type { Database } from './database.ts'
 import type { FetchImage } from './fetch-image.ts'
 import type { Metrics } from './metrics.ts'
 import type { ObjectStorage } from './storage/object.ts'
+import type { Announce } from './stores/generations.ts'
 import { withSpan } from './telemetry.ts'
 
 /** The same storage, with its reads and writes measured and recorded as spans. Keys are not: they name callers' pictures. */
@@ -28,6 +29,16 @@ export function measureFetch(fetchImage: FetchImage, metrics: Metrics): FetchIma
         () => fetchImage(url),
       ),
     )
+}
+
+/** Counts the credits that failed generations give back, and tells of their moves. */
+export function countRefunds(tell: Announce, metrics: Metrics): Announce {
+  return (change, about) => {
+    if (change.status === 'FAILED' && about.cost > 0) {
+      metrics.refunded.inc({ code: about.errorCode ?? 'unknown' }, about.cost)
+    }
+    tell(change, about)
+  }
 }
 
 /** Shows how busy the connections are whenever the metrics are read. */

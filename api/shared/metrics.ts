@@ -29,6 +29,17 @@ export function createMetrics() {
       labelNames: ['status', 'code'] as const,
       registers,
     }),
+    reserved: new Counter({
+      name: 'drape_credits_reserved_total',
+      help: 'Credits taken for accepted generations',
+      registers,
+    }),
+    refunded: new Counter({
+      name: 'drape_credits_refunded_total',
+      help: 'Credits given back for generations that failed, by error code',
+      labelNames: ['code'] as const,
+      registers,
+    }),
     queueWait: new Histogram({
       name: 'drape_queue_wait_seconds',
       help: 'Seconds from the acceptance of a generation to the start of an attempt',

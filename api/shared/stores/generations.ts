@@ -44,6 +44,8 @@ const MovedColumns = {
   attempt: Type.Integer(),
   status: Type.Enum([...STATUSES]),
   progress: Nullable(Type.Number()),
+  cost: Type.Integer(),
+  errorCode: Nullable(Type.String()),
   updatedAt: Timestamp,
 }
 const MovedObject = Type.Object(MovedColumns)
@@ -57,13 +59,17 @@ export interface Start {
   /** Since it was accepted. */
   readonly secondsWaited: number
 }
-const moved = sql.fragment`id, attempt, status, progress, updated_at as "updatedAt"`
+const moved = sql.fragment`
+  id, attempt, status, progress, cost, error_code as "errorCode", updated_at as "updatedAt"`
 /** What a statement keeps of the rows that it ends or takes back. */
 const touched = sql.fragment`
   generations.id, account_id, shop_id, product_external_id, cost, attempt, worker, status, progress, error_code, updated_at`
 const moving = sql.type(Moved)
 
 export type Generations = ReturnType<typeof createGenerations>
+
+/** Told of every move; `cost` in credits, which a failed generation gives back. */
+export type Announce = (change: GenerationChange, about: { cost: number; errorCode: string | null }) => void
 
 export interface Outcome {
   readonly resultKey: string
@@ -82,11 +88,11 @@ export interface Outcome {
  * The life of a generation. Every move is one conditional statement that names the attempt it belongs to, so a late or doubled
  * call changes nothing; each returns whether it moved the generation.
  */
-export function createGenerations(database: Database, announce: (change: GenerationChange) => void = () => {}) {
+export function createGenerations(database: Database, announce: Announce = () => {}) {
   const move = async <T extends Move>(statement: QuerySqlToken<RowType<T>>): Promise<readonly T[]> => {
     const rows = await database.any(statement)
-    for (const { id, status, progress, updatedAt } of rows) {
-      announce({ id, status, progress, updatedAt: updatedAt.getTime() })
+    for (const { id, status, progress, cost, errorCode, updatedAt } of rows) {
+      announce({ id, status, progress, updatedAt: updatedAt.getTime() }, { cost, errorCode })
     }
     return rows
   }
