@@ -1,5 +1,5 @@
+import type { Customer } from './shared/stores/retention.ts'
 import { customerShopperId } from './shopper.ts'
-import type { Customer } from './stores/retention.ts'
 import type { ShopCustomer, ShopPrivacy } from './stores/shop-privacy.ts'
 import type { ShopRecord, Shops } from './stores/shops.ts'
 

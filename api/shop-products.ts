@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid'
 import { isObject } from './json-object.ts'
 import { DrapeError } from './shared/errors.ts'
+import type { ProductInput } from './shared/stores/product-merge.ts'
 import type { PlatformProduct, ShopPlatform } from './shop-platforms/shop-platform.ts'
-import type { ProductInput } from './stores/product-merge.ts'
 import type { ShopRecord } from './stores/shops.ts'
 
 /** A product as a page of the shop names it: `gid://<platform>/Product/<id>` and `gid://<platform>/ProductVariant/<id>`. */

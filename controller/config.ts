@@ -4,6 +4,7 @@ import { Type } from '../api/shared/schema.ts'
 const schema = Type.Object({
   DATABASE_URL: SHARED_VARIABLES.DATABASE_URL,
   REDIS_URL: SHARED_VARIABLES.REDIS_URL,
+  STORAGE_URL: SHARED_VARIABLES.STORAGE_URL,
   PROBE_PORT: SHARED_VARIABLES.PROBE_PORT,
   LOG_LEVEL: SHARED_VARIABLES.LOG_LEVEL,
   /** The one namespace that it looks after; all when empty. */
@@ -12,6 +13,8 @@ const schema = Type.Object({
   LEASE_NAMESPACE: Type.String({ default: '' }),
   LEASE_NAME: Type.String({ minLength: 1, default: 'drape-controller' }),
   LEASE_SECONDS: Type.Integer({ minimum: 3, maximum: 300, default: 15 }),
+  /** What is past its own date is deleted so often. */
+  SWEEP_SECONDS: Type.Integer({ minimum: 1, maximum: 86_400, default: 300 }),
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 8 }),
 })
 

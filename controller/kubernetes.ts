@@ -1,6 +1,7 @@
 import type { Log } from '../api/shared/log.ts'
 import type { Metrics } from '../api/shared/metrics.ts'
 import { engines } from './engine/resource.ts'
+import { retentionPolicies } from './retention/resource.ts'
 import { type Connection, KubernetesError } from './runtime/connection.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './runtime/resource.ts'
 import { type Watched, watchObjects } from './runtime/watch.ts'
@@ -15,6 +16,7 @@ export interface Interested {
   pool(key: string): void
   engine(key: string): void
   policy(key: string): void
+  retention(key: string): void
 }
 
 export type Cluster = ReturnType<typeof watchCluster>
@@ -62,6 +64,9 @@ export function watchCluster({
     interested.engine(keyOf(engine.metadata))
     askAllOf(pools.list, engine)
   })
+  const retention = watch<KubernetesObject>(retentionPolicies.type, ({ metadata }) =>
+    interested.retention(keyOf(metadata)),
+  )
   const deployments = watch<Deployment>(DEPLOYMENTS, (object) => interested.pool(poolOf(object)), POOL_LABEL)
   const budgets = watch<KubernetesObject>(BUDGETS, (object) => interested.pool(poolOf(object)), POOL_LABEL)
   const pods: Watched<Pod> = watch<Pod>(
@@ -80,22 +85,31 @@ export function watchCluster({
     POOL_LABEL,
   )
 
-  const all = { WorkerPool: pools, ScalingPolicy: policies, Engine: engineObjects, Deployment: deployments, Pod: pods }
+  const all = {
+    WorkerPool: pools,
+    ScalingPolicy: policies,
+    Engine: engineObjects,
+    RetentionPolicy: retention,
+    Deployment: deployments,
+    PodDisruptionBudget: budgets,
+    Pod: pods,
+  }
   return {
     pools,
     policies,
     engines: engineObjects,
     deployments,
     budgets,
+    retention,
     podsOf: ({ metadata }: WorkerPool): readonly Pod[] => [...(podsByPool.get(keyOf(metadata))?.values() ?? [])],
     /** Resolves when everything has been listed once. */
-    synced: Promise.all([...Object.values(all), budgets].map(({ synced }) => synced)),
+    synced: Promise.all(Object.values(all).map(({ synced }) => synced)),
     /** Notes for each kind how long ago the API server was heard of. */
     measureAges: () => {
       for (const [kind, { ageMs }] of Object.entries(all)) metrics.watchAge.set({ kind }, ageMs() / 1000)
     },
     close: () => {
-      for (const watched of [...Object.values(all), budgets]) watched.close()
+      for (const watched of Object.values(all)) watched.close()
     },
   }
 }

@@ -8,9 +8,15 @@ import { createMetrics } from '../api/shared/metrics.ts'
 import { createPoolRegistry } from '../api/shared/pool-registry.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
 import { createRedis } from '../api/shared/queue.ts'
+import { createStorage } from '../api/shared/storage/storage.ts'
+import { createDueObjects } from '../api/shared/stores/due-objects.ts'
 import { readControllerConfig } from './config.ts'
 import { createEngineReconcile } from './engine/reconcile.ts'
 import { type Cluster, watchCluster } from './kubernetes.ts'
+import { findHolds } from './retention/policies.ts'
+import { createRetentionReconcile } from './retention/reconcile.ts'
+import { runPolicy } from './retention/run.ts'
+import { startSweeping } from './retention/sweeping.ts'
 import { createApplyOnce } from './runtime/apply-once.ts'
 import { createClient } from './runtime/client.ts'
 import { openConnection } from './runtime/connection.ts'
@@ -23,6 +29,7 @@ import { createPoolReconcile } from './worker-pool/reconcile.ts'
 import { createSampler } from './worker-pool/sampler.ts'
 
 const config = readControllerConfig(process.env)
+let synced = false
 const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
 const log = createLog({ process: 'controller', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })
@@ -32,6 +39,8 @@ const database = createDatabase(config.DATABASE_URL, { poolSize: 4 })
 lifecycle.onStop('database', () => database.end())
 const redis = createRedis(config.REDIS_URL, { role: 'producer', log })
 lifecycle.onStop('redis', () => redis.close())
+const storage = createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+lifecycle.onStop('storage', () => storage.close())
 const connection = openConnection()
 lifecycle.onStop('connection', () => connection.close())
 
@@ -72,7 +81,7 @@ const sampler = createSampler({
   },
 })
 
-const loops: Record<'pool' | 'engine' | 'policy', Loop> = {
+const loops: Record<'pool' | 'engine' | 'policy' | 'retention', Loop> = {
   pool: loop(
     'WorkerPool',
     () => cluster.pools,
@@ -88,11 +97,24 @@ const loops: Record<'pool' | 'engine' | 'policy', Loop> = {
     () => cluster.policies,
     (key) => reconcilePolicy(key),
   ),
+  retention: loop(
+    'RetentionPolicy',
+    () => cluster.retention,
+    (key) => retention.reconcile(key),
+  ),
 }
 const cluster: Cluster = watchCluster({
   connection,
   namespace: config.WATCH_NAMESPACE || undefined,
-  interested: { pool: loops.pool.add, engine: loops.engine.add, policy: loops.policy.add },
+  interested: {
+    pool: loops.pool.add,
+    engine: loops.engine.add,
+    policy: loops.policy.add,
+    retention: (key) => {
+      retention.noteChange(key)
+      loops.retention.add(key)
+    },
+  },
   log,
   metrics,
 })
@@ -101,6 +123,13 @@ lifecycle.onStop('cluster', () => cluster.close())
 const now = () => new Date()
 const reconcileEngine = createEngineReconcile({ client, watched: cluster.engines, now })
 const reconcilePolicy = createPolicyReconcile({ client, policies: cluster.policies, pools: cluster.pools, now })
+const retention = createRetentionReconcile({
+  client,
+  record,
+  policies: cluster.retention,
+  run: (policy, signal) => runPolicy(policy, { dueObjects: createDueObjects(database), storage, signal }),
+  now,
+})
 const reconcilePool = createPoolReconcile({
   client,
   applyOnce: createApplyOnce(client),
@@ -119,7 +148,14 @@ const listening = listenDatabase(config.DATABASE_URL, DEMAND_CHANNEL, () => {
 })
 lifecycle.onStop('listening', () => listening.stop())
 
-let synced = false
+const sweeping = startSweeping({
+  ...{ database, storage, log },
+  everySeconds: config.SWEEP_SECONDS,
+  mayRun: () => synced && election.isLeader(),
+  holds: () => findHolds(cluster.retention.list()),
+})
+lifecycle.onStop('sweeping', () => sweeping.stop())
+
 cluster.synced.then(() => {
   synced = true
   lead(election.isLeader())
@@ -141,7 +177,10 @@ const measuring = setInterval(() => {
 lifecycle.onStop('measuring', () => clearInterval(measuring))
 lifecycle.onStop('election', () => election.stop())
 // Last registered, first undone: what is under way ends before the office is given back.
-lifecycle.onStop('loops', () => Promise.all(Object.values(loops).map((each) => each.close())))
+lifecycle.onStop('loops', () => {
+  retention.stopAll()
+  return Promise.all(Object.values(loops).map((each) => each.close()))
+})
 log.info({ identity }, 'watching')
 
 function lead(leading: boolean): void {

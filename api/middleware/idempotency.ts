@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises'
 import type { Context, Middleware } from 'koa'
 import { v7 as uuidv7 } from 'uuid'
 import { DrapeError } from '../shared/errors.ts'
+import { CLAIM_SECONDS, type Claim, type IdempotencyKeys, type KeyedRequest } from '../shared/stores/idempotency.ts'
 import type { AppContext, AppState } from '../state.ts'
-import { CLAIM_SECONDS, type Claim, type IdempotencyKeys, type KeyedRequest } from '../stores/idempotency.ts'
 import { HTTP_STATUS } from './errors.ts'
 
 const MAX_KEY_LENGTH = 255

@@ -1,11 +1,11 @@
 import type { Middleware } from 'koa'
 import { rememberBriefly } from '../brief-memory.ts'
+import type { ProxyNonces } from '../shared/stores/proxy-nonces.ts'
 import { claimRefused, readShopClaim, type ShopClaim } from '../shop-claim.ts'
 import { isSignedWith } from '../shop-signature.ts'
 import { hashAddress, type Shopper } from '../shopper.ts'
 import { createBodyReceiver } from '../signed-body.ts'
 import type { AppContext, AppState } from '../state.ts'
-import type { ProxyNonces } from '../stores/proxy-nonces.ts'
 import type { FoundShop, Shops } from '../stores/shops.ts'
 
 const ANONYMOUS_ID = /^anon_[\w-]{1,100}$/

@@ -3,8 +3,6 @@ import { type Database, rowType, sql } from '../shared/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { ENGINES, type EngineName, GARMENT_TYPES, type Options, usableImages } from '../shared/generation.ts'
 import { type Static, Type } from '../shared/schema.ts'
-import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
-import { activeTraceparent, withSpan } from '../shared/telemetry.ts'
 import {
   abandonReplaced,
   claimObjects,
@@ -14,7 +12,9 @@ import {
   mergedFields,
   newFields,
   type ProductInput,
-} from './product-merge.ts'
+} from '../shared/stores/product-merge.ts'
+import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
+import { activeTraceparent, withSpan } from '../shared/telemetry.ts'
 import { isOfShop, SHOP_STATES, type ShopCall, shopRefusal, shopState } from './shop-limits.ts'
 
 export interface Acceptance {

@@ -1,6 +1,6 @@
 import { type Database, Json, rowType, sql } from '../shared/database.ts'
 import { Type } from '../shared/schema.ts'
-import { isLive } from './product-merge.ts'
+import { isLive } from '../shared/stores/product-merge.ts'
 
 const Parts = rowType(
   Type.Object({

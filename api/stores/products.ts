@@ -11,7 +11,7 @@ import {
   newFields,
   type ProductInput,
   releaseAbandoned,
-} from './product-merge.ts'
+} from '../shared/stores/product-merge.ts'
 
 const ProductRow = Type.Object({
   id: Type.String(),

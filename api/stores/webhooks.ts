@@ -3,7 +3,7 @@ import { type Database, Json, rowType, sql, Timestamp } from '../shared/database
 import { DrapeError } from '../shared/errors.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
-import type { Customer } from './retention.ts'
+import type { Customer } from '../shared/stores/retention.ts'
 
 /** What an endpoint can ask to be told of. */
 export const WEBHOOK_EVENTS = ['generation.completed', 'generation.failed', 'credits.low', 'customer.erased'] as const

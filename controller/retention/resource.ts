@@ -39,7 +39,7 @@ const HoldSchema = fields(
 const StatusSchema = fields(
   {
     observedGeneration: Type.Optional(Type.Integer({ description: 'The edition that was looked at last.' })),
-    lastRunAt: Type.Optional(moment('When the last run started.')),
+    lastRunAt: Type.Optional(moment('When the last run that found something started.')),
     lastSweep: Type.Optional(objectName('The record of the last run that found something.')),
     overdue: Type.Optional(Type.Integer({ description: 'Images past their time after the last run.' })),
     oldestOverdueSeconds: Type.Optional(

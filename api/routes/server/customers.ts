@@ -1,7 +1,7 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
+import type { Customer } from '../../shared/stores/retention.ts'
 import type { AppContext, AppState } from '../../state.ts'
-import type { Customer } from '../../stores/retention.ts'
 
 export interface CustomersOptions {
   readonly guards: readonly Middleware<AppState>[]

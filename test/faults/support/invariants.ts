@@ -1,10 +1,10 @@
-import { sweep } from '../../../api/retention.ts'
 import { type Database, rowType, sql } from '../../../api/shared/database.ts'
+import { sweep } from '../../../api/shared/retention.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import type { ObjectStorage } from '../../../api/shared/storage/object.ts'
-import { createIdempotencyKeys } from '../../../api/stores/idempotency.ts'
-import { createProxyNonces } from '../../../api/stores/proxy-nonces.ts'
-import { createRetention } from '../../../api/stores/retention.ts'
+import { createIdempotencyKeys } from '../../../api/shared/stores/idempotency.ts'
+import { createProxyNonces } from '../../../api/shared/stores/proxy-nonces.ts'
+import { createRetention } from '../../../api/shared/stores/retention.ts'
 
 export interface World {
   readonly database: Database

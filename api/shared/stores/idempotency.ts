@@ -1,5 +1,5 @@
-import { type Database, rowType, sql } from '../shared/database.ts'
-import { Type } from '../shared/schema.ts'
+import { type Database, rowType, sql } from '../database.ts'
+import { Type } from '../schema.ts'
 
 /** A request that its caller has named. */
 export interface KeyedRequest {

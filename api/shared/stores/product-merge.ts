@@ -1,5 +1,5 @@
-import { sql } from '../shared/database.ts'
-import type { ProductImage } from '../shared/generation.ts'
+import { sql } from '../database.ts'
+import type { ProductImage } from '../generation.ts'
 
 // Parts of the statements that write products: one statement makes or changes a product and settles what it has stored. They
 // read the parts before them by name: `account` (id), `stored`, `product` (the row as it is now), `abandoned` (what was lost).

@@ -1,5 +1,6 @@
-import { type Database, rowType, sql } from '../shared/database.ts'
-import { Type } from '../shared/schema.ts'
+import { type Database, rowType, sql } from '../database.ts'
+import { Type } from '../schema.ts'
+import { createDueObjects, type Hold } from './due-objects.ts'
 import { releaseAbandoned } from './product-merge.ts'
 
 /** A person behind a caller's opaque id. */
@@ -30,21 +31,14 @@ export type Retention = ReturnType<typeof createRetention>
 
 /** The end of what is stored. Every method does a part, returns how much, and may be run by several at once. */
 export function createRetention(database: Database) {
+  const dueObjects = createDueObjects(database)
   return {
-    /**
-     * Deletes objects that are past their time, and the images that lie in them: bytes by `deleteBytes`, then rows. Their rows are
-     * locked until both are gone, so that nobody claims what is being deleted.
-     */
-    deleteExpiredObjects: (limit: number, deleteBytes: (keys: readonly string[]) => Promise<void>) =>
-      database.transaction(async (transaction) => {
-        const rows = await transaction.any(sql.type(Key)`
-          select key from objects where expires_at <= now() order by expires_at limit ${limit} for update skip locked`)
-        const keys = rows.map(({ key }) => key)
-        if (keys.length === 0) return 0
-        await deleteBytes(keys)
-        await transaction.query(sql.unsafe`delete from objects where key = any(${sql.array(keys, 'text')})`)
-        return keys.length
-      }),
+    /** Deletes objects that are past their time and not held, and the images that lie in them: bytes first, then rows. */
+    deleteExpiredObjects: async (
+      limit: number,
+      deleteBytes: (keys: readonly string[]) => Promise<void>,
+      holds: readonly Hold[] = [],
+    ): Promise<number> => (await dueObjects.delete({ lifetime: null, holds }, { limit, deleteBytes })).length,
 
     /** Deletes products that are past their time; what is stored for them follows when no generation needs it any more. */
     deleteExpiredProducts: async (limit: number): Promise<number> => {

@@ -1,7 +1,8 @@
-import { jobId, type TryOnJob } from './shared/generation.ts'
-import type { JobQueue } from './shared/queue.ts'
-import type { ObjectStorage } from './shared/storage/object.ts'
-import type { Generations } from './shared/stores/generations.ts'
+import { jobId, type TryOnJob } from './generation.ts'
+import type { JobQueue } from './queue.ts'
+import type { ObjectStorage } from './storage/object.ts'
+import type { Hold } from './stores/due-objects.ts'
+import type { Generations } from './stores/generations.ts'
 import type { IdempotencyKeys } from './stores/idempotency.ts'
 import type { ProxyNonces } from './stores/proxy-nonces.ts'
 import type { Customer, Retention } from './stores/retention.ts'
@@ -30,6 +31,7 @@ export async function sweep({
   nonces,
   storage,
   dropEventDays = async () => 0,
+  holds = [],
 }: {
   retention: Retention
   keys: IdempotencyKeys
@@ -37,12 +39,14 @@ export async function sweep({
   storage: ObjectStorage
   /** Drops days of analytics events that are past their time. Returns how many. */
   dropEventDays?: () => Promise<number>
+  /** Whose objects are kept all the same. */
+  holds?: readonly Hold[]
 }): Promise<Swept> {
   const products = await untilNone(() => retention.deleteExpiredProducts(PART))
   await retention.releaseOrphans()
   return {
     products,
-    objects: await untilNone(() => retention.deleteExpiredObjects(PART, (expired) => storage.delete(expired))),
+    objects: await untilNone(() => retention.deleteExpiredObjects(PART, (expired) => storage.delete(expired), holds)),
     idempotencyKeys: await untilNone(() => keys.deleteOld(PART)),
     shareLinks: await untilNone(() => retention.deleteOldShareLinks(PART)),
     proxyNonces: await untilNone(() => nonces.deleteExpired(PART)),

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
+import { createDatabase } from '../api/shared/database.ts'
+import { createLifecycle } from '../api/shared/lifecycle.ts'
+import { createLog } from '../api/shared/log.ts'
+import { createMetrics } from '../api/shared/metrics.ts'
+import { createProbeServer } from '../api/shared/probes.ts'
+import { Type } from '../api/shared/schema.ts'
+import { createStorage } from '../api/shared/storage/storage.ts'
+import { createDueObjects } from '../api/shared/stores/due-objects.ts'
+import { readPolicies } from './retention/policies.ts'
+import type { RetentionPolicy } from './retention/resource.ts'
+import { runPolicy } from './retention/run.ts'
+import { startSweeping } from './retention/sweeping.ts'
+
+// The controller without Kubernetes: it runs the retention policies of a file, and tells of each run in its log.
+
+const SWEEP_SECONDS = 300
+
+const config = readConfig(
+  Type.Object({
+    DATABASE_URL: SHARED_VARIABLES.DATABASE_URL,
+    STORAGE_URL: SHARED_VARIABLES.STORAGE_URL,
+    PROBE_PORT: SHARED_VARIABLES.PROBE_PORT,
+    LOG_LEVEL: SHARED_VARIABLES.LOG_LEVEL,
+    RETENTION_FILE: Type.String({ minLength: 1 }),
+  }),
+  process.env,
+)
+const log = createLog({ process: 'controller', level: config.LOG_LEVEL })
+const lifecycle = createLifecycle({ log, graceSeconds: 20 })
+const policies = readPolicies(await readFile(config.RETENTION_FILE, 'utf8'))
+const database = createDatabase(config.DATABASE_URL, { poolSize: 1 })
+lifecycle.onStop('database', () => database.end())
+const storage = createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+lifecycle.onStop('storage', () => storage.close())
+
+const probes = createProbeServer({ metrics: createMetrics(), checks: {} })
+probes.listen(config.PROBE_PORT)
+lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
+
+const sweeping = startSweeping({
+  ...{ database, storage, log },
+  everySeconds: SWEEP_SECONDS,
+  mayRun: () => true,
+  holds: () => policies.flatMap(({ spec }) => spec.legalHold),
+})
+lifecycle.onStop('sweeping', () => sweeping.stop())
+const stopping = new AbortController()
+const running = policies.map(keepRunning)
+lifecycle.onStop('policies', () => {
+  stopping.abort()
+  return Promise.all(running)
+})
+log.info({ policies: policies.map(({ metadata }) => metadata.name) }, 'watching')
+
+async function keepRunning(policy: RetentionPolicy): Promise<void> {
+  const dueObjects = createDueObjects(database)
+  while (!stopping.signal.aborted) {
+    try {
+      const report = await runPolicy(policy, { dueObjects, storage, signal: stopping.signal })
+      log.info({ ...report.record, overdue: report.overdue }, 'swept')
+    } catch (error) {
+      log.warn({ err: error, policy: policy.metadata.name }, 'could not be run')
+    }
+    await sleep(policy.spec.intervalSeconds * 1000, undefined, { signal: stopping.signal }).catch(() => {})
+  }
+}

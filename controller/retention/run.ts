@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import type { ObjectStorage } from '../../api/shared/storage/object.ts'
+import type { DueObjects, DueSelection } from '../../api/shared/stores/due-objects.ts'
+import { wholeSeconds } from '../runtime/conditions.ts'
+import type { RetentionPolicy, Sweep } from './resource.ts'
+
+/** What a run did, and what it left. */
+export interface RunReport {
+  readonly record: Sweep['spec']
+  readonly overdue: number
+  readonly oldestOverdueSeconds: number
+}
+
+/**
+ * Runs a policy once: in batches, bytes before rows, so that a run that is killed is gone on with by the next. Ends early, with a
+ * report, when `signal` says so or something fails.
+ */
+export async function runPolicy(
+  { metadata, spec }: Pick<RetentionPolicy, 'metadata' | 'spec'>,
+  { dueObjects, storage, signal }: { dueObjects: DueObjects; storage: ObjectStorage; signal: AbortSignal },
+): Promise<RunReport> {
+  const startedAt = new Date()
+  const selection = selectionOf(spec)
+  const keys: string[] = []
+  let error: string | undefined
+  try {
+    if (spec.dryRun) keys.push(...(await dueObjects.find(selection, spec.maxDeletesPerRun)))
+    else await deleteAll({ spec, selection, dueObjects, storage, signal, keys })
+  } catch (cause) {
+    error = (cause instanceof Error ? cause.message : String(cause)).slice(0, 1024)
+  }
+  const { due, held, oldestSeconds } = await dueObjects.measure(selection)
+  const record = {
+    policy: metadata.name,
+    dryRun: spec.dryRun,
+    startedAt: wholeSeconds(startedAt),
+    durationMs: Date.now() - startedAt.getTime(),
+    objects: keys.length,
+    held,
+    keysDigest: digestOf(keys),
+    ...(error !== undefined && { error }),
+  }
+  return { record, overdue: due, oldestOverdueSeconds: Math.max(0, Math.floor(oldestSeconds ?? 0)) }
+}
+
+/** What a policy is about. */
+export function selectionOf({ ttlSeconds, selector, legalHold }: RetentionPolicy['spec']): DueSelection {
+  return { lifetime: { ttlSeconds, kinds: selector.kinds, accounts: selector.accounts }, holds: legalHold }
+}
+
+async function deleteAll({
+  spec,
+  selection,
+  dueObjects,
+  storage,
+  signal,
+  keys,
+}: {
+  spec: RetentionPolicy['spec']
+  selection: DueSelection
+  dueObjects: DueObjects
+  storage: ObjectStorage
+  signal: AbortSignal
+  keys: string[]
+}): Promise<void> {
+  const deleteBytes = (batch: readonly string[]) => storage.delete(batch)
+  while (!signal.aborted && keys.length < spec.maxDeletesPerRun) {
+    const limit = Math.min(spec.batchSize, spec.maxDeletesPerRun - keys.length)
+    const deleted = await dueObjects.delete(selection, { limit, deleteBytes })
+    if (deleted.length === 0) return
+    keys.push(...deleted)
+  }
+  if (signal.aborted) throw new Error('The run was stopped.')
+}
+
+function digestOf(keys: readonly string[]): string {
+  const hash = createHash('sha256')
+  for (const key of [...keys].sort()) hash.update(`${key}\n`)
+  return `sha256:${hash.digest('hex')}`
+}

@@ -1,0 +1,64 @@
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createDatabase, sql } from '../../../api/shared/database.ts'
+import { createObjects } from '../../../api/shared/stores/objects.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { readPolicies } from '../../../controller/retention/policies.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import { spawnProcess } from '../../support/process.ts'
+import { requestService } from '../../support/request-service.ts'
+import { until } from '../../support/until.ts'
+
+const POLICIES = `
+apiVersion: drape.dev/v1alpha1
+kind: RetentionPolicy
+metadata: { name: two-days }
+spec: { ttlSeconds: 172800, dryRun: false }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: other }
+`
+
+describe('retention without Kubernetes', () => {
+  it('runs the policies of a file, the same as those of a cluster', async () => {
+    const made = await createTestDatabase()
+    const database = createDatabase(made.url, { poolSize: 1 })
+    const { id: accountId } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })
+    const objects = createObjects(database)
+    for (const [key, days] of [
+      ['results/old.jpg', 3],
+      ['results/new.jpg', 1],
+    ] as const) {
+      await objects.insert({ key, accountId, externalUserId: null, kind: 'result', expiresAt: null })
+      await database.query(sql.unsafe`
+        update objects set created_at = now() - make_interval(secs => ${days * 86_400}) where key = ${key}`)
+    }
+    const { path } = await requestService('folder', null)
+    const file = join(path, 'retention.yaml')
+    await writeFile(file, POLICIES)
+    const controller = await spawnProcess({
+      command: process.execPath,
+      args: ['controller/local.ts'],
+      cwd: resolve(import.meta.dirname, '../../..'),
+      env: {
+        ...process.env,
+        DATABASE_URL: made.url,
+        STORAGE_URL: `file:${path}`,
+        RETENTION_FILE: file,
+        PROBE_PORT: '0',
+      },
+    })
+    await until(async () => (await objects.find('results/old.jpg')) === null)
+    expect(await objects.find('results/new.jpg')).not.toBeNull()
+    await until(() => controller.output().includes('"policy":"two-days"'))
+    expect(await controller.end()).toBe(0)
+    await database.end()
+    await made.drop()
+  })
+
+  it('refuses a policy that the cluster would refuse', () => {
+    expect(() => readPolicies(POLICIES.replace('172800', '59'))).toThrow('spec.ttlSeconds')
+  })
+})

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database.ts'
+import { Type } from '../../../api/shared/schema.ts'
+import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
+import { createDueObjects } from '../../../api/shared/stores/due-objects.ts'
+import { createObjects } from '../../../api/shared/stores/objects.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { retentionPolicies } from '../../../controller/retention/resource.ts'
+import { runPolicy } from '../../../controller/retention/run.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import { requestService } from '../../support/request-service.ts'
+
+const KeyRow = rowType(Type.Object({ key: Type.String() }))
+
+describe('a run of a retention policy', () => {
+  let database: Database
+  let storage: ObjectStorage
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 4 })
+    const { path } = await requestService('folder', null)
+    storage = createStorage(`file:${path}`, { publicUrl: 'http://localhost', signingSecret: 'test' })
+  })
+  afterAll(async () => {
+    storage.close()
+    await database.end()
+    await drop()
+  })
+
+  const createAccount = async () =>
+    (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0, settings: {} })).id
+
+  /** Stores objects of these ages; their names are their ages. */
+  const store = async (
+    accountId: string,
+    days: readonly number[],
+    about: { kind?: 'person' | 'logo'; user?: string } = {},
+  ) => {
+    const { kind = 'person', user = null } = about
+    for (const age of days) {
+      const key = `${kind}s/${accountId}/${user ?? 'nobody'}-${age}.jpg`
+      await createObjects(database).insert({ key, accountId, externalUserId: user, kind, expiresAt: null })
+      await storage.put(key, Buffer.from(`${age}`), { contentType: 'image/jpeg' })
+      await database.query(sql.unsafe`
+        update objects set created_at = now() - make_interval(secs => ${age * 86_400}) where key = ${key}`)
+    }
+  }
+  const stored = async (accountId: string) => {
+    const rows = await database.anyFirst(sql.type(KeyRow)`
+      select key from objects where account_id = ${accountId} order by key`)
+    for (const key of rows) expect(await storage.exists(key), key).toBe(true)
+    return rows.map((key) => key.split('/')[2].replace('.jpg', ''))
+  }
+  const run = (spec: object, storageOfRun = storage, signal = new AbortController().signal) => {
+    const read = retentionPolicies.read({ metadata: { name: 'test' }, spec: { ttlSeconds: 3 * 86_400, ...spec } })
+    if ('problems' in read) throw new Error(read.problems)
+    return runPolicy(read.object, { dueObjects: createDueObjects(database), storage: storageOfRun, signal })
+  }
+
+  it('only tells what would be deleted until it is told otherwise', async () => {
+    const account = await createAccount()
+    await store(account, [1, 4, 9])
+    const { record, overdue, oldestOverdueSeconds } = await run({ selector: { accounts: [account] } })
+    expect(record).toMatchObject({ policy: 'test', dryRun: true, objects: 2, held: 0 })
+    expect(overdue).toBe(2)
+    expect(oldestOverdueSeconds).toBeGreaterThanOrEqual(6 * 86_400)
+    expect(await stored(account)).toEqual(['nobody-1', 'nobody-4', 'nobody-9'])
+  })
+
+  it('deletes bytes and rows of what is past its time, and tells which', async () => {
+    const [account, other] = [await createAccount(), await createAccount()]
+    await store(account, [1, 4, 9])
+    await store(account, [9], { kind: 'logo' })
+    await store(other, [9])
+    const { record, overdue, oldestOverdueSeconds } = await run({
+      selector: { accounts: [account] },
+      dryRun: false,
+      batchSize: 1,
+    })
+    const keys = [4, 9].map((age) => `persons/${account}/nobody-${age}.jpg`)
+    const digest = createHash('sha256')
+      .update(keys.map((key) => `${key}\n`).join(''))
+      .digest('hex')
+    expect(record).toMatchObject({ objects: 2, keysDigest: `sha256:${digest}` })
+    expect({ overdue, oldestOverdueSeconds }).toEqual({ overdue: 0, oldestOverdueSeconds: 0 })
+    expect(await stored(account)).toEqual(['nobody-9', 'nobody-1'])
+    expect(await storage.exists(keys[0])).toBe(false)
+    expect(await stored(other)).toEqual(['nobody-9'])
+  })
+
+  it('keeps what a legal hold names, and nothing else', async () => {
+    const account = await createAccount()
+    await store(account, [9], { user: 'kept' })
+    await store(account, [9], { user: 'not-kept' })
+    await store(account, [9])
+    const { record } = await run({
+      selector: { accounts: [account] },
+      dryRun: false,
+      legalHold: [{ accountId: account, externalUserId: 'kept', reason: 'court order' }],
+    })
+    expect(record).toMatchObject({ objects: 2, held: 1 })
+    expect(await stored(account)).toEqual(['kept-9'])
+  })
+
+  it('ends after as many as it may delete, and the next one goes on', async () => {
+    const account = await createAccount()
+    await store(account, [4, 5, 6, 7, 8])
+    const spec = { selector: { accounts: [account] }, dryRun: false, maxDeletesPerRun: 3, batchSize: 2 }
+    expect(await run(spec)).toMatchObject({ record: { objects: 3 }, overdue: 2 })
+    // The oldest go first.
+    expect(await stored(account)).toEqual(['nobody-4', 'nobody-5'])
+    expect(await run(spec)).toMatchObject({ record: { objects: 2 }, overdue: 0 })
+  })
+
+  it('loses no row whose bytes could not be deleted', async () => {
+    const account = await createAccount()
+    await store(account, [4, 5])
+    const broken = { ...storage, delete: () => Promise.reject(new Error('the storage is away')) }
+    const report = await run({ selector: { accounts: [account] }, dryRun: false }, broken)
+    expect(report).toMatchObject({ record: { objects: 0, error: 'the storage is away' }, overdue: 2 })
+    expect(await stored(account)).toEqual(['nobody-4', 'nobody-5'])
+    expect(await run({ selector: { accounts: [account] }, dryRun: false })).toMatchObject({ record: { objects: 2 } })
+  })
+
+  it('ends when it is told to', async () => {
+    const account = await createAccount()
+    await store(account, [4])
+    const report = await run({ selector: { accounts: [account] }, dryRun: false }, storage, AbortSignal.abort())
+    expect(report).toMatchObject({ record: { objects: 0, error: 'The run was stopped.' }, overdue: 1 })
+  })
+})

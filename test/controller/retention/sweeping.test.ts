@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createLog } from '../../../api/shared/log.ts'
+import { createStorage } from '../../../api/shared/storage/storage.ts'
+import type { Hold } from '../../../api/shared/stores/due-objects.ts'
+import { createObjects } from '../../../api/shared/stores/objects.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { startSweeping } from '../../../controller/retention/sweeping.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import { requestService } from '../../support/request-service.ts'
+import { until } from '../../support/until.ts'
+
+describe('the sweep of the controller', () => {
+  let database: Database
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 2 })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  it('deletes what is past its own date, except for what is held, and only while it leads', async () => {
+    const { id: accountId } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })
+    const objects = createObjects(database)
+    const expiresAt = new Date(Date.now() - 1000)
+    const store = (key: string, externalUserId: string | null) =>
+      objects.insert({ key, accountId, externalUserId, kind: 'person', expiresAt })
+    const exists = async (key: string) =>
+      (await database.query(sql.unsafe`select from objects where key = ${key}`)).rowCount > 0
+    await store('persons/held.jpg', 'held')
+    await store('persons/other.jpg', 'other')
+
+    const { path } = await requestService('folder', null)
+    const storage = createStorage(`file:${path}`, { publicUrl: '', signingSecret: '' })
+    let leads = false
+    let asked = 0
+    const holds: Hold[] = [{ accountId, externalUserId: 'held' }]
+    const sweeping = startSweeping({
+      ...{ database, storage, everySeconds: 0.02, holds: () => holds },
+      mayRun: () => {
+        asked++
+        return leads
+      },
+      log: createLog({ process: 'test', level: 'silent' }),
+    })
+    await until(() => asked > 3)
+    expect(await exists('persons/other.jpg')).toBe(true)
+    leads = true
+    await until(async () => !(await exists('persons/other.jpg')))
+    expect(await exists('persons/held.jpg')).toBe(true)
+    holds.pop()
+    await until(async () => !(await exists('persons/held.jpg')))
+    await sweeping.stop()
+    storage.close()
+  })
+})
