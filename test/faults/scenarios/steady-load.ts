@@ -15,7 +15,8 @@ export const steadyLoad: Scenario<{ seconds: number; perSecond: number; memoryRa
     )
     const workers = await platform.startWorkers(3)
     await platform.replicas.whole()
-    const programs = [...platform.replicas.members, ...workers.members]
+    const fleets = { api: [...platform.replicas.members], worker: [...workers.members] }
+    const programs = [...fleets.api, ...fleets.worker]
     const orderFor = async (seconds: number) => {
       const ended = performance.now() + seconds * 1000
       while (performance.now() < ended) {
@@ -28,14 +29,20 @@ export const steadyLoad: Scenario<{ seconds: number; perSecond: number; memoryRa
     const before = programs.map(({ pid }) => residentBytes(pid))
     await orderFor((size.seconds * 3) / 4)
     const ratios = programs.map(({ pid }, i) => residentBytes(pid) / before[i])
+    const most = (from: number, to?: number) => Math.max(...ratios.slice(from, to))
     await workers.stop()
     const accepted = shops.flatMap((shop) => [...shop.accepted])
     const refused = shops.flatMap(({ orders }) => orders).length - accepted.length
-    const ratio = Math.max(...ratios)
+    const ratio = most(0)
     return {
       accepted,
       injected: { seconds: size.seconds },
-      measured: { 'memory ratio': ratio, refused },
+      measured: {
+        'memory ratio of an API': most(0, fleets.api.length),
+        'memory ratio of a worker': most(fleets.api.length),
+        'MB before': Math.max(...before) / 1e6,
+        refused,
+      },
       violations: [
         ...(ratio > size.memoryRatio ? [`the memory of a process grew ${ratio} fold`] : []),
         ...(refused > 0 ? [`${refused} orders were not accepted`] : []),
