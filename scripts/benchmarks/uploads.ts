@@ -11,7 +11,7 @@ const AT_ONCE = 32
 
 export const uploadTime: Benchmark = {
   id: 'P6',
-  what: 'a 10 MB upload, stored, hashed, looked at and refused, against a bare formidable that hashes it',
+  what: 'an upload of 10 MB, stored and hashed, against a bare formidable that hashes it',
   unit: 'ms',
   sense: 'most',
   goal: 1.6,
@@ -27,8 +27,9 @@ export const uploadTime: Benchmark = {
       }
       try {
         return await alternate({
-          ours: () => timed(() => upload(stack, file, 400)),
-          anchor: () => timed(() => fetch(bare.url, { method: 'POST', body: formOf(file) })),
+          // In a field that nobody asks for, it is refused when it has been stored and hashed.
+          ours: () => timed(() => upload(stack, file, { status: 400, field: 'unasked' })),
+          anchor: () => timed(() => fetch(bare.url, { method: 'POST', body: formOf(file, 'file') })),
           best: 'least',
         })
       } finally {
@@ -60,8 +61,8 @@ export const uploadCopies: Benchmark = {
 async function measureTogether(bench: Bench, file: Buffer, status: number): Promise<{ ours: number; anchor: number }> {
   return withStack(bench, async (stack) => {
     // What every process takes once is not counted.
-    for (let i = 0; i < 3; i++) await upload(stack, file, status)
-    const together = () => Promise.all(Array.from({ length: AT_ONCE }, () => upload(stack, file, status)))
+    for (let i = 0; i < 3; i++) await upload(stack, file, { status })
+    const together = () => Promise.all(Array.from({ length: AT_ONCE }, () => upload(stack, file, { status })))
     const grown = await measureGrowth(stack.api.pid, together)
     return { ours: grown / 1e6, anchor: (AT_ONCE * file.length) / 1e6 }
   })
@@ -77,15 +78,23 @@ async function withStack<T>(bench: Bench, measure: (stack: Stack) => Promise<T>)
 }
 
 /** With an Idempotency-Key, for which the file is hashed. */
-async function upload({ api, apiKey }: Stack, file: Buffer, status: number): Promise<Response> {
+async function upload(
+  { api, apiKey }: Stack,
+  file: Buffer,
+  { status, field = 'file' }: { status: number; field?: string },
+): Promise<Response> {
   const headers = { 'x-api-key': apiKey, 'idempotency-key': randomUUID() }
-  const response = await fetch(`${api.url}/tryon/v1/images/upload`, { method: 'POST', headers, body: formOf(file) })
+  const response = await fetch(`${api.url}/tryon/v1/images/upload`, {
+    method: 'POST',
+    headers,
+    body: formOf(file, field),
+  })
   if (response.status !== status) throw new Error(`${response.status} ${await response.text()}`)
   return response
 }
 
-function formOf(file: Buffer): FormData {
+function formOf(file: Buffer, field: string): FormData {
   const form = new FormData()
-  form.set('file', new Blob([new Uint8Array(file)]))
+  form.set(field, new Blob([new Uint8Array(file)]))
   return form
 }
