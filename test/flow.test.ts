@@ -141,8 +141,10 @@ describe('a try-on from end to end', () => {
       status: 'FAILED',
       errorCode: 'MISSING_REQUIRED_CLASSIFICATION',
     })
-    const trousers = await readSample('garments/trousers-black.jpg')
-    const lower = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt: trousers })
+    const [portrait, trousers] = await Promise.all(
+      ['persons/astronaut.jpg', 'garments/trousers-black.jpg'].map(readSample),
+    )
+    const lower = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: portrait, shirt: trousers })
     expect(await drape.finish(lower)).toMatchObject({ status: 'FAILED', errorCode: 'RESULT_REJECTED' })
     expect(await drape.balance()).toBe(before)
   })
