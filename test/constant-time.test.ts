@@ -48,13 +48,13 @@ describe('what tells a key or a signature from a wrong one', () => {
       readFileSync(resolve(ROOT, path), 'utf8').includes('createHmac('),
     )
     const comparing = signing.filter((path) => readFileSync(resolve(ROOT, path), 'utf8').includes('timingSafeEqual('))
-    expect(signing.filter((path) => !comparing.includes(path))).toEqual(NAMES_ONLY)
+    expect(signing.filter((path) => !comparing.includes(path))).toEqual(NEVER_COMPARED)
     expect(comparing.length).toBeGreaterThan(2)
   })
 })
 
-/** Makes names of addresses, which nobody sends back. */
-const NAMES_ONLY = ['api/shopper.ts']
+/** The one makes names of addresses, which nobody sends back; the other signs what we send ourselves. */
+const NEVER_COMPARED = ['api/shopper.ts', 'api/webhooks/signature.ts']
 
 function countBits(byte: number): number {
   return byte.toString(2).replaceAll('0', '').length
