@@ -18,6 +18,8 @@ export function wholeNumber(text: string, name: string, minimum: number): number
   return value
 }
 
-export function optionalNumber(text: string | undefined, name: string): number | undefined {
-  return text === undefined ? undefined : wholeNumber(text, name, 1)
+export function readSwitch(text: string | undefined, name: string): boolean | undefined {
+  if (text === undefined) return undefined
+  if (text !== 'true' && text !== 'false') throw new UsageError(`--${name} must be true or false`)
+  return text === 'true'
 }

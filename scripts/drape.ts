@@ -3,34 +3,36 @@ import { parseArgs } from 'node:util'
 import { setLogo } from '../api/account-logo.ts'
 import { EVENT_RETENTION_DAYS } from '../api/config.ts'
 import { keepEventDays } from '../api/events/housekeeping.ts'
-import { sweep } from '../api/shared/retention.ts'
 import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
 import { createDatabase, type Database, migrate } from '../api/shared/database.ts'
 import { DrapeError } from '../api/shared/errors.ts'
+import { sweep } from '../api/shared/retention.ts'
 import { Type } from '../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../api/shared/storage/storage.ts'
+import { createIdempotencyKeys } from '../api/shared/stores/idempotency.ts'
 import { createObjects } from '../api/shared/stores/objects.ts'
+import { createProxyNonces } from '../api/shared/stores/proxy-nonces.ts'
+import { createRetention } from '../api/shared/stores/retention.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
 import { createEventOutbox } from '../api/stores/event-outbox.ts'
 import { createEvents } from '../api/stores/events.ts'
-import { createIdempotencyKeys } from '../api/shared/stores/idempotency.ts'
 import { createLogos } from '../api/stores/logos.ts'
-import { createProxyNonces } from '../api/shared/stores/proxy-nonces.ts'
-import { createRetention } from '../api/shared/stores/retention.ts'
-import { type Command, type Options, optionalNumber, required, UsageError, wholeNumber } from './command-options.ts'
+import { ACCOUNT_OPTIONS, ACCOUNT_USAGE, accountCommands } from './account-commands.ts'
+import { type Command, type Options, required, UsageError, wholeNumber } from './command-options.ts'
 import { SHOP_OPTIONS, SHOP_USAGE, shopCommands } from './shop-commands.ts'
 import { SIMULATE_OPTIONS, SIMULATE_USAGE } from './simulate-options.ts'
+import { WEBHOOK_OPTIONS, WEBHOOK_SWITCHES, WEBHOOK_USAGE, webhookCommands } from './webhook-commands.ts'
 
 const USAGE = `usage: drape <command>
 
   migrate                                               bring the database up to date
-  account create --name N [--email E] [--credits N]     a new account and its keys (shown once)
-      [--writes-per-minute N] [--reads-per-minute N] [--monthly-generations N] [--concurrent-generations N]
+${ACCOUNT_USAGE}
   account logo --account ID --file PICTURE | --remove   what marks the account's results from now on
   key create --account ID [--kind secret|publishable]   one more key
   key revoke --key KEY                                  end a key
   credits add --account ID --credits N [--note TEXT]    top up
 ${SHOP_USAGE}
+${WEBHOOK_USAGE}
 ${SIMULATE_USAGE}
   sweep                                                 delete what is past its time
   ledger check                                          every balance against the sum of its ledger
@@ -38,18 +40,7 @@ ${SIMULATE_USAGE}
 --json prints the answer as one line of JSON. DATABASE_URL names the database.`
 
 const commands: Readonly<Record<string, Command>> = {
-  'account create': async (database, { name, email = null, credits = '0', ...limits }) =>
-    createAccounts(database).insert({
-      name: required(name, 'name'),
-      email,
-      credits: wholeNumber(credits, 'credits', 0),
-      settings: {
-        writesPerMinute: optionalNumber(limits['writes-per-minute'], 'writes-per-minute'),
-        readsPerMinute: optionalNumber(limits['reads-per-minute'], 'reads-per-minute'),
-        monthlyGenerations: optionalNumber(limits['monthly-generations'], 'monthly-generations'),
-        concurrentGenerations: optionalNumber(limits['concurrent-generations'], 'concurrent-generations'),
-      },
-    }),
+  ...accountCommands,
 
   'account logo': async (database, { account, file, remove }) => {
     const accountId = required(account, 'account')
@@ -100,6 +91,8 @@ const commands: Readonly<Record<string, Command>> = {
 
   ...shopCommands,
 
+  ...webhookCommands,
+
   'ledger check': async (database) => {
     const gaps = await createAccounts(database).findLedgerGaps()
     if (gaps.length > 0) process.exitCode = 1
@@ -123,18 +116,21 @@ async function withStorage<T>(run: (storage: ObjectStorage) => Promise<T>): Prom
 }
 
 const TEXT_OPTIONS = [
-  ...['name', 'email', 'credits', 'account', 'kind', 'key', 'note', 'file'],
-  ...['writes-per-minute', 'reads-per-minute', 'monthly-generations', 'concurrent-generations'],
+  ...['account', 'kind', 'key', 'note', 'file'],
+  ...ACCOUNT_OPTIONS,
   ...SHOP_OPTIONS,
+  ...WEBHOOK_OPTIONS,
   ...SIMULATE_OPTIONS,
 ]
+
+const SWITCHES = ['remove', ...WEBHOOK_SWITCHES]
 
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: {
       json: { type: 'boolean' },
-      remove: { type: 'boolean' },
+      ...Object.fromEntries(SWITCHES.map((name) => [name, { type: 'boolean' as const }])),
       ...Object.fromEntries(TEXT_OPTIONS.map((name) => [name, { type: 'string' as const }])),
     },
   })

@@ -7,7 +7,7 @@ import {
   type ShopRecord,
   type ShopSettings,
 } from '../api/stores/shops.ts'
-import { type Command, type Options, required, UsageError, wholeNumber } from './command-options.ts'
+import { type Command, type Options, readSwitch, required, UsageError, wholeNumber } from './command-options.ts'
 
 export const SHOP_USAGE = `\
   shop create --account ID --platform P --domain D      a shop: shopify, plugin or development
@@ -112,12 +112,6 @@ function readTime(text: string): Date {
   if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(time.getTime()))
     throw new UsageError('--plan-ends-at must be a time like 2027-01-31T12:00:00Z')
   return time
-}
-
-function readSwitch(text: string | undefined, name: string): boolean | undefined {
-  if (text === undefined) return undefined
-  if (text !== 'true' && text !== 'false') throw new UsageError(`--${name} must be true or false`)
-  return text === 'true'
 }
 
 function present({ secrets, adminToken, ...shop }: ShopRecord): Record<string, unknown> {

@@ -2,8 +2,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
-import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 import type { Customer } from '../shared/stores/retention.ts'
+import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 
 /** What an endpoint can ask to be told of. */
 export const WEBHOOK_EVENTS = ['generation.completed', 'generation.failed', 'credits.low', 'customer.erased'] as const
@@ -67,13 +67,19 @@ export function createWebhooks(database: Database) {
     const changed = await database.maybeOne(sql.type(rowType(EndpointRow))`
       update webhook_endpoints set ${changes} where id = ${id} and ${when} returning ${columns}`)
     if (changed !== null) return changed
-    throw (await find(id)) === null ? unknownEndpoint(id) : invalid('secret', otherwise)
+    await get(id)
+    throw invalid('secret', otherwise)
   }
-  const find = (id: string): Promise<WebhookEndpoint | null> =>
-    database.maybeOne(sql.type(rowType(EndpointRow))`select ${columns} from webhook_endpoints where id = ${id}`)
+  const get = async (id: string): Promise<WebhookEndpoint> => {
+    const found = await database.maybeOne(sql.type(rowType(EndpointRow))`
+      select ${columns} from webhook_endpoints where id = ${id}`)
+    if (found === null) throw unknownEndpoint(id)
+    return found
+  }
 
   return {
-    find,
+    /** Throws `VALIDATION_FAILED` when there is no such endpoint. */
+    get,
 
     /** Every endpoint, or those of an account, in the order in which they came. */
     list: (accountId: string | null): Promise<readonly WebhookEndpoint[]> =>
@@ -173,7 +179,8 @@ export function createWebhooks(database: Database) {
           from webhook_endpoints where id = ${id} and is_active
           returning id`)) ?? {}
       if (deliveryId !== undefined) return deliveryId
-      throw (await find(id)) === null ? unknownEndpoint(id) : invalid('endpoint', 'The endpoint is not active.')
+      await get(id)
+      throw invalid('endpoint', 'The endpoint is not active.')
     },
 
     /** Everything that was stored of a customer is gone, of which those are told who want to know. */

@@ -81,7 +81,7 @@ describe('a webhook', () => {
     })
   const attempted = (endpoint: WebhookEndpoint, attempts = 1) =>
     until(async () => (await log(endpoint)).find((delivery) => delivery.attempts >= attempts))
-  const find = async ({ id }: WebhookEndpoint) => (await createWebhooks(database).find(id)) as WebhookEndpoint
+  const find = ({ id }: WebhookEndpoint) => createWebhooks(database).get(id)
 
   it('is a signed message that says what happened when', async () => {
     const receiver = await receive()

@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process'
+import { expect } from 'vitest'
+
+export interface Said {
+  readonly code: number
+  readonly output: string
+  /** On stderr. */
+  readonly said: string
+}
+
+/** The command line over a database. */
+export function createCommandLine(databaseUrl: string, variables: Readonly<Record<string, string>> = {}) {
+  const drape = (...args: string[]) =>
+    new Promise<Said>((resolve) => {
+      const env = { ...process.env, ...variables, DATABASE_URL: databaseUrl }
+      execFile(process.execPath, ['scripts/drape.ts', ...args, '--json'], { env }, (error, output, said) =>
+        resolve({ code: Number(error?.code ?? 0), output, said }),
+      )
+    })
+  /** What a command that has nothing to complain about answers. */
+  const answered = async (...args: string[]) => {
+    const { code, output, said } = await drape(...args)
+    expect({ code, said }).toEqual({ code: 0, said: '' })
+    return JSON.parse(output)
+  }
+  return { drape, answered }
+}
