@@ -4,6 +4,7 @@ import { type Colours, channelOf, countSet, type Mask, subset } from '../../../r
 import { enlargeByFactor, reduceMasked } from '../../../raster/reduce.ts'
 import { medianOf } from '../../../raster/statistics.ts'
 import { weightedBlur } from '../../../raster/weighted.ts'
+import { FAR } from '../bone-field.ts'
 import { bareLegRadius } from '../leg.ts'
 import type { LegsInput, WornLower } from './worn-lower.ts'
 
@@ -40,7 +41,7 @@ function knownSkin({ person, body, parts, fields }: LegsInput, { arms }: WornLow
   )
   const onLegs = subset(
     clean,
-    (i) => along.data[i] > 1.2 && !arms.data[i] && fields.some((f) => f.distance.data[i] < 1e5),
+    (i) => along.data[i] > 1.2 && !arms.data[i] && fields.some((f) => f.distance.data[i] < FAR),
   )
   const least = LEAST_AREA * body.unit ** 2
   if (countSet(onLegs) > least) return middleTones(onLegs, lab)
@@ -59,7 +60,7 @@ function roundLegs(tones: Colours, { body, legs, fields }: LegsInput): void {
     let rim = 2
     let knee = 0
     for (const [side, { distance, along }] of fields.entries()) {
-      if (distance.data[i] > 1e5) continue
+      if (distance.data[i] >= FAR) continue
       const share = along.data[i] / legs[side].length
       const own = distance.data[i] / bareLegRadius(body, share)
       if (own >= rim) continue

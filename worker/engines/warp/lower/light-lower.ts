@@ -2,6 +2,7 @@ import type { LowerGarment } from '../../../garment/garment.ts'
 import { erode } from '../../../raster/morphology.ts'
 import type { Plane } from '../../../raster/plane.ts'
 import { interpolate } from '../../../raster/polyline.ts'
+import { FAR } from '../bone-field.ts'
 import { lightOnCloth } from '../shade.ts'
 import type { LegsInput, WornLower } from './worn-lower.ts'
 
@@ -13,19 +14,17 @@ export function measureLowerLight(
   const { body, parts, legs } = input
   const light = lightOnCloth(parts.lab, { cloth: erode(worn.mask, 1), unit: body.unit })
   if (kind === 'skirt') return light
+  const [left, right] = input.fields
   for (let i = 0; i < light.data.length; i++) {
-    let round = 1
-    for (const [side, { distance, along }] of input.fields.entries()) {
-      if (distance.data[i] > 1e5) continue
-      const leg = legs[side]
-      const way = along.data[i]
-      // Above the crotch the two legs' cloth is one.
-      const free = Math.min(1, Math.max(0, (way / leg.length - 0.16) / 0.14))
-      const radius = (interpolate(leg.along, leg.outer, way) + interpolate(leg.along, leg.inner, way)) / 2
-      const own = 1 - 0.2 * free * Math.min(1, distance.data[i] / (1.08 * radius)) ** 4
-      round = side === 0 ? own : Math.max(round === 1 ? own : round, own)
-    }
-    light.data[i] *= round
+    const side = left.distance.data[i] <= right.distance.data[i] ? 0 : 1
+    const { distance, along } = input.fields[side]
+    if (distance.data[i] >= FAR) continue
+    const leg = legs[side]
+    const way = along.data[i]
+    // Above the crotch the two legs' cloth is one.
+    const free = Math.min(1, Math.max(0, (way / leg.length - 0.16) / 0.14))
+    const radius = (interpolate(leg.along, leg.outer, way) + interpolate(leg.along, leg.inner, way)) / 2
+    light.data[i] *= 1 - 0.2 * free * Math.min(1, distance.data[i] / (1.08 * radius)) ** 4
   }
   return light
 }

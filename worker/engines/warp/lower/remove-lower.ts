@@ -39,36 +39,56 @@ export function removeOldLower(
   input: LegsInput,
   { picture, cover, allowed }: { picture: Colours; cover: Plane; allowed: (index: number) => boolean },
 ): LowerRemoval {
-  const { person, body, parts } = input
   const worn = findWornLower(input)
   const open = (i: number) => cover.data[i] < SOLID && allowed(i)
   const seen = subset(worn.mask, open)
+  const layer: Colours = { ...picture, channels: 4, data: new Float32Array(cover.data.length * 4) }
+  const area = areaOf(input.body.unit)
+  if (area(seen) < LEAST_AREA) return { layer, ground: createMask(cover), worn, warnings: [] }
   const legs = bareLegs(input)
   const skin = subset(seen, (i) => legs.data[i] > 0)
+  const tones = inventLegs(input, worn)
+  if (!tones && area(skin) > MOST_WITHOUT_SKIN)
+    throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
+  const ground = groundBeside(input, { seen, legs, open })
+  // Under the legs' soft edges, too, there is ground.
+  const behind = featherMask(
+    maskWhere(cover, (i) => ground.data[i] === 1 || (tones !== null && skin.data[i] === 1)),
+    0.7,
+  )
+  const across = { hidden: input.person.mask, wanted: behind, margin: 0.05 * input.body.unit }
+  lay(layer, fillAcross(picture, across), behind)
+  if (tones) lay(layer, labToRgb(tones), legShare(input, { seen, legs, open }))
+  const bare = subset(ground, (i) => input.person.mask.data[i] > 0.5)
+  return {
+    layer,
+    ground,
+    worn,
+    warnings: warningsOf({ skin: area(skin), ground: area(bare), hasSkin: tones !== null }),
+  }
+}
+
+const LEAST_AREA = 0.002
+
+function warningsOf({ skin, ground, hasSkin }: { skin: number; ground: number; hasSkin: boolean }): string[] {
+  const found: [string, boolean][] = [
+    ['LARGE_SKIN_INVENTED', hasSkin && skin > 0.45],
+    ['LARGE_BACKGROUND_INVENTED', ground > 0.35],
+    ['OLD_GARMENT_REMAINS', !hasSkin && skin > 0.02],
+  ]
+  return found.filter(([, holds]) => holds).map(([code]) => code)
+}
+
+// The worn garment where no leg is, with the rim that the mask missed.
+function groundBeside(
+  { person, body, parts }: LegsInput,
+  { seen, legs, open }: { seen: Mask; legs: Plane; open: (i: number) => boolean },
+): Mask {
   const rim = dilate(seen, Math.max(2, 0.022 * body.unit))
-  const ground = subset(rim, (i) => {
+  return subset(rim, (i) => {
     if (!open(i) || legs.data[i] >= 1) return false
     return seen.data[i] === 1 || (person.mask.data[i] < 0.6 && !parts.skin.data[i])
   })
-  const area = areaOf(body.unit)
-  const warnings = [
-    ...(area(skin) > 0.45 ? ['LARGE_SKIN_INVENTED'] : []),
-    ...(area(subset(ground, (i) => person.mask.data[i] > 0.5)) > 0.35 ? ['LARGE_BACKGROUND_INVENTED'] : []),
-  ]
-  const layer: Colours = { ...picture, channels: 4, data: new Float32Array(cover.data.length * 4) }
-  if (area(seen) < 0.002) return { layer, ground: createMask(cover), worn, warnings: [] }
-  // Under the legs' soft edges, too, there is ground.
-  const behind = featherMask(
-    maskWhere(cover, (i) => ground.data[i] === 1 || (rim.data[i] === 1 && legs.data[i] > 0 && seen.data[i] === 1)),
-    0.7,
-  )
-  lay(layer, fillAcross(picture, { hidden: person.mask, wanted: behind, margin: 0.05 * body.unit }), behind)
-  const tones = inventLegs(input, worn)
-  if (tones) lay(layer, labToRgb(tones), legShare(input, { seen, legs, open }))
-  else if (area(skin) > MOST_WITHOUT_SKIN)
-    throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
-  else if (area(skin) > 0.02) warnings.push('OLD_GARMENT_REMAINS')
-  return { layer, ground, worn, warnings }
 }
 
 function areaOf(unit: number): (mask: Mask) => number {

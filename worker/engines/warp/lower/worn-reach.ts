@@ -1,7 +1,7 @@
 import type { Mask, Size } from '../../../raster/plane.ts'
 import { interpolate, pointAt } from '../../../raster/polyline.ts'
 import { bothSides, type Sides } from '../axes.ts'
-import type { BoneField } from '../bone-field.ts'
+import { type BoneField, FAR } from '../bone-field.ts'
 import type { LegProfile } from '../leg.ts'
 
 const ROWS = 24
@@ -32,7 +32,7 @@ function collectRows(
   const rows: number[][] = Array.from({ length: ROWS }, () => [])
   for (let i = 0; i < lower.data.length; i++) {
     const distance = field.distance.data[i]
-    if (!lower.data[i] || arms.data[i] || distance > 1e5 || other.distance.data[i] < distance) continue
+    if (!lower.data[i] || arms.data[i] || distance >= FAR || other.distance.data[i] < distance) continue
     const row = Math.floor((field.along.data[i] / leg.length) * ROWS)
     if (row < 0 || row >= ROWS || !isOutside(i, lower, { leg, way: field.along.data[i] })) continue
     rows[row].push(distance)
