@@ -37,11 +37,12 @@ describe('telemetry', { timeout: 120_000 }, () => {
   const inForm = (fileKey: string) => ({ image: { source: { fileKey } } })
   const tryOn = (headers: Record<string, string> = {}) => drape.call('POST', '/tryon/v1/try-on', { body, headers })
   const traceOf = (traceId: string) => receiver.spans().filter((span) => span.traceId === traceId)
-  /** All of a trace: its last spans are those of the worker, which ends after the generation. */
+  /** All of a trace: each process sends what it has, and its longest span comes last. */
   const wholeTrace = (traceId: string) =>
     until(() => {
       const trace = traceOf(traceId)
-      return trace.some(({ name }) => name === 'process try-on') && trace
+      const names = trace.map(({ name }) => name)
+      return ['POST /tryon/v1/try-on', 'process try-on'].every((name) => names.includes(name)) && trace
     })
 
   it('is one trace from the request to the completed generation', async () => {
@@ -93,6 +94,22 @@ describe('telemetry', { timeout: 120_000 }, () => {
       // Timings are whole ms.
       expect(last).toBeLessThanOrEqual(end + 2_000_000n)
     }
+  })
+
+  it('holds the search for the person of a photo that is uploaded', async () => {
+    const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: person }) })
+    const spans = await until(() => {
+      const trace = traceOf(String(upload.headers.get('x-trace-id')))
+      return (
+        trace.some(({ name }) => name === 'process prepare') && trace.some(({ kind }) => kind === 'server') && trace
+      )
+    })
+    expect(treeOf(spans, ['process prepare'])).toEqual([
+      'drape-api server POST /tryon/v1/images/upload',
+      '  drape-api client storage put',
+      '  drape-api producer send prepare',
+      '    drape-worker consumer process prepare',
+    ])
   })
 
   it('goes on from the trace of the caller', async () => {
