@@ -30,6 +30,7 @@ import { ErrorBody } from './error-body.ts'
 import { describeOrRefer, describeSchema, type JsonSchema, type Names } from './json-schema.ts'
 import type { Access, ObjectSchema, Operation } from './operation.ts'
 import { describeBody } from './request-body.ts'
+import { describeWebhooks } from './webhooks.ts'
 
 /** The version of the interface that the server API keeps to. */
 const API_VERSION = '1.4.0'
@@ -94,8 +95,9 @@ export function createDocument({ publicUrl, serviceName }: { publicUrl: string; 
     info: { title: `${serviceName} server API`, version: API_VERSION, description: DESCRIPTION },
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],
-    tags: [...new Set(OPERATIONS.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(OPERATIONS.map(({ tag }) => tag)), 'Webhooks'].map((name) => ({ name })),
     paths: describePaths(names),
+    webhooks: describeWebhooks(names),
     components: {
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The secret key of the account: sk_…' },

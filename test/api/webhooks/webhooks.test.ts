@@ -1,8 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../api/shared/database.ts'
+import { compileCheck } from '../../../api/shared/schema.ts'
 import { createRetention } from '../../../api/shared/stores/retention.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'
-import { createWebhooks, WEBHOOK_EVENTS, type WebhookEndpoint } from '../../../api/stores/webhooks.ts'
+import {
+  createWebhooks,
+  WEBHOOK_EVENTS,
+  type WebhookEndpoint,
+  type WebhookEvent,
+} from '../../../api/stores/webhooks.ts'
+import { WEBHOOK_MESSAGES } from '../../../api/webhooks/messages.schema.ts'
 import { generateWebhookSecret } from '../../../api/webhooks/signature.ts'
 import { callOf } from '../../support/accepted.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
@@ -34,6 +41,9 @@ describe('webhooks', () => {
     await receiver.stop()
   })
   afterEach(() => {
+    for (const { message } of receiver.received) {
+      expect(compileCheck(WEBHOOK_MESSAGES[message.type as WebhookEvent].schema)(message)).toMatchObject({ ok: true })
+    }
     receiver.received.length = 0
     receiver.mood = { status: 204 }
   })
