@@ -53,6 +53,8 @@ export interface SkirtOutline extends OutlineBase {
 export type GarmentOutline = UpperOutline | TrousersOutline | SkirtOutline
 
 const LEAST_SYMMETRY = 0.75
+// Crumpled cloth has some symmetry, too, but no armpit of it can be seen.
+const LEAST_UNSURE_SYMMETRY = 0.87
 // Length over chest width from which an outline is a dress when nobody says what it is.
 const DRESS_ASPECT = 1.75
 
@@ -72,6 +74,7 @@ export function findOutline(alpha: Plane, expected?: 'upper' | 'dress' | 'lower'
   if (expected === 'lower' || (!expected && looksLikeSkirt(shape)))
     return { ...base, kind: 'skirt', landmarks: mapSkirt(findSkirtLandmarks(shape), toCanvas) }
   const upper = findUpper(upright)
+  if (symmetry.score < LEAST_UNSURE_SYMMETRY && upper.guessedArmpits.every((guessed) => guessed)) throw unknownOutline()
   const kind = expected === 'dress' || (!expected && lengthOverChest(upper.landmarks) > DRESS_ASPECT) ? 'dress' : 'top'
   return { ...base, ...upper, kind }
 }

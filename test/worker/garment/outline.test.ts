@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { decodeImage } from '../../../api/shared/image.ts'
 import { cutOut } from '../../../worker/garment/cut-out.ts'
 import { findOutline, type GarmentOutline, type UpperOutline } from '../../../worker/garment/outline.ts'
 import { createPlane, type Plane, type Point } from '../../../worker/raster/plane.ts'
@@ -237,5 +239,12 @@ describe('findOutline', () => {
       }
       expect(['refused', 'skirt', 'top', 'dress']).toContain(outcome)
     }
+  })
+})
+
+describe('cloth in a heap', () => {
+  it('is no garment laid out flat', async () => {
+    const heap = await decodeImage(await readFile('test/fixtures/garments/crumpled_jacket.jpg'))
+    expect(() => findOutline(cutOut(heap).alpha)).toThrow(expect.objectContaining({ code: 'RESULT_REJECTED' }))
   })
 })
