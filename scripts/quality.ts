@@ -25,7 +25,7 @@ const engine = createWarpEngine({ models })
 const rows: Bitmap[] = []
 const all: Quality[] = []
 let refused = 0
-console.log('person + garment'.padEnd(38), 'covered overlap colour ΔE  truth ΔE  face outside   ms  warnings')
+console.log('person + garment'.padEnd(38), 'covered overlap edges % colour ΔE  truth ΔE  face outside   ms  warnings')
 for (const name of await readPairNames(folder)) {
   const pair = await readPair(folder, name)
   const label = `${name.person} + ${name.garment}`.padEnd(38)
@@ -62,10 +62,10 @@ async function dress(pair: Pair, { run }: Engine) {
   return { image, quality: measureQuality(pair, { ...result, image }), ms, warnings: result.warnings }
 }
 
-function present({ covered, overlap, colour, likeness, face, outside }: Quality): string {
+function present({ covered, overlap, edges, colour, likeness, face, outside }: Quality): string {
   const number = (value: number | null, digits: number, width: number) =>
     (value === null || Number.isNaN(value) ? '–' : value.toFixed(digits)).padStart(width)
-  return `${number(covered, 3, 7)} ${number(overlap, 3, 7)} ${number(colour, 1, 9)} ${number(likeness, 1, 9)} ${number(face, 0, 5)} ${number(outside, 0, 7)}`
+  return `${number(covered, 3, 7)} ${number(overlap, 3, 7)} ${number(edges, 2, 7)} ${number(colour, 1, 9)} ${number(likeness, 1, 9)} ${number(face, 0, 5)} ${number(outside, 0, 7)}`
 }
 
 function meanOf(qualities: readonly Quality[]): Quality {
@@ -76,6 +76,7 @@ function meanOf(qualities: readonly Quality[]): Quality {
   return {
     covered: mean((q) => q.covered),
     overlap: mean((q) => q.overlap),
+    edges: mean((q) => q.edges),
     colour: mean((q) => q.colour),
     likeness: mean((q) => q.likeness),
     face: mean((q) => q.face),

@@ -13,6 +13,8 @@ export interface Quality {
   readonly covered: number
   /** Overlap of the changed region with where the worn or the true new garment is, 0 to 1; null without a truth. */
   readonly overlap: number | null
+  /** Mean distance of that region's four sides from where they should be, in % of the body's height; null without a truth. */
+  readonly edges: number | null
   /** ΔE (CIE 1976) of the product's median colour to its colour on the person. */
   readonly colour: number
   /** Mean ΔE to the true picture within both garments, after a blur of 1 % of the body height; null without a truth. */
@@ -36,6 +38,7 @@ export function measureQuality(pair: Pair, result: { image: Bitmap; change: Plan
   return {
     covered: share(old, changed),
     overlap: truth ? overlap(both, changed) : null,
+    edges: truth ? edgeError(both, changed, figure.height) : null,
     colour: colourDifference(pair, result, target),
     likeness: truth ? likeness(truth, result.image, both) : null,
     face: count(faceOf(figure), touched),
@@ -44,6 +47,26 @@ export function measureQuality(pair: Pair, result: { image: Bitmap; change: Plan
       touched,
     ),
   }
+}
+
+function edgeError(truth: Mask, found: Mask, height: number): number {
+  const [a, b] = [sidesOf(truth), sidesOf(found)]
+  return a.reduce((sum, side, i) => sum + Math.abs(side - b[i]), 0) / 4 / (height / 100)
+}
+
+// Columns and rows within which 99 % of the mask lie: left, right, top, bottom.
+function sidesOf({ width, data }: Mask): number[] {
+  const xs: number[] = []
+  const ys: number[] = []
+  for (let i = 0; i < data.length; i++) {
+    if (!data[i]) continue
+    xs.push(i % width)
+    ys.push(Math.floor(i / width))
+  }
+  return [xs, ys].flatMap((values) => {
+    const sorted = Float64Array.from(values).sort()
+    return [0.005, 0.995].map((share) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0)
+  })
 }
 
 function faceOf({ joints, height, person }: KnownFigure): Mask {

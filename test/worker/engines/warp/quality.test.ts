@@ -35,9 +35,10 @@ describe('the warp engine on figures of which everything is known', () => {
         { signal: new AbortController().signal, onProgress: () => {} },
       )
       const image = blendChange({ photo: pair.figure.picture, ...result })
-      const { covered, overlap, colour, face, outside } = measureQuality(pair, { ...result, image })
+      const { covered, overlap, edges, colour, face, outside } = measureQuality(pair, { ...result, image })
       expect(covered).toBeGreaterThan(0.97)
       expect(overlap ?? 1).toBeGreaterThan(0.88)
+      expect(edges ?? 0).toBeLessThan(2.5)
       expect(colour).toBeLessThan(5)
       expect([face, outside]).toEqual([0, 0])
     },
