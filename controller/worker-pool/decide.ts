@@ -21,8 +21,8 @@ export interface ScalingMemory {
   readonly changes: readonly { readonly at: number; readonly by: number }[]
   /** Since when there has been nothing to do; null while there is. */
   readonly idleSince: number | null
-  /** When the demand was last read. */
-  readonly readAt: number | null
+  /** When the demand was last read, or this memory began. */
+  readonly readAt: number
 }
 
 export interface Decision {
@@ -56,7 +56,7 @@ export interface Outcome {
 
 /** A memory of nothing. Scaling down then waits until enough is known. */
 export function emptyMemory(now: Date): ScalingMemory {
-  return { since: now.getTime(), wanted: [], changes: [], idleSince: null, readAt: null }
+  return { since: now.getTime(), wanted: [], changes: [], idleSince: null, readAt: now.getTime() }
 }
 
 /**
@@ -68,7 +68,7 @@ export function decide(input: DecideInput): Outcome {
   const bounds = capCost(boundsAt(rules, now), input)
   const at = now.getTime()
   if (demand === null) {
-    const stale = memory.readAt === null || at - memory.readAt > rules.sampling.staleSeconds * 1000
+    const stale = at - memory.readAt > rules.sampling.staleSeconds * 1000
     const decision = stale ? fallBack(input, bounds) : keep(input, 'The demand could not be read just now.')
     return { decision, bounds, memory: remember({ ...memory, since: at, wanted: [] }, decision, input) }
   }

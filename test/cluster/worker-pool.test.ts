@@ -5,11 +5,12 @@ import { engines } from '../../controller/engine/resource.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
+import { createRandom } from '../faults/support/random.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
-import { DEPLOYMENTS } from './kinds.ts'
+import { DEPLOYMENTS, NAMESPACES } from './kinds.ts'
 import { type ModelWorkers, startModelWorkers } from './model-workers.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { installDefinitions } from './samples.ts'
@@ -62,6 +63,9 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     if (controlPlane === null) return
     place = await createTestNamespace(controlPlane)
     await installDefinitions(place.client)
+    // A pod that breaks the strictest standard is not let in.
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+    await place.client.patch(NAMESPACES, { name: place.namespace }, { metadata: { labels } })
     drape = await startDrape()
     nodes = await startFakeNodes(place, ['fake-a', 'fake-b'])
     workers = startModelWorkers({ redisUrl: drape.env.REDIS_URL, nodes })
@@ -176,6 +180,34 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await sleep(12_000)
     expect(await countWrites()).toBe(before)
   })
+
+  it('loses no worker with a job in a hundred random scale-downs', async () => {
+    const random = createRandom(7)
+    const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
+    const names = Array.from({ length: 10 }, (_, i) => `random-${i}`)
+    let scaleDowns = 0
+    const drive = async (name: string) => {
+      for (let round = 0; round < 10; round++) {
+        const replicas = random.between(2, 5)
+        await apply(name, { ...spec, replicas })
+        await until(() => podsOf(name).length === replicas && isReady(name, replicas))
+        const busy = podsOf(name).filter((pod) => random.chance(0.4) && workers.work(pod))
+        const fewer = random.between(0, replicas - 1)
+        await apply(name, { ...spec, replicas: fewer })
+        scaleDowns++
+        // One that got its job when it had just been chosen stays as well until it is done.
+        await until(() => podsOf(name).length <= fewer + busy.length)
+        for (const pod of busy) workers.finish(pod)
+        await until(() => isReady(name, fewer))
+      }
+    }
+    await Promise.all(names.map(drive))
+    expect(scaleDowns).toBe(100)
+    expect(workers.interrupted).toEqual([])
+    const metrics = await (await fetch(`${controller.probeUrl}/metrics`)).text()
+    expect(metrics).toMatch(/^drape_wrong_victim_total 0$/m)
+    for (const name of names) await place.client.delete(workerPools.type, { namespace: place.namespace, name })
+  }, 300_000)
 
   it('goes on with what another controller began, killed at any moment', async () => {
     const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
