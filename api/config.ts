@@ -15,6 +15,7 @@ const schema = Type.Object({
   EVENT_RETENTION_DAYS,
   ANALYTICS_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   ANALYTICS_KEY: Type.String({ default: '' }),
+  LINGER_SECONDS: Type.Optional(Type.Integer({ minimum: 0, maximum: 60 })),
   DATABASE_POOL: Type.Integer({ minimum: 1, maximum: 200, default: 10 }),
 })
 
@@ -31,6 +32,7 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
   }
   return {
     ...config,
+    LINGER_SECONDS: config.LINGER_SECONDS ?? (config.NODE_ENV === 'development' ? 0 : 3),
     SHARE_URL: config.SHARE_URL || config.PUBLIC_URL,
     SIGNING_SECRET: config.SIGNING_SECRET || 'a secret for development only',
     FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),

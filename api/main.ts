@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { createApp } from './app.ts'
 import { createBacklogGauges } from './backlog-gauges.ts'
 import { isDevelopment, readApiConfig } from './config.ts'
+import { createDrain } from './drain.ts'
 import { createGenerationWatch } from './generation-watch.ts'
 import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
@@ -197,20 +198,24 @@ const app = createApp({
   ],
 })
 
+const server = createServer(storefront.before(app.callback()))
+const drain = createDrain(server, config.LINGER_SECONDS)
 const probes = createProbeServer({
   metrics,
-  checks: { postgres: () => pingDatabase(database), redis: () => redis.ping(), storage: () => storage.check() },
+  checks: {
+    postgres: () => pingDatabase(database),
+    redis: () => redis.ping(),
+    storage: () => storage.check(),
+    server: async () => {
+      if (drain.isDraining()) throw new Error('it is about to end')
+    },
+  },
 })
 probes.listen(config.PROBE_PORT)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
-const server = createServer(storefront.before(app.callback()))
 server.listen(config.PORT, () => log.info({ port: config.PORT }, 'listening'))
 // Time for a slow but honest upload of 10 MB; slower ones are cut so that they cannot hold the server.
 server.requestTimeout = 60_000
 server.headersTimeout = 15_000
-lifecycle.onStop('server', async () => {
-  const closed = new Promise((resolve) => server.close(resolve))
-  // What is still open by then are callers that follow a generation.
-  watch.stop()
-  await closed
-})
+// What is still open by then are callers that follow a generation.
+lifecycle.onStop('server', () => drain.drain(() => watch.stop()))

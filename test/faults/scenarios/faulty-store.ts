@@ -19,7 +19,7 @@ export const faultyStore: Scenario<{ jobs: number; share: number }> = {
       const workers = await platform.startWorkers(3)
       store.suffer(size.share)
       for (let job = 0; job < size.jobs; job++) {
-        await shop.order()
+        await shop.order({ deadlineSeconds: 3600 })
         await sleep(random.between(0, 100))
       }
       await platform.settle()

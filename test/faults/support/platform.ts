@@ -99,7 +99,7 @@ export async function startPlatform({
       programs.push(started)
       return started
     }
-  const replicas = await startFleet(launch('api'), size)
+  const replicas = await startFleet(launch('api', { LINGER_SECONDS: '2' }), size)
   undo.defer(() => replicas.stop())
   const { storage, listResults } = store
 
