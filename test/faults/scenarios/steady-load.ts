@@ -17,18 +17,27 @@ export const steadyLoad: Scenario<{ seconds: number; perSecond: number; memoryRa
     await platform.replicas.whole()
     const fleets = { api: [...platform.replicas.members], worker: [...workers.members] }
     const programs = [...fleets.api, ...fleets.worker]
-    const orderFor = async (seconds: number) => {
+    /** Resolves with the most memory that each program had meanwhile. */
+    const orderFor = async (seconds: number): Promise<number[]> => {
+      const peaks = programs.map(() => 0)
+      const watch = setInterval(() => {
+        for (const [i, { pid }] of programs.entries()) peaks[i] = Math.max(peaks[i], residentBytes(pid))
+      }, 500)
       const ended = performance.now() + seconds * 1000
       while (performance.now() < ended) {
         random.pick(shops).order({ pictureMs: random.between(0, 30) })
         await sleep(1000 / size.perSecond)
       }
       await platform.settle()
+      clearInterval(watch)
+      return peaks
     }
     await orderFor(size.seconds / 4)
-    const before = programs.map(({ pid }) => residentBytes(pid))
-    await orderFor((size.seconds * 3) / 4)
-    const ratios = programs.map(({ pid }, i) => residentBytes(pid) / before[i])
+    // Peaks, because a collector gives memory back whenever it likes.
+    const before = await orderFor(size.seconds / 4)
+    await orderFor(size.seconds / 4)
+    const after = await orderFor(size.seconds / 4)
+    const ratios = after.map((bytes, i) => bytes / before[i])
     const most = (from: number, to?: number) => Math.max(...ratios.slice(from, to))
     await workers.stop()
     const accepted = shops.flatMap((shop) => [...shop.accepted])
