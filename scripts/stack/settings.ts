@@ -10,6 +10,8 @@ export interface Settings {
   readonly redisPort: number | undefined
   readonly apiReplicas: number
   readonly workerReplicas: number
+  /** The retention policies of the stack; none when undefined. */
+  readonly retentionFile: string | undefined
   /** Time that the API and the worker have to end: somewhat more than they allow themselves. */
   readonly graceSeconds: number
 }
@@ -27,6 +29,7 @@ export function readSettings(env: NodeJS.ProcessEnv, root: string): Settings {
     redisPort: port('REDIS_PORT'),
     apiReplicas: Math.max(count('API_REPLICAS', 1), 1),
     workerReplicas: count('WORKER_REPLICAS', 1),
+    retentionFile: env.RETENTION_FILE ? resolve(env.RETENTION_FILE) : undefined,
     graceSeconds: count('DRAIN_SECONDS', 60) + 15,
   }
 }

@@ -84,6 +84,7 @@ async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report'
   const { root, settings, ports, supervisor, say, signal } = options
   const api = await reserveReplicas(apiProgram(settings), ports)
   const worker = await reserveReplicas(workerProgram(settings), ports)
+  const retention = await reserveReplicas(retentionProgram(settings), ports)
   const env = await startServices(options)
   say('Applying migrations …')
   await run(process.execPath, ['scripts/drape.ts', 'migrate'], { cwd: root, env })
@@ -102,7 +103,7 @@ async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report'
     // glibc keeps what pictures took unless such pieces are mapped each for itself.
     MALLOC_MMAP_THRESHOLD_: env.MALLOC_MMAP_THRESHOLD_ || '1048576',
   }
-  const replicas = [...api, ...worker]
+  const replicas = [...api, ...worker, ...retention]
   await Promise.all(replicas.map((replica) => startReplica(replica, { root, env: programEnv, supervisor })))
   await Promise.all(replicas.map((replica) => waitUntilReady(replica, signal)))
   const report: StackReport = {
@@ -153,6 +154,17 @@ function workerProgram({ workerReplicas, workerProbePort, graceSeconds }: Settin
     main: 'worker/main.ts',
     replicas: workerReplicas,
     ports: { PROBE_PORT: { given: workerProbePort, preferred: 9190 } },
+    graceSeconds,
+  }
+}
+
+/** Runs the retention policies of a file, as the controller does in a cluster. */
+function retentionProgram({ retentionFile, graceSeconds }: Settings): Program {
+  return {
+    name: 'retention',
+    main: 'controller/local.ts',
+    replicas: retentionFile === undefined ? 0 : 1,
+    ports: { PROBE_PORT: { given: undefined, preferred: 9290 } },
     graceSeconds,
   }
 }

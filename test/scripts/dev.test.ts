@@ -50,6 +50,17 @@ describe('scripts/dev', { timeout: 120_000 }, () => {
     expect(last.filter((pid) => inspectProcess(pid) !== undefined)).toEqual([])
   })
 
+  it('runs the retention policies of a file', async () => {
+    const dataFolder = (await requestService('folder', null)).path
+    const { url: redisUrl } = await requestService('redis', null)
+    const env = { REDIS_URL: redisUrl, WORKER_REPLICAS: '0', RETENTION_FILE: 'crds/samples/retention.yaml' }
+    const { dev } = await startDev(dataFolder, env)
+    const log = () => readFile(join(dataFolder, 'logs/retention.log'), 'utf8')
+    await until(async () => (await log()).includes('"policy":"three-days"'))
+    expect(await log()).toContain('"policies":["three-days","careful"]')
+    expect(await dev.end('SIGTERM')).toBe(0)
+  })
+
   it('runs without a worker when none is wanted', async () => {
     const dataFolder = (await requestService('folder', null)).path
     const { url: redisUrl } = await requestService('redis', null)
