@@ -8,13 +8,19 @@ export default defineConfig({
   test: {
     globalSetup: 'test/support/global-setup.ts',
     // Never an expectation: how long a test that hangs holds up the others.
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [
       { extends: true, test: { name: 'together', include: ALL, exclude: ALONE, sequence: { groupOrder: 0 } } },
       {
         extends: true,
-        test: { name: 'alone', include: ALONE, fileParallelism: false, sequence: { groupOrder: 1 } },
+        test: {
+          name: 'alone',
+          include: ALONE,
+          fileParallelism: false,
+          testTimeout: 240_000,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },
