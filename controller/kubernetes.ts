@@ -4,10 +4,10 @@ import { engines } from './engine/resource.ts'
 import { retentionPolicies } from './retention/resource.ts'
 import { type Connection, KubernetesError } from './runtime/connection.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './runtime/resource.ts'
-import { type Watched, watchObjects } from './runtime/watch.ts'
+import { type Watched, type WatchOptions, watchObjects } from './runtime/watch.ts'
 import { scalingPolicies } from './scaling-policy/resource.ts'
 import { BUDGETS, DEPLOYMENTS, POOL_LABEL } from './worker-pool/deployment.ts'
-import { PODS, type Pod } from './worker-pool/pods.ts'
+import { keepOfPod, PODS, type Pod } from './worker-pool/pods.ts'
 import type { Deployment } from './worker-pool/reconcile.ts'
 import { type WorkerPool, workerPools } from './worker-pool/resource.ts'
 
@@ -39,13 +39,13 @@ export function watchCluster({
   const watch = <T extends KubernetesObject>(
     type: ResourceType,
     onChange: (object: T) => void,
-    labelSelector?: string,
+    more: Pick<WatchOptions<T>, 'labelSelector' | 'keep'> = {},
   ): Watched<T> => {
     const onFault = (error: unknown) => {
       const level = error instanceof KubernetesError && [403, 404].includes(error.status) ? 'warn' : 'debug'
       log[level]({ err: error, kind: type.kind }, 'watch broke off')
     }
-    return watchObjects<T>({ connection, type, namespace, labelSelector, onChange, onFault })
+    return watchObjects<T>({ connection, type, namespace, onChange, onFault, ...more })
   }
   const podsByPool = new Map<string, Map<string, Pod>>()
   const poolOf = ({ metadata }: KubernetesObject) =>
@@ -67,8 +67,15 @@ export function watchCluster({
   const retention = watch<KubernetesObject>(retentionPolicies.type, ({ metadata }) =>
     interested.retention(keyOf(metadata)),
   )
-  const deployments = watch<Deployment>(DEPLOYMENTS, (object) => interested.pool(poolOf(object)), POOL_LABEL)
-  const budgets = watch<KubernetesObject>(BUDGETS, (object) => interested.pool(poolOf(object)), POOL_LABEL)
+  const labelSelector = POOL_LABEL
+  const deployments = watch<Deployment>(DEPLOYMENTS, (object) => interested.pool(poolOf(object)), {
+    labelSelector,
+    keep: ({ metadata, spec }) => ({ metadata, spec: { replicas: spec.replicas } }),
+  })
+  const budgets = watch<KubernetesObject>(BUDGETS, (object) => interested.pool(poolOf(object)), {
+    labelSelector,
+    keep: ({ metadata }) => ({ metadata }),
+  })
   const pods: Watched<Pod> = watch<Pod>(
     PODS,
     (pod) => {
@@ -82,7 +89,7 @@ export function watchCluster({
       if (known.size === 0) podsByPool.delete(pool)
       interested.pool(pool)
     },
-    POOL_LABEL,
+    { labelSelector, keep: keepOfPod },
   )
 
   const all = {

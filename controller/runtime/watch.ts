@@ -20,6 +20,8 @@ export interface WatchOptions<T> {
   readonly type: ResourceType
   readonly namespace?: string
   readonly labelSelector?: string
+  /** What is kept of each object, to save memory; everything but `managedFields` by default. */
+  readonly keep?: (object: T) => T
   /** An object appeared, changed or went; `object` is what it was last. */
   readonly onChange?: (object: T) => void
   /** The connection was lost or refused; it is tried again by itself. */
@@ -50,7 +52,7 @@ interface WatchEvent {
  * several of one object may come as one.
  */
 export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T>): Watched<T> {
-  const { type, onChange = () => {}, onFault = () => {} } = options
+  const { onChange = () => {}, onFault = () => {}, keep = (object) => object } = options
   const { watchSeconds = WATCH_SECONDS, silenceSeconds = SILENCE_SECONDS } = options
   const objects = new Map<string, T>()
   const closing = new AbortController()
@@ -117,7 +119,7 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
 
   function put(key: string, object: T): void {
     const before = objects.get(key)
-    const now = before ? object : { apiVersion: apiVersionOf(type), kind: type.kind, ...object }
+    const now = keep(withoutManagedFields(object))
     objects.set(key, now)
     if (before?.metadata.resourceVersion !== object.metadata.resourceVersion) onChange(now)
   }
@@ -176,6 +178,11 @@ async function* eventsOf(response: IncomingMessage): AsyncGenerator<WatchEvent> 
     rest = lines.pop() ?? ''
     for (const line of lines) yield JSON.parse(line)
   }
+}
+
+// The server's own record of who wrote what is often larger than the object.
+function withoutManagedFields<T extends KubernetesObject>(object: T): T {
+  return { ...object, metadata: { ...object.metadata, managedFields: undefined } }
 }
 
 function pauseAfter(error: unknown, failures: number): number {

@@ -1,5 +1,6 @@
 import type { WorkerReport } from '../../api/shared/pool-registry.ts'
 import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
+import { POOL_LABEL } from './deployment.ts'
 import type { LiveWorker, PoolPod } from './drain.ts'
 
 export const PODS: ResourceType = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
@@ -25,6 +26,25 @@ export const annotationsFor = {
   mark: (now: number) => ({ [MARKED_AT]: String(now), [DELETION_COST]: LOWEST_COST }),
   release: () => ({ [FENCED_AT]: null, [MARKED_AT]: null, [DELETION_COST]: null }),
   refuse: (now: number) => ({ ...annotationsFor.release(), [REFUSED_AT]: String(now) }),
+}
+
+/** The part of a pod that is looked at here: a small one. */
+export function keepOfPod({ metadata, status }: Pod): Pod {
+  const { name, namespace, uid, resourceVersion, labels, annotations, creationTimestamp, deletionTimestamp } = metadata
+  return {
+    metadata: {
+      ...{ name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp },
+      labels: { [POOL_LABEL]: labels?.[POOL_LABEL] ?? '' },
+      annotations,
+    },
+    status: {
+      phase: status?.phase,
+      conditions: status?.conditions
+        ?.filter(({ type }) => type === 'Ready')
+        .map(({ type, status: holds }) => ({ type, status: holds })),
+      containerStatuses: status?.containerStatuses?.map(({ started }) => ({ started })),
+    },
+  }
 }
 
 export function readPod({ metadata, status }: Pod): PoolPod {
