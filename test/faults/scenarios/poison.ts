@@ -10,6 +10,9 @@ import type { Scenario } from '../support/scenario.ts'
 
 const Ending = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer(), workers: Type.Integer() }))
 
+/** Long enough for the process that will work on it to be frozen before. */
+const PICTURE_MS = 3000
+
 export const poison: Scenario<{ poisonous: number; harmless: number }> = {
   id: 'R14b',
   what: 'a job kills every process that takes it',
@@ -20,7 +23,7 @@ export const poison: Scenario<{ poisonous: number; harmless: number }> = {
     const workers = await platform.startWorkers(3)
     const violations: string[] = []
     for (let job = 0; job < size.poisonous; job++) {
-      const { generationId } = await shop.order({ pictureMs: 500 })
+      const { generationId } = await shop.order({ pictureMs: PICTURE_MS })
       const frozen = new Set<number>()
       const freeze = (worker: TestProgram) => {
         for (const pid of inferenceOf(worker)) {
@@ -32,7 +35,7 @@ export const poison: Scenario<{ poisonous: number; harmless: number }> = {
         const worker = await until(() => findHolder(platform, workers.members, { id: String(generationId), attempt }))
         freeze(worker)
         // Time for the picture to come, so that the job is at work.
-        await sleep(1500)
+        await sleep(PICTURE_MS)
         // The next attempt has all pictures at once: whoever takes it has to hang as well.
         for (const other of workers.members) if (other !== worker) freeze(other)
         for (const pid of inferenceOf(worker)) signal(pid, 'SIGKILL')
