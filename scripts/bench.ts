@@ -12,6 +12,7 @@ import { hotAccount } from './benchmarks/hot-account.ts'
 import { jobMemory } from './benchmarks/job-memory.ts'
 import { nameTimes } from './benchmarks/names.ts'
 import { oldRows } from './benchmarks/old-rows.ts'
+import { operator } from './benchmarks/operator.ts'
 import { heicTime, photoTime } from './benchmarks/photos.ts'
 import { leaveProcessor } from './benchmarks/pinning.ts'
 import { postTryOn } from './benchmarks/post-try-on.ts'
@@ -54,7 +55,11 @@ const BENCHMARKS: readonly Benchmark[] = [
   ...connections,
   uploadCopies,
   ...answerTimes,
+  ...operator,
 ]
+
+/** Several that belong together, by one name. */
+const GROUPS: Readonly<Record<string, readonly Benchmark[]>> = { operator }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -63,7 +68,8 @@ const { values, positionals } = parseArgs({
 const results = await runAll(chooseBenchmarks(positionals))
 console.log(values.json ? JSON.stringify(results) : presentTable(results))
 
-function chooseBenchmarks(ids: readonly string[]): readonly Benchmark[] {
+function chooseBenchmarks(names: readonly string[]): readonly Benchmark[] {
+  const ids = names.flatMap((name) => GROUPS[name]?.map(({ id }) => id) ?? name)
   const unknown = ids.filter((id) => !BENCHMARKS.some((benchmark) => benchmark.id === id))
   if (unknown.length > 0) {
     say(`There is no benchmark ${unknown.join(', ')}; there are ${BENCHMARKS.map(({ id }) => id).join(', ')}.`)

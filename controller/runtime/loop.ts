@@ -61,9 +61,7 @@ export function createLoop({ reconcile, concurrency, keys, onFailure, onDone = (
   }
 }
 
-/** Somebody else was faster, the server is busy, or this process has just lost its office. */
+/** Somebody else was faster or took the object away, the server is busy, or this process has just lost its office. */
 function isExpected(error: unknown): boolean {
-  return (
-    error instanceof KubernetesError && (error.status === 409 || error.status === 429 || error.reason === 'NotLeader')
-  )
+  return error instanceof KubernetesError && ([404, 409, 429].includes(error.status) || error.reason === 'NotLeader')
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { createDatabase, type Database, migrate } from '../../api/shared/database.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
+import type { Part } from '../stack/part.ts'
 import { createPorts } from '../stack/ports.ts'
 import { startReaper } from '../stack/reaper.ts'
 import { startPostgres, startRedis } from '../stack/services.ts'
@@ -28,6 +29,8 @@ export interface Bench extends Tenant {
   servers(): Promise<{ api: string; anchor: string }>
   /** An API over an empty database and an empty Redis, apart from all others. Whoever starts one stops it. */
   startStack(options?: { env?: Readonly<Record<string, string>> }): Promise<Stack>
+  /** Keeps a part running until the benchmarks end. */
+  startPart(part: Part): Promise<void>
   /** One of the bare programs, with the Redis of the benchmarks; `pinned` (the default) to the processor of every API. */
   startBare(main: string, options?: { pinned?: boolean; env?: Readonly<Record<string, string>> }): Promise<Program>
   stop(): Promise<void>
@@ -133,6 +136,7 @@ export async function startBench({
     return {
       ...tenant,
       ...{ logFolder: folder, isFull, startStack },
+      startPart: (part) => supervisor.start(part),
       startBare: (main, options = {}) => start(main, options),
       servers: () => {
         servers ??= startServers()

@@ -1,0 +1,207 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from '../../api/shared/database.ts'
+import { engines } from '../../controller/engine/resource.ts'
+import { type Client, createClient } from '../../controller/runtime/client.ts'
+import { openConnection } from '../../controller/runtime/connection.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { DEPLOYMENTS } from '../../controller/worker-pool/deployment.ts'
+import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { startControlPlane } from '../../test/cluster/control-plane.ts'
+import { findPrograms } from '../../test/cluster/programs.ts'
+import { installDefinitions } from '../../test/cluster/samples.ts'
+import type { Bench, Stack } from './bench.ts'
+import type { Benchmark } from './benchmark.ts'
+import { percentile } from './percentile.ts'
+import type { Program } from './program.ts'
+import { insertSample } from './sample-data.ts'
+import { postTryOns, tryOnRequest } from './try-on-request.ts'
+
+const NAMESPACE = 'default'
+const ENQUEUED = 20
+const POOLS = { quick: 200, full: 1000 }
+const TEMPLATE = { image: 'drape/worker', requests: { cpu: '100m' } }
+
+/** A cluster without nodes, and a stack whose controllers look after it. */
+interface Ground {
+  readonly client: Client
+  readonly stack: Stack
+  startController(): Promise<Program>
+}
+
+/** From the request until the first worker of a pool at zero is asked for. */
+const wake: Benchmark = {
+  id: 'O1',
+  what: 'operator: from a try-on to the decision at zero replicas, p95',
+  unit: 's',
+  sense: 'most',
+  goal: 1,
+  stretch: 0.3,
+  measure: async (bench) => {
+    const { client, stack, startController } = await prepare(bench)
+    const controller = await startController()
+    const request = tryOnRequest(stack, { ...(await insertSample(stack)), engine: 'mock' })
+    const policy = { bounds: { max: 3 }, target: { backlogPerSlot: 1 } }
+    const seconds: number[] = []
+    for (let round = 0; round < ENQUEUED; round++) {
+      const name = `wake-${round}`
+      await applyPool(client, name, { scaling: { policy } })
+      await untilReplicas(client, name, 0)
+      const startedAt = performance.now()
+      await postTryOns(stack.api.url, request, 1)
+      await untilReplicas(client, name, 1)
+      seconds.push((performance.now() - startedAt) / 1000)
+      await stack.database.query(sql.unsafe`delete from outbox`)
+      await client.delete(workerPools.type, { namespace: NAMESPACE, name })
+      // The next pool must not see this demand.
+      await sleep(1000)
+    }
+    await controller.stop()
+    return { ours: percentile(seconds, 0.95), anchor: 1 }
+  },
+}
+
+/** How quickly a controller that was just started has looked at every pool. */
+const resync: Benchmark = {
+  id: 'O2',
+  what: 'operator: looks at pools by a controller that has just begun to lead',
+  unit: '1/s',
+  sense: 'least',
+  goal: 200,
+  stretch: 500,
+  measure: async (bench) => {
+    const { pools, rate } = await resyncOnce(bench)
+    return { ours: rate, anchor: 1, note: `${pools} pools` }
+  },
+}
+
+const memory: Benchmark = {
+  id: 'O3',
+  what: 'operator: memory of a controller that leads',
+  unit: 'MB',
+  sense: 'most',
+  goal: 200,
+  stretch: 150,
+  measure: async (bench) => {
+    const { pools, megabytes } = await resyncOnce(bench)
+    return { ours: megabytes, anchor: 1, note: `${pools} pools` }
+  },
+}
+
+/** Until another controller leads when the first is told to end. */
+const handedOver: Benchmark = {
+  id: 'O4',
+  what: 'operator: from SIGTERM of the leader until another one leads',
+  unit: 's',
+  sense: 'most',
+  goal: 3,
+  stretch: 2,
+  measure: (bench) => measureTakeover(bench, 'SIGTERM'),
+}
+
+const takenOver: Benchmark = {
+  id: 'O5',
+  what: 'operator: from SIGKILL of the leader until another one leads',
+  unit: 's',
+  sense: 'most',
+  goal: 20,
+  stretch: 17,
+  measure: (bench) => measureTakeover(bench, 'SIGKILL'),
+}
+
+export const operator: readonly Benchmark[] = [wake, resync, memory, handedOver, takenOver]
+
+async function resyncOnce(bench: Bench): Promise<{ pools: number; rate: number; megabytes: number }> {
+  const { client, startController } = await prepare(bench)
+  const pools = bench.isFull ? POOLS.full : POOLS.quick
+  for (let i = 0; i < pools; i++) await applyPool(client, `many-${i}`, { replicas: 0, scaling: { mode: 'Fixed' } })
+  const first = await startController()
+  await untilLooked(first, pools)
+  await untilSettled(client, pools)
+  await first.stop()
+  const second = await startController()
+  await untilLeads(second)
+  const startedAt = performance.now()
+  const before = await countLooks(second)
+  await untilLooked(second, pools)
+  const rate = ((await countLooks(second)) - before) / ((performance.now() - startedAt) / 1000)
+  const megabytes = (await readMetric(second, /^process_resident_memory_bytes (\d+)/gm)) / 1e6
+  await second.stop()
+  return { pools, rate, megabytes }
+}
+
+async function measureTakeover(bench: Bench, signal: 'SIGTERM' | 'SIGKILL') {
+  const { startController } = await prepare(bench)
+  const leader = await startController()
+  await untilLeads(leader)
+  const other = await startController()
+  await sleep(3000)
+  const startedAt = performance.now()
+  process.kill(leader.pid, signal)
+  await untilLeads(other)
+  const ours = (performance.now() - startedAt) / 1000
+  await Promise.all([leader.stop(), other.stop()])
+  return { ours, anchor: 1 }
+}
+
+const grounds = new WeakMap<Bench, Promise<Ground>>()
+
+/** Once for all figures; ends with the benchmarks. */
+function prepare(bench: Bench): Promise<Ground> {
+  const known = grounds.get(bench)
+  if (known) return known
+  const made = start(bench)
+  grounds.set(bench, made)
+  return made
+}
+
+async function start(bench: Bench): Promise<Ground> {
+  const programs = await findPrograms(process.env, (text) => console.error(text))
+  if ('unavailable' in programs) throw new Error(`There is no Kubernetes control plane: ${programs.unavailable}`)
+  const folder = join(bench.logFolder, 'control-plane')
+  const { controlPlane } = await startControlPlane({ folder, programs, start: bench.startPart })
+  const client = createClient(openConnection({ kubeconfig: controlPlane.kubeconfig }), { fieldManager: 'bench' })
+  await installDefinitions(client)
+  const spec = { license: { name: 'Apache-2.0', commercialUse: true }, source: { bundled: {} } }
+  await client.apply(engines.type, { metadata: { namespace: NAMESPACE, name: 'mock' }, spec })
+  const stack = await bench.startStack()
+  const env = { KUBECONFIG: controlPlane.kubeconfig, DATABASE_URL: stack.databaseUrl, REDIS_URL: stack.redisUrl }
+  return { client, stack, startController: () => bench.startBare('controller/main.ts', { pinned: false, env }) }
+}
+
+async function applyPool(client: Client, name: string, spec: object): Promise<void> {
+  const metadata = { namespace: NAMESPACE, name }
+  await client.apply(workerPools.type, { metadata, spec: { engines: ['mock'], template: TEMPLATE, ...spec } })
+}
+
+async function untilReplicas(client: Client, name: string, replicas: number): Promise<void> {
+  for (;;) {
+    const found = await client.get<KubernetesObject & { spec: { replicas: number } }>(DEPLOYMENTS, {
+      namespace: NAMESPACE,
+      name: `${name}-workers`,
+    })
+    if (found?.spec.replicas === replicas) return
+    await sleep(10)
+  }
+}
+
+async function untilSettled(client: Client, pools: number): Promise<void> {
+  while ((await client.list(DEPLOYMENTS, { namespace: NAMESPACE })).length < pools) await sleep(250)
+}
+
+async function untilLeads(controller: Program): Promise<void> {
+  while ((await readMetric(controller, /^drape_leader (\d)/gm)) !== 1) await sleep(20)
+}
+
+async function untilLooked(controller: Program, pools: number): Promise<void> {
+  while ((await countLooks(controller)) < pools) await sleep(20)
+}
+
+function countLooks(controller: Program): Promise<number> {
+  return readMetric(controller, /^drape_reconcile_seconds_count\{kind="WorkerPool".*\} (\d+)/gm)
+}
+
+async function readMetric({ probeUrl }: Program, pattern: RegExp): Promise<number> {
+  const text = await (await fetch(`${probeUrl}/metrics`)).text()
+  return [...text.matchAll(pattern)].reduce((sum, [, value]) => sum + Number(value), 0)
+}
