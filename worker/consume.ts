@@ -17,6 +17,8 @@ export interface ConsumeOptions {
   readonly worker: string
   /** Those that take try-on jobs now. */
   readonly findWorkers: () => Promise<readonly { readonly worker: string }[]>
+  /** Takes nothing for a moment. */
+  readonly rest: () => Promise<void>
   readonly generations: Generations
   readonly objects: Objects
   readonly storage: ObjectStorage
@@ -49,6 +51,8 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
   })
   if (await isForAnother(job, options)) {
     await generations.handBack(attempt)
+    // The queue serves its workers in turns, which might bring the job back to this one each time.
+    await options.rest()
     metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
     return
   }

@@ -27,6 +27,9 @@ import { announceWorker, joinPool } from './registry.ts'
 import { createRemember } from './remember.ts'
 import { watchQueues } from './watchdog.ts'
 
+/** By then another worker has taken what this one handed back. */
+const REST_MS = 2000
+
 const config = readWorkerConfig(process.env)
 const worker = `${hostname()}-${process.pid}`
 const log = createLog({ process: 'worker', level: config.LOG_LEVEL })
@@ -72,6 +75,10 @@ const images = createImages(database)
 const publish = createPublish(redis, log)
 const parts = {
   worker,
+  rest: async () => {
+    restingUntil = performance.now() + REST_MS
+    await setTaking()
+  },
   findWorkers: () => redis.findWorkers('try-on'),
   generations: createGenerations(
     database,
@@ -132,12 +139,14 @@ const mayTake = () => inference.countReady() > 0 && (membership?.mayTake() ?? tr
 
 // Jobs are taken only while there is a process to run them, so that a crashing one does not eat attempts.
 let taking = false
-const gate = setInterval(async () => {
-  const wanted = mayTake()
+let restingUntil = Number.NEGATIVE_INFINITY
+const setTaking = async () => {
+  const wanted = mayTake() && performance.now() >= restingUntil
   if (wanted === taking) return
   taking = wanted
   await Promise.all(consumers.map((consumer) => consumer.setTaking(wanted)))
-}, 100)
+}
+const gate = setInterval(setTaking, 100)
 lifecycle.onStop('gate', () => clearInterval(gate))
 
 const probes = createProbeServer({

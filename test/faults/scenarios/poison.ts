@@ -11,7 +11,9 @@ import type { Scenario } from '../support/scenario.ts'
 const Ending = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer(), workers: Type.Integer() }))
 
 /** Long enough for the process that will work on it to be frozen before. */
-const PICTURE_MS = 3000
+const PICTURE_MS = 2000
+/** By then a job whose pictures are there is at work; a process that is killed before has lost nothing. */
+const HANDING_MS = 2500
 
 export const poison: Scenario<{ poisonous: number; harmless: number }> = {
   id: 'R14b',
@@ -35,7 +37,7 @@ export const poison: Scenario<{ poisonous: number; harmless: number }> = {
         const worker = await until(() => findHolder(platform, workers.members, { id: String(generationId), attempt }))
         freeze(worker)
         // Time for the picture to come, so that the job is at work.
-        await sleep(PICTURE_MS)
+        await sleep(PICTURE_MS + HANDING_MS)
         // The next attempt has all pictures at once: whoever takes it has to hang as well.
         for (const other of workers.members) if (other !== worker) freeze(other)
         for (const pid of inferenceOf(worker)) signal(pid, 'SIGKILL')
