@@ -120,6 +120,8 @@ export function createDatabase(
     opened.then((pool) => pool.end()).catch(() => {})
   }
   const limit = statementSeconds * 1000 + SILENCE_MS
+  // Whoever has one connection has few statements: none waits for long.
+  const queueMs = poolSize > 1 ? QUEUE_MS : 0
   let answeredAt = 0
   const untilSilent = async (work: Promise<unknown>, opened: Promise<DatabasePool>) => {
     const silence = Promise.withResolvers<never>()
@@ -128,7 +130,7 @@ export function createDatabase(
     // Others that are answered meanwhile say that this one waits for a connection, for which it may wait longer.
     const listen = () => {
       const now = performance.now()
-      const left = Math.max(started, Math.min(answeredAt, started + QUEUE_MS)) + limit - now
+      const left = Math.max(started, Math.min(answeredAt, started + queueMs)) + limit - now
       if (left > 0) {
         timer = setTimeout(listen, left)
         return
