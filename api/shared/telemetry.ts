@@ -37,6 +37,7 @@ export async function startTelemetry({
   onFault: (reason: string) => void
 }): Promise<Telemetry> {
   if (!isWanted(env)) return { stop: async () => {} }
+  isOn = true
   diag.setLogger(faultsOnly(onFault), { logLevel: DiagLogLevel.ERROR })
   const { NodeSDK } = await import('@opentelemetry/sdk-node')
   const isNamed = env.OTEL_SERVICE_NAME || /(^|,)\s*service\.name\s*=/.test(env.OTEL_RESOURCE_ATTRIBUTES ?? '')
@@ -49,6 +50,9 @@ export async function startTelemetry({
   sdk.start()
   return { stop: () => atMost(STOP_MS, sdk.shutdown()) }
 }
+
+/** Set once, when the process starts; every request asks. */
+let isOn = false
 
 function isWanted(env: Readonly<Record<string, string | undefined>>): boolean {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false
@@ -129,6 +133,7 @@ export async function withRequestSpan(
   { method, headers, scheme }: { method: string; headers: object; scheme: string },
   answer: () => Promise<AnsweredRequest>,
 ): Promise<void> {
+  if (!isOn) return void (await answer())
   const above = propagation.extract(ROOT_CONTEXT, headers)
   const known = METHODS.includes(method) ? method : '_OTHER'
   const attributes = { 'http.request.method': known, 'url.scheme': scheme }
@@ -175,6 +180,8 @@ export function activeTraceparent(): string | undefined {
 
 /** What a log line says of the active span; nothing when there is none. */
 export function activeTraceIds(): { trace_id?: string; span_id?: string } {
+  // A new one each time: the log writes into it.
+  if (!isOn) return {}
   const active = trace.getActiveSpan()?.spanContext()
   if (!active || !trace.isSpanContextValid(active)) return {}
   return { trace_id: active.traceId, span_id: active.spanId }
