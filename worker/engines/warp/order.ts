@@ -4,6 +4,7 @@ import { featherMask } from '../../raster/feather.ts'
 import { close, open } from '../../raster/morphology.ts'
 import { type Bitmap, type Colours, createPlane, type Plane, subset } from '../../raster/plane.ts'
 import { cellAt, enlargeByFactor, reduceByFactor } from '../../raster/reduce.ts'
+import { shiftDown } from '../../raster/shift.ts'
 import { dot, subtract } from '../../raster/vector.ts'
 import { refineEdge } from './edge-matte.ts'
 import { createFieldSampler, type FieldSampler } from './field-sampler.ts'
@@ -188,12 +189,6 @@ function planeOf({ width, height, channels, data }: Colours, channel: number, sc
   const plane = createPlane({ width, height })
   for (let i = 0, k = channel; i < plane.data.length; i++, k += channels) plane.data[i] = data[k] * scale
   return plane
-}
-
-function shiftDown({ width, height, data }: Plane, rows: number): Plane {
-  const out = createPlane({ width, height })
-  out.data.set(data.subarray(0, data.length - rows * width), rows * width)
-  return out
 }
 
 function clamp(value: number): number {

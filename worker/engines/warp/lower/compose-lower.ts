@@ -13,6 +13,7 @@ import {
   subset,
 } from '../../../raster/plane.ts'
 import { difference } from '../../../raster/reduce.ts'
+import { shiftDown } from '../../../raster/shift.ts'
 import type { BodyFrame } from '../body.ts'
 import { refineEdge } from '../edge-matte.ts'
 import { createFieldSampler, type FieldSampler } from '../field-sampler.ts'
@@ -115,12 +116,6 @@ function planeOf({ width, height, data }: Colours, channel: number): Plane {
   const scale = channel === 3 ? 1 / 255 : 1
   for (let i = 0, k = channel; i < plane.data.length; i++, k += 4) plane.data[i] = data[k] * scale
   return plane
-}
-
-function shiftDown({ width, height, data }: Plane, rows: number): Plane {
-  const out = createPlane({ width, height })
-  out.data.set(data.subarray(0, data.length - rows * width), rows * width)
-  return out
 }
 
 function clamp(value: number): number {
