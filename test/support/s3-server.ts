@@ -1,15 +1,17 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { findGoTool } from './go-tool.ts'
 
-const VERSION = 'v1.8.0'
-const MODULE = `github.com/versity/versitygw/cmd/versitygw@${VERSION}`
-const CACHE = join(import.meta.dirname, '../../.cache/bin')
+const VERSITYGW = {
+  name: 'versitygw',
+  package: 'github.com/versity/versitygw/cmd/versitygw',
+  source: { version: 'v1.8.0' },
+}
 const START_TIMEOUT_MS = 15_000
 
 export interface S3Server {
@@ -24,26 +26,8 @@ export interface S3Server {
  * When it cannot be built, the reason why.
  */
 export async function startS3Server(): Promise<S3Server | { readonly unavailable: string }> {
-  const program = await findOrBuild().catch((cause: Error) => ({ unavailable: `versitygw: ${cause.message}` }))
+  const program = await findGoTool(VERSITYGW)
   return typeof program === 'string' ? start(program) : program
-}
-
-async function findOrBuild(): Promise<string> {
-  const program = join(CACHE, `versitygw-${VERSION}`)
-  const exists = await access(program).then(
-    () => true,
-    () => false,
-  )
-  if (exists) return program
-  await mkdir(CACHE, { recursive: true })
-  const folder = await mkdtemp(join(CACHE, 'build-'))
-  try {
-    await promisify(execFile)('go', ['install', MODULE], { env: { ...process.env, GOBIN: folder, CGO_ENABLED: '0' } })
-    await rename(join(folder, 'versitygw'), program)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-  return program
 }
 
 async function start(program: string): Promise<S3Server> {

@@ -1,0 +1,48 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { run } from '../../scripts/stack/commands.ts'
+import { findGo, findGoTool, type GoTool } from './go-tool.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'drape-go-'))
+const made = new Set([folder])
+afterAll(() => Promise.all([...made].map((path) => rm(path, { recursive: true, force: true }))))
+
+describe.skipIf(findGo() === undefined)('a tool that is built from a Go module', () => {
+  it('is built once for all who ask at the same time, and again when its source changes', async () => {
+    await writeFile(join(folder, 'go.mod'), 'module speaker\n\ngo 1.21\n')
+    await writeProgram('print("first ", name)')
+    const said: string[] = []
+    const [one, two] = await Promise.all([find('Ann', said), find('Ann', said)])
+    expect(two).toBe(one)
+    expect(said).toEqual(['Building speaker from its Go module, once …'])
+    expect(await run(one, [])).toBe('first Ann')
+    expect(await run(await find('Bob', said), [])).toBe('first Bob')
+    await writeProgram('print("second ", name)')
+    expect(await run(await find('Ann', said), [])).toBe('second Ann')
+  })
+
+  it('that cannot be built tells why', async () => {
+    await writeProgram('missing()')
+    expect(await findGoTool(speaker('Ann'), () => {})).toEqual({ unavailable: expect.stringContaining('missing') })
+  })
+})
+
+function speaker(name: string): GoTool {
+  return { name: 'speaker', package: '.', source: { folder }, variables: { 'main.name': name } }
+}
+
+async function writeProgram(statement: string): Promise<void> {
+  const lines = ['package main', 'import "os"', 'var name string']
+  const print = 'func print(words ...string) { for _, word := range words { os.Stdout.WriteString(word) } }'
+  await writeFile(join(folder, 'main.go'), [...lines, print, `func main() { ${statement} }`, ''].join('\n'))
+}
+
+async function find(name: string, said: string[]): Promise<string> {
+  const found = await findGoTool(speaker(name), (text) => said.push(text))
+  if (typeof found !== 'string') throw new Error(found.unavailable)
+  for (const path of [found, join(dirname(found), 'speaker.lock'), join(dirname(found), 'speaker.lock.pid')])
+    made.add(path)
+  return found
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findCommand, isExecutable, run } from '../../scripts/stack/commands.ts'
+import { acquireLock } from '../../scripts/stack/lock.ts'
+
+const CACHE = join(import.meta.dirname, '../../.cache/bin')
+const GO = '/usr/local/go/bin/go'
+
+/** A program that is built from its Go module. */
+export interface GoTool {
+  /** Of the program's file, without its version. */
+  readonly name: string
+  /** The import path of its main package; `.` for the one in `folder`. */
+  readonly package: string
+  /** A version of its module; or a folder whose go.mod holds one, which modules need that replace others. */
+  readonly source: { readonly version: string } | { readonly folder: string }
+  /** Variables of the program that the linker sets. */
+  readonly variables?: Readonly<Record<string, string>>
+}
+
+/**
+ * The path of the program: built once, then kept in `.cache/bin`. Where it cannot be built, the reason why. Those who ask at the
+ * same time wait for the one who builds.
+ */
+export async function findGoTool(
+  tool: GoTool,
+  say: (text: string) => void = console.warn,
+): Promise<string | { readonly unavailable: string }> {
+  const program = join(CACHE, `${tool.name}-${await fingerprint(tool)}`)
+  if (await exists(program)) return program
+  const go = findGo()
+  if (go === undefined) return { unavailable: `there is no Go to build ${tool.name} with` }
+  await mkdir(CACHE, { recursive: true })
+  const release = await takeTurn(join(CACHE, `${tool.name}.lock`))
+  try {
+    if (!(await exists(program))) await build(tool, { go, program, say })
+    return program
+  } catch (cause) {
+    return { unavailable: `${tool.name} could not be built: ${cause instanceof Error ? cause.message : cause}` }
+  } finally {
+    release()
+  }
+}
+
+/** The path of Go's own command, which may be installed without being in PATH. */
+export function findGo(): string | undefined {
+  return findCommand(['go']) ?? (isExecutable(GO) ? GO : undefined)
+}
+
+async function fingerprint({ source, variables = {} }: GoTool): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify(variables))
+  if ('version' in source) {
+    return Object.keys(variables).length === 0 ? source.version : `${source.version}-${hash.digest('hex').slice(0, 12)}`
+  }
+  const names = (await readdir(source.folder)).filter((name) => name.endsWith('.go') || name.startsWith('go.'))
+  for (const name of names.sort()) hash.update(name).update(await readFile(join(source.folder, name)))
+  return hash.digest('hex').slice(0, 12)
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function takeTurn(path: string): Promise<() => void> {
+  for (;;) {
+    const lock = acquireLock(path)
+    if ('release' in lock) return lock.release
+    await sleep(200)
+  }
+}
+
+async function build(
+  tool: GoTool,
+  { go, program, say }: { go: string; program: string; say: (text: string) => void },
+): Promise<void> {
+  say(`Building ${tool.name} from its Go module, once …`)
+  const folder = await mkdtemp(join(CACHE, 'build-'))
+  const flags = ['-trimpath', '-buildvcs=false', '-ldflags', linkerFlags(tool.variables)]
+  // The same settings for all tools, so that they share what the compiler keeps.
+  const env = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'auto', GOBIN: folder }
+  try {
+    if ('version' in tool.source) {
+      await run(go, ['install', ...flags, `${tool.package}@${tool.source.version}`], { env })
+      const [built] = await readdir(folder)
+      await rename(join(folder, built), program)
+    } else {
+      await run(go, ['build', ...flags, '-o', join(folder, tool.name), tool.package], { cwd: tool.source.folder, env })
+      await rename(join(folder, tool.name), program)
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function linkerFlags(variables: Readonly<Record<string, string>> = {}): string {
+  return ['-s -w', ...Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`)].join(' ')
+}
