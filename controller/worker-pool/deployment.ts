@@ -1,7 +1,7 @@
 import type { Engine } from '../engine/resource.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
 import type { WorkerPool } from './resource.ts'
-import type { Template } from './template-schema.ts'
+import type { Template, Volume } from './template-schema.ts'
 
 export const DEPLOYMENTS: ResourceType = {
   group: 'apps',
@@ -98,6 +98,7 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
     imagePullSecrets: template.imagePullSecrets.map((name) => ({ name })),
     nodeSelector: { ...capacity.nodeSelector, ...template.nodeSelector },
     tolerations: template.tolerations,
+    ...(template.serviceAccountName !== undefined && { serviceAccountName: template.serviceAccountName }),
     ...(template.priorityClassName !== undefined && { priorityClassName: template.priorityClassName }),
     ...(accelerator?.runtimeClassName !== undefined && { runtimeClassName: accelerator.runtimeClassName }),
     topologySpreadConstraints: [
@@ -108,11 +109,13 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
         labelSelector: { matchLabels: poolLabels(pool) },
       },
     ],
+    ...(Object.keys(template.nextTo).length > 0 && { affinity: nextTo(template.nextTo) }),
     ...(models.some(({ copy }) => copy !== null) && { initContainers: models.flatMap(({ copy }) => copy ?? []) }),
     containers: [worker(pool, models)],
     volumes: [
       { name: 'temporary', emptyDir: { sizeLimit: String(template.temporaryBytes) } },
       ...models.map(({ volume }) => volume),
+      ...template.volumes.map(volumeOf),
     ],
   }
 }
@@ -145,8 +148,24 @@ function worker(pool: WorkerPool, models: readonly ModelVolume[]) {
       capabilities: { drop: ['ALL'] },
       readOnlyRootFilesystem: true,
     },
-    volumeMounts: [{ name: 'temporary', mountPath: '/tmp' }, ...models.map(({ mount }) => mount)],
+    volumeMounts: [
+      { name: 'temporary', mountPath: '/tmp' },
+      ...models.map(({ mount }) => mount),
+      ...template.volumes.map(({ name, mountPath, readOnly }) => ({ name, mountPath, readOnly })),
+    ],
   }
+}
+
+function nextTo(matchLabels: Readonly<Record<string, string>>) {
+  const term = { labelSelector: { matchLabels }, topologyKey: 'kubernetes.io/hostname' }
+  return { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } }
+}
+
+function volumeOf({ name, claim, secret, configMap, memoryBytes }: Volume) {
+  if (claim !== undefined) return { name, persistentVolumeClaim: { claimName: claim } }
+  if (secret !== undefined) return { name, secret: { secretName: secret } }
+  if (configMap !== undefined) return { name, configMap: { name: configMap } }
+  return { name, emptyDir: { medium: 'Memory', sizeLimit: String(memoryBytes) } }
 }
 
 function environment(pool: WorkerPool, models: readonly ModelVolume[]) {

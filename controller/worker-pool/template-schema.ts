@@ -33,6 +33,33 @@ const TolerationSchema = fields(
   { description: 'A taint of nodes that workers put up with.' },
 )
 
+const VolumeSchema = fields(
+  {
+    name: Type.String({
+      maxLength: 63,
+      pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+      description: 'Its name; no other volume of the pod has it.',
+    }),
+    mountPath: Type.String({ minLength: 1, maxLength: 512, pattern: '^/', description: 'Where workers see it.' }),
+    readOnly: Type.Boolean({ default: false, description: 'Whether workers can only read it.' }),
+    claim: Type.Optional(objectName('A PersistentVolumeClaim of this namespace.')),
+    secret: Type.Optional(objectName('A Secret of this namespace; each key is a file.')),
+    configMap: Type.Optional(objectName('A ConfigMap of this namespace; each key is a file.')),
+    memoryBytes: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Empty and in memory, at most this large, as for /dev/shm.' }),
+    ),
+  },
+  {
+    description: 'A folder beside those that every worker has.',
+    rules: [
+      {
+        rule: '[has(self.claim), has(self.secret), has(self.configMap), has(self.memoryBytes)].filter(set, set).size() == 1',
+        message: 'set exactly one of claim, secret, configMap and memoryBytes',
+      },
+    ],
+  },
+)
+
 export const AcceleratorSchema = fields(
   {
     resource: Type.String({
@@ -108,7 +135,16 @@ export const TemplateSchema = fields(
     annotations: texts({ default: {}, description: 'More annotations of the pods.' }),
     nodeSelector: texts({ default: {}, description: 'Labels that nodes must have.' }),
     tolerations: list(TolerationSchema, { maxItems: 32, default: [], description: 'Taints of nodes to put up with.' }),
+    nextTo: texts({
+      default: {},
+      description:
+        'Labels of pods of this namespace: workers run on nodes where one is, as volumes need that one node mounts.',
+    }),
     priorityClassName: Type.Optional(objectName('The priority class of the pods.')),
+    serviceAccountName: Type.Optional(
+      objectName('The service account of the pods, for what clouds tie to it; workers get no token of it.'),
+    ),
+    volumes: list(VolumeSchema, { key: 'name', maxItems: 32, default: [], description: 'More folders.' }),
     temporaryBytes: Type.Integer({
       minimum: 1_048_576,
       default: 1_073_741_824,
@@ -119,4 +155,5 @@ export const TemplateSchema = fields(
 )
 
 export type Template = Static<typeof TemplateSchema>
+export type Volume = Static<typeof VolumeSchema>
 export type Toleration = Static<typeof TolerationSchema>

@@ -92,6 +92,12 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
     at: 'spec.template.env[0]',
   },
   {
+    sample: 'accelerated',
+    set: { 'spec.template.volumes': [{ name: 'both', mountPath: '/both', claim: 'files', secret: 'files' }] },
+    says: 'set exactly one of claim, secret, configMap and memoryBytes',
+    at: 'spec.template.volumes[0]',
+  },
+  {
     sample: 'small',
     set: { 'metadata.name': 'p'.repeat(53) },
     says: 'the name must not be longer than 52 characters',

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { renderDeployment } from '../../../controller/worker-pool/deployment.ts'
+import { workerPools } from '../../../controller/worker-pool/resource.ts'
+
+const podSpec = (template: object) => {
+  const read = workerPools.read({
+    apiVersion: 'drape.dev/v1alpha1',
+    kind: 'WorkerPool',
+    metadata: { name: 'small', namespace: 'shop', uid: 'f0f0', generation: 1 },
+    spec: {
+      engines: ['warp'],
+      replicas: 1,
+      scaling: { mode: 'Fixed' },
+      template: { image: 'drape/worker:test', requests: { cpu: 1 }, ...template },
+    },
+  })
+  if ('problems' in read) throw new Error(read.problems)
+  return renderDeployment(read.object, [], 1).spec.template.spec
+}
+
+describe('the pods of a pool', () => {
+  it('mount the folders that their template names', () => {
+    const { volumes, containers } = podSpec({
+      volumes: [
+        { name: 'objects', mountPath: '/var/lib/drape', claim: 'drape-objects' },
+        { name: 'roots', mountPath: '/etc/roots', configMap: 'roots', readOnly: true },
+        { name: 'credentials', mountPath: '/etc/credentials', secret: 'storage', readOnly: true },
+        { name: 'shared-memory', mountPath: '/dev/shm', memoryBytes: 1024 },
+      ],
+    })
+    expect(volumes.slice(1)).toEqual([
+      { name: 'objects', persistentVolumeClaim: { claimName: 'drape-objects' } },
+      { name: 'roots', configMap: { name: 'roots' } },
+      { name: 'credentials', secret: { secretName: 'storage' } },
+      { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: '1024' } },
+    ])
+    expect(containers[0].volumeMounts.slice(1)).toEqual([
+      { name: 'objects', mountPath: '/var/lib/drape', readOnly: false },
+      { name: 'roots', mountPath: '/etc/roots', readOnly: true },
+      { name: 'credentials', mountPath: '/etc/credentials', readOnly: true },
+      { name: 'shared-memory', mountPath: '/dev/shm', readOnly: false },
+    ])
+  })
+
+  it('run where the pods are that they share a volume with', () => {
+    const term = { labelSelector: { matchLabels: { files: 'shop' } }, topologyKey: 'kubernetes.io/hostname' }
+    expect(podSpec({ nextTo: { files: 'shop' } })).toMatchObject({
+      affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } },
+    })
+    expect(podSpec({})).not.toHaveProperty('affinity')
+  })
+
+  it('have a service account but none of its tokens', () => {
+    expect(podSpec({ serviceAccountName: 'workers' })).toMatchObject({
+      serviceAccountName: 'workers',
+      automountServiceAccountToken: false,
+    })
+  })
+})
