@@ -1,6 +1,6 @@
 import type { Log } from '../api/shared/log.ts'
-import type { Metrics } from '../api/shared/metrics.ts'
 import { engines } from './engine/resource.ts'
+import type { ControllerMetrics } from './metrics.ts'
 import { retentionPolicies } from './retention/resource.ts'
 import { type Connection, KubernetesError } from './runtime/connection.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './runtime/resource.ts'
@@ -34,7 +34,7 @@ export function watchCluster({
   namespace: string | undefined
   interested: Interested
   log: Log
-  metrics: Metrics
+  metrics: Pick<ControllerMetrics, 'watchAge'>
 }) {
   const watch = <T extends KubernetesObject>(
     type: ResourceType,

@@ -9,6 +9,7 @@ import { createProbeServer } from '../api/shared/probes.ts'
 import { Type } from '../api/shared/schema.ts'
 import { createStorage } from '../api/shared/storage/storage.ts'
 import { createDueObjects } from '../api/shared/stores/due-objects.ts'
+import { createRetentionGauges } from './retention/gauges.ts'
 import { readPolicies } from './retention/policies.ts'
 import type { RetentionPolicy } from './retention/resource.ts'
 import { runPolicy } from './retention/run.ts'
@@ -36,7 +37,9 @@ lifecycle.onStop('database', () => database.end())
 const storage = createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' })
 lifecycle.onStop('storage', () => storage.close())
 
-const probes = createProbeServer({ metrics: createMetrics(), checks: {} })
+const metrics = createMetrics('local-controller')
+const gauges = createRetentionGauges(metrics)
+const probes = createProbeServer({ metrics, checks: {} })
 probes.listen(config.PROBE_PORT)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 
@@ -45,6 +48,7 @@ const sweeping = startSweeping({
   everySeconds: SWEEP_SECONDS,
   mayRun: () => true,
   holds: () => policies.flatMap(({ spec }) => spec.legalHold),
+  onSwept: gauges.noteSweep,
 })
 lifecycle.onStop('sweeping', () => sweeping.stop())
 const stopping = new AbortController()
@@ -60,6 +64,7 @@ async function keepRunning(policy: RetentionPolicy): Promise<void> {
   while (!stopping.signal.aborted) {
     try {
       const report = await runPolicy(policy, { dueObjects, storage, signal: stopping.signal })
+      gauges.noteRun(policy.metadata.name, policy, report)
       log.info({ ...report.record, overdue: report.overdue }, 'swept')
     } catch (error) {
       log.warn({ err: error, policy: policy.metadata.name }, 'could not be run')

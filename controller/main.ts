@@ -13,6 +13,8 @@ import { createDueObjects } from '../api/shared/stores/due-objects.ts'
 import { readControllerConfig } from './config.ts'
 import { createEngineReconcile } from './engine/reconcile.ts'
 import { type Cluster, watchCluster } from './kubernetes.ts'
+import { createControllerMetrics } from './metrics.ts'
+import { createRetentionGauges } from './retention/gauges.ts'
 import { findHolds } from './retention/policies.ts'
 import { createRetentionReconcile } from './retention/reconcile.ts'
 import { runPolicy } from './retention/run.ts'
@@ -24,7 +26,9 @@ import { createEventRecorder } from './runtime/events.ts'
 import { startElection } from './runtime/leader.ts'
 import { createLoop, type Loop } from './runtime/loop.ts'
 import { createPolicyReconcile } from './scaling-policy/reconcile.ts'
+import { createDecisionTimes } from './worker-pool/decision-times.ts'
 import { readDemand } from './worker-pool/demand.ts'
+import { createPoolGauges } from './worker-pool/gauges.ts'
 import { createPoolReconcile } from './worker-pool/reconcile.ts'
 import { createSampler } from './worker-pool/sampler.ts'
 
@@ -33,7 +37,10 @@ let synced = false
 const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
 const log = createLog({ process: 'controller', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })
-const metrics = createMetrics()
+const figures = createMetrics('controller')
+const metrics = createControllerMetrics(figures)
+const poolGauges = createPoolGauges(figures)
+const retentionGauges = createRetentionGauges(figures)
 
 const database = createDatabase(config.DATABASE_URL, { poolSize: 4 })
 lifecycle.onStop('database', () => database.end())
@@ -81,24 +88,31 @@ const sampler = createSampler({
   },
 })
 
-const loops: Record<'pool' | 'engine' | 'policy' | 'retention', Loop> = {
+const decisionTimes = createDecisionTimes((seconds) => metrics.decisionSeconds.observe(seconds))
+const KINDS = { pool: 'WorkerPool', engine: 'Engine', policy: 'ScalingPolicy', retention: 'RetentionPolicy' } as const
+const loops: Record<keyof typeof KINDS, Loop> = {
   pool: loop(
-    'WorkerPool',
+    KINDS.pool,
     () => cluster.pools,
-    (key) => reconcilePool(key),
+    async (key) => {
+      const noteDecision = decisionTimes.begin(key)
+      const done = await reconcilePool(key)
+      noteDecision()
+      return done
+    },
   ),
   engine: loop(
-    'Engine',
+    KINDS.engine,
     () => cluster.engines,
     (key) => reconcileEngine(key),
   ),
   policy: loop(
-    'ScalingPolicy',
+    KINDS.policy,
     () => cluster.policies,
     (key) => reconcilePolicy(key),
   ),
   retention: loop(
-    'RetentionPolicy',
+    KINDS.retention,
     () => cluster.retention,
     (key) => retention.reconcile(key),
   ),
@@ -129,6 +143,7 @@ const retention = createRetentionReconcile({
   policies: cluster.retention,
   run: (policy, signal) => runPolicy(policy, { dueObjects: createDueObjects(database), storage, signal }),
   now,
+  gauges: retentionGauges,
 })
 const reconcilePool = createPoolReconcile({
   client,
@@ -140,11 +155,17 @@ const reconcilePool = createPoolReconcile({
   now,
   onDecision: ({ direction }) => metrics.decisions.inc({ direction }),
   onWrongVictim: () => metrics.wrongVictims.inc(),
+  onStarted: (seconds) => metrics.workerStart.observe(seconds),
+  gauges: poolGauges,
 })
 
 const listening = listenDatabase(config.DATABASE_URL, DEMAND_CHANNEL, () => {
   sampler.renew()
-  for (const { metadata } of cluster.pools.list()) loops.pool.add(`${metadata.namespace}/${metadata.name}`)
+  for (const { metadata } of cluster.pools.list()) {
+    const key = `${metadata.namespace}/${metadata.name}`
+    decisionTimes.ask(key)
+    loops.pool.add(key)
+  }
 })
 lifecycle.onStop('listening', () => listening.stop())
 
@@ -153,6 +174,7 @@ const sweeping = startSweeping({
   everySeconds: config.SWEEP_SECONDS,
   mayRun: () => synced && election.isLeader(),
   holds: () => findHolds(cluster.retention.list()),
+  onSwept: retentionGauges.noteSweep,
 })
 lifecycle.onStop('sweeping', () => sweeping.stop())
 
@@ -161,7 +183,7 @@ cluster.synced.then(() => {
   lead(election.isLeader())
 })
 const probes = createProbeServer({
-  metrics,
+  metrics: figures,
   checks: {
     cluster: async () => {
       if (!synced) throw new Error('the objects have not been listed yet')
@@ -172,7 +194,8 @@ probes.listen(config.PROBE_PORT)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 const measuring = setInterval(() => {
   cluster.measureAges()
-  for (const [kind, { depth }] of Object.entries(loops)) metrics.reconcileDepth.set({ kind }, depth())
+  for (const name of Object.keys(KINDS) as (keyof typeof KINDS)[])
+    metrics.reconcileDepth.set({ kind: KINDS[name] }, loops[name].depth())
 }, 5000)
 lifecycle.onStop('measuring', () => clearInterval(measuring))
 lifecycle.onStop('election', () => election.stop())
@@ -186,6 +209,7 @@ log.info({ identity }, 'watching')
 function lead(leading: boolean): void {
   log.info({ leading }, leading ? 'leads' : 'stands by')
   metrics.leader.set(leading ? 1 : 0)
+  for (const told of [poolGauges, retentionGauges, decisionTimes]) told.forgetAll()
   // Until everything was listed, what is missing could only not have been seen yet.
   for (const each of Object.values(loops)) each.setLeading(leading && synced)
 }

@@ -3,30 +3,39 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+/** Notes an answer that took so many seconds. */
+export type RequestObserver = (seconds: number) => void
 
-/** What every process measures, and the text that Prometheus scrapes. Labels are few and never carry an id. */
-export function createMetrics() {
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+/** From what a caller sends to what he gets: up to the deadline of a generation. */
+const WHOLE_SECONDS = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600]
+
+/**
+ * What processes measure, and the text that Prometheus scrapes. Labels are few and never carry an id. `name` is the process's:
+ * all of an installation are scraped by one Prometheus.
+ */
+export function createMetrics(name: string) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
   const watch = (about: Watched, read: () => readonly Reading[]) => watchIn(registry, about, read)
-  watch({ name: 'drape_build_info', help: 'What runs here', labels: ['version', 'node'] }, () => [
-    { labels: { version: VERSION, node: process.versions.node }, value: 1 },
+  watch({ name: 'drape_build_info', help: 'What runs here', labels: ['process', 'version', 'node'] }, () => [
+    { labels: { process: name, version: VERSION, node: process.versions.node }, value: 1 },
   ])
   return {
-    requests: new Histogram({
-      name: 'drape_http_request_seconds',
-      help: 'Seconds from the first byte of a request to the end of its answer',
-      labelNames: ['route', 'method', 'status'] as const,
-      buckets: SECONDS,
-      registers,
-    }),
+    observerOf: observeRequests(registers),
     accepted: new Counter({ name: 'drape_generations_accepted_total', help: 'Generations accepted', registers }),
     finished: new Counter({
       name: 'drape_generations_finished_total',
-      help: 'Generations that ended here, by status and error code',
-      labelNames: ['status', 'code'] as const,
+      help: 'Generations that ended here, by engine, status and error code',
+      labelNames: ['engine', 'status', 'code'] as const,
+      registers,
+    }),
+    ended: new Histogram({
+      name: 'drape_generation_seconds',
+      help: 'Seconds from the acceptance of a generation to its end, by engine and status',
+      labelNames: ['engine', 'status'] as const,
+      buckets: WHOLE_SECONDS,
       registers,
     }),
     reserved: new Counter({
@@ -43,7 +52,7 @@ export function createMetrics() {
     queueWait: new Histogram({
       name: 'drape_queue_wait_seconds',
       help: 'Seconds from the acceptance of a generation to the start of an attempt',
-      buckets: SECONDS,
+      buckets: WHOLE_SECONDS,
       registers,
     }),
     stage: new Histogram({
@@ -55,7 +64,7 @@ export function createMetrics() {
     }),
     jobs: new Counter({
       name: 'drape_jobs_total',
-      help: 'Jobs this worker ran, by queue and outcome',
+      help: 'Jobs this worker took, by queue and outcome',
       labelNames: ['queue', 'outcome'] as const,
       registers,
     }),
@@ -113,43 +122,6 @@ export function createMetrics() {
       labelNames: ['outcome'] as const,
       registers,
     }),
-    reconciles: new Histogram({
-      name: 'drape_reconcile_seconds',
-      help: 'Seconds of each look at an object, by kind and outcome: done, again, failed',
-      labelNames: ['kind', 'outcome'] as const,
-      buckets: SECONDS,
-      registers,
-    }),
-    reconcileDepth: new Gauge({
-      name: 'drape_reconcile_waiting',
-      help: 'Objects that wait to be looked at, by kind',
-      labelNames: ['kind'] as const,
-      registers,
-    }),
-    watchAge: new Gauge({
-      name: 'drape_watch_age_seconds',
-      help: 'Seconds since the API server was last heard of, by kind',
-      labelNames: ['kind'] as const,
-      registers,
-    }),
-    leader: new Gauge({ name: 'drape_leader', help: '1 while this process is the one that acts', registers }),
-    decisions: new Counter({
-      name: 'drape_scaling_decisions_total',
-      help: 'Changes of the number of workers, by direction',
-      labelNames: ['direction'] as const,
-      registers,
-    }),
-    wrongVictims: new Counter({
-      name: 'drape_wrong_victim_total',
-      help: 'Workers that went instead of those that were drained',
-      registers,
-    }),
-    staleSamples: new Counter({
-      name: 'drape_stale_samples_total',
-      help: 'Times that demand or workers could not be read',
-      labelNames: ['part'] as const,
-      registers,
-    }),
     webhookDeliveries: new Counter({
       name: 'drape_webhook_deliveries_total',
       help: 'Attempts to tell endpoints of webhooks, by what came of them: delivered, retried, failed',
@@ -157,6 +129,11 @@ export function createMetrics() {
       registers,
     }),
     ready: new Gauge({ name: 'drape_ready', help: '1 when this process answers ready', registers }),
+    /** Figures of one process alone. */
+    counter: <L extends string = never>(about: Figure<L>) => new Counter({ ...named(about), registers }),
+    gauge: <L extends string = never>(about: Figure<L>) => new Gauge({ ...named(about), registers }),
+    seconds: <L extends string = never>(about: Figure<L>) =>
+      new Histogram({ ...named(about), buckets: SECONDS, registers }),
     /** A figure that is read whenever it is asked for. */
     watch,
     /** The exposition text and its content type. */
@@ -164,11 +141,13 @@ export function createMetrics() {
   }
 }
 
-interface Watched {
+interface Figure<L extends string> {
   readonly name: string
   readonly help: string
-  readonly labels?: readonly string[]
+  readonly labels?: readonly L[]
 }
+
+type Watched = Figure<string>
 
 interface Reading {
   readonly labels?: Readonly<Record<string, string>>
@@ -177,6 +156,35 @@ interface Reading {
 
 const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
+}
+
+function named<L extends string>({ name, help, labels = [] }: Figure<L>) {
+  return { name, help, labelNames: labels }
+}
+
+/** Where answers are noted. Times are not told apart by status: with it there would be a thousand series more. */
+function observeRequests(registers: Registry[]) {
+  const times = new Histogram({
+    name: 'drape_http_request_seconds',
+    help: 'Seconds from the first byte of a request to the end of its answer',
+    labelNames: ['route', 'method'] as const,
+    buckets: SECONDS,
+    registers,
+  })
+  const answers = new Counter({
+    name: 'drape_http_requests_total',
+    help: 'Requests that were answered',
+    labelNames: ['route', 'method', 'status'] as const,
+    registers,
+  })
+  return ({ route, method, status }: { route: string; method: string; status: number }): RequestObserver => {
+    const time = times.labels({ route, method })
+    const answer = answers.labels({ route, method, status: String(status) })
+    return (seconds) => {
+      time.observe(seconds)
+      answer.inc()
+    }
+  }
 }
 
 function watchIn(registry: Registry, { name, help, labels = [] }: Watched, read: () => readonly Reading[]): void {

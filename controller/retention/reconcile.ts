@@ -5,6 +5,7 @@ import type { RecordEvent } from '../runtime/events.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import { ownedBy } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
+import type { RetentionGauges } from './gauges.ts'
 import { type RetentionPolicy, retentionPolicies, sweeps } from './resource.ts'
 import type { RunReport } from './run.ts'
 
@@ -17,10 +18,11 @@ export interface RetentionParts {
   readonly policies: Pick<Watched<KubernetesObject>, 'get'>
   readonly run: (policy: RetentionPolicy, signal: AbortSignal) => Promise<RunReport>
   readonly now: () => Date
+  readonly gauges: Pick<RetentionGauges, 'noteRun' | 'forget'>
 }
 
 /** Runs a policy when it is time to, and writes down what was done. */
-export function createRetentionReconcile({ client, record, policies, run, now }: RetentionParts) {
+export function createRetentionReconcile({ client, record, policies, run, now, gauges }: RetentionParts) {
   const startedAt = new Map<string, { at: number; generation: number }>()
   /** Runs that are over and not written down yet. */
   const unwritten = new Map<string, { at: number; report: RunReport }>()
@@ -31,6 +33,7 @@ export function createRetentionReconcile({ client, record, policies, run, now }:
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
       startedAt.delete(key)
       unwritten.delete(key)
+      gauges.forget(key)
       return undefined
     }
     const read = retentionPolicies.read(found)
@@ -49,7 +52,9 @@ export function createRetentionReconcile({ client, record, policies, run, now }:
     const stop = new AbortController()
     running.set(key, { generation, stop })
     try {
-      unwritten.set(key, { at, report: await run(policy, stop.signal) })
+      const report = await run(policy, stop.signal)
+      unwritten.set(key, { at, report })
+      gauges.noteRun(key, policy, report)
     } finally {
       running.delete(key)
     }

@@ -1,6 +1,6 @@
 import type { Database } from '../../api/shared/database.ts'
 import type { Log } from '../../api/shared/log.ts'
-import { sweep } from '../../api/shared/retention.ts'
+import { type Swept, sweep } from '../../api/shared/retention.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import type { Hold } from '../../api/shared/stores/due-objects.ts'
 import { createIdempotencyKeys } from '../../api/shared/stores/idempotency.ts'
@@ -14,6 +14,7 @@ export function startSweeping({
   everySeconds,
   mayRun,
   holds,
+  onSwept = () => {},
   log,
 }: {
   database: Database
@@ -21,6 +22,8 @@ export function startSweeping({
   everySeconds: number
   mayRun: () => boolean
   holds: () => readonly Hold[]
+  /** A sweep is over; null when it failed. */
+  onSwept?: (seconds: number, swept: Swept | null) => void
   log: Log
 }): { stop(): Promise<void> } {
   const stores = {
@@ -30,10 +33,14 @@ export function startSweeping({
   }
   let running: Promise<void> | null = null
   const run = async () => {
+    const started = performance.now()
+    const tell = (swept: Swept | null) => onSwept((performance.now() - started) / 1000, swept)
     try {
       const swept = await sweep({ ...stores, storage, holds: holds() })
+      tell(swept)
       if (Object.values(swept).some((count) => count > 0)) log.info(swept, 'swept')
     } catch (error) {
+      tell(null)
       log.warn({ err: error }, 'could not sweep')
     }
     running = null

@@ -12,6 +12,7 @@ import { type Decision, decide, emptyMemory, type Outcome, type ScalingMemory } 
 import { demandFor } from './demand.ts'
 import { BUDGETS, DEPLOYMENTS, POOL_LABEL, renderBudget, renderDeployment, workersName } from './deployment.ts'
 import { type DrainPlan, type PoolPod, planDrain } from './drain.ts'
+import type { PoolGauges } from './gauges.ts'
 import { annotationsFor, liveWorkers, PODS, type Pod, readPod } from './pods.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
 import type { Sample } from './sampler.ts'
@@ -41,6 +42,9 @@ export interface PoolParts {
   readonly onDecision: (decision: Decision) => void
   /** Tells that another pod went than the one that was drained. */
   readonly onWrongVictim: () => void
+  /** Tells that a worker takes jobs, so many seconds after its pod was made. */
+  readonly onStarted: (seconds: number) => void
+  readonly gauges: Pick<PoolGauges, 'note' | 'forget'>
 }
 
 /** What is remembered of a pool between two looks; all of it may be lost. */
@@ -64,6 +68,7 @@ export function createPoolReconcile(parts: PoolParts) {
     const found = parts.pools.get(key)
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
       memories.delete(key)
+      parts.gauges.forget(key)
       return undefined
     }
     const read = workerPools.read(found)
@@ -80,6 +85,7 @@ export function createPoolReconcile(parts: PoolParts) {
     const memory = memories.get(key) ?? firstMemory(pool, deployment, now)
     memories.set(key, memory)
     noteVictims(pool, memory, pods)
+    noteStarts(memory, pods, now)
 
     const demand = everything && demandFor(pool.spec.engines, everything)
     const engines = findEngines(pool)
@@ -101,18 +107,17 @@ export function createPoolReconcile(parts: PoolParts) {
     memory.scaling = outcome.memory
     memory.desired = outcome.decision.to
     memory.pods = new Map(pods.map((pod) => [pod.name, pod]))
-    await writeStatus(
-      pool,
-      presentStatus({
-        ...{ pool, pods, workers, demand, plan, pausedUntil, now },
-        queueReachable: reports !== null,
-        bounds: outcome.bounds,
-        decision: outcome.decision,
-        enginesMissing: 'missing' in engines ? engines.missing : null,
-        rulesMissing: 'missing' in rules ? rules.missing : null,
-        selector: `${POOL_LABEL}=${pool.metadata.name}`,
-      }),
-    )
+    const status = presentStatus({
+      ...{ pool, pods, workers, demand, plan, pausedUntil, now },
+      queueReachable: reports !== null,
+      bounds: outcome.bounds,
+      decision: outcome.decision,
+      enginesMissing: 'missing' in engines ? engines.missing : null,
+      rulesMissing: 'missing' in rules ? rules.missing : null,
+      selector: `${POOL_LABEL}=${pool.metadata.name}`,
+    })
+    parts.gauges.note(key, status)
+    await writeStatus(pool, status)
     const sampling = 'rules' in rules ? rules.rules.sampling.intervalSeconds * 1000 : 5 * BUSY_MS
     const underWay = plan.waitsFor !== null || plan.mark.length > 0 || plan.replicas !== outcome.decision.to
     return { againMs: underWay ? BUSY_MS : sampling }
@@ -193,6 +198,14 @@ export function createPoolReconcile(parts: PoolParts) {
       if (before.markedAt !== null || !before.started) continue
       parts.onWrongVictim()
       parts.record(pool, warning('WrongVictim', `${before.name} was removed instead of a drained worker.`))
+    }
+  }
+
+  /** Which of those that were not ready at the last look are now. */
+  function noteStarts(memory: PoolMemory, pods: readonly PoolPod[], now: Date): void {
+    for (const { name, ready, createdAt } of pods) {
+      const before = memory.pods.get(name)
+      if (ready && before && !before.started) parts.onStarted(Math.max(0, now.getTime() - createdAt) / 1000)
     }
   }
 

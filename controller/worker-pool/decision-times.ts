@@ -1,0 +1,28 @@
+/** How long it takes from the word of new work to a look at each pool. */
+export interface DecisionTimes {
+  /** There may be new work for a pool. */
+  ask(key: string): void
+  /** A pool is being looked at now. Call what it returns when a decision has been made. */
+  begin(key: string): () => void
+  /** Another process looks at them. */
+  forgetAll(): void
+}
+
+/** `observe` is told the seconds of each decision that was asked for. `now` in ms. */
+export function createDecisionTimes(observe: (seconds: number) => void, now = () => performance.now()): DecisionTimes {
+  const askedAt = new Map<string, number>()
+  return {
+    ask: (key) => {
+      if (!askedAt.has(key)) askedAt.set(key, now())
+    },
+    begin: (key) => {
+      const at = askedAt.get(key)
+      // What is asked from now on, this look may have come too early for.
+      askedAt.delete(key)
+      return () => {
+        if (at !== undefined) observe((now() - at) / 1000)
+      }
+    },
+    forgetAll: () => askedAt.clear(),
+  }
+}

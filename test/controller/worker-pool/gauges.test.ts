@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { createMetrics } from '../../../api/shared/metrics.ts'
+import { createPoolGauges } from '../../../controller/worker-pool/gauges.ts'
+import type { PoolStatus } from '../../../controller/worker-pool/status-schema.ts'
+
+const status: PoolStatus = {
+  min: 1,
+  max: 4,
+  replicas: 3,
+  desiredReplicas: 4,
+  readyReplicas: 2,
+  demand: { waiting: 7, inFlight: 2, oldestWaitSeconds: 40 },
+  hourlyCost: 1.5,
+  limitedBy: 'bounds.max, drain',
+  decisions: [],
+  workers: [
+    { name: 'a', state: 'Busy', jobs: 1 },
+    { name: 'b', state: 'Busy', jobs: 1 },
+    { name: 'c', state: 'Starting', jobs: 0 },
+  ],
+  conditions: [
+    { type: 'Ready', status: 'False', reason: 'Scaling', message: '', lastTransitionTime: '', observedGeneration: 1 },
+    {
+      type: 'Reconciling',
+      status: 'True',
+      reason: 'Scaling',
+      message: '',
+      lastTransitionTime: '',
+      observedGeneration: 1,
+    },
+    { type: 'Stalled', status: 'False', reason: 'Working', message: '', lastTransitionTime: '', observedGeneration: 1 },
+  ],
+}
+
+describe('the gauges of pools', () => {
+  const create = () => {
+    const metrics = createMetrics('controller')
+    return { gauges: createPoolGauges(metrics), read: () => readFigures(metrics) }
+  }
+
+  it('show what was found out about a pool and decided', async () => {
+    const { gauges, read } = create()
+    gauges.note('shop/warp', status)
+    const figures = await read()
+    expect(figures.get('drape_pool_workers{pool="shop/warp",state="Busy"}')).toBe(2)
+    expect(figures.get('drape_pool_workers{pool="shop/warp",state="Starting"}')).toBe(1)
+    expect(figures.get('drape_pool_workers{pool="shop/warp",state="Idle"}')).toBe(0)
+    expect(figures.get('drape_pool_ready_workers{pool="shop/warp"}')).toBe(2)
+    expect(figures.get('drape_pool_bounds{pool="shop/warp",bound="desired"}')).toBe(4)
+    expect(figures.get('drape_pool_jobs{pool="shop/warp",state="waiting"}')).toBe(7)
+    expect(figures.get('drape_pool_oldest_wait_seconds{pool="shop/warp"}')).toBe(40)
+    expect(figures.get('drape_pool_hourly_cost{pool="shop/warp"}')).toBe(1.5)
+    expect(figures.get('drape_pool_limited{pool="shop/warp",by="bounds.max"}')).toBe(1)
+    expect(figures.get('drape_pool_limited{pool="shop/warp",by="drain"}')).toBe(1)
+    expect(figures.get('drape_pool_condition{pool="shop/warp",type="Reconciling"}')).toBe(1)
+    expect(figures.get('drape_pool_condition{pool="shop/warp",type="Stalled"}')).toBe(0)
+    expect([...figures.keys()].some((key) => key.includes('type="Ready"'))).toBe(false)
+  })
+
+  it('leave out what is not known, and pools that are gone', async () => {
+    const { gauges, read } = create()
+    const { demand: _, min: __, ...unread } = status
+    gauges.note('shop/warp', { ...unread, limitedBy: '' })
+    const figures = [...(await read()).keys()].join('\n')
+    expect(figures).not.toMatch(/drape_pool_(jobs|limited|oldest_wait_seconds)\{/)
+    expect(figures).not.toContain('bound="min"')
+    gauges.forget('shop/warp')
+    expect([...(await read()).keys()].join('\n')).not.toContain('drape_pool_')
+  })
+
+  it('tell of many pools as few, with nothing left out of the sums', async () => {
+    const { gauges, read } = create()
+    for (let i = 0; i < 1000; i++) {
+      gauges.note(`shop/pool-${i}`, { ...status, demand: { waiting: 1, inFlight: 0, oldestWaitSeconds: i } })
+    }
+    const figures = await read()
+    expect(figures.size).toBeLessThan(2000)
+    const waiting = [...figures].filter(([key]) => key.startsWith('drape_pool_jobs') && key.includes('"waiting"'))
+    expect(waiting.reduce((sum, [, value]) => sum + value, 0)).toBe(1000)
+    expect(figures.get('drape_pool_oldest_wait_seconds{pool="others"}')).toBe(999)
+    gauges.forgetAll()
+    expect([...(await read()).keys()].join('\n')).not.toContain('drape_pool_')
+  })
+})
+
+async function readFigures(metrics: ReturnType<typeof createMetrics>): Promise<ReadonlyMap<string, number>> {
+  const lines = (await metrics.scrape()).text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  )
+}
