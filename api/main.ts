@@ -28,7 +28,7 @@ import { createImageFetcher } from './shared/fetch-image.ts'
 import { generationChannel, type PrepareJob, type TryOnJob } from './shared/generation.ts'
 import { createLifecycle } from './shared/lifecycle.ts'
 import { createLog } from './shared/log.ts'
-import { countRefunds, measureFetch, measureStorage, watchConnections } from './shared/measured.ts'
+import { countEnds, measureFetch, measureStorage, watchConnections } from './shared/measured.ts'
 import { createMetrics } from './shared/metrics.ts'
 import { createProbeServer } from './shared/probes.ts'
 import { createPublish, createSubscriptions } from './shared/pub-sub.ts'
@@ -56,7 +56,7 @@ import { createWebhookSender } from './webhooks/send.ts'
 const config = readApiConfig(process.env)
 const log = createLog({ process: 'api', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })
-const metrics = createMetrics()
+const metrics = createMetrics('api')
 const telemetry = await startTelemetry({
   service: 'drape-api',
   env: process.env,
@@ -83,7 +83,7 @@ lifecycle.onStop('prepare queue', () => prepareQueue.close())
 
 const accounts = createAccounts(database)
 const publish = createPublish(redis, log)
-const announce = countRefunds((change) => publish(generationChannel(change.id), change), metrics)
+const announce = countEnds((change) => publish(generationChannel(change.id), change), metrics)
 const generations = createGenerations(database, announce)
 const objects = createObjects(database)
 const fetchImage = measureFetch(

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { requestIdOf } from './middleware/request-context.ts'
-import type { Metrics } from './shared/metrics.ts'
+import type { Metrics, RequestObserver } from './shared/metrics.ts'
 import type { AppContext } from './state.ts'
 
 export interface RepeatedAnswers {
@@ -22,7 +22,7 @@ interface Kept {
   readonly headers: readonly string[]
   readonly body: string
   readonly until: number
-  readonly observer: { observe(seconds: number): void }
+  readonly observer: RequestObserver
 }
 
 /**
@@ -33,7 +33,7 @@ export function createRepeatedAnswers({
   metrics,
   now = Date.now,
 }: {
-  metrics: Pick<Metrics, 'requests'>
+  metrics: Pick<Metrics, 'observerOf'>
   now?: () => number
 }): RepeatedAnswers {
   const kept = new Map<string, Kept>()
@@ -45,7 +45,7 @@ export function createRepeatedAnswers({
     keep: (ctx) => {
       if (ctx.method !== 'GET' || ctx.state.shop?.platform !== 'shopify') return
       const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
-      const observer = metrics.requests.labels({ route, method: ctx.method, status: String(ctx.status) })
+      const observer = metrics.observerOf({ route, method: ctx.method, status: ctx.status })
       const body = JSON.stringify(ctx.body)
       kept.delete(ctx.url)
       kept.set(ctx.url, { headers: headersOf(ctx, body), body, until: now() + KEPT_MS, observer })
@@ -56,7 +56,7 @@ export function createRepeatedAnswers({
       if (known === undefined) return listener(request, response)
       const started = performance.now()
       repeat(known, request, response)
-      known.observer.observe((performance.now() - started) / 1000)
+      known.observer((performance.now() - started) / 1000)
     },
   }
 }

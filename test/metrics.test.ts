@@ -45,6 +45,13 @@ describe('metrics', { timeout: 120_000 }, () => {
     const figures = await scrape(worker)
     expect(figures.get('drape_stage_seconds_count{engine="mock",stage="engine"}')).toBe(7)
     expect(figures.get('drape_queue_wait_seconds_count')).toBe(7)
+    expect(figures.get('drape_inference_runs_total{work="try-on",engine="mock",outcome="done"}')).toBe(7)
+    expect(figures.get('drape_generations_finished_total{engine="mock",status="COMPLETED",code=""}')).toBe(7)
+    expect(figures.get('drape_generation_seconds_count{engine="mock",status="COMPLETED"}')).toBe(7)
+    // The first ones waited for a worker; from acceptance to end is never shorter.
+    expect(Number(figures.get('drape_generation_seconds_sum{engine="mock",status="COMPLETED"}'))).toBeGreaterThan(
+      Number(figures.get('drape_queue_wait_seconds_sum')),
+    )
     expect(figures.get('drape_storage_seconds_count{operation="put",outcome="ok"}')).toBe(7)
     expect(figures.get('drape_inference_ready')).toBe(1)
     expect(figures.get('drape_inference_start_seconds_count')).toBe(1)
@@ -64,6 +71,31 @@ describe('metrics', { timeout: 120_000 }, () => {
     const reserved = 'drape_credits_reserved_total'
     expect(Number(after.get(reserved)) - Number(before.get(reserved))).toBe(1)
     expect(atWorker.get('drape_credits_refunded_total{code="NO_PERSON_DETECTED"}')).toBe(1)
+    const ended = 'drape_generations_finished_total{engine="warp",status="FAILED",code="NO_PERSON_DETECTED"}'
+    expect(atWorker.get(ended)).toBe(1)
+    expect(atWorker.get('drape_inference_runs_total{work="try-on",engine="warp",outcome="refused"}')).toBe(1)
+  })
+
+  it('tell of generations that end without a worker', async () => {
+    const id = await drape.tryOn({ ...call, output: { engine: 'mock' } }, { me: person })
+    await drape.finish(id)
+    await drape.database.query(sql.unsafe`
+      update generations set status = 'PENDING', deadline_at = now(), created_at = now() - interval '1 minute'
+      where id = ${id}`)
+    const figures = await until(async () => {
+      const seen = await scrape(drape.api)
+      const code = 'GENERATION_TIMEOUT'
+      return seen.get(`drape_generations_finished_total{engine="mock",status="FAILED",code="${code}"}`) === 1 && seen
+    })
+    expect(Number(figures.get('drape_generation_seconds_sum{engine="mock",status="FAILED"}'))).toBeGreaterThan(59)
+  })
+
+  it('tell of requests by route, method and status', async () => {
+    expect((await drape.call('GET', '/tryon/v1/generations/gen_none')).status).toBe(404)
+    const figures = await scrape(drape.api)
+    const route = 'route="/tryon/v1/generations/:id",method="GET"'
+    expect(figures.get(`drape_http_requests_total{${route},status="404"}`)).toBe(1)
+    expect(figures.get(`drape_http_request_seconds_count{${route}}`)).toBeGreaterThan(1)
   })
 
   it('tell how late the sweep is', async () => {
@@ -75,9 +107,10 @@ describe('metrics', { timeout: 120_000 }, () => {
   })
 
   it('name what runs, and never an id', async () => {
-    for (const program of [drape.api, worker]) {
+    for (const [name, program] of Object.entries({ api: drape.api, worker })) {
       const text = await (await fetch(`${program.probeUrl}/metrics`)).text()
-      expect(text).toMatch(/^drape_build_info\{version="\d+\.\d+\.\d+",node="24\.[\d.]+"\} 1$/m)
+      const info = `^drape_build_info\\{process="${name}",version="\\d+\\.\\d+\\.\\d+",node="24\\.[\\d.]+"\\} 1$`
+      expect(text).toMatch(new RegExp(info, 'm'))
       expect(text).not.toMatch(/(acc|gen|img)_[0-9a-f]{8}-|sk_|pk_/)
       expect(text).toContain('nodejs_eventloop_lag_seconds')
       // A process is asked for all of these every few seconds.

@@ -122,7 +122,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
 }
 
 async function store(job: TryOnJob, result: TryOnResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
-  const { generations, objects, storage, metrics } = options
+  const { generations, objects, storage } = options
   const extension = result.format === 'jpeg' ? 'jpg' : result.format
   const key = `results/${job.accountId}/${job.generationId}-${job.attempt}.${extension}`
   const attempt = { id: job.generationId, attempt: job.attempt }
@@ -133,10 +133,7 @@ async function store(job: TryOnJob, result: TryOnResult, options: ConsumeOptions
   const completed = await withSpan('complete generation', DATABASE_CALL, () =>
     generations.complete({ ...attempt, outcome }),
   )
-  if (completed) {
-    metrics.finished.inc({ status: 'COMPLETED', code: '' })
-    return 'completed'
-  }
+  if (completed) return 'completed'
   await storage.delete([key])
   await objects.delete(key)
   return 'late'
@@ -163,7 +160,6 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     await withSpan('fail generation', DATABASE_CALL, () =>
       generations.fail({ id, attempt, code: error.code, message: error.message }),
     )
-    metrics.finished.inc({ status: 'FAILED', code: error.code })
     metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
     return
   }

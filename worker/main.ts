@@ -4,7 +4,7 @@ import { createImageFetcher } from '../api/shared/fetch-image.ts'
 import { generationChannel, PrepareJobSchema, TryOnJobSchema } from '../api/shared/generation.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
-import { countRefunds, measureFetch, measureStorage, watchConnections } from '../api/shared/measured.ts'
+import { countEnds, measureFetch, measureStorage, watchConnections } from '../api/shared/measured.ts'
 import { createMetrics } from '../api/shared/metrics.ts'
 import { createPoolRegistry } from '../api/shared/pool-registry.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
@@ -20,6 +20,7 @@ import { readWorkerConfig } from './config.ts'
 import { consumeTryOn } from './consume.ts'
 import { createDetections } from './detections.ts'
 import { createInferenceHost } from './inference/host.ts'
+import { measureInference } from './inference/measured.ts'
 import { createInferencePool } from './inference/pool.ts'
 import { createLogoLoader } from './logo.ts'
 import { prepareUpload } from './prepare.ts'
@@ -34,7 +35,7 @@ const config = readWorkerConfig(process.env)
 const worker = `${hostname()}-${process.pid}`
 const log = createLog({ process: 'worker', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: config.DRAIN_SECONDS + 10 })
-const metrics = createMetrics()
+const metrics = createMetrics('worker')
 const telemetry = await startTelemetry({
   service: 'drape-worker',
   env: process.env,
@@ -54,17 +55,20 @@ const storage = measureStorage(
 )
 lifecycle.onStop('storage', () => storage.close())
 
-const inference = createInferencePool(
-  Array.from({ length: config.CONCURRENCY }, () =>
-    createInferenceHost({
-      program: new URL('inference/process.ts', import.meta.url),
-      env: { ENGINES: config.ENGINES, MODEL_DIR: config.MODEL_DIR, EXECUTION_PROVIDER: config.EXECUTION_PROVIDER },
-      workSeconds: config.WORK_SECONDS,
-      log,
-      onReady: (seconds) => metrics.inferenceStart.observe(seconds),
-      onRestart: () => metrics.inferenceRestarts.inc(),
-    }),
+const inference = measureInference(
+  createInferencePool(
+    Array.from({ length: config.CONCURRENCY }, () =>
+      createInferenceHost({
+        program: new URL('inference/process.ts', import.meta.url),
+        env: { ENGINES: config.ENGINES, MODEL_DIR: config.MODEL_DIR, EXECUTION_PROVIDER: config.EXECUTION_PROVIDER },
+        workSeconds: config.WORK_SECONDS,
+        log,
+        onReady: (seconds) => metrics.inferenceStart.observe(seconds),
+        onRestart: () => metrics.inferenceRestarts.inc(),
+      }),
+    ),
   ),
+  metrics,
 )
 lifecycle.onStop('inference', () => inference.stop())
 metrics.watch({ name: 'drape_inference_ready', help: 'Inference processes that can take work or are at it' }, () => [
@@ -82,7 +86,7 @@ const parts = {
   findWorkers: () => redis.findWorkers('try-on'),
   generations: createGenerations(
     database,
-    countRefunds((change) => publish(generationChannel(change.id), change), metrics),
+    countEnds((change) => publish(generationChannel(change.id), change), metrics),
   ),
   objects: createObjects(database),
   storage,

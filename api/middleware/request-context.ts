@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Middleware } from 'koa'
 import type { Log } from '../shared/log.ts'
-import type { Metrics } from '../shared/metrics.ts'
+import type { Metrics, RequestObserver } from '../shared/metrics.ts'
 import type { AppState } from '../state.ts'
 
 const USABLE_ID = /^[\w.:-]{1,128}$/
@@ -12,10 +12,10 @@ export function requestContext({ log, metrics }: { log: Log; metrics: Metrics })
   metrics.watch({ name: 'drape_http_requests_in_flight', help: 'Requests that are being answered' }, () => [
     { value: inFlight },
   ])
-  const observers = new Map<string, { observe(seconds: number): void }>()
-  function observerOf(labels: { route: string; method: string; status: string }) {
+  const observers = new Map<string, RequestObserver>()
+  function observerOf(labels: { route: string; method: string; status: number }) {
     const name = `${labels.method} ${labels.status} ${labels.route}`
-    const observer = observers.get(name) ?? metrics.requests.labels(labels)
+    const observer = observers.get(name) ?? metrics.observerOf(labels)
     observers.set(name, observer)
     return observer
   }
@@ -33,7 +33,7 @@ export function requestContext({ log, metrics }: { log: Log; metrics: Metrics })
       inFlight--
       const ms = performance.now() - started
       const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
-      observerOf({ route, method: ctx.method, status: String(ctx.status) }).observe(ms / 1000)
+      observerOf({ route, method: ctx.method, status: ctx.status })(ms / 1000)
       const accountId = ctx.state.account?.id
       log.info({ requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId }, 'request')
     }

@@ -31,12 +31,16 @@ export function measureFetch(fetchImage: FetchImage, metrics: Metrics): FetchIma
     )
 }
 
-/** Counts the credits that failed generations give back, and tells of their moves. */
-export function countRefunds(tell: Announce, metrics: Metrics): Announce {
+/** Counts generations that end, how long they took, and the credits that failed ones give back; and tells of their moves. */
+export function countEnds(tell: Announce, metrics: Metrics): Announce {
   return (change, about) => {
-    if (change.status === 'FAILED' && about.cost > 0) {
-      metrics.refunded.inc({ code: about.errorCode ?? 'unknown' }, about.cost)
+    const { status } = change
+    const { engine, cost, errorCode, seconds } = about
+    if (status === 'COMPLETED' || status === 'FAILED') {
+      metrics.finished.inc({ engine, status, code: errorCode ?? '' })
+      metrics.ended.observe({ engine, status }, seconds)
     }
+    if (status === 'FAILED' && cost > 0) metrics.refunded.inc({ code: errorCode ?? 'unknown' }, cost)
     tell(change, about)
   }
 }

@@ -20,7 +20,7 @@ describe('a lead that a shopper leaves', () => {
   beforeEach(async () => {
     admin = await startShopifyAdmin()
     lines = []
-    metrics = createMetrics()
+    metrics = createMetrics('test')
     shop = {
       id: 'shop_1',
       accountId: 'acc_1',

@@ -49,7 +49,7 @@ describe('an answer that is due to many', () => {
   it('is counted as any other', async () => {
     const count = async () => {
       const text = await (await fetch(`${drape.api.probeUrl}/metrics`)).text()
-      const line = text.match(/^drape_http_request_seconds_count\{.*check-credits.*status="200".*\} (\d+)$/m)
+      const line = text.match(/^drape_http_requests_total\{.*check-credits.*status="200".*\} (\d+)$/m)
       return Number(line?.[1] ?? 0)
     }
     const path = pathSignedByShopify(PATH, SHOP, [['logged_in_customer_id', '9']])
@@ -101,7 +101,7 @@ describe('an answer that is due to many', () => {
       Object.assign(ctx.state, found, { shopper: { customerId: null, anonymousId: 'anon_a', addressHash: '' } })
       return next()
     }
-    const metrics = createMetrics()
+    const metrics = createMetrics('test')
     const repeated = createRepeatedAnswers({ metrics, now: () => time })
     const routes = [checkCreditsRoutes({ guards: [enter], findAllowed: async () => true, keep: repeated.keep })]
     const app = createApp({ log: createLog({ process: 'test', level: 'silent' }), metrics, routes })

@@ -46,6 +46,8 @@ const MovedColumns = {
   progress: Nullable(Type.Number()),
   cost: Type.Integer(),
   errorCode: Nullable(Type.String()),
+  engine: Type.String(),
+  seconds: Type.Number(),
   updatedAt: Timestamp,
 }
 const MovedObject = Type.Object(MovedColumns)
@@ -60,16 +62,27 @@ export interface Start {
   readonly secondsWaited: number
 }
 const moved = sql.fragment`
-  id, attempt, status, progress, cost, error_code as "errorCode", updated_at as "updatedAt"`
+  id, attempt, status, progress, cost, error_code as "errorCode", engine,
+  extract(epoch from updated_at - created_at)::float8 as seconds, updated_at as "updatedAt"`
 /** What a statement keeps of the rows that it ends or takes back. */
 const touched = sql.fragment`
-  generations.id, account_id, shop_id, product_external_id, cost, attempt, worker, status, progress, error_code, updated_at`
+  generations.id, account_id, shop_id, product_external_id, engine, cost, attempt, worker, status, progress, error_code,
+  created_at, updated_at`
 const moving = sql.type(Moved)
 
 export type Generations = ReturnType<typeof createGenerations>
 
-/** Told of every move; `cost` in credits, which a failed generation gives back. */
-export type Announce = (change: GenerationChange, about: { cost: number; errorCode: string | null }) => void
+export interface AboutMove {
+  /** In credits, which a failed generation gives back. */
+  readonly cost: number
+  readonly errorCode: string | null
+  readonly engine: string
+  /** Since it was accepted. */
+  readonly seconds: number
+}
+
+/** Told of every move. */
+export type Announce = (change: GenerationChange, about: AboutMove) => void
 
 export interface Outcome {
   readonly resultKey: string
@@ -91,8 +104,8 @@ export interface Outcome {
 export function createGenerations(database: Database, announce: Announce = () => {}) {
   const move = async <T extends Move>(statement: QuerySqlToken<RowType<T>>): Promise<readonly T[]> => {
     const rows = await database.any(statement)
-    for (const { id, status, progress, cost, errorCode, updatedAt } of rows) {
-      announce({ id, status, progress, updatedAt: updatedAt.getTime() }, { cost, errorCode })
+    for (const { id, status, progress, updatedAt, ...about } of rows) {
+      announce({ id, status, progress, updatedAt: updatedAt.getTime() }, about)
     }
     return rows
   }

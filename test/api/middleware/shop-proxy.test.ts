@@ -69,7 +69,7 @@ describe('a shop', () => {
     })
     const app = createApp({
       log: createLog({ process: 'test', level: 'silent' }),
-      metrics: createMetrics(),
+      metrics: createMetrics('test'),
       routes: [router],
     })
     const server = app.listen(0, '127.0.0.1')

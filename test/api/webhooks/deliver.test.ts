@@ -56,7 +56,7 @@ describe('a webhook', () => {
     sender: Partial<WebhookSenderSettings> = {},
     options: Partial<DeliverOptions> = {},
   ): { delivering: WebhookDelivering; metrics: ReturnType<typeof createMetrics> } => {
-    const metrics = createMetrics()
+    const metrics = createMetrics('test')
     const allowPorts = receivers.map(({ port }) => port)
     const delivering = startWebhookDelivering({
       deliveries: createWebhookDeliveries(database),

@@ -149,7 +149,7 @@ describe('GET /public/check-credits', () => {
     }
     const routes = [checkCreditsRoutes({ guards: [enter], findAllowed, now })]
     const log = createLog({ process: 'test', level: 'silent' })
-    const server = createApp({ log, metrics: createMetrics(), routes }).listen(0, '127.0.0.1')
+    const server = createApp({ log, metrics: createMetrics('test'), routes }).listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const address = server.address()
     const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/public/check-credits`

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { createDocument } from '../../../api/openapi/document.ts'
+import { createMetrics } from '../../../api/shared/metrics.ts'
+
+/** As many as Prometheus should have to take from one process. */
+const MOST_SERIES = 2000
+/** Answers that the document does not tell of at each route. */
+const ALWAYS = [404, 405, 500, 503]
+
+it('stays below 2,000 series when every route has given every answer it can give', async () => {
+  const metrics = createMetrics('api')
+  const { paths } = createDocument({ publicUrl: 'http://drape.test', serviceName: 'Test' }) as unknown as Document
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { responses }] of Object.entries(methods)) {
+      for (const status of [...Object.keys(responses).map(Number), ...ALWAYS]) {
+        metrics.observerOf({ route: path, method: method.toUpperCase(), status })(0.1)
+      }
+    }
+  }
+  const series = (await metrics.scrape()).text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  expect(Object.keys(paths).length).toBeGreaterThan(20)
+  expect(series.length).toBeGreaterThan(500)
+  // What other parts of the process add is a third of it at most.
+  expect(series.length).toBeLessThan((MOST_SERIES * 2) / 3)
+})
+
+interface Document {
+  readonly paths: Record<string, Record<string, { readonly responses: Record<string, unknown> }>>
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { DrapeError } from '../../../api/shared/errors.ts'
+import { createMetrics } from '../../../api/shared/metrics.ts'
+import { measureInference } from '../../../worker/inference/measured.ts'
+import type { Inference } from '../../../worker/inference/pool.ts'
+
+it('counts the runs of engines by what came of them', async () => {
+  const metrics = createMetrics('worker')
+  let end: () => Promise<never> = async () => Promise.reject(new Error('not told'))
+  const inference = measureInference(
+    { run: () => end(), countReady: () => 1, stop: async () => {} } as Inference,
+    metrics,
+  )
+  const stopped = AbortSignal.abort(new Error('the deadline has passed'))
+  const run = (signal = new AbortController().signal) =>
+    inference.run('try-on', { engine: 'warp' } as never, { signal, onProgress: () => {} }).catch(() => {})
+  end = async () => ({}) as never
+  await run()
+  end = () => Promise.reject(new DrapeError('NO_PERSON_DETECTED', 'Nobody is there.'))
+  await run()
+  end = () => Promise.reject(new DrapeError('GENERATION_FAILED', 'The process ended.', { retryable: true }))
+  await run()
+  await run(stopped)
+  const { text } = await metrics.scrape()
+  for (const outcome of ['done', 'refused', 'failed', 'stopped']) {
+    expect(text).toContain(`drape_inference_runs_total{work="try-on",engine="warp",outcome="${outcome}"} 1`)
+  }
+})

@@ -1,0 +1,32 @@
+import { DrapeError } from '../../api/shared/errors.ts'
+import type { Metrics } from '../../api/shared/metrics.ts'
+import type { Inference } from './pool.ts'
+import type { TryOnRequest } from './protocol.ts'
+
+/** The same inference, with its runs counted by what came of them; `engine` is empty where none runs. */
+export function measureInference(inference: Inference, metrics: Pick<Metrics, 'counter'>): Inference {
+  const runs = metrics.counter({
+    name: 'drape_inference_runs_total',
+    help: 'Runs of an inference process, by outcome: done, refused (the pictures do not suit), failed, stopped',
+    labels: ['work', 'engine', 'outcome'],
+  })
+  return {
+    ...inference,
+    run: async (work, request, options) => {
+      const engine = work === 'try-on' ? (request as TryOnRequest).engine : ''
+      try {
+        const result = await inference.run(work, request, options)
+        runs.inc({ work, engine, outcome: 'done' })
+        return result
+      } catch (error) {
+        runs.inc({ work, engine, outcome: outcomeOf(error, options.signal) })
+        throw error
+      }
+    },
+  }
+}
+
+function outcomeOf(error: unknown, signal: AbortSignal): 'stopped' | 'refused' | 'failed' {
+  if (signal.aborted) return 'stopped'
+  return error instanceof DrapeError && !error.retryable ? 'refused' : 'failed'
+}
