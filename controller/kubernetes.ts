@@ -70,7 +70,11 @@ export function watchCluster({
   const labelSelector = POOL_LABEL
   const deployments = watch<Deployment>(DEPLOYMENTS, (object) => interested.pool(poolOf(object)), {
     labelSelector,
-    keep: ({ metadata, spec }) => ({ metadata, spec: { replicas: spec.replicas } }),
+    keep: ({ metadata, spec, status }) => ({
+      metadata,
+      spec: { replicas: spec.replicas },
+      status: { observedGeneration: status?.observedGeneration },
+    }),
   })
   const budgets = watch<KubernetesObject>(BUDGETS, (object) => interested.pool(poolOf(object)), {
     labelSelector,
@@ -102,6 +106,11 @@ export function watchCluster({
     Pod: pods,
   }
   return {
+    /** Takes in what the controller itself wrote. */
+    note: (type: ResourceType, object: KubernetesObject) =>
+      Object.values(all)
+        .find((watched) => watched.type === type)
+        ?.note(object),
     pools,
     policies,
     engines: engineObjects,

@@ -63,7 +63,12 @@ const election = startElection({
   onLost: () => lead(false),
   onFault: (error) => log.warn({ err: error }, 'the lease could not be renewed'),
 })
-const client = createClient(connection, { fieldManager: 'drape-controller', fence: election.fence })
+const client = createClient(connection, {
+  fieldManager: 'drape-controller',
+  fence: election.fence,
+  // What is decided next has to know what was written last.
+  onWritten: (type, object) => cluster.note(type, object),
+})
 const record = createEventRecorder({
   client,
   component: 'drape-controller',

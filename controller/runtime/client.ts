@@ -50,16 +50,28 @@ const READ_MS = 30_000
 const WRITE_MS = 10_000
 const PAGE = 500
 
+export interface ClientOptions {
+  readonly fieldManager: string
+  readonly fence?: Fence
+  /** Told of each object as a write left it. */
+  readonly onWritten?: (type: ResourceType, object: KubernetesObject) => void
+}
+
 /** A client whose writes carry the name `fieldManager` and pass the fence. */
 export function createClient(
   connection: Connection,
-  { fieldManager, fence = () => WRITE_MS }: { fieldManager: string; fence?: Fence },
+  { fieldManager, fence = () => WRITE_MS, onWritten = () => {} }: ClientOptions,
 ): Client {
   const read = async <T>(call: Omit<Call, 'signal'>) =>
     (await json(await connection.open({ ...call, signal: AbortSignal.timeout(READ_MS) }))) as T
-  const write = async <T>(call: Omit<Call, 'signal'>) => {
+  const send = async <T>(call: Omit<Call, 'signal'>) => {
     const signal = AbortSignal.timeout(Math.max(1, Math.floor(Math.min(fence(), WRITE_MS))))
     return (await json(await connection.open({ ...call, signal }))) as T
+  }
+  const write = async <T extends KubernetesObject>(type: ResourceType, call: Omit<Call, 'signal'>) => {
+    const written = await send<T>(call)
+    onWritten(type, written)
+    return written
   }
 
   return {
@@ -77,7 +89,7 @@ export function createClient(
       return items
     },
     apply: (type, object, { subresource, force = true } = {}) =>
-      write({
+      write(type, {
         method: 'PATCH',
         path: pathOf(type, { ...object.metadata, subresource }),
         query: { fieldManager, force },
@@ -85,22 +97,27 @@ export function createClient(
         body: typed(type, object),
       }),
     create: (type, object) =>
-      write({
+      write(type, {
         method: 'POST',
         path: pathOf(type, { namespace: object.metadata.namespace }),
         query: { fieldManager },
         body: typed(type, object),
       }),
     replace: (type, object) =>
-      write({
+      write(type, {
         method: 'PUT',
         path: pathOf(type, object.metadata),
         query: { fieldManager },
         body: typed(type, object),
       }),
-    patch: <T>(type: ResourceType, name: ObjectName, patch: unknown, { subresource }: { subresource?: string } = {}) =>
+    patch: <T extends KubernetesObject>(
+      type: ResourceType,
+      name: ObjectName,
+      patch: unknown,
+      { subresource }: { subresource?: string } = {},
+    ) =>
       nullWhenGone(() =>
-        write<T>({
+        write<T>(type, {
           method: 'PATCH',
           path: pathOf(type, { ...name, subresource }),
           query: { fieldManager },
@@ -110,7 +127,7 @@ export function createClient(
       ),
     delete: async (type, name) => {
       await nullWhenGone(() =>
-        write({ method: 'DELETE', path: pathOf(type, name), body: { propagationPolicy: 'Background' } }),
+        send({ method: 'DELETE', path: pathOf(type, name), body: { propagationPolicy: 'Background' } }),
       )
     },
   }

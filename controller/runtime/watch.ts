@@ -6,8 +6,14 @@ import { apiVersionOf, type KubernetesObject, keyOf, pathOf, type ResourceType }
 
 /** All objects of a type as they were a moment ago, kept up to date. */
 export interface Watched<T> {
+  readonly type: ResourceType
   get(key: string): T | undefined
   list(): T[]
+  /**
+   * Takes in what a write was answered with, so that whoever wrote reads it at once, however far behind the watch is. What the
+   * watch has seen already, or has seen go since, is left as it is.
+   */
+  note(object: KubernetesObject): void
   /** Resolves when the objects have been listed once. */
   readonly synced: Promise<void>
   /** Milliseconds since the API server was last heard of; the objects may be as old. */
@@ -80,7 +86,7 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
     const { items, resourceVersion } = await listAll(options, closing.signal)
     heardAt = performance.now()
     const listed = new Map(items.map((item) => [keyOf(item.metadata), item]))
-    for (const [key, object] of [...objects]) if (!listed.has(key)) remove(key, object)
+    for (const [key, object] of [...objects]) if (!listed.has(key)) remove(key, object, resourceVersion)
     for (const [key, object] of listed) put(key, object)
     synced.resolve()
     return resourceVersion
@@ -112,26 +118,35 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
 
   function take({ type: change, object }: WatchEvent): void {
     if (change === 'ERROR') throw new KubernetesError(object.code ?? 500, object.message ?? 'The watch failed')
-    if (change === 'DELETED') remove(keyOf(object.metadata), object as unknown as T)
+    const { resourceVersion = '' } = object.metadata
+    if (change === 'DELETED') remove(keyOf(object.metadata), object as unknown as T, resourceVersion)
     else if (change !== 'BOOKMARK') put(keyOf(object.metadata), object as unknown as T)
     version = object.metadata.resourceVersion ?? version
   }
 
   function put(key: string, object: T): void {
     const before = objects.get(key)
+    if (before && isNewer(before.metadata.resourceVersion, object.metadata.resourceVersion)) return
     const now = keep(withoutManagedFields(object))
     objects.set(key, now)
     if (before?.metadata.resourceVersion !== object.metadata.resourceVersion) onChange(now)
   }
 
-  function remove(key: string, object: T): void {
+  function remove(key: string, object: T, at: string): void {
+    // Another of this name that was noted since.
+    if (isNewer(objects.get(key)?.metadata.resourceVersion, at)) return
     if (objects.delete(key)) onChange(object)
   }
 
   keepWatching()
   return {
+    type: options.type,
     get: (key) => objects.get(key),
     list: () => [...objects.values()],
+    note: (object) => {
+      if (version === null || isNewer(object.metadata.resourceVersion, version))
+        put(keyOf(object.metadata), object as T)
+    },
     synced: synced.promise,
     ageMs: () => performance.now() - heardAt,
     close: () => closing.abort(),
@@ -178,6 +193,11 @@ async function* eventsOf(response: IncomingMessage): AsyncGenerator<WatchEvent> 
     rest = lines.pop() ?? ''
     for (const line of lines) yield JSON.parse(line)
   }
+}
+
+// Versions of one type count up (KEP-5504), without leading zeros.
+function isNewer(a = '', b = ''): boolean {
+  return a.length === b.length ? a > b : a.length > b.length
 }
 
 // The server's own record of who wrote what is often larger than the object.

@@ -32,6 +32,8 @@ export interface DrainInput {
   readonly target: number
   /** Workers that the Deployment asks for now. */
   readonly replicas: number
+  /** The cluster may still be removing pods because the replicas were lowered, even if they have been raised since. */
+  readonly shrinking: boolean
   readonly acknowledgeSeconds: number
   readonly removeBusy: boolean
   readonly now: number
@@ -53,8 +55,8 @@ export interface DrainPlan {
   readonly waitsFor: string | null
 }
 
-/** The cluster has to know the mark before it chooses whom to remove. */
-export const MARK_SETTLES_MS = 1000
+/** The cluster has to know the mark before it chooses whom to remove, also when it has much to do. */
+export const MARK_SETTLES_MS = 2000
 /** A worker that did not answer is not asked again for so long. */
 export const REFUSED_MS = 300_000
 
@@ -67,15 +69,20 @@ export function planDrain(input: DrainInput): DrainPlan {
   const { pods, target, replicas, now } = input
   const alive = pods.filter(({ deleting }) => !deleting)
   const fenced = alive.filter(({ fencedAt }) => fencedAt !== null)
+  // The Deployment asks for so many fewer than there are; they are chosen by their marks at any moment.
+  const doomed = Math.max(0, alive.length - replicas)
+  const mayReturn = (pod: PoolPod) => pod.markedAt === null || (doomed === 0 && !input.shrinking)
   if (target >= alive.length) {
-    // The Deployment first: while it asks for fewer, those that are marked may be going already.
-    const release = replicas >= Math.min(target, alive.length) ? fenced.map(({ name }) => name) : []
-    return { refuse: [], release, fence: [], mark: [], replicas: target, waitsFor: null }
+    const release = fenced.filter(mayReturn).map(({ name }) => name)
+    const going = fenced.length - release.length
+    const waitsFor = going > 0 ? whatFor({ going }) : null
+    return { refuse: [], release, fence: [], mark: [], replicas: target, waitsFor }
   }
-  const refuse = fenced.filter((pod) => isRefused(pod, input))
+  const refuse = fenced.filter((pod) => mayReturn(pod) && isRefused(pod, input))
   const going = fenced.filter((pod) => !refuse.includes(pod))
   const surplus = alive.length - target
-  const release = leastGone(going, input).slice(0, Math.max(0, going.length - surplus))
+  const tooMany = Math.max(0, going.length - Math.max(surplus, doomed))
+  const release = leastGone(going, input).slice(0, tooMany).filter(mayReturn)
   const kept = going.filter((pod) => !release.includes(pod))
   const candidates = alive.filter((pod) => pod.fencedAt === null && isKnown(pod, input))
   const fence = bestVictims(candidates, input).slice(0, Math.max(0, surplus - kept.length))
@@ -83,6 +90,7 @@ export function planDrain(input: DrainInput): DrainPlan {
   const mark = drained.filter(({ markedAt }) => markedAt === null)
   const settled = drained.filter(({ markedAt }) => markedAt !== null && now - markedAt >= MARK_SETTLES_MS)
   const lowered = Math.min(replicas, Math.max(target, alive.length - settled.length))
+  const chosen = kept.length + fence.length
   const unsure = alive.filter((pod) => !pod.ready && pod.started && !drained.includes(pod))
   return {
     refuse: refuse.map(({ name }) => name),
@@ -91,7 +99,7 @@ export function planDrain(input: DrainInput): DrainPlan {
     mark: mark.map(({ name }) => name),
     // A pod that is not ready would go before any other, job or not.
     replicas: unsure.length > 0 ? Math.max(replicas, target) : lowered,
-    waitsFor: whatFor({ unsure: unsure.length, kept: kept.length + fence.length, surplus }),
+    waitsFor: whatFor({ unsure: unsure.length, going: chosen, busy: surplus - chosen }),
   }
 }
 
@@ -134,8 +142,8 @@ function leastGone(pods: readonly PoolPod[], input: DrainInput): PoolPod[] {
   return [...pods].sort((a, b) => rank(a) - rank(b) || (b.fencedAt ?? 0) - (a.fencedAt ?? 0))
 }
 
-function whatFor({ unsure, kept, surplus }: { unsure: number; kept: number; surplus: number }): string {
+function whatFor({ unsure = 0, going, busy = 0 }: { unsure?: number; going: number; busy?: number }): string {
   if (unsure > 0) return `${unsure} workers that are not ready and may have jobs`
-  if (kept < surplus) return `${surplus - kept} busy or silent workers`
-  return `${kept} workers that drain`
+  if (busy > 0) return `${busy} busy or silent workers`
+  return `${going} workers that drain`
 }

@@ -22,6 +22,7 @@ import { presentStatus } from './status.ts'
 /** A Deployment as far as it is looked at here. */
 export interface Deployment extends KubernetesObject {
   readonly spec: { readonly replicas?: number }
+  readonly status?: { readonly observedGeneration?: number }
 }
 
 export interface PoolParts {
@@ -55,10 +56,14 @@ interface PoolMemory {
   pods: ReadonlyMap<string, PoolPod>
   /** Marked pods that have still to go since the replicas were lowered. */
   expected: number
+  /** When the replicas were lowered last, as far as is known (ms since 1970). */
+  loweredAt: number
 }
 
 /** While something is under way it is looked at so often. */
 const BUSY_MS = 1000
+/** For so long after the replicas were lowered pods may be chosen by what they were then. */
+const LOWERING_SETTLES_MS = 3000
 
 /** Brings the workers of one pool from what they are to what they should be. Returns when to look again. */
 export function createPoolReconcile(parts: PoolParts) {
@@ -98,6 +103,7 @@ export function createPoolReconcile(parts: PoolParts) {
       workers,
       target: outcome.decision.to,
       replicas,
+      shrinking: isShrinking(deployment, memory, now),
       now: now.getTime(),
       ...pool.spec.drain,
     })
@@ -170,12 +176,14 @@ export function createPoolReconcile(parts: PoolParts) {
       await annotate(name, annotationsFor.fence(now))
       await parts.registry.tell(name, now)
     }
-    for (const name of plan.mark) await annotate(name, annotationsFor.mark(now))
+    // Each by the time at which it is written: from then on the cluster can know it.
+    for (const name of plan.mark) await annotate(name, annotationsFor.mark(parts.now().getTime()))
     // Redis may have lost what was said.
     const told = new Set([...plan.refuse, ...plan.release, ...plan.fence])
-    for (const { name, fencedAt, deleting } of pods) {
+    for (const { name, fencedAt, deleting, started } of pods) {
       const worker = workers.get(name)
-      if (worker === undefined || deleting || told.has(name) || worker.fence === fencedAt) continue
+      const knows = worker === undefined ? started || fencedAt === null : worker.fence === fencedAt
+      if (deleting || knows || told.has(name)) continue
       await parts.registry.tell(name, fencedAt ?? 'take')
     }
   }
@@ -184,8 +192,10 @@ export function createPoolReconcile(parts: PoolParts) {
     await parts.applyOnce(DEPLOYMENTS, renderDeployment(pool, engines, plan.replicas), deployment)
     const budget = parts.budgets.get(`${pool.metadata.namespace}/${workersName(pool)}`)
     await parts.applyOnce(BUDGETS, renderBudget(pool), budget)
-    if (plan.replicas < replicas) memory.expected += replicas - plan.replicas
-    else if (plan.replicas > replicas) memory.expected = 0
+    if (plan.replicas < replicas) {
+      memory.expected += replicas - plan.replicas
+      memory.loweredAt = parts.now().getTime()
+    } else if (plan.replicas > replicas) memory.expected = 0
   }
 
   /** Which pods went since the last look, while marked ones were to go. */
@@ -275,7 +285,15 @@ function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, now }: 
 
 function firstMemory(pool: WorkerPool, deployment: Deployment | undefined, now: Date): PoolMemory {
   const desired = pool.status?.desiredReplicas ?? deployment?.spec.replicas ?? 0
-  return { scaling: memoryFrom(pool, now), desired, pods: new Map(), expected: 0 }
+  // Another controller may have lowered them just before.
+  return { scaling: memoryFrom(pool, now), desired, pods: new Map(), expected: 0, loweredAt: now.getTime() }
+}
+
+/** Whether the cluster may still be taking pods away because the replicas were lowered, even if they were raised since. */
+function isShrinking(deployment: Deployment | undefined, memory: PoolMemory, now: Date): boolean {
+  const { metadata, status } = deployment ?? {}
+  const seen = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0)
+  return !seen || now.getTime() - memory.loweredAt < LOWERING_SETTLES_MS
 }
 
 /** What the status tells of the time before this process. */

@@ -5,6 +5,7 @@ const core = { group: '', version: 'v1' }
 export const NAMESPACES: ResourceType = { ...core, plural: 'namespaces', kind: 'Namespace', namespaced: false }
 export const NODES: ResourceType = { ...core, plural: 'nodes', kind: 'Node', namespaced: false }
 export const PODS: ResourceType = { ...core, plural: 'pods', kind: 'Pod', namespaced: true }
+export const EVENTS: ResourceType = { ...core, plural: 'events', kind: 'Event', namespaced: true }
 export const CONFIG_MAPS: ResourceType = { ...core, plural: 'configmaps', kind: 'ConfigMap', namespaced: true }
 export const DEPLOYMENTS: ResourceType = {
   group: 'apps',

@@ -7,6 +7,9 @@ import { createRandom, type Random } from '../../faults/support/random.ts'
 
 const SCALE_DOWNS = 10_000
 const TICK_MS = 500
+/** The cluster acts on replicas as they were up to so long ago. */
+const LAG_TICKS = 4
+const SETTLES_MS = 3000
 
 describe('10,000 scale-downs, with kills of the controller, Redis, the workers and the API server', () => {
   it('remove no worker that has a job', () => {
@@ -46,6 +49,10 @@ class Cluster {
   removed = 0
   removedBusy = 0
   private now = 1_000_000
+  /** What the ReplicaSet controller knows of the replicas, and for how many ticks it has known nothing newer. */
+  private known: number
+  private lag = 0
+  private loweredAt = 0
   private names = 0
   private pods: SimulatedPod[] = []
   /** Words to workers; lost with Redis. */
@@ -56,12 +63,14 @@ class Cluster {
   constructor(random: Random, replicas: number) {
     this.random = random
     this.replicas = replicas
+    this.known = replicas
     this.removeBusy = random.chance(0.5)
   }
 
   tick(target: number): void {
     this.now += TICK_MS
-    if (this.random.chance(0.02)) this.words.clear()
+    // Between the lowering and the removal nobody can see that one has stopped being ready, has started or never got its word.
+    if (this.lag === 0 && this.random.chance(0.02)) this.words.clear()
     if (this.random.chance(0.02)) for (const each of this.pods) each.report = null
     for (const each of this.pods) this.live(each)
     if (this.random.chance(0.7)) this.control(target)
@@ -72,12 +81,12 @@ class Cluster {
   private live(each: SimulatedPod): void {
     const { random } = this
     if (!each.pod.started) {
-      if (random.chance(0.3)) {
+      if (this.lag === 0 && random.chance(0.3)) {
         each.pod = { ...each.pod, ready: true, started: true }
         this.readWord(each)
       } else return
     }
-    if (random.chance(0.02)) each.pod = { ...each.pod, ready: !each.pod.ready }
+    if (this.lag === 0 && random.chance(0.02)) each.pod = { ...each.pod, ready: !each.pod.ready }
     if (random.chance(0.5)) {
       this.readWord(each)
       this.report(each)
@@ -104,7 +113,8 @@ class Cluster {
     const workers = new Map(this.pods.flatMap(({ pod, report }) => (report ? [[pod.name, report] as const] : [])))
     const { now, replicas, removeBusy } = this
     const pods = this.pods.map(({ pod }) => pod)
-    const plan = planDrain({ pods, workers, target, replicas, acknowledgeSeconds: 15, removeBusy, now })
+    const shrinking = now - this.loweredAt < SETTLES_MS
+    const plan = planDrain({ pods, workers, target, replicas, shrinking, acknowledgeSeconds: 15, removeBusy, now })
     const word = (name: string, text: number | 'take') => this.words.set(name, text)
     const free = { fencedAt: null, markedAt: null }
     const steps = [
@@ -116,6 +126,7 @@ class Cluster {
       ...plan.fence.flatMap((name) => [() => this.annotate(name, { fencedAt: now }), () => word(name, now)]),
       ...plan.mark.map((name) => () => this.annotate(name, { markedAt: now })),
       () => {
+        if (plan.replicas < replicas) this.loweredAt = now
         this.replicas = plan.replicas
       },
     ]
@@ -124,7 +135,11 @@ class Cluster {
       if (pod.fencedAt !== null && !plan.release.includes(pod.name)) word(pod.name, pod.fencedAt)
     for (const act of steps) {
       // Killed, or the API server is.
-      if (this.random.chance(0.05)) return
+      if (this.random.chance(0.05)) {
+        // The next one knows nothing of when the replicas were lowered.
+        this.loweredAt = now
+        return
+      }
       act()
     }
   }
@@ -135,9 +150,13 @@ class Cluster {
 
   /** As the ReplicaSet controller does: those not ready go first, then those that are marked. */
   private reconcileReplicas(): void {
-    while (this.pods.length < this.replicas) this.add()
+    this.lag = this.known === this.replicas || this.lag === LAG_TICKS ? 0 : this.lag + 1
+    if (this.lag === 0 || this.random.chance(0.3)) this.known = this.replicas
+    while (this.pods.length < this.known) this.add()
     const rank = ({ pod }: SimulatedPod) => (!pod.started ? 0 : !pod.ready ? 1 : pod.markedAt !== null ? 2 : 3)
-    const victims = [...this.pods].sort((a, b) => rank(a) - rank(b)).slice(0, this.pods.length - this.replicas)
+    const victims = [...this.pods]
+      .sort((a, b) => rank(a) - rank(b))
+      .slice(0, Math.max(0, this.pods.length - this.known))
     for (const victim of victims) {
       this.removed++
       if (victim.jobs > 0) this.removedBusy++

@@ -31,7 +31,7 @@ describe('removing workers', () => {
     const workers = { a: drained(fenced.fencedAt), b: draining(1, fenced.fencedAt), c: idle(1) }
     const first = planDrain(situation({ target: 1, pods: [pod('a', fenced), pod('b', fenced), pod('c')], workers }))
     expect(first).toMatchObject({ mark: ['a'], replicas: 3, fence: [] })
-    const marked = [pod('a', { ...fenced, markedAt: NOW - 1000 }), pod('b', fenced), pod('c')]
+    const marked = [pod('a', { ...fenced, markedAt: NOW - 2000 }), pod('b', fenced), pod('c')]
     expect(planDrain(situation({ target: 1, pods: marked, workers }))).toMatchObject({ mark: [], replicas: 2 })
   })
 
@@ -67,7 +67,7 @@ describe('removing workers', () => {
     expect(planDrain(situation({ target: 0, pods: [pod('a'), pod('b')], workers: {} })).fence).toEqual([])
   })
 
-  it('releases those that are needed again, least gone first, once the Deployment asks for them', () => {
+  it('releases those that are needed again, least gone first', () => {
     const pods = [
       pod('marked', { fencedAt: NOW - 9000, markedAt: NOW - 4000 }),
       pod('fresh', { fencedAt: NOW - 100 }),
@@ -75,8 +75,21 @@ describe('removing workers', () => {
     ]
     const workers = { marked: drained(NOW - 9000), fresh: draining(1, NOW - 100), c: idle(1) }
     expect(planDrain(situation({ target: 2, pods, workers }))).toMatchObject({ release: ['fresh'], replicas: 2 })
-    expect(planDrain(situation({ target: 3, pods, workers, replicas: 2 }))).toMatchObject({ release: [], replicas: 3 })
     expect(planDrain(situation({ target: 3, pods, workers }))).toMatchObject({ release: ['marked', 'fresh'] })
+  })
+
+  it('releases no marked worker that the cluster may be removing at this moment', () => {
+    const gone = { fencedAt: NOW - 9000, markedAt: NOW - 4000 }
+    const pods = [pod('a', gone), pod('b', gone), pod('fresh', { fencedAt: NOW - 100 }), pod('d')]
+    const workers = {
+      ...{ a: drained(NOW - 9000), b: drained(NOW - 9000), fresh: draining(1, NOW - 100), d: idle(1) },
+    }
+    const lowered = situation({ target: 3, pods, workers, replicas: 2 })
+    expect(planDrain(lowered)).toMatchObject({ release: ['fresh'], refuse: [], mark: [], replicas: 2 })
+    const raised = situation({ target: 4, pods, workers, replicas: 4, shrinking: true })
+    expect(planDrain(raised)).toMatchObject({ release: ['fresh'], replicas: 4, waitsFor: '2 workers that drain' })
+    const settled = planDrain({ ...raised, shrinking: false })
+    expect(settled).toMatchObject({ release: ['a', 'b', 'fresh'], waitsFor: null })
   })
 
   it('lowers at once what there is no pod for yet', () => {
@@ -95,7 +108,7 @@ function situation({
 }: { target: number; pods: readonly PoolPod[]; workers: Record<string, LiveWorker> } & Partial<
   Omit<DrainInput, 'workers'>
 >): DrainInput {
-  const defaults = { replicas: rest.pods.length, acknowledgeSeconds: 15, removeBusy: false, now: NOW }
+  const defaults = { replicas: rest.pods.length, shrinking: false, acknowledgeSeconds: 15, removeBusy: false, now: NOW }
   return { ...defaults, ...rest, workers: new Map(Object.entries(workers)) }
 }
 
