@@ -1,0 +1,80 @@
+"""Puts FASHN VTON together: its graphs, and what a worker must know to use them."""
+
+import dataclasses
+import functools
+import math
+
+from ..checkpoint import Checkpoint, RandomCheckpoint
+from . import graphs
+from .configuration import CATEGORIES, SIZES, UNUSED, configuration_of, modulations, random_spread, tensor_shapes
+
+HELP = "FASHN VTON v1.5, Apache-2.0"
+# Files of weights that the command line names, with what they are.
+SOURCES = {"weights": "the published file, model.safetensors"}
+MIB = 1024 * 1024
+# What a runtime takes besides weights and values: libraries, kernels, fragments.
+RUNTIME_MIB = 768
+
+
+
+def write(folder, arguments):
+    """Writes all graphs. Returns the engine's manifest and where the weights are from."""
+    checkpoint, c = open_random(arguments) if arguments.random else open_published(arguments.weights)
+    builds = {
+        name: functools.partial(getattr(graphs, f"build_{name}"), checkpoint, c)
+        for name in ("person", "garment", "modulation", "velocity", "denoise")
+    }
+    folder.write_small("person", builds["person"])
+    folder.write_small("garment", builds["garment"])
+    folder.write_large({"modulation": builds["modulation"]}, weights_file="modulation.weights")
+    folder.write_large({name: builds[name] for name in ("velocity", "denoise")}, weights_file="transformer.weights")
+    return manifest(c, half=folder.half), checkpoint.source()
+
+
+def open_random(arguments):
+    c = SIZES[arguments.size]
+    return RandomCheckpoint(tensor_shapes(c), arguments.seed, random_spread), c
+
+
+def open_published(path):
+    checkpoint = Checkpoint(path)
+    c = configuration_of(checkpoint.configuration())
+    checkpoint.check(tensor_shapes(c), ignored=lambda name: name == UNUSED)
+    return checkpoint, c
+
+
+def manifest(c, *, half):
+    height, width = c.input_shape
+    return {
+        "interface": "fashn-vton/1",
+        "name": "fashn-vton",
+        "version": "1.5.0",
+        "kind": "photo",
+        "license": {"spdx": "Apache-2.0", "commercial": True},
+        "accepts": {"categories": list(CATEGORIES), "garmentTypes": ["flat_lay", "ghost_mannequin"], "needsPerson": True},
+        "aiGenerated": True,
+        "size": {"width": width, "height": height},
+        "precision": "fp16" if half else "fp32",
+        "providers": ["cpu", "cuda"],
+        "minMemoryMiB": memory_mib(c, half=half),
+        "sampling": {
+            "solver": "euler",
+            "schedule": {"kind": "rectified-flow", "shift": 1.5},
+            "steps": {"fast": 20, "balanced": 30, "quality": 50},
+            "guidance": 1.5,
+            "unguidedLastSteps": 1,
+        },
+        "categories": {name: i + 1 for i, name in enumerate(CATEGORIES)} | {"none": 0},
+        "configuration": dataclasses.asdict(c),
+    }
+
+
+def memory_mib(c, *, half):
+    """What `denoise` takes for one guided sample, two rows: its weights, and the values of its widest block."""
+    size = 2 if half else 4
+    shapes = tensor_shapes(c)
+    outside = ("t_embedder", "y_embedder", "garment_embedder", *modulations(c))
+    weights = sum(math.prod(shape) for name, shape in shapes.items() if not name.startswith(outside)) * size
+    # Stream before and after in 32 bits; seen, queries, keys, values, attended, and inner values twice.
+    values = 2 * 2 * c.tokens * c.hidden_size * (2 * 4 + (5 + 2 * c.mlp_ratio) * size)
+    return RUNTIME_MIB + math.ceil((weights + values) / MIB)

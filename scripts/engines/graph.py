@@ -1,0 +1,93 @@
+"""Builds an ONNX graph node by node."""
+
+import itertools
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 17
+IR_VERSION = 9
+# Operators of ONNX Runtime itself. All that are used here have kernels for CPU and for CUDA.
+CONTRIB = "com.microsoft"
+
+
+class Graph:
+    """A graph under construction. Values are known by their names.
+
+    Inputs and outputs are 32-bit floats. Weights are kept in the precision of the graph, and `working` and `exact` turn a
+    value into that precision and back to 32 bits: nothing happens where they are the same.
+    """
+
+    def __init__(self, name, *, half, storage, outer=None):
+        self.name, self.half, self.storage = name, half, storage
+        self.dtype = np.float16 if half else np.float32
+        self.inputs, self.outputs, self.nodes = [], [], []
+        # A graph inside of a loop sees the outer one's values and keeps its weights there.
+        self.initializers = outer.initializers if outer else {}
+        self.constants = outer.constants if outer else {}
+        self.numbers = outer.numbers if outer else itertools.count(1)
+
+    def input(self, name, shape):
+        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        return name
+
+    def output(self, name, value, shape):
+        self.op("Identity", value, name=name)
+        self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+
+    def op(self, kind, *inputs, name=None, outputs=1, domain="", **attributes):
+        """Adds a node; returns the name of what it makes, or their list. A given `name` can be asked for as an output."""
+        number = next(self.numbers)
+        names = [name or f"{kind}_{number}" if outputs == 1 else f"{kind}_{number}_{i}" for i in range(outputs)]
+        node = helper.make_node(kind, list(inputs), names, name=f"{kind}_{number}", domain=domain, **attributes)
+        self.nodes.append(node)
+        return names[0] if outputs == 1 else names
+
+    def weight(self, name, load):
+        """The weight that `load` returns, in the precision of the graph."""
+        if name not in self.initializers:
+            self.initializers[name] = self.storage.place(name, self.dtype, load)
+        return name
+
+    def constant(self, values):
+        """A number or array that is no weight, with the type that it has."""
+        values = np.asarray(values)
+        key = (values.dtype.str, values.shape, values.tobytes())
+        if key not in self.constants:
+            name = f"constant_{next(self.numbers)}"
+            self.constants[key] = name
+            self.initializers[name] = numpy_helper.from_array(values, name)
+        return self.constants[key]
+
+    def integers(self, *values):
+        return self.constant(np.array(values, np.int64))
+
+    def working(self, value):
+        return self.op("Cast", value, to=TensorProto.FLOAT16) if self.half else value
+
+    def exact(self, value):
+        return self.op("Cast", value, to=TensorProto.FLOAT) if self.half else value
+
+    def loop(self, count, state, step):
+        """What becomes of `state`, 32-bit floats, after `count` times `step(graph, i, state)`."""
+        inner = Graph(f"{self.name}_step", half=self.half, storage=self.storage, outer=self)
+        i, running, before = (f"loop_{word}" for word in ("index", "running", "state"))
+        inner.inputs = [
+            helper.make_tensor_value_info(i, TensorProto.INT64, []),
+            helper.make_tensor_value_info(running, TensorProto.BOOL, []),
+            helper.make_tensor_value_info(before, TensorProto.FLOAT, None),
+        ]
+        after = step(inner, i, before)
+        inner.outputs = [
+            helper.make_tensor_value_info(inner.op("Identity", running), TensorProto.BOOL, []),
+            helper.make_tensor_value_info(after, TensorProto.FLOAT, None),
+        ]
+        body = helper.make_graph(inner.nodes, inner.name, inner.inputs, inner.outputs)
+        return self.op("Loop", count, self.constant(np.array(True)), state, body=body)
+
+    def model(self):
+        graph = helper.make_graph(
+            self.nodes, self.name, self.inputs, self.outputs, list(self.initializers.values())
+        )
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="drape")

@@ -1,0 +1,20 @@
+"""The Engine resource that tells a cluster of these files."""
+
+
+def render_resource(manifest, files):
+    """YAML of an Engine whose files lie on a volume claim named `models`, in a folder named as the engine."""
+    name, license = manifest["name"], manifest["license"]
+    listed = "\n".join(f'    - {{ path: {f["path"]}, sha256: "{f["sha256"]}", bytes: {f["bytes"]} }}' for f in files)
+    return f"""\
+apiVersion: drape.dev/v1alpha1
+kind: Engine
+metadata:
+  name: {name}
+spec:
+  license: {{ name: {license["spdx"]}, commercialUse: {str(license["commercial"]).lower()} }}
+  files:
+{listed}
+  source:
+    persistentVolumeClaim: {{ claimName: models, subPath: {name} }}
+  runtime: {{ executionProvider: cuda }}
+"""

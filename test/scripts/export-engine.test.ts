@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { InferenceSession } from 'onnxruntime-node'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { engines } from '../../controller/engine/resource.ts'
+import { readYaml } from '../../controller/runtime/yaml.ts'
+import { exportEngine, findEnginePython, runPython } from '../support/export-engine.ts'
+import { spawnProcess } from '../support/process.ts'
+import { changeFirst, changeHeader, dropLast } from '../support/safetensors.ts'
+import { until } from '../support/until.ts'
+
+const FIXTURES = resolve(import.meta.dirname, '../fixtures/fashn-vton')
+const found = await findEnginePython()
+const reason = typeof found === 'string' ? '' : found.unavailable
+if (reason && process.env.CI) throw new Error(reason)
+const python = String(found)
+
+describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`}`, () => {
+  let folder: string
+  const at = (name: string) => join(folder, name)
+  const tensors = (name: string) => join(FIXTURES, `${name}.state.safetensors`)
+  const exportTo = (name: string, ...args: string[]) =>
+    exportEngine(['fashn-vton', '--output', at(name), ...args], { limit: 'umask 022' })
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-engines-'))
+    for (const [name, precision] of [
+      ['tiny', 'fp32'],
+      ['tiny2', 'fp32'],
+      ['tiny', 'fp16'],
+      ['tiny2', 'fp16'],
+    ] as const) {
+      const done = await exportTo(`${name}-${precision}`, '--weights', tensors(name), '--precision', precision)
+      expect(done).toEqual({ code: 0, errors: '' })
+    }
+    expect(await exportTo('random', '--random')).toEqual({ code: 0, errors: '' })
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('keeps every stage and the sampler as published, in 32 bits', async () => {
+    const errors = await compare('fp32')
+    expect(Object.keys(errors)).toEqual(['full', 'tiny', 'tiny2', 'sampler'])
+    expect(Object.keys(errors.tiny)).toHaveLength(17)
+    for (const [stage, error] of allStages(errors)) expect(error, stage).toBeLessThanOrEqual(1e-5)
+  })
+
+  it('keeps them to three digits in 16 bits', async () => {
+    const { 'share of bytes that differ': bytes, ...sampler } = (await compare('fp16')).sampler
+    for (const [stage, error] of Object.entries(sampler)) expect(error, stage).toBeLessThanOrEqual(2e-3)
+    expect(bytes).toBeLessThan(0.1)
+  })
+
+  it('makes the engine that tests of workers use, to the byte', async () => {
+    expect(await fingerprints(at('tiny-fp32'))).toEqual(await fingerprints(join(FIXTURES, 'engine')))
+  })
+
+  it('knows the names and shapes of the published weights', async () => {
+    const program =
+      'import json; from engines.fashn_vton.configuration import *; print(json.dumps(tensor_shapes(Configuration())))'
+    const { patch_mixer_token: _unused, ...published } = await readJson(join(FIXTURES, 'full-shapes.json'))
+    expect(JSON.parse(await runPython(python, ['-c', program]))).toEqual(published)
+  })
+
+  it('makes the same bytes of the same seed and others of another', async () => {
+    await exportTo('again', '--random', '--size', 'tiny', '--seed', '1')
+    await exportTo('other', '--random', '--seed', '2')
+    const first = await fingerprints(at('random'))
+    expect(await fingerprints(at('again'))).toEqual(first)
+    const other = await fingerprints(at('other'))
+    for (const file of ['transformer.weights', 'modulation.weights', 'person.onnx', 'garment.onnx'])
+      expect(other[file], file).not.toEqual(first[file])
+  })
+
+  it('lists every file with its size and SHA-256', async () => {
+    const { files } = await readJson(at('random/engine.json'))
+    const { 'engine.json': _itself, 'kubernetes.yaml': _resource, ...listed } = await fingerprints(at('random'))
+    expect(files).toEqual(Object.entries(listed).map(([path, print]) => ({ path, ...print })))
+  })
+
+  it('describes graphs as the runtime of workers sees them', async () => {
+    const { models } = await readJson(at('random/engine.json'))
+    expect(models).toHaveLength(5)
+    for (const { file, inputs, outputs } of models) {
+      const session = await InferenceSession.create(join(at('random'), file))
+      const read = (side: readonly InferenceSession.ValueMetadata[]) =>
+        side.map((tensor) => tensor.isTensor && { name: tensor.name, shape: tensor.shape, type: tensor.type })
+      const asFloats = (side: readonly object[]) => side.map((tensor) => ({ ...tensor, type: 'float32' }))
+      expect(read(session.inputMetadata)).toEqual(asFloats(inputs))
+      expect(read(session.outputMetadata)).toEqual(asFloats(outputs))
+      await session.release()
+    }
+  })
+
+  it('writes the Engine resource of a cluster', async () => {
+    const [document] = readYaml(await readFile(at('random/kubernetes.yaml'), 'utf8'))
+    const read = engines.read(document as never)
+    if ('problems' in read) throw new Error(JSON.stringify(read.problems))
+    const { 'kubernetes.yaml': _itself, ...listed } = await fingerprints(at('random'))
+    expect(read.object.spec.license).toMatchObject({ name: 'Apache-2.0', commercialUse: true })
+    expect(Object.fromEntries(read.object.spec.files.map(({ path, ...print }) => [path, print]))).toEqual(listed)
+  })
+
+  describe('of a bad file', () => {
+    const bias = 'single_blocks.0.linear2.bias'
+    let good: Buffer
+    beforeAll(async () => {
+      good = await readFile(tensors('tiny'))
+    })
+
+    it.each<[problem: string, message: string, change: (file: Buffer) => Buffer, precision?: string]>([
+      ['that is cut', 'cannot be read as a safetensors file', (file) => file.subarray(0, -1000)],
+      ['that is empty', 'cannot be read as a safetensors file', () => Buffer.alloc(0)],
+      ['without its last tensor', 'missing: y_embedder.weight', dropLast],
+      [
+        'with a tensor of another name',
+        `not of this model: extra`,
+        (file) => changeHeader(file, ({ [bias]: moved, ...rest }) => ({ ...rest, extra: moved as never })),
+      ],
+      [
+        'with a tensor of another shape',
+        `of another shape: ${bias} is 8×8, expected 64`,
+        (file) => changeHeader(file, (all) => ({ ...all, [bias]: { ...all[bias], shape: [8, 8] } as never })),
+      ],
+      [
+        'with a tensor of another type',
+        `${bias} is I32`,
+        (file) => changeHeader(file, (all) => ({ ...all, [bias]: { ...all[bias], dtype: 'I32' } as never })),
+      ],
+      ['with what is no number', `${bias} has a value that is infinite`, (file) => changeFirst(file, bias, Number.NaN)],
+      ['with a number too large for 16 bits', `${bias}`, (file) => changeFirst(file, bias, 70_000), 'fp16'],
+    ])('%s says so and leaves nothing', async (_problem, message, change, precision = 'fp32') => {
+      const place = await mkdtemp(at('bad-'))
+      await writeFile(join(place, 'model.safetensors'), change(good))
+      const args = ['--weights', join(place, 'model.safetensors'), '--precision', precision]
+      const { code, errors } = await exportEngine(['fashn-vton', '--output', join(place, 'engine'), ...args])
+      expect(errors).toContain(message)
+      expect(errors).not.toContain('Traceback')
+      expect(code).toBe(1)
+      expect(await readdir(place)).toEqual(['model.safetensors'])
+    })
+  })
+
+  it('never touches what is there already', async () => {
+    await mkdir(at('mine'))
+    await writeFile(at('mine/notes.txt'), 'mine')
+    const { code, errors } = await exportTo('mine', '--random')
+    expect([code, errors]).toEqual([1, expect.stringContaining('is there already')])
+    expect(await readdir(at('mine'))).toEqual(['notes.txt'])
+  })
+
+  it('leaves nothing where the disk takes no more', async () => {
+    const place = await mkdtemp(at('full-'))
+    // No file may be larger than 100 blocks of 512 or 1024 bytes.
+    const args = ['fashn-vton', '--random', '--output', join(place, 'engine')]
+    const { code, errors } = await exportEngine(args, { limit: 'ulimit -f 100' })
+    expect([code, errors]).toEqual([1, expect.stringMatching(/engine cannot be written: .+/)])
+    expect(await readdir(place)).toEqual([])
+  })
+
+  it('leaves nothing when it is ended', async () => {
+    const place = await mkdtemp(at('ended-'))
+    const args = ['fashn-vton', '--random', '--size', 'full', '--output', join(place, 'engine')]
+    const command = resolve(import.meta.dirname, '../../scripts/export-engine')
+    const started = await spawnProcess({ command, args, cwd: place, env: process.env })
+    await until(async () => (await readdir(place)).length > 0)
+    expect(await started.end('SIGTERM')).toBe(143)
+    expect(await readdir(place)).toEqual([])
+  })
+
+  it.each([
+    [[], 'give either --weights, or --random'],
+    [['--random', '--weights', 'model.safetensors'], 'give either --weights, or --random'],
+    [['--weights', '/nowhere/model.safetensors'], '/nowhere/model.safetensors cannot be read'],
+  ])('refuses %j', async (args, message) => {
+    const { code, errors } = await exportTo('refused', ...args)
+    expect(errors).toContain(message)
+    expect(code).not.toBe(0)
+    await expect(stat(at('refused'))).rejects.toThrow('ENOENT')
+  })
+
+  async function compare(precision: string): Promise<Record<string, Record<string, number>>> {
+    const program = resolve(import.meta.dirname, 'engines/fashn_vton_parity.py')
+    return JSON.parse(await runPython(python, [program, FIXTURES, at(`tiny-${precision}`), at(`tiny2-${precision}`)]))
+  }
+})
+
+function allStages(errors: Readonly<Record<string, Readonly<Record<string, number>>>>): [string, number][] {
+  return Object.entries(errors).flatMap(([name, stages]) =>
+    Object.entries(stages).map(([stage, error]): [string, number] => [`${name} ${stage}`, error]),
+  )
+}
+
+async function fingerprints(folder: string): Promise<Record<string, { sha256: string; bytes: number }>> {
+  const names = (await readdir(folder)).sort()
+  const files = names.map(async (name) => {
+    const bytes = await readFile(join(folder, name))
+    return [name, { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }] as const
+  })
+  return Object.fromEntries(await Promise.all(files))
+}
+
+async function readJson(path: string) {
+  return JSON.parse(await readFile(path, 'utf8'))
+}

@@ -1,0 +1,41 @@
+/** Where a tensor lies in a safetensors file. */
+export interface TensorEntry {
+  readonly dtype: string
+  readonly shape: readonly number[]
+  /** Of its first byte and the one after its last, from the end of the header. */
+  readonly data_offsets: readonly [number, number]
+}
+
+/** The bytes of a safetensors file whose header has been changed; its numbers stay what they are. */
+export function changeHeader(
+  file: Buffer,
+  change: (tensors: Readonly<Record<string, TensorEntry>>) => Readonly<Record<string, TensorEntry>>,
+): Buffer {
+  const end = 8 + Number(file.readBigUInt64LE())
+  const { __metadata__, ...tensors } = JSON.parse(file.subarray(8, end).toString())
+  const header = Buffer.from(JSON.stringify({ __metadata__, ...change(tensors) }))
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(header.length))
+  return Buffer.concat([length, header, file.subarray(end)])
+}
+
+/** The bytes of a safetensors file without the tensor that lies last in it. */
+export function dropLast(file: Buffer): Buffer {
+  let dropped = 0
+  const rest = changeHeader(file, (tensors) => {
+    const entries = Object.entries(tensors).sort(([, a], [, b]) => a.data_offsets[0] - b.data_offsets[0])
+    const [start, end] = entries.pop()?.[1].data_offsets ?? [0, 0]
+    dropped = end - start
+    return Object.fromEntries(entries)
+  })
+  return rest.subarray(0, rest.length - dropped)
+}
+
+/** The bytes of a safetensors file in which the first number of a tensor of 32-bit floats is another one. */
+export function changeFirst(file: Buffer, name: string, value: number): Buffer {
+  const end = 8 + Number(file.readBigUInt64LE())
+  const entry: TensorEntry = JSON.parse(file.subarray(8, end).toString())[name]
+  const changed = Buffer.from(file)
+  changed.writeFloatLE(value, end + entry.data_offsets[0])
+  return changed
+}
