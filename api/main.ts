@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { acceptTogether } from './accept-together.ts'
 import { createApp } from './app.ts'
 import { createBacklogGauges } from './backlog-gauges.ts'
 import { isDevelopment, readApiConfig } from './config.ts'
@@ -42,7 +43,7 @@ import { createObjects } from './shared/stores/objects.ts'
 import { type Customer, createRetention } from './shared/stores/retention.ts'
 import { startTelemetry } from './shared/telemetry.ts'
 import { createStorefront } from './storefront.ts'
-import { type Acceptance, acceptGeneration } from './stores/acceptance.ts'
+import { type Acceptance, acceptGenerations } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { createBacklog } from './stores/backlog.ts'
 import { createProducts } from './stores/products.ts'
@@ -143,8 +144,9 @@ lifecycle.onStop('webhooks', () => delivering.stop())
 
 const reading = [apiKey({ accounts }), rateLimit({ redis })]
 const writing = [...reading, parseBody(), idempotency({ keys: createIdempotencyKeys(database) })]
+const acceptOne = acceptTogether((calls) => acceptGenerations(database, calls))
 const accept = async (call: Acceptance) => {
-  const isNew = await acceptGeneration(database, call)
+  const isNew = await acceptOne(call)
   if (isNew) metrics.accepted.inc()
   if (isNew) metrics.reserved.inc(call.cost)
   return isNew

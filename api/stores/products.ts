@@ -114,7 +114,7 @@ function upsert(accountId: string, product: ProductInput) {
   const days = product.validForDays ?? null
   const keepsDays = product.validForDays === undefined
   return sql.type(rowType(ProductRow))`
-    with account as (select ${accountId}::text as id), ${lockStored(product)}, product as (
+    with account as (select ${accountId}::text as id), ${lockStored([product.externalId])}, product as (
       insert into products (id, account_id, external_id, title, description, images, images_edition, metadata,
         valid_for_days, expires_at)
       select ${newFields(product)}, ${days}::int, now_ms() + make_interval(days => ${days}::int)

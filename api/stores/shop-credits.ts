@@ -1,6 +1,6 @@
 import { type Database, rowType, sql } from '../shared/database.ts'
 import { Type } from '../shared/schema.ts'
-import { isPaid, isSpent } from './shop-limits.ts'
+import { isPaid, roomOfShop } from './shop-limits.ts'
 
 const Verdict = rowType(Type.Object({ allowed: Type.Boolean() }))
 
@@ -11,7 +11,7 @@ export function createShopCredits(database: Database) {
   return {
     find: async (shopId: string): Promise<boolean> => {
       const verdict = await database.maybeOne(sql.type(Verdict)`
-        select accounts.is_active and balance > 0 and ${isPaid} and not ${isSpent}
+        select accounts.is_active and balance > 0 and ${isPaid} and coalesce(${roomOfShop} > 0, true)
           and case when settings->>'monthlyGenerations' is null then true
             else count_since(accounts.id, date_trunc('month', now(), 'UTC')) < (settings->>'monthlyGenerations')::bigint
             end as allowed

@@ -18,20 +18,42 @@ export type ShopState = (typeof SHOP_STATES)[number]
 /** Whether the plan of a row of `shops` allows generations now. */
 export const isPaid = sql.fragment`(billing_allowed and (plan_ends_at is null or plan_ends_at > now()))`
 
-/** Whether a row of `shops` has used up its calendar month (UTC). */
-export const isSpent = sql.fragment`
-  case when monthly_generations is null then false
-    else count_of_shop(shops.id, date_trunc('month', now(), 'UTC')) >= monthly_generations end`
+/** Generations that a row of `shops` has left in its calendar month (UTC); null knows no limit. */
+export const roomOfShop = sql.fragment`
+        case when monthly_generations is not null
+          then monthly_generations - count_of_shop(shops.id, date_trunc('month', now(), 'UTC')) end`
 
-/** The state of the shop behind a call, from a locked row of `account`; a call without a shop is always open. */
-export function shopState({ shop, externalUserId }: { shop?: ShopCall; externalUserId: string | null }) {
-  if (!shop) return sql.fragment`'open'`
-  return sql.fragment`coalesce((
-        select case when not ${isPaid} then 'unpaid' when ${isSpent} then 'spent'
-          when count_of_shopper(account.id, shops.id, ${externalUserId}, date_trunc('week', now(), 'UTC'))
-            >= ${shop.weeklyGenerations} then 'waiting'
+/**
+ * Parts of the statement that accepts calls of one shop, or of none. `rooms`: `shop` (is_paid, room) and, of a shop, `shopper`
+ * (id, room) of each `call`, counted after `account` was locked. `possible`: of the calls in `possible`, those that their
+ * shoppers may have. `state`: what keeps the shop or the shopper of a `call` from another one, besides those in `allowed`.
+ */
+export function shopLimits(shop: ShopCall | undefined) {
+  if (!shop)
+    return {
+      rooms: sql.fragment`shop as (select true as is_paid, null::bigint as room)`,
+      possible: sql.fragment`possible`,
+      state: sql.fragment`'open'`,
+    }
+  return {
+    rooms: sql.fragment`shop as (
+      select ${isPaid} as is_paid, ${roomOfShop} as room
+      from account join shops on shops.account_id = account.id where shops.id = ${shop.id}
+    ), shopper as (
+      select named.id, ${shop.weeklyGenerations} - count_of_shopper(account.id, ${shop.id}, named.id,
+        date_trunc('week', now(), 'UTC')) as room
+      from account cross join (select distinct external_user_id as id from call) as named
+    )`,
+    possible: sql.fragment`(
+        select possible.*, row_number() over (partition by external_user_id order by place) as turn_of_shopper from possible
+      ) as possible join shopper on shopper.id = possible.external_user_id and turn_of_shopper <= shopper.room`,
+    state: sql.fragment`coalesce((
+        select case when not is_paid then 'unpaid' when room <= (select count(*) from allowed) then 'spent'
+          when (select room from shopper where shopper.id = call.external_user_id)
+            <= (select count(*) from allowed where allowed.external_user_id = call.external_user_id) then 'waiting'
           else 'open' end
-        from shops where shops.id = ${shop.id} and shops.account_id = account.id), 'unpaid')`
+        from shop), 'unpaid')`,
+  }
 }
 
 /** Whether a row of `images` came from a shopper of the shop; without a shop any will do. */

@@ -20,15 +20,21 @@ export interface ProductInput {
 /** Past its time a product is gone, whether or not its row still lies there. */
 export const isLive = sql.fragment`(products.expires_at is null or products.expires_at > now())`
 
+/** Whether a product is only named. */
+export function isReference({ title, description, images, metadata, validForDays }: ProductInput): boolean {
+  return [title, description, images, metadata, validForDays].every((field) => field === undefined)
+}
+
 /**
- * `stored`: the row that the product has already, live or expired, locked after whatever `account` locks. Whatever writes the
- * product has to join `locked`: a row that the statement itself has changed cannot be locked nor read any more.
+ * `stored`: the rows that products of these names have already, live or expired, locked after whatever `account` locks. Whatever
+ * writes the products has to join `locked`: a row that the statement itself has changed cannot be locked nor read any more.
  */
-export function lockStored({ externalId }: ProductInput) {
+export function lockStored(externalIds: readonly string[]) {
   return sql.fragment`stored as (
-      select products.id, products.account_id, products.images, ${isLive} as live
+      select products.id, products.account_id, products.external_id, products.images, ${isLive} as live
       from account join products on products.account_id = account.id
-      where products.external_id = ${externalId} for update of products
+      where products.external_id = any(${sql.array([...externalIds], 'text')})
+      order by products.external_id for update of products
     ), locked as (
       select count(*) from stored
     )`

@@ -4,7 +4,7 @@ import { createDatabase, type Database, sql } from '../../../api/shared/database
 import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { createImages } from '../../../api/shared/stores/images.ts'
 import { customerShopperId } from '../../../api/shopper.ts'
-import { acceptGeneration } from '../../../api/stores/acceptance.ts'
+import { acceptGeneration, acceptGenerations } from '../../../api/stores/acceptance.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { createShops } from '../../../api/stores/shops.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
@@ -79,6 +79,23 @@ describe('limits of a shop', () => {
     expect(ids).toHaveLength(10)
     expect(refusals).toEqual({ RATE_LIMIT_EXCEEDED: 50 })
     expect(await balanceOf(shopper)).toBe(90)
+    expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+  })
+
+  it('hold among calls that are accepted in one statement', async () => {
+    const shop = await createShop({ monthly: 18 })
+    const shoppers = await Promise.all(['1', '2', '3'].map((customer) => createShopper(shop, customer)))
+    const calls = Array.from({ length: 36 }, (_, i) => callOfShopper(shoppers[i < 12 ? 0 : 1 + (i % 2)]))
+    const outcomes = await acceptGenerations(database, calls)
+    expect(outcomes.map((outcome) => outcome === true)).toEqual(calls.map((_, i) => i < 10 || (i >= 12 && i < 20)))
+    for (const outcome of outcomes) if (outcome !== true) expect(outcome).toMatchObject({ code: 'QUOTA_EXCEEDED' })
+    expect(await balanceOf(shoppers[0])).toBe(82)
+    const unlimited = await createShopper(await createShop(), '4')
+    const codes = await acceptGenerations(
+      database,
+      Array.from({ length: 12 }, () => callOfShopper(unlimited)),
+    )
+    expect(codes.slice(10)).toMatchObject([{ code: 'RATE_LIMIT_EXCEEDED' }, { code: 'RATE_LIMIT_EXCEEDED' }])
     expect(await createAccounts(database).findLedgerGaps()).toEqual([])
   })
 

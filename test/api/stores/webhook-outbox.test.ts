@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
 import { createGenerations } from '../../../api/shared/stores/generations.ts'
-import { acceptGeneration } from '../../../api/stores/acceptance.ts'
+import { acceptGeneration, acceptGenerations } from '../../../api/stores/acceptance.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent } from '../../../api/stores/webhooks.ts'
 import { generateWebhookSecret } from '../../../api/webhooks/signature.ts'
@@ -208,6 +208,17 @@ describe('endpoints are to be told', () => {
       const { caller, told } = await low(20, 10)
       await Promise.allSettled(Array.from({ length: 40 }, () => accept(caller)))
       expect(await told()).toEqual([{ creditBalance: 10, creditsLowAt: 10 }])
+    })
+
+    it('once, when one statement accepts the calls on both sides of the threshold', async () => {
+      const { caller, told } = await low(20, 10)
+      const product = { id: uuidv7(), externalId: 'shirt', anonymous: false }
+      await accept(caller)
+      await acceptGenerations(
+        database,
+        Array.from({ length: 12 }, () => callOf(caller, { product })),
+      )
+      expect(await told()).toEqual([{ creditBalance: 7, creditsLowAt: 10 }])
     })
 
     it('not of an account that set no threshold, nor by a call that costs nothing or is refused', async () => {

@@ -1,0 +1,236 @@
+import { rowType, sql } from '../shared/database.ts'
+import { ENGINES, type EngineName, GARMENT_TYPES, type Options } from '../shared/generation.ts'
+import { type Static, Type } from '../shared/schema.ts'
+import {
+  abandonReplaced,
+  claimObjects,
+  hasImages,
+  isLive,
+  isReference,
+  lockStored,
+  mergedFields,
+  newFields,
+  type ProductInput,
+} from '../shared/stores/product-merge.ts'
+import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
+import { isOfShop, SHOP_STATES, type ShopCall, shopLimits } from './shop-limits.ts'
+
+export interface Acceptance {
+  readonly generationId: string
+  readonly accountId: string
+  readonly externalUserId: string | null
+  readonly imageId: string
+  /** Where the caller wrote the image's id. */
+  readonly imagePath?: string
+  readonly product: ProductInput
+  readonly engine: EngineName
+  readonly cost: number
+  readonly options: Options
+  readonly deadlineSeconds: number
+  /** Days that the result is kept; null takes the account's window. */
+  readonly keepForDays: number | null
+  /** Given when a shopper asks, who is the `externalUserId`: limits of the shop hold, and the photo must be of its shoppers. */
+  readonly shop?: ShopCall
+  /** The span that the work goes on from. */
+  readonly traceparent?: string
+}
+
+const VerdictSchema = Type.Object({
+  accepted: Type.Boolean(),
+  active: Type.Boolean(),
+  affordable: Type.Boolean(),
+  shop: Type.Enum([...SHOP_STATES]),
+  image: Type.Enum(['mine', 'foreign', 'missing']),
+  product: Type.Enum(['mine', 'foreign', 'missing']),
+  usable: Type.Boolean(),
+})
+/** What the statement says of a call; of one that was refused, what stands against it after those that were accepted. */
+export type Verdict = Static<typeof VerdictSchema>
+
+/** Days that a product made by a try-on call lives between uses. */
+const INLINE_DAYS = 15
+const ONE_SHOT_DAYS = 7
+
+/**
+ * The statement that accepts calls of one kind, with a row for each, in their order. Who may be accepted is decided under the
+ * lock of the account, by counting: a call's `turn` is its place among those that nothing but money or a quota can refuse.
+ *
+ * What is looked up for each call has a `limit`, which keeps Postgres from planning, once for all, to read a table as a whole.
+ */
+export function acceptanceStatement(calls: readonly Acceptance[]) {
+  const [{ accountId, product, engine, cost, shop }] = calls
+  const limits = shopLimits(shop)
+  const rows = sql.jsonb(calls.map(rowOf))
+  return sql.type(rowType(VerdictSchema))`
+    with account as (
+      select id, balance, is_active, retention_days, settings, logo_key, credits_low_since
+      from accounts where id = ${accountId} for no key update
+    ), call as materialized (
+      select * from jsonb_to_recordset(${rows}) as call (place int, id text, image_id text, external_id text,
+        external_user_id text, options jsonb, deadline_seconds float8, keep_for_days int, traceparent text)
+    ), quota as (
+      select ${roomOfQuotas} as room from account
+    ), ${limits.rooms}, image as (
+      select images.*, images.account_id = account.id and ${isOfShop(shop)} as mine
+      from account cross join (select distinct image_id from call) as named
+        cross join lateral (select * from images where images.id = named.image_id limit 1) as images
+      where images.expires_at > now()
+    ), ${lockStored(externalIdsOf(calls))}, usable as (
+      select external_id from stored where live and ${isUsable(product, engine)}
+    ), possible as (
+      select call.* from call join image on image.id = call.image_id and image.mine cross join locked
+      where ${hasImages(product)} or call.external_id in (select external_id from usable)
+    ), waiting as (
+      select possible.*, row_number() over (order by place) as turn from ${limits.possible}
+    ), allowed as (
+      select waiting.* from waiting, account, quota, shop
+      where is_active and is_paid and turn * ${cost} <= balance and coalesce(turn <= least(quota.room, shop.room), true)
+    ), charge as (
+      select amount, credits_low_since is null and amount > 0 and balance - amount <= ${creditsLowAt} as falls
+      from account cross join (select count(*) as calls, count(*) * ${cost} as amount from allowed) as counted
+      where calls > 0
+    ), debit as (
+      update accounts
+      set balance = accounts.balance - amount, credits_low_since = case when falls then now_ms() else credits_low_since end
+      from charge where accounts.id = ${accountId}
+      returning accounts.id, accounts.balance, settings, falls
+    ), told as (${insertDeliveries(lowCredits)}
+    ), ${isReference(product) ? useProducts : upsertProduct(product)}, generation as (
+      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, shop_id, cost, engine,
+        options, snapshot, deadline_at, images_expire_at)
+      select allowed.id, product.account_id, product.id, product.external_id, allowed.image_id, allowed.external_user_id,
+        ${shop?.id ?? null}, ${cost}, ${engine}, allowed.options,
+        jsonb_build_object('externalId', product.external_id, 'title', product.title, 'description', product.description,
+          'images', product.images, 'metadata', product.metadata),
+        now_ms() + make_interval(secs => allowed.deadline_seconds),
+        now_ms() + make_interval(hours => 24 * coalesce(allowed.keep_for_days, account.retention_days))
+      from allowed join product using (external_id) cross join account
+      order by place
+      returning *
+    ), entry as (
+      insert into ledger (account_id, amount, kind, generation_id)
+      select account_id, -cost, 'reserve', id from generation where cost > 0
+    ), queued as (
+      insert into outbox (generation_id, account_id, queue, payload)
+      select generation.id, generation.account_id, 'try-on', jsonb_build_object(
+        'generationId', generation.id, 'attempt', generation.attempt, 'accountId', generation.account_id,
+        'externalUserId', generation.external_user_id, 'engine', generation.engine, 'options', generation.options,
+        'deadlineAt', floor(extract(epoch from generation.deadline_at) * 1000)::bigint,
+        'acceptedAt', floor(extract(epoch from generation.created_at) * 1000)::bigint,
+        'imagesExpireAt', floor(extract(epoch from generation.images_expire_at) * 1000)::bigint,
+        'logoKey', case when (generation.options->>'watermark')::boolean then account.logo_key end,
+        'person', jsonb_build_object('imageId', image.id, 'objectKey', image.object_key, 'cropMode', image.crop_mode,
+          'crop', image.crop),
+        'product', jsonb_build_object('id', product.id, 'imagesEdition', product.images_edition, 'title', product.title,
+          'description', product.description, 'images', product.images),
+        'traceparent', call.traceparent)
+      from generation join call on call.id = generation.id join image on image.id = generation.image_id
+        join product on product.id = generation.product_id cross join account
+      returning generation_id
+    )
+    select queued.generation_id is not null as accepted,
+      coalesce((select is_active from account), false) as active,
+      coalesce((select balance >= ${cost} * (1 + (select count(*) from allowed)) from account), false) as affordable,
+      ${limits.state} as shop,
+      coalesce((select case when mine then 'mine' else 'foreign' end from image where image.id = call.image_id), 'missing')
+        as image,
+      case when exists (select from stored where live and stored.external_id = call.external_id) then 'mine'
+        when ${isForeign(accountId, product)} then 'foreign' else 'missing' end as product,
+      call.external_id in (select external_id from usable) as usable
+    from call left join queued on queued.generation_id = call.id
+    order by place`
+}
+
+// Counted after the account was locked, so that calls at the same time count each other; see the functions. Null without a quota.
+const roomOfQuotas = sql.fragment`least(
+        case when settings->>'concurrentGenerations' is not null
+          then (settings->>'concurrentGenerations')::bigint - count_unfinished(id) end,
+        case when settings->>'monthlyGenerations' is not null
+          then (settings->>'monthlyGenerations')::bigint - count_since(id, date_trunc('month', now(), 'UTC')) end)`
+
+/** Null when the account is not to be told. */
+const creditsLowAt = sql.fragment`(settings->>'creditsLowAt')::bigint`
+
+/** Told once, when a debit leaves no more than the account's threshold, and again only after a top-up. */
+const lowCredits = sql.fragment`
+      select id as account_id, 'evt_' || gen_random_uuid() as id, 'credits.low' as type, now_ms() as happened_at,
+        jsonb_build_object('creditBalance', balance, 'creditsLowAt', ${creditsLowAt}) as data
+      from debit where falls`
+
+function rowOf(call: Acceptance, place: number) {
+  return {
+    place,
+    id: call.generationId,
+    image_id: call.imageId,
+    external_id: call.product.externalId,
+    external_user_id: call.externalUserId,
+    options: { ...call.options },
+    deadline_seconds: call.deadlineSeconds,
+    keep_for_days: call.keepForDays,
+    traceparent: call.traceparent ?? null,
+  }
+}
+
+function externalIdsOf(calls: readonly Acceptance[]): string[] {
+  return [...new Set(calls.map(({ product }) => product.externalId))]
+}
+
+/** Products that are named and no more: those that are there live on. */
+const useProducts = sql.fragment`product as (
+      update products set last_used_at = now_ms(), expires_at = now_ms() + make_interval(days => valid_for_days)
+      from stored
+      where products.id = stored.id and stored.external_id in (select external_id from allowed)
+      returning products.*
+    )`
+
+function upsertProduct(product: ProductInput) {
+  const days = product.validForDays ?? (product.anonymous ? ONE_SHOT_DAYS : INLINE_DAYS)
+  const newDays = product.validForDays === null ? null : days
+  const storedDays =
+    product.validForDays === undefined
+      ? sql.fragment`case when ${isLive} then products.valid_for_days else excluded.valid_for_days end`
+      : sql.fragment`excluded.valid_for_days`
+  return sql.fragment`product as (
+      insert into products (id, account_id, external_id, title, description, images, images_edition, metadata, anonymous,
+        valid_for_days, last_used_at, expires_at)
+      select ${newFields(product)}, ${product.anonymous}, ${newDays}::int, now_ms(),
+        now_ms() + make_interval(days => ${newDays}::int)
+      from debit as account
+      on conflict (account_id, external_id) do update set
+        ${mergedFields(product)},
+        valid_for_days = ${storedDays},
+        last_used_at = now_ms(),
+        expires_at = now_ms() + make_interval(days => ${storedDays}),
+        updated_at = now_ms()
+      returning *
+    ), ${settleObjects(product)}`
+}
+
+/** Only images that came with the call can take the place of others. */
+function settleObjects(product: ProductInput) {
+  if (product.anonymous || !product.images) return claimObjects(product)
+  return sql.fragment`${claimObjects(product)}, ${abandonReplaced(product)}`
+}
+
+/** Whether the product of a `call` is a server-made one of another account. */
+function isForeign(accountId: string, { images }: ProductInput) {
+  if (images) return sql.fragment`false`
+  return sql.fragment`coalesce((
+          select account_id <> ${accountId} from products
+          where products.external_id = call.external_id and anonymous and ${isLive} limit 1), false)`
+}
+
+/** Whether a `stored` product has an image that the engine can work from: the rule of `usableImages`, for rows. */
+function isUsable(product: ProductInput, engine: EngineName) {
+  if (product.images) return sql.fragment`true`
+  const types = sql.array([...GARMENT_TYPES], 'text')
+  const accepted = sql.array([...ENGINES[engine].garmentTypes], 'text')
+  return sql.fragment`exists (
+        select from jsonb_array_elements(stored.images) as image
+        where coalesce(
+          case when jsonb_typeof(image #> '{classifications,type}') = 'string' then image #>> '{classifications,type}'
+          else (
+            select type from unnest(${types}) with ordinality as known (type, place)
+            where image #> array['classifications', type] = 'true' order by place limit 1)
+          end, (${accepted})[1]) = any(${accepted}))`
+}
