@@ -18,6 +18,7 @@ import { createEventOutbox } from '../api/stores/event-outbox.ts'
 import { createEvents } from '../api/stores/events.ts'
 import { createLogos } from '../api/stores/logos.ts'
 import { ACCOUNT_OPTIONS, ACCOUNT_USAGE, accountCommands } from './account-commands.ts'
+import { CHECK_OPTIONS, CHECK_USAGE, CheckFailure } from './check-options.ts'
 import { type Command, type Options, required, UsageError, wholeNumber } from './command-options.ts'
 import { SHOP_OPTIONS, SHOP_USAGE, shopCommands } from './shop-commands.ts'
 import { SIMULATE_OPTIONS, SIMULATE_USAGE } from './simulate-options.ts'
@@ -25,7 +26,7 @@ import { WEBHOOK_OPTIONS, WEBHOOK_SWITCHES, WEBHOOK_USAGE, webhookCommands } fro
 
 const USAGE = `usage: drape <command>
 
-  migrate                                               bring the database up to date
+  migrate [--wait-seconds N]                            bring the database up to date
 ${ACCOUNT_USAGE}
   account logo --account ID --file PICTURE | --remove   what marks the account's results from now on
   key create --account ID [--kind secret|publishable]   one more key
@@ -35,6 +36,7 @@ ${SHOP_USAGE}
 ${WEBHOOK_USAGE}
 ${SIMULATE_USAGE}
   sweep                                                 delete what is past its time
+${CHECK_USAGE}
   ledger check                                          every balance against the sum of its ledger
 
 --json prints the answer as one line of JSON. DATABASE_URL names the database.`
@@ -121,6 +123,7 @@ const TEXT_OPTIONS = [
   ...SHOP_OPTIONS,
   ...WEBHOOK_OPTIONS,
   ...SIMULATE_OPTIONS,
+  ...CHECK_OPTIONS,
 ]
 
 const SWITCHES = ['remove', ...WEBHOOK_SWITCHES]
@@ -139,13 +142,25 @@ async function main(): Promise<void> {
     const { simulateCommand } = await import('./simulate-command.ts')
     return print(await simulateCommand(values as Options), values.json === true)
   }
+  if (name.startsWith('check ')) {
+    const { runCheck } = await import('./checks/run-check.ts')
+    return print(await runCheck(name.slice('check '.length), values as Options), values.json === true)
+  }
   const url = process.env.DATABASE_URL
   if (name !== 'migrate' && !commands[name]) throw new UsageError(`there is no command "${name}"`)
   if (!url) throw new UsageError('DATABASE_URL is not set')
   print(
-    name === 'migrate' ? { applied: await migrate(url) } : await run(url, name, values as Options),
+    name === 'migrate'
+      ? { applied: await migrateWhenReady(url, values as Options) }
+      : await run(url, name, values as Options),
     values.json === true,
   )
+}
+
+/** A database that is being started is waited for. */
+async function migrateWhenReady(url: string, options: Options): Promise<string[]> {
+  const { within } = await import('./checks/within.ts')
+  return within(options, 0, () => migrate(url))
 }
 
 async function run(url: string, name: string, options: Options): Promise<Record<string, unknown>> {
@@ -173,6 +188,6 @@ try {
   const message = error instanceof Error ? error.message : String(error)
   const misused = error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
   if (misused) console.error(`${message}\n\n${USAGE}`)
-  else console.error(error instanceof DrapeError ? message : error)
+  else console.error(error instanceof DrapeError || error instanceof CheckFailure ? message : error)
   process.exitCode = misused ? 2 : 1
 }

@@ -289,6 +289,25 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
+/** The names of the files that the database has not seen; all of them where nothing was ever applied. */
+export async function findPendingMigrations(url: string): Promise<string[]> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'drape-migrate',
+    connectionTimeoutMillis: 5000,
+  })
+  await client.connect()
+  try {
+    const { rows: tables } = await client.query("select 1 where to_regclass('migrations') is not null")
+    const { rows } =
+      tables.length > 0 ? await client.query<{ name: string }>('select name from migrations') : { rows: [] }
+    const seen = new Set(rows.map((row) => row.name))
+    return (await readMigrations()).map(({ name }) => name).filter((name) => !seen.has(name))
+  } finally {
+    await client.end()
+  }
+}
+
 async function applyMigration(client: pg.Client, name: string, text: string): Promise<void> {
   await client.query('begin')
   try {
