@@ -50,6 +50,19 @@ export async function openModels(
   }
 }
 
+/**
+ * SHA-256 of each model file of the folder by its path, after comparing all of them with the manifest; nothing is opened.
+ * @throws Error that names the first file that is missing or not what its entry says.
+ */
+export async function verifyModels(folder: string): Promise<Record<string, string>> {
+  const entries = await readManifest(folder)
+  for (const entry of entries) {
+    const path = join(folder, entry.file)
+    checkBytes(path, await readBytes(path), entry)
+  }
+  return Object.fromEntries(entries.map(({ file, sha256 }) => [file, sha256]))
+}
+
 /** @throws Error that names the manifest and the first entry that is not as it must be. */
 export async function readManifest(folder: string): Promise<ModelEntry[]> {
   const path = join(folder, 'manifest.json')

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ModelEntry, openModels, readManifest } from '../../../worker/inference/models.ts'
+import { type ModelEntry, openModels, readManifest, verifyModels } from '../../../worker/inference/models.ts'
 
 const bundled = 'worker/models'
 
@@ -44,6 +44,14 @@ describe('a model folder', () => {
     const models = await openModels(folder)
     expect(models.session('pose_detection').inputs).toEqual(entry.inputs)
     await models.release()
+  })
+
+  it('is compared with its manifest without being opened', async () => {
+    expect(await verifyModels(folder)).toEqual({ [entry.file]: entry.sha256 })
+    await writeManifest({ models: [{ ...entry, sha256: entry.sha256.replaceAll(/./g, '0') }] })
+    await expect(verifyModels(folder)).rejects.toThrow(`${file()}: has the SHA-256 ${entry.sha256}, expected 000`)
+    await rm(file())
+    await expect(verifyModels(folder)).rejects.toThrow(`${file()}: cannot be read`)
   })
 
   it('is refused when a file is missing', async () => {

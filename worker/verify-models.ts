@@ -1,0 +1,12 @@
+import { readWorkerConfig } from './config.ts'
+import { verifyModels } from './inference/models.ts'
+
+// Compares the model files of this image or volume with their manifest: `node worker/verify-models.ts`.
+
+const { MODEL_DIR } = readWorkerConfig(process.env)
+try {
+  console.log(JSON.stringify({ folder: MODEL_DIR, models: await verifyModels(MODEL_DIR) }))
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
