@@ -1,0 +1,158 @@
+{{- /* The name that all others begin with. */ -}}
+{{- define "drape.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "drape.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
+{{- /* The name of a component: (dict "root" $ "component" "api"). */ -}}
+{{- define "drape.componentName" -}}
+{{- $override := dig .component "nameOverride" "" (omit .root.Values "global") -}}
+{{- default (printf "%s-%s" (include "drape.fullname" .root) .component) $override | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- /* What selects the pods of a component. It must never change: Deployments would have to be made anew. */ -}}
+{{- define "drape.selectorLabels" -}}
+app.kubernetes.io/name: drape
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{- define "drape.labels" -}}
+{{- $labels := dict
+  "app.kubernetes.io/version" .root.Chart.AppVersion
+  "app.kubernetes.io/managed-by" .root.Release.Service
+  "app.kubernetes.io/part-of" "drape"
+  "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_") -}}
+{{- toYaml (merge (include "drape.selectorLabels" . | fromYaml) $labels .root.Values.commonLabels) -}}
+{{- end -}}
+
+{{- /* The metadata of an object: (dict "root" $ "component" "api"), with name, annotations, labels and clusterWide where they differ. */ -}}
+{{- define "drape.metadata" -}}
+name: {{ default (include "drape.componentName" .) .name }}
+{{- if not .clusterWide }}
+namespace: {{ include "drape.namespace" .root }}
+{{- end }}
+labels:
+  {{- include "drape.labels" . | nindent 2 }}
+  {{- with .labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (deepCopy (default dict .annotations)) .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- /* Annotations that keep an object when the release is uninstalled. */ -}}
+{{- define "drape.kept" -}}
+{{- if not .Values.purge }}
+helm.sh/resource-policy: keep
+{{- end }}
+{{- end -}}
+
+{{- /* The reference of an image of Drape: (dict "root" $ "image" .Values.api.image). The digest wins over the tag. */ -}}
+{{- define "drape.image" -}}
+{{- $values := .root.Values -}}
+{{- $tag := coalesce .image.tag $values.image.tag .root.Chart.AppVersion -}}
+{{- include "drape.imageReference" (dict "root" .root "image" (dict "registry" $values.image.registry "repository" .image.repository "tag" $tag "digest" .image.digest)) -}}
+{{- end -}}
+
+{{- define "drape.imageReference" -}}
+{{- $registry := default .image.registry .root.Values.global.imageRegistry -}}
+{{- $name := ternary .image.repository (printf "%s/%s" $registry .image.repository) (empty $registry) -}}
+{{- ternary (printf "%s:%s" $name .image.tag) (printf "%s@%s" $name .image.digest) (empty .image.digest) -}}
+{{- end -}}
+
+{{- define "drape.pullSecrets" -}}
+{{- $names := concat .Values.global.imagePullSecrets .Values.image.pullSecrets | uniq -}}
+{{- with $names }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "drape.serviceAccountName" -}}
+{{- $account := (index .root.Values .component).serviceAccount -}}
+{{- default (ternary (include "drape.componentName" .) "default" $account.create) $account.name -}}
+{{- end -}}
+
+{{- define "drape.exposure" -}}
+{{- if eq .Values.exposure "auto" -}}
+{{- ternary "none" "ingress" (empty .Values.host) -}}
+{{- else -}}
+{{- .Values.exposure -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "drape.publicUrl" -}}
+{{- if .Values.publicUrl -}}
+{{- .Values.publicUrl -}}
+{{- else if .Values.host -}}
+{{- $tls := ternary .Values.httpRoute.tls .Values.ingress.tls.enabled (eq (include "drape.exposure" .) "httpRoute") -}}
+{{- printf "%s://%s" (ternary "https" "http" $tls) .Values.host -}}
+{{- else -}}
+{{- include "drape.serviceUrl" . -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Where pods of the cluster reach the API. */ -}}
+{{- define "drape.serviceUrl" -}}
+{{- $port := .Values.api.service.port | int -}}
+{{- printf "http://%s.%s.svc%s" (include "drape.componentName" (dict "root" . "component" "api")) (include "drape.namespace" .) (ternary "" (printf ":%d" $port) (eq $port 80)) -}}
+{{- end -}}
+
+{{- define "drape.storageUrl" -}}
+{{- if eq .Values.storage.kind "pvc" -}}
+file:/var/lib/drape/objects
+{{- else -}}
+{{- with .Values.storage.s3 -}}
+{{- $query := list (printf "region=%s" .region) (printf "pathStyle=%t" .pathStyle) -}}
+{{- if .endpoint }}{{ $query = append $query (printf "endpoint=%s" (urlquery .endpoint)) }}{{ end -}}
+{{- printf "s3://%s/%s?%s" .bucket .prefix (join "&" $query) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "drape.claimName" -}}
+{{- default (include "drape.componentName" (dict "root" . "component" "objects")) .Values.storage.pvc.existingClaim -}}
+{{- end -}}
+
+{{- /* Which Secret, and which key of it, holds what: (dict "root" $ "what" "database"), or queue or signing; name and key as YAML. */ -}}
+{{- define "drape.secretKey" -}}
+{{- $given := index .root.Values .what -}}
+{{- $own := dict "database" "url" "queue" "url" "signing" "signing-secret" -}}
+name: {{ default (include "drape.componentName" (dict "root" .root "component" .what)) $given.existingSecret }}
+key: {{ ternary $given.key (index $own .what) (not (empty $given.existingSecret)) }}
+{{- end -}}
+
+{{- define "drape.s3Secret" -}}
+{{- if eq .Values.storage.kind "s3" -}}
+{{- $made := or .Values.storage.s3.accessKeyId (and .Values.externalSecrets.enabled .Values.externalSecrets.s3Credentials) -}}
+{{- default (ternary (include "drape.componentName" (dict "root" . "component" "storage")) "" (not (empty $made))) .Values.storage.s3.existingSecret -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "drape.storageClass" -}}
+{{- $class := coalesce .class .root.Values.storageClass .root.Values.global.storageClass -}}
+{{- with $class }}
+storageClassName: {{ . | quote }}
+{{- end }}
+{{- end -}}
+
+{{- define "drape.proxyHops" -}}
+{{- if kindIs "invalid" .Values.config.proxyHops -}}
+{{- ternary "0" "1" (eq (include "drape.exposure" .) "none") -}}
+{{- else -}}
+{{- .Values.config.proxyHops -}}
+{{- end -}}
+{{- end -}}

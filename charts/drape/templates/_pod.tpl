@@ -1,0 +1,252 @@
+{{- /* The pod's security context by the Pod Security Standard `restricted`; "uid" and "over" where they differ. */ -}}
+{{- define "drape.podSecurityContext" -}}
+{{- $uid := default 65532 .uid -}}
+{{- $context := dict "runAsNonRoot" true "runAsUser" $uid "runAsGroup" $uid "fsGroup" $uid "fsGroupChangePolicy" "OnRootMismatch" "seccompProfile" (dict "type" "RuntimeDefault") -}}
+{{- toYaml (mergeOverwrite $context (deepCopy (default dict .over))) -}}
+{{- end -}}
+
+{{- define "drape.containerSecurityContext" -}}
+{{- $context := dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL")) -}}
+{{- toYaml (mergeOverwrite $context (deepCopy (default dict .over))) -}}
+{{- end -}}
+
+{{- /* The start of each pod: who it is and what it may not do. (dict "root" $ "component" "api" "serviceAccountName" … "automount" false). */ -}}
+{{- define "drape.podStart" -}}
+{{- $values := dig .component dict (omit .root.Values "global") -}}
+{{- with .serviceAccountName }}
+serviceAccountName: {{ . }}
+{{- end }}
+automountServiceAccountToken: {{ default false .automount }}
+enableServiceLinks: false
+securityContext:
+  {{- include "drape.podSecurityContext" (dict "uid" .uid "over" $values.podSecurityContext) | nindent 2 }}
+{{- include "drape.pullSecrets" .root }}
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- /* Where replicas of a component run: apart from each other, or, with a volume that only one node mounts, together. */ -}}
+{{- define "drape.placement" -}}
+{{- $values := index .root.Values .component -}}
+{{- $matchLabels := include "drape.selectorLabels" . | fromYaml -}}
+{{- $neighbours := include "drape.nextTo" .root | fromYaml -}}
+{{- if $values.affinity }}
+affinity:
+  {{- toYaml $values.affinity | nindent 2 }}
+{{- else if $neighbours }}
+affinity:
+  podAffinity:
+    requiredDuringSchedulingIgnoredDuringExecution:
+      - topologyKey: kubernetes.io/hostname
+        labelSelector: { matchLabels: {{ toJson $neighbours }} }
+{{- else }}
+affinity:
+  podAntiAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 100
+        podAffinityTerm:
+          topologyKey: kubernetes.io/hostname
+          labelSelector: { matchLabels: {{ toJson $matchLabels }} }
+{{- end }}
+topologySpreadConstraints:
+{{- if $values.topologySpreadConstraints }}
+  {{- toYaml $values.topologySpreadConstraints | nindent 2 }}
+{{- else }}
+  {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector: { matchLabels: {{ toJson $matchLabels }} }
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- /* Labels of the pods that share a volume which only one node mounts; nothing where there is none. */ -}}
+{{- define "drape.nextTo" -}}
+{{- if and (eq .Values.storage.kind "pvc") (eq .Values.storage.pvc.accessMode "ReadWriteOnce") -}}
+drape.dev/objects: {{ include "drape.claimName" . }}
+{{- end -}}
+{{- end -}}
+
+{{- define "drape.podLabels" -}}
+{{- $values := dig .component dict (omit .root.Values "global") -}}
+{{- $neighbours := ternary (include "drape.nextTo" .root | fromYaml) dict (has .component (list "api" "controller")) -}}
+{{- toYaml (merge (include "drape.labels" . | fromYaml) $neighbours (default dict $values.podLabels)) -}}
+{{- end -}}
+
+{{- /*
+The variables of a process, as a WorkerPool has them: a list of name and value or secret. (dict "root" $ "component" "api");
+components are api, controller, workers, migrations and tests.
+*/ -}}
+{{- define "drape.variables" -}}
+{{- $values := .root.Values -}}
+{{- $list := list
+  (dict "name" "DATABASE_URL" "secret" (include "drape.secretKey" (dict "root" .root "what" "database") | fromYaml)) -}}
+{{- if ne .component "migrations" -}}
+{{- $list = concat $list (list
+  (dict "name" "REDIS_URL" "secret" (include "drape.secretKey" (dict "root" .root "what" "queue") | fromYaml))
+  (dict "name" "STORAGE_URL" "value" (include "drape.storageUrl" .root))
+  (dict "name" "PUBLIC_URL" "value" (include "drape.publicUrl" .root))
+  (dict "name" "LOG_LEVEL" "value" $values.config.logLevel)
+  (dict "name" "FETCH_ALLOW_CIDRS" "value" (join "," $values.config.fetchAllowCidrs))
+  (dict "name" "FETCH_ALLOW_PORTS" "value" (join "," $values.config.fetchAllowPorts))) -}}
+{{- with include "drape.s3Secret" .root -}}
+{{- $list = concat $list (list
+  (dict "name" "AWS_ACCESS_KEY_ID" "secret" (dict "name" . "key" "AWS_ACCESS_KEY_ID"))
+  (dict "name" "AWS_SECRET_ACCESS_KEY" "secret" (dict "name" . "key" "AWS_SECRET_ACCESS_KEY"))) -}}
+{{- end -}}
+{{- if has .component (list "api" "workers") -}}
+{{- $list = concat $list (include "drape.telemetryVariables" .root | fromYamlArray) -}}
+{{- end -}}
+{{- end -}}
+{{- if $values.trustedCertificates.configMap -}}
+{{- $list = append $list (dict "name" "NODE_EXTRA_CA_CERTS" "value" (printf "/etc/drape/certificates/%s" $values.trustedCertificates.key)) -}}
+{{- end -}}
+{{- toYaml $list -}}
+{{- end -}}
+
+{{- define "drape.telemetryVariables" -}}
+{{- $list := list -}}
+{{- with .Values.telemetry -}}
+{{- if .endpoint -}}
+{{- $attributes := list -}}
+{{- range $key, $value := .resourceAttributes }}{{ $attributes = append $attributes (printf "%s=%s" $key $value) }}{{ end -}}
+{{- $list = list
+  (dict "name" "OTEL_EXPORTER_OTLP_ENDPOINT" "value" .endpoint)
+  (dict "name" "OTEL_TRACES_SAMPLER" "value" .sampler)
+  (dict "name" "OTEL_TRACES_SAMPLER_ARG" "value" .samplerArgument)
+  (dict "name" "OTEL_RESOURCE_ATTRIBUTES" "value" (join "," $attributes)) -}}
+{{- if .headersSecret -}}
+{{- $list = append $list (dict "name" "OTEL_EXPORTER_OTLP_HEADERS" "secret" (dict "name" .headersSecret "key" "OTEL_EXPORTER_OTLP_HEADERS")) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $list -}}
+{{- end -}}
+
+{{- /* The same variables as a pod has them. */ -}}
+{{- define "drape.env" -}}
+{{- range include "drape.variables" . | fromYamlArray }}
+- name: {{ .name }}
+  {{- if .secret }}
+  valueFrom: { secretKeyRef: { name: {{ .secret.name }}, key: {{ .secret.key }} } }
+  {{- else }}
+  value: {{ .value | quote }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- /* Folders that come with the values: objects (unless "withoutObjects"), certificates, temporary files. */ -}}
+{{- define "drape.volumeMounts" -}}
+- { name: temporary, mountPath: /tmp }
+{{- if and (eq .root.Values.storage.kind "pvc") (not .withoutObjects) }}
+- { name: objects, mountPath: /var/lib/drape }
+{{- end }}
+{{- if .root.Values.trustedCertificates.configMap }}
+- { name: certificates, mountPath: /etc/drape/certificates, readOnly: true }
+{{- end }}
+{{- end -}}
+
+{{- define "drape.volumes" -}}
+- name: temporary
+  emptyDir: { sizeLimit: {{ default "256Mi" .temporarySize }} }
+{{- if and (eq .root.Values.storage.kind "pvc") (not .withoutObjects) }}
+- name: objects
+  persistentVolumeClaim: { claimName: {{ include "drape.claimName" .root }} }
+{{- end }}
+{{- with .root.Values.trustedCertificates.configMap }}
+- name: certificates
+  configMap: { name: {{ . }} }
+{{- end }}
+{{- end -}}
+
+{{- /* Waits until the database has the schema that this version needs; with migrations.mode initContainer the API brings it there. */ -}}
+{{- define "drape.awaitMigrations" -}}
+{{- $migrates := and (eq .component "api") (eq .root.Values.migrations.mode "initContainer") -}}
+- name: migrations
+  image: {{ include "drape.image" (dict "root" .root "image" .root.Values.api.image) }}
+  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+  command: [node, scripts/drape.ts]
+  args: [{{ ternary "migrate" "check, migrations" $migrates }}, --wait-seconds, {{ .root.Values.migrations.waitSeconds | quote }}]
+  env:
+    {{- include "drape.env" (dict "root" .root "component" "migrations") | nindent 4 }}
+  resources:
+    {{- toYaml .root.Values.migrations.resources | nindent 4 }}
+  securityContext:
+    {{- include "drape.containerSecurityContext" dict | nindent 4 }}
+  volumeMounts:
+    {{- include "drape.volumeMounts" (dict "root" .root "withoutObjects" true) | nindent 4 }}
+{{- end -}}
+
+{{- /* Probes of a process; what it needs is asked of it by readiness alone. */ -}}
+{{- define "drape.probes" -}}
+startupProbe:
+  httpGet: { path: /healthz, port: probes }
+  periodSeconds: 2
+  failureThreshold: 60
+livenessProbe:
+  httpGet: { path: /healthz, port: probes }
+  periodSeconds: 10
+  timeoutSeconds: 3
+  failureThreshold: 6
+readinessProbe:
+  httpGet: { path: /readyz, port: probes }
+  periodSeconds: 3
+  timeoutSeconds: 3
+  failureThreshold: 2
+{{- end -}}
+
+{{- /* What each worker of a pool is, as a WorkerPool has it: (dict "root" $ "pool" .Values.pools.cpu). */ -}}
+{{- define "drape.workerTemplate" -}}
+{{- $values := .root.Values -}}
+image: {{ include "drape.image" (dict "root" .root "image" .pool.image) }}
+imagePullPolicy: {{ $values.image.pullPolicy }}
+imagePullSecrets: {{ toJson (concat $values.global.imagePullSecrets $values.image.pullSecrets | uniq) }}
+serviceAccountName: {{ include "drape.serviceAccountName" (dict "root" .root "component" "workers") }}
+env:
+  {{- include "drape.variables" (dict "root" .root "component" "workers") | nindent 2 }}
+  - { name: EXECUTION_PROVIDER, value: {{ .pool.executionProvider }} }
+  - { name: WORK_SECONDS, value: {{ .pool.workSeconds | quote }} }
+  {{- with .pool.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+envFrom: {{ toJson .pool.extraEnvFrom }}
+requests:
+  {{- toYaml .pool.requests | nindent 2 }}
+{{- with .pool.limits }}
+limits:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+labels:
+  {{- $labels := dict "app.kubernetes.io/instance" .root.Release.Name "app.kubernetes.io/part-of" "drape" "app.kubernetes.io/component" "worker" }}
+  {{- toYaml (merge $labels (include "drape.nextTo" .root | fromYaml) .pool.podLabels $values.commonLabels) | nindent 2 }}
+annotations: {{ toJson .pool.podAnnotations }}
+nodeSelector: {{ toJson .pool.nodeSelector }}
+nextTo: {{ include "drape.nextTo" .root | fromYaml | toJson }}
+tolerations: {{ toJson .pool.tolerations }}
+{{- with .pool.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+temporaryBytes: {{ .pool.temporaryBytes | int64 }}
+volumes:
+  {{- $volumes := list }}
+  {{- if eq $values.storage.kind "pvc" }}
+  {{- $volumes = append $volumes (dict "name" "objects" "mountPath" "/var/lib/drape" "claim" (include "drape.claimName" .root)) }}
+  {{- end }}
+  {{- with $values.trustedCertificates.configMap }}
+  {{- $volumes = append $volumes (dict "name" "certificates" "mountPath" "/etc/drape/certificates" "readOnly" true "configMap" .) }}
+  {{- end }}
+  {{- if .pool.sharedMemoryBytes }}
+  {{- $volumes = append $volumes (dict "name" "shared-memory" "mountPath" "/dev/shm" "memoryBytes" (int64 .pool.sharedMemoryBytes)) }}
+  {{- end }}
+  {{- toYaml (concat $volumes .pool.extraVolumes) | nindent 2 }}
+{{- end -}}

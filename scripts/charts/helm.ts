@@ -1,0 +1,10 @@
+import { findGoTool } from '../../test/support/go-tool.ts'
+
+const HELM = { name: 'helm', package: 'helm.sh/helm/v4/cmd/helm', source: { version: 'v4.3.1' } }
+
+/** The path of Helm, which is built once from its Go module. Throws where it cannot be. */
+export async function findHelm(): Promise<string> {
+  const found = await findGoTool(HELM, console.error)
+  if (typeof found !== 'string') throw new Error(found.unavailable)
+  return found
+}

@@ -1,0 +1,144 @@
+import { json } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { engines as engineResource } from '../../controller/engine/resource.ts'
+import type { ResourceType } from '../../controller/runtime/resource.ts'
+import { pathOf } from '../../controller/runtime/resource.ts'
+import { renderDeployment } from '../../controller/worker-pool/deployment.ts'
+import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { NAMESPACES, PODS } from '../cluster/kinds.ts'
+import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
+import { installDefinitions } from '../cluster/samples.ts'
+import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
+import { findChart, findValuesFiles, type Rendered } from './charts.ts'
+
+const controlPlane = await findSharedControlPlane()
+const chart = await findChart('drape')
+const valuesFiles = await findValuesFiles()
+const FOREIGN =
+  /^(monitoring\.coreos\.com|grafana\.integreatly\.org|external-secrets\.io|gateway\.networking\.k8s\.io)\//
+const EVERYTHING = {
+  host: 'shop.example',
+  'api.autoscaling.enabled': true,
+  'crds.upgradeJob.enabled': true,
+  'crds.keep': false,
+  'networkPolicy.enabled': true,
+  'admissionPolicy.enabled': true,
+  'admissionPolicy.imagePrefixes': ['drape/'],
+  'openshift.enabled': true,
+  'pools.gpu.enabled': true,
+}
+
+describe.skipIf(controlPlane === null || chart === null)('a real API server, strict on what it does not know,', () => {
+  let place: TestNamespace
+  let types: Map<string, ResourceType>
+
+  beforeAll(async () => {
+    if (controlPlane === null) return
+    place = await createTestNamespace(controlPlane)
+    await installDefinitions(place.client)
+    // A pod that breaks the strictest standard is not let in.
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+    await place.client.patch(NAMESPACES, { name: place.namespace }, { metadata: { labels } })
+    types = await discover(place)
+  })
+  afterAll(() => place?.[Symbol.asyncDispose]())
+
+  it.for(valuesFiles.map((files) => [files.join() || 'no values', files] as const))(
+    'takes every object and every pod of %s',
+    async ([, values], { expect }) => {
+      const objects = (await chart?.render({ values, namespace: place.namespace })) ?? []
+      expect(await refusals(objects)).toEqual([])
+    },
+  )
+
+  it('takes every object and every pod of all that can be turned on', async () => {
+    const objects = (await chart?.render({ set: EVERYTHING, namespace: place.namespace })) ?? []
+    expect(objects.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['HorizontalPodAutoscaler', 'Ingress', 'ValidatingAdmissionPolicy', 'Job', 'RoleBinding']),
+    )
+    expect(await refusals(objects)).toEqual([])
+  })
+
+  it('refuses a pod that may become root, so that these tests could fail', async () => {
+    const objects = (await chart?.render({ set: { 'api.podSecurityContext.runAsNonRoot': false } })) ?? []
+    const [said] = await refusals(
+      objects.filter(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'drape-api'),
+    )
+    expect(said).toMatch(/violates PodSecurity "restricted:latest".*runAsNonRoot != true/)
+  })
+
+  /** What the API server says against these objects, and against the pods that come of them. */
+  async function refusals(objects: readonly Rendered[]): Promise<string[]> {
+    const known = objects.filter(({ apiVersion, kind }) => !FOREIGN.test(apiVersion) && kind !== 'Pod')
+    const pods = [...objects.flatMap(podsOf), ...workerPodsOf(objects)]
+    const answers = await Promise.all([...known, ...pods].map(tryToApply))
+    return answers.filter((answer) => answer !== null)
+  }
+
+  async function tryToApply(object: Rendered): Promise<string | null> {
+    const type = types.get(`${object.apiVersion} ${object.kind}`)
+    if (type === undefined) return `${object.apiVersion} ${object.kind} is unknown`
+    const namespace = type.namespaced ? place.namespace : undefined
+    const metadata = { ...object.metadata, namespace }
+    const path = pathOf(type, { namespace, name: object.metadata.name })
+    const query = { dryRun: 'All', fieldManager: 'test', fieldValidation: 'Strict', force: true }
+    const body = { ...object, metadata }
+    try {
+      const contentType = 'application/apply-patch+yaml'
+      const answer = await place.connection.open({ method: 'PATCH', path, query, contentType, body })
+      await json(answer)
+      return null
+    } catch (error) {
+      return `${object.kind} ${object.metadata.name}: ${error instanceof Error ? error.message : error}`
+    }
+  }
+})
+
+/** The kinds that the server knows, by version and kind. */
+async function discover({
+  connection,
+}: {
+  connection: TestNamespace['connection']
+}): Promise<Map<string, ResourceType>> {
+  const read = async <T>(path: string) => (await json(await connection.open({ method: 'GET', path }))) as T
+  const { groups } = await read<{ groups: { versions: { groupVersion: string }[] }[] }>('/apis')
+  const versions = ['v1', ...groups.flatMap(({ versions }) => versions.map(({ groupVersion }) => groupVersion))]
+  const found = new Map<string, ResourceType>()
+  for (const apiVersion of versions) {
+    const path = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
+    const { resources } = await read<{ resources: { name: string; kind: string; namespaced: boolean }[] }>(path)
+    const [version, group = ''] = apiVersion.split('/').reverse()
+    for (const { name, kind, namespaced } of resources) {
+      if (!name.includes('/')) found.set(`${apiVersion} ${kind}`, { group, version, plural: name, kind, namespaced })
+    }
+  }
+  return found
+}
+
+function podsOf({ kind, metadata, spec }: Rendered): Rendered[] {
+  if (kind === 'Pod') return [podNamed(metadata.name, { metadata, spec })]
+  if (!['Deployment', 'StatefulSet', 'DaemonSet', 'Job'].includes(kind)) return []
+  return [podNamed(`${metadata.name}-pod`, spec.template)]
+}
+
+/** Those that the controller would make. */
+function workerPodsOf(objects: readonly Rendered[]): Rendered[] {
+  const engines = objects.filter(({ kind }) => kind === 'Engine').map((object) => readAs(engineResource, object))
+  return objects
+    .filter(({ kind }) => kind === 'WorkerPool')
+    .map((object) => renderDeployment(readAs(workerPools, object), engines, 1))
+    .map(({ metadata, spec }) => podNamed(`${metadata.name}-pod`, spec.template))
+}
+
+function readAs<T>(resource: { read(object: never): { object: T } | { problems: string } }, object: Rendered): T {
+  const whole = { ...object, metadata: { ...object.metadata, uid: 'f0f0', generation: 1 } }
+  const read = resource.read(whole as never)
+  if ('problems' in read) throw new Error(`${object.kind} ${object.metadata.name}: ${read.problems}`)
+  return read.object
+}
+
+// The accounts are not there: nothing of the chart is.
+function podNamed(name: string, template: { metadata?: object; spec: object }): Rendered {
+  const { serviceAccountName: _, ...spec } = template.spec as Rendered
+  return { apiVersion: 'v1', kind: PODS.kind, metadata: { ...template.metadata, name }, spec }
+}
