@@ -3,7 +3,7 @@ import type { Metrics } from '../api/shared/metrics.ts'
 export type ControllerMetrics = ReturnType<typeof createControllerMetrics>
 
 /** What the controller measures of itself. */
-export function createControllerMetrics(metrics: Pick<Metrics, 'counter' | 'gauge' | 'seconds'>) {
+export function createControllerMetrics(metrics: Pick<Metrics, 'counter' | 'gauge' | 'known' | 'seconds'>) {
   return {
     reconciles: metrics.seconds({
       name: 'drape_reconcile_seconds',
@@ -21,10 +21,9 @@ export function createControllerMetrics(metrics: Pick<Metrics, 'counter' | 'gaug
       labels: ['kind'],
     }),
     leader: metrics.gauge({ name: 'drape_leader', help: '1 while this process is the one that acts' }),
-    decisions: metrics.counter({
+    decisions: metrics.known('direction', ['Up', 'Down', 'None'], {
       name: 'drape_scaling_decisions_total',
       help: 'Changes of the number of workers, by direction',
-      labels: ['direction'],
     }),
     decisionSeconds: metrics.seconds({
       name: 'drape_decision_seconds',
@@ -38,10 +37,9 @@ export function createControllerMetrics(metrics: Pick<Metrics, 'counter' | 'gaug
       name: 'drape_wrong_victim_total',
       help: 'Workers that went instead of those that were drained',
     }),
-    staleSamples: metrics.counter({
+    staleSamples: metrics.known('part', ['demand', 'workers'], {
       name: 'drape_stale_samples_total',
       help: 'Times that demand or workers could not be read',
-      labels: ['part'],
     }),
   }
 }

@@ -22,6 +22,11 @@ export function createMetrics(name: string) {
   watch({ name: 'drape_build_info', help: 'What runs here', labels: ['process', 'version', 'node'] }, () => [
     { labels: { process: name, version: VERSION, node: process.versions.node }, value: 1 },
   ])
+  const known = <L extends string>(label: L, values: readonly string[], about: Figure<L>) =>
+    knownIn(registers, { label, values, about })
+  const ready = new Gauge({ name: 'drape_ready', help: '1 when this process answers ready', registers })
+  // Until it has been asked for the first time.
+  ready.remove()
   return {
     observerOf: observeRequests(registers),
     accepted: new Counter({ name: 'drape_generations_accepted_total', help: 'Generations accepted', registers }),
@@ -98,38 +103,29 @@ export function createMetrics(name: string) {
       help: 'Jobs moved from the outbox to the queue',
       registers,
     }),
-    recovered: new Counter({
+    recovered: known('reason', ['lease', 'queue', 'deadline'], {
       name: 'drape_relay_recovered_total',
       help: 'Generations taken back from a lost worker, the queue or the deadline',
-      labelNames: ['reason'] as const,
-      registers,
     }),
-    leads: new Counter({
+    leads: known('outcome', ['kept', 'retried', 'lost'], {
       name: 'drape_leads_total',
       help: 'Addresses that shoppers left, by what became of them: kept, retried, lost',
-      labelNames: ['outcome'] as const,
-      registers,
     }),
-    events: new Counter({
+    events: known('outcome', ['accepted', 'duplicate', 'refused'], {
       name: 'drape_events_total',
       help: 'Analytics events that were sent to us, by what became of them: accepted, duplicate, refused',
-      labelNames: ['outcome'] as const,
-      registers,
     }),
-    forwardedEvents: new Counter({
+    forwardedEvents: known('outcome', ['forwarded', 'retried', 'dead'], {
       name: 'drape_events_forwarded_total',
       help: 'Analytics events told to the provider, by outcome: forwarded, retried, dead',
-      labelNames: ['outcome'] as const,
-      registers,
     }),
-    webhookDeliveries: new Counter({
+    webhookDeliveries: known('outcome', ['delivered', 'retried', 'failed'], {
       name: 'drape_webhook_deliveries_total',
       help: 'Attempts to tell endpoints of webhooks, by what came of them: delivered, retried, failed',
-      labelNames: ['outcome'] as const,
-      registers,
     }),
-    ready: new Gauge({ name: 'drape_ready', help: '1 when this process answers ready', registers }),
-    /** Figures of one process alone. */
+    ready,
+    /** Figures of one process alone; a counter whose values are `known` shows them from the start. */
+    known,
     counter: <L extends string = never>(about: Figure<L>) => new Counter({ ...named(about), registers }),
     gauge: <L extends string = never>(about: Figure<L>) => new Gauge({ ...named(about), registers }),
     seconds: <L extends string = never>(about: Figure<L>) =>
@@ -160,6 +156,16 @@ const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json
 
 function named<L extends string>({ name, help, labels = [] }: Figure<L>) {
   return { name, help, labelNames: labels }
+}
+
+/** A counter whose first count is seen as one: a series that is not there before would begin with it. */
+function knownIn<L extends string>(
+  registers: Registry[],
+  { label, values, about }: { label: L; values: readonly string[]; about: Figure<L> },
+): Counter<L> {
+  const counter = new Counter({ ...named({ ...about, labels: [label] }), registers })
+  for (const value of values) counter.labels(value).inc(0)
+  return counter
 }
 
 /** Where answers are noted. Times are not told apart by status: with it there would be a thousand series more. */

@@ -7,6 +7,8 @@ export interface Sample {
   readonly workers: ReadonlyMap<string, WorkerReport> | null
 }
 
+export type SamplePart = 'demand' | 'workers'
+
 /** However many pools ask, it is looked at most once in so long. */
 const FRESH_MS = 250
 const PATIENCE_MS = 3000
@@ -19,11 +21,11 @@ export function createSampler({
 }: {
   readDemand: () => Promise<DemandByEngine>
   registry: PoolRegistry
-  onFault: (part: string, error: unknown) => void
+  onFault: (part: SamplePart, error: unknown) => void
 }): { sample(): Promise<Sample>; renew(): void } {
   let last: Promise<Sample> | null = null
   let lastAt = Number.NEGATIVE_INFINITY
-  const attempt = async <T>(part: string, read: () => Promise<T>): Promise<T | null> => {
+  const attempt = async <T>(part: SamplePart, read: () => Promise<T>): Promise<T | null> => {
     try {
       return await withTimeout(read())
     } catch (error) {
