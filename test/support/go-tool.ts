@@ -18,6 +18,8 @@ export interface GoTool {
   readonly source: { readonly version: string } | { readonly folder: string }
   /** Variables of the program that the linker sets. */
   readonly variables?: Readonly<Record<string, string>>
+  /** Build tags. */
+  readonly tags?: readonly string[]
 }
 
 /**
@@ -49,8 +51,8 @@ export function findGo(): string | undefined {
   return findCommand(['go']) ?? (isExecutable(GO) ? GO : undefined)
 }
 
-async function fingerprint({ source, variables = {} }: GoTool): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify(variables))
+async function fingerprint({ source, variables = {}, tags = [] }: GoTool): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify(variables)).update(tags.join())
   if ('version' in source) {
     return Object.keys(variables).length === 0 ? source.version : `${source.version}-${hash.digest('hex').slice(0, 12)}`
   }
@@ -80,7 +82,8 @@ async function build(
 ): Promise<void> {
   say(`Building ${tool.name} from its Go module, once …`)
   const folder = await mkdtemp(join(CACHE, 'build-'))
-  const flags = ['-trimpath', '-buildvcs=false', '-ldflags', linkerFlags(tool.variables)]
+  const tags = tool.tags ? ['-tags', tool.tags.join(',')] : []
+  const flags = ['-trimpath', '-buildvcs=false', ...tags, '-ldflags', linkerFlags(tool.variables)]
   // The same settings for all tools, so that they share what the compiler keeps.
   const env = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'auto', GOBIN: folder }
   try {
