@@ -2,20 +2,18 @@
 
 import argparse
 import pathlib
-import signal
 import sys
 
+from .catvton import engine as catvton
 from .export import EngineFolder
 from .failure import ExportFailure
 from .fashn_vton import engine as fashn_vton
 from .folder import new_folder
 
-ENGINES = {"fashn-vton": fashn_vton}
+ENGINES = {"fashn-vton": fashn_vton, "catvton": catvton}
 
 
 def main():
-    # Asked to end, it clears away what it has begun.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     arguments = read_arguments()
     try:
         with new_folder(arguments.output) as path:
@@ -24,8 +22,6 @@ def main():
             folder.finish(manifest, source=source)
     except ExportFailure as failure:
         sys.exit(f"export-engine: {failure}")
-    except KeyboardInterrupt:
-        sys.exit(130)
     for file in sorted(arguments.output.iterdir()):
         print(f"{file.stat().st_size:>13,}  {file}")
 

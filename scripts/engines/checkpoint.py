@@ -1,5 +1,6 @@
 """Where weights come from: safetensors files, or a generator of random numbers."""
 
+import dataclasses
 import hashlib
 import json
 import math
@@ -16,21 +17,26 @@ LISTED = 8
 
 
 class Checkpoint:
-    """The tensors of a safetensors file by name, read one at a time."""
+    """The tensors of a safetensors file, read one at a time. `names` maps names in the file to those used here."""
 
-    def __init__(self, path):
+    def __init__(self, path, names=None):
         self.path = path
         try:
             self.file = safe_open(path, framework="numpy")
         except (SafetensorError, OSError) as error:
             raise ExportFailure(f"{path} cannot be read as a safetensors file (is it cut?): {error}") from error
-        slices = {name: self.file.get_slice(name) for name in self.file.keys()}
+        self.names = {(names or {}).get(name, name): name for name in self.file.keys()}
+        slices = {name: self.file.get_slice(written) for name, written in self.names.items()}
         self.shapes = {name: tuple(part.get_shape()) for name, part in slices.items()}
         self.dtypes = {name: part.get_dtype() for name, part in slices.items()}
 
-    def configuration(self):
-        """What the file's own metadata says under `config`, or nothing."""
-        return json.loads((self.file.metadata() or {}).get("config", "{}"))
+    def configuration(self, kind):
+        """The data class `kind` with the sizes that the metadata has under `config` in the place of its own."""
+        members = json.loads((self.file.metadata() or {}).get("config", "{}"))
+        unknown = members.keys() - {field.name for field in dataclasses.fields(kind)}
+        if unknown:
+            raise ExportFailure(f"{self.path}: the metadata names unknown sizes: {', '.join(sorted(unknown))}")
+        return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in members.items()})
 
     def check(self, expected, *, ignored=lambda name: False):
         """Fails with every tensor that is missing, has another shape or type than it must, or belongs to another model.
@@ -58,7 +64,7 @@ class Checkpoint:
 
     def read(self, name):
         """The tensor as 32-bit floats. Fails when a value in it is infinite or no number."""
-        values = self.file.get_tensor(name).astype(np.float32)
+        values = self.file.get_tensor(self.names[name]).astype(np.float32)
         if not np.isfinite(values).all():
             raise ExportFailure(f"{self.path}: {name} has a value that is infinite or not a number")
         return values

@@ -33,7 +33,7 @@ class EngineFolder:
         self.models.append({"name": name, "file": file, "weights": weights, **describe_tensors(model.graph)})
 
     def finish(self, manifest, *, source):
-        """Writes `engine.json`, with size and SHA-256 of every file of the engine, and the resource that lists it with them."""
+        """Writes `engine.json`, with size and SHA-256 of every other file, and the resource that lists them all."""
         prints = {file.name: fingerprint(file) for file in sorted(self.path.iterdir())}
         origin = {"license": manifest["license"]["spdx"], "source": source}
         models = [{**model, **prints[model["file"]], **origin} for model in self.models]

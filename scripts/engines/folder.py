@@ -2,9 +2,9 @@
 
 import contextlib
 import os
-import pathlib
+import secrets
 import shutil
-import tempfile
+import signal
 
 from .failure import ExportFailure
 
@@ -13,25 +13,34 @@ from .failure import ExportFailure
 def new_folder(path):
     """Yields a folder to fill, which becomes `path` when all went well and is removed otherwise.
 
-    Fails when `path` is there already or cannot be written.
+    Fails when `path` is there already or cannot be written. A signal to end removes the folder and ends the process.
     """
     if path.exists():
         raise ExportFailure(f"{path} is there already: remove it, or name another folder")
     if not path.parent.is_dir():
         raise ExportFailure(f"{path.parent} is not a folder")
-    partial = None
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    remove_at_end(partial)
     try:
-        partial = pathlib.Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
+        partial.mkdir()
         yield partial
-        partial.chmod(0o755)
         for file in partial.iterdir():
             flush(file)
         os.rename(partial, path)
     except OSError as error:
         raise ExportFailure(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
-        if partial is not None:
-            shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def remove_at_end(folder):
+    def end(number, _frame):
+        shutil.rmtree(folder, ignore_errors=True)
+        # Not an exception, which would be lost where compiled code has called back and ignores it.
+        os._exit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
 
 
 def flush(file):

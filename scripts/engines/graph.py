@@ -14,8 +14,8 @@ CONTRIB = "com.microsoft"
 class Graph:
     """A graph under construction. Values are known by their names.
 
-    Inputs and outputs are 32-bit floats. Weights are kept in the precision of the graph, and `working` and `exact` turn a
-    value into that precision and back to 32 bits: nothing happens where they are the same.
+    Inputs and outputs are 32-bit floats. Weights are kept in the precision of the graph, and `working` and `exact` turn
+    a value into that precision and back to 32 bits: nothing happens where they are the same.
     """
 
     def __init__(self, name, *, half, storage, outer=None):
@@ -36,7 +36,7 @@ class Graph:
         self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
 
     def op(self, kind, *inputs, name=None, outputs=1, domain="", **attributes):
-        """Adds a node; returns the name of what it makes, or their list. A given `name` can be asked for as an output."""
+        """Adds a node; returns the name of what it makes, which may be given, or a list of them."""
         number = next(self.numbers)
         names = [name or f"{kind}_{number}" if outputs == 1 else f"{kind}_{number}_{i}" for i in range(outputs)]
         node = helper.make_node(kind, list(inputs), names, name=f"{kind}_{number}", domain=domain, **attributes)
@@ -86,8 +86,6 @@ class Graph:
         return self.op("Loop", count, self.constant(np.array(True)), state, body=body)
 
     def model(self):
-        graph = helper.make_graph(
-            self.nodes, self.name, self.inputs, self.outputs, list(self.initializers.values())
-        )
+        graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, list(self.initializers.values()))
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="drape")

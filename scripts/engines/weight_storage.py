@@ -1,4 +1,4 @@
-"""Where weights of a graph are written: into the graph's own file, or into a file beside it that several graphs read."""
+"""Where weights of a graph are written: into its own file, or into one beside it that several graphs read."""
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -45,5 +45,7 @@ class FileStorage:
 
 def converted(name, values, dtype):
     if dtype == np.float16 and np.abs(values).max(initial=0) > HALF_RANGE:
-        raise ExportFailure(f"{name} has values beyond ±{HALF_RANGE:.0f}, which 16 bits cannot hold: use --precision fp32")
+        raise ExportFailure(
+            f"{name} has values beyond ±{HALF_RANGE:.0f}, which 16 bits cannot hold: use --precision fp32"
+        )
     return np.ascontiguousarray(values, dtype=dtype)

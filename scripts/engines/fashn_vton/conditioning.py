@@ -1,4 +1,6 @@
-"""Modulation vectors: what time and garment category say to every block. They are the same for all pictures of a step."""
+"""Modulation vectors: what time and garment category say to every block, the same for all pictures of a step."""
+
+import functools
 
 import numpy as np
 from onnx import TensorProto
@@ -25,7 +27,7 @@ def ones_of_scales(layers):
 
 
 def embed_time(g, checkpoint, time):
-    # In 32 bits from the start, as the weights were trained: angles go up to 1000, where the last bit of a frequency shows.
+    # In 32 bits from the start, as in training: angles go up to 1000, where the last bit of a frequency shows.
     exponents = np.float32(-np.log(10000.0)) * np.arange(FREQUENCIES, dtype=np.float32) / np.float32(FREQUENCIES)
     frequencies = np.exp(exponents.astype(np.float64)).astype(np.float32)[None]
     thousands = g.op("Mul", g.op("Unsqueeze", time, g.integers(1)), g.constant(np.float32(1000)))
@@ -45,5 +47,6 @@ def silu(g, value):
 
 
 def linear(g, checkpoint, value, key):
-    weights = [g.weight(f"{key}.{kind}", lambda: checkpoint.read(f"{key}.{kind}")) for kind in ("weight", "bias")]
+    names = (f"{key}.weight", f"{key}.bias")
+    weights = [g.weight(name, functools.partial(checkpoint.read, name)) for name in names]
     return g.op("Gemm", value, *weights, transB=1)

@@ -1,6 +1,6 @@
 """Sizes of FASHN VTON, and the names and shapes of its published weights."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from ..failure import ExportFailure
 
@@ -58,18 +58,11 @@ TINY = Configuration(
 SIZES = {"tiny": TINY, "full": Configuration()}
 
 
-def configuration_of(members):
-    """The published configuration with `members` in the place of its own."""
-    unknown = members.keys() - {field.name for field in fields(Configuration)}
-    if unknown:
-        raise ExportFailure(f"the configuration in the weights has unknown members: {', '.join(sorted(unknown))}")
-    configuration = Configuration(**{k: tuple(v) if isinstance(v, list) else v for k, v in members.items()})
-    patch = configuration.patch_size
-    if any(side % patch for side in configuration.input_shape):
-        raise ExportFailure(f"input_shape {configuration.input_shape} is no multiple of the patch size {patch}")
-    if sum(configuration.axes_dim) != configuration.head_size or any(n % 2 for n in configuration.axes_dim):
-        raise ExportFailure(f"axes_dim {configuration.axes_dim} must be even and sum up to {configuration.head_size}")
-    return configuration
+def check_configuration(c):
+    if any(side % c.patch_size for side in c.input_shape):
+        raise ExportFailure(f"input_shape {c.input_shape} is no multiple of the patch size {c.patch_size}")
+    if sum(c.axes_dim) != c.head_size or any(size % 2 for size in c.axes_dim):
+        raise ExportFailure(f"axes_dim {c.axes_dim} must be even and sum up to {c.head_size}")
 
 
 def tensor_shapes(c):
@@ -132,7 +125,8 @@ def norms(key, c):
 
 
 def embedder(key, channels, c):
-    return {f"{key}.proj.weight": (c.hidden_size, channels, c.patch_size, c.patch_size), f"{key}.proj.bias": (c.hidden_size,)}
+    size, patch = c.hidden_size, c.patch_size
+    return {f"{key}.proj.weight": (size, channels, patch, patch), f"{key}.proj.bias": (size,)}
 
 
 def linear(key, inputs, outputs):

@@ -6,7 +6,16 @@ import math
 
 from ..checkpoint import Checkpoint, RandomCheckpoint
 from . import graphs
-from .configuration import CATEGORIES, SIZES, UNUSED, configuration_of, modulations, random_spread, tensor_shapes
+from .configuration import (
+    CATEGORIES,
+    SIZES,
+    UNUSED,
+    Configuration,
+    check_configuration,
+    modulations,
+    random_spread,
+    tensor_shapes,
+)
 
 HELP = "FASHN VTON v1.5, Apache-2.0"
 # Files of weights that the command line names, with what they are.
@@ -14,7 +23,6 @@ SOURCES = {"weights": "the published file, model.safetensors"}
 MIB = 1024 * 1024
 # What a runtime takes besides weights and values: libraries, kernels, fragments.
 RUNTIME_MIB = 768
-
 
 
 def write(folder, arguments):
@@ -38,7 +46,8 @@ def open_random(arguments):
 
 def open_published(path):
     checkpoint = Checkpoint(path)
-    c = configuration_of(checkpoint.configuration())
+    c = checkpoint.configuration(Configuration)
+    check_configuration(c)
     checkpoint.check(tensor_shapes(c), ignored=lambda name: name == UNUSED)
     return checkpoint, c
 
@@ -51,7 +60,11 @@ def manifest(c, *, half):
         "version": "1.5.0",
         "kind": "photo",
         "license": {"spdx": "Apache-2.0", "commercial": True},
-        "accepts": {"categories": list(CATEGORIES), "garmentTypes": ["flat_lay", "ghost_mannequin"], "needsPerson": True},
+        "accepts": {
+            "categories": list(CATEGORIES),
+            "garmentTypes": ["flat_lay", "ghost_mannequin"],
+            "needsPerson": True,
+        },
         "aiGenerated": True,
         "size": {"width": width, "height": height},
         "precision": "fp16" if half else "fp32",

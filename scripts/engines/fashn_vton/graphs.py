@@ -1,10 +1,10 @@
 """The five graphs of the engine. All inputs and outputs are 32-bit floats; whole numbers are floats without a fraction.
 
-    person         person, person_pose      → person_tokens       once for each photo
-    garment        garment, garment_pose    → garment_tokens      once for each product picture
-    modulation     time, category           → modulation          once for each (time, category)
-    velocity       sample, …tokens, modulation → velocity         the network alone, one time for all rows
-    denoise        sample, …tokens, modulation, … → denoised      any number of steps in one call
+person         person, person_pose      → person_tokens       once for each photo
+garment        garment, garment_pose    → garment_tokens      once for each product picture
+modulation     time, category           → modulation          once for each (time, category)
+velocity       sample, …tokens, modulation → velocity         the network alone, one time for all rows
+denoise        sample, …tokens, modulation, … → denoised      any number of steps in one call
 """
 
 from onnx import TensorProto
@@ -54,9 +54,9 @@ def build_velocity(checkpoint, c, **options):
 def build_denoise(checkpoint, c, **options):
     """Steps in a loop that leaves nothing to the host.
 
-    A condition is what a row is asked for: tokens of a person and a garment, and modulations for each step. Row r works on
-    sample r modulo the number of samples under condition `row_condition[r]`. In step i each sample becomes itself plus the sum
-    over its rows of `step_weights[i, r]` times the row's velocity, which makes guidance and solver the caller's business.
+    A condition is what a row is asked for: tokens of a person and a garment, and modulations for each step. Row r works
+    on sample r modulo the number of samples, under condition `row_condition[r]`. In step i each sample becomes itself
+    plus the sum over its rows of `step_weights[i, r]` times the row's velocity: guidance and solver are the caller's.
     """
     g = Graph("denoise", **options)
     sample = g.input("sample", ["samples", c.channels_in, *c.input_shape])

@@ -1,7 +1,7 @@
 """The transformer of FASHN VTON: from patches and modulation vectors to a velocity.
 
-Shapes: rows × tokens × channels. The sum that runs through all blocks (the stream) is 32-bit, with its norms and gates: the
-weights were trained in bfloat16, whose range 16-bit floats lack. Multiplications and attention are in the graph's precision.
+Shapes: rows × tokens × channels. The sum that runs through all blocks (the stream) is 32-bit, with its norms and gates:
+the weights were trained in bfloat16, whose range 16-bit floats lack. The rest is in the graph's precision.
 """
 
 import numpy as np
@@ -18,9 +18,11 @@ class Network:
         self.width = configuration.hidden_size
 
     def embed(self, image, key, part, *, bias):
-        """Image, rows × channels × height × width → stream. `part` picks the input channels of the layer that see it."""
+        """Image, rows × channels × height × width → stream. `part` picks the layer's channels that see it."""
         g, patch = self.g, self.c.patch_size
-        weights = [g.weight(f"{key}.proj.weight.{part.start}", lambda: self.checkpoint.read(f"{key}.proj.weight")[:, part])]
+        weights = [
+            g.weight(f"{key}.proj.weight.{part.start}", lambda: self.checkpoint.read(f"{key}.proj.weight")[:, part])
+        ]
         if bias:
             weights.append(self.weight(f"{key}.proj.bias"))
         patches = g.op("Conv", g.working(image), *weights, kernel_shape=[patch, patch], strides=[patch, patch])
@@ -58,7 +60,9 @@ class Network:
         seen = self.modulate(stream, shift, scale)
         asking = self.second_half(seen) if image_only else seen
         stream = self.second_half(stream) if image_only else stream
-        rows = {name: slice(i * width, (i + 1) * width) for i, name in enumerate("qkv")} | {"mlp": slice(3 * width, None)}
+        rows = {name: slice(i * width, (i + 1) * width) for i, name in enumerate("qkv")} | {
+            "mlp": slice(3 * width, None)
+        }
         q, inner = (self.linear(asking, f"{key}.linear1", rows=rows[name], part=name) for name in ("q", "mlp"))
         k, v = (self.linear(seen, f"{key}.linear1", rows=rows[name], part=name) for name in "kv")
         q = self.rotate(self.normalize(q, f"{key}.norm.query_norm"), copies=1 if image_only else copies)
@@ -78,9 +82,9 @@ class Network:
         streams = {"txt": garment, "img": image}
         parts = {s: vectors[f"{key}.{s}_mod.lin"] for s in streams}
         heads = [self.heads(streams[s], parts[s], f"{key}.{s}_attn") for s in streams]
-        q, k, v = (g.op("Concat", *pair, axis=1) for pair in zip(*heads))
+        q, k, v = (g.op("Concat", *pair, axis=1) for pair in zip(*heads, strict=True))
         attended = self.attend(self.rotate(q, copies=2), self.rotate(k, copies=2), v)
-        halves = dict(zip(streams, g.op("Split", attended, g.integers(tokens, tokens), outputs=2, axis=1)))
+        halves = dict(zip(streams, g.op("Split", attended, g.integers(tokens, tokens), outputs=2, axis=1), strict=True))
         done = {}
         for s, stream in streams.items():
             _, _, gate1, shift2, scale2, gate2 = parts[s]
@@ -94,7 +98,8 @@ class Network:
         width = self.width
         seen = self.modulate(stream, vectors[0], vectors[1])
         q, k, v = (
-            self.linear(seen, f"{key}.qkv", rows=slice(i * width, (i + 1) * width), part=name) for i, name in enumerate("qkv")
+            self.linear(seen, f"{key}.qkv", rows=slice(i * width, (i + 1) * width), part=name)
+            for i, name in enumerate("qkv")
         )
         return self.normalize(q, f"{key}.norm.query_norm"), self.normalize(k, f"{key}.norm.key_norm"), v
 
@@ -110,15 +115,19 @@ class Network:
         return g.op("Reshape", normed, g.integers(0, 0, self.width), name=key)
 
     def rotate(self, value, *, copies):
-        """Turns neighbouring channels of each head by the angles of the token's place; both sequences have the same places."""
+        """Turns neighbouring channels of each head by the angles of the token's place, the same in both sequences."""
         g = self.g
-        cosines, sines = (
-            g.weight(f"{kind.__name__}_of_places_{copies}", lambda: np.tile(kind(angles(self.c)), (copies, 1)))
-            for kind in (np.cos, np.sin)
-        )
+        cosines = g.weight(f"cosines_of_places_{copies}", lambda: np.cos(angles(self.c, copies)))
+        sines = g.weight(f"sines_of_places_{copies}", lambda: np.sin(angles(self.c, copies)))
         places = (g.integers(0), cosines, sines)
         return g.op(
-            "RotaryEmbedding", value, *places, name=f"{value}.turned", domain=CONTRIB, interleaved=1, num_heads=self.c.n_heads
+            "RotaryEmbedding",
+            value,
+            *places,
+            name=f"{value}.turned",
+            domain=CONTRIB,
+            interleaved=1,
+            num_heads=self.c.n_heads,
         )
 
     def modulate(self, stream, shift, scale):
@@ -159,12 +168,13 @@ class Network:
         return g.op("Reshape", placed, g.integers(-1, channels, *c.input_shape))
 
 
-def angles(c):
-    """Radians by which the channel pairs of each token are turned: tokens × half a head.
+def angles(c, copies=1):
+    """Radians by which channel pairs of each token are turned: tokens × half a head, so many times over.
 
-    The channels of a head are shared out between three axes, of which the first is always 0; the others are row and column.
+    The channels of a head are shared out between three axes: the first is always 0, the others are row and column.
     """
     rows, columns = np.divmod(np.arange(c.tokens), c.grid[1])
     places = (np.zeros(c.tokens), rows, columns)
     waves = [c.theta ** (-np.arange(0, size, 2) / size) for size in c.axes_dim]
-    return np.concatenate([np.outer(place, wave) for place, wave in zip(places, waves)], axis=1)
+    turns = np.concatenate([np.outer(place, wave) for place, wave in zip(places, waves, strict=True)], axis=1)
+    return np.tile(turns, (copies, 1))

@@ -2,8 +2,8 @@
 
     fashn_vton_parity.py FIXTURES TINY TINY2
 
-TINY and TINY2 are folders that were exported from the fixtures of these names. Prints a table of the largest difference per
-stage, relative to the stage's largest value, to stderr, and the same as JSON to stdout.
+TINY and TINY2 are folders that were exported from the fixtures of these names. Prints a table of the largest difference
+per stage, relative to the stage's largest value, to stderr, and the same as JSON to stdout.
 """
 
 import json
@@ -133,7 +133,7 @@ def run(folder, name, feeds, taps=()):
     model.graph.output.extend(helper.make_empty_tensor_value_info(tap) for tap in taps if tap in made)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     outputs = [output.name for output in session.get_outputs()]
-    return {name: values.astype(np.float32) for name, values in zip(outputs, session.run(outputs, feeds))}
+    return {name: values.astype(np.float32) for name, values in zip(outputs, session.run(outputs, feeds), strict=True)}
 
 
 def difference(found, reference):

@@ -1,21 +1,18 @@
-import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { InferenceSession } from 'onnxruntime-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { engines } from '../../controller/engine/resource.ts'
-import { readYaml } from '../../controller/runtime/yaml.ts'
-import { exportEngine, findEnginePython, runPython } from '../support/export-engine.ts'
-import { spawnProcess } from '../support/process.ts'
-import { changeFirst, changeHeader, dropLast } from '../support/safetensors.ts'
-import { until } from '../support/until.ts'
+import { engines } from '../../../controller/engine/resource.ts'
+import { readYaml } from '../../../controller/runtime/yaml.ts'
+import { exportEngine, findEnginePython, runPython } from '../../support/export-engine.ts'
+import { fingerprintFiles } from '../../support/fingerprints.ts'
+import { spawnProcess } from '../../support/process.ts'
+import { changeFirst, changeHeader, dropLast } from '../../support/safetensors.ts'
+import { until } from '../../support/until.ts'
 
-const FIXTURES = resolve(import.meta.dirname, '../fixtures/fashn-vton')
-const found = await findEnginePython()
-const reason = typeof found === 'string' ? '' : found.unavailable
-if (reason && process.env.CI) throw new Error(reason)
-const python = String(found)
+const FIXTURES = resolve(import.meta.dirname, '../../fixtures/fashn-vton')
+const { python, reason } = await findEnginePython()
 
 describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`}`, () => {
   let folder: string
@@ -53,7 +50,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
   })
 
   it('makes the engine that tests of workers use, to the byte', async () => {
-    expect(await fingerprints(at('tiny-fp32'))).toEqual(await fingerprints(join(FIXTURES, 'engine')))
+    expect(await fingerprintFiles(at('tiny-fp32'))).toEqual(await fingerprintFiles(join(FIXTURES, 'engine')))
   })
 
   it('knows the names and shapes of the published weights', async () => {
@@ -66,16 +63,16 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
   it('makes the same bytes of the same seed and others of another', async () => {
     await exportTo('again', '--random', '--size', 'tiny', '--seed', '1')
     await exportTo('other', '--random', '--seed', '2')
-    const first = await fingerprints(at('random'))
-    expect(await fingerprints(at('again'))).toEqual(first)
-    const other = await fingerprints(at('other'))
+    const first = await fingerprintFiles(at('random'))
+    expect(await fingerprintFiles(at('again'))).toEqual(first)
+    const other = await fingerprintFiles(at('other'))
     for (const file of ['transformer.weights', 'modulation.weights', 'person.onnx', 'garment.onnx'])
       expect(other[file], file).not.toEqual(first[file])
   })
 
   it('lists every file with its size and SHA-256', async () => {
     const { files } = await readJson(at('random/engine.json'))
-    const { 'engine.json': _itself, 'kubernetes.yaml': _resource, ...listed } = await fingerprints(at('random'))
+    const { 'engine.json': _itself, 'kubernetes.yaml': _resource, ...listed } = await fingerprintFiles(at('random'))
     expect(files).toEqual(Object.entries(listed).map(([path, print]) => ({ path, ...print })))
   })
 
@@ -97,7 +94,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     const [document] = readYaml(await readFile(at('random/kubernetes.yaml'), 'utf8'))
     const read = engines.read(document as never)
     if ('problems' in read) throw new Error(JSON.stringify(read.problems))
-    const { 'kubernetes.yaml': _itself, ...listed } = await fingerprints(at('random'))
+    const { 'kubernetes.yaml': _itself, ...listed } = await fingerprintFiles(at('random'))
     expect(read.object.spec.license).toMatchObject({ name: 'Apache-2.0', commercialUse: true })
     expect(Object.fromEntries(read.object.spec.files.map(({ path, ...print }) => [path, print]))).toEqual(listed)
   })
@@ -162,7 +159,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
   it('leaves nothing when it is ended', async () => {
     const place = await mkdtemp(at('ended-'))
     const args = ['fashn-vton', '--random', '--size', 'full', '--output', join(place, 'engine')]
-    const command = resolve(import.meta.dirname, '../../scripts/export-engine')
+    const command = resolve(import.meta.dirname, '../../../scripts/export-engine')
     const started = await spawnProcess({ command, args, cwd: place, env: process.env })
     await until(async () => (await readdir(place)).length > 0)
     expect(await started.end('SIGTERM')).toBe(143)
@@ -181,7 +178,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
   })
 
   async function compare(precision: string): Promise<Record<string, Record<string, number>>> {
-    const program = resolve(import.meta.dirname, 'engines/fashn_vton_parity.py')
+    const program = resolve(import.meta.dirname, 'fashn_vton_parity.py')
     return JSON.parse(await runPython(python, [program, FIXTURES, at(`tiny-${precision}`), at(`tiny2-${precision}`)]))
   }
 })
@@ -190,15 +187,6 @@ function allStages(errors: Readonly<Record<string, Readonly<Record<string, numbe
   return Object.entries(errors).flatMap(([name, stages]) =>
     Object.entries(stages).map(([stage, error]): [string, number] => [`${name} ${stage}`, error]),
   )
-}
-
-async function fingerprints(folder: string): Promise<Record<string, { sha256: string; bytes: number }>> {
-  const names = (await readdir(folder)).sort()
-  const files = names.map(async (name) => {
-    const bytes = await readFile(join(folder, name))
-    return [name, { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }] as const
-  })
-  return Object.fromEntries(await Promise.all(files))
 }
 
 async function readJson(path: string) {

@@ -1,0 +1,110 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createEngineReconcile } from '../../../controller/engine/reconcile.ts'
+import type { Client } from '../../../controller/runtime/client.ts'
+import type { KubernetesObject } from '../../../controller/runtime/resource.ts'
+import { readYaml } from '../../../controller/runtime/yaml.ts'
+import { createEngines } from '../../../worker/engines/registry.ts'
+import { exportEngine, findEnginePython, runPython } from '../../support/export-engine.ts'
+import { fingerprintFiles } from '../../support/fingerprints.ts'
+
+const REFERENCE = resolve(import.meta.dirname, '../../fixtures/catvton/reference.safetensors')
+const { python, reason } = await findEnginePython()
+
+describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`, () => {
+  let folder: string
+  const at = (name: string) => join(folder, name)
+  const published = (name: string, changed: Readonly<Record<string, string>> = {}) => {
+    const sources = { unet: at('files/unet.safetensors'), attention: at('files/attention.safetensors'), ...changed }
+    const files = { ...sources, vae: at('files/vae.safetensors') }
+    const args = Object.entries(files).flatMap(([option, path]) => [`--${option}`, path])
+    return exportEngine(['catvton', '--precision', 'fp32', '--output', at(name), ...args])
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-engines-'))
+    for (const precision of ['fp32', 'fp16']) {
+      const args = ['catvton', '--random', '--precision', precision, '--output', at(precision)]
+      expect(await exportEngine(args)).toEqual({ code: 0, errors: '' })
+    }
+    await mkdir(at('files'))
+    await runPython(python, [resolve(import.meta.dirname, 'catvton_files.py'), at('files')])
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it.each([
+    ['32', 'fp32', 1e-5],
+    ['16', 'fp16', 1e-2],
+  ])('keeps all three graphs as the diffusers library has them, in %s bits', async (_bits, precision, limit) => {
+    const errors = await compare(precision)
+    expect(Object.keys(errors)).toHaveLength(10)
+    for (const [stage, error] of Object.entries(errors)) expect(error, stage).toBeLessThanOrEqual(limit)
+  })
+
+  it('reads the published files by their names', async () => {
+    expect(await published('published')).toEqual({ code: 0, errors: '' })
+    const random = await fingerprintFiles(at('fp32'))
+    const read = await fingerprintFiles(at('published'))
+    for (const graph of ['encoder', 'denoiser', 'decoder']) {
+      expect(read[`${graph}.onnx`], graph).toEqual(random[`${graph}.onnx`])
+      expect(read[`${graph}.weights`], graph).toEqual(random[`${graph}.weights`])
+    }
+  })
+
+  it('says which of the files is not what it should be, and leaves nothing', async () => {
+    const { code, errors } = await published('wrong', { attention: at('files/vae.safetensors') })
+    expect(errors).toContain('vae.safetensors does not hold the weights of this engine')
+    expect(errors).toContain('missing: down_blocks.0')
+    expect(code).toBe(1)
+    await expect(stat(at('wrong'))).rejects.toThrow('ENOENT')
+    expect((await readdir(folder)).filter((name) => name.includes('partial'))).toEqual([])
+  })
+
+  it('asks for all of the files', async () => {
+    const args = ['catvton', '--unet', at('files/unet.safetensors'), '--output', at('part')]
+    expect(await exportEngine(args)).toEqual({ code: 2, errors: expect.stringContaining('--attention is missing') })
+  })
+
+  it('is not for commercial use: a worker starts it only when that is acknowledged', async () => {
+    const manifest = JSON.parse(await readFile(at('fp16/engine.json'), 'utf8'))
+    const engine = { manifest, run: () => Promise.reject(new Error('not run here')) }
+    const known = new Map([['catvton', { manifest, create: () => engine }]])
+    const models = { session: () => expect.unreachable(), release: async () => {} }
+    expect(() => createEngines(['catvton'], { models, known })).toThrow('CC-BY-NC-SA-4.0, which forbids commercial use')
+    const made = createEngines(['catvton'], { models, known, acknowledged: ['catvton'] })
+    expect(made.get('catvton')).toBe(engine)
+  })
+
+  it('is not for commercial use: a cluster takes it only when that is acknowledged', async () => {
+    const [document] = readYaml(await readFile(at('fp16/kubernetes.yaml'), 'utf8')) as KubernetesObject[]
+    const acknowledged = structuredClone(document) as KubernetesObject & { spec: { license: object } }
+    Object.assign(acknowledged.spec.license, { acknowledged: true })
+    expect(await verdictOn(document)).toMatchObject({ phase: 'Pending', reason: 'NotAcknowledged' })
+    expect(await verdictOn(acknowledged)).toMatchObject({ phase: 'Verified', reason: 'Acknowledged' })
+  })
+
+  async function compare(precision: string): Promise<Record<string, number>> {
+    const program = resolve(import.meta.dirname, 'catvton_parity.py')
+    return JSON.parse(await runPython(python, [program, REFERENCE, at(precision)]))
+  }
+})
+
+/** What the controller writes into the status of this Engine. */
+async function verdictOn(object: KubernetesObject | undefined) {
+  const stored = { ...object, metadata: { ...object?.metadata, namespace: 'shop', uid: '1', generation: 1 } }
+  let written: { phase?: string; conditions: { type: string; reason: string }[] } = { conditions: [] }
+  const client = {
+    apply: async (_type: unknown, { status }: { status: typeof written }) => {
+      written = status
+    },
+  }
+  const reconcile = createEngineReconcile({
+    client: client as unknown as Client,
+    watched: { get: () => stored as KubernetesObject },
+    now: () => new Date('2026-01-01T00:00:00Z'),
+  })
+  await reconcile('shop/catvton')
+  return { phase: written.phase, reason: written.conditions.find(({ type }) => type === 'Licensed')?.reason }
+}
