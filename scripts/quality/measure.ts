@@ -1,51 +1,61 @@
+import type { EngineResult } from '../../worker/engines/engine.ts'
 import { rgbToLab } from '../../worker/raster/colour.ts'
-import { gaussianBlurColours } from '../../worker/raster/filter.ts'
 import { dilate, erode } from '../../worker/raster/morphology.ts'
-import type { Bitmap, Mask, Plane } from '../../worker/raster/plane.ts'
-import { bitmapToColours, maskWhere } from '../../worker/raster/plane.ts'
+import { type Bitmap, bitmapToColours, createMask, type Mask, maskWhere, subset } from '../../worker/raster/plane.ts'
 import { fillCapsules } from '../../worker/raster/polygon.ts'
 import { medianOf } from '../../worker/raster/statistics.ts'
+import { move, subtract, unit } from '../../worker/raster/vector.ts'
+import { landmarkError } from './landmark-error.ts'
 import type { KnownFigure, Pair } from './pair.ts'
+import { perceptualDistance } from './perceptual.ts'
+import { structuralSimilarity } from './similarity.ts'
 
-/** How good one result is, by what is known about the rendered pictures. */
+/** How good one result is, by what is known about the rendered pictures; null where there is no truth to compare with. */
 export interface Quality {
+  /** Mean distance of the garment's landmarks from the true ones, in % of the body's height. */
+  readonly landmarks: number | null
   /** Share of the worn garment's pixels that were changed, 0 to 1. */
   readonly covered: number
-  /** Overlap of the changed region with where the worn or the true new garment is, 0 to 1; null without a truth. */
+  /** Overlap of the changed region with where the worn or the true new garment is, 0 to 1. */
   readonly overlap: number | null
-  /** Mean distance of that region's four sides from where they should be, in % of the body's height; null without a truth. */
+  /** Mean distance of that region's four sides from where they should be, in % of the body's height. */
   readonly edges: number | null
   /** ΔE (CIE 1976) of the product's median colour to its colour on the person. */
   readonly colour: number
-  /** Mean ΔE to the true picture within both garments, after a blur of 1 % of the body height; null without a truth. */
-  readonly likeness: number | null
-  /** Pixels of the face, and of all that lies far from the person, that were changed. */
+  /** Structural similarity to the true picture within both garments, 1 when equal; and how different both look, in CIEDE2000. */
+  readonly similarity: number | null
+  readonly perceptual: number | null
+  /** Pixels that were changed: of the face, of the hands, where the engine says it changed nothing, and far from both garments. */
   readonly face: number
+  readonly hands: number
   readonly outside: number
+  readonly stray: number
 }
 
-export function measureQuality(pair: Pair, result: { image: Bitmap; change: Plane }): Quality {
+/** A result as the engine gives it; `image` is the photo with the change blended in. */
+export type Judged = Pick<EngineResult, 'image' | 'change' | 'landmarks'>
+
+export function measureQuality(pair: Pair, result: Judged): Quality {
   const { figure, truth, name } = pair
   const changed = maskWhere(result.change, (i) => result.change.data[i] > 0.5)
   const touched = maskWhere(result.change, (i) => result.change.data[i] > 0)
   const old = figure.parts[name.part]
   const target = truth ? truth.parts[name.part] : old
   const both = maskWhere(old, (i) => old.data[i] === 1 || target.data[i] === 1)
-  const far = dilate(
-    maskWhere(both, (i) => both.data[i] === 1 || figure.person.data[i] === 1),
-    0.12 * figure.height,
-  )
+  const region = dilate(both, 0.02 * figure.height)
+  const far = dilate(both, 0.15 * figure.height)
   return {
+    landmarks: truth && result.landmarks ? landmarkError(result.landmarks, truth, name.part) : null,
     covered: share(old, changed),
     overlap: truth ? overlap(both, changed) : null,
     edges: truth ? edgeError(both, changed, figure.height) : null,
     colour: colourDifference(pair, result, target),
-    likeness: truth ? likeness(truth, result.image, both) : null,
+    similarity: truth ? structuralSimilarity(truth.picture, result.image, region) : null,
+    perceptual: truth ? perceptualDistance(truth.picture, result.image, region) : null,
     face: count(faceOf(figure), touched),
-    outside: count(
-      maskWhere(far, (i) => far.data[i] === 0),
-      touched,
-    ),
+    hands: count(handsOf(figure), touched),
+    outside: countDifferences(figure.picture, result.image, touched),
+    stray: countDifferences(figure.picture, result.image, far),
   }
 }
 
@@ -69,16 +79,31 @@ function sidesOf({ width, data }: Mask): number[] {
   })
 }
 
-function faceOf({ joints, height, person }: KnownFigure): Mask {
+function faceOf({ joints, height, parts: { both }, person }: KnownFigure): Mask {
   const { left_eye: left, right_eye: right, nose } = joints
-  return fillCapsules(person, [left, right, nose], [0.012 * height, 0.012 * height, 0.012 * height])
+  const radius = 0.022 * height
+  const face = fillCapsules(person, [left, right, nose], [radius, radius, radius])
+  return subset(face, (i) => person.data[i] === 1 && both.data[i] === 0)
 }
 
-function colourDifference(
-  { garment, figure }: Pair,
-  { image, change }: { image: Bitmap; change: Plane },
-  target: Mask,
-): number {
+// Beyond the wrists by a finger's width, where a cuff ends; without the two pixels on its edge, which show something else, too.
+export function handsOf({ joints, height, person, parts }: KnownFigure): Mask {
+  const chains = ['left', 'right'].flatMap((side) => {
+    const [elbow, wrist] = [joints[`${side}_elbow`], joints[`${side}_wrist`]]
+    if (!wrist.inside || wrist.occluded || wrist.y < 0) return []
+    const along = unit(subtract(wrist, elbow))
+    return [[move(wrist, along, 0.03 * height), move(wrist, along, 0.075 * height)]]
+  })
+  const bare = maskWhere(person, (i) => person.data[i] === 1 && parts.both.data[i] === 0)
+  const hands = createMask(person)
+  for (const chain of chains) {
+    const hand = fillCapsules(person, chain, [0.02 * height, 0.02 * height])
+    for (let i = 0; i < hands.data.length; i++) hands.data[i] |= hand.data[i] & bare.data[i]
+  }
+  return erode(hands, 2)
+}
+
+function colourDifference({ garment, figure }: Pair, { image, change }: Judged, target: Mask): number {
   const worn = erode(
     maskWhere(target, (i) => target.data[i] === 1 && change.data[i] === 1),
     0.012 * figure.height,
@@ -94,17 +119,15 @@ function medianLab(picture: Bitmap, mask: Mask): number[] {
   return [0, 1, 2].map((channel) => medianOf(lab, mask, channel))
 }
 
-function likeness(truth: KnownFigure, image: Bitmap, region: Mask): number {
-  const soft = (picture: Bitmap) => rgbToLab(gaussianBlurColours(bitmapToColours(picture), 0.01 * truth.height)).data
-  const [a, b] = [soft(truth.picture), soft(image)]
-  let sum = 0
+// Pixels of two pictures that differ and do not belong to the mask.
+function countDifferences(a: Bitmap, b: Bitmap, mask: Mask): number {
   let n = 0
-  for (let i = 0, k = 0; i < region.data.length; i++, k += 3) {
-    if (!region.data[i]) continue
-    n++
-    sum += Math.hypot(a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2])
+  for (let i = 0; i < mask.data.length; i++) {
+    if (mask.data[i]) continue
+    const [p, q] = [i * a.channels, i * b.channels]
+    if (a.data[p] !== b.data[q] || a.data[p + 1] !== b.data[q + 1] || a.data[p + 2] !== b.data[q + 2]) n++
   }
-  return sum / n
+  return n
 }
 
 function count(a: Mask, b: Mask): number {

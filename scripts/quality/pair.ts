@@ -1,6 +1,7 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeImage } from '../../api/shared/image.ts'
+import type { Box } from '../../worker/person/person.ts'
 import { type Bitmap, type Mask, maskWhere, type Point } from '../../worker/raster/plane.ts'
 
 /** One row of a folder's `pairs.json`: a rendered figure, a rendered garment, and what the garment takes the place of. */
@@ -10,6 +11,8 @@ export interface PairName {
   readonly part: 'top' | 'lower' | 'both'
   /** The same figure rendered in a garment of this cut. */
   readonly truth?: string
+  /** Whether the tests look at it, too. */
+  readonly tested?: boolean
 }
 
 /** What is known exactly about a rendered figure. */
@@ -18,7 +21,16 @@ export interface KnownFigure {
   readonly person: Mask
   readonly parts: Readonly<Record<PairName['part'], Mask>>
   readonly height: number
-  readonly joints: Readonly<Record<string, Point>>
+  readonly joints: Readonly<Record<string, Joint>>
+  /** Where the worn garments' landmarks lie, in px; a name's `_l` and `_r` are the picture's left and right. */
+  readonly landmarks: Readonly<Record<'top' | 'lower', Readonly<Record<string, Point>>>>
+  /** Bounds of the person. */
+  readonly box: Box
+}
+
+export interface Joint extends Point {
+  readonly occluded: boolean
+  readonly inside: boolean
 }
 
 export interface Pair {
@@ -33,30 +45,47 @@ export async function readPairNames(folder: string): Promise<PairName[]> {
 }
 
 export async function readPair(folder: string, name: PairName): Promise<Pair> {
-  const garment = join(folder, 'garments', name.garment)
-  const bytes = await readFile(await existing(garment))
-  const mask = await decodeImage(await readFile(`${garment}-mask.png`))
   return {
     name,
     figure: await readFigure(join(folder, 'persons', name.person)),
-    garment: {
-      bytes,
-      picture: await decodeImage(bytes),
-      mask: maskWhere(mask, (i) => mask.data[i * mask.channels] > 127),
-    },
+    garment: await readGarment(folder, name.garment),
     truth: name.truth ? await readFigure(join(folder, 'persons', name.truth)) : null,
   }
 }
 
+export async function readGarment(folder: string, name: string): Promise<Pair['garment']> {
+  const path = join(folder, 'garments', name)
+  const bytes = await readFile(await existing(path))
+  const mask = await decodeImage(await readFile(`${path}-mask.png`))
+  return {
+    bytes,
+    picture: await decodeImage(bytes),
+    mask: maskWhere(mask, (i) => mask.data[i * mask.channels] > 127),
+  }
+}
+
+// Levels of grey of NAME-parts.png.
+const LEVELS = { top: 85, lower: 170, rest: 255 } as const
+
 async function readFigure(path: string): Promise<KnownFigure> {
   const picture = await decodeImage(await readFile(await existing(path)))
   const parts = await decodeImage(await readFile(`${path}-parts.png`))
-  const { joints, height_px: height } = JSON.parse(await readFile(`${path}.json`, 'utf8'))
-  const channel = (c: number) => maskWhere(parts, (i) => parts.data[i * parts.channels + c] > 127)
-  const [top, lower, rest] = [channel(0), channel(1), channel(2)]
-  const person = maskWhere(parts, (i) => top.data[i] + lower.data[i] + rest.data[i] > 0)
-  const both = maskWhere(parts, (i) => top.data[i] + lower.data[i] > 0)
-  return { picture, person, parts: { top, lower, both }, height, joints }
+  const { joints, box, garments, height_px: height } = JSON.parse(await readFile(`${path}.json`, 'utf8'))
+  const [left, top, right, bottom] = box
+  const levels = (...wanted: number[]) => maskWhere(parts, (i) => wanted.includes(parts.data[i * parts.channels]))
+  return {
+    picture,
+    person: levels(LEVELS.top, LEVELS.lower, LEVELS.rest),
+    parts: { top: levels(LEVELS.top), lower: levels(LEVELS.lower), both: levels(LEVELS.top, LEVELS.lower) },
+    height,
+    joints,
+    landmarks: { top: pointsOf(garments?.top), lower: pointsOf(garments?.lower) },
+    box: { x: left, y: top, width: right - left, height: bottom - top },
+  }
+}
+
+function pointsOf(landmarks: Readonly<Record<string, readonly [number, number]>> = {}): Record<string, Point> {
+  return Object.fromEntries(Object.entries(landmarks).map(([name, [x, y]]) => [name, { x, y }]))
 }
 
 async function existing(path: string): Promise<string> {

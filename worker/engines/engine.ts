@@ -1,7 +1,7 @@
 import type { Detected } from '../../api/shared/generation.ts'
 import type { Category } from '../garment/garment.ts'
 import type { Person } from '../person/person.ts'
-import type { Bitmap, Plane } from '../raster/plane.ts'
+import type { Bitmap, Plane, Point } from '../raster/plane.ts'
 
 export interface EngineManifest {
   readonly name: string
@@ -48,6 +48,8 @@ export interface EngineResult {
   readonly image: Bitmap
   /** How much of each pixel of `image` replaces the person's photo, 0 to 1; the same size as `image`. Exactly 0 means untouched. */
   readonly change: Plane
+  /** Where the garment's landmarks lie in `image`, in px, where the engine knows: `neck_l`, `hem_r`, … by the picture's own left and right. */
+  readonly landmarks?: Readonly<Record<string, Point>>
   /** What the product photo shows by its looks, where the engine can tell. */
   readonly detected?: Detected
   /** What a viewer should know, as upper-case codes. */

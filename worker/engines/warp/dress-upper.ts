@@ -1,11 +1,13 @@
 import { checkResult } from '../../composite/region.ts'
 import type { UpperGarment } from '../../garment/garment.ts'
 import type { Person } from '../../person/person.ts'
-import { type Bitmap, bitmapToColours } from '../../raster/plane.ts'
+import { type Bitmap, bitmapToColours, maskWhere } from '../../raster/plane.ts'
 import type { EngineResult } from '../engine.ts'
 import { measureBody } from './body.ts'
 import { flattenLayers } from './flat-garment.ts'
 import { focusOn } from './focus.ts'
+import { addGrain, groundOf, seenShare } from './grain.ts'
+import { upperLandmarks } from './landmarks.ts'
 import { removeBelowDress } from './lower/below-dress.ts'
 import { composeLayers } from './order.ts'
 import { findParts } from './parts.ts'
@@ -14,10 +16,11 @@ import { findRegions } from './regions.ts'
 import { removeOldGarment } from './remove.ts'
 import { measureLight, shadeLayers } from './shade.ts'
 import type { Stages } from './stages.ts'
-import { boxInView, createView, pasteView } from './view.ts'
+import { boxInView, createView, pasteView, toFrame } from './view.ts'
 import { warpGarment } from './warp.ts'
+import { GROUND, SKIN } from './zones.ts'
 
-export type Dressed = Pick<EngineResult, 'image' | 'change' | 'warnings'>
+export type Dressed = Pick<EngineResult, 'image' | 'change' | 'landmarks' | 'warnings'>
 
 /** Lays a top or a dress on the person in the frame. Throws `DrapeError` as the engine does. */
 export async function dressUpper(
@@ -47,9 +50,15 @@ export async function dressUpper(
   const composed = await stages.run('order', 1, () =>
     composeLayers(fitting, { picture: drawn, layers, garment: flat, removal }),
   )
+  const zoneMask = (zone: number) => maskWhere(analysed, (i) => removal.zones[i] === zone)
+  addGrain(composed.image, drawn, [
+    { share: seenShare(zoneMask(SKIN), flat.cover), like: fitting.parts.skin },
+    { share: seenShare(zoneMask(GROUND), flat.cover), like: groundOf(fitting.person.mask) },
+  ])
   checkResult(composed, drawn, boxInView(view))
   return {
     ...pasteView(frame, view, composed),
+    landmarks: toFrame(view, upperLandmarks(placed.placement)),
     warnings: [...new Set([...placement.warnings, ...layers.warnings, ...removal.warnings])],
   }
 }

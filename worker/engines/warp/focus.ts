@@ -32,7 +32,7 @@ export function focusOn(view: View, fitting: Fitting, { toFeet = false } = {}): 
   return { fitting: moved, view: cropView(view, window, moved.person) }
 }
 
-// From the eyes, because hair and face tell what the rest should look like, to where the longer of the two garments ends.
+// From the eyes, because hair and face tell what the rest should look like, or from a raised hand, to where the longer of the two garments ends.
 function findWindow({ analysed }: View, { person, body, placement }: Fitting, toFeet: boolean): Window {
   const { unit, joints } = body
   const lowest = axisAt(body, Math.max(placement.hem, placement.oldHem, 1.25) + 0.2)
@@ -40,7 +40,8 @@ function findWindow({ analysed }: View, { person, body, placement }: Fitting, to
   for (const sleeve of placement.sleeves) points.push(...sleeve.outer, ...sleeve.inner)
   const xs = points.map(({ x }) => x)
   const x = Math.max(0, Math.floor(Math.min(...xs) - 0.3 * unit))
-  const y = Math.max(0, Math.floor(person.landmarks.nose.y - 0.35 * unit))
+  const highest = Math.min(...points.map((point) => point.y)) - 0.3 * unit
+  const y = Math.max(0, Math.floor(Math.min(person.landmarks.nose.y - 0.35 * unit, highest)))
   const right = Math.min(analysed.width, Math.ceil(Math.max(...xs) + 0.3 * unit))
   const reach = Math.ceil(Math.max(lowest.y, ...points.map((point) => point.y + 0.15 * unit)))
   const bottom = toFeet ? analysed.height : Math.min(analysed.height, reach)
@@ -98,6 +99,7 @@ function movePlacement(placement: Placement, shift: Shift): Placement {
     armpits: [shift(placement.armpits[0]), shift(placement.armpits[1])],
     neckCorners: [shift(placement.neckCorners[0]), shift(placement.neckCorners[1])],
     neckline: placement.neckline.map(shift),
+    hemCorners: [shift(placement.hemCorners[0]), shift(placement.hemCorners[1])],
     arms: [arms[0], arms[1]],
     sleeves: placement.sleeves.map((sleeve) => ({
       ...sleeve,

@@ -20,6 +20,7 @@ import { reduceColoursByFactor } from '../../raster/reduce.ts'
 import { dot, subtract } from '../../raster/vector.ts'
 import { bothSides } from './axes.ts'
 import type { BodyFrame } from './body.ts'
+import { findShadedHands } from './hand-skin.ts'
 import { learnPartColours, medianColour, type PartColours } from './part-colours.ts'
 
 /** Which pixels of the person are what, from colour and place. All of the analysed picture's size. */
@@ -55,6 +56,9 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
   const raised = raisedArms(picture, body)
   const probabilities = estimateProbabilities({ lab, along, across, raised, colours, window, factor })
   const labels = labelPixels(mapValues(probabilities, refine), { mask: person.mask, along, window, colours })
+  const clothes = [...colours.top, ...colours.lower]
+  const hands = findShadedHands({ lab, mask: person.mask, skin: maskOf(labels, SKIN), body, clothes })
+  for (let i = 0; i < hands.data.length; i++) if (hands.data[i]) labels.data[i] = SKIN
   const skin = maskOf(labels, SKIN)
   return {
     skin,

@@ -85,9 +85,10 @@ function cuffLooseness(
 
 // From the tip in a bow over the deltoid, then along the arm's outer edge.
 function placeOuter({ body, fit, profile, side }: SleeveInput, { length, looseness }: Cuff): Point[] {
+  const radii = taper(profile)
   const along = steps(Math.min(0.13 * profile.length, 0.6 * length), length).map((way) => {
     const loose = 1.03 + 0.55 * (looseness - 1) * (way / length)
-    return besideBone(profile, way, loose * radiusAt(profile, 'outer', way))
+    return besideBone(profile, way, loose * interpolate(profile.along, radii, way))
   })
   const tip = fit.tips[side]
   const joint = body.joints.shoulder[side]
@@ -95,6 +96,16 @@ function placeOuter({ body, fit, profile, side }: SleeveInput, { length, loosene
   const deltoid = move(joint, unit(move(profile.normals[0], upperArm(body, side), -0.55)), reach)
   const control = move(deltoid, subtract(deltoid, between(tip, along[0], 0.5)), 0.25)
   return [...bow(tip, control, along[0]), ...along]
+}
+
+// px that a sleeve gets narrower on each side for a px of its length.
+const TAPER = 0.13
+
+// Where a wide worn sleeve ends above the new one's cuff, cloth gets narrower little by little and not at once.
+function taper({ along, outer }: ArmProfile): Float64Array {
+  const radii = outer.slice()
+  for (let i = 1; i < radii.length; i++) radii[i] = Math.max(radii[i], radii[i - 1] - TAPER * (along[i] - along[i - 1]))
+  return radii
 }
 
 // From the armpit along the arm's inner edge.

@@ -15,6 +15,7 @@ export interface TorsoPlacement {
   readonly armpits: Sides<Point>
   readonly neckCorners: Sides<Point>
   readonly neckline: readonly Point[]
+  readonly hemCorners: Sides<Point>
 }
 
 /** Matching points of the torso piece: neckline, shoulder lines, armholes, sides, hem and axis. */
@@ -42,6 +43,7 @@ export function placeTorso(input: FitInput, fit: Fit): TorsoPlacement {
     armpits,
     neckCorners,
     neckline: carryAlongChord(resample(garment.neckline, 61), neckChord),
+    hemCorners: bothSides((side) => fit.edgeAt(garment.landmarks[side].hem.y, side)),
   }
 }
 

@@ -26,6 +26,7 @@ export interface Placement {
   readonly neckCorners: Sides<Point>
   /** The front neckline on the person, from the left to the right corner. */
   readonly neckline: readonly Point[]
+  readonly hemCorners: Sides<Point>
   /** Empty for sleeveless garments. */
   readonly sleeves: readonly SleevePlacement[]
   readonly arms: Sides<ArmProfile>

@@ -1,5 +1,4 @@
 import { DrapeError } from '../../../api/shared/errors.ts'
-import { createRandom } from '../../raster/clusters.ts'
 import { labToRgb, rgbToLab } from '../../raster/colour.ts'
 import { featherMask } from '../../raster/feather.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
@@ -60,8 +59,6 @@ export function removeOldGarment(
 }
 
 const GROUND_ROUNDS = 40
-// Half the range of the noise on invented skin, of 255.
-const SKIN_GRAIN = 2
 const MOST_WITHOUT_SKIN = 0.15
 
 interface Canvas {
@@ -107,7 +104,7 @@ function paintSkin(
 ): boolean {
   const skin = inventSkin(fitting, { old: worn.mask, factor })
   if (!skin) return false
-  paint(canvas, { cells: labToRgb(skin), factor }, skinShare(canvas, fitting), SKIN_GRAIN)
+  paint(canvas, { cells: labToRgb(skin), factor }, skinShare(canvas, fitting))
   return true
 }
 
@@ -166,9 +163,8 @@ function skinShare(canvas: Canvas, { person, body, parts }: FittingRegions): Pla
   return share
 }
 
-function paint({ layer }: Canvas, { cells, factor }: Reduced, share: Plane, grain = 0): void {
+function paint({ layer }: Canvas, { cells, factor }: Reduced, share: Plane): void {
   const { width, data } = layer
-  const random = createRandom(1)
   for (let i = 0; i < share.data.length; i++) {
     const alpha = share.data[i]
     if (alpha < 1e-3) continue
@@ -178,12 +174,11 @@ function paint({ layer }: Canvas, { cells, factor }: Reduced, share: Plane, grai
     const upper = Math.floor(v)
     const right = left < cells.width - 1 ? 3 : 0
     const down = upper < cells.height - 1 ? cells.width * 3 : 0
-    const noise = grain === 0 ? 0 : (2 * random() - 1) * grain
     for (let c = 0; c < 3; c++) {
       const at = (upper * cells.width + left) * 3 + c
       const top = cells.data[at] + (cells.data[at + right] - cells.data[at]) * (u - left)
       const bottom = cells.data[at + down] + (cells.data[at + down + right] - cells.data[at + down]) * (u - left)
-      data[i * 4 + c] = data[i * 4 + c] * (1 - alpha) + (top + (bottom - top) * (v - upper) + noise) * alpha
+      data[i * 4 + c] = data[i * 4 + c] * (1 - alpha) + (top + (bottom - top) * (v - upper)) * alpha
     }
     data[i * 4 + 3] = data[i * 4 + 3] * (1 - alpha) + 255 * alpha
   }

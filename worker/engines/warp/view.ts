@@ -74,6 +74,12 @@ export function boxInView({ person: { box }, scale }: View): Rectangle {
   return { x: box.x * scale, y: box.y * scale, width: box.width * scale, height: box.height * scale }
 }
 
+/** Points of the analysed picture in the frame's px. */
+export function toFrame({ box, scale }: View, points: Readonly<Record<string, Point>>): Record<string, Point> {
+  const move = ({ x, y }: Point) => ({ x: (x + 0.5) * scale - 0.5 + box.x, y: (y + 0.5) * scale - 0.5 + box.y })
+  return Object.fromEntries(Object.entries(points).map(([name, point]) => [name, move(point)]))
+}
+
 /** Puts what was made of the drawn picture back to its place in the frame. */
 export function pasteView(
   frame: Bitmap,

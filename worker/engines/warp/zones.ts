@@ -5,6 +5,7 @@ import { fillPolygon } from '../../raster/polygon.ts'
 import { cellAt } from '../../raster/reduce.ts'
 import { move } from '../../raster/vector.ts'
 import { bothSides } from './axes.ts'
+import { findCuffShadows } from './cuff-shadow.ts'
 import type { FlatGarment } from './flat-garment.ts'
 import { type FittingRegions, SOLID } from './regions.ts'
 import type { WornGarment } from './worn-garment.ts'
@@ -25,8 +26,10 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   const { cover } = garment
   const shoulders = dilate(regions.shoulders, 0.02 * body.unit)
   const undressed = undressedArms(fitting, worn, cover)
+  const cuffs = findCuffShadows(fitting)
   const zones = new Uint8Array(cover.data.length)
   for (let i = 0; i < zones.length; i++) {
+    if (cuffs.data[i]) zones[i] = SKIN
     if (!worn.removable.data[i]) continue
     if (undressed.data[i]) zones[i] = SKIN
     else if (cover.data[i] >= SOLID) continue

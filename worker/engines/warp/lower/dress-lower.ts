@@ -12,10 +12,11 @@ import {
 import { measureBody } from '../body.ts'
 import type { Dressed } from '../dress-upper.ts'
 import { flattenLayers } from '../flat-garment.ts'
+import { addGrain, groundOf, seenShare } from '../grain.ts'
 import { findParts } from '../parts.ts'
 import { shadePiece } from '../shade.ts'
 import type { Stages } from '../stages.ts'
-import { boxInView, createView, pasteView } from '../view.ts'
+import { boxInView, createView, pasteView, toFrame } from '../view.ts'
 import { composeLower } from './compose-lower.ts'
 import { measureLowerLight } from './light-lower.ts'
 import { placeLower } from './place-lower.ts'
@@ -47,9 +48,15 @@ export async function dressLower(
   const composed = await stages.run('order', 1, () =>
     composeLower({ person, body, parts, placement }, { picture: drawn, pieces, cover, removal }),
   )
+  const { skin, ground } = removal
+  addGrain(composed.image, drawn, [
+    { share: seenShare(skin, cover), like: parts.skin },
+    { share: seenShare(ground, cover), like: groundOf(person.mask) },
+  ])
   checkResult(composed, drawn, boxInView(view))
   return {
     ...pasteView(frame, view, composed),
+    landmarks: toFrame(view, placement.landmarks),
     warnings: [...placement.warnings, ...removal.warnings],
   }
 }

@@ -37,10 +37,12 @@ export function placeLower({
       'RESULT_REJECTED',
       'The photo ends above the legs; hips and thighs are needed for this garment',
     )
-  const legs = bothSides((side) => measureLeg(person, body, { side, loose: hasBareKnees(body, parts) }))
+  const loose = hasBareKnees(body, parts)
+  const legs = bothSides((side) => measureLeg(person, body, { side, loose }))
   for (const leg of legs) requireUpright(leg, body)
   const fields = measureLegFields(parts.lower, legs, body)
-  const reach = measureReach(parts.lower, { legs, fields, arms: armsOf(parts.lower, body) })
+  // Trousers as wide as a skirt's hem would bulge above the knee: what of the skirt is wider than them makes way for ground.
+  const reach = loose ? NO_REACH : measureReach(parts.lower, { legs, fields, arms: armsOf(parts.lower, body) })
   const input: LowerInput = { body, legs, reach, worn: findWornWaist(parts) }
   const placed = garment.kind === 'skirt' ? placeSkirt(garment, input) : placeTrousers(garment, input)
   const lowest = Math.max(...placed.pieces.flatMap(({ target }) => target.flat().map(({ y }) => y)))
@@ -52,6 +54,8 @@ export function placeLower({
   const warnings = found.filter(([, holds]) => holds).map(([code]) => code)
   return { ...placed, legs, worn: input.worn, warnings }
 }
+
+const NO_REACH: LowerInput['reach'] = [() => 0, () => 0]
 
 // Below a skirt or shorts the shins are bare.
 function hasBareKnees({ joints }: BodyFrame, { skin }: Parts): boolean {

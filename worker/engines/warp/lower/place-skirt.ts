@@ -4,6 +4,7 @@ import { interpolate, resample } from '../../../raster/polyline.ts'
 import { between, distance, dot, move, subtract } from '../../../raster/vector.ts'
 import { axisAt, bothSides, outwards, type Side, type Sides } from '../axes.ts'
 import { type BodyFrame, halfWidthAt } from '../body.ts'
+import { nameSides } from '../landmarks.ts'
 import { besideLeg, type LegProfile } from '../leg.ts'
 import { fillPatch } from '../patch.ts'
 import { widthAtRow } from './garment-width.ts'
@@ -17,7 +18,10 @@ const ROWS = 30
 const COLUMNS = 17
 
 /** One grid from the waist to the hem: it follows the hips and then falls as it is cut, around both legs. */
-export function placeSkirt(garment: Skirt, input: LowerInput): Pick<LowerPlacement, 'pieces' | 'waist' | 'covered'> {
+export function placeSkirt(
+  garment: Skirt,
+  input: LowerInput,
+): Pick<LowerPlacement, 'pieces' | 'waist' | 'covered' | 'landmarks'> {
   const { body, legs } = input
   const waist = chooseWaist(NATURAL_WAIST, input.worn)
   const corners = waistCorners(body, waist)
@@ -36,6 +40,7 @@ export function placeSkirt(garment: Skirt, input: LowerInput): Pick<LowerPlaceme
       return i === 0 ? corners[side] : move(centre, outwards(body, side), width)
     })
   })
+  const hems = [edges[0][ROWS - 1], edges[1][ROWS - 1]] as const
   const margins = { left: 0.04, right: 0.04, above: 0.6, below: 0.8 }
   const source = {
     left: atRows(garment.sides[0]),
@@ -47,10 +52,15 @@ export function placeSkirt(garment: Skirt, input: LowerInput): Pick<LowerPlaceme
     left: edges[0],
     right: edges[1],
     top: waistCurve(corners, body),
-    bottom: hemCurve(garment, [edges[0][ROWS - 1], edges[1][ROWS - 1]], { body, scale }),
+    bottom: hemCurve(garment, hems, { body, scale }),
   }
   const piece = { source: fillPatch(source, COLUMNS, margins), target: fillPatch(target, COLUMNS, margins) }
-  return { pieces: [piece], waist, covered: bothSides((side) => wayAt(legs[side], end, body)) }
+  return {
+    pieces: [piece],
+    waist,
+    covered: bothSides((side) => wayAt(legs[side], end, body)),
+    landmarks: { ...nameSides('waist', corners), ...nameSides('hem', hems) },
+  }
 }
 
 // What is seen from the front of a flat waist, and of the cloth below it.

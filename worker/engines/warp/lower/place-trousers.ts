@@ -4,6 +4,7 @@ import { arcLength, interpolate, resample } from '../../../raster/polyline.ts'
 import { between, distance, dot, move, subtract } from '../../../raster/vector.ts'
 import { bothSides, outwards, type Side, type Sides } from '../axes.ts'
 import { type BodyFrame, halfWidthAt } from '../body.ts'
+import { nameSides } from '../landmarks.ts'
 import { besideLeg, type LegProfile } from '../leg.ts'
 import { fillPatch, resampleInTwo } from '../patch.ts'
 import { widthAtRow } from './garment-width.ts'
@@ -23,7 +24,7 @@ const COLUMNS = 9
 export function placeTrousers(
   garment: Trousers,
   input: LowerInput,
-): Pick<LowerPlacement, 'pieces' | 'waist' | 'covered'> {
+): Pick<LowerPlacement, 'pieces' | 'waist' | 'covered' | 'landmarks'> {
   const { body, legs } = input
   const scale = scaleOf(garment, body)
   const crotch = move(body.hips, body.down, CROTCH * body.unit)
@@ -34,7 +35,23 @@ export function placeTrousers(
   const covered = bothSides((side) => chooseLength(garment, { leg: legs[side], crotch, scale, body, side }))
   const placed = bothSides((side) => placeLeg(garment, { input, side, crotch, scale, corners, covered: covered[side] }))
   const order: Side[] = knee(legs[0]).y > knee(legs[1]).y ? [1, 0] : [0, 1]
-  return { pieces: order.map((side) => placed[side]), waist, covered }
+  return {
+    pieces: order.map((side) => placed[side]),
+    waist,
+    covered,
+    landmarks: landmarksOf({ placed, corners, crotch }),
+  }
+}
+
+// The grids' margins lie beyond the hems.
+function landmarksOf({ placed, corners, crotch }: { placed: Sides<Piece>; corners: Sides<Point>; crotch: Point }) {
+  const hems = bothSides((side) => placed[side].target[placed[side].target.length - 2])
+  return {
+    ...nameSides('waist', corners),
+    crotch,
+    ...nameSides('ankle_out', [hems[0][1], hems[1][1]]),
+    ...nameSides('ankle_in', [hems[0][hems[0].length - 2], hems[1][hems[1].length - 2]]),
+  }
 }
 
 // Below the hip joints, in body units.

@@ -1,3 +1,4 @@
+import type { Point } from '../../../raster/plane.ts'
 import type { Sides } from '../axes.ts'
 import type { BodyFrame } from '../body.ts'
 import type { LegProfile } from '../leg.ts'
@@ -20,6 +21,8 @@ export interface LowerPlacement {
   readonly covered: Sides<number>
   readonly legs: Sides<LegProfile>
   readonly worn: WornWaist
+  /** By name, `_l` and `_r` the picture's left and right. */
+  readonly landmarks: Readonly<Record<string, Point>>
   readonly warnings: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 import { DrapeError } from '../../../../api/shared/errors.ts'
 import { labToRgb } from '../../../raster/colour.ts'
 import { featherMask } from '../../../raster/feather.ts'
-import { dilate } from '../../../raster/morphology.ts'
+import { dilate, open as openMask } from '../../../raster/morphology.ts'
 import {
   type Colours,
   createMask,
@@ -21,8 +21,9 @@ import { findWornLower, type LegsInput, type WornLower } from './worn-lower.ts'
 export interface LowerRemoval {
   /** What is seen instead: premultiplied sRGB with alpha, 0 to 255, the analysed picture's size. */
   readonly layer: Colours
-  /** Pixels where ground was put. */
+  /** Pixels where ground, and where skin was put. */
   readonly ground: Mask
+  readonly skin: Mask
   readonly worn: WornLower
   readonly warnings: readonly string[]
 }
@@ -44,13 +45,13 @@ export function removeOldLower(
   const seen = subset(worn.mask, open)
   const layer: Colours = { ...picture, channels: 4, data: new Float32Array(cover.data.length * 4) }
   const area = areaOf(input.body.unit)
-  if (area(seen) < LEAST_AREA) return { layer, ground: createMask(cover), worn, warnings: [] }
+  if (area(seen) < LEAST_AREA) return { layer, ground: createMask(cover), skin: createMask(cover), worn, warnings: [] }
   const legs = bareLegs(input)
   const skin = subset(seen, (i) => legs.data[i] > 0)
   const tones = inventLegs(input, worn)
   if (!tones && area(skin) > MOST_WITHOUT_SKIN)
     throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
-  const ground = groundBeside(input, { seen, legs, open })
+  const ground = groundBeside(input, { seen, legs, open, arms: worn.arms })
   // Under the legs' soft edges, too, there is ground.
   const behind = featherMask(
     maskWhere(cover, (i) => ground.data[i] === 1 || (tones !== null && skin.data[i] === 1)),
@@ -63,6 +64,7 @@ export function removeOldLower(
   return {
     layer,
     ground,
+    skin: tones ? skin : createMask(cover),
     worn,
     warnings: warningsOf({ skin: area(skin), ground: area(bare), hasSkin: tones !== null }),
   }
@@ -79,15 +81,22 @@ function warningsOf({ skin, ground, hasSkin }: { skin: number; ground: number; h
   return found.filter(([, holds]) => holds).map(([code]) => code)
 }
 
-// The worn garment where no leg is, with the rim that the mask missed.
+// The worn garment where no leg is, with its rim, where cloth and ground mix: it can pass for anything, but is thinner than what stays.
 function groundBeside(
   { person, body, parts }: LegsInput,
-  { seen, legs, open }: { seen: Mask; legs: Plane; open: (i: number) => boolean },
+  { seen, legs, open, arms }: { seen: Mask; legs: Plane; open: (i: number) => boolean; arms: Mask },
 ): Mask {
   const rim = dilate(seen, Math.max(2, 0.022 * body.unit))
+  const rest = maskWhere(
+    seen,
+    (i) => person.mask.data[i] > 0.5 && !seen.data[i] && !(parts.skin.data[i] && !arms.data[i]),
+  )
+  const staying = openMask(rest, Math.max(1.5, 0.014 * body.unit))
   return subset(rim, (i) => {
     if (!open(i) || legs.data[i] >= 1) return false
-    return seen.data[i] === 1 || (person.mask.data[i] < 0.6 && !parts.skin.data[i])
+    if (seen.data[i]) return true
+    if (parts.skin.data[i]) return legs.data[i] === 0 && !arms.data[i]
+    return person.mask.data[i] < 0.6 || (!staying.data[i] && !arms.data[i])
   })
 }
 

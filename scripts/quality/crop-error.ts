@@ -1,0 +1,19 @@
+import type { Models } from '../../worker/inference/models.ts'
+import { cropAroundPerson, cropWithoutPerson } from '../../worker/person/crop.ts'
+import { findPerson } from '../../worker/person/find-person.ts'
+import type { KnownFigure } from './pair.ts'
+
+/**
+ * How far the crop around the detected person is from the same rule's crop around the true one: the largest distance of two sides, in
+ * % of the frame.
+ */
+export async function cropError({ picture, box, joints }: KnownFigure, models: Models): Promise<number> {
+  const person = await findPerson(picture, models)
+  const found = person ? cropAroundPerson(person.box, picture, person.landmarks.nose) : cropWithoutPerson(picture)
+  const right = cropAroundPerson(box, picture, joints.nose)
+  const sides = [
+    [(found.x - right.x) / picture.width, (found.x + found.width - right.x - right.width) / picture.width],
+    [(found.y - right.y) / picture.height, (found.y + found.height - right.y - right.height) / picture.height],
+  ]
+  return 100 * Math.max(...sides.flat().map(Math.abs))
+}

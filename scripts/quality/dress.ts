@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import { DrapeError } from '../../api/shared/errors.ts'
+import { blendChange } from '../../worker/composite/blend.ts'
+import type { Engine, EngineResult } from '../../worker/engines/engine.ts'
+import type { Bitmap } from '../../worker/raster/plane.ts'
+
+/** What the engine makes of a photo and a product photo, as a caller sees it, and how long it took in ms; or why it refuses. */
+export type Outcome =
+  | { readonly result: EngineResult; readonly ms: number; readonly refusal: null }
+  | { readonly result: null; readonly ms: null; readonly refusal: DrapeError }
+
+export async function dress(
+  engine: Engine,
+  { person, garment }: { person: Bitmap; garment: { bytes: Uint8Array; picture: Bitmap } },
+): Promise<Outcome> {
+  const started = performance.now()
+  try {
+    const result = await engine.run(
+      {
+        person,
+        garment: garment.picture,
+        garmentHash: createHash('sha256').update(garment.bytes).digest('hex'),
+        category: null,
+        options: { seed: 1, mode: 'balanced' },
+      },
+      { signal: new AbortController().signal, onProgress: () => {} },
+    )
+    const ms = Math.round(performance.now() - started)
+    return { result: { ...result, image: blendChange({ photo: person, ...result }) }, ms, refusal: null }
+  } catch (error) {
+    if (error instanceof DrapeError) return { result: null, ms: null, refusal: error }
+    throw error
+  }
+}

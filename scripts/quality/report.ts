@@ -1,0 +1,122 @@
+import type { Quality } from './measure.ts'
+
+/** One figure of a result: how it is called, how good it should be, and whether more of it is better. */
+interface Figure {
+  readonly key: keyof Quality | 'crop'
+  readonly name: string
+  readonly digits: number
+  readonly goal?: number
+  readonly stretch?: number
+  readonly sense?: 'least' | 'most'
+}
+
+const FIGURES: readonly Figure[] = [
+  { key: 'landmarks', name: 'landmark error, % of body height', digits: 2, goal: 4, stretch: 2, sense: 'most' },
+  { key: 'colour', name: 'garment colour, ΔE to the product', digits: 2, goal: 5, stretch: 3, sense: 'most' },
+  { key: 'covered', name: 'worn garment covered', digits: 4, goal: 0.97, sense: 'least' },
+  { key: 'face', name: 'face pixels changed', digits: 0, goal: 0, sense: 'most' },
+  { key: 'hands', name: 'hand pixels changed', digits: 1, goal: 0, sense: 'most' },
+  { key: 'outside', name: 'pixels changed outside the region', digits: 0, goal: 0, sense: 'most' },
+  { key: 'stray', name: 'pixels changed far from both garments', digits: 1, goal: 0, sense: 'most' },
+  { key: 'crop', name: 'crop deviation, % of the frame', digits: 2, goal: 1, sense: 'most' },
+  { key: 'overlap', name: 'region, overlap with the truth', digits: 3 },
+  { key: 'edges', name: 'region, sides off by % of body height', digits: 2 },
+  { key: 'similarity', name: 'SSIM to the truth', digits: 3 },
+  { key: 'perceptual', name: 'S-CIELAB to the truth, ΔE00', digits: 2 },
+]
+
+/** Mean and worst of one figure over all results that have it. */
+export interface Summary {
+  readonly mean: number
+  readonly worst: number
+  readonly results: number
+}
+
+export interface Report {
+  readonly engine: string
+  /** Day of the measurement, and the kind of machine. */
+  readonly measured: string
+  readonly hardware: string
+  readonly results: number
+  readonly refused: number
+  readonly figures: Readonly<Record<string, Summary>>
+  /** Mean ms by stage of the engine. */
+  readonly stages: Readonly<Record<string, number>>
+}
+
+/** What was measured of one result, or of a crop. */
+export type Measured = Partial<Record<Figure['key'], number | null>>
+
+export function summarize(all: readonly Measured[]): Record<string, Summary> {
+  const entries = FIGURES.flatMap(({ key, digits, sense }) => {
+    const values = all.map((quality) => quality[key]).filter((value) => typeof value === 'number')
+    if (values.length === 0) return []
+    const isLeast = sense === 'least' || key === 'overlap' || key === 'similarity'
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+    const worst = isLeast ? Math.min(...values) : Math.max(...values)
+    return [
+      [key, { mean: rounded(mean, digits + 1), worst: rounded(worst, digits + 1), results: values.length }] as const,
+    ]
+  })
+  return Object.fromEntries(entries)
+}
+
+export function meanTimes(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const names = [...new Set(all.flatMap((timings) => Object.keys(timings)))]
+  const mean = (name: string) => all.reduce((sum, timings) => sum + (timings[name] ?? 0), 0) / Math.max(1, all.length)
+  return Object.fromEntries(names.map((name) => [name, Math.round(mean(name))]))
+}
+
+const COLUMNS = [
+  'landmarks',
+  'colour',
+  'covered',
+  'face',
+  'hands',
+  'outside',
+  'stray',
+  'similarity',
+  'perceptual',
+] as const
+
+export function presentHead(): string {
+  return `${'person + garment'.padEnd(38)}${COLUMNS.map((key) => key.slice(0, 9).padStart(10)).join('')}        ms  warnings`
+}
+
+export function presentLine(quality: Measured): string {
+  return COLUMNS.map((key) => {
+    const value = quality[key]
+    const digits = FIGURES.find((figure) => figure.key === key)?.digits ?? 0
+    return (typeof value === 'number' && !Number.isNaN(value) ? value.toFixed(digits) : '–').padStart(10)
+  }).join('')
+}
+
+/** The whole measurement for people: a line a figure, then the stages. */
+export function presentReport({ figures, stages, results, refused, engine, measured, hardware }: Report): string {
+  const head = ['figure', 'mean', 'worst', 'of', 'goal', 'stretch', '']
+  const lines = FIGURES.filter(({ key }) => key in figures).map(({ key, name, digits, goal, stretch, sense }) => {
+    const { mean, worst, results: of } = figures[key]
+    const meets = goal === undefined ? '' : (sense === 'least' ? mean >= goal : mean <= goal) ? 'reached' : 'missed'
+    return [name, mean.toFixed(digits), worst.toFixed(digits), String(of), `${goal ?? ''}`, `${stretch ?? ''}`, meets]
+  })
+  const rows = [head, ...lines]
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column].length)))
+  const table = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]))
+      .join('  ')
+      .trimEnd(),
+  )
+  const times = Object.entries(stages).map(([name, ms]) => `${name} ${ms}`)
+  const total = Object.values(stages).reduce((sum, ms) => sum + ms, 0)
+  return [
+    `${engine}, measured on ${measured}, ${hardware}`,
+    `${results} results, ${refused} refused`,
+    ...table,
+    `ms by stage: ${times.join(', ')}; together ${total}`,
+  ].join('\n')
+}
+
+function rounded(value: number, digits: number): number {
+  return Number(value.toFixed(digits))
+}
