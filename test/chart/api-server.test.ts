@@ -137,8 +137,8 @@ function readAs<T>(resource: { read(object: never): { object: T } | { problems: 
   return read.object
 }
 
-// The accounts are not there: nothing of the chart is.
+// What they name is not there: nothing of the chart is.
 function podNamed(name: string, template: { metadata?: object; spec: object }): Rendered {
-  const { serviceAccountName: _, ...spec } = template.spec as Rendered
+  const { serviceAccountName: _, runtimeClassName: __, ...spec } = template.spec as Rendered
   return { apiVersion: 'v1', kind: PODS.kind, metadata: { ...template.metadata, name }, spec }
 }

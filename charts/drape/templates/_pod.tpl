@@ -237,16 +237,15 @@ tolerations: {{ toJson .pool.tolerations }}
 priorityClassName: {{ . }}
 {{- end }}
 temporaryBytes: {{ .pool.temporaryBytes | int64 }}
-volumes:
-  {{- $volumes := list }}
-  {{- if eq $values.storage.kind "pvc" }}
-  {{- $volumes = append $volumes (dict "name" "objects" "mountPath" "/var/lib/drape" "claim" (include "drape.claimName" .root)) }}
-  {{- end }}
-  {{- with $values.trustedCertificates.configMap }}
-  {{- $volumes = append $volumes (dict "name" "certificates" "mountPath" "/etc/drape/certificates" "readOnly" true "configMap" .) }}
-  {{- end }}
-  {{- if .pool.sharedMemoryBytes }}
-  {{- $volumes = append $volumes (dict "name" "shared-memory" "mountPath" "/dev/shm" "memoryBytes" (int64 .pool.sharedMemoryBytes)) }}
-  {{- end }}
-  {{- toYaml (concat $volumes .pool.extraVolumes) | nindent 2 }}
+{{- $volumes := list }}
+{{- if eq $values.storage.kind "pvc" }}
+{{- $volumes = append $volumes (dict "name" "objects" "mountPath" "/var/lib/drape" "claim" (include "drape.claimName" .root)) }}
+{{- end }}
+{{- with $values.trustedCertificates.configMap }}
+{{- $volumes = append $volumes (dict "name" "certificates" "mountPath" "/etc/drape/certificates" "readOnly" true "configMap" .) }}
+{{- end }}
+{{- if .pool.sharedMemoryBytes }}
+{{- $volumes = append $volumes (dict "name" "shared-memory" "mountPath" "/dev/shm" "memoryBytes" (int64 .pool.sharedMemoryBytes)) }}
+{{- end }}
+volumes: {{ concat $volumes .pool.extraVolumes | default list | toJson }}
 {{- end -}}

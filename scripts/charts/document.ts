@@ -1,0 +1,17 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ROOT } from '../stack/session.ts'
+import type { ChartName } from './build.ts'
+import { presentSchema, presentTable, replaceTable } from './present-values.ts'
+import { readValues } from './values.ts'
+
+/** What is written from the values of a chart, by path in the repository: the schema, and the page with its table. */
+export async function documentChart(name: ChartName): Promise<Map<string, string>> {
+  const path = (file: string) => `charts/${name}/${file}`
+  const read = (file: string) => readFile(join(ROOT, path(file)), 'utf8')
+  const values = readValues(await read('values.yaml'))
+  return new Map([
+    [path('values.schema.json'), presentSchema(values)],
+    [path('README.md'), replaceTable(await read('README.md'), presentTable(values))],
+  ])
+}

@@ -1,0 +1,58 @@
+import type { Value } from './values.ts'
+
+/**
+ * The JSON Schema of the values: nothing but what values.yaml names, of the type of its default. `global` is shared with other
+ * charts, so it may hold more.
+ */
+export function presentSchema(values: readonly Value[]): string {
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...objectOf(values),
+  }
+  return `${JSON.stringify(schema, null, 2)}\n`
+}
+
+function objectOf(values: readonly Value[]): Record<string, unknown> {
+  const properties = Object.fromEntries(values.map((value) => [value.path.at(-1) ?? '', schemaOf(value)]))
+  return { type: 'object', properties, additionalProperties: false }
+}
+
+function schemaOf({ path, description, rules, fallback, children }: Value): Record<string, unknown> {
+  if (children !== null) {
+    const shared = path.length === 1 && path[0] === 'global' ? { additionalProperties: true } : {}
+    return { description, ...objectOf(children), ...shared, ...rules }
+  }
+  return { description, ...(rules.enum ? {} : { type: typeOf(path, fallback) }), ...rules }
+}
+
+function typeOf(path: readonly string[], fallback: unknown): string | readonly string[] {
+  if (Array.isArray(fallback)) return 'array'
+  if (Number.isInteger(fallback)) return 'integer'
+  if (fallback === null) return ['null']
+  const type = typeof fallback
+  if (['string', 'number', 'boolean', 'object'].includes(type)) return type
+  throw new Error(`${path.join('.')} has a default of no known type`)
+}
+
+/** A table of all values in Markdown. */
+export function presentTable(values: readonly Value[]): string {
+  const rows = values.flatMap(leavesOf).map(({ path, fallback, description }) => {
+    const cells = [`\`${path.join('.')}\``, `\`${JSON.stringify(fallback)}\``, description]
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  })
+  return ['| Value | Default | What |', '|---|---|---|', ...rows, ''].join('\n')
+}
+
+function leavesOf(value: Value): Value[] {
+  return value.children === null || value.children.length === 0 ? [value] : value.children.flatMap(leavesOf)
+}
+
+const BEGIN = '<!-- values: written by scripts/chart document -->'
+const END = '<!-- end of values -->'
+
+/** The page with its table made anew. Throws where it has no place for one. */
+export function replaceTable(page: string, table: string): string {
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (begin === -1 || end < begin) throw new Error(`The page has no "${BEGIN}" before "${END}"`)
+  return `${page.slice(0, begin + BEGIN.length)}\n\n${table}\n${page.slice(end)}`
+}

@@ -1,0 +1,51 @@
+import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
+
+/** A value of a chart, as its values.yaml tells of it. */
+export interface Value {
+  readonly path: readonly string[]
+  /** The comment above it. */
+  readonly description: string
+  /** What the line `# @schema {…}` above it adds to what its default tells. */
+  readonly rules: Readonly<Record<string, unknown>>
+  readonly fallback: unknown
+  /** The values inside of it; null where it is one value, or may hold anything. */
+  readonly children: readonly Value[] | null
+}
+
+const RULES = '@schema '
+
+/** Reads the values with their comments. Throws with the path of a value that has no comment. */
+export function readValues(text: string): readonly Value[] {
+  const { contents } = parseDocument(text)
+  if (!isMap(contents)) throw new Error('values.yaml holds no map')
+  return readMap(contents, [])
+}
+
+function readMap(map: YAMLMap, above: readonly string[]): Value[] {
+  return map.items.map((pair, index) => {
+    const name = isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
+    return readValue(pair, { path: [...above, name], comment: commentOf(pair, index === 0 ? map : null) })
+  })
+}
+
+/** The comment above the first entry of a map belongs to the map. */
+function commentOf({ key }: Pair, first: YAMLMap | null): string {
+  const own = isScalar(key) ? (key.commentBefore ?? '') : ''
+  const before = first?.commentBefore ?? ''
+  return [before, own].filter((part) => part !== '').join('\n')
+}
+
+function readValue(pair: Pair, { path, comment }: { path: readonly string[]; comment: string }): Value {
+  const lines = comment.split('\n').map((line) => line.trim())
+  const description = lines.filter((line) => line !== '' && !line.startsWith(RULES)).join(' ')
+  if (description === '') throw new Error(`${path.join('.')} has no comment`)
+  const rules = lines.filter((line) => line.startsWith(RULES)).map((line) => JSON.parse(line.slice(RULES.length)))
+  const whole = Object.assign({}, ...rules)
+  const isOpen = 'additionalProperties' in whole
+  const children = isMap(pair.value) && !isOpen ? readMap(pair.value, path) : null
+  return { path, description, rules: whole, fallback: plain(pair.value), children }
+}
+
+function plain(node: unknown): unknown {
+  return node !== null && typeof node === 'object' && 'toJSON' in node ? (node as { toJSON(): unknown }).toJSON() : null
+}

@@ -1,0 +1,115 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { CHARTS } from '../../scripts/charts/build.ts'
+import { documentChart } from '../../scripts/charts/document.ts'
+import { readValues, type Value } from '../../scripts/charts/values.ts'
+import { ROOT } from '../../scripts/stack/session.ts'
+import { findChart, findValuesFiles } from './charts.ts'
+
+const chart = await findChart('drape')
+const definitions = await findChart('drape-crds')
+const valuesFiles = await findValuesFiles()
+
+describe('the values of a chart', () => {
+  it.for(CHARTS)('%s are told by its schema and its page as by its values.yaml', async (name) => {
+    for (const [path, text] of await documentChart(name)) {
+      expect(await readFile(join(ROOT, path), 'utf8'), `${path}: run scripts/chart document`).toBe(text)
+    }
+  })
+
+  it('need a comment each', () => {
+    expect(() => readValues('# One.\none: 1\ntwo: 2\n')).toThrow('two has no comment')
+  })
+
+  it('are read with what their comments add', () => {
+    const text =
+      '# Outer.\nouter:\n  # Inner,\n  # of two lines.\n  # @schema {"minimum": 1}\n  inner: 2\n  # Free.\n  # @schema {"additionalProperties": true}\n  free: { a: 1 }\n'
+    const [{ children }] = readValues(text)
+    expect(children).toEqual<Value[]>([
+      {
+        path: ['outer', 'inner'],
+        description: 'Inner, of two lines.',
+        rules: { minimum: 1 },
+        fallback: 2,
+        children: null,
+      },
+      {
+        path: ['outer', 'free'],
+        description: 'Free.',
+        rules: { additionalProperties: true },
+        fallback: { a: 1 },
+        children: null,
+      },
+    ])
+  })
+})
+
+describe.skipIf(chart === null)('Helm', () => {
+  it.for(valuesFiles.map((files) => [files.join() || 'no values', files] as const))(
+    'has nothing to complain about with %s',
+    async ([, files]) => {
+      const given = files.flatMap((file) => ['--values', join(chart?.folder ?? '', file)])
+      expect(await chart?.helm('lint', '--strict', chart.folder, ...given)).toContain(
+        '1 chart(s) linted, 0 chart(s) failed',
+      )
+    },
+  )
+
+  it('has nothing to complain about in the chart of the definitions', async () => {
+    expect(await definitions?.helm('lint', '--strict', definitions.folder)).toContain('0 chart(s) failed')
+  })
+
+  it.for([
+    [{ 'api.replica': 3 }, "at '/api': additional properties 'replica' not allowed"],
+    [{ replicas: 3 }, "additional properties 'replicas' not allowed"],
+    [{ 'api.replicas': 'three' }, "at '/api/replicas': got string, want integer"],
+    [{ 'storage.kind': 'nfs' }, "at '/storage/kind': value must be one of 'pvc', 's3'"],
+    [{ 'database.url': 'mysql://here' }, "at '/database/url': 'mysql://here' does not match pattern"],
+    [{ 'api.image.digest': 'sha256:12' }, "at '/api/image/digest': 'sha256:12' does not match pattern"],
+    [{ 'pools.cpu.queues': ['train'] }, "at '/pools/cpu/queues/0': value must be one of 'try-on', 'prepare'"],
+  ] as const)('says what is wrong with %o', async ([set, says]) => {
+    await expect(chart?.render({ set })).rejects.toThrow(says)
+  })
+
+  it('lets charts above share more with it', async () => {
+    await chart?.render({ set: { 'global.team': 'shop' } })
+  })
+
+  it.for([
+    [{ 'database.existingSecret': 'mine' }, 'two databases: set postgres.enabled to false'],
+    [{ 'postgres.enabled': false }, 'no database: set database.existingSecret or database.url, or postgres.enabled'],
+    [{ 'queue.url': 'redis://mine' }, 'two queues: set redis.enabled to false'],
+    [{ 'redis.enabled': false }, 'no queue: set queue.existingSecret'],
+    [{ exposure: 'ingress' }, 'an ingress without a host: set host'],
+    [{ exposure: 'httpRoute', host: 'a.example' }, 'a route needs host and httpRoute.parentRefs'],
+    [{ 'storage.kind': 's3' }, 'no bucket: set storage.s3.bucket'],
+    [{ 'storage.s3.bucket': 'pictures' }, 'two storages: set storage.kind to s3'],
+    [{ 'pools.cpu.mode': 'Fixed', 'pools.cpu.replicas': 0 }, 'pools.cpu: a fixed pool of no workers'],
+    [{ 'pools.cpu.engines': ['other'] }, 'pools.cpu.engines names other, which is not in engines'],
+    [{ 'pools.cpu.executionProvider': 'cuda' }, 'pools.cpu: executionProvider cuda needs an accelerator'],
+    [{ 'api.terminationGracePeriodSeconds': 10 }, 'api.terminationGracePeriodSeconds is too short'],
+    [{ 'rbac.create': false, 'rbac.scope': 'cluster' }, 'rbac.scope cluster without rbac.create'],
+    [{ 'externalSecrets.enabled': true }, 'external secrets without a store'],
+    [{ 'api.autoscaling.enabled': true, 'api.autoscaling.minReplicas': 20 }, 'minReplicas is above maxReplicas'],
+  ] as const)('refuses %o early', async ([set, says]) => {
+    await expect(chart?.render({ set })).rejects.toThrow(says)
+  })
+
+  it('tells all that cannot go together at once', async () => {
+    const refused = chart?.render({ set: { 'redis.enabled': false, 'postgres.enabled': false } })
+    await expect(refused).rejects.toThrow(/no database.*no queue/s)
+  })
+
+  it('refuses the bare source of the chart, which has no definitions', async () => {
+    await expect(chart?.helm('template', 'drape', join(ROOT, 'charts/drape'))).rejects.toThrow('scripts/chart build')
+    await expect(chart?.helm('template', 'drape', join(ROOT, 'charts/drape-crds'))).rejects.toThrow(
+      'scripts/chart build',
+    )
+  })
+
+  it('refuses a Kubernetes below the floor, and takes the floor', async () => {
+    await expect(chart?.render({ more: ['--kube-version', '1.29.9'] })).rejects.toThrow('incompatible with Kubernetes')
+    await chart?.render({ more: ['--kube-version', '1.30.0'] })
+  })
+})
