@@ -2,10 +2,10 @@ import type { Point } from '../../worker/raster/plane.ts'
 import { distance } from '../../worker/raster/vector.ts'
 import type { KnownFigure, PairName } from './pair.ts'
 
-// Of a dress the truth is a top and a skirt: the top's hem is none.
+// Of a dress the truth is a top and a skirt: the top's hem is none. The true skirts are not as long as the products.
 const LANDMARKS: Readonly<Record<PairName['part'], RegExp>> = {
   top: /^(neck|shoulder|armpit|hem|sleeve)/,
-  lower: /^(waist|hem|ankle|crotch)/,
+  lower: /^(waist|ankle|crotch)/,
   both: /^(neck|shoulder|armpit)/,
 }
 
