@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
 /** Tests that take the whole machine: they come after the others, one at a time. */
-const ALONE = ['test/faults/**/*.test.ts', 'test/cluster/**/*.test.ts', 'test/storefront-flow.test.ts']
+const ALONE = [
+  'test/faults/**/*.test.ts',
+  'test/cluster/**/*.test.ts',
+  'test/chart/lifecycle.test.ts',
+  'test/storefront-flow.test.ts',
+]
 const ALL = ['test/**/*.test.ts']
 
 export default defineConfig({

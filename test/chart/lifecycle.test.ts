@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Client, createClient } from '../../controller/runtime/client.ts'
+import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
+import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
+import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { DEPLOYMENTS } from '../cluster/kinds.ts'
+import { writeKubeconfig } from '../cluster/namespace.ts'
+import { type OwnControlPlane, startOwnControlPlane } from '../cluster/own-control-plane.ts'
+import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
+import { type Drape, startDrape } from '../support/drape.ts'
+import { startProgram, type TestProgram } from '../support/process.ts'
+import { until } from '../support/until.ts'
+import { findChart } from './charts.ts'
+
+interface Secret extends KubernetesObject {
+  readonly data: Readonly<Record<string, string>>
+}
+
+const SECRETS: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
+const CLAIMS: ResourceType = {
+  ...SECRETS,
+  plural: 'persistentvolumeclaims',
+  kind: 'PersistentVolumeClaim',
+}
+const KEPT = ['drape-database', 'drape-queue', 'drape-signing']
+const NAMESPACE = 'shop'
+
+const chart = await findChart('drape')
+const definitionsChart = await findChart('drape-crds')
+const possible = (await findSharedControlPlane())?.hasControllers && chart !== null && definitionsChart !== null
+
+/** On a cluster that has never heard of Drape. No node is there, so pods wait and the schema is said to be ours. */
+describe.skipIf(!possible)('a release', () => {
+  let controlPlane: OwnControlPlane
+  let connection: Connection
+  let client: Client
+
+  const helm = (...args: string[]) =>
+    chart?.helm(...args, '--kubeconfig', controlPlane.kubeconfig, '--namespace', NAMESPACE) ?? ''
+  const given = ['--set', 'host=tryon.example', '--set', 'storageClass=fast', '--set', 'migrations.mode=manual']
+  const upgrade = (...more: string[]) =>
+    helm('upgrade', '--install', 'drape', chart?.folder ?? '', '--create-namespace', ...given, ...more)
+  const readSecrets = async () => {
+    const secrets = await Promise.all(KEPT.map((name) => client.get<Secret>(SECRETS, { namespace: NAMESPACE, name })))
+    return secrets.map((secret) => secret?.data)
+  }
+  const isLeft = async (type: ResourceType, name: string) => {
+    const found = await client.get(type, { namespace: NAMESPACE, name })
+    return found !== null && found.metadata.deletionTimestamp === undefined
+  }
+
+  beforeAll(async () => {
+    controlPlane = await startOwnControlPlane()
+    connection = openConnection({ kubeconfig: controlPlane.kubeconfig })
+    client = createClient(connection, { fieldManager: 'test' })
+  })
+  afterAll(async () => {
+    connection?.close()
+    await controlPlane?.stop()
+  })
+
+  it('is installed with a host and a storage class, its definitions before what they define', async () => {
+    const notes = await upgrade()
+    expect(notes).toContain('URL:  http://tryon.example')
+    expect(notes).toContain('WARNING: Postgres runs as one pod without a backup.')
+    expect(await isLeft(workerPools.type, 'drape-cpu')).toBe(true)
+    const claim = await client.get<KubernetesObject & { spec: object }>(CLAIMS, {
+      namespace: NAMESPACE,
+      name: 'drape-objects',
+    })
+    expect(claim?.spec).toMatchObject({ storageClassName: 'fast' })
+  })
+
+  it('says no secret in its notes', async () => {
+    const notes = await helm('get', 'notes', 'drape')
+    for (const data of await readSecrets()) {
+      for (const value of Object.values(data ?? {})) {
+        expect(notes).not.toContain(Buffer.from(value, 'base64').toString())
+      }
+    }
+  })
+
+  describe('whose controller has the rights of its service account alone', () => {
+    let drape: Drape
+    let controller: TestProgram
+
+    beforeAll(async () => {
+      drape = await startDrape()
+      const user = `system:serviceaccount:${NAMESPACE}:drape-controller`
+      controller = await startProgram('controller', {
+        ...drape.env,
+        KUBECONFIG: await writeKubeconfig(controlPlane, { user }),
+        WATCH_NAMESPACE: NAMESPACE,
+        LEASE_NAMESPACE: NAMESPACE,
+        LEASE_NAME: 'drape-controller',
+      })
+    })
+    afterAll(async () => {
+      await controller?.end('SIGTERM')
+      await drape?.stop()
+    })
+
+    it('makes the workers of its pool', async () => {
+      const deployment = await until(() =>
+        client.get<KubernetesObject & { spec: { replicas: number } }>(DEPLOYMENTS, {
+          namespace: NAMESPACE,
+          name: 'drape-cpu-workers',
+        }),
+      )
+      expect(deployment.spec.replicas).toBe(1)
+    })
+
+    it('says so in the status of the pool', async () => {
+      const name = { namespace: NAMESPACE, name: 'drape-cpu' }
+      const status = await until(async () => {
+        const pool = await client.get<KubernetesObject & { status?: { desiredReplicas?: number } }>(
+          workerPools.type,
+          name,
+        )
+        return pool?.status?.desiredReplicas !== undefined && pool.status
+      })
+      expect(status.desiredReplicas).toBe(1)
+    })
+  })
+
+  it('keeps what it made up when it is upgraded', async () => {
+    const before = await readSecrets()
+    expect(before.every((data) => Object.keys(data ?? {}).length > 0)).toBe(true)
+    await upgrade('--set', 'controller.replicas=3', '--set', 'api.autoscaling.enabled=true')
+    expect(await readSecrets()).toEqual(before)
+  })
+
+  it('leaves data, secrets and definitions when it is uninstalled, and finds them when it comes back', async () => {
+    const before = await readSecrets()
+    await helm('uninstall', 'drape')
+    expect(await isLeft(CLAIMS, 'drape-objects')).toBe(true)
+    expect(await isLeft(CLAIMS, 'drape-postgres')).toBe(true)
+    expect(await readSecrets()).toEqual(before)
+    expect(await client.list(workerPools.type)).toEqual([])
+    await upgrade()
+    expect(await readSecrets()).toEqual(before)
+    expect(await isLeft(workerPools.type, 'drape-cpu')).toBe(true)
+  })
+
+  it('lets go of all of it when it was told to before', async () => {
+    await upgrade('--set', 'purge=true')
+    await helm('uninstall', 'drape')
+    expect(await isLeft(CLAIMS, 'drape-objects')).toBe(false)
+    expect(await readSecrets()).toEqual([undefined, undefined, undefined])
+  })
+
+  it('does without its own definitions where another chart has brought them', async () => {
+    const folder = definitionsChart?.folder ?? ''
+    // Those that the first install brought belong to nobody yet.
+    await helm('upgrade', '--install', 'drape-crds', folder, '--take-ownership')
+    await upgrade('--set', 'crds.install=false')
+    expect(await isLeft(workerPools.type, 'drape-cpu')).toBe(true)
+    await helm('uninstall', 'drape-crds')
+    expect(await isLeft(workerPools.type, 'drape-cpu')).toBe(true)
+  })
+})
