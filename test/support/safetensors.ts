@@ -39,3 +39,29 @@ export function changeFirst(file: Buffer, name: string, value: number): Buffer {
   changed.writeFloatLE(value, end + entry.data_offsets[0])
   return changed
 }
+
+/** A safetensors file of 32-bit floats with every number cut to what bfloat16 holds: as it was, and written as bfloat16. */
+export function cutToBfloat16(file: Buffer): { wide: Buffer; narrow: Buffer } {
+  const end = 8 + Number(file.readBigUInt64LE())
+  const wide = Buffer.from(file)
+  const narrow = Buffer.alloc((file.length - end) / 2)
+  for (let i = 0; i < narrow.length / 2; i++) {
+    const upper = file.readUInt16LE(end + 4 * i + 2)
+    wide.writeUInt32LE(upper * 65536, end + 4 * i)
+    narrow.writeUInt16LE(upper, 2 * i)
+  }
+  const header = changeHeader(file.subarray(0, end), (tensors) =>
+    Object.fromEntries(
+      Object.entries(tensors).map(
+        ([
+          name,
+          {
+            shape,
+            data_offsets: [start, stop],
+          },
+        ]) => [name, { dtype: 'BF16', shape, data_offsets: [start / 2, stop / 2] }],
+      ),
+    ),
+  )
+  return { wide, narrow: Buffer.concat([header, narrow]) }
+}

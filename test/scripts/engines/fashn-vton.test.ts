@@ -1,14 +1,15 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { InferenceSession } from 'onnxruntime-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines } from '../../../controller/engine/resource.ts'
 import { readYaml } from '../../../controller/runtime/yaml.ts'
+import { openModels, readManifest } from '../../../worker/inference/models.ts'
 import { exportEngine, findEnginePython, runPython } from '../../support/export-engine.ts'
 import { fingerprintFiles } from '../../support/fingerprints.ts'
 import { spawnProcess } from '../../support/process.ts'
-import { changeFirst, changeHeader, dropLast } from '../../support/safetensors.ts'
+import { changeFirst, changeHeader, cutToBfloat16, dropLast } from '../../support/safetensors.ts'
 import { until } from '../../support/until.ts'
 
 const FIXTURES = resolve(import.meta.dirname, '../../fixtures/fashn-vton')
@@ -60,6 +61,17 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     expect(JSON.parse(await runPython(python, ['-c', program]))).toEqual(published)
   })
 
+  it('reads bfloat16, as the published weights are written', async () => {
+    const { wide, narrow } = cutToBfloat16(await readFile(tensors('tiny')))
+    for (const [name, bytes] of Object.entries({ wide, narrow })) {
+      await writeFile(at(`${name}.safetensors`), bytes)
+      const done = await exportTo(name, '--weights', at(`${name}.safetensors`), '--precision', 'fp32')
+      expect(done).toEqual({ code: 0, errors: '' })
+    }
+    const { 'engine.json': _names, 'kubernetes.yaml': _listed, ...graphs } = await fingerprintFiles(at('narrow'))
+    expect(await fingerprintFiles(at('wide'))).toMatchObject(graphs)
+  })
+
   it('makes the same bytes of the same seed and others of another', async () => {
     await exportTo('again', '--random', '--size', 'tiny', '--seed', '1')
     await exportTo('other', '--random', '--seed', '2')
@@ -88,6 +100,25 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
       expect(read(session.outputMetadata)).toEqual(asFloats(outputs))
       await session.release()
     }
+  })
+
+  it('lists models as workers read such lists', async () => {
+    await mkdir(at('listed'))
+    for (const file of ['person.onnx', 'garment.onnx']) await copyFile(at(`random/${file}`), at(`listed/${file}`))
+    await copyFile(at('random/engine.json'), at('listed/manifest.json'))
+    expect((await readManifest(at('listed'))).map(({ name }) => name)).toEqual([
+      'person',
+      'garment',
+      'modulation',
+      'velocity',
+      'denoise',
+    ])
+    const models = await openModels(at('listed'), { names: ['person', 'garment'] })
+    const feeds = { person: picture(3), person_pose: picture(1) }
+    const { person_tokens: tokens } = await models.session('person').run(feeds)
+    expect(tokens?.shape).toEqual([1, 96, 64])
+    expect(tokens?.data.every(Number.isFinite)).toBe(true)
+    await models.release()
   })
 
   it('writes the Engine resource of a cluster', async () => {
@@ -187,6 +218,11 @@ function allStages(errors: Readonly<Record<string, Readonly<Record<string, numbe
   return Object.entries(errors).flatMap(([name, stages]) =>
     Object.entries(stages).map(([stage, error]): [string, number] => [`${name} ${stage}`, error]),
   )
+}
+
+/** A grey picture on the canvas of tiny engines, which are 96 wide. */
+function picture(channels: number) {
+  return { shape: [1, channels, 144, 96], data: new Float32Array(channels * 144 * 96) }
 }
 
 async function readJson(path: string) {

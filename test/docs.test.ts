@@ -1,0 +1,28 @@
+import { globSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { CUSTOM_RESOURCES } from '../controller/custom-resources.ts'
+import type { KubernetesObject } from '../controller/runtime/resource.ts'
+import { readYaml } from '../controller/runtime/yaml.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const PAGES = globSync('docs/**/*.md', { cwd: ROOT }).sort()
+
+describe('the pages under docs/', () => {
+  const pages = PAGES.map((path) => ({ path, text: readFileSync(resolve(ROOT, path), 'utf8') }))
+
+  it.each(pages)('$path shows resources that the controller reads', ({ text }) => {
+    for (const object of [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].flatMap(([, block = '']) => readYaml(block))) {
+      const { kind, metadata } = object as KubernetesObject & { kind: string }
+      const resource = CUSTOM_RESOURCES.find(({ type }) => type.kind === kind)
+      expect(resource, kind).toBeDefined()
+      const stored = { ...(object as object), metadata: { ...metadata, namespace: 'shop', uid: '1', generation: 1 } }
+      expect(resource?.read(stored as KubernetesObject)).not.toHaveProperty('problems')
+    }
+  })
+
+  it.each(pages)('$path names files that are there', ({ text }) => {
+    const named = [...text.matchAll(/`?\b((?:scripts|test|crds|docs|worker)\/[\w./-]+)/g)].map(([, path = '']) => path)
+    expect(named.filter((path) => globSync(path.replace(/\.$/, ''), { cwd: ROOT }).length === 0)).toEqual([])
+  })
+})
