@@ -1,31 +1,12 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readYaml } from '../../controller/runtime/yaml.ts'
 import { buildChart, type ChartName } from '../../scripts/charts/build.ts'
 import { findHelm } from '../../scripts/charts/helm.ts'
+import { type Rendered, type RenderOptions, renderChart } from '../../scripts/charts/render.ts'
 import { run } from '../../scripts/stack/commands.ts'
 import { requestService } from '../support/request-service.ts'
 
-/** An object as a template writes it. */
-export interface Rendered {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: {
-    readonly name: string
-    readonly namespace?: string
-    readonly labels?: Readonly<Record<string, string>>
-    readonly annotations?: Readonly<Record<string, string>>
-  }
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what the chart says, whatever its shape is
-  readonly [field: string]: any
-}
-
-export interface RenderOptions {
-  readonly values?: readonly string[]
-  readonly set?: Readonly<Record<string, unknown>>
-  readonly namespace?: string
-  readonly more?: readonly string[]
-}
+export type { Rendered } from '../../scripts/charts/render.ts'
 
 /** A chart that can be rendered, built from its source. */
 export interface Chart {
@@ -44,18 +25,10 @@ export async function findChart(name: ChartName): Promise<Chart | null> {
   })
   if (program === null) return null
   const folder = await buildChart(name, (await requestService('folder', null)).path)
-  const helm = (...args: string[]) => run(program, args)
   return {
     folder,
-    helm,
-    render: async ({ values = [], set = {}, namespace = 'shop', more = [] } = {}) => {
-      const given = [
-        ...values.flatMap((file) => ['--values', join(folder, file)]),
-        ...Object.entries(set).flatMap(([path, value]) => ['--set-json', `${path}=${JSON.stringify(value)}`]),
-      ]
-      const text = await helm('template', 'drape', folder, '--namespace', namespace, ...given, ...more)
-      return readYaml(text) as Rendered[]
-    },
+    helm: (...args) => run(program, args),
+    render: (options) => renderChart(folder, options),
   }
 }
 

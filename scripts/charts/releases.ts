@@ -1,0 +1,39 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { ROOT } from '../stack/session.ts'
+import { type ImmutableFields, immutableFieldsOf } from './immutable-fields.ts'
+import { renderChart } from './render.ts'
+
+const FOLDER = join(ROOT, 'charts/releases')
+
+/** What a release must not change any more, by values file. */
+export interface Release {
+  readonly version: string
+  readonly byValues: Readonly<Record<string, ImmutableFields>>
+}
+
+/** The same of the built chart in the folder. */
+export async function describeRelease(folder: string): Promise<Release> {
+  const { version } = parse(await readFile(join(folder, 'Chart.yaml'), 'utf8')) as { version: string }
+  const files = (await readdir(folder)).filter((name) => /^values.*\.yaml$/.test(name)).sort()
+  const entries = await Promise.all(
+    files.map(async (file) => [file, immutableFieldsOf(await renderChart(folder, { values: [file] }))] as const),
+  )
+  return { version, byValues: Object.fromEntries(entries) }
+}
+
+/** Writes down the release of the built chart in the folder; returns where. */
+export async function recordRelease(folder: string): Promise<string> {
+  const release = await describeRelease(folder)
+  await mkdir(FOLDER, { recursive: true })
+  const path = join(FOLDER, `${release.version}.json`)
+  await writeFile(path, `${JSON.stringify(release, null, 2)}\n`)
+  return path
+}
+
+/** The releases that were written down. */
+export async function readReleases(): Promise<Release[]> {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.json')).sort()
+  return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(FOLDER, name), 'utf8')) as Release))
+}
