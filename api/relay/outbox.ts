@@ -26,10 +26,14 @@ export function createOutbox(database: Database) {
      */
     claim: async ({ limit, depth }: { limit: number; depth: number }): Promise<Claim> => {
       const { room, jobs } = await database.one(sql.type(Claimed)`
-        with recursive room as materialized (
-          select least(${limit}, greatest(0, ${depth} - (
-            select count(*) from outbox join generations on generations.id = outbox.generation_id
-            where dispatched_at is not null and status = 'PENDING'))) as places
+        with recursive handed as materialized (
+          select account_id, count(*) as jobs from outbox where dispatched_at is not null group by account_id
+        ), room as materialized (
+          select case when ${limit} + coalesce((select sum(jobs) from handed), 0) <= ${depth} then ${limit}
+            else least(${limit}, greatest(0, ${depth} - (
+              select count(*) from outbox
+              where dispatched_at is not null and 'PENDING' = (
+                select status from generations where generations.id = outbox.generation_id limit 1)))) end as places
           where pg_try_advisory_xact_lock(${CLAIM_LOCK})
         ), waiting (account_id) as (
           (select account_id from outbox, room where dispatched_at is null and places > 0 order by account_id limit 1)
@@ -38,10 +42,9 @@ export function createOutbox(database: Database) {
             order by account_id limit 1)
           from waiting where waiting.account_id is not null
         ), lines as materialized (
-          select account_id, (
-              select count(*) from outbox where outbox.account_id = waiting.account_id and dispatched_at is not null
-            ) as handed
-          from waiting where account_id is not null
+          select waiting.account_id, coalesce(jobs, 0) as handed
+          from waiting left join handed on handed.account_id = waiting.account_id
+          where waiting.account_id is not null
         ), turns as (
           select next.generation_id, next.created_at, handed + next.position as turn
           from lines cross join lateral (
@@ -60,7 +63,7 @@ export function createOutbox(database: Database) {
           update outbox set dispatched_at = now() from locked where outbox.generation_id = locked.generation_id
           returning payload
         )
-        select (select places from room) as room, coalesce(jsonb_agg(payload), '[]') as jobs from claimed`)
+        select (select places from room) as room, coalesce(json_agg(payload), '[]') as jobs from claimed`)
       return { jobs, room: room === null ? null : room - jobs.length }
     },
 

@@ -98,6 +98,7 @@ const KINDS = {
 
 /** Does the work inside a span, which is the active one meanwhile. What the work throws marks the span by its code alone. */
 export function withSpan<T>(name: string, settings: SpanSettings, work: () => Promise<T>): Promise<T> {
+  if (!isOn) return work()
   const { kind = 'internal', attributes, parent } = settings
   const above = parent ? contextOf(parent) : context.active()
   return tracer.startActiveSpan(name, { kind: KINDS[kind], attributes }, above, async (span) => {
