@@ -6,6 +6,8 @@ export interface UploadedFile {
   readonly field: string
   readonly path: string
   readonly bytes: number
+  /** SHA-256 in hex, made as the bytes came; null unless the request has an `Idempotency-Key`. */
+  readonly hash: string | null
 }
 
 /** The bytes of a named multipart file. Throws `MULTIPART_FILE_NOT_FOUND`. */

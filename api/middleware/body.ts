@@ -93,6 +93,7 @@ async function parseForm(ctx: Context & { state: AppState }, folder: string): Pr
       maxFields: MAX_FIELDS,
       maxFieldsSize: MAX_JSON_BYTES,
       allowEmptyFiles: true,
+      hashAlgorithm: ctx.get('idempotency-key') === '' ? false : 'sha256',
       minFileSize: 0,
       // Names and types that callers send decide nothing, so none of them reaches the disk.
       filename: () => randomUUID(),
@@ -127,13 +128,14 @@ function isField(part: { name: string | null; originalFilename: string | null; m
 function filesOf(request: unknown): UploadedFile[] {
   const files = (request as { files?: Record<string, FormFile | FormFile[]> }).files ?? {}
   return Object.entries(files).flatMap(([field, value]) =>
-    [value].flat().map((file) => ({ field, path: file.filepath, bytes: file.size })),
+    [value].flat().map(({ filepath, size, hash }) => ({ field, path: filepath, bytes: size, hash })),
   )
 }
 
 interface FormFile {
   filepath: string
   size: number
+  hash: string | null
 }
 
 function fieldsOf(request: unknown): Record<string, string> {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { open } from 'node:fs/promises'
 import type { Context, Middleware } from 'koa'
 import { v7 as uuidv7 } from 'uuid'
 import { DrapeError } from '../shared/errors.ts'
@@ -9,8 +8,6 @@ import { HTTP_STATUS } from './errors.ts'
 
 const MAX_KEY_LENGTH = 255
 const RENEW_MS = (CLAIM_SECONDS * 1000) / 3
-/** Bytes; the same piece of memory again and again, however large the file. */
-const HASHED_AT_ONCE = 512 * 1024
 
 /**
  * Runs a POST that carries an `Idempotency-Key` once: repeated within 24 hours it gets the first answer again, with
@@ -27,7 +24,7 @@ export function idempotency({ keys }: { keys: IdempotencyKeys }): Middleware<App
     ctx.state.resumed = false
     const request = requestOf(ctx)
     if (!request) return next()
-    const fingerprint = await fingerprintOf(ctx as AppContext, request)
+    const fingerprint = fingerprintOf(ctx as AppContext, request)
     const claim = await keys.claim(request, { fingerprint, resourceId: ctx.state.resourceId })
     if (claim.state === 'reused') {
       throw new DrapeError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was sent with another request.')
@@ -86,22 +83,11 @@ function requestOf(ctx: Context & { state: AppState }): KeyedRequest | null {
 }
 
 /** SHA-256 over what makes the request: its body, in whatever order its fields came, and the contents of its files. */
-async function fingerprintOf({ method, state }: AppContext, { route }: KeyedRequest): Promise<Buffer> {
+function fingerprintOf({ method, state }: AppContext, { route }: KeyedRequest): Buffer {
   const { data: _, ...fields } = state.fields
-  const files = await Promise.all(state.files.map(async ({ field, path }) => [field, await hashFile(path)]))
+  const files = state.files.map(({ field, hash }) => [field, hash])
   const request = [method, route, sorted(state.body), sorted(fields), files.toSorted()]
   return createHash('sha256').update(JSON.stringify(request)).digest()
-}
-
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  const part = Buffer.allocUnsafe(HASHED_AT_ONCE)
-  await using file = await open(path)
-  for (;;) {
-    const { bytesRead } = await file.read(part)
-    if (bytesRead === 0) return hash.digest('hex')
-    hash.update(part.subarray(0, bytesRead))
-  }
 }
 
 /** The same value with the names of its objects in alphabetical order; as entries, so that no name has a meaning. */
