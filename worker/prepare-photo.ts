@@ -6,7 +6,7 @@ import { findPerson } from './person/find-person.ts'
 import type { Box, Person } from './person/person.ts'
 import { JUDGED_HEIGHT, warnAboutPhoto } from './person/photo-gate.ts'
 import type { Point } from './raster/plane.ts'
-import { createPyramid, levelFor } from './raster/pyramid.ts'
+import { createPyramid, levelFor, type Pyramid } from './raster/pyramid.ts'
 
 const VIEW_SIDE = 1024
 /** The longest side, in px, of the picture in which the person is looked for, about. */
@@ -16,14 +16,14 @@ const SEARCHED_SIDE = 1500
 export async function preparePhoto({ photo }: PrepareRequest, { models }: { models: Models }): Promise<PreparedPhoto> {
   const frame = await decodeImage(photo)
   const level = levelFor(Math.max(frame.width, frame.height), SEARCHED_SIDE)
-  const reduced = createPyramid(frame).level(level)
-  const person = await findPerson(reduced, models, { count: true })
+  const pyramid = createPyramid(frame)
+  const person = await findPerson(pyramid.level(level), models, { count: true, pyramid: pyramid.from(level) })
   const crop = person ? cropAround(person, frame, 2 ** level) : cropWithoutPerson(frame)
   const view = await resizeBitmap(cropBitmap(frame, crop), { longest: VIEW_SIDE })
   return {
     crop,
     personDetected: person !== null,
-    warnings: person ? warnAbout(person, { reduced, frame, scale: 2 ** level }) : warnAboutPhoto(frame, null),
+    warnings: person ? warnAbout(person, { pyramid, level }) : warnAboutPhoto(frame, null),
     view: await encodeImage(view, { format: 'jpeg' }),
   }
 }
@@ -33,18 +33,18 @@ function cropAround({ box, landmarks }: Person, frame: Bitmap, scale: number): B
 }
 
 /** The reduced picture is enough to judge by, unless the person is so small in it that it has lost detail that counts. */
-function warnAbout(
-  person: Person,
-  { reduced, frame, scale }: { reduced: Bitmap; frame: Bitmap; scale: number },
-): readonly string[] {
-  if (scale === 1 || person.box.height >= JUDGED_HEIGHT) return warnAboutPhoto(reduced, person)
+function warnAbout(person: Person, { pyramid, level }: { pyramid: Pyramid; level: number }): readonly string[] {
+  if (level === 0 || person.box.height >= JUDGED_HEIGHT)
+    return warnAboutPhoto(pyramid.level(level), person, pyramid.from(level))
   const { people, box, landmarks } = person
+  const scale = 2 ** level
   const names = Object.keys(landmarks) as (keyof Person['landmarks'])[]
-  return warnAboutPhoto(frame, {
+  const inFrame = {
     people,
     box: enlarged(box, scale),
     landmarks: Object.fromEntries(names.map((name) => [name, enlarged(landmarks[name], scale)])) as Person['landmarks'],
-  })
+  }
+  return warnAboutPhoto(pyramid.level(0), inFrame, pyramid)
 }
 
 /** The same place in a picture that is so many times larger. */

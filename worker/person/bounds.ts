@@ -10,14 +10,17 @@ export function boundsOf(
   let top = height
   let right = 0
   let bottom = 0
-  for (let y = 0, i = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, i++) {
-      if (!test(data[i])) continue
-      if (x < left) left = x
-      if (x >= right) right = x + 1
-      if (y < top) top = y
-      bottom = y + 1
-    }
+  // What lies within the columns found so far cannot widen them: of each row only one such pixel is looked for.
+  for (let y = 0, row = 0; y < height; y++, row += width) {
+    let x = 0
+    while (x < width && !test(data[row + x])) x++
+    if (x === width) continue
+    if (x < left) left = x
+    if (y < top) top = y
+    bottom = y + 1
+    let end = width
+    while (end > right && !test(data[row + end - 1])) end--
+    if (end > right) right = end
   }
   return right > left ? { x: left, y: top, width: right - left, height: bottom - top } : null
 }

@@ -26,9 +26,8 @@ const FACE_SEEN = 0.7
 export async function findPerson(
   picture: Bitmap,
   models: Models,
-  { small = true, count = false }: { small?: boolean; count?: boolean } = {},
+  { small = true, count = false, pyramid = createPyramid(picture) }: FindOptions = {},
 ): Promise<Person | null> {
-  const pyramid = createPyramid(picture)
   const seen = await detectIn([regionOfPicture(pyramid)], POSSIBLE, { pyramid, models })
   const sure = seen.filter(({ score }) => score >= SURE)
   const person =
@@ -38,6 +37,13 @@ export async function findPerson(
   if (person === null) return null
   const people = count ? await countPeople(person, seen, { pyramid, models }) : sure.length
   return { ...person, people: Math.max(1, people) }
+}
+
+interface FindOptions {
+  readonly small?: boolean
+  readonly count?: boolean
+  /** Of the picture, where it has been made already. */
+  readonly pyramid?: Pyramid
 }
 
 interface Search {

@@ -1,6 +1,6 @@
 import { boxBlur } from '../raster/filter.ts'
 import { type Bitmap, createPlane, type Plane, type Point, type Size } from '../raster/plane.ts'
-import { createPyramid } from '../raster/pyramid.ts'
+import { createPyramid, type Pyramid } from '../raster/pyramid.ts'
 import { resizeAreaPlane } from '../raster/sample.ts'
 import type { Box, Person } from './person.ts'
 
@@ -14,16 +14,17 @@ const MOST_BLUR = 0.65
 // A skull reaches 1.5 times the distance of eyes and mouth above the eyes.
 const LEAST_FOREHEAD = 1.3
 
-/** What speaks against a try-on with this photo; `person` is the main one that was found in it. */
+/** What speaks against a try-on with this photo; `person` is the main one that was found in it, `pyramid` the photo's. */
 export function warnAboutPhoto(
   picture: Bitmap,
   person: Pick<Person, 'box' | 'landmarks' | 'people'> | null,
+  pyramid = createPyramid(picture),
 ): PhotoWarning[] {
   if (person === null) return ['no_person']
   const warnings: PhotoWarning[] = []
   if (person.people > 1) warnings.push('several_people')
   if (person.box.height < LEAST_HEIGHT) warnings.push('too_small')
-  const brightness = brightnessOf(picture, person.box)
+  const brightness = brightnessOf(pyramid, person.box)
   if (blurOf(brightness) > MOST_BLUR) warnings.push('blurred')
   if (isTruncated(person, picture)) warnings.push('truncated')
   if (isDark(brightness)) warnings.push('too_dark')
@@ -49,7 +50,7 @@ function isDark({ data }: Plane): boolean {
  * when it is blurred once more (after Crété, Dolmiere, Ladret, Nicolas 2007, "The blur effect"). Judged at a height of 512 px at most.
  */
 export function measureBlur(picture: Bitmap, box: Box): number {
-  return blurOf(brightnessOf(picture, box))
+  return blurOf(brightnessOf(createPyramid(picture), box))
 }
 
 function blurOf(brightness: Plane): number {
@@ -57,9 +58,9 @@ function blurOf(brightness: Plane): number {
   return Math.max(differenceLeft(brightness, blurred, 'across'), differenceLeft(brightness, blurred, 'down'))
 }
 
-function brightnessOf(picture: Bitmap, box: Box): Plane {
+function brightnessOf(pyramid: Pyramid, box: Box): Plane {
   const level = Math.max(0, Math.floor(Math.log2(box.height / JUDGED_HEIGHT)))
-  const { width, height, channels, data } = createPyramid(picture).level(level)
+  const { width, height, channels, data } = pyramid.level(level)
   const left = Math.floor(box.x / 2 ** level)
   const top = Math.floor(box.y / 2 ** level)
   const plane = createPlane({

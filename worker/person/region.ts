@@ -69,12 +69,16 @@ export function viewRegion(
       const down = y0 + 1 < height ? width * channels : 0
       const at = (y0 * width + x0) * channels
       const to = ((y >> 1) * size + (x >> 1)) * 3
-      for (let k = 0; k < 3; k++) {
-        const i = at + k
-        const upper = data[i] + (data[i + right] - data[i]) * (u - x0)
-        const lower = data[i + down] + (data[i + down + right] - data[i + down]) * (u - x0)
-        out[to + k] += upper + (lower - upper) * (v - y0)
-      }
+      const under = at + down
+      const fx = u - x0
+      const fy = v - y0
+      // Written out: in a loop over the channels the engine takes more than twice as long.
+      const red = data[at] + (data[at + right] - data[at]) * fx
+      out[to] += red + (data[under] + (data[under + right] - data[under]) * fx - red) * fy
+      const green = data[at + 1] + (data[at + 1 + right] - data[at + 1]) * fx
+      out[to + 1] += green + (data[under + 1] + (data[under + 1 + right] - data[under + 1]) * fx - green) * fy
+      const blue = data[at + 2] + (data[at + 2 + right] - data[at + 2]) * fx
+      out[to + 2] += blue + (data[under + 2] + (data[under + 2 + right] - data[under + 2]) * fx - blue) * fy
     }
   }
   const scale = (range[1] - range[0]) / (4 * 255)

@@ -4,18 +4,22 @@ import type { Bitmap, Size } from './plane.ts'
 export interface Pyramid {
   readonly size: Size
   level(n: number): Bitmap
+  /** The pyramid that begins with level n; what either makes the other has, too. */
+  from(n: number): Pyramid
 }
 
 /** Level n's pixel (x, y) covers level 0's pixels from 2ⁿ·(x, y) to 2ⁿ·(x + 1, y + 1); the border is replicated. */
 export function createPyramid(picture: Bitmap): Pyramid {
   const levels = [picture]
-  return {
-    size: { width: picture.width, height: picture.height },
-    level(n) {
-      while (levels.length <= n) levels.push(halve(levels[levels.length - 1]))
-      return levels[n]
-    },
+  const level = (n: number) => {
+    while (levels.length <= n) levels.push(halve(levels[levels.length - 1]))
+    return levels[n]
   }
+  const from = (first: number): Pyramid => {
+    const { width, height } = level(first)
+    return { size: { width, height }, level: (n) => level(first + n), from: (n) => from(first + n) }
+  }
+  return from(0)
 }
 
 /** The highest level on which `length` px of the picture are at least `most` / √2 px, that is about `most` px. */
@@ -36,7 +40,11 @@ function halve({ width, height, channels, data }: Bitmap): Bitmap {
       const b = (upper + right) * channels
       const c = (lower + left) * channels
       const d = (lower + right) * channels
-      for (let k = 0; k < channels; k++) out[to++] = (data[a + k] + data[b + k] + data[c + k] + data[d + k] + 2) >> 2
+      // Written out: in a loop over the channels the engine takes more than twice as long.
+      out[to++] = (data[a] + data[b] + data[c] + data[d] + 2) >> 2
+      out[to++] = (data[a + 1] + data[b + 1] + data[c + 1] + data[d + 1] + 2) >> 2
+      out[to++] = (data[a + 2] + data[b + 2] + data[c + 2] + data[d + 2] + 2) >> 2
+      if (channels === 4) out[to++] = (data[a + 3] + data[b + 3] + data[c + 3] + data[d + 3] + 2) >> 2
     }
   }
   return { ...size, channels, data: out }
