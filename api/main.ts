@@ -73,7 +73,7 @@ lifecycle.onStop('redis', () => redis.close())
 const subscriptions = createSubscriptions(() => createRedis(config.REDIS_URL, { role: 'subscriber', log }))
 lifecycle.onStop('subscriptions', () => subscriptions.close())
 const storage = measureStorage(
-  createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET }),
+  await createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET }),
   metrics,
 )
 lifecycle.onStop('storage', () => storage.close())

@@ -1,4 +1,5 @@
 import type { Log } from '../api/shared/log.ts'
+import { ENGINE_LABEL, JOBS, type Job, NODES, type Node } from './engine/prefetch.ts'
 import { engines } from './engine/resource.ts'
 import type { ControllerMetrics } from './metrics.ts'
 import { retentionPolicies } from './retention/resource.ts'
@@ -17,6 +18,23 @@ export interface Interested {
   engine(key: string): void
   policy(key: string): void
   retention(key: string): void
+}
+
+/** Nothing was heard of a kind for so long: it can no longer be seen. */
+const UNKNOWN_MS = 300_000
+
+interface PoolNames extends KubernetesObject {
+  readonly spec?: {
+    readonly engines?: readonly string[]
+    readonly scaling?: { readonly policyRef?: { readonly name?: string } }
+  }
+}
+
+interface EngineSettings extends KubernetesObject {
+  readonly spec?: {
+    readonly source?: { readonly bundled?: object }
+    readonly prefetch?: { readonly enabled?: boolean }
+  }
 }
 
 export type Cluster = ReturnType<typeof watchCluster>
@@ -55,12 +73,25 @@ export function watchCluster({
       if (metadata.namespace === namespaceOf.metadata.namespace) interested.pool(keyOf(metadata))
   }
 
-  const pools = watch<KubernetesObject>(workerPools.type, ({ metadata }) => interested.pool(keyOf(metadata)))
+  const pools = watch<PoolNames>(workerPools.type, (pool) => {
+    const { namespace } = pool.metadata
+    interested.pool(keyOf(pool.metadata))
+    askEnginesOf(pool)
+    const policy = pool.spec?.scaling?.policyRef?.name
+    if (policy !== undefined) interested.policy(keyOf({ namespace, name: policy }))
+  })
+  // Of files that are in the image of the workers nothing new is to be found out.
+  const askEnginesOf = ({ metadata: { namespace }, spec }: PoolNames) => {
+    for (const name of spec?.engines ?? []) {
+      const key = keyOf({ namespace, name })
+      if (engineObjects.get(key)?.spec?.source?.bundled === undefined) interested.engine(key)
+    }
+  }
   const policies = watch<KubernetesObject>(scalingPolicies.type, (policy) => {
     interested.policy(keyOf(policy.metadata))
     askAllOf(pools.list, policy)
   })
-  const engineObjects = watch<KubernetesObject>(engines.type, (engine) => {
+  const engineObjects = watch<EngineSettings>(engines.type, (engine) => {
     interested.engine(keyOf(engine.metadata))
     askAllOf(pools.list, engine)
   })
@@ -92,9 +123,32 @@ export function watchCluster({
       else known.delete(key)
       if (known.size === 0) podsByPool.delete(pool)
       interested.pool(pool)
+      const owner = pools.get(pool)
+      if (owner) askEnginesOf(owner)
     },
     { labelSelector, keep: keepOfPod },
   )
+  const jobs = watch<Job>(
+    JOBS,
+    ({ metadata }) =>
+      interested.engine(keyOf({ namespace: metadata.namespace, name: metadata.labels?.[ENGINE_LABEL] ?? '' })),
+    {
+      labelSelector: ENGINE_LABEL,
+      keep: ({ metadata, status }) => ({ metadata, status: { conditions: status?.conditions } }),
+    },
+  )
+  // Nodes report often; only what one is selected by counts.
+  const nodes = watch<Node>(NODES, () => askPrefetching(), {
+    keep: ({ metadata: { name, uid, labels, resourceVersion, deletionTimestamp }, spec }) => ({
+      metadata: { name, uid, labels, resourceVersion, deletionTimestamp },
+      spec: { unschedulable: spec?.unschedulable },
+    }),
+  })
+
+  const askPrefetching = () => {
+    for (const { metadata, spec } of engineObjects.list())
+      if (spec?.prefetch?.enabled) interested.engine(keyOf(metadata))
+  }
 
   const all = {
     WorkerPool: pools,
@@ -105,10 +159,17 @@ export function watchCluster({
     PodDisruptionBudget: budgets,
     Pod: pods,
   }
+  // Where the controller may not see them, only what needs them is left out.
+  const optional = { Job: jobs, Node: nodes }
+  const listed = new Set<unknown>()
+  for (const watched of Object.values(optional)) watched.synced.then(() => listed.add(watched))
+  const ifKnown = <T>(watched: Watched<T>) =>
+    listed.has(watched) && watched.ageMs() < UNKNOWN_MS ? watched.list() : null
+  const every = { ...all, ...optional }
   return {
     /** Takes in what the controller itself wrote. */
     note: (type: ResourceType, object: KubernetesObject) =>
-      Object.values(all)
+      Object.values(every)
         .find((watched) => watched.type === type)
         ?.note(object),
     pools,
@@ -117,15 +178,18 @@ export function watchCluster({
     deployments,
     budgets,
     retention,
+    /** The Jobs that bring files, and the nodes; null while they cannot be seen. */
+    findJobs: () => ifKnown(jobs),
+    findNodes: () => ifKnown(nodes),
     podsOf: ({ metadata }: WorkerPool): readonly Pod[] => [...(podsByPool.get(keyOf(metadata))?.values() ?? [])],
     /** Resolves when everything has been listed once. */
     synced: Promise.all(Object.values(all).map(({ synced }) => synced)),
     /** Notes for each kind how long ago the API server was heard of. */
     measureAges: () => {
-      for (const [kind, { ageMs }] of Object.entries(all)) metrics.watchAge.set({ kind }, ageMs() / 1000)
+      for (const [kind, { ageMs }] of Object.entries(every)) metrics.watchAge.set({ kind }, ageMs() / 1000)
     },
     close: () => {
-      for (const watched of Object.values(all)) watched.close()
+      for (const watched of Object.values(every)) watched.close()
     },
   }
 }

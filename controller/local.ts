@@ -34,7 +34,7 @@ const lifecycle = createLifecycle({ log, graceSeconds: 20 })
 const policies = readPolicies(await readFile(config.RETENTION_FILE, 'utf8'))
 const database = createDatabase(config.DATABASE_URL, { poolSize: 1 })
 lifecycle.onStop('database', () => database.end())
-const storage = createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+const storage = await createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' })
 lifecycle.onStop('storage', () => storage.close())
 
 const metrics = createMetrics('local-controller')

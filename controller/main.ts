@@ -25,6 +25,7 @@ import { openConnection } from './runtime/connection.ts'
 import { createEventRecorder } from './runtime/events.ts'
 import { startElection } from './runtime/leader.ts'
 import { createLoop, type Loop } from './runtime/loop.ts'
+import type { KubernetesObject } from './runtime/resource.ts'
 import { createPolicyReconcile } from './scaling-policy/reconcile.ts'
 import { createDecisionTimes } from './worker-pool/decision-times.ts'
 import { readDemand } from './worker-pool/demand.ts'
@@ -46,7 +47,7 @@ const database = createDatabase(config.DATABASE_URL, { poolSize: 4 })
 lifecycle.onStop('database', () => database.end())
 const redis = createRedis(config.REDIS_URL, { role: 'producer', log })
 lifecycle.onStop('redis', () => redis.close())
-const storage = createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+const storage = await createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' })
 lifecycle.onStop('storage', () => storage.close())
 const connection = openConnection()
 lifecycle.onStop('connection', () => connection.close())
@@ -140,7 +141,7 @@ const cluster: Cluster = watchCluster({
 lifecycle.onStop('cluster', () => cluster.close())
 
 const now = () => new Date()
-const reconcileEngine = createEngineReconcile({ client, watched: cluster.engines, now })
+const reconcileEngine = createEngineReconcile({ client, record, ...cluster, now })
 const reconcilePolicy = createPolicyReconcile({ client, policies: cluster.policies, pools: cluster.pools, now })
 const retention = createRetentionReconcile({
   client,
@@ -219,7 +220,11 @@ function lead(leading: boolean): void {
   for (const each of Object.values(loops)) each.setLeading(leading && synced)
 }
 
-function loop(kind: string, watched: () => Cluster['pools'], reconcile: Parameters<typeof createLoop>[0]['reconcile']) {
+function loop(
+  kind: string,
+  watched: () => { list(): readonly KubernetesObject[] },
+  reconcile: Parameters<typeof createLoop>[0]['reconcile'],
+) {
   return createLoop({
     reconcile,
     concurrency: config.CONCURRENCY,

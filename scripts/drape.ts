@@ -109,7 +109,7 @@ function dropEventDays(database: Database): Promise<number> {
 
 async function withStorage<T>(run: (storage: ObjectStorage) => Promise<T>): Promise<T> {
   const { STORAGE_URL } = readConfig(Type.Object({ STORAGE_URL: SHARED_VARIABLES.STORAGE_URL }), process.env)
-  const storage = createStorage(STORAGE_URL, { publicUrl: '', signingSecret: '' })
+  const storage = await createStorage(STORAGE_URL, { publicUrl: '', signingSecret: '' })
   try {
     return await run(storage)
   } finally {

@@ -205,7 +205,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     const shared = await browser.newPage()
     expect((await shared.goto(link))?.status()).toBe(410)
     expect(await shared.$eval('h1', (heading) => heading.textContent)).toBe('This picture is gone')
-    expect(await storageOf(drape).exists(key)).toBe(false)
+    expect(await (await storageOf(drape)).exists(key)).toBe(false)
     if (SCREENSHOTS) await shared.screenshot({ path: `${SCREENSHOTS}/gone.png` })
   })
 
@@ -256,7 +256,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
   }
 
   async function readResult(key: string): Promise<Buffer> {
-    return (await storageOf(drape).get(key)) ?? Buffer.alloc(0)
+    return (await (await storageOf(drape)).get(key)) ?? Buffer.alloc(0)
   }
 
   async function takePictures(shared: Page): Promise<void> {

@@ -50,7 +50,7 @@ watchConnections(database, metrics)
 const redis = createRedis(config.REDIS_URL, { role: 'consumer', log })
 lifecycle.onStop('redis', () => redis.close())
 const storage = measureStorage(
-  createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET }),
+  await createStorage(config.STORAGE_URL, { publicUrl: config.PUBLIC_URL, signingSecret: config.SIGNING_SECRET }),
   metrics,
 )
 lifecycle.onStop('storage', () => storage.close())

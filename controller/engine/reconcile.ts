@@ -1,60 +1,96 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../runtime/client.ts'
-import { conditionsAfter, type Finding } from '../runtime/conditions.ts'
+import { conditionsAfter } from '../runtime/conditions.ts'
+import type { RecordEvent } from '../runtime/events.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
+import { PODS, type Pod } from '../worker-pool/pods.ts'
+import { type WorkerPool, workerPools } from '../worker-pool/resource.ts'
+import { readChecks } from './checks.ts'
+import { findingsOf } from './findings.ts'
+import { ENGINE_LABEL, JOBS, type Job, type Node, planPrefetch } from './prefetch.ts'
 import { type Engine, engines } from './resource.ts'
 
-/** Says of an engine whether it may be used. */
-export function createEngineReconcile({
-  client,
-  watched,
-  now,
-}: {
-  client: Client
-  watched: Pick<Watched<KubernetesObject>, 'get'>
-  now: () => Date
-}) {
-  return async (key: string): Promise<undefined> => {
-    const found = watched.get(key)
-    if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined
-    const read = engines.read(found)
-    if ('problems' in read) return undefined
-    const { metadata, status } = read.object
-    const findings = findingsOf(read.object)
-    const usable = findings.every(({ status: holds }) => holds === 'True')
-    const next = {
-      observedGeneration: metadata.generation,
-      phase: usable ? 'Verified' : 'Pending',
-      conditions: conditionsAfter(status?.conditions ?? [], findings, { generation: metadata.generation, now: now() }),
-    }
-    if (isDeepStrictEqual(next, status)) return undefined
-    const { namespace, name } = metadata
-    await client.apply(engines.type, { metadata: { namespace, name }, status: next }, { subresource: 'status' })
-    return undefined
-  }
+export interface EngineParts {
+  readonly client: Client
+  readonly record: RecordEvent
+  readonly engines: Pick<Watched<KubernetesObject>, 'get'>
+  readonly pools: Pick<Watched<KubernetesObject & { spec?: { engines?: readonly string[] } }>, 'list'>
+  readonly podsOf: (pool: WorkerPool) => readonly Pod[]
+  /** Null while they cannot be seen. */
+  readonly findJobs: () => readonly Job[] | null
+  readonly findNodes: () => readonly Node[] | null
+  readonly now: () => Date
 }
 
-/** The licence gate: without an acknowledgement nothing runs that may not be used commercially. */
-function findingsOf({ spec: { license, source } }: Engine): Finding[] {
-  const licensed = license.commercialUse || license.acknowledged
-  const supported = source.url === undefined
-  const refusal = !licensed
-    ? `${license.name} does not allow commercial use: set license.acknowledged to use it for what it does allow.`
-    : 'Files from a URL are not brought to workers yet: use an image or a volume.'
-  const usable = licensed && supported
-  return [
-    {
-      type: 'Licensed',
-      status: licensed ? 'True' : 'False',
-      reason: license.commercialUse ? 'Commercial' : licensed ? 'Acknowledged' : 'NotAcknowledged',
-      message: licensed ? license.name : refusal,
-    },
-    {
-      type: 'Ready',
-      status: usable ? 'True' : 'False',
-      reason: usable ? 'Usable' : licensed ? 'SourceNotSupported' : 'NotLicensed',
-      message: usable ? 'Workers may use it.' : refusal,
-    },
-  ]
+/** Brings the files of an engine to nodes where that is asked for, and says whether workers may use it. */
+export function createEngineReconcile(parts: EngineParts) {
+  return async (key: string): Promise<undefined> => {
+    const found = parts.engines.get(key)
+    if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined
+    const read = engines.read(found)
+    if ('problems' in read) {
+      await parts.record(found, { type: 'Warning', reason: 'InvalidSpec', message: read.problems })
+      return undefined
+    }
+    const engine = read.object
+    const pools = poolsOf(engine)
+    const pods = pools.flatMap(parts.podsOf)
+    const prefetch = await fetchAhead(engine, pools)
+    const failed = prefetch && !('unknown' in prefetch) ? prefetch.failed : []
+    const prefetchProblem = failed.length > 0 ? await findProblem(engine, failed[0]) : null
+    const checks = readChecks(engine.metadata.name, pods)
+    await writeStatus(engine, findingsOf({ engine, checks, prefetch, prefetchProblem }))
+    return undefined
+  }
+
+  function poolsOf({ metadata }: Engine): WorkerPool[] {
+    const read = parts.pools
+      .list()
+      .filter((pool) => pool.metadata.namespace === metadata.namespace && pool.spec?.engines?.includes(metadata.name))
+      .map((pool) => workerPools.read(pool))
+    return read
+      .flatMap((each) => ('problems' in each ? [] : [each.object]))
+      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+  }
+
+  async function fetchAhead(engine: Engine, pools: readonly WorkerPool[]) {
+    const { license, prefetch } = engine.spec
+    if (!prefetch.enabled || !(license.commercialUse || license.acknowledged)) return null
+    if (pools.length === 0) return { unknown: 'No pool names this engine yet.', usable: false }
+    const [nodes, allJobs] = [parts.findNodes(), parts.findJobs()]
+    if (nodes === null || allJobs === null)
+      return { unknown: 'The controller cannot see the nodes or Jobs.', usable: true }
+    const { namespace, name } = engine.metadata
+    const jobs = allJobs.filter(
+      ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[ENGINE_LABEL] === name,
+    )
+    const plan = planPrefetch({ engine, pool: pools[0], nodes, jobs })
+    for (const job of plan.make) await parts.client.apply(JOBS, job)
+    for (const old of plan.remove) await parts.client.delete(JOBS, { namespace, name: old })
+    return plan
+  }
+
+  /** What the last pod of a Job said when it failed. */
+  async function findProblem({ metadata }: Engine, job: string): Promise<string> {
+    const labelSelector = `batch.kubernetes.io/job-name=${job}`
+    const pods = await parts.client.list<Pod>(PODS, { namespace: metadata.namespace, labelSelector })
+    const said = pods.flatMap(({ status }) =>
+      (status?.containerStatuses ?? []).flatMap(({ state }) => state?.terminated?.message ?? []),
+    )
+    return said.at(-1)?.trim().split('\n').at(-1) ?? `The Job ${job} failed.`
+  }
+
+  async function writeStatus({ metadata, status }: Engine, found: ReturnType<typeof findingsOf>): Promise<void> {
+    const { phase, nodes, findings } = found
+    const { namespace, name, generation } = metadata
+    const next = {
+      observedGeneration: generation,
+      phase,
+      ...(nodes !== undefined && { nodes }),
+      conditions: conditionsAfter(status?.conditions ?? [], findings, { generation, now: parts.now() }),
+    }
+    if (isDeepStrictEqual(next, status)) return
+    await parts.client.apply(engines.type, { metadata: { namespace, name }, status: next }, { subresource: 'status' })
+  }
 }

@@ -151,9 +151,16 @@ export const engines = defineResource({
     },
     { description: 'What the controller found.' },
   ),
+  rules: [
+    {
+      rule: "self.metadata.name.size() <= 48 && !self.metadata.name.contains('.')",
+      message: 'the name must not be longer than 48 characters nor hold a dot',
+    },
+  ],
   columns: [
     { name: 'License', type: 'string', path: '.spec.license.name', description: 'Terms of use' },
     { name: 'Phase', type: 'string', path: '.status.phase', description: 'How far it is' },
+    { name: 'Nodes', type: 'integer', path: '.status.nodes', description: 'Nodes that have the files', wide: true },
     { name: 'Ready', type: 'string', path: '.status.conditions[?(@.type=="Ready")].status', description: 'Usable' },
     { name: 'Age', type: 'date', path: '.metadata.creationTimestamp', description: 'Since it was made' },
   ],

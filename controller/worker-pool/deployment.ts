@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/resource.ts'
+import { ENGINE_FOLDERS, type EngineVolume, engineVolume } from '../engine/volume.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Template, Volume } from './template-schema.ts'
@@ -83,7 +84,8 @@ function metadataOf(pool: WorkerPool) {
 
 function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
   const { accelerator, capacity, drain, template } = pool.spec
-  const models = engines.flatMap(modelVolume)
+  const models = engines.flatMap((engine) => engineVolume(engine, template) ?? [])
+  const initContainers = models.flatMap((model) => model.initContainers)
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -110,7 +112,7 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
       },
     ],
     ...(Object.keys(template.nextTo).length > 0 && { affinity: nextTo(template.nextTo) }),
-    ...(models.some(({ copy }) => copy !== null) && { initContainers: models.flatMap(({ copy }) => copy ?? []) }),
+    ...(initContainers.length > 0 && { initContainers }),
     containers: [worker(pool, models)],
     volumes: [
       { name: 'temporary', emptyDir: { sizeLimit: String(template.temporaryBytes) } },
@@ -120,7 +122,7 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
   }
 }
 
-function worker(pool: WorkerPool, models: readonly ModelVolume[]) {
+function worker(pool: WorkerPool, models: readonly EngineVolume[]) {
   const { accelerator, template, warmup } = pool.spec
   const extra = accelerator && { [accelerator.resource]: String(accelerator.count) }
   const probe = (path: string) => ({ httpGet: { path, port: 'probes' }, timeoutSeconds: 2 })
@@ -128,7 +130,7 @@ function worker(pool: WorkerPool, models: readonly ModelVolume[]) {
     name: 'worker',
     image: template.image,
     imagePullPolicy: template.imagePullPolicy,
-    env: environment(pool, models),
+    env: environment(pool),
     envFrom: template.envFrom.map((name) => ({ secretRef: { name } })),
     ports: [{ name: 'probes', containerPort: PROBE_PORT, protocol: 'TCP' }],
     resources: {
@@ -168,7 +170,7 @@ function volumeOf({ name, claim, secret, configMap, memoryBytes }: Volume) {
   return { name, emptyDir: { medium: 'Memory', sizeLimit: String(memoryBytes) } }
 }
 
-function environment(pool: WorkerPool, models: readonly ModelVolume[]) {
+function environment(pool: WorkerPool) {
   const { drain, engines, queues, slotsPerReplica, template } = pool.spec
   const settings = {
     POOL: `${pool.metadata.namespace}/${pool.metadata.name}`,
@@ -178,7 +180,7 @@ function environment(pool: WorkerPool, models: readonly ModelVolume[]) {
     DRAIN_SECONDS: String(drain.timeoutSeconds),
     PROBE_PORT: String(PROBE_PORT),
     TMPDIR: '/tmp',
-    ...(models.length > 0 && { MODEL_DIR: models[0].mount.mountPath }),
+    ENGINE_DIR: ENGINE_FOLDERS,
   }
   const given = new Set(Object.keys(settings))
   return [
@@ -189,43 +191,4 @@ function environment(pool: WorkerPool, models: readonly ModelVolume[]) {
 
 function variable({ name, value, secret }: Template['env'][number]) {
   return secret ? { name, valueFrom: { secretKeyRef: secret } } : { name, value }
-}
-
-interface ModelVolume {
-  readonly volume: { readonly name: string }
-  readonly mount: {
-    readonly name: string
-    readonly mountPath: string
-    readonly readOnly: boolean
-    readonly subPath?: string
-  }
-  /** Fills the volume before the worker starts. */
-  readonly copy: unknown
-}
-
-function modelVolume(engine: Engine): ModelVolume[] {
-  const { image, persistentVolumeClaim } = engine.spec.source
-  const name = `models-${engine.metadata.name}`.slice(0, 63)
-  const mount = { name, mountPath: `/models/${engine.metadata.name}`, readOnly: true }
-  if (image?.mount === 'Volume')
-    return [{ volume: { name, image: { reference: image.reference } } as { name: string }, mount, copy: null }]
-  if (image)
-    return [{ volume: { name, emptyDir: {} } as { name: string }, mount, copy: copyFrom(image.reference, mount) }]
-  if (persistentVolumeClaim) {
-    const { claimName, subPath } = persistentVolumeClaim
-    const volume = { name, persistentVolumeClaim: { claimName, readOnly: true } }
-    return [{ volume, mount: { ...mount, ...(subPath !== undefined && { subPath }) }, copy: null }]
-  }
-  return []
-}
-
-/** The image holds the files in /models, and a program `cp`. */
-function copyFrom(reference: string, { name, mountPath }: { name: string; mountPath: string }) {
-  return {
-    name: `copy-${name}`.slice(0, 63),
-    image: reference,
-    command: ['cp', '-r', '/models/.', mountPath],
-    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, readOnlyRootFilesystem: true },
-    volumeMounts: [{ name, mountPath }],
-  }
 }

@@ -9,8 +9,21 @@ export interface Pod extends KubernetesObject {
   readonly status?: {
     readonly phase?: string
     readonly conditions?: readonly { readonly type: string; readonly status: string }[]
-    readonly containerStatuses?: readonly { readonly started?: boolean }[]
+    readonly containerStatuses?: readonly ContainerStatus[]
+    readonly initContainerStatuses?: readonly ContainerStatus[]
   }
+}
+
+interface ContainerStatus {
+  readonly name: string
+  readonly started?: boolean
+  readonly state?: { readonly terminated?: Ending }
+  readonly lastState?: { readonly terminated?: Ending }
+}
+
+interface Ending {
+  readonly exitCode: number
+  readonly message?: string
 }
 
 const FENCED_AT = 'drape.dev/fenced-at'
@@ -42,9 +55,19 @@ export function keepOfPod({ metadata, status }: Pod): Pod {
       conditions: status?.conditions
         ?.filter(({ type }) => type === 'Ready')
         .map(({ type, status: holds }) => ({ type, status: holds })),
-      containerStatuses: status?.containerStatuses?.map(({ started }) => ({ started })),
+      containerStatuses: status?.containerStatuses?.map(({ name: container, started }) => ({
+        name: container,
+        started,
+      })),
+      initContainerStatuses: status?.initContainerStatuses?.map(keepOfContainer),
     },
   }
+}
+
+function keepOfContainer({ name, state, lastState }: ContainerStatus): ContainerStatus {
+  const ending = (terminated: Ending | undefined) =>
+    terminated && { terminated: { exitCode: terminated.exitCode, message: terminated.message } }
+  return { name, state: ending(state?.terminated), lastState: ending(lastState?.terminated) }
 }
 
 export function readPod({ metadata, status }: Pod): PoolPod {

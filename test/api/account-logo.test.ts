@@ -32,7 +32,7 @@ describe("an account's logo", () => {
     drop = made.drop
     database = createDatabase(made.url, { poolSize: 4 })
     folder = await mkdtemp(join(tmpdir(), 'drape-logo-'))
-    storage = createStorage(`file:${folder}`, { publicUrl: '', signingSecret: '' })
+    storage = await createStorage(`file:${folder}`, { publicUrl: '', signingSecret: '' })
     const objects = createObjects(database)
     parts = { accounts: createAccounts(database), logos: createLogos(database), objects, storage }
   })

@@ -21,7 +21,7 @@ describe('retention', () => {
 
   beforeAll(async () => {
     drape = await startDrape({ credits: 1000 })
-    storage = createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+    storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
     person = await readSample('persons/down-half-teal.jpg')
     shirt = await readSample('garments/tshirt-navy.jpg')
   })

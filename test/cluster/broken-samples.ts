@@ -104,6 +104,12 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
     at: '<nil>',
   },
   {
+    sample: 'from-url',
+    set: { 'metadata.name': 'from.url' },
+    says: 'the name must not be longer than 48 characters nor hold a dot',
+    at: '<nil>',
+  },
+  {
     sample: 'from-volume',
     set: { 'spec.files': [{ path: '../model.onnx', sha256: 'a'.repeat(64), bytes: 1 }] },
     says: 'path must stay inside of the model folder',

@@ -71,7 +71,7 @@ export async function completeForShop(drape: Drape, options: ShopGenerationOptio
   const resultKey = `results/${options.accountId ?? drape.accountId}/${generationId}-1.${options.extension ?? 'jpg'}`
   await generations.start({ ...attempt, worker: 'test' })
   await createObjects(drape.database).insertResult({ key: resultKey, ...attempt })
-  await storageOf(drape).put(resultKey, options.picture, { contentType: contentTypeOf(resultKey) })
+  await (await storageOf(drape)).put(resultKey, options.picture, { contentType: contentTypeOf(resultKey) })
   const engineInfo = { name: 'mock', version: '1', license: 'Apache-2.0', kind: 'test' }
   const outcome = { resultKey, warnings: [], timings: {}, engineInfo, category: null }
   await generations.complete({ ...attempt, outcome })
@@ -79,6 +79,6 @@ export async function completeForShop(drape: Drape, options: ShopGenerationOptio
 }
 
 /** The storage that the API reads, which makes no links. */
-export function storageOf(drape: Drape): ObjectStorage {
+export function storageOf(drape: Drape): Promise<ObjectStorage> {
   return createStorage(drape.env.STORAGE_URL, { publicUrl: drape.api.url, signingSecret: '' })
 }

@@ -13,7 +13,7 @@ describe('loading logos', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-logos-'))
-    storage = createStorage(`file:${folder}`, { publicUrl: '', signingSecret: '' })
+    storage = await createStorage(`file:${folder}`, { publicUrl: '', signingSecret: '' })
   })
   afterAll(async () => {
     storage.close()

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url'
 import { DrapeError } from '../errors.ts'
 import { createFileStorage } from './file.ts'
 import type { ObjectStorage } from './object.ts'
-import { createS3Storage } from './s3.ts'
 
 export type { ObjectStorage } from './object.ts'
 
@@ -19,13 +18,15 @@ export interface StorageSettings {
  * and `pathStyle` in the query and AWS's usual variables for the credentials.
  * @throws DrapeError INTERNAL_ERROR for any other URL
  */
-export function createStorage(storageUrl: string, settings: StorageSettings): ObjectStorage {
+export async function createStorage(storageUrl: string, settings: StorageSettings): Promise<ObjectStorage> {
   if (storageUrl.startsWith('file:')) return createFileStorage({ root: folderOf(storageUrl), ...settings })
   if (!URL.canParse(storageUrl) || !storageUrl.startsWith('s3://')) {
     throw new DrapeError('INTERNAL_ERROR', 'The storage URL must be file:<folder> or s3://<bucket>/<prefix>.')
   }
   const { hostname, pathname, searchParams } = new URL(storageUrl)
   const prefix = pathname.replace(/^\/+|\/+$/g, '')
+  // Its package is large, and nobody else needs it.
+  const { createS3Storage } = await import('./s3.ts')
   return createS3Storage({
     bucket: hostname,
     prefix: prefix ? `${prefix}/` : '',

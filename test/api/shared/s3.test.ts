@@ -22,11 +22,11 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
   let storage: ObjectStorage
   let urlOf: (bucket: string) => string
 
-  beforeAll(() => {
+  beforeAll(async () => {
     if ('unavailable' in server) return
     useCredentials(server.credentials)
     urlOf = (bucket) => `s3://${bucket}/some/prefix/?endpoint=${encodeURIComponent(server.endpoint)}&pathStyle=true`
-    storage = createStorage(urlOf(server.bucket), LINKS)
+    storage = await createStorage(urlOf(server.bucket), LINKS)
   })
   afterAll(async () => {
     storage?.close()
@@ -69,14 +69,14 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
 
   it('keeps prefixes apart', async () => {
     await storage.put('apart.jpg', Buffer.from('picture'), JPEG)
-    const other = createStorage(urlOf('pictures').replace('some/prefix/', ''), LINKS)
+    const other = await createStorage(urlOf('pictures').replace('some/prefix/', ''), LINKS)
     expect(await other.get('apart.jpg')).toBeNull()
     expect(String(await other.get('some/prefix/apart.jpg'))).toBe('picture')
     other.close()
   })
 
   it('takes a missing bucket for a fault, not for a missing object', async () => {
-    const lost = createStorage(urlOf('no-such-bucket'), LINKS)
+    const lost = await createStorage(urlOf('no-such-bucket'), LINKS)
     const fault = { code: 'SERVICE_UNAVAILABLE', retryable: true }
     await expect(lost.check()).rejects.toMatchObject(fault)
     await expect(lost.get('a.jpg')).rejects.toMatchObject(fault)
@@ -86,7 +86,7 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
 
   it('takes wrong credentials for a fault', async () => {
     useCredentials({ accessKeyId: 'somebody', secretAccessKey: 'else' })
-    const stranger = createStorage(urlOf('pictures'), LINKS)
+    const stranger = await createStorage(urlOf('pictures'), LINKS)
     await expect(stranger.get('a.jpg')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true })
     stranger.close()
   })
@@ -154,7 +154,7 @@ describe("Amazon's own S3", () => {
     'is found without an endpoint: %s',
     async (url) => {
       useCredentials({ accessKeyId: 'drape', secretAccessKey: 'secret' })
-      const storage = createStorage(url, LINKS)
+      const storage = await createStorage(url, LINKS)
       const link = await storage.signedUrl('results/a.jpg', { expiresInSeconds: 60 })
       expect(new URL(link).host).toMatch(/s3\.eu-central-1\.amazonaws\.com$/)
       expect(storage.keyOf(link)).toBe('results/a.jpg')

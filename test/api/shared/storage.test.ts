@@ -15,7 +15,7 @@ let storage: ObjectStorage
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'drape-objects-'))
-  storage = createStorage(`file:${folder}/objects`, LINKS)
+  storage = await createStorage(`file:${folder}/objects`, LINKS)
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -32,7 +32,7 @@ describe('file storage', () => {
     ['absolute with slashes', () => pathToFileURL(join(folder, 'objects')).href],
   ])('finds the same objects by a URL that is %s', async (_, url) => {
     await storage.put('same.jpg', Buffer.from('same'), { contentType: 'image/jpeg' })
-    expect(String(await createStorage(url(), LINKS).get('same.jpg'))).toBe('same')
+    expect(String(await (await createStorage(url(), LINKS)).get('same.jpg'))).toBe('same')
   })
 
   it('gives links to the API that hold for their key, name and time only', async () => {
@@ -48,7 +48,7 @@ describe('file storage', () => {
 
   it('reports a folder that cannot be used as a fault worth another attempt', async () => {
     await writeFile(join(folder, 'a-file'), 'not a folder')
-    const broken = createStorage(`file:${folder}/a-file`, LINKS)
+    const broken = await createStorage(`file:${folder}/a-file`, LINKS)
     const fault = { code: 'SERVICE_UNAVAILABLE', retryable: true }
     await expect(broken.check()).rejects.toMatchObject(fault)
     await expect(broken.get('a.jpg')).rejects.toMatchObject(fault)
@@ -56,7 +56,7 @@ describe('file storage', () => {
   })
 
   it('signs nothing without a secret', async () => {
-    const unsigned = createStorage(`file:${folder}/objects`, { ...LINKS, signingSecret: '' })
+    const unsigned = await createStorage(`file:${folder}/objects`, { ...LINKS, signingSecret: '' })
     await expect(unsigned.signedUrl('a.jpg', { expiresInSeconds: 60 })).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
     })
@@ -104,8 +104,8 @@ describe('links to objects', () => {
 })
 
 describe('the storage URL', () => {
-  it.each(['', 'http://bucket/prefix', 'gs://bucket', '/data/objects', 's3:bucket'])('cannot be %j', (url) => {
-    expect(() => createStorage(url, LINKS)).toThrow(/storage URL/)
+  it.each(['', 'http://bucket/prefix', 'gs://bucket', '/data/objects', 's3:bucket'])('cannot be %j', async (url) => {
+    await expect(createStorage(url, LINKS)).rejects.toThrow(/storage URL/)
   })
 })
 

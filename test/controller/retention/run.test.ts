@@ -23,7 +23,7 @@ describe('a run of a retention policy', () => {
     drop = made.drop
     database = createDatabase(made.url, { poolSize: 4 })
     const { path } = await requestService('folder', null)
-    storage = createStorage(`file:${path}`, { publicUrl: 'http://localhost', signingSecret: 'test' })
+    storage = await createStorage(`file:${path}`, { publicUrl: 'http://localhost', signingSecret: 'test' })
   })
   afterAll(async () => {
     storage.close()

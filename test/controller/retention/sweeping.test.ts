@@ -36,7 +36,7 @@ describe('the sweep of the controller', () => {
     await store('persons/other.jpg', 'other')
 
     const { path } = await requestService('folder', null)
-    const storage = createStorage(`file:${path}`, { publicUrl: '', signingSecret: '' })
+    const storage = await createStorage(`file:${path}`, { publicUrl: '', signingSecret: '' })
     let leads = false
     let asked = 0
     const holds: Hold[] = [{ accountId, externalUserId: 'held' }]

@@ -39,7 +39,7 @@ describe('downloading a picture', () => {
     const key = object.key ?? `persons/${accountId}/${uuidv7()}.png`
     await createObjects(drape.database).insert({ key, accountId, externalUserId, kind, expiresAt })
     const contentType = key.endsWith('.bin') ? 'application/octet-stream' : 'image/png'
-    await storageOf(drape).put(key, picture, { contentType })
+    await (await storageOf(drape)).put(key, picture, { contentType })
     return `${drape.api.url}/objects/${key}`
   }
 
@@ -155,7 +155,7 @@ describe('downloading a picture', () => {
     const ended = { externalUserId: `${shop.id}:customer:1`, expiresAt: new Date(Date.now() - 1000) }
     expect(await refusal({ url: await store(ended) })).toMatchObject(missing)
     const { resultKey: lost } = await completeForShop(drape, { shopId: shop.id, picture })
-    await storageOf(drape).delete([lost])
+    await (await storageOf(drape)).delete([lost])
     expect(await refusal({ url: `${drape.api.url}/objects/${lost}` })).toMatchObject(missing)
   })
 
@@ -172,7 +172,7 @@ describe('downloading a picture', () => {
   it('leaves nothing open when a browser goes away in the middle', async () => {
     const large = `results/${drape.accountId}/large.png`
     const address = await store({ kind: 'result', key: large })
-    await storageOf(drape).put(large, randomBytes(8_000_000), { contentType: 'image/png' })
+    await (await storageOf(drape)).put(large, randomBytes(8_000_000), { contentType: 'image/png' })
     const neighbour = await createDevelopmentShop(drape, 'leaving.test')
     await Promise.all(Array.from({ length: 40 }, () => leaveEarly(address, neighbour)))
     const whole = await download({ url: address }, neighbour.headers)

@@ -30,7 +30,7 @@ describe('uploads of shoppers', () => {
     drape = await startDrape({ env: { SIGNING_SECRET: SECRET } })
     shop = await createDevelopmentShop(drape)
     sister = await createDevelopmentShop(drape, 'sister.test')
-    storage = createStorage(drape.env.STORAGE_URL, { publicUrl: drape.api.url, signingSecret: SECRET })
+    storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: drape.api.url, signingSecret: SECRET })
     replica = await startProgram('api', { ...drape.env, PUBLIC_URL: drape.api.url })
     await drape.startWorker()
     photo = await readSample('persons/down-half-teal.jpg')

@@ -1,0 +1,25 @@
+import type { Pod } from '../worker-pool/pods.ts'
+import { CHECK_PREFIX } from './volume.ts'
+
+/** What the workers of an engine found when they held its files against their digests. */
+export interface Checks {
+  readonly passed: number
+  /** What the last one said that failed and has not passed since; null when none did. */
+  readonly problem: string | null
+}
+
+/** Reads it from the state of the init containers of pods. */
+export function readChecks(engine: string, pods: readonly Pod[]): Checks {
+  const found = pods.flatMap(({ status }) => status?.initContainerStatuses ?? [])
+  const ours = found.filter(({ name }) => name === `${CHECK_PREFIX}${engine}`)
+  const ended = ours.map(({ state, lastState }) => state?.terminated ?? lastState?.terminated)
+  const failed = ended.filter((each) => each !== undefined && each.exitCode !== 0)
+  return {
+    passed: ended.filter((each) => each?.exitCode === 0).length,
+    problem: failed.length > 0 ? lastLineOf(failed[0]?.message) : null,
+  }
+}
+
+function lastLineOf(message: string | undefined): string {
+  return message?.trim().split('\n').at(-1) || 'The files could not be checked.'
+}

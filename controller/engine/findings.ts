@@ -1,0 +1,98 @@
+import type { Finding } from '../runtime/conditions.ts'
+import type { Checks } from './checks.ts'
+import type { Prefetch } from './prefetch.ts'
+import type { Engine } from './resource.ts'
+
+/** What is known of an engine. */
+export interface EngineFacts {
+  readonly engine: Engine
+  readonly checks: Checks
+  /** How far the files are on nodes; null when that is not asked for, or why it is not known. */
+  readonly prefetch: Prefetch | UnknownPrefetch | null
+  /** What the check on a node said that failed. */
+  readonly prefetchProblem: string | null
+}
+
+/** Why it is not known how far the files are, and whether workers may start all the same. */
+export interface UnknownPrefetch {
+  readonly unknown: string
+  readonly usable: boolean
+}
+
+type Phase = 'Pending' | 'Loading' | 'Verified' | 'Failed'
+
+/** The licence gate, and how far the files are: the phase and the conditions of an engine. */
+export function findingsOf(facts: EngineFacts): { phase: Phase; nodes: number | undefined; findings: Finding[] } {
+  const { license } = facts.engine.spec
+  const licensed = license.commercialUse || license.acknowledged
+  const files = licensed ? findFiles(facts) : NOT_LICENSED
+  const usable = files.phase === 'Verified' || files.usable === true
+  const refusal = `${license.name} does not allow commercial use: set license.acknowledged to use it for what it does allow.`
+  const known = facts.prefetch && !('unknown' in facts.prefetch) ? facts.prefetch : null
+  return {
+    phase: files.phase,
+    nodes: known?.loaded,
+    findings: [
+      {
+        type: 'Licensed',
+        status: licensed ? 'True' : 'False',
+        reason: license.commercialUse ? 'Commercial' : licensed ? 'Acknowledged' : 'NotAcknowledged',
+        message: licensed ? license.name : refusal,
+      },
+      ...prefetchedFinding(facts),
+      {
+        type: 'Ready',
+        status: usable ? 'True' : 'False',
+        reason: files.reason,
+        message: licensed ? files.message : refusal,
+      },
+    ],
+  }
+}
+
+interface FilesState {
+  readonly phase: Phase
+  readonly reason: string
+  readonly message: string
+  /** Workers may be started although not every file has been seen. */
+  readonly usable?: boolean
+}
+
+const NOT_LICENSED: FilesState = { phase: 'Pending', reason: 'NotLicensed', message: '' }
+
+function findFiles({ engine, checks, prefetch, prefetchProblem }: EngineFacts): FilesState {
+  const { source } = engine.spec
+  if (source.bundled)
+    return { phase: 'Verified', reason: 'Bundled', message: 'The files are in the image of the workers.' }
+  const problem = checks.problem ?? prefetchProblem
+  if (problem !== null) return { phase: 'Failed', reason: 'FilesDiffer', message: problem }
+  if (checks.passed > 0) return { phase: 'Verified', reason: 'Verified', message: 'Workers have checked the files.' }
+  if (prefetch && !('unknown' in prefetch)) {
+    const { loaded, wanted } = prefetch
+    const message = `${loaded} of ${wanted} nodes have the files.`
+    if (loaded > 0)
+      return { phase: loaded === wanted ? 'Verified' : 'Loading', reason: 'Verified', message, usable: true }
+    if (wanted > 0) return { phase: 'Loading', reason: 'Loading', message }
+  }
+  if (prefetch && 'unknown' in prefetch && !prefetch.usable)
+    return { phase: 'Pending', reason: 'Loading', message: prefetch.unknown }
+  return { phase: 'Pending', reason: 'Usable', message: 'Each worker checks the files before it starts.', usable: true }
+}
+
+function prefetchedFinding({ prefetch, prefetchProblem }: EngineFacts): Finding[] {
+  if (prefetch === null) return []
+  if ('unknown' in prefetch) {
+    return [{ type: 'Prefetched', status: 'Unknown', reason: 'NotKnown', message: prefetch.unknown }]
+  }
+  const { loaded, wanted, failed } = prefetch
+  const done = loaded === wanted && failed.length === 0
+  const told = `${loaded} of ${wanted} nodes have the files.`
+  return [
+    {
+      type: 'Prefetched',
+      status: done ? 'True' : 'False',
+      reason: done ? 'OnAllNodes' : failed.length > 0 ? 'Failed' : 'Loading',
+      message: failed.length > 0 ? `${told} Failed: ${failed.join(', ')}. ${prefetchProblem ?? ''}`.trim() : told,
+    },
+  ]
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import { type KubernetesObject, ownedBy, type ResourceType } from '../runtime/resource.ts'
+import type { WorkerPool } from '../worker-pool/resource.ts'
+import type { Engine } from './resource.ts'
+import { engineVolume } from './volume.ts'
+
+export const JOBS: ResourceType = { group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true }
+export const NODES: ResourceType = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false }
+/** Which engine a Job brings files of. */
+export const ENGINE_LABEL = 'drape.dev/engine'
+const NODE_ANNOTATION = 'drape.dev/node'
+/** So many nodes fetch at once: an image of gigabytes for each weighs on the registry. */
+const MOST_AT_ONCE = 10
+const TRIES = 3
+const LONGEST_SECONDS = 3600
+const NOBODY = 65532
+
+/** A machine of the cluster as far as it is looked at here. */
+export interface Node extends KubernetesObject {
+  readonly spec?: { readonly unschedulable?: boolean }
+}
+
+/** A Job as far as it is looked at here. */
+export interface Job extends KubernetesObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+}
+
+/** How far the files of an engine are on the nodes that are to have them. */
+export interface Prefetch {
+  /** Jobs to make now. */
+  readonly make: readonly ReturnType<typeof renderJob>[]
+  /** Names of Jobs to delete: their node is gone, or they brought something else. */
+  readonly remove: readonly string[]
+  /** Nodes that are to have the files, those that have them, and those where it failed for good. */
+  readonly wanted: number
+  readonly loaded: number
+  readonly failed: readonly string[]
+}
+
+/**
+ * What to do so that every node which the engine selects has its image and has checked the files. A Job that is done is the record
+ * of it; one that failed is left for people to look at, and is made anew when they delete it.
+ */
+export function planPrefetch({
+  engine,
+  pool,
+  nodes,
+  jobs,
+}: {
+  engine: Engine
+  /** Whose workers will need the files: its image does the check, and where it may run they may. */
+  pool: WorkerPool
+  nodes: readonly Node[]
+  jobs: readonly Job[]
+}): Prefetch {
+  const selected = nodes.filter((node) => isSelected(node, engine.spec.prefetch.nodeSelector))
+  const wanted = new Map(selected.map((node) => [jobName(engine, pool, node), node]))
+  const present = new Map(jobs.map((job) => [job.metadata.name, job]))
+  const outcomes = [...wanted.keys()].map((name) => outcomeOf(present.get(name)))
+  const count = (outcome: ReturnType<typeof outcomeOf>) => outcomes.filter((each) => each === outcome).length
+  const missing = [...wanted].filter(([name]) => !present.has(name))
+  return {
+    make: missing
+      .slice(0, Math.max(0, MOST_AT_ONCE - count('running')))
+      .map(([name, node]) => renderJob({ name, engine, pool, node })),
+    remove: [...present.keys()].filter((name) => !wanted.has(name)),
+    wanted: wanted.size,
+    loaded: count('done'),
+    failed: [...wanted.keys()].filter((name) => outcomeOf(present.get(name)) === 'failed'),
+  }
+}
+
+function isSelected({ metadata, spec }: Node, selector: Readonly<Record<string, string>>): boolean {
+  if (spec?.unschedulable || metadata.deletionTimestamp !== undefined) return false
+  return Object.entries(selector).every(([label, value]) => metadata.labels?.[label] === value)
+}
+
+function outcomeOf(job: Job | undefined): 'missing' | 'running' | 'done' | 'failed' {
+  if (job === undefined) return 'missing'
+  const holds = (type: string) => job.status?.conditions?.some((each) => each.type === type && each.status === 'True')
+  return holds('Complete') ? 'done' : holds('Failed') ? 'failed' : 'running'
+}
+
+/** Another one for each node, edition of the source and image of the workers. */
+function jobName({ metadata, spec }: Engine, { spec: { template } }: WorkerPool, node: Node): string {
+  const about = JSON.stringify([node.metadata.name, node.metadata.uid, spec.source, template.image])
+  return `prefetch-${metadata.name}-${createHash('sha256').update(about).digest('hex').slice(0, 10)}`
+}
+
+function renderJob({ name, engine, pool, node }: { name: string; engine: Engine; pool: WorkerPool; node: Node }) {
+  const { template } = pool.spec
+  const files = engineVolume(engine, template)
+  const labels = { 'app.kubernetes.io/name': 'drape-prefetch', [ENGINE_LABEL]: engine.metadata.name }
+  const [check, ...before] = [...(files?.initContainers ?? [])].reverse()
+  return {
+    metadata: {
+      ...{ name, namespace: engine.metadata.namespace },
+      labels: { ...labels, 'app.kubernetes.io/managed-by': 'drape-controller' },
+      annotations: { [NODE_ANNOTATION]: node.metadata.name },
+      ownerReferences: [ownedBy(engine)],
+    },
+    spec: {
+      backoffLimit: TRIES,
+      activeDeadlineSeconds: LONGEST_SECONDS,
+      template: {
+        metadata: { labels },
+        spec: {
+          restartPolicy: 'Never',
+          automountServiceAccountToken: false,
+          enableServiceLinks: false,
+          securityContext: {
+            ...{ runAsNonRoot: true, runAsUser: NOBODY, runAsGroup: NOBODY, fsGroup: NOBODY },
+            seccompProfile: { type: 'RuntimeDefault' },
+          },
+          imagePullSecrets: template.imagePullSecrets.map((secret) => ({ name: secret })),
+          tolerations: template.tolerations,
+          affinity: onNode(node),
+          ...(before.length > 0 && { initContainers: before.reverse() }),
+          containers: [check],
+          volumes: files ? [files.volume] : [],
+        },
+      },
+    },
+  }
+}
+
+function onNode({ metadata }: Node) {
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: [metadata.name] }]
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } } }
+}

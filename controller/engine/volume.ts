@@ -1,0 +1,99 @@
+import type { Engine } from './resource.ts'
+
+/** Where workers find the files of all engines, each in a folder of its name. */
+export const ENGINE_FOLDERS = '/models'
+/** The containers that check files are told by this. */
+export const CHECK_PREFIX = 'check-'
+/** What a check writes beside the files, and what a file takes while it is fetched. */
+const SPARE_BYTES = 64 * 2 ** 20
+const PROGRAM = ['node', 'worker/engine-files/main.ts']
+const CONFINED = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+  readOnlyRootFilesystem: true,
+}
+
+/** What a pod needs to have the files of an engine. */
+export interface EngineVolume {
+  readonly volume: { readonly name: string }
+  readonly mount: VolumeMount
+  /** Run in this order before the worker: they fill the volume where that is needed, and hold every file against its digest. */
+  readonly initContainers: readonly { readonly name: string }[]
+}
+
+interface VolumeMount {
+  readonly name: string
+  readonly mountPath: string
+  readonly readOnly: boolean
+  readonly subPath?: string
+}
+
+/** The volume of an engine, for a pod whose worker has this image; null where the files are in that image already. */
+export function engineVolume(
+  engine: Engine,
+  worker: { readonly image: string; readonly imagePullPolicy: string },
+): EngineVolume | null {
+  const { source } = engine.spec
+  if (source.bundled) return null
+  const name = `models-${engine.metadata.name}`
+  const { claimName, subPath } = source.persistentVolumeClaim ?? {}
+  const mount = {
+    ...{ name, mountPath: `${ENGINE_FOLDERS}/${engine.metadata.name}`, readOnly: true },
+    ...(subPath !== undefined && { subPath }),
+  }
+  const check = checkContainer(engine, mount, worker)
+  if (claimName !== undefined) {
+    return { volume: volumeOf(name, { persistentVolumeClaim: { claimName, readOnly: true } }), mount, ...check }
+  }
+  if (source.image?.mount === 'Volume') {
+    return { volume: volumeOf(name, { image: { reference: source.image.reference } }), mount, ...check }
+  }
+  const bytes = engine.spec.files.reduce((sum, file) => sum + file.bytes, SPARE_BYTES)
+  const volume = volumeOf(name, { emptyDir: { sizeLimit: String(bytes) } })
+  const copy = source.image ? [copyContainer(source.image.reference, mount)] : []
+  return { volume, mount, initContainers: [...copy, ...check.initContainers] }
+}
+
+function volumeOf(name: string, source: object): { readonly name: string } {
+  return { name, ...source }
+}
+
+/** The image holds the files in /models, and a program `cp`. */
+function copyContainer(reference: string, { name, mountPath }: VolumeMount) {
+  return {
+    name: `copy-${name}`,
+    image: reference,
+    command: ['cp', '-r', '/models/.', mountPath],
+    securityContext: CONFINED,
+    volumeMounts: [{ name, mountPath }],
+  }
+}
+
+function checkContainer(
+  { metadata, spec }: Engine,
+  mount: VolumeMount,
+  { image, imagePullPolicy }: { image: string; imagePullPolicy: string },
+) {
+  const { url } = spec.source
+  const files = spec.files.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
+  const env = [
+    { name: 'ENGINE_FOLDER', value: mount.mountPath },
+    { name: 'ENGINE_FILES', value: JSON.stringify(files) },
+    ...(url ? [{ name: 'ENGINE_URL', value: url.base }] : []),
+    ...(url?.secretName ? [{ name: 'ENGINE_AUTHORIZATION', valueFrom: authorizationIn(url.secretName) }] : []),
+  ]
+  const container = {
+    name: `${CHECK_PREFIX}${metadata.name}`,
+    ...{ image, imagePullPolicy, command: PROGRAM, env },
+    resources: { requests: { cpu: '100m', memory: '128Mi' } },
+    // What it said last is what `kubectl describe` shows.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    securityContext: CONFINED,
+    volumeMounts: [{ ...mount, readOnly: url === undefined }],
+  }
+  return { initContainers: [container] }
+}
+
+function authorizationIn(name: string) {
+  return { secretKeyRef: { name, key: 'authorization' } }
+}

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { JOBS, type Job } from '../../controller/engine/prefetch.ts'
+import { type Engine, engines } from '../../controller/engine/resource.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { PODS } from '../../controller/worker-pool/pods.ts'
+import { type WorkerPool, workerPools } from '../../controller/worker-pool/resource.ts'
+import { type Drape, startDrape } from '../support/drape.ts'
+import { startProgram, type TestProgram } from '../support/process.ts'
+import { until } from '../support/until.ts'
+import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
+import { DEPLOYMENTS, NAMESPACES, NODES } from './kinds.ts'
+import { createTestNamespace, type TestNamespace } from './namespace.ts'
+import { installDefinitions } from './samples.ts'
+import { findSharedControlPlane } from './shared-control-plane.ts'
+
+const controlPlane = await findSharedControlPlane()
+const FILES = [{ path: 'model.onnx', sha256: 'a'.repeat(64), bytes: 1000 }]
+const LICENSE = { name: 'Apache-2.0', commercialUse: true }
+const REFERENCE = `registry.example/models@sha256:${'b'.repeat(64)}`
+
+interface FoundPod extends KubernetesObject {
+  readonly spec: {
+    readonly nodeName?: string
+    readonly volumes: readonly { readonly name: string }[]
+    readonly initContainers?: readonly {
+      readonly name: string
+      readonly image: string
+      readonly env?: readonly unknown[]
+    }[]
+    readonly containers: readonly { readonly name: string; readonly env?: readonly unknown[] }[]
+  }
+}
+
+describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
+  let place: TestNamespace
+  let drape: Drape
+  let nodes: FakeNodes
+  let controller: TestProgram
+
+  const applyEngine = (name: string, spec: object) =>
+    place.client.apply(engines.type, {
+      metadata: { namespace: place.namespace, name },
+      spec: { license: LICENSE, files: FILES, ...spec },
+    })
+  const applyPool = (engine: string, replicas: number) =>
+    place.client.apply(workerPools.type, {
+      metadata: { namespace: place.namespace, name: `of-${engine}` },
+      spec: {
+        ...{ engines: [engine], replicas, scaling: { mode: 'Fixed' } },
+        template: { image: 'drape/worker:test', requests: { cpu: '1' } },
+      },
+    })
+  const statusOf = async (name: string) => {
+    const found = await place.client.get<Engine>(engines.type, { namespace: place.namespace, name })
+    return found?.status
+  }
+  const conditionOf = async (name: string, type: string) =>
+    (await statusOf(name))?.conditions.find((condition) => condition.type === type)
+  const poolCondition = async (engine: string, type: string) => {
+    const name = { namespace: place.namespace, name: `of-${engine}` }
+    const pool = await place.client.get<WorkerPool>(workerPools.type, name)
+    return pool?.status?.conditions.find((condition) => condition.type === type)
+  }
+  const podsOf = async (labelSelector: string) =>
+    place.client.list<FoundPod>(PODS, { namespace: place.namespace, labelSelector })
+  const setPodStatus = ({ metadata }: KubernetesObject, status: object) =>
+    place.client.patch(PODS, metadata, { status }, { subresource: 'status' })
+
+  beforeAll(async () => {
+    if (controlPlane === null) return
+    place = await createTestNamespace(controlPlane)
+    await installDefinitions(place.client)
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+    await place.client.patch(NAMESPACES, { name: place.namespace }, { metadata: { labels } })
+    drape = await startDrape()
+    nodes = await startFakeNodes(place, ['engine-a', 'engine-b'])
+    for (const name of ['engine-a', 'engine-b'])
+      await place.client.patch(NODES, { name }, { metadata: { labels: { accelerated: place.namespace } } })
+    controller = await startProgram('controller', {
+      ...drape.env,
+      KUBECONFIG: controlPlane.kubeconfig,
+      WATCH_NAMESPACE: place.namespace,
+      LEASE_NAMESPACE: place.namespace,
+      LEASE_SECONDS: '3',
+    })
+  })
+  afterAll(async () => {
+    await controller?.end('SIGKILL')
+    nodes?.close()
+    await drape?.stop()
+    await place?.[Symbol.asyncDispose]()
+  })
+
+  it('from a URL is fetched and checked before a worker starts', async () => {
+    await applyEngine('fetched', { source: { url: { base: 'https://models.example/try-on', secretName: 'models' } } })
+    await applyPool('fetched', 1)
+    const [pod] = await until(async () => {
+      const found = await podsOf('drape.dev/pool=of-fetched')
+      return found.length === 1 && found
+    })
+    expect(pod.spec.initContainers).toMatchObject([
+      {
+        name: 'check-fetched',
+        image: 'drape/worker:test',
+        env: [
+          { name: 'ENGINE_FOLDER', value: '/models/fetched' },
+          { name: 'ENGINE_FILES', value: JSON.stringify(FILES) },
+          { name: 'ENGINE_URL', value: 'https://models.example/try-on' },
+          { name: 'ENGINE_AUTHORIZATION', valueFrom: { secretKeyRef: { name: 'models', key: 'authorization' } } },
+        ],
+      },
+    ])
+    expect(pod.spec.volumes).toContainEqual({ name: 'models-fetched', emptyDir: { sizeLimit: '67109864' } })
+  })
+
+  it('fails with what the check of a worker said, and is verified when a later one passes', async () => {
+    await applyEngine('checked', { source: { persistentVolumeClaim: { claimName: 'models', subPath: 'checked' } } })
+    await applyPool('checked', 1)
+    expect(await until(() => statusOf('checked'))).toMatchObject({ phase: 'Pending' })
+    const [pod] = await until(async () => {
+      const found = await podsOf('drape.dev/pool=of-checked')
+      return found.length === 1 && found
+    })
+    const ended = (exitCode: number, message: string) => ({
+      ...{ name: 'check-checked', image: 'i', imageID: 'i', ready: exitCode === 0, restartCount: 0 },
+      state: { terminated: { exitCode, message } },
+    })
+    const message = 'looking\nmodel.onnx has 7 bytes, expected 1000\n'
+    await setPodStatus(pod, { initContainerStatuses: [ended(1, message)] })
+    await until(async () => (await statusOf('checked'))?.phase === 'Failed')
+    expect(await conditionOf('checked', 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'FilesDiffer',
+      message: 'model.onnx has 7 bytes, expected 1000',
+    })
+    await until(async () =>
+      (await poolCondition('checked', 'EnginesReady'))?.message.includes('model.onnx has 7 bytes'),
+    )
+    await setPodStatus(pod, { initContainerStatuses: [ended(0, '')] })
+    await until(async () => (await statusOf('checked'))?.phase === 'Verified')
+    await until(async () => (await poolCondition('checked', 'EnginesReady'))?.status === 'True')
+  })
+
+  it('is brought to every node that it selects before its pool starts', async () => {
+    await applyEngine('ahead', {
+      source: { image: { reference: REFERENCE, mount: 'Copy' } },
+      prefetch: { enabled: true, nodeSelector: { accelerated: place.namespace } },
+    })
+    await until(async () => (await conditionOf('ahead', 'Prefetched'))?.message === 'No pool names this engine yet.')
+    await applyPool('ahead', 1)
+    const pods = await until(async () => {
+      const found = await podsOf('drape.dev/engine=ahead')
+      return found.length === 2 && found.every(({ spec }) => spec.nodeName) && found
+    })
+    expect(pods.map(({ spec }) => spec.nodeName).sort()).toEqual(['engine-a', 'engine-b'])
+    expect(pods[0].spec.initContainers?.map(({ name, image }) => [name, image])).toEqual([
+      ['copy-models-ahead', REFERENCE],
+    ])
+    expect(await until(() => statusOf('ahead'))).toMatchObject({ phase: 'Loading', nodes: 0 })
+    expect(await deploymentOf('ahead')).toBeNull()
+    await setPodStatus(pods[0], { phase: 'Succeeded', containerStatuses: [ending(pods[0], 0, '')] })
+    await until(async () => (await statusOf('ahead'))?.nodes === 1)
+    // One node is enough to begin with.
+    await until(() => deploymentOf('ahead'))
+    await setPodStatus(pods[1], { phase: 'Succeeded', containerStatuses: [ending(pods[1], 0, '')] })
+    await until(async () => (await conditionOf('ahead', 'Prefetched'))?.status === 'True')
+    expect(await statusOf('ahead')).toMatchObject({ phase: 'Verified', nodes: 2 })
+  })
+
+  it('takes the Job of a node back that it no longer selects', async () => {
+    await place.client.patch(NODES, { name: 'engine-b' }, { metadata: { labels: { accelerated: 'no' } } })
+    const jobs = await until(async () => {
+      const found = await place.client.list<Job>(JOBS, {
+        namespace: place.namespace,
+        labelSelector: 'drape.dev/engine=ahead',
+      })
+      return found.length === 1 && found
+    })
+    expect(jobs[0].metadata.annotations).toMatchObject({ 'drape.dev/node': 'engine-a' })
+    await until(async () => (await statusOf('ahead'))?.nodes === 1)
+  })
+
+  function deploymentOf(engine: string) {
+    return place.client.get(DEPLOYMENTS, { namespace: place.namespace, name: `of-${engine}-workers` })
+  }
+})
+
+function ending({ spec }: FoundPod, exitCode: number, message: string) {
+  const [{ name }] = spec.containers
+  return {
+    ...{ name, image: 'i', imageID: 'i', ready: false, started: false, restartCount: 0 },
+    state: { terminated: { exitCode, message } },
+  }
+}

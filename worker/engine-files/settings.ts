@@ -1,0 +1,45 @@
+import { compileParser, type Static, Type } from '../../api/shared/schema.ts'
+
+const FileSchema = Type.Object({
+  /** Below the folder. */
+  path: Type.String({ minLength: 1, pattern: '^(?!/)(?!.*(^|/)\\.\\.(/|$)).+$' }),
+  /** Lower-case hexadecimal. */
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  bytes: Type.Integer({ minimum: 1 }),
+})
+
+/** A file of an engine as its Engine names it. */
+export type EngineFile = Static<typeof FileSchema>
+
+/** Where files are fetched from. */
+export interface FileSource {
+  readonly url: string
+  /** The value of the header `authorization`, where one is needed. */
+  readonly authorization: string | undefined
+}
+
+const parseFiles = compileParser(Type.Array(FileSchema, { minItems: 1 }))
+
+/**
+ * What `ENGINE_FOLDER`, `ENGINE_FILES` (JSON), `ENGINE_URL` and `ENGINE_AUTHORIZATION` say; `source` is null without a URL.
+ * @throws Error that names the variable that is missing or wrong
+ */
+export function readSettings(env: Readonly<Record<string, string | undefined>>): {
+  folder: string
+  files: readonly EngineFile[]
+  source: FileSource | null
+} {
+  const folder = env.ENGINE_FOLDER
+  if (!folder) throw new Error('ENGINE_FOLDER must name a folder')
+  const { ENGINE_URL: url, ENGINE_AUTHORIZATION: authorization } = env
+  if (url && !URL.canParse(url)) throw new Error('ENGINE_URL is not a URL')
+  return { folder, files: readFiles(env.ENGINE_FILES ?? ''), source: url ? { url, authorization } : null }
+}
+
+function readFiles(text: string): readonly EngineFile[] {
+  try {
+    return parseFiles(JSON.parse(text))
+  } catch (cause) {
+    throw new Error('ENGINE_FILES must be a JSON list of { path, sha256, bytes }', { cause })
+  }
+}
