@@ -5,7 +5,7 @@ import { storageUrl } from './environment.ts'
 
 /** An object is stored, read back as it was, and deleted. */
 export async function checkStorage(): Promise<Record<string, unknown>> {
-  const storage = createStorage(storageUrl(), { publicUrl: '', signingSecret: '' })
+  const storage = await createStorage(storageUrl(), { publicUrl: '', signingSecret: '' })
   const key = `checks/${randomUUID()}.bin`
   const content = Buffer.from(`written by a check at ${new Date().toISOString()}`)
   try {

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createEngineReconcile } from '../../../controller/engine/reconcile.ts'
-import type { Client } from '../../../controller/runtime/client.ts'
+import { findingsOf } from '../../../controller/engine/findings.ts'
+import { engines } from '../../../controller/engine/resource.ts'
 import type { KubernetesObject } from '../../../controller/runtime/resource.ts'
 import { readYaml } from '../../../controller/runtime/yaml.ts'
 import { createEngines } from '../../../worker/engines/registry.ts'
@@ -78,11 +78,12 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
   })
 
   it('is not for commercial use: a cluster takes it only when that is acknowledged', async () => {
-    const [document] = readYaml(await readFile(at('fp16/kubernetes.yaml'), 'utf8')) as KubernetesObject[]
-    const acknowledged = structuredClone(document) as KubernetesObject & { spec: { license: object } }
-    Object.assign(acknowledged.spec.license, { acknowledged: true })
-    expect(await verdictOn(document)).toMatchObject({ phase: 'Pending', reason: 'NotAcknowledged' })
-    expect(await verdictOn(acknowledged)).toMatchObject({ phase: 'Verified', reason: 'Acknowledged' })
+    const [document] = readYaml(await readFile(at('fp16/kubernetes.yaml'), 'utf8')) as LicensedObject[]
+    const { metadata, spec } = document
+    const stored = { ...document, metadata: { ...metadata, namespace: 'shop', uid: '1', generation: 1 } }
+    const acknowledged = { ...stored, spec: { ...spec, license: { ...spec.license, acknowledged: true } } }
+    expect(verdictOn(stored)).toEqual({ phase: 'Pending', licensed: 'NotAcknowledged', ready: 'NotLicensed' })
+    expect(verdictOn(acknowledged)).toEqual({ phase: 'Pending', licensed: 'Acknowledged', ready: 'Usable' })
   })
 
   async function compare(precision: string): Promise<Record<string, number>> {
@@ -91,20 +92,16 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
   }
 })
 
-/** What the controller writes into the status of this Engine. */
-async function verdictOn(object: KubernetesObject | undefined) {
-  const stored = { ...object, metadata: { ...object?.metadata, namespace: 'shop', uid: '1', generation: 1 } }
-  let written: { phase?: string; conditions: { type: string; reason: string }[] } = { conditions: [] }
-  const client = {
-    apply: async (_type: unknown, { status }: { status: typeof written }) => {
-      written = status
-    },
-  }
-  const reconcile = createEngineReconcile({
-    client: client as unknown as Client,
-    watched: { get: () => stored as KubernetesObject },
-    now: () => new Date('2026-01-01T00:00:00Z'),
-  })
-  await reconcile('shop/catvton')
-  return { phase: written.phase, reason: written.conditions.find(({ type }) => type === 'Licensed')?.reason }
+interface LicensedObject extends KubernetesObject {
+  readonly spec: { readonly license: object }
+}
+
+/** What the controller says of this Engine. */
+function verdictOn(object: unknown) {
+  const read = engines.read(object)
+  if ('problems' in read) throw new Error(read.problems)
+  const checks = { passed: 0, problem: null }
+  const { phase, findings } = findingsOf({ engine: read.object, checks, prefetch: null, prefetchProblem: null })
+  const reason = (type: string) => findings.find((finding) => finding.type === type)?.reason
+  return { phase, licensed: reason('Licensed'), ready: reason('Ready') }
 }
