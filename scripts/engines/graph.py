@@ -22,7 +22,7 @@ class Graph:
         self.name, self.half, self.storage = name, half, storage
         self.dtype = np.float16 if half else np.float32
         self.inputs, self.outputs, self.nodes = [], [], []
-        # A graph inside of a loop sees the outer one's values and keeps its weights there.
+        # A graph that is repeated inside of another sees the outer one's values and keeps its weights there.
         self.initializers = outer.initializers if outer else {}
         self.constants = outer.constants if outer else {}
         self.numbers = outer.numbers if outer else itertools.count(1)
@@ -68,22 +68,18 @@ class Graph:
     def exact(self, value):
         return self.op("Cast", value, to=TensorProto.FLOAT) if self.half else value
 
-    def loop(self, count, state, step):
-        """What becomes of `state`, 32-bit floats, after `count` times `step(graph, i, state)`."""
+    def scan(self, state, inputs, step):
+        """What becomes of `state` after `step(graph, state, *parts)` for each part of the `inputs` along their first axis.
+
+        All of them are 32-bit floats, and none leaves the device in between.
+        """
         inner = Graph(f"{self.name}_step", half=self.half, storage=self.storage, outer=self)
-        i, running, before = (f"loop_{word}" for word in ("index", "running", "state"))
-        inner.inputs = [
-            helper.make_tensor_value_info(i, TensorProto.INT64, []),
-            helper.make_tensor_value_info(running, TensorProto.BOOL, []),
-            helper.make_tensor_value_info(before, TensorProto.FLOAT, None),
-        ]
-        after = step(inner, i, before)
-        inner.outputs = [
-            helper.make_tensor_value_info(inner.op("Identity", running), TensorProto.BOOL, []),
-            helper.make_tensor_value_info(after, TensorProto.FLOAT, None),
-        ]
+        names = [f"{name}_of_step" for name in (state, *inputs)]
+        inner.inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names]
+        after = step(inner, *names)
+        inner.outputs = [helper.make_tensor_value_info(after, TensorProto.FLOAT, None)]
         body = helper.make_graph(inner.nodes, inner.name, inner.inputs, inner.outputs)
-        return self.op("Loop", count, self.constant(np.array(True)), state, body=body)
+        return self.op("Scan", state, *inputs, body=body, num_scan_inputs=len(inputs))
 
     def model(self):
         graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, list(self.initializers.values()))

@@ -52,7 +52,7 @@ def build_velocity(checkpoint, c, **options):
 
 
 def build_denoise(checkpoint, c, **options):
-    """Steps in a loop that leaves nothing to the host.
+    """Any number of steps, with nothing for the host to do in between.
 
     A condition is what a row is asked for: tokens of a person and a garment, and modulations for each step. Row r works
     on sample r modulo the number of samples, under condition `row_condition[r]`. In step i each sample becomes itself
@@ -67,14 +67,14 @@ def build_denoise(checkpoint, c, **options):
     person, garment = (g.op("Gather", value, condition, axis=0) for value in tokens)
     own_sample = add_sample_of_row(g, sample, condition)
 
-    def step(inner, i, state):
+    def step(inner, state, modulation_now, weights_now):
         rows = inner.op("Gather", state, own_sample, axis=0)
-        vectors = inner.op("Gather", inner.op("Gather", modulation, i, axis=0), condition, axis=0)
+        vectors = inner.op("Gather", modulation_now, condition, axis=0)
         velocity = add_velocity(inner, Network(inner, checkpoint, c), (rows, person, garment, vectors))
-        return add_step(inner, state, velocity, inner.op("Gather", weights, i, axis=0))
+        return add_step(inner, state, velocity, weights_now)
 
-    steps = g.op("Squeeze", g.op("Shape", weights, start=0, end=1))
-    g.output("denoised", g.loop(steps, sample, step), ["samples", c.channels_in, *c.input_shape])
+    denoised = g.scan(sample, [modulation, weights], step)
+    g.output("denoised", denoised, ["samples", c.channels_in, *c.input_shape])
     return g.model()
 
 

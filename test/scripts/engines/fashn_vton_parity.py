@@ -102,23 +102,26 @@ def compare_sampler(folder, reference):
         **run(folder, "garment", {"garment": none["garment_images"], "garment_pose": none["garment_poses"]}),
     }
 
-    def denoise(sample, steps, rows):
+    def denoise(samples, steps, guided):
         lengths = np.diff(times)[steps, None]
-        guided = lengths * np.array([[GUIDANCE, 1 - GUIDANCE]])
+        shares = np.repeat([[GUIDANCE, 1 - GUIDANCE]] if guided else [[1]], len(samples), axis=1)
         feeds = {
-            "sample": sample,
+            "sample": samples,
             **tokens,
             "modulation": modulation[steps],
-            "row_condition": np.arange(rows, dtype=np.float32),
-            "step_weights": (guided if rows == 2 else lengths).astype(np.float32),
+            "row_condition": np.repeat(np.arange(1 + guided, dtype=np.float32), len(samples)),
+            "step_weights": (lengths * shares).astype(np.float32),
         }
         return run(folder, "denoise", feeds)["denoised"]
 
     noise = inputs["noise"]
     errors = {}
     for i in range(3):
-        errors[f"after {i + 1} guided"] = difference(denoise(noise, slice(0, i + 1), 2), reference[f"x_after/{i}"])
-    last = denoise(denoise(noise, slice(0, 3), 2), slice(3, 4), 1)
+        errors[f"after {i + 1} guided"] = difference(denoise(noise, slice(0, i + 1), True), reference[f"x_after/{i}"])
+    several = np.concatenate([noise, noise[:, :, ::-1]])
+    apart = [denoise(sample[None], slice(0, 3), True) for sample in several]
+    errors["two samples at once"] = difference(denoise(several, slice(0, 3), True), np.concatenate(apart))
+    last = denoise(denoise(noise, slice(0, 3), True), slice(3, 4), False)
     errors["after 3 guided and 1 plain"] = difference(last, reference["x_after/3"])
     pixels = np.trunc((np.clip(last[0], -1, 1) + 1) * np.float32(0.5) * 255).astype(np.uint8).transpose(1, 2, 0)
     errors["share of bytes that differ"] = float((pixels != reference["final_u8_hwc"]).mean())
