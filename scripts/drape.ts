@@ -139,7 +139,10 @@ async function main(): Promise<void> {
   })
   const name = positionals.join(' ')
   if (name === 'simulate') {
-    const { simulateCommand } = await import('./simulate-command.ts')
+    const { simulateCommand } = await import('./simulate-command.ts').catch((cause) => {
+      if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause
+      throw new UsageError('simulate is not in this image: run it in a clone of the repository')
+    })
     return print(await simulateCommand(values as Options), values.json === true)
   }
   if (name.startsWith('check ')) {

@@ -1,0 +1,49 @@
+import { cpSync, mkdirSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
+import { gatherRuntime } from './runtime.ts'
+import { traceNeeds } from './trace.ts'
+
+// Runs while the images are built, in a folder with the sources and the packages: lays out what each image holds, one folder
+// for each layer. Usage: gather.ts TARGET_FOLDER
+
+const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  api: ['api/main.ts', 'scripts/drape.ts'],
+  worker: ['worker/main.ts'],
+  controller: ['controller/main.ts'],
+}
+/** What would bring the packages of another program. */
+const LEFT_OUT = ['scripts/simulate-command.ts']
+const WEIGHTS = 'worker/models/'
+/** Of all that packages bring, what no program reads. */
+const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux\/)/
+const OTHER_MACHINES = ['x64', 'arm64'].filter((name) => name !== process.arch)
+
+const [target] = process.argv.slice(2)
+if (target === undefined) throw new Error('usage: gather.ts TARGET_FOLDER')
+for (const [name, entries] of Object.entries(PROGRAMS)) {
+  const { files, packages } = traceNeeds('.', entries, { leftOut: LEFT_OUT })
+  for (const path of packages) copyPackage(path, join(target, name, 'packages', path))
+  for (const file of files) copy(file, join(target, name, file.startsWith(WEIGHTS) ? 'weights' : 'sources', file))
+}
+gatherRuntime(join(target, 'runtime'), { node: process.execPath, native: join(target, 'worker/packages') })
+
+/** Without the packages inside of it, which are asked for by themselves. */
+function copyPackage(from: string, to: string): void {
+  const inner = join(from, 'node_modules') + sep
+  cpSync(from, to, {
+    recursive: true,
+    dereference: true,
+    filter: (path) => !`${path}${sep}`.startsWith(inner) && isRead(path),
+  })
+}
+
+function isRead(path: string): boolean {
+  return (
+    !UNREAD.test(path) && !OTHER_MACHINES.some((name) => path.includes(`/onnxruntime-node/bin/napi-v6/linux/${name}`))
+  )
+}
+
+function copy(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true })
+  cpSync(from, to)
+}
