@@ -8,14 +8,14 @@ import { traceNeeds } from './trace.ts'
 
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   api: ['api/main.ts', 'scripts/drape.ts'],
-  worker: ['worker/main.ts'],
+  worker: ['worker/main.ts', 'worker/verify-models.ts'],
   controller: ['controller/main.ts'],
 }
 /** What would bring the packages of another program. */
 const LEFT_OUT = ['scripts/simulate-command.ts']
 const WEIGHTS = 'worker/models/'
 /** Of all that packages bring, what no program reads. */
-const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux\/)/
+const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux(\/|$))/
 const OTHER_MACHINES = ['x64', 'arm64'].filter((name) => name !== process.arch)
 
 const [target] = process.argv.slice(2)

@@ -19,14 +19,26 @@ export interface ControlPlane {
   readonly hasControllers: boolean
 }
 
+/** What a control plane is told that has nodes of its own. */
+export interface NodeSettings {
+  /** On which it listens, and which pods reach. */
+  readonly address: string
+  /** Lines of the token file beside the administrator's. */
+  readonly tokens: readonly string[]
+  readonly serverArguments: readonly string[]
+}
+
 interface Settings {
   readonly folder: string
+  readonly nodes?: NodeSettings
   readonly programs: Programs
   readonly etcdPort: number
   readonly peerPort: number
   readonly serverPort: number
   readonly token: string
 }
+
+const LOOPBACK = '127.0.0.1'
 
 /**
  * Starts a control plane that keeps everything in `folder` and resolves when it answers. `start` runs each of its parts; the one
@@ -36,12 +48,14 @@ export async function startControlPlane({
   folder,
   programs,
   start,
+  nodes,
 }: {
   folder: string
   programs: Programs
   start: (part: Part) => Promise<unknown>
+  nodes?: NodeSettings
 }): Promise<{ controlPlane: ControlPlane; apiServer: Part }> {
-  const settings = await prepare(folder, programs)
+  const settings = await prepare(folder, programs, nodes)
   await start(etcd(settings))
   const apiServer = apiServerPart(settings)
   await start(apiServer)
@@ -61,7 +75,7 @@ export async function becomesReady(
   agent.destroy()
 }
 
-async function prepare(folder: string, programs: Programs): Promise<Settings> {
+async function prepare(folder: string, programs: Programs, nodes?: NodeSettings): Promise<Settings> {
   await mkdir(join(folder, 'pki'), { recursive: true })
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   await writeFile(join(folder, 'pki/accounts.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
@@ -69,11 +83,12 @@ async function prepare(folder: string, programs: Programs): Promise<Settings> {
     mode: 0o600,
   })
   const token = randomBytes(16).toString('hex')
-  await writeFile(join(folder, 'pki/tokens.csv'), `${token},admin,admin,"system:masters"\n`, { mode: 0o600 })
+  const tokens = [`${token},admin,admin,"system:masters"`, ...(nodes?.tokens ?? [])]
+  await writeFile(join(folder, 'pki/tokens.csv'), `${tokens.join('\n')}\n`, { mode: 0o600 })
   const ports = await Promise.all([reserveFreePort(), reserveFreePort(), reserveFreePort()])
   await Promise.all(ports.map(({ release }) => release()))
   const [etcdPort, peerPort, serverPort] = ports.map(({ port }) => port)
-  return { folder, programs, token, etcdPort, peerPort, serverPort }
+  return { folder, nodes, programs, token, etcdPort, peerPort, serverPort }
 }
 
 function etcd({ folder, programs, etcdPort, peerPort }: Settings): Part {
@@ -93,13 +108,14 @@ function etcd({ folder, programs, etcdPort, peerPort }: Settings): Part {
   )
 }
 
-function apiServerPart({ folder, programs, etcdPort, serverPort }: Settings): Part {
+function apiServerPart({ folder, nodes, programs, etcdPort, serverPort }: Settings): Part {
+  const address = nodes?.address ?? LOOPBACK
   const pki = join(folder, 'pki')
   return required(
     part('kube-apiserver', { folder, programs, stage: 1 }, [
       `--etcd-servers=http://127.0.0.1:${etcdPort}`,
-      '--bind-address=127.0.0.1',
-      '--advertise-address=127.0.0.1',
+      `--bind-address=${address}`,
+      `--advertise-address=${address}`,
       `--secure-port=${serverPort}`,
       `--cert-dir=${pki}`,
       `--service-account-key-file=${pki}/accounts.pub`,
@@ -109,6 +125,7 @@ function apiServerPart({ folder, programs, etcdPort, serverPort }: Settings): Pa
       '--authorization-mode=Node,RBAC',
       '--service-cluster-ip-range=10.96.0.0/16',
       '--shutdown-delay-duration=0s',
+      ...(nodes?.serverArguments ?? []),
     ]),
   )
 }
@@ -124,10 +141,10 @@ const CONTROLLERS = [
   'serviceaccount-controller',
 ]
 
-function controllerManager({ folder, programs }: Settings): Part | null {
+function controllerManager({ folder, nodes, programs }: Settings): Part | null {
   return part('kube-controller-manager', { folder, programs, stage: 2 }, [
     `--kubeconfig=${kubeconfigPath(folder)}`,
-    `--controllers=${CONTROLLERS.join(',')}`,
+    `--controllers=${nodes === undefined ? CONTROLLERS.join(',') : '*'}`,
     `--service-account-private-key-file=${join(folder, 'pki/accounts.key')}`,
     `--root-ca-file=${certificatePath(folder)}`,
     ...MODEST,
@@ -165,8 +182,8 @@ function required(found: Part | null): Part {
   return found
 }
 
-async function access({ folder, serverPort, token }: Settings) {
-  const server = `https://127.0.0.1:${serverPort}`
+async function access({ folder, nodes, serverPort, token }: Settings) {
+  const server = `https://${nodes?.address ?? LOOPBACK}:${serverPort}`
   const certificate = await readOnceWritten(certificatePath(folder))
   const kubeconfig = kubeconfigPath(folder)
   const config = {

@@ -16,7 +16,7 @@ describe.skipIf(findGo() === undefined)('a tool that is built from a Go module',
     const said: string[] = []
     const [one, two] = await Promise.all([find('Ann', said), find('Ann', said)])
     expect(two).toBe(one)
-    expect(said).toEqual(['Building speaker from its Go module, once …'])
+    expect(said).toEqual(['Building speaker from its Go module, once; that may take minutes …'])
     expect(await run(one, [])).toBe('first Ann')
     expect(await run(await find('Bob', said), [])).toBe('first Bob')
     await writeProgram('print("second ", name)')

@@ -80,7 +80,7 @@ async function build(
   tool: GoTool,
   { go, program, say }: { go: string; program: string; say: (text: string) => void },
 ): Promise<void> {
-  say(`Building ${tool.name} from its Go module, once …`)
+  say(`Building ${tool.name} from its Go module, once; that may take minutes …`)
   const folder = await mkdtemp(join(CACHE, 'build-'))
   const tags = tool.tags ? ['-tags', tool.tags.join(',')] : []
   const flags = ['-trimpath', '-buildvcs=false', ...tags, '-ldflags', linkerFlags(tool.variables)]

@@ -1,4 +1,5 @@
-// Command node is what runs on each machine of a real Kubernetes cluster, in one binary; the first argument picks the part.
+// Command node is what runs on each machine of a real Kubernetes cluster, and kubectl, in one binary; the first argument picks the
+// part.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
+	kubectl "k8s.io/kubectl/pkg/cmd"
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
@@ -18,11 +20,12 @@ import (
 var parts = map[string]func() *cobra.Command{
 	"kubelet":    func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) },
 	"kube-proxy": proxy.NewProxyCommand,
+	"kubectl":    kubectl.NewDefaultKubectlCommand,
 }
 
 func main() {
 	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: node kubelet|kube-proxy [flags]")
+		fmt.Fprintln(os.Stderr, "usage: node kubelet|kube-proxy|kubectl [flags]")
 		os.Exit(2)
 	}
 	name := os.Args[1]

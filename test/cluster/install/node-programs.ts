@@ -1,0 +1,91 @@
+import { access, copyFile, mkdtemp, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Builder } from '../../../scripts/container/build.ts'
+import { run } from '../../../scripts/stack/commands.ts'
+import { findGoTool, type GoTool } from '../../support/go-tool.ts'
+import { versionVariables } from '../kubernetes-version.ts'
+import { findPrograms, type Programs } from '../programs.ts'
+import { buildIn, withFolder } from './base-image.ts'
+import { installPackages } from './debian.ts'
+import { PAUSE_IMAGE } from './node-settings.ts'
+
+const NODE = join(import.meta.dirname, 'node')
+const PACKAGES = {
+  containerd: '/usr/bin/containerd',
+  runc: '/usr/sbin/runc',
+  'containernetworking-plugins': '/usr/lib/cni/bridge',
+  iptables: '/usr/sbin/iptables',
+  conntrack: '/usr/sbin/conntrack',
+  iproute2: '/usr/bin/ip',
+}
+
+/** Paths of what a cluster with a real node is started with. */
+export interface NodePrograms {
+  readonly controlPlane: Programs
+  /** kubelet, kube-proxy or kubectl, by its first argument. */
+  readonly node: string
+  readonly coreDns: string
+  /** An archive with the image that holds a pod's namespaces. */
+  readonly pauseArchive: string
+}
+
+/** Finds, installs or builds them. Null, with one line on the console, where one cannot be had; in continuous integration that fails. */
+export async function findNodePrograms(builder: Builder | null): Promise<NodePrograms | null> {
+  const found = builder === null ? { unavailable: 'there are no images' } : await prepare(builder)
+  if (!('unavailable' in found)) return found
+  const reason = `No cluster with a real node: ${found.unavailable}`
+  if (process.env.CI === 'true') throw new Error(reason)
+  console.warn(`${reason}. Its tests are skipped.`)
+  return null
+}
+
+async function prepare(builder: Builder): Promise<NodePrograms | { readonly unavailable: string }> {
+  const missing = await installPackages(PACKAGES)
+  if (missing !== null) return missing
+  // The one that is built: what KUBEBUILDER_ASSETS names has no controllers.
+  const controlPlane = await findPrograms({}, console.warn)
+  if ('unavailable' in controlPlane) return controlPlane
+  const version = await versionVariables(NODE)
+  const tools: Record<'node' | 'coreDns' | 'pause', GoTool> = {
+    node: { name: 'node', package: '.', source: { folder: NODE }, variables: version },
+    coreDns: { name: 'coredns', package: 'github.com/coredns/coredns', source: { version: 'v1.15.0' } },
+    pause: { name: 'pause', package: '.', source: { folder: join(import.meta.dirname, 'pause') } },
+  }
+  const paths: Record<string, string> = {}
+  for (const [name, tool] of Object.entries(tools)) {
+    const path = await findGoTool(tool)
+    if (typeof path !== 'string') return path
+    paths[name] = path
+  }
+  const { node, coreDns, pause } = paths
+  return { controlPlane, node, coreDns, pauseArchive: await archivePause(pause, builder) }
+}
+
+async function archivePause(program: string, builder: Builder): Promise<string> {
+  const archive = `${program}.tar`
+  const exists = await access(archive).then(
+    () => true,
+    () => false,
+  )
+  if (exists) return archive
+  return withFolder(async (folder) => {
+    await copyFile(program, join(folder, 'pause'))
+    const lines = ['FROM scratch', 'COPY pause /pause', 'USER 65535:65535', 'ENTRYPOINT ["/pause"]']
+    await buildIn(folder, { name: PAUSE_IMAGE, lines, builder })
+    const made = await mkdtemp(join(dirname(archive), 'build-'))
+    await archiveImages([PAUSE_IMAGE], join(made, 'pause.tar'), builder)
+    await rename(join(made, 'pause.tar'), archive)
+    await rm(made, { recursive: true })
+    return archive
+  })
+}
+
+/** Writes the images into one archive, as a node takes them in. */
+export async function archiveImages(
+  names: readonly string[],
+  archive: string,
+  { command, options = [] }: Builder,
+): Promise<void> {
+  for (const name of names)
+    await run(command, [...options, 'push', '--quiet', name, `docker-archive:${archive}:${name}`])
+}
