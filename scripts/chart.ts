@@ -1,47 +1,64 @@
 import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { bundleCharts, packChart } from './charts/archive.ts'
 import { buildChart, CHARTS } from './charts/build.ts'
 import { documentChart } from './charts/document.ts'
 import { findHelm } from './charts/helm.ts'
 import { listImages } from './charts/images.ts'
 import { recordRelease } from './charts/releases.ts'
-import { run } from './stack/commands.ts'
 import { ROOT } from './stack/session.ts'
 
 const USAGE = `usage: scripts/chart <command> [--output FOLDER]
 
   build       the charts as folders, with the custom resource definitions in them
   package     the charts as archives
-  document    writes the schemas and the tables of the values from each values.yaml
+  bundle      what an installation without a way to the internet takes; the folder is emptied first
   images      every image that the chart drape can use
+  document    writes the schemas and the tables of the values from each values.yaml
+  helm        where Helm is, which is built once
   record      notes what upgrades from this version must not change, once for each release`
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { output: { type: 'string' } } })
 const output = resolve(values.output ?? join(ROOT, '.cache/charts'))
 
-switch (positionals.join(' ')) {
-  case 'build':
+const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
+  build: async () => {
     for (const name of CHARTS) console.log(await buildChart(name, output))
-    break
-  case 'package':
-    for (const name of CHARTS) {
-      const folder = await buildChart(name, output)
-      console.log((await run(await findHelm(), ['package', folder, '--destination', output])).trim())
-    }
-    break
-  case 'document':
+  },
+  package: async () => {
+    for (const name of CHARTS) console.log(await packChart(name, output))
+  },
+  bundle: async () => {
+    const folder = resolve(values.output ?? join(ROOT, '.cache/bundle'))
+    await bundleCharts(folder)
+    console.log(folder)
+  },
+  images: async () => {
+    for (const image of await listImages(join(ROOT, 'charts/drape'))) console.log(image)
+  },
+  document: async () => {
     for (const name of CHARTS) {
       for (const [path, text] of await documentChart(name)) await writeFile(join(ROOT, path), text)
     }
-    break
-  case 'images':
-    for (const image of await listImages(join(ROOT, 'charts/drape'))) console.log(image)
-    break
-  case 'record':
+  },
+  helm: async () => {
+    console.log(await findHelm())
+  },
+  record: async () => {
     console.log(await recordRelease(await buildChart('drape', output)))
-    break
-  default:
-    console.error(USAGE)
-    process.exitCode = 2
+  },
+}
+
+const command = COMMANDS[positionals.join(' ')]
+if (command === undefined) {
+  console.error(USAGE)
+  process.exitCode = 2
+} else {
+  try {
+    await command()
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
 }

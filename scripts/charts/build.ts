@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { parse, stringify } from 'yaml'
 import { ROOT } from '../stack/session.ts'
+import { listImages } from './images.ts'
 
 /** The charts whose sources lie in `charts/`. */
 export const CHARTS = ['drape', 'drape-crds'] as const
@@ -21,7 +23,36 @@ export async function buildChart(name: ChartName, output: string): Promise<strin
   const digests = await Promise.all((await findDefinitions()).map((path) => copy(path, definitions)))
   // By this file the templates know that they are no mere source.
   await writeFile(join(folder, 'packaged'), `${digests.join('\n')}\n`)
+  if (name === 'drape') await annotate(folder)
   return folder
+}
+
+/** Tells Artifact Hub of the images and the custom resources, as they are. */
+async function annotate(folder: string): Promise<void> {
+  const path = join(folder, 'Chart.yaml')
+  const chart = parse(await readFile(path, 'utf8'))
+  const images = (await listImages(folder)).map((image) => ({ name: nameOf(image), image }))
+  const definitions = await Promise.all((await findDefinitions()).map(readDefinition))
+  const more = { 'artifacthub.io/images': stringify(images), 'artifacthub.io/crds': stringify(definitions) }
+  const samples = await readFile(join(ROOT, 'crds/samples/pool-small.yaml'), 'utf8')
+  const examples = { 'artifacthub.io/crdsExamples': stringify(samples.split(/^---$/m).map((text) => parse(text))) }
+  await writeFile(path, stringify({ ...chart, annotations: { ...chart.annotations, ...more, ...examples } }))
+}
+
+function nameOf(image: string): string {
+  return image.replace(/^.*\//, '').replace(/[:@].*$/, '')
+}
+
+async function readDefinition(path: string) {
+  const { spec } = parse(await readFile(path, 'utf8'))
+  const [version] = spec.versions
+  return {
+    kind: spec.names.kind,
+    version: version.name,
+    name: `${spec.names.plural}.${spec.group}`,
+    displayName: spec.names.kind,
+    description: version.schema.openAPIV3Schema.description,
+  }
 }
 
 async function findDefinitions(): Promise<string[]> {
