@@ -54,6 +54,8 @@ interface PoolMemory {
   /** Workers there should be, as decided last. */
   desired: number
   pods: ReadonlyMap<string, PoolPod>
+  /** When that was; ms since 1970. */
+  lookedAt: number
   /** Marked pods that have still to go since the replicas were lowered. */
   expected: number
   /** When the replicas were lowered last, as far as is known (ms since 1970). */
@@ -113,6 +115,7 @@ export function createPoolReconcile(parts: PoolParts) {
     memory.scaling = outcome.memory
     memory.desired = outcome.decision.to
     memory.pods = new Map(pods.map((pod) => [pod.name, pod]))
+    memory.lookedAt = now.getTime()
     const status = presentStatus({
       ...{ pool, pods, workers, demand, plan, pausedUntil, now },
       queueReachable: reports !== null,
@@ -211,11 +214,12 @@ export function createPoolReconcile(parts: PoolParts) {
     }
   }
 
-  /** Which of those that were not ready at the last look are now. */
+  /** Which workers are ready that were not at the last look. The times of pods are whole seconds. */
   function noteStarts(memory: PoolMemory, pods: readonly PoolPod[], now: Date): void {
     for (const { name, ready, createdAt } of pods) {
       const before = memory.pods.get(name)
-      if (ready && before && !before.started) parts.onStarted(Math.max(0, now.getTime() - createdAt) / 1000)
+      const isNews = before === undefined ? createdAt + 1000 > memory.lookedAt : !before.started
+      if (ready && isNews) parts.onStarted(Math.max(0, now.getTime() - createdAt) / 1000)
     }
   }
 
@@ -286,7 +290,14 @@ function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, now }: 
 function firstMemory(pool: WorkerPool, deployment: Deployment | undefined, now: Date): PoolMemory {
   const desired = pool.status?.desiredReplicas ?? deployment?.spec.replicas ?? 0
   // Another controller may have lowered them just before.
-  return { scaling: memoryFrom(pool, now), desired, pods: new Map(), expected: 0, loweredAt: now.getTime() }
+  return {
+    scaling: memoryFrom(pool, now),
+    desired,
+    pods: new Map(),
+    lookedAt: now.getTime(),
+    expected: 0,
+    loweredAt: now.getTime(),
+  }
 }
 
 /** Whether the cluster may still be taking pods away because the replicas were lowered, even if they were raised since. */
