@@ -4,6 +4,7 @@ import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
 import { createDatabase } from '../api/shared/database.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
+import { measureStorage } from '../api/shared/measured.ts'
 import { createMetrics } from '../api/shared/metrics.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
 import { Type } from '../api/shared/schema.ts'
@@ -31,13 +32,13 @@ const config = readConfig(
 )
 const log = createLog({ process: 'controller', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })
+const metrics = createMetrics('local-controller')
 const policies = readPolicies(await readFile(config.RETENTION_FILE, 'utf8'))
 const database = createDatabase(config.DATABASE_URL, { poolSize: 1 })
 lifecycle.onStop('database', () => database.end())
-const storage = await createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+const storage = measureStorage(await createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' }), metrics)
 lifecycle.onStop('storage', () => storage.close())
 
-const metrics = createMetrics('local-controller')
 const gauges = createRetentionGauges(metrics)
 const probes = createProbeServer({ metrics, checks: {} })
 probes.listen(config.PROBE_PORT)

@@ -4,6 +4,7 @@ import { createDatabase, listenDatabase } from '../api/shared/database.ts'
 import { DEMAND_CHANNEL } from '../api/shared/generation.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
+import { measureStorage } from '../api/shared/measured.ts'
 import { createMetrics } from '../api/shared/metrics.ts'
 import { createPoolRegistry } from '../api/shared/pool-registry.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
@@ -47,7 +48,7 @@ const database = createDatabase(config.DATABASE_URL, { poolSize: 4 })
 lifecycle.onStop('database', () => database.end())
 const redis = createRedis(config.REDIS_URL, { role: 'producer', log })
 lifecycle.onStop('redis', () => redis.close())
-const storage = await createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+const storage = measureStorage(await createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' }), figures)
 lifecycle.onStop('storage', () => storage.close())
 const connection = openConnection()
 lifecycle.onStop('connection', () => connection.close())
