@@ -5,6 +5,7 @@ const ALONE = [
   'test/faults/**/*.test.ts',
   'test/cluster/**/*.test.ts',
   'test/chart/lifecycle.test.ts',
+  'test/observability/watched.test.ts',
   'test/storefront-flow.test.ts',
 ]
 const ALL = ['test/**/*.test.ts']

@@ -1,0 +1,88 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { reserveFreePort } from '../../scripts/stack/ports.ts'
+import { spawnProcess, type TestProgram } from '../support/process.ts'
+import { requestService } from '../support/request-service.ts'
+import { until } from '../support/until.ts'
+
+export interface Series {
+  readonly metric: Readonly<Record<string, string>>
+  readonly values: readonly (readonly [time: number, value: string])[]
+}
+
+export interface RuleState {
+  readonly name: string
+  readonly health: string
+  readonly lastError?: string
+}
+
+/** A real Prometheus that reads some processes every second. */
+export interface PrometheusServer {
+  /** Reads these processes from now on, by their name. */
+  watch(targets: Readonly<Record<string, TestProgram>>): Promise<void>
+  /** What a query gave, from the start of the server until now. Throws what Prometheus says of a query that is wrong. */
+  query(expr: string): Promise<readonly Series[]>
+  rules(): Promise<readonly RuleState[]>
+  end(): Promise<unknown>
+}
+
+/** Starts `program` with files of rules, as texts. All that it reads is of this namespace. */
+export async function startPrometheus(
+  program: string,
+  { rules, namespace }: { rules: readonly string[]; namespace: string },
+): Promise<PrometheusServer> {
+  const { path: folder } = await requestService('folder', null)
+  const port = await reserveFreePort()
+  await mkdir(join(folder, 'rules'))
+  await Promise.all(rules.map((text, i) => writeFile(join(folder, 'rules', `${i}.yaml`), text)))
+  await writeFile(join(folder, 'prometheus.json'), JSON.stringify(CONFIGURATION))
+  await port.release()
+  const address = `127.0.0.1:${port.port}`
+  const files = [`--config.file=${folder}/prometheus.json`, `--storage.tsdb.path=${folder}/data`]
+  const server = await spawnProcess({
+    command: program,
+    args: [...files, `--web.listen-address=${address}`],
+    cwd: folder,
+    env: {},
+  })
+  const url = `http://${address}`
+  await until(() =>
+    fetch(`${url}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  )
+  const startedAt = Date.now() / 1000
+
+  const ask = async <T>(path: string, parameters: Record<string, string> = {}): Promise<T> => {
+    const answer = await fetch(`${url}/api/v1/${path}?${new URLSearchParams(parameters)}`)
+    const { data, error } = (await answer.json()) as { data: T; error?: string }
+    if (error !== undefined) throw new Error(error)
+    return data
+  }
+  return {
+    watch: async (targets) => {
+      const groups = Object.entries(targets).map(([pod, { probeUrl }]) => ({
+        targets: [new URL(probeUrl).host],
+        labels: { namespace, pod },
+      }))
+      await writeFile(join(folder, 'targets.new'), JSON.stringify(groups))
+      await rename(join(folder, 'targets.new'), join(folder, 'targets.json'))
+    },
+    query: async (query) => {
+      const [start, end] = [String(startedAt), String(Date.now() / 1000)]
+      return (await ask<{ result: Series[] }>('query_range', { query, start, end, step: '1' })).result
+    },
+    rules: async () => {
+      const { groups } = await ask<{ groups: { rules: RuleState[] }[] }>('rules')
+      return groups.flatMap((group) => group.rules)
+    },
+    end: () => server.end('SIGKILL'),
+  }
+}
+
+const CONFIGURATION = {
+  global: { scrape_interval: '1s', evaluation_interval: '1s' },
+  rule_files: ['rules/*.yaml'],
+  scrape_configs: [{ job_name: 'drape', file_sd_configs: [{ files: ['targets.json'], refresh_interval: '1s' }] }],
+}

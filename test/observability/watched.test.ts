@@ -1,0 +1,226 @@
+import { globSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../api/shared/database.ts'
+import { engines } from '../../controller/engine/resource.ts'
+import { retentionPolicies } from '../../controller/retention/resource.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { readYaml } from '../../controller/runtime/yaml.ts'
+import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { DASHBOARDS } from '../../scripts/grafana/dashboards.ts'
+import { type FakeNodes, startFakeNodes } from '../cluster/fake-nodes.ts'
+import { type ModelWorkers, startModelWorkers } from '../cluster/model-workers.ts'
+import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
+import { installDefinitions } from '../cluster/samples.ts'
+import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
+import { type Drape, readSample, startDrape } from '../support/drape.ts'
+import { startProgram, type TestProgram } from '../support/process.ts'
+import { until } from '../support/until.ts'
+import { findPrometheusProgram } from './programs.ts'
+import { type PrometheusServer, startPrometheus } from './prometheus-server.ts'
+import { fillIn, findSelectors } from './queries.ts'
+
+const CHART = resolve(import.meta.dirname, '../../charts/drape')
+const NAMESPACE = 'shop'
+
+/** What is there only after something went wrong that nothing makes go wrong here. The metric and its labels are there. */
+const WRONG: readonly (readonly [metric: string, matcher: string])[] = [
+  ['drape_http_requests_total', 'status=~"5.."'],
+  ['drape_storage_seconds_count', 'outcome="failed"'],
+  ['drape_reconcile_seconds_count', 'outcome="failed"'],
+  ['drape_sweep_seconds_count', 'outcome="failed"'],
+  ['drape_retention_runs_total', 'outcome="failed"'],
+]
+/** Panels that show nothing else. */
+const EMPTY: ReadonlySet<string> = new Set(['Service: Share of 5xx by route'])
+
+interface Rule {
+  readonly alert?: string
+  readonly record?: string
+  readonly expr: string
+}
+
+const program = await findPrometheusProgram('prometheus')
+const controlPlane = program === null ? null : await findSharedControlPlane()
+const ruleTexts = globSync(`${CHART}/rules/*.yaml`).map((path) => readFileSync(path, 'utf8'))
+const rules = ruleTexts.flatMap((text) =>
+  (readYaml(text)[0] as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules),
+)
+
+describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of the real processes', () => {
+  let drape: Drape
+  let place: TestNamespace
+  let nodes: FakeNodes
+  let models: ModelWorkers
+  let controller: TestProgram
+  let prometheus: PrometheusServer
+  let garmentUrl: string
+  let closePictures: (() => void) | undefined
+
+  beforeAll(async () => {
+    if (controlPlane === null || program === null) return
+    place = await createTestNamespace(controlPlane)
+    await installDefinitions(place.client)
+    const pictures = await servePicture(await readSample('garments/tshirt-mustard.jpg'))
+    garmentUrl = pictures.url
+    closePictures = pictures.close
+    drape = await startDrape({ credits: 100, env: { FETCH_ALLOW_PORTS: pictures.port } })
+    nodes = await startFakeNodes(place, ['watched-a'])
+    models = startModelWorkers({ redisUrl: drape.env.REDIS_URL, nodes })
+    controller = await startProgram('controller', {
+      ...drape.env,
+      KUBECONFIG: controlPlane.kubeconfig,
+      WATCH_NAMESPACE: place.namespace,
+      LEASE_NAMESPACE: place.namespace,
+      SWEEP_SECONDS: '2',
+    })
+    prometheus = await startPrometheus(program, {
+      // What is looked at once a minute is looked at once a second here.
+      rules: ruleTexts.map((text) => text.replaceAll(/interval: [15]m/g, 'interval: 1s')),
+      namespace: NAMESPACE,
+    })
+    await prometheus.watch({ api: drape.api, controller })
+    // From the first sample on: what is counted before cannot be seen to grow.
+    await until(() => hasData('drape_leader'))
+    await applyObjects()
+    await makeTraffic()
+  }, 240_000)
+  afterAll(async () => {
+    await prometheus?.end()
+    closePictures?.()
+    await controller?.end('SIGKILL')
+    await models?.close()
+    nodes?.close()
+    await drape?.stop()
+    await place?.[Symbol.asyncDispose]()
+  })
+
+  it('gives every query of every panel something to show', async () => {
+    const empty: string[] = []
+    for (const { title, rows } of DASHBOARDS) {
+      for (const panel of rows.flatMap((row) => row.panels)) {
+        for (const { expr } of panel.queries) {
+          const name = `${title}: ${panel.title}`
+          if (!(await hasData(fillIn(expr))) && !EMPTY.has(name)) empty.push(`${name}\n  ${fillIn(expr)}`)
+        }
+      }
+    }
+    expect(empty).toEqual([])
+  })
+
+  it('offers values for every variable of a dashboard', async () => {
+    for (const { variables } of DASHBOARDS) {
+      for (const { name, metric } of variables)
+        expect(await hasData(`count by (${name}) (${metric}{${name}!=""})`)).toBe(true)
+    }
+  })
+
+  it('has every metric, label and value that a rule or a panel asks for', async () => {
+    const exprs = [
+      ...rules.map(({ expr }) => expr),
+      ...DASHBOARDS.flatMap(({ rows }) =>
+        rows.flatMap(({ panels }) => panels.flatMap(({ queries }) => queries.map(({ expr }) => fillIn(expr)))),
+      ),
+    ]
+    const wanted = new Map(exprs.flatMap(findSelectors).map((selector) => [JSON.stringify(selector), selector]))
+    const missing: string[] = []
+    for (const { metric, matchers } of wanted.values()) {
+      const isWrong = WRONG.some(([one, matcher]) => one === metric && matchers.includes(matcher))
+      const asked = isWrong ? matchers.map((matcher) => `${/^[a-z_]+/.exec(matcher)}=~".+"`) : matchers
+      const query = `${metric}{${asked.join(', ')}}`
+      if (!(await hasData(query))) missing.push(query)
+    }
+    expect(wanted.size).toBeGreaterThan(80)
+    expect(missing).toEqual([])
+  })
+
+  it('can reckon every rule, and no alert fires while all is well', async () => {
+    const states = await until(async () => {
+      const seen = await prometheus.rules()
+      return seen.every(({ health }) => health !== 'unknown') && seen
+    })
+    expect(states.filter(({ health }) => health !== 'ok')).toEqual([])
+    expect(states.length).toBe(rules.length)
+    for (const { record } of rules) if (record !== undefined) expect(await hasData(record), record).toBe(true)
+    const firing = await prometheus.query('ALERTS{alertstate="firing"}')
+    expect(firing.map(({ metric }) => metric.alertname)).toEqual([])
+  })
+
+  async function hasData(expr: string): Promise<boolean> {
+    const series = await prometheus.query(expr)
+    return series.some(({ values }) => values.some(([, value]) => Number.isFinite(Number(value))))
+  }
+
+  async function applyObjects(): Promise<void> {
+    const { namespace } = place
+    const apply = (type: Parameters<TestNamespace['client']['apply']>[0], name: string, spec: object) =>
+      place.client.apply<KubernetesObject>(type, { metadata: { namespace, name }, spec })
+    const license = { name: 'Apache-2.0', commercialUse: true }
+    await apply(engines.type, 'mock', { license, source: { bundled: {} } })
+    const bounds = { min: 0, max: 1 }
+    const scaling = {
+      policy: {
+        bounds,
+        target: { backlogPerSlot: 1 },
+        sampling: { intervalSeconds: 2 },
+        cost: { hourlyCap: 1, mode: 'Hard' },
+      },
+    }
+    const capacity = { hourlyCost: 0.5 }
+    await apply(workerPools.type, 'small', {
+      engines: ['mock'],
+      scaling,
+      capacity,
+      template: { image: 'drape/worker:test', requests: { cpu: '1' } },
+    })
+    const kept = { selector: { kinds: ['product'] }, intervalSeconds: 10 }
+    await apply(retentionPolicies.type, 'old-products', { ...kept, ttlSeconds: 86_400, dryRun: false })
+    await apply(retentionPolicies.type, 'would-delete', { ...kept, ttlSeconds: 172_800 })
+  }
+
+  /** Something of everything that happens to generations and images. */
+  async function makeTraffic(): Promise<void> {
+    const [person, garment] = await Promise.all(
+      ['persons/down-half-teal.jpg', 'garments/tshirt-mustard.jpg'].map(readSample),
+    )
+    const tryOn = (engine: string, files: { me: Buffer; shirt?: Buffer } = { me: person, shirt: garment }) => {
+      const source = files.shirt === undefined ? { url: garmentUrl } : { fileKey: 'shirt' }
+      const asked = { products: [{ images: [{ source }] }], person: { image: { source: { fileKey: 'me' } } } }
+      return drape.tryOn({ ...asked, output: { engine } }, files)
+    }
+    const finishAll = (ids: readonly string[]) => Promise.all(ids.map(drape.finish))
+    const waiting = await Promise.all(Array.from({ length: 6 }, () => tryOn('mock')))
+    await until(() => hasData('drape_generations_unfinished{state="waiting"}'))
+    await until(() => hasData('drape_pool_limited{by="bounds.max"}'))
+    await until(() => hasData('drape_worker_start_seconds_count > 0'))
+    await prometheus.watch({ api: drape.api, controller, worker: await drape.startWorker() })
+    await finishAll(waiting)
+    const warped = await Promise.all(Array.from({ length: 8 }, () => tryOn('warp')))
+    await until(() => hasData('drape_generations_unfinished{state="running"}'))
+    await finishAll([
+      ...warped,
+      await tryOn('warp', { me: person }),
+      await tryOn('warp', { me: garment, shirt: garment }),
+    ])
+    await drape.database.query(sql.unsafe`
+      update generations set status = 'PENDING', deadline_at = now() where id = ${warped[0]}`)
+    await drape.call('DELETE', '/tryon/v1/customers/nobody')
+    await drape.database.query(sql.unsafe`
+      insert into objects (key, account_id, kind, expires_at, created_at)
+      values ('products/late.jpg', ${drape.accountId}, 'product', now() - interval '1 hour', now()),
+        ('products/old.jpg', ${drape.accountId}, 'product', now() + interval '1 day', now() - interval '36 hours')`)
+    await until(() => hasData('drape_generations_finished_total{engine="warp", code="GENERATION_TIMEOUT"}'))
+    await until(() => hasData('drape_swept_total{kind="objects"} > 0'))
+    await until(() => hasData('drape_retention_objects_total{dry_run="false"} > 0'))
+    await until(() => hasData('drape:slo_budget_left:30d{slo="time-to-result"}'))
+  }
+})
+
+async function servePicture(picture: Buffer): Promise<{ url: string; port: string; close: () => void }> {
+  const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'image/jpeg' }).end(picture))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/shirt.jpg`, port: String(port), close: () => server.close() }
+}
