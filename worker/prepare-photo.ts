@@ -12,12 +12,17 @@ const VIEW_SIDE = 1024
 /** The longest side, in px, of the picture in which the person is looked for, about. */
 const SEARCHED_SIDE = 1500
 
+/** In px, about; of the mask no more is needed than the box around it. */
+const MASK_SIDE = 750
+
 /** Finds the person in an uploaded photo: the 4:5 crop around them, what speaks against the photo, and a view of the crop. */
 export async function preparePhoto({ photo }: PrepareRequest, { models }: { models: Models }): Promise<PreparedPhoto> {
   const frame = await decodeImage(photo)
   const level = levelFor(Math.max(frame.width, frame.height), SEARCHED_SIDE)
   const pyramid = createPyramid(frame)
-  const person = await findPerson(pyramid.level(level), models, { count: true, pyramid: pyramid.from(level) })
+  const reduced = pyramid.level(level)
+  const maskLevel = levelFor(Math.max(reduced.width, reduced.height), MASK_SIDE)
+  const person = await findPerson(reduced, models, { count: true, pyramid: pyramid.from(level), maskLevel })
   const crop = person ? cropAround(person, frame, 2 ** level) : cropWithoutPerson(frame)
   const view = await resizeBitmap(cropBitmap(frame, crop), { longest: VIEW_SIDE })
   return {

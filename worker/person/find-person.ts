@@ -1,10 +1,10 @@
 import type { Models } from '../inference/models.ts'
-import type { Bitmap } from '../raster/plane.ts'
+import type { Bitmap, Size } from '../raster/plane.ts'
 import { createPyramid, type Pyramid } from '../raster/pyramid.ts'
 import { boundsOf } from './bounds.ts'
 import { type Detection, detectPeople, withoutRepeats } from './detect.ts'
 import { type LocatedBody, locateBody } from './landmarks.ts'
-import type { Person } from './person.ts'
+import type { Box, Person } from './person.ts'
 import { type Region, regionOfPicture } from './region.ts'
 import { segmentPerson } from './segment.ts'
 import { tilesOfPicture } from './tiles.ts'
@@ -21,21 +21,23 @@ const FACE_SEEN = 0.7
 /**
  * The main person of the picture: the largest and most central one, or null when there is nobody. Small people are looked for in
  * parts of the picture when the whole shows nobody for sure, unless only somebody who fills it matters (`small: false`). With
- * `count` bystanders are looked for and counted, too; without it `people` only says how many the detector saw at once.
+ * `count` bystanders are looked for and counted, too; without it `people` only says how many the detector saw at once. Who needs
+ * no more of the mask than the box around it has it drawn on a higher level of the pyramid (`maskLevel`), in that level's size.
  */
 export async function findPerson(
   picture: Bitmap,
   models: Models,
-  { small = true, count = false, pyramid = createPyramid(picture) }: FindOptions = {},
+  { small = true, count = false, pyramid = createPyramid(picture), maskLevel = 0 }: FindOptions = {},
 ): Promise<Person | null> {
-  const seen = await detectIn([regionOfPicture(pyramid)], POSSIBLE, { pyramid, models })
+  const search = { pyramid, models, maskLevel }
+  const seen = await detectIn([regionOfPicture(pyramid)], POSSIBLE, search)
   const sure = seen.filter(({ score }) => score >= SURE)
   const person =
-    (await confirmFirst(sure, isPresent, { pyramid, models })) ??
-    (small ? await searchTiles({ pyramid, models }) : null) ??
-    (await confirmFirst(seen, isCertain, { pyramid, models }))
+    (await confirmFirst(sure, isPresent, search)) ??
+    (small ? await searchTiles(search) : null) ??
+    (await confirmFirst(seen, isCertain, search))
   if (person === null) return null
-  const people = count ? await countPeople(person, seen, { pyramid, models }) : sure.length
+  const people = count ? await countPeople(person, seen, search) : sure.length
   return { ...person, people: Math.max(1, people) }
 }
 
@@ -44,11 +46,13 @@ interface FindOptions {
   readonly count?: boolean
   /** Of the picture, where it has been made already. */
   readonly pyramid?: Pyramid
+  readonly maskLevel?: number
 }
 
 interface Search {
   readonly pyramid: Pyramid
   readonly models: Models
+  readonly maskLevel: number
 }
 
 async function searchTiles(search: Search): Promise<Omit<Person, 'people'> | null> {
@@ -115,7 +119,7 @@ function isCertain({ presence, landmarks }: LocatedBody): boolean {
 async function confirmFirst(
   detections: readonly Detection[],
   confirms: (body: LocatedBody) => boolean,
-  { pyramid, models }: Search,
+  { pyramid, models, maskLevel }: Search,
 ): Promise<Omit<Person, 'people'> | null> {
   const session = models.session('pose_landmark_heavy')
   for (const { region, score } of detections) {
@@ -123,9 +127,25 @@ async function confirmFirst(
     if (!confirms(rough)) continue
     const body = await locateBody(pyramid, rough.next, session)
     if (!confirms(body)) continue
-    const mask = segmentPerson(pyramid, rough.next, body.segmentation)
-    const box = boundsOf(mask, (value) => value > 0.5)
-    if (box !== null) return { landmarks: body.landmarks, mask, box, score, presence: body.presence }
+    const mask = segmentPerson(pyramid.from(maskLevel), regionInLevel(rough.next, maskLevel), body.segmentation)
+    const bounds = boundsOf(mask, (value) => value > 0.5)
+    if (bounds === null) continue
+    const box = boxInPicture(bounds, maskLevel, pyramid.size)
+    return { landmarks: body.landmarks, mask, box, score, presence: body.presence }
   }
   return null
+}
+
+function regionInLevel({ centre, side, angle }: Region, level: number): Region {
+  const scale = 2 ** level
+  return { centre: { x: (centre.x + 0.5) / scale - 0.5, y: (centre.y + 0.5) / scale - 0.5 }, side: side / scale, angle }
+}
+
+function boxInPicture({ x, y, width, height }: Box, level: number, size: Size): Box {
+  const scale = 2 ** level
+  return {
+    ...{ x: x * scale, y: y * scale },
+    width: Math.min(width * scale, size.width - x * scale),
+    height: Math.min(height * scale, size.height - y * scale),
+  }
 }
