@@ -18,7 +18,8 @@ export interface Exported {
  * packages are brought once, into `.cache/engines`. Throws where tests are not to be left out.
  */
 export async function findEnginePython(): Promise<{ readonly python: string; readonly reason: string }> {
-  const script = `root=$1 engines_more=$2; . "$root/scripts/engines/setup" && echo "$engines_python"`
+  // What the command itself needs comes into an environment of its own, as for those who do not test.
+  const script = `root=$1; . "$root/scripts/engines/setup"; engines_more=$2; . "$root/scripts/engines/setup"; echo "$engines_python"`
   try {
     // What the script says when it brings its own packages is not what its tests are about.
     await run('sh', ['-c', script, 'sh', ROOT, ''])

@@ -65,3 +65,27 @@ export function cutToBfloat16(file: Buffer): { wide: Buffer; narrow: Buffer } {
   )
   return { wide, narrow: Buffer.concat([header, narrow]) }
 }
+
+/** The tensors of a safetensors file that hold 32-bit floats, by name. */
+export function readFloats(
+  file: Buffer,
+): Record<string, { shape: readonly number[]; data: Float32Array<ArrayBuffer> }> {
+  const end = 8 + Number(file.readBigUInt64LE())
+  const { __metadata__, ...tensors } = JSON.parse(file.subarray(8, end).toString()) as Record<string, TensorEntry>
+  const floats = Object.entries(tensors).filter(([, { dtype }]) => dtype === 'F32')
+  return Object.fromEntries(
+    floats.map(
+      ([
+        name,
+        {
+          shape,
+          data_offsets: [start, stop],
+        },
+      ]) => {
+        // A copy, because numbers in a file need not lie at addresses that a Float32Array can start at.
+        const bytes = new Uint8Array(file.subarray(end + start, end + stop))
+        return [name, { shape, data: new Float32Array(bytes.buffer) }]
+      },
+    ),
+  )
+}
