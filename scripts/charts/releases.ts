@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { ROOT } from '../stack/session.ts'
 import { type ImmutableFields, immutableFieldsOf } from './immutable-fields.ts'
-import { renderChart } from './render.ts'
+import { type Rendered, renderChart } from './render.ts'
 
 const FOLDER = join(ROOT, 'charts/releases')
 
@@ -11,16 +11,30 @@ const FOLDER = join(ROOT, 'charts/releases')
 export interface Release {
   readonly version: string
   readonly byValues: Readonly<Record<string, ImmutableFields>>
+  /** The custom resources that it made: later definitions have to take them, since a rollback brings them back. */
+  readonly customResources: readonly Rendered[]
 }
 
 /** The same of the built chart in the folder. */
 export async function describeRelease(folder: string): Promise<Release> {
   const { version } = parse(await readFile(join(folder, 'Chart.yaml'), 'utf8')) as { version: string }
   const files = (await readdir(folder)).filter((name) => /^values.*\.yaml$/.test(name)).sort()
-  const entries = await Promise.all(
-    files.map(async (file) => [file, immutableFieldsOf(await renderChart(folder, { values: [file] }))] as const),
+  const rendered = await Promise.all(
+    files.map(async (file) => [file, await renderChart(folder, { values: [file] })] as const),
   )
-  return { version, byValues: Object.fromEntries(entries) }
+  return {
+    version,
+    byValues: Object.fromEntries(rendered.map(([file, objects]) => [file, immutableFieldsOf(objects)])),
+    customResources: unique(rendered.flatMap(([, objects]) => objects.filter(isCustom))),
+  }
+}
+
+function isCustom({ apiVersion }: Rendered): boolean {
+  return apiVersion.startsWith('drape.dev/')
+}
+
+function unique(objects: readonly Rendered[]): Rendered[] {
+  return [...new Map(objects.map((object) => [JSON.stringify(object), object])).values()]
 }
 
 /** Writes down the release of the built chart in the folder; returns where. */

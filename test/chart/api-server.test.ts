@@ -5,6 +5,7 @@ import type { ResourceType } from '../../controller/runtime/resource.ts'
 import { pathOf } from '../../controller/runtime/resource.ts'
 import { renderDeployment } from '../../controller/worker-pool/deployment.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { readReleases } from '../../scripts/charts/releases.ts'
 import { NAMESPACES, PODS } from '../cluster/kinds.ts'
 import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
 import { installDefinitions } from '../cluster/samples.ts'
@@ -57,6 +58,13 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
       expect.arrayContaining(['HorizontalPodAutoscaler', 'Ingress', 'ValidatingAdmissionPolicy', 'Job', 'RoleBinding']),
     )
     expect(await refusals(objects)).toEqual([])
+  })
+
+  it('takes what every earlier release made of our kinds, as a rollback brings it back', async () => {
+    for (const { version, customResources } of await readReleases()) {
+      expect(customResources.length, version).toBeGreaterThan(3)
+      expect(await refusals(customResources), version).toEqual([])
+    }
   })
 
   it('refuses a pod that may become root, so that these tests could fail', async () => {

@@ -3,6 +3,8 @@ import { type Client, createClient } from '../../controller/runtime/client.ts'
 import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
 import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { run } from '../../scripts/stack/commands.ts'
+import { ROOT } from '../../scripts/stack/session.ts'
 import { DEPLOYMENTS } from '../cluster/kinds.ts'
 import { writeKubeconfig } from '../cluster/namespace.ts'
 import { type OwnControlPlane, startOwnControlPlane } from '../cluster/own-control-plane.ts'
@@ -24,6 +26,7 @@ const CLAIMS: ResourceType = {
 }
 const KEPT = ['drape-database', 'drape-queue', 'drape-signing']
 const NAMESPACE = 'shop'
+const RBAC = 'rbac.authorization.k8s.io'
 
 const chart = await findChart('drape')
 const definitionsChart = await findChart('drape-crds')
@@ -130,6 +133,25 @@ describe.skipIf(!possible)('a release', () => {
     expect(await readSecrets()).toEqual(before)
   })
 
+  it('keeps those who may write pools within the guard rails', async () => {
+    await upgrade('--set', 'admissionPolicy.enabled=true', '--set', 'admissionPolicy.maxReplicas=10')
+    const large = (replicas: number) => {
+      const template = { image: 'drape/worker:test', requests: { cpu: 1 } }
+      const spec = { engines: ['warp'], replicas, scaling: { mode: 'Fixed' }, template }
+      return client.apply(workerPools.type, { metadata: { namespace: NAMESPACE, name: 'large' }, spec })
+    }
+    // A policy holds a moment after it was made.
+    const refused = await until(() =>
+      large(11).then(
+        () => false as const,
+        (error: Error) => error,
+      ),
+    )
+    expect(refused.message).toContain('pools may have at most 10 workers here')
+    await large(10)
+    await client.delete(workerPools.type, { namespace: NAMESPACE, name: 'large' })
+  })
+
   it('leaves data, secrets and definitions when it is uninstalled, and finds them when it comes back', async () => {
     const before = await readSecrets()
     await helm('uninstall', 'drape')
@@ -149,13 +171,39 @@ describe.skipIf(!possible)('a release', () => {
     expect(await readSecrets()).toEqual([undefined, undefined, undefined])
   })
 
+  it('has Jobs that may bring the definitions up to date and take them away, and nothing else', async () => {
+    const set = { 'crds.upgradeJob.enabled': true, 'crds.keep': false }
+    const objects = (await chart?.render({ set, namespace: NAMESPACE })) ?? []
+    const rights = objects.filter(({ kind, metadata }) => /crds-/.test(metadata.name) && kind !== 'Job')
+    for (const { apiVersion, kind, ...object } of rights) await client.apply(typeOf(apiVersion, kind), object)
+    const runAs = async (account: string, action: string) => {
+      const user = `system:serviceaccount:${NAMESPACE}:${account}`
+      const env = { ...process.env, KUBECONFIG: await writeKubeconfig(controlPlane, { user }) }
+      return run(process.execPath, ['controller/definitions.ts', action], { cwd: ROOT, env })
+    }
+    expect(await runAs('drape-crds-upgrade', 'apply')).toContain('workerpools.drape.dev: as in this version')
+    await expect(runAs('drape-crds-upgrade', 'delete')).rejects.toThrow(/cannot delete resource/)
+    expect(await runAs('drape-crds-delete', 'delete')).toContain('workerpools.drape.dev: deleted')
+    await until(() =>
+      client.list(workerPools.type).then(
+        () => false,
+        () => true,
+      ),
+    )
+  })
+
   it('does without its own definitions where another chart has brought them', async () => {
     const folder = definitionsChart?.folder ?? ''
-    // Those that the first install brought belong to nobody yet.
-    await helm('upgrade', '--install', 'drape-crds', folder, '--take-ownership')
+    await helm('upgrade', '--install', 'drape-crds', folder)
     await upgrade('--set', 'crds.install=false')
     expect(await isLeft(workerPools.type, 'drape-cpu')).toBe(true)
     await helm('uninstall', 'drape-crds')
     expect(await isLeft(workerPools.type, 'drape-cpu')).toBe(true)
   })
 })
+
+function typeOf(apiVersion: string, kind: string): ResourceType {
+  const plural = `${kind.toLowerCase()}s`
+  const [version, group = ''] = apiVersion.split('/').reverse()
+  return { group, version, plural, kind, namespaced: group !== RBAC }
+}

@@ -249,6 +249,47 @@ describe.skipIf(chart === null)('the chart', () => {
     expect([...objects.map(({ metadata }) => metadata.name)]).toEqual(expect.arrayContaining(['given', 'drape-told']))
   })
 
+  it('sends traces where it is told to, with headers that stay secret', async () => {
+    const objects = await render({
+      'telemetry.endpoint': 'http://collector:4318',
+      'telemetry.headersSecret': 'collector',
+      'telemetry.resourceAttributes': { 'deployment.environment': 'test' },
+    })
+    const names = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_TRACES_SAMPLER_ARG', 'OTEL_RESOURCE_ATTRIBUTES']
+    const given = ['http://collector:4318', '0.1', 'deployment.environment=test']
+    expect(names.map((name) => variable(objects, 'api', name))).toEqual(given)
+    expect(named(objects, 'WorkerPool', 'drape-cpu').spec.template.env).toContainEqual({
+      name: 'OTEL_EXPORTER_OTLP_HEADERS',
+      secret: { name: 'collector', key: 'OTEL_EXPORTER_OTLP_HEADERS' },
+    })
+    expect(variable(await render(), 'api', 'OTEL_EXPORTER_OTLP_ENDPOINT')).toBeUndefined()
+  })
+
+  it('reaches a bucket with the credentials that it is given, or as who its pods are', async () => {
+    const s3 = { bucket: 'pictures', prefix: 'shop', endpoint: 'https://s3.example', pathStyle: true }
+    const given = await render({ 'storage.kind': 's3', 'storage.s3': { ...s3, existingSecret: 'mine' } })
+    expect(variable(given, 'api', 'STORAGE_URL')).toBe(
+      's3://pictures/shop?region=us-east-1&pathStyle=true&endpoint=https%3A%2F%2Fs3.example',
+    )
+    expect(JSON.stringify(named(given, 'Deployment', 'drape-controller'))).toContain('"AWS_SECRET_ACCESS_KEY"')
+    expect(kinds(given.filter(({ metadata }) => metadata.name === 'drape-objects'))).toEqual(new Set())
+    const own = await render({ 'storage.kind': 's3', 'storage.s3': s3 })
+    expect(JSON.stringify(own)).not.toContain('AWS_')
+  })
+
+  it('trusts the authorities of the house in every process', async () => {
+    const objects = await render({ 'trustedCertificates.configMap': 'roots' })
+    for (const component of ['api', 'controller']) {
+      expect(variable(objects, component, 'NODE_EXTRA_CA_CERTS')).toBe('/etc/drape/certificates/ca.crt')
+    }
+    expect(named(objects, 'WorkerPool', 'drape-cpu').spec.template.volumes).toContainEqual({
+      name: 'certificates',
+      mountPath: '/etc/drape/certificates',
+      readOnly: true,
+      configMap: 'roots',
+    })
+  })
+
   it('lets only the pods of the release reach its databases', async () => {
     const objects = await render({ 'networkPolicy.enabled': true })
     for (const name of ['postgres', 'redis']) {
