@@ -32,7 +32,11 @@ class Checkpoint:
 
     def configuration(self, kind):
         """The data class `kind` with the sizes that the metadata has under `config` in the place of its own."""
-        members = json.loads((self.file.metadata() or {}).get("config", "{}"))
+        written = (self.file.metadata() or {}).get("config", "{}")
+        try:
+            members = dict(json.loads(written))
+        except (ValueError, TypeError) as error:
+            raise ExportFailure(f"{self.path}: the sizes in the metadata cannot be read: {written[:80]}") from error
         unknown = members.keys() - {field.name for field in dataclasses.fields(kind)}
         if unknown:
             raise ExportFailure(f"{self.path}: the metadata names unknown sizes: {', '.join(sorted(unknown))}")

@@ -69,7 +69,7 @@ class Graph:
         return self.op("Cast", value, to=TensorProto.FLOAT) if self.half else value
 
     def scan(self, state, inputs, step):
-        """What becomes of `state` after `step(graph, state, *parts)` for each part of the `inputs` along their first axis.
+        """What becomes of `state` by `step(graph, state, *parts)` for each part of `inputs` along their first axis.
 
         All of them are 32-bit floats, and none leaves the device in between.
         """

@@ -59,6 +59,8 @@ SIZES = {"tiny": TINY, "full": Configuration()}
 
 
 def check_configuration(c):
+    if c.single_blocks_depth < 1:
+        raise ExportFailure("single_blocks_depth must be at least 1: the last of these blocks picks the image's tokens")
     if any(side % c.patch_size for side in c.input_shape):
         raise ExportFailure(f"input_shape {c.input_shape} is no multiple of the patch size {c.patch_size}")
     if sum(c.axes_dim) != c.head_size or any(size % 2 for size in c.axes_dim):
