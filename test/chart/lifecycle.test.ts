@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { retentionPolicies } from '../../controller/retention/resource.ts'
 import { type Client, createClient } from '../../controller/runtime/client.ts'
 import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
 import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
@@ -74,6 +75,21 @@ describe.skipIf(!possible)('a release', () => {
     expect(claim?.spec).toMatchObject({ storageClassName: 'fast' })
   })
 
+  it('warns in its notes of what is only for trials or cannot work', async () => {
+    const notes = await upgrade('--dry-run=server', '--set', 'pools.cpu.enabled=false', '--set', 'purge=true')
+    for (const warning of [
+      'Redis runs as one pod',
+      'images lie on a volume of one node',
+      'no ingress.className is set',
+      'callers reach it without TLS',
+      'this cluster does not know ServiceMonitors',
+      'no pool is enabled',
+      'purge is set',
+    ])
+      expect(notes).toContain(`WARNING: ${warning}`)
+    expect(notes).not.toContain('crds.keep is false')
+  })
+
   it('says no secret in its notes', async () => {
     const notes = await helm('get', 'notes', 'drape')
     for (const data of await readSecrets()) {
@@ -123,6 +139,15 @@ describe.skipIf(!possible)('a release', () => {
         return pool?.status?.desiredReplicas !== undefined && pool.status
       })
       expect(status.desiredReplicas).toBe(1)
+    })
+
+    it('runs its retention policy, and nothing of all this is refused', async () => {
+      const name = { namespace: NAMESPACE, name: 'drape-seven-days' }
+      await until(async () => {
+        const policy = await client.get<KubernetesObject & { status?: object }>(retentionPolicies.type, name)
+        return policy?.status
+      })
+      expect(controller.output()).not.toMatch(/forbidden/i)
     })
   })
 

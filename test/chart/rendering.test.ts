@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { listImages } from '../../scripts/charts/images.ts'
@@ -152,6 +152,25 @@ describe.skipIf(chart === null)('the chart', () => {
     for (const { annotations } of alerts) {
       expect(annotations.runbook_url).toMatch(/^https:\/\/docs\.example\/drape\/runbooks\/[a-z-]+\.md$/)
     }
+  })
+
+  it('brings each dashboard to where Grafana finds it, and to the test that reads it', async () => {
+    const names = (await readdir(join(chart?.folder ?? '', 'dashboards'))).sort()
+    expect(names.length).toBeGreaterThanOrEqual(4)
+    const objects = await render({ 'dashboards.label': 'find_me', 'dashboards.folder': 'Shop' })
+    const maps = objects.filter(({ metadata }) => metadata.labels?.find_me === '1')
+    expect(maps.flatMap(({ data }) => Object.keys(data)).sort()).toEqual(names)
+    for (const { data, metadata } of maps) {
+      expect(metadata.annotations).toMatchObject({ grafana_folder: 'Shop' })
+      for (const text of Object.values<string>(data)) expect(JSON.parse(text)).toHaveProperty('panels')
+    }
+    const { volumes } = named(objects, 'Pod', 'drape-test-dashboards').spec
+    expect(volumes.flatMap(({ configMap }: Rendered) => configMap?.name ?? []).sort()).toEqual(
+      maps.map(({ metadata }) => metadata.name).sort(),
+    )
+    const byOperator = await render({ 'dashboards.operator.enabled': true })
+    expect(byOperator.filter(({ kind }) => kind === 'GrafanaDashboard')).toHaveLength(names.length)
+    expect(kinds(byOperator)).not.toContain('ConfigMap')
   })
 
   it('exposes the API by an Ingress, by a route, or not at all', async () => {
