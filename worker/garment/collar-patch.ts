@@ -1,6 +1,6 @@
 import { rgbToLab } from '../raster/colour.ts'
 import { gaussianBlurColours } from '../raster/filter.ts'
-import { type Colours, createPlane, type Plane, type Point } from '../raster/plane.ts'
+import { type Colours, createPlane, type Pixels, type Plane, type Point } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
 import { distance } from '../raster/vector.ts'
 
@@ -19,7 +19,7 @@ export interface CollarPatch {
 const PATCH_WIDTH = 100
 
 /** Cuts the region out of a premultiplied RGBA image, so that the neck corners lie about 100 px apart. */
-export function collarPatch(image: Colours, [left, right]: readonly [Point, Point]): CollarPatch {
+export function collarPatch(image: Pixels, [left, right]: readonly [Point, Point]): CollarPatch {
   const width = distance(left, right)
   const x0 = Math.max(0, Math.floor(Math.min(left.x, right.x) - 0.6 * width))
   const x1 = Math.min(image.width, Math.ceil(Math.max(left.x, right.x) + 0.6 * width))
@@ -44,7 +44,7 @@ export function collarPatch(image: Colours, [left, right]: readonly [Point, Poin
 }
 
 function crop(
-  { width, data }: Colours,
+  { width, data }: Pixels,
   { x0, y0, x1, y1 }: { x0: number; y0: number; x1: number; y1: number },
 ): Colours {
   const stride = (x1 - x0) * 4

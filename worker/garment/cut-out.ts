@@ -1,4 +1,5 @@
 import { DrapeError } from '../../api/shared/errors.ts'
+import { copyRgb } from '../composite/blend.ts'
 import { rgbToLab } from '../raster/colour.ts'
 import { invert } from '../raster/morphology.ts'
 import {
@@ -33,7 +34,7 @@ export function cutOut(picture: Bitmap): CutOut {
   const alpha = givenAlpha(picture)
   if (alpha) {
     if (shareAbove(alpha) < 0.01) throw rejected('No garment was found in the product photo.')
-    return { colours: bitmapToColours(picture), alpha }
+    return { colours: copyRgb(picture), alpha }
   }
   const opaque = onWhite(picture)
   const size = workingSize(picture)

@@ -1,4 +1,4 @@
-import { type Bitmap, type Colours, createPlane } from '../raster/plane.ts'
+import { type Bitmap, createPlane } from '../raster/plane.ts'
 import type { CutOut } from './garment.ts'
 import type { Matte } from './matte.ts'
 
@@ -8,7 +8,7 @@ import type { Matte } from './matte.ts'
  */
 export function enlargeMatte(picture: Bitmap, { alpha, colours, solid }: Matte): CutOut {
   const { width, height, channels, data } = picture
-  const out: Colours = { width, height, channels: 3, data: new Float32Array(width * height * 3) }
+  const out: Bitmap = { width, height, channels: 3, data: new Uint8Array(width * height * 3) }
   const cover = createPlane(picture)
   const columns = taps(width, alpha.width)
   const rows = taps(height, alpha.height)
@@ -45,7 +45,7 @@ export function enlargeMatte(picture: Bitmap, { alpha, colours, solid }: Matte):
           wb * colours.data[3 * b + k] +
           wc * colours.data[3 * c + k] +
           wd * colours.data[3 * d + k]
-        out.data[to + k] = data[from + k] * own + cleaned * (1 - own)
+        out.data[to + k] = Math.round(data[from + k] * own + cleaned * (1 - own))
       }
     }
   }

@@ -1,4 +1,4 @@
-import type { Colours, Plane, Point } from '../raster/plane.ts'
+import type { Bitmap, Pixels, Plane, Point } from '../raster/plane.ts'
 
 export const CATEGORIES = ['tops', 'bottoms', 'one-pieces', 'outerwear', 'other'] as const
 export type Category = (typeof CATEGORIES)[number]
@@ -8,8 +8,8 @@ export type GarmentKind = 'top' | 'dress' | 'skirt' | 'trousers'
 
 /** A garment on its own: colours without the ground's spill, and how much of each pixel it covers. */
 export interface CutOut {
-  /** Straight (not premultiplied) sRGB, 0 to 255, 3 channels. */
-  readonly colours: Colours
+  /** Straight (not premultiplied) sRGB, 3 channels. */
+  readonly colours: Bitmap
   /** 0 to 1. */
   readonly alpha: Plane
 }
@@ -49,7 +49,7 @@ export interface SideLandmarks {
 export interface UpperGarment {
   readonly kind: 'top' | 'dress'
   /** Premultiplied sRGB with alpha, 0 to 255, 4 channels. */
-  readonly image: Colours
+  readonly image: Pixels
   readonly axis: number
   readonly sides: readonly [SideOutline, SideOutline]
   readonly landmarks: readonly [SideLandmarks, SideLandmarks]
@@ -66,7 +66,7 @@ export interface UpperGarment {
 
 interface LowerBase {
   /** Premultiplied sRGB with alpha, 0 to 255, 4 channels, upright on a square canvas; every position is in its px. */
-  readonly image: Colours
+  readonly image: Pixels
   readonly axis: number
   /** Upper edge from the picture's left corner to its right one. */
   readonly waist: readonly Point[]

@@ -1,4 +1,4 @@
-import type { Colours, Point } from '../raster/plane.ts'
+import type { Pixels, Point } from '../raster/plane.ts'
 import { resample } from '../raster/polyline.ts'
 import { between, distance, dot, perpendicular, subtract, unit } from '../raster/vector.ts'
 import { nearestIndex } from './chain.ts'
@@ -25,7 +25,7 @@ const USUAL_DEPTH = 0.45
  * The front neckline: the line between the neck corners below which the front begins and above which the inside of the back
  * shows. `image` is premultiplied RGBA, 0 to 255; `corners` are the neck corners and `contour` the closed outline in its px.
  */
-export function findNeckline(image: Colours, contour: readonly Point[], corners: readonly [Point, Point]): Neckline {
+export function findNeckline(image: Pixels, contour: readonly Point[], corners: readonly [Point, Point]): Neckline {
   const rim = upperRim(contour, corners)
   const dip = dipOf(rim, corners) / Math.max(1, distance(...corners))
   if (dip > OPEN_DIP) return { points: resample(rim, POINTS), found: true, depth: dip }

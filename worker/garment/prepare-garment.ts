@@ -1,4 +1,4 @@
-import type { Bitmap, Colours } from '../raster/plane.ts'
+import type { Bitmap, Pixels } from '../raster/plane.ts'
 import { type Affine, resizeAreaColours } from '../raster/sample.ts'
 import { guessPresentation, type Presentation } from './classify.ts'
 import { cutOut } from './cut-out.ts'
@@ -73,9 +73,9 @@ function expectedShape(category: Category | null): 'upper' | 'dress' | 'lower' |
 }
 
 // Premultiplied, bilinear; most of a canvas is empty and skipped.
-function drawUpright({ colours, alpha }: CutOut, toPicture: Affine, side: number): Colours {
+function drawUpright({ colours, alpha }: CutOut, toPicture: Affine, side: number): Pixels {
   const { width, height, data: cover } = alpha
-  const out = new Float32Array(side * side * 4)
+  const out = new Uint8ClampedArray(side * side * 4)
   const [a, b, c, d, e, f] = toPicture
   for (let y = 0, to = 0; y < side; y++) {
     for (let x = 0; x < side; x++, to += 4) {
@@ -111,5 +111,7 @@ function limitSide(picture: Bitmap, longest: number): Bitmap {
   if (share >= 1) return picture
   const size = { width: Math.round(picture.width * share), height: Math.round(picture.height * share) }
   const { data, ...rest } = resizeAreaColours(picture, size)
-  return { ...rest, data: Uint8Array.from(data, Math.round) }
+  const bytes = new Uint8Array(data.length)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Math.round(data[i])
+  return { ...rest, data: bytes }
 }

@@ -71,7 +71,9 @@ export function createInferenceHost({
     startedAt = performance.now()
     const started = fork(program, [], {
       serialization: 'advanced',
-      env: { ...process.env, ...env },
+      execArgv: [...process.execArgv, '--expose-gc'],
+      // Each of glibc's arenas keeps what its threads gave back; pictures come from many threads, one at a time.
+      env: { MALLOC_ARENA_MAX: '2', ...process.env, ...env },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
     child = started

@@ -20,6 +20,14 @@ export interface Colours {
   readonly data: Float32Array
 }
 
+/** `Colours` that may be kept as bytes, a quarter of the memory: RGB or premultiplied RGBA in 0 to 255. */
+export interface Pixels {
+  readonly width: number
+  readonly height: number
+  readonly channels: 3 | 4
+  readonly data: Float32Array | Uint8ClampedArray
+}
+
 /** A decoded picture: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
 export interface Bitmap {
   readonly width: number
@@ -71,7 +79,7 @@ export function threshold(plane: Plane, above: number): Mask {
 }
 
 export function maskToPlane(mask: Mask): Plane {
-  return { width: mask.width, height: mask.height, data: Float32Array.from(mask.data) }
+  return { width: mask.width, height: mask.height, data: new Float32Array(mask.data) }
 }
 
 export function countSet(mask: Mask): number {

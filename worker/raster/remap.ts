@@ -1,4 +1,10 @@
-import { type Colours, createPlane, type Plane, type Point, type Size } from './plane.ts'
+import { createPlane, type Mask, type Pixels, type Plane, type Point, type Size } from './plane.ts'
+
+/** A premultiplied RGBA picture in 0 to 255, kept as bytes because there are many of them. */
+export interface Layer extends Size {
+  readonly channels: 4
+  readonly data: Uint8ClampedArray
+}
 
 /** A rectangle of whole pixels within a picture. */
 export interface PixelBox extends Size {
@@ -36,8 +42,8 @@ export function boxAround(points: readonly Point[], margin: number, size: Size):
  * A picture of `size` whose pixels come from where `map` points in a premultiplied RGBA source: bicubic (Keys 1981, a = −½),
  * transparent outside of the source and where the map says nothing.
  */
-export function remapCubic(source: Colours, { box, x, y }: BackwardMap, size: Size): Colours {
-  const out = new Float32Array(size.width * size.height * 4)
+export function remapCubic(source: Pixels, { box, x, y }: BackwardMap, size: Size): Layer {
+  const out = new Uint8ClampedArray(size.width * size.height * 4)
   const { width, height, data } = source
   const columns = createTaps(width, 4)
   const rows = createTaps(height, 4 * width)
@@ -77,8 +83,8 @@ export function remapCubic(source: Colours, { box, x, y }: BackwardMap, size: Si
   return { width: size.width, height: size.height, channels: 4, data: out }
 }
 
-/** Values of `source` where `map` points, bilinear, for the pixels of the map's box; 0 where it points nowhere. */
-export function remapPlane({ width, height, data }: Plane, { box, x, y }: BackwardMap): Plane {
+/** Values of `source`, or shares of a mask, where `map` points, bilinear, for the pixels of the map's box; 0 where it points nowhere. */
+export function remapPlane({ width, height, data }: Plane | Mask, { box, x, y }: BackwardMap): Plane {
   const out = createPlane(box)
   for (let i = 0; i < out.data.length; i++) {
     if (!(x[i] >= 0 && y[i] >= 0 && x[i] <= width - 1 && y[i] <= height - 1)) continue

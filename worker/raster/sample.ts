@@ -1,4 +1,4 @@
-import { type Bitmap, type Colours, createPlane, type Plane, type Point, type Size } from './plane.ts'
+import { type Bitmap, type Colours, createPlane, type Pixels, type Plane, type Point, type Size } from './plane.ts'
 
 /** Affine map of points: x' = a·x + b·y + c, y' = d·x + e·y + f. Pixel centres lie at whole numbers. */
 export type Affine = readonly [a: number, b: number, c: number, d: number, e: number, f: number]
@@ -103,7 +103,7 @@ export function resizeAreaPlane(plane: Plane, size: Size): Plane {
   return { width: size.width, height: size.height, data: resizeArea({ ...plane, channels: 1 }, size) }
 }
 
-export function resizeAreaColours(colours: Colours | Bitmap, size: Size): Colours {
+export function resizeAreaColours(colours: Pixels | Bitmap, size: Size): Colours {
   return { width: size.width, height: size.height, channels: colours.channels, data: resizeArea(colours, size) }
 }
 

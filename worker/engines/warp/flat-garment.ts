@@ -1,4 +1,5 @@
 import { type Colours, createPlane, type Plane, type Size } from '../../raster/plane.ts'
+import type { Layer } from '../../raster/remap.ts'
 import type { GarmentLayers } from './warp.ts'
 
 /** A garment's layers seen as one picture. */
@@ -33,9 +34,9 @@ export function flattenLayers({ torso, sleeves }: GarmentLayers, size: Size): Fl
 }
 
 // Bilinear between layer pixels: the two sizes differ by less than a factor of two.
-function reduceLayer(layer: Colours, size: Size): Colours {
+function reduceLayer(layer: Layer, size: Size): Colours {
   const { width, height, data } = layer
-  if (width === size.width && height === size.height) return { ...layer, data: data.slice() }
+  if (width === size.width && height === size.height) return { ...layer, data: new Float32Array(data) }
   const out = new Float32Array(size.width * size.height * 4)
   for (let y = 0, to = 0; y < size.height; y++) {
     const v = Math.min(Math.max(((y + 0.5) * height) / size.height - 0.5, 0), height - 1)

@@ -1,6 +1,6 @@
 import { erode } from '../../raster/morphology.ts'
-import { type Bitmap, type Mask, maskWhere, type Plane, type Size, subset } from '../../raster/plane.ts'
-import { resizeBilinear } from '../../raster/sample.ts'
+import { type Bitmap, createPlane, type Mask, maskWhere, type Plane, type Size, subset } from '../../raster/plane.ts'
+import { createFieldSampler } from './field-sampler.ts'
 
 /** Something that was invented, and real pixels of its kind; both of the analysed picture's size. */
 export interface Invented {
@@ -21,20 +21,27 @@ export function addGrain(image: Bitmap, picture: Bitmap, invented: readonly Inve
   for (const { share, like } of invented) {
     const grain = Math.min(MOST_GRAIN, measureGrain(picture, erode(like, 1)))
     if (grain < LEAST_GRAIN) continue
-    const shares = resizeBilinear(share, picture)
-    for (let i = 0; i < shares.data.length; i++) {
-      if (shares.data[i] < 0.05) continue
-      const noise = grain * shares.data[i] * noiseAt(i)
-      for (let k = i * 3; k < i * 3 + 3; k++)
-        image.data[k] = Math.min(255, Math.max(0, Math.round(image.data[k] + noise)))
+    const sampler = createFieldSampler([share], { size: picture, touched: [share] })
+    for (let y = 0; y < picture.height; y++) {
+      const { from, to } = sampler.moveTo(y)
+      for (let x = from; x < to; x++) {
+        const seen = sampler.fieldsAt(x)[0]
+        if (seen > 0.05) addNoise(image, y * picture.width + x, grain * seen)
+      }
     }
   }
 }
 
+function addNoise({ data }: Bitmap, index: number, amount: number): void {
+  const noise = amount * noiseAt(index)
+  for (let k = index * 3; k < index * 3 + 3; k++) data[k] = Math.min(255, Math.max(0, Math.round(data[k] + noise)))
+}
+
 /** `share` where the mask is set and the new garment does not hide it. */
 export function seenShare(mask: Mask, cover: Plane): Plane {
-  const data = Float32Array.from(cover.data, (value, i) => mask.data[i] * Math.max(0, 1 - value))
-  return { width: mask.width, height: mask.height, data }
+  const share = createPlane(mask)
+  for (let i = 0; i < share.data.length; i++) if (mask.data[i]) share.data[i] = Math.max(0, 1 - cover.data[i])
+  return share
 }
 
 /** Pixels that do not belong to the person. */

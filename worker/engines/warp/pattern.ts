@@ -1,6 +1,6 @@
 import type { UpperGarment } from '../../garment/garment.ts'
 import { gaussianBlurColours } from '../../raster/filter.ts'
-import { type Colours, createPlane, type Mask, type Plane, type Point } from '../../raster/plane.ts'
+import type { Mask, Pixels, Plane, Point, Size } from '../../raster/plane.ts'
 import { coverPolygon, fillCapsules, fillPolygon } from '../../raster/polygon.ts'
 import { arcLength, resample } from '../../raster/polyline.ts'
 import { boxAround, type PixelBox } from '../../raster/remap.ts'
@@ -11,13 +11,12 @@ import type { Placement, PointGrid } from './place.ts'
 /** A garment's picture at about the size it will be shown at; all positions and planes in px of `image`. */
 export interface Pattern {
   /** Premultiplied RGBA. */
-  readonly image: Colours
+  readonly image: Pixels
   /** The torso piece's matching points, in the placement's order. */
   readonly controls: readonly Point[]
   readonly torso: Mask
-  /** Shares of each pixel that are the torso's front, and the inside of its back above the front neckline; 0 to 1. */
-  readonly front: Plane
-  readonly back: Plane
+  /** Share of each pixel that lies above the front neckline, where the inside of the back is seen; 0 to 1. */
+  readonly opening: Plane
   /** The sleeves' grids, in the placement's order. */
   readonly sleeves: readonly PointGrid[]
 }
@@ -34,7 +33,7 @@ export function cutPattern(garment: UpperGarment, placement: Placement, scale: n
     image,
     controls: placement.source.map(toImage),
     torso,
-    ...splitAtNeckline(torso, garment.neckline.map(toImage)),
+    opening: aboveNeckline(torso, garment.neckline.map(toImage)),
     sleeves: placement.sleeves.map(({ source }) => source.map((row) => row.map(toImage))),
   }
 }
@@ -47,7 +46,7 @@ function spread(points: readonly Point[]): number {
 }
 
 interface Prepared {
-  image: Colours
+  image: Pixels
   toImage: (point: Point) => Point
   /** px of `image` per px of the garment's picture. */
   px: number
@@ -69,8 +68,8 @@ function prepareImage({ image, sides }: UpperGarment, { torso }: Placement, redu
   }
 }
 
-function crop({ width, channels, data }: Colours, box: PixelBox): Colours {
-  const out = new Float32Array(box.width * box.height * channels)
+function crop({ width, channels, data }: Pixels, box: PixelBox): Pixels {
+  const out = new Uint8ClampedArray(box.width * box.height * channels)
   const stride = box.width * channels
   for (let row = 0; row < box.height; row++) {
     const from = ((row + box.top) * width + box.left) * channels
@@ -82,7 +81,7 @@ function crop({ width, channels, data }: Colours, box: PixelBox): Colours {
 // The torso goes this far under the sleeves, as a share of its width, so that no gap opens at the seam.
 const OVERLAP = 0.02
 
-function coverTorso(image: Colours, outline: readonly Point[], overlap: number): Mask {
+function coverTorso(image: Size, outline: readonly Point[], overlap: number): Mask {
   const closed = [...outline, outline[0]]
   const rim = resample(closed, 2 + Math.ceil(arcLength(closed) / Math.max(1, overlap)))
   const torso = fillPolygon(image, outline)
@@ -95,15 +94,7 @@ function coverTorso(image: Colours, outline: readonly Point[], overlap: number):
   return torso
 }
 
-function splitAtNeckline(torso: Mask, neckline: readonly Point[]): { front: Plane; back: Plane } {
+function aboveNeckline(size: Size, neckline: readonly Point[]): Plane {
   const [first, last] = [neckline[0], neckline[neckline.length - 1]]
-  const opening = coverPolygon(torso, [...neckline, { x: last.x, y: -1 }, { x: first.x, y: -1 }])
-  const front = createPlane(torso)
-  const back = createPlane(torso)
-  for (let i = 0; i < torso.data.length; i++) {
-    if (!torso.data[i]) continue
-    back.data[i] = opening.data[i]
-    front.data[i] = 1 - opening.data[i]
-  }
-  return { front, back }
+  return coverPolygon(size, [...neckline, { x: last.x, y: -1 }, { x: first.x, y: -1 }])
 }

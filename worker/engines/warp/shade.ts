@@ -3,9 +3,10 @@ import { gaussianBlur } from '../../raster/filter.ts'
 import { erode } from '../../raster/morphology.ts'
 import { type Colours, channelOf, createPlane, type Mask, maskToPlane, type Plane, subset } from '../../raster/plane.ts'
 import { enlargeByFactor, reduceMasked } from '../../raster/reduce.ts'
-import { resizeBilinear } from '../../raster/sample.ts'
+import type { Layer } from '../../raster/remap.ts'
 import { medianOf } from '../../raster/statistics.ts'
 import { weightedBlur } from '../../raster/weighted.ts'
+import { createFieldSampler } from './field-sampler.ts'
 import type { FittingRegions } from './regions.ts'
 import type { GarmentLayers } from './warp.ts'
 
@@ -63,23 +64,39 @@ export function lightOnCloth(lab: Colours, { cloth: worn, unit }: { cloth: Mask;
  * ΔE, CIE 1976) all shading is weakened in proportion. The layers are shaded where they are, for they are large.
  */
 export function shadeLayers(layers: GarmentLayers, light: Light): void {
-  const torsoLight = resizeBilinear(light.torso, layers.torso)
-  const sleeveLight = resizeBilinear(light.sleeves, layers.torso)
-  const strength = keptStrength(layers.torso, torsoLight)
-  shade(layers.torso, strength, (i) => torsoLight.data[i])
-  for (const { layer, across } of layers.sleeves)
-    shade(layer, strength, (i) => sleeveLight.data[i] * (1 - 0.16 * Math.min(1, Math.abs(across.data[i])) ** 3))
+  const strength = keptStrength(layers.torso, light.torso)
+  forEachLit(layers.torso, light.torso, (i, torso) => shade(layers.torso, i, { light: torso, strength }))
+  for (const { layer, across } of layers.sleeves) {
+    forEachLit(layer, light.sleeves, (i, sleeve) => {
+      const round = 1 - 0.16 * Math.abs(across[i] / 127) ** 3
+      shade(layer, i, { light: sleeve * round, strength })
+    })
+  }
 }
 
 /** One piece of cloth under a light of any size, as `shadeLayers` does it. */
-export function shadePiece(piece: Colours, light: Plane): void {
-  const own = resizeBilinear(light, piece)
-  shade(piece, keptStrength(piece, own), (i) => own.data[i])
+export function shadePiece(piece: Layer, light: Plane): void {
+  const strength = keptStrength(piece, light)
+  forEachLit(piece, light, (i, own) => shade(piece, i, { light: own, strength }))
+}
+
+// Every pixel of the piece that shows something, and the light there; a plane of the piece's size would cost more than the piece.
+function forEachLit(piece: Layer, light: Plane, visit: (index: number, light: number) => void): void {
+  const sampler = createFieldSampler([light], { size: piece, touched: [light] })
+  const { width, height, data } = piece
+  for (let y = 0; y < height; y++) {
+    const end = (y + 1) * width
+    let i = y * width
+    while (i < end && data[i * 4 + 3] === 0) i++
+    if (i === end) continue
+    sampler.moveTo(y)
+    for (; i < end; i++) if (data[i * 4 + 3] > 0) visit(i, sampler.fieldsAt(i - y * width)[0])
+  }
 }
 
 const MOST_DIFFERENCE = 4.5
 
-function keptStrength(piece: Colours, light: Plane): number {
+function keptStrength(piece: Layer, light: Plane): number {
   return Math.min(1, MOST_DIFFERENCE / Math.max(1e-6, meanDifference(piece, light)))
 }
 
@@ -138,17 +155,17 @@ function foldDepth(near: Plane, wide: Plane, { cloth, median }: { cloth: Mask; m
   return 0.55 * clamp(1.35 - deviation / 7, 0, 1) * clamp((median - 12) / 28, 0, 1)
 }
 
-function meanDifference(piece: Colours, light: Plane): number {
+function meanDifference(piece: Layer, light: Plane): number {
   const before: number[] = []
   const after: number[] = []
-  for (let i = 0; i < light.data.length; i += 17) {
+  forEachLit(piece, light, (i, own) => {
     const k = i * 4
-    if (piece.data[k + 3] < 250) continue
-    for (let c = 0; c < 3; c++) {
-      before.push(piece.data[k + c])
-      after.push(lit(piece.data[k + c], piece.data[k + 3], light.data[i]))
+    if (i % 17 !== 0 || piece.data[k + 3] < 250) return
+    for (let c = k; c < k + 3; c++) {
+      before.push(piece.data[c])
+      after.push(lit(piece.data[c], piece.data[k + 3], own))
     }
-  }
+  })
   if (before.length === 0) return 0
   const lab = (values: number[]) =>
     rgbToLab({ width: values.length / 3, height: 1, channels: 3, data: Float32Array.from(values) }).data
@@ -162,18 +179,15 @@ function meanDifference(piece: Colours, light: Plane): number {
 const EDGE_FROM = 0.2
 const EDGE_TO = 0.75
 
-function shade({ data }: Colours, strength: number, lightAt: (index: number) => number): void {
-  for (let i = 0, k = 0; k < data.length; i++, k += 4) {
-    const soft = data[k + 3]
-    if (soft === 0) continue
-    const alpha = 255 * clamp((soft / 255 - EDGE_FROM) / (EDGE_TO - EDGE_FROM), 0, 1)
-    const light = lightAt(i)
-    for (let c = k; c < k + 3; c++) {
-      const value = (data[c] * alpha) / soft
-      data[c] = value + (lit(value, alpha, light) - value) * strength
-    }
-    data[k + 3] = alpha
+function shade({ data }: Layer, index: number, { light, strength }: { light: number; strength: number }): void {
+  const k = index * 4
+  const soft = data[k + 3]
+  const alpha = 255 * clamp((soft / 255 - EDGE_FROM) / (EDGE_TO - EDGE_FROM), 0, 1)
+  for (let c = k; c < k + 3; c++) {
+    const value = (data[c] * alpha) / soft
+    data[c] = value + (lit(value, alpha, light) - value) * strength
   }
+  data[k + 3] = alpha
 }
 
 // A premultiplied value under the light. The small addition lets black cloth show folds.

@@ -27,8 +27,10 @@ export const WARP_MANIFEST: EngineManifest = {
 }
 
 /** Longest side in px of the pictures that garments are drawn on, and of product photos: enough for a screen, or for everything. */
-const SIDES = { screen: { drawn: 1280, garment: 1400 }, full: { drawn: 3200, garment: 2800 } } as const
-const GARMENTS_KEPT = 8
+const SIDES = { screen: { drawn: 1280, garment: 1400 }, full: { drawn: 3200, garment: 2400 } } as const
+/** Bytes of prepared garments that are kept: about seven of those for the screen; of those in full only the last one. */
+const KEPT_BYTES = 64e6
+const LARGE_BYTES = 12e6
 
 /**
  * The engine that lays the product's own pixels on the person, without a generative model. What depends on the garment alone
@@ -51,7 +53,7 @@ interface Resources {
 }
 
 async function run(input: EngineInput, context: EngineContext, resources: Resources): Promise<EngineResult> {
-  const stages = createStages(context)
+  const stages = createStages(context, { large: input.options.fullResolution })
   const frame = await stages.run('resize', 0.02, () => limitSide(input.person, sidesOf(input).drawn))
   const seen = await stages.run('person', 0.2, () => personOf(input, frame, resources))
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
@@ -94,9 +96,19 @@ async function garmentOf(input: EngineInput, { models, garments }: Resources): P
     throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {
       details: { key: 'flat_lay' },
     })
-  const prepared = prepareGarment(garment, { category, longest })
+  const large = Math.max(garment.width, garment.height) > longest
+  const prepared = prepareGarment(large ? await resizeBitmap(garment, { longest }) : garment, { category, longest })
   garments.set(key, prepared)
-  for (const oldest of [...garments.keys()].slice(0, Math.max(0, garments.size - GARMENTS_KEPT)))
-    garments.delete(oldest)
+  forgetOldest(garments)
   return prepared
+}
+
+function forgetOldest(garments: Map<string, PreparedGarment>): void {
+  let bytes = 0
+  let large = 0
+  for (const [key, { image }] of [...garments].reverse()) {
+    bytes += image.data.byteLength
+    if (image.data.byteLength > LARGE_BYTES) large++
+    if (garments.size > 1 && (bytes > KEPT_BYTES || large > 1)) garments.delete(key)
+  }
 }

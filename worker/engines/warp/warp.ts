@@ -1,7 +1,7 @@
 import { DrapeError } from '../../../api/shared/errors.ts'
 import type { UpperGarment } from '../../garment/garment.ts'
-import { type Colours, createPlane, type Plane, type Point, type Size } from '../../raster/plane.ts'
-import { type BackwardMap, remapCubic, remapPlane } from '../../raster/remap.ts'
+import type { Point, Size } from '../../raster/plane.ts'
+import { type BackwardMap, type Layer, remapCubic, remapPlane } from '../../raster/remap.ts'
 import { mapMesh } from './mesh.ts'
 import { cutPattern, type Pattern } from './pattern.ts'
 import type { Placement } from './place.ts'
@@ -10,16 +10,16 @@ import { mapTorso } from './torso-map.ts'
 export interface SleeveLayer {
   /** 0 = the picture's left arm, 1 = its right arm. */
   readonly side: 0 | 1
-  readonly layer: Colours
-  /** Position across the sleeve: −1 at the outer edge, 0 in the middle, 1 at the inner edge; 0 outside of the sleeve. */
-  readonly across: Plane
+  readonly layer: Layer
+  /** Position across the sleeve in 127ths: −127 at the outer edge, 0 in the middle and outside of the sleeve, 127 at the inner edge. */
+  readonly across: Int8Array
 }
 
-/** A garment in the shape it takes on a person; premultiplied sRGB with alpha, 0 to 255, all of the output's size. */
+/** A garment in the shape it takes on a person; all of the output's size. */
 export interface GarmentLayers {
-  readonly torso: Colours
+  readonly torso: Layer
   /** The inside of the back that shows through the neck opening. */
-  readonly back: Colours
+  readonly back: Layer
   readonly sleeves: readonly SleeveLayer[]
   /** Share of the torso, and of each sleeve in order, that is turned over itself, 0 to 1. */
   readonly folds: { readonly torso: number; readonly sleeves: readonly number[] }
@@ -81,28 +81,28 @@ function refuseFolds({ torso, sleeves }: GarmentLayers['folds']): void {
 
 function warpTorso(pattern: Pattern, map: BackwardMap, size: Size): Pick<GarmentLayers, 'torso' | 'back'> {
   const torso = remapCubic(pattern.image, map, size)
-  const back: Colours = { ...torso, data: new Float32Array(torso.data.length) }
-  const front = remapPlane(pattern.front, map).data
-  const behind = remapPlane(pattern.back, map).data
+  const back: Layer = { ...torso, data: new Uint8ClampedArray(torso.data.length) }
+  const share = remapPlane(pattern.torso, map).data
+  const opening = remapPlane(pattern.opening, map).data
   for (let row = 0, i = 0; row < map.box.height; row++) {
     let at = 4 * ((row + map.box.top) * size.width + map.box.left)
     for (let column = 0; column < map.box.width; column++, i++) {
       for (let end = at + 4; at < end; at++) {
-        if (behind[i] > 0) back.data[at] = torso.data[at] * behind[i]
-        torso.data[at] *= front[i]
+        if (opening[i] > 0) back.data[at] = torso.data[at] * share[i] * opening[i]
+        torso.data[at] *= share[i] * (1 - opening[i])
       }
     }
   }
   return { torso, back }
 }
 
-// A box's values as a plane of the output's size, 0 where there are none.
-function unfoldBox(values: Float32Array, { box }: BackwardMap, size: Size): Plane {
-  const plane = createPlane(size)
+// A box's values in 127ths for the whole output, 0 where there are none.
+function unfoldBox(values: Float32Array, { box }: BackwardMap, size: Size): Int8Array {
+  const unfolded = new Int8Array(size.width * size.height)
   for (let row = 0, i = 0; row < box.height; row++) {
     const to = (row + box.top) * size.width + box.left
     for (let column = 0; column < box.width; column++, i++)
-      plane.data[to + column] = Number.isNaN(values[i]) ? 0 : Math.min(Math.max(values[i], -1), 1)
+      unfolded[to + column] = Number.isNaN(values[i]) ? 0 : Math.round(127 * Math.min(Math.max(values[i], -1), 1))
   }
-  return plane
+  return unfolded
 }

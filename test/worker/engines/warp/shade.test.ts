@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { measureLight, shadeLayers } from '../../../../worker/engines/warp/shade.ts'
 import { rgbToLab } from '../../../../worker/raster/colour.ts'
-import type { Bitmap, Colours } from '../../../../worker/raster/plane.ts'
+import type { Bitmap, Pixels } from '../../../../worker/raster/plane.ts'
 import { drawGarment } from './drawn-garment.ts'
 import { type Colour, drawPerson } from './drawn-person.ts'
 import { layGarment } from './lay-garment.ts'
@@ -33,7 +33,8 @@ const lightAt = (top: Colour, light: (x: number, y: number) => number) => {
   return (x: number, y: number) => torso.data[y * picture.width + x]
 }
 
-const meanDifference = (a: Colours, b: Colours) => {
+const meanDifference = (...layers: [Pixels, Pixels]) => {
+  const [a, b] = layers.map((layer) => ({ ...layer, data: new Float32Array(layer.data) }))
   const [before, after] = [rgbToLab(a), rgbToLab(b)]
   let sum = 0
   let count = 0

@@ -13,6 +13,7 @@ import {
   subset,
 } from '../../../raster/plane.ts'
 import { difference } from '../../../raster/reduce.ts'
+import type { Layer } from '../../../raster/remap.ts'
 import { shiftDown } from '../../../raster/shift.ts'
 import type { BodyFrame } from '../body.ts'
 import { refineEdge } from '../edge-matte.ts'
@@ -41,7 +42,7 @@ export function composeLower(
     pieces,
     cover,
     removal,
-  }: { picture: Bitmap; pieces: readonly Colours[]; cover: Plane; removal: LowerRemoval },
+  }: { picture: Bitmap; pieces: readonly Layer[]; cover: Plane; removal: LowerRemoval },
 ): { image: Bitmap; change: Plane } {
   const front = inFront(fitting, removal)
   const fields = [
@@ -127,7 +128,7 @@ const LEAST_CHANGE = 1 / 256
 
 interface Target {
   readonly sampler: FieldSampler
-  readonly pieces: readonly Colours[]
+  readonly pieces: readonly Layer[]
   readonly image: Bitmap
   readonly change: Plane
 }

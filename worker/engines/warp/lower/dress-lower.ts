@@ -1,14 +1,8 @@
 import { checkResult } from '../../../composite/region.ts'
 import type { LowerGarment } from '../../../garment/garment.ts'
 import type { Person } from '../../../person/person.ts'
-import {
-  type Bitmap,
-  bitmapToColours,
-  type Colours,
-  createPlane,
-  type Plane,
-  type Size,
-} from '../../../raster/plane.ts'
+import { type Bitmap, bitmapToColours, type Plane, type Size } from '../../../raster/plane.ts'
+import type { Layer } from '../../../raster/remap.ts'
 import { measureBody } from '../body.ts'
 import type { Dressed } from '../dress-upper.ts'
 import { flattenLayers } from '../flat-garment.ts'
@@ -61,13 +55,13 @@ export async function dressLower(
   }
 }
 
-function coverOf(pieces: readonly Colours[], size: Size): Plane {
+function coverOf(pieces: readonly Layer[], size: Size): Plane {
   const [first, second] = pieces
   const { cover } = flattenLayers(
     {
       torso: first,
       back: first,
-      sleeves: second ? [{ side: 0, layer: second, across: createPlane({ width: 0, height: 0 }) }] : [],
+      sleeves: second ? [{ side: 0, layer: second, across: new Int8Array(0) }] : [],
       folds: { torso: 0, sleeves: [] },
       warnings: [],
     },

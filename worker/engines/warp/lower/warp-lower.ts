@@ -1,8 +1,8 @@
 import { DrapeError } from '../../../../api/shared/errors.ts'
 import type { LowerGarment } from '../../../garment/garment.ts'
 import { gaussianBlurColours } from '../../../raster/filter.ts'
-import type { Colours, Point, Size } from '../../../raster/plane.ts'
-import { remapCubic } from '../../../raster/remap.ts'
+import type { Pixels, Point, Size } from '../../../raster/plane.ts'
+import { type Layer, remapCubic } from '../../../raster/remap.ts'
 import { resizeAreaColours } from '../../../raster/sample.ts'
 import { distance } from '../../../raster/vector.ts'
 import { mapMesh } from '../mesh.ts'
@@ -11,7 +11,7 @@ import type { LowerPlacement, Piece } from './placement.ts'
 
 /** A lower garment in the shape it takes on a person: premultiplied sRGB with alpha, 0 to 255, back to front. */
 export interface LowerLayers {
-  readonly pieces: readonly Colours[]
+  readonly pieces: readonly Layer[]
   /** Share of each piece that is turned over itself, 0 to 1. */
   readonly folds: readonly number[]
 }
@@ -57,7 +57,7 @@ function reductionOf({ source, target }: Piece): number {
 }
 
 // Reduced to at most 1.5 times the final resolution, and blurred for the rest of the way.
-function reduceImage(image: Colours, reduction: number): { image: Colours; px: number } {
+function reduceImage(image: Pixels, reduction: number): { image: Pixels; px: number } {
   if (reduction <= LEAST_REDUCTION) return { image, px: 1 }
   const by = Math.max(1, reduction / 1.5)
   const side = Math.ceil(image.width / by)
