@@ -1,4 +1,4 @@
-import { type Bitmap, cropBitmap, decodeImage, encodeImage, resizeBitmap } from '../api/shared/image.ts'
+import { type Bitmap, decodeImage, encodeView } from '../api/shared/image.ts'
 import type { Models } from './inference/models.ts'
 import type { PreparedPhoto, PrepareRequest } from './inference/protocol.ts'
 import { cropAroundPerson, cropWithoutPerson } from './person/crop.ts'
@@ -12,24 +12,19 @@ const VIEW_SIDE = 1024
 /** The longest side, in px, of the picture in which the person is looked for, about. */
 const SEARCHED_SIDE = 1500
 
-/** In px, about; of the mask no more is needed than the box around it. */
-const MASK_SIDE = 750
-
 /** Finds the person in an uploaded photo: the 4:5 crop around them, what speaks against the photo, and a view of the crop. */
 export async function preparePhoto({ photo }: PrepareRequest, { models }: { models: Models }): Promise<PreparedPhoto> {
   const frame = await decodeImage(photo)
   const level = levelFor(Math.max(frame.width, frame.height), SEARCHED_SIDE)
   const pyramid = createPyramid(frame)
-  const reduced = pyramid.level(level)
-  const maskLevel = levelFor(Math.max(reduced.width, reduced.height), MASK_SIDE)
-  const person = await findPerson(reduced, models, { count: true, pyramid: pyramid.from(level), maskLevel })
+  const options = { count: true, roughMask: true, pyramid: pyramid.from(level) }
+  const person = await findPerson(pyramid.level(level), models, options)
   const crop = person ? cropAround(person, frame, 2 ** level) : cropWithoutPerson(frame)
-  const view = await resizeBitmap(cropBitmap(frame, crop), { longest: VIEW_SIDE })
   return {
     crop,
     personDetected: person !== null,
     warnings: person ? warnAbout(person, { pyramid, level }) : warnAboutPhoto(frame, null),
-    view: await encodeImage(view, { format: 'jpeg' }),
+    view: await encodeView(frame, crop, VIEW_SIDE),
   }
 }
 

@@ -45,6 +45,7 @@ const MAX_PIXELS = 50_000_000
 const MAX_SIDE = 12_000
 const NORMALISED_SIDE = 3_000
 const NORMALISED_QUALITY = 95
+const ENCODED_QUALITY = 92
 const MIN_SIDE = 64
 const MAX_ASPECT = 10
 
@@ -129,7 +130,10 @@ function withinNormalised(picture: Sharp): Sharp {
 }
 
 /** The bitmap as a file. A JPEG keeps full chroma and shows transparent parts on white. */
-export async function encodeImage(bitmap: Bitmap, { format, quality = 92, xmp }: ImageEncoding): Promise<Buffer> {
+export async function encodeImage(
+  bitmap: Bitmap,
+  { format, quality = ENCODED_QUALITY, xmp }: ImageEncoding,
+): Promise<Buffer> {
   const picture = fromBitmap(bitmap)
   if (format === 'png') {
     const png = await picture.png().toBuffer()
@@ -138,6 +142,13 @@ export async function encodeImage(bitmap: Bitmap, { format, quality = 92, xmp }:
   if (xmp) picture.withXmp(xmp)
   if (format === 'webp') return picture.webp({ quality, smartSubsample: true }).toBuffer()
   return asJpeg(picture.flatten({ background: 'white' }), { quality }).toBuffer()
+}
+
+/** The part of the bitmap inside the rectangle with `longest` px on its longest side, as a JPEG. */
+export async function encodeView(bitmap: Bitmap, { x, y, width, height }: Rectangle, longest: number): Promise<Buffer> {
+  const part = fromBitmap(bitmap).extract({ left: x, top: y, width, height })
+  const view = part.resize(longest, longest, { fit: 'inside' }).flatten({ background: 'white' })
+  return asJpeg(view, { quality: ENCODED_QUALITY }).toBuffer()
 }
 
 /** `optimiseCoding` makes the file some per cent smaller and holds all of the picture's coefficients in memory for that. */

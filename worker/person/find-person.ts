@@ -1,6 +1,6 @@
 import type { Models } from '../inference/models.ts'
 import type { Bitmap, Size } from '../raster/plane.ts'
-import { createPyramid, type Pyramid } from '../raster/pyramid.ts'
+import { createPyramid, levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { boundsOf } from './bounds.ts'
 import { type Detection, detectPeople, withoutRepeats } from './detect.ts'
 import { type LocatedBody, locateBody } from './landmarks.ts'
@@ -21,15 +21,15 @@ const FACE_SEEN = 0.7
 /**
  * The main person of the picture: the largest and most central one, or null when there is nobody. Small people are looked for in
  * parts of the picture when the whole shows nobody for sure, unless only somebody who fills it matters (`small: false`). With
- * `count` bystanders are looked for and counted, too; without it `people` only says how many the detector saw at once. Who needs
- * no more of the mask than the box around it has it drawn on a higher level of the pyramid (`maskLevel`), in that level's size.
+ * `count` bystanders are looked for and counted, too; without it `people` only says how many the detector saw at once. Whoever
+ * needs the box and not the mask (`roughMask`) gets one that is drawn in a picture of about 512 px around the person.
  */
 export async function findPerson(
   picture: Bitmap,
   models: Models,
-  { small = true, count = false, pyramid = createPyramid(picture), maskLevel = 0 }: FindOptions = {},
+  { small = true, count = false, pyramid = createPyramid(picture), roughMask = false }: FindOptions = {},
 ): Promise<Person | null> {
-  const search = { pyramid, models, maskLevel }
+  const search = { pyramid, models, roughMask }
   const seen = await detectIn([regionOfPicture(pyramid)], POSSIBLE, search)
   const sure = seen.filter(({ score }) => score >= SURE)
   const person =
@@ -46,13 +46,13 @@ interface FindOptions {
   readonly count?: boolean
   /** Of the picture, where it has been made already. */
   readonly pyramid?: Pyramid
-  readonly maskLevel?: number
+  readonly roughMask?: boolean
 }
 
 interface Search {
   readonly pyramid: Pyramid
   readonly models: Models
-  readonly maskLevel: number
+  readonly roughMask: boolean
 }
 
 async function searchTiles(search: Search): Promise<Omit<Person, 'people'> | null> {
@@ -115,11 +115,13 @@ function isCertain({ presence, landmarks }: LocatedBody): boolean {
   return presence >= CERTAIN && landmarks.nose.visibility >= FACE_SEEN
 }
 
+const ROUGH_SIDE = 512
+
 // The first detection in which the landmark model sees a person, too, twice.
 async function confirmFirst(
   detections: readonly Detection[],
   confirms: (body: LocatedBody) => boolean,
-  { pyramid, models, maskLevel }: Search,
+  { pyramid, models, roughMask }: Search,
 ): Promise<Omit<Person, 'people'> | null> {
   const session = models.session('pose_landmark_heavy')
   for (const { region, score } of detections) {
@@ -127,10 +129,11 @@ async function confirmFirst(
     if (!confirms(rough)) continue
     const body = await locateBody(pyramid, rough.next, session)
     if (!confirms(body)) continue
-    const mask = segmentPerson(pyramid.from(maskLevel), regionInLevel(rough.next, maskLevel), body.segmentation)
+    const level = roughMask ? levelFor(rough.next.side, ROUGH_SIDE) : 0
+    const mask = segmentPerson(pyramid.from(level), regionInLevel(rough.next, level), body.segmentation)
     const bounds = boundsOf(mask, (value) => value > 0.5)
     if (bounds === null) continue
-    const box = boxInPicture(bounds, maskLevel, pyramid.size)
+    const box = boxInPicture(bounds, level, pyramid.size)
     return { landmarks: body.landmarks, mask, box, score, presence: body.presence }
   }
   return null
