@@ -9,6 +9,8 @@ const schema = Type.Object({
   LOG_LEVEL: SHARED_VARIABLES.LOG_LEVEL,
   /** The one namespace that it looks after; all when empty. */
   WATCH_NAMESPACE: Type.String({ default: '' }),
+  /** Whether it may see nodes, on which files of engines are prefetched. */
+  WATCH_NODES: Type.Enum(['true', 'false'], { default: 'true' }),
   /** Where the Lease is by which one of several controllers is chosen; that of the credentials when empty. */
   LEASE_NAMESPACE: Type.String({ default: '' }),
   LEASE_NAME: Type.String({ minLength: 1, default: 'drape-controller' }),

@@ -43,6 +43,7 @@ export type Cluster = ReturnType<typeof watchCluster>
 export function watchCluster({
   connection,
   namespace,
+  mayWatchNodes,
   interested,
   log,
   metrics,
@@ -50,6 +51,7 @@ export function watchCluster({
   connection: Connection
   /** Of the objects; all when undefined. */
   namespace: string | undefined
+  mayWatchNodes: boolean
   interested: Interested
   log: Log
   metrics: Pick<ControllerMetrics, 'watchAge'>
@@ -138,12 +140,14 @@ export function watchCluster({
     },
   )
   // Nodes report often; only what one is selected by counts.
-  const nodes = watch<Node>(NODES, () => askPrefetching(), {
-    keep: ({ metadata: { name, uid, labels, resourceVersion, deletionTimestamp }, spec }) => ({
-      metadata: { name, uid, labels, resourceVersion, deletionTimestamp },
-      spec: { unschedulable: spec?.unschedulable },
-    }),
-  })
+  const watchNodes = () =>
+    watch<Node>(NODES, () => askPrefetching(), {
+      keep: ({ metadata: { name, uid, labels, resourceVersion, deletionTimestamp }, spec }) => ({
+        metadata: { name, uid, labels, resourceVersion, deletionTimestamp },
+        spec: { unschedulable: spec?.unschedulable },
+      }),
+    })
+  const nodes = mayWatchNodes ? watchNodes() : null
 
   const askPrefetching = () => {
     for (const { metadata, spec } of engineObjects.list())
@@ -160,7 +164,7 @@ export function watchCluster({
     Pod: pods,
   }
   // Where the controller may not see them, only what needs them is left out.
-  const optional = { Job: jobs, Node: nodes }
+  const optional = { Job: jobs, ...(nodes && { Node: nodes }) }
   const listed = new Set<unknown>()
   for (const watched of Object.values(optional)) watched.synced.then(() => listed.add(watched))
   const ifKnown = <T>(watched: Watched<T>) =>
@@ -180,7 +184,7 @@ export function watchCluster({
     retention,
     /** The Jobs that bring files, and the nodes; null while they cannot be seen. */
     findJobs: () => ifKnown(jobs),
-    findNodes: () => ifKnown(nodes),
+    findNodes: () => nodes && ifKnown(nodes),
     podsOf: ({ metadata }: WorkerPool): readonly Pod[] => [...(podsByPool.get(keyOf(metadata))?.values() ?? [])],
     /** Resolves when everything has been listed once. */
     synced: Promise.all(Object.values(all).map(({ synced }) => synced)),

@@ -127,6 +127,7 @@ const loops: Record<keyof typeof KINDS, Loop> = {
 const cluster: Cluster = watchCluster({
   connection,
   namespace: config.WATCH_NAMESPACE || undefined,
+  mayWatchNodes: config.WATCH_NODES === 'true',
   interested: {
     pool: loops.pool.add,
     engine: loops.engine.add,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bundleCharts, packChart } from './charts/archive.ts'
+import { packChart } from './charts/archive.ts'
 import { buildChart, CHARTS } from './charts/build.ts'
 import { documentChart } from './charts/document.ts'
 import { findHelm } from './charts/helm.ts'
@@ -13,7 +13,6 @@ const USAGE = `usage: scripts/chart <command> [--output FOLDER]
 
   build       the charts as folders, with the custom resource definitions in them
   package     the charts as archives
-  bundle      what an installation without a way to the internet takes; the folder is emptied first
   images      every image that the chart drape can use
   document    writes the schemas and the tables of the values from each values.yaml
   helm        where Helm is, which is built once
@@ -28,11 +27,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
   },
   package: async () => {
     for (const name of CHARTS) console.log(await packChart(name, output))
-  },
-  bundle: async () => {
-    const folder = resolve(values.output ?? join(ROOT, '.cache/bundle'))
-    await bundleCharts(folder)
-    console.log(folder)
   },
   images: async () => {
     for (const image of await listImages(join(ROOT, 'charts/drape'))) console.log(image)

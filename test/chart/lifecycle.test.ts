@@ -110,6 +110,7 @@ describe.skipIf(!possible)('a release', () => {
         ...drape.env,
         KUBECONFIG: await writeKubeconfig(controlPlane, { user }),
         WATCH_NAMESPACE: NAMESPACE,
+        WATCH_NODES: 'false',
         LEASE_NAMESPACE: NAMESPACE,
         LEASE_NAME: 'drape-controller',
       })

@@ -131,6 +131,12 @@ describe.skipIf(chart === null)('the chart', () => {
         ({ kind, metadata }) => /Role$/.test(kind) && metadata.labels?.['app.kubernetes.io/component'] === 'controller',
       )
     expect(kinds(rolesOf(await render()))).toEqual(new Set(['Role']))
+    expect(variable(await render(), 'controller', 'WATCH_NODES')).toBe('false')
+    const seeing = await render({ 'rbac.nodes': true })
+    expect(variable(seeing, 'controller', 'WATCH_NODES')).toBe('true')
+    expect(named(seeing, 'ClusterRole', 'shop-drape-controller-nodes').rules).toEqual([
+      { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
+    ])
     expect(kinds(rolesOf(await render({ 'rbac.scope': 'cluster' })))).toEqual(new Set(['Role', 'ClusterRole']))
   })
 

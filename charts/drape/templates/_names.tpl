@@ -156,3 +156,7 @@ storageClassName: {{ . | quote }}
 {{- .Values.config.proxyHops -}}
 {{- end -}}
 {{- end -}}
+
+{{- define "drape.seesNodes" -}}
+{{- or .Values.rbac.nodes (eq .Values.rbac.scope "cluster") -}}
+{{- end -}}
