@@ -36,6 +36,7 @@ ${SHOP_USAGE}
 ${WEBHOOK_USAGE}
 ${SIMULATE_USAGE}
   sweep                                                 delete what is past its time
+  engine card NAME                                      licence, files, speed and quality of an engine
 ${CHECK_USAGE}
   ledger check                                          every balance against the sum of its ledger
 
@@ -144,6 +145,13 @@ async function main(): Promise<void> {
       throw new UsageError('simulate is not in this image: run it in a clone of the repository')
     })
     return print(await simulateCommand(values as Options), values.json === true)
+  }
+  if (name.startsWith('engine card')) {
+    const { engineCard } = await import('./engine-card.ts').catch((cause) => {
+      if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause
+      throw new UsageError('engine card is not in this image: run it in a clone of the repository')
+    })
+    return print(await engineCard(positionals[2]), values.json === true)
   }
   if (name.startsWith('check ')) {
     const { runCheck } = await import('./checks/run-check.ts')

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { run } from '../../scripts/stack/commands.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const card = (...words: string[]) =>
+  run(process.execPath, ['scripts/drape.ts', 'engine', 'card', '--json', ...words], { cwd: ROOT }).then(JSON.parse)
+
+describe('drape engine card', () => {
+  it('tells licence, files as they are, what a picture costs and how good pictures are', async () => {
+    const { license, files, secondsPerImage, memoryMiB, quality } = await card('warp')
+    expect(license).toEqual({ spdx: 'Apache-2.0', commercial: true })
+    for (const { name, sha256, bytes } of files) {
+      const file = await readFile(join(ROOT, 'worker/models', `${name}.onnx`))
+      expect([file.length, createHash('sha256').update(file).digest('hex')]).toEqual([bytes, sha256])
+    }
+    expect(files.length).toBeGreaterThan(1)
+    expect(secondsPerImage).toBeGreaterThan(0)
+    expect(memoryMiB).toBeGreaterThan(50)
+    expect(quality.measured).toMatch(/^\d{4}-\d\d-\d\d$/)
+    expect(quality.figures.landmarks.mean).toBeLessThan(4)
+    expect(quality.figures.covered.mean).toBeGreaterThan(0.97)
+  })
+
+  it('knows nothing of how good an engine for tests is', async () => {
+    expect(await card('mock')).toMatchObject({ kind: 'test', files: [], quality: null })
+  })
+
+  it('names the engines there are when it is asked for another one', async () => {
+    await expect(card('magic')).rejects.toThrow(/there are warp, mock/)
+  })
+})
