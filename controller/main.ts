@@ -227,6 +227,7 @@ function loop(
   watched: () => { list(): readonly KubernetesObject[] },
   reconcile: Parameters<typeof createLoop>[0]['reconcile'],
 ) {
+  for (const outcome of ['done', 'again', 'failed']) metrics.reconciles.zero({ kind, outcome })
   return createLoop({
     reconcile,
     concurrency: config.CONCURRENCY,

@@ -1,12 +1,19 @@
 import type { Database } from './database.ts'
+import type { ErrorCode } from './errors.ts'
 import type { FetchImage } from './fetch-image.ts'
 import type { Metrics } from './metrics.ts'
 import type { ObjectStorage } from './storage/object.ts'
 import type { Announce } from './stores/generations.ts'
 import { withSpan } from './telemetry.ts'
 
+/** What has not happened yet is shown as 0, so that the first time is seen as one more. */
+const OUTCOMES = ['ok', 'failed'] as const
+
 /** The same storage, with its reads and writes measured and recorded as spans. Keys are not: they name callers' pictures. */
 export function measureStorage(storage: ObjectStorage, metrics: Metrics): ObjectStorage {
+  for (const operation of ['put', 'get', 'delete']) {
+    for (const outcome of OUTCOMES) metrics.storage.zero({ operation, outcome })
+  }
   const measured = <T>(operation: 'put' | 'get' | 'delete', work: () => Promise<T>) => {
     const attributes = { 'drape.storage.operation': operation }
     const timed = () => timeInto((outcome) => metrics.storage.labels({ operation, outcome }), work)
@@ -22,6 +29,7 @@ export function measureStorage(storage: ObjectStorage, metrics: Metrics): Object
 
 /** The same fetcher, measured and recorded as spans, which say nothing of the URL. */
 export function measureFetch(fetchImage: FetchImage, metrics: Metrics): FetchImage {
+  for (const outcome of OUTCOMES) metrics.fetches.zero({ outcome })
   return (url) =>
     withSpan('fetch image', { kind: 'client' }, () =>
       timeInto(
@@ -31,12 +39,26 @@ export function measureFetch(fetchImage: FetchImage, metrics: Metrics): FetchIma
     )
 }
 
+/** The usual ones. */
+const FAILURES: readonly ErrorCode[] = [
+  'GENERATION_FAILED',
+  'GENERATION_TIMEOUT',
+  'GENERATION_CANCELLED',
+  'NO_PERSON_DETECTED',
+  'PRODUCT_IMAGE_FETCH_FAILED',
+  'RESULT_REJECTED',
+]
+
 /** Counts generations that end, how long they took, and the credits that failed ones give back; and tells of their moves. */
 export function countEnds(tell: Announce, metrics: Metrics): Announce {
+  const known = new Set<string>()
+  for (const code of FAILURES) metrics.refunded.inc({ code }, 0)
   return (change, about) => {
     const { status } = change
     const { engine, cost, errorCode, seconds } = about
     if (status === 'COMPLETED' || status === 'FAILED') {
+      if (!known.has(engine)) for (const code of FAILURES) metrics.finished.inc({ engine, status: 'FAILED', code }, 0)
+      known.add(engine)
       metrics.finished.inc({ engine, status, code: errorCode ?? '' })
       metrics.ended.observe({ engine, status }, seconds)
     }
@@ -54,11 +76,11 @@ export function watchConnections(database: Database, metrics: Metrics): void {
 }
 
 async function timeInto<T>(
-  observer: (outcome: 'ok' | 'failed') => { observe(seconds: number): void },
+  observer: (outcome: (typeof OUTCOMES)[number]) => { observe(seconds: number): void },
   work: () => Promise<T>,
 ): Promise<T> {
   const started = performance.now()
-  let outcome: 'ok' | 'failed' = 'failed'
+  let outcome: (typeof OUTCOMES)[number] = 'failed'
   try {
     const result = await work()
     outcome = 'ok'

@@ -185,6 +185,7 @@ function observeRequests(registers: Registry[]) {
   })
   return ({ route, method, status }: { route: string; method: string; status: number }): RequestObserver => {
     const time = times.labels({ route, method })
+    for (const failure of ['500', '503']) answers.labels({ route, method, status: failure }).inc(0)
     const answer = answers.labels({ route, method, status: String(status) })
     return (seconds) => {
       time.observe(seconds)

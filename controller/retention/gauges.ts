@@ -44,6 +44,7 @@ export function createRetentionGauges(
     ...{ name: 'drape_sweep_seconds', help: 'Seconds of each sweep of what is past its own date, by outcome' },
     labels: ['outcome'],
   })
+  for (const outcome of ['done', 'failed']) sweeps.zero({ outcome })
   const show = (name: string, help: string, read: (run: Run) => number | undefined) =>
     watch({ name, help, ...about }, () => readAll(runs, read))
   show('drape_retention_overdue_objects', 'Images past their time after the last run', ({ report }) => report.overdue)
@@ -70,7 +71,7 @@ export function createRetentionGauges(
       const { error, objects: count } = report.record
       const outcome = error === undefined ? 'done' : 'failed'
       runs.set(key, { spec, report, succeededAt: outcome === 'done' ? now() / 1000 : runs.get(key)?.succeededAt })
-      ended.inc({ policy: key, outcome })
+      for (const each of ['done', 'failed']) ended.inc({ policy: key, outcome: each }, each === outcome ? 1 : 0)
       objects.inc({ policy: key, dry_run: String(spec.dryRun) }, count)
     },
     forget: (key) => void runs.delete(key),

@@ -104,7 +104,7 @@ const traffic: Row = {
     {
       kind: 'lines',
       title: 'Share of 5xx by route',
-      description: 'Empty while nothing fails. The log of the API has a line with the request id for each.',
+      description: 'The log of the API has a line with the request id for each.',
       unit: 'percentunit',
       queries: [
         {
