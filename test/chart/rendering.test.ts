@@ -179,6 +179,20 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(kinds(byOperator)).not.toContain('ConfigMap')
   })
 
+  it('says where these pages are to the dashboards as well', async () => {
+    const dashboardsOf = async (values: Record<string, unknown>) =>
+      (await render(values)).flatMap(({ kind, metadata, data }) =>
+        kind === 'ConfigMap' && metadata.labels?.grafana_dashboard === '1' ? Object.values<string>(data) : [],
+      )
+    const pagesOf = (text: string) =>
+      JSON.parse(text).templating.list.find(({ name }: { name: string }) => name === 'runbooks').query
+    const plain = await dashboardsOf({})
+    expect(plain).toHaveLength(4)
+    expect(new Set(plain.map(pagesOf))).toEqual(new Set(['runbooks']))
+    const published = await dashboardsOf({ 'metrics.rules.runbookBaseUrl': 'https://docs.example/drape' })
+    expect(new Set(published.map(pagesOf))).toEqual(new Set(['https://docs.example/drape/runbooks']))
+  })
+
   it('exposes the API by an Ingress, by a route, or not at all', async () => {
     expect(kinds(await render())).not.toContain('Ingress')
     const ingress = named(await render({ host: 'tryon.example' }), 'Ingress', 'drape-api')

@@ -1,0 +1,49 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { readYaml } from '../../controller/runtime/yaml.ts'
+import { DASHBOARDS } from '../../scripts/grafana/dashboards.ts'
+
+const CHART = resolve(import.meta.dirname, '../../charts/drape')
+
+interface Alert {
+  readonly alert?: string
+  readonly annotations: { readonly runbook_url: string }
+}
+
+const alerts = globSync(`${CHART}/rules/*.yaml`)
+  .flatMap((path) => (readYaml(readFileSync(path, 'utf8'))[0] as { groups: { rules: Alert[] }[] }).groups)
+  .flatMap(({ rules }) => rules)
+  .filter(({ alert }) => alert !== undefined)
+const pages = new Map(
+  globSync(`${CHART}/runbooks/*.md`).map((path) => [basename(path, '.md'), readFileSync(path, 'utf8')]),
+)
+
+it('every alert has a page of its own, which says what it means, what to look at and what to do', () => {
+  for (const { alert, annotations } of alerts) {
+    const name = basename(annotations.runbook_url, '.md')
+    expect(annotations.runbook_url).toBe(`runbooks/${name}.md`)
+    const page = pages.get(name) ?? ''
+    expect(page).toMatch(new RegExp(`^# ${alert}\n\n\\*\\*It means:\\*\\* `))
+    expect(page).toMatch(/\n## Look\n.*```(sh|promql)\n.*\n## Do\n\n1\. /s)
+    expect(pages.get('README')).toContain(`[${alert}](${name}.md)`)
+  }
+  expect(pages.size).toBe(alerts.length + 1)
+})
+
+it('every link between pages, and from a panel to a page, leads somewhere', () => {
+  const linked = [...pages.values()].flatMap((page) =>
+    [...page.matchAll(/\]\(([a-z-]+)\.md\)/g)].map(([, name]) => name),
+  )
+  const fromPanels = DASHBOARDS.flatMap(({ rows }) =>
+    rows.flatMap(({ panels }) => panels.flatMap(({ runbooks = [] }) => runbooks)),
+  )
+  expect(linked.length).toBeGreaterThan(alerts.length)
+  for (const name of [...linked, ...fromPanels]) expect([...pages.keys()]).toContain(name)
+  // Whoever looks at a panel finds every alert that it may explain.
+  expect(
+    alerts
+      .map(({ annotations }) => basename(annotations.runbook_url, '.md'))
+      .filter((name) => !fromPanels.includes(name)),
+  ).toEqual([])
+})
