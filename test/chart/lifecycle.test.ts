@@ -159,6 +159,21 @@ describe.skipIf(!possible)('a release', () => {
     expect(await readSecrets()).toEqual(before)
   })
 
+  it('does not take back what an autoscaler has set', async () => {
+    const name = { namespace: NAMESPACE, name: 'drape-cpu' }
+    const external = ['--set', 'pools.cpu.mode=External', '--set', 'pools.cpu.replicas=1']
+    await upgrade(...external)
+    await client.patch(workerPools.type, name, { spec: { replicas: 3 } }, { subresource: 'scale' })
+    await upgrade(...external, '--set', 'pools.cpu.workSeconds=90')
+    expect(await client.get(workerPools.type, name)).toMatchObject({
+      spec: { replicas: 3, scaling: { mode: 'External' } },
+    })
+    // It belongs to the autoscaler too, so Helm alone cannot take it away again.
+    await client.patch(workerPools.type, name, { spec: { replicas: null } })
+    await upgrade()
+    expect(await client.get(workerPools.type, name)).toMatchObject({ spec: { scaling: { mode: 'Auto' } } })
+  })
+
   it('keeps those who may write pools within the guard rails', async () => {
     await upgrade('--set', 'admissionPolicy.enabled=true', '--set', 'admissionPolicy.maxReplicas=10')
     const large = (replicas: number) => {
