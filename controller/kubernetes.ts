@@ -3,6 +3,7 @@ import { ENGINE_LABEL, JOBS, type Job, NODES, type Node } from './engine/prefetc
 import { engines } from './engine/resource.ts'
 import type { ControllerMetrics } from './metrics.ts'
 import { retentionPolicies } from './retention/resource.ts'
+import { isTouched, type Live } from './runtime/apply-once.ts'
 import { type Connection, KubernetesError } from './runtime/connection.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './runtime/resource.ts'
 import { type Watched, type WatchOptions, watchObjects } from './runtime/watch.ts'
@@ -36,6 +37,9 @@ interface EngineSettings extends KubernetesObject {
     readonly prefetch?: { readonly enabled?: boolean }
   }
 }
+
+/** In whose name the controller writes. */
+export const FIELD_MANAGER = 'drape-controller'
 
 export type Cluster = ReturnType<typeof watchCluster>
 
@@ -103,15 +107,16 @@ export function watchCluster({
   const labelSelector = POOL_LABEL
   const deployments = watch<Deployment>(DEPLOYMENTS, (object) => interested.pool(poolOf(object)), {
     labelSelector,
-    keep: ({ metadata, spec, status }) => ({
-      metadata,
-      spec: { replicas: spec.replicas },
-      status: { observedGeneration: status?.observedGeneration },
+    keep: (object) => ({
+      metadata: object.metadata,
+      spec: { replicas: object.spec.replicas },
+      status: { observedGeneration: object.status?.observedGeneration },
+      touched: isTouched(object, FIELD_MANAGER),
     }),
   })
-  const budgets = watch<KubernetesObject>(BUDGETS, (object) => interested.pool(poolOf(object)), {
+  const budgets = watch<Live>(BUDGETS, (object) => interested.pool(poolOf(object)), {
     labelSelector,
-    keep: ({ metadata }) => ({ metadata }),
+    keep: (object) => ({ metadata: object.metadata, touched: isTouched(object, FIELD_MANAGER) }),
   })
   const pods: Watched<Pod> = watch<Pod>(
     PODS,

@@ -12,8 +12,9 @@ import { createRedis } from '../api/shared/queue.ts'
 import { createStorage } from '../api/shared/storage/storage.ts'
 import { createDueObjects } from '../api/shared/stores/due-objects.ts'
 import { readControllerConfig } from './config.ts'
+import { GROUP } from './custom-resource.ts'
 import { createEngineReconcile } from './engine/reconcile.ts'
-import { type Cluster, watchCluster } from './kubernetes.ts'
+import { type Cluster, FIELD_MANAGER, watchCluster } from './kubernetes.ts'
 import { createControllerMetrics } from './metrics.ts'
 import { createRetentionGauges } from './retention/gauges.ts'
 import { findHolds } from './retention/policies.ts'
@@ -55,7 +56,7 @@ lifecycle.onStop('connection', () => connection.close())
 
 // Reading and the Lease itself need no office; every other write passes the fence.
 const election = startElection({
-  client: createClient(connection, { fieldManager: 'drape-controller' }),
+  client: createClient(connection, { fieldManager: FIELD_MANAGER }),
   lease: { namespace: config.LEASE_NAMESPACE || connection.namespace, name: config.LEASE_NAME },
   identity,
   leaseSeconds: config.LEASE_SECONDS,
@@ -66,7 +67,7 @@ const election = startElection({
   onFault: (error) => log.warn({ err: error }, 'the lease could not be renewed'),
 })
 const client = createClient(connection, {
-  fieldManager: 'drape-controller',
+  fieldManager: FIELD_MANAGER,
   fence: election.fence,
   // What is decided next has to know what was written last.
   onWritten: (type, object) => cluster.note(type, object),
@@ -155,7 +156,7 @@ const retention = createRetentionReconcile({
 })
 const reconcilePool = createPoolReconcile({
   client,
-  applyOnce: createApplyOnce(client),
+  applyOnce: createApplyOnce(client, { annotation: `${GROUP}/applied` }),
   record,
   registry,
   sample: sampler.sample,

@@ -1,23 +1,51 @@
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Client, Sent } from './client.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './resource.ts'
 
 /** Applies an object unless it is known to be so already. Resolves to whether there was a write. */
-export type ApplyOnce = (type: ResourceType, object: Sent, live: KubernetesObject | undefined) => Promise<boolean>
+export type ApplyOnce = (type: ResourceType, object: Sent, live: Live | undefined) => Promise<boolean>
+
+/** An object as the API server has it; `touched` when somebody else may have set what it should be. */
+export interface Live extends KubernetesObject {
+  readonly touched?: boolean
+}
 
 /**
  * Remembers what it applied and which generation the server gave it: while both are the same nobody has changed the object, and
- * nothing is sent. After a start each object is sent once, which changes nothing where nothing differs.
+ * nothing is sent. What an earlier process applied is known by a digest in an annotation, as long as nobody else set a field of
+ * the specification.
  */
-export function createApplyOnce(client: Client): ApplyOnce {
+export function createApplyOnce(client: Client, { annotation }: { annotation: string }): ApplyOnce {
   const applied = new Map<string, { object: Sent; uid?: string; generation?: number }>()
   return async (type, object, live) => {
     const key = `${type.plural} ${keyOf(object.metadata)}`
     const last = applied.get(key)
     const unchanged = live && last?.uid === live.metadata.uid && last?.generation === live.metadata.generation
     if (unchanged && isDeepStrictEqual(last?.object, object)) return false
-    const { metadata } = await client.apply<KubernetesObject>(type, object)
+    const digest = digestOf(object)
+    const known = live?.touched === false && live.metadata.annotations?.[annotation] === digest
+    const { metadata } = known ? live : await client.apply(type, annotated(object, { [annotation]: digest }))
     applied.set(key, { object, uid: metadata.uid, generation: metadata.generation })
-    return true
+    return !known
   }
+}
+
+/** Whether others than `fieldManager` have set fields of the specification, by the server's own record. */
+export function isTouched({ metadata }: KubernetesObject, fieldManager: string): boolean {
+  const { managedFields } = metadata
+  if (managedFields === undefined) return true
+  return managedFields.some(
+    ({ manager, subresource, fieldsV1 }) =>
+      manager !== fieldManager && subresource !== 'status' && fieldsV1 !== undefined && 'f:spec' in fieldsV1,
+  )
+}
+
+function annotated(object: Sent, annotations: Readonly<Record<string, string>>): Sent {
+  const { metadata } = object
+  return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } }
+}
+
+function digestOf(object: Sent): string {
+  return createHash('sha256').update(JSON.stringify(object)).digest('hex').slice(0, 16)
 }

@@ -16,6 +16,12 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
+export interface ManagedFields {
+  readonly manager?: string
+  readonly subresource?: string
+  readonly fieldsV1?: object
+}
+
 export interface ObjectMeta {
   readonly name: string
   readonly namespace?: string
@@ -28,6 +34,8 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly OwnerReference[]
+  /** The server's record of who set what. */
+  readonly managedFields?: readonly ManagedFields[]
 }
 
 /** Any object of the API; what lies beside its metadata is known to whoever asks for it. */

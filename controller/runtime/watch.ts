@@ -26,7 +26,7 @@ export interface WatchOptions<T> {
   readonly type: ResourceType
   readonly namespace?: string
   readonly labelSelector?: string
-  /** What is kept of each object, to save memory; everything but `managedFields` by default. */
+  /** What is kept of each object, to save memory; everything by default. Its `managedFields` are never kept. */
   readonly keep?: (object: T) => T
   /** An object appeared, changed or went; `object` is what it was last. */
   readonly onChange?: (object: T) => void
@@ -127,7 +127,7 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
   function put(key: string, object: T): void {
     const before = objects.get(key)
     if (before && isNewer(before.metadata.resourceVersion, object.metadata.resourceVersion)) return
-    const now = keep(withoutManagedFields(object))
+    const now = withoutManagedFields(keep(object))
     objects.set(key, now)
     if (before?.metadata.resourceVersion !== object.metadata.resourceVersion) onChange(now)
   }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PoolRegistry } from '../../api/shared/pool-registry.ts'
 import { type Engine, engines as engineResource } from '../engine/resource.ts'
-import type { ApplyOnce } from '../runtime/apply-once.ts'
+import type { ApplyOnce, Live } from '../runtime/apply-once.ts'
 import type { Client } from '../runtime/client.ts'
 import type { RecordEvent } from '../runtime/events.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
@@ -20,7 +20,7 @@ import { isTimeZone } from './schedule.ts'
 import { presentStatus } from './status.ts'
 
 /** A Deployment as far as it is looked at here. */
-export interface Deployment extends KubernetesObject {
+export interface Deployment extends Live {
   readonly spec: { readonly replicas?: number }
   readonly status?: { readonly observedGeneration?: number }
 }
@@ -35,7 +35,7 @@ export interface PoolParts {
   readonly policies: Pick<Watched<KubernetesObject>, 'get'>
   readonly engines: Pick<Watched<KubernetesObject>, 'get'>
   readonly deployments: Pick<Watched<Deployment>, 'get'>
-  readonly budgets: Pick<Watched<KubernetesObject>, 'get'>
+  readonly budgets: Pick<Watched<Live>, 'get'>
   /** The pods of a pool. */
   readonly podsOf: (pool: WorkerPool) => readonly Pod[]
   readonly now: () => Date

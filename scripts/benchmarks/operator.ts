@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '../../api/shared/database.ts'
@@ -7,9 +8,11 @@ import { openConnection } from '../../controller/runtime/connection.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { DEPLOYMENTS } from '../../controller/worker-pool/deployment.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
-import { startControlPlane } from '../../test/cluster/control-plane.ts'
+import { type ControlPlane, startControlPlane } from '../../test/cluster/control-plane.ts'
 import { findPrograms } from '../../test/cluster/programs.ts'
 import { installDefinitions } from '../../test/cluster/samples.ts'
+import { createRandom } from '../../test/faults/support/random.ts'
+import { createLink } from '../../test/faults/support/tcp-proxy.ts'
 import type { Bench, Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import { percentile } from './percentile.ts'
@@ -22,11 +25,17 @@ const ENQUEUED = 20
 const POOLS = { quick: 200, full: 1000 }
 const TEMPLATE = { image: 'drape/worker', requests: { cpu: '100m' } }
 
+/** As its image says. */
+const CONTROLLER_SETTINGS = { NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=192', MALLOC_ARENA_MAX: '2' }
+const CUT_SECONDS = { quick: 15, full: 60 }
+
 /** A cluster without nodes, and a stack whose controllers look after it. */
 interface Ground {
   readonly client: Client
   readonly stack: Stack
-  startController(): Promise<Program>
+  /** A controller; its way to the API server is the one that `kubeconfig` names. */
+  startController(kubeconfig?: string): Promise<Program>
+  readonly controlPlane: ControlPlane
 }
 
 /** From the request until the first worker of a pool at zero is asked for. */
@@ -109,7 +118,46 @@ const takenOver: Benchmark = {
   measure: (bench) => measureTakeover(bench, 'SIGKILL'),
 }
 
-export const operator: readonly Benchmark[] = [wake, resync, memory, handedOver, takenOver]
+/** From the return of the way to the API server, cut without a word, until a change of meanwhile has been acted on. */
+const reconnected: Benchmark = {
+  id: 'O6',
+  what: 'operator: from the end of a cut to the API server until it acts on what happened meanwhile',
+  unit: 's',
+  sense: 'most',
+  goal: 10,
+  stretch: 5,
+  measure: async (bench) => {
+    const { client, controlPlane, startController } = await prepare(bench)
+    const link = await createLink(Number(new URL(controlPlane.server).port), createRandom(1))
+    const controller = await startController(await writeKubeconfigVia(link.port, controlPlane, bench))
+    await untilLeads(controller)
+    await applyPool(client, 'cut', { replicas: 0, scaling: { mode: 'Fixed' } })
+    await untilReplicas(client, 'cut', 0)
+    link.suffer({ partitioned: true })
+    const seconds = bench.isFull ? CUT_SECONDS.full : CUT_SECONDS.quick
+    await sleep(seconds * 500)
+    await applyPool(client, 'cut', { replicas: 1, scaling: { mode: 'Fixed' } })
+    await sleep(seconds * 500)
+    link.suffer()
+    const startedAt = performance.now()
+    await untilReplicas(client, 'cut', 1)
+    const ours = (performance.now() - startedAt) / 1000
+    await controller.stop()
+    await link.close()
+    await client.delete(workerPools.type, { namespace: NAMESPACE, name: 'cut' })
+    return { ours, anchor: 1, note: `cut for ${seconds} s` }
+  },
+}
+
+export const operator: readonly Benchmark[] = [wake, resync, memory, handedOver, takenOver, reconnected]
+
+/** The administrator's file, for a way over another port. */
+async function writeKubeconfigVia(port: number, { kubeconfig }: ControlPlane, bench: Bench): Promise<string> {
+  const file = join(bench.logFolder, 'kubeconfig-via.json')
+  const text = await readFile(kubeconfig, 'utf8')
+  await writeFile(file, text.replaceAll(/https:\/\/127\.0\.0\.1:\d+/g, `https://127.0.0.1:${port}`), { mode: 0o600 })
+  return file
+}
 
 async function resyncOnce(bench: Bench): Promise<{ pools: number; rate: number; megabytes: number }> {
   const { client, startController } = await prepare(bench)
@@ -165,8 +213,11 @@ async function start(bench: Bench): Promise<Ground> {
   const spec = { license: { name: 'Apache-2.0', commercialUse: true }, source: { bundled: {} } }
   await client.apply(engines.type, { metadata: { namespace: NAMESPACE, name: 'mock' }, spec })
   const stack = await bench.startStack()
-  const env = { KUBECONFIG: controlPlane.kubeconfig, DATABASE_URL: stack.databaseUrl, REDIS_URL: stack.redisUrl }
-  return { client, stack, startController: () => bench.startBare('controller/main.ts', { pinned: false, env }) }
+  const startController = (kubeconfig = controlPlane.kubeconfig) => {
+    const own = { KUBECONFIG: kubeconfig, DATABASE_URL: stack.databaseUrl, REDIS_URL: stack.redisUrl }
+    return bench.startBare('controller/main.ts', { pinned: false, env: { ...CONTROLLER_SETTINGS, ...own } })
+  }
+  return { client, stack, controlPlane, startController }
 }
 
 async function applyPool(client: Client, name: string, spec: object): Promise<void> {

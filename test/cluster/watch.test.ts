@@ -89,6 +89,34 @@ describe.skipIf(controlPlane === null)('a watch', () => {
     await link.close()
   })
 
+  it('knows what was written when it is told, however far behind it is, and is not told of the past', async () => {
+    if (controlPlane === null) return
+    await using place = await createTestNamespace(controlPlane)
+    const { client, namespace } = place
+    const link = await createLink(Number(new URL(controlPlane.server).port), createRandom(1))
+    const connection = openConnection({ kubeconfig: await writeKubeconfig(controlPlane, { port: link.port }) })
+    await write(client, namespace, 'old', '1')
+    const watched = watchObjects<ConfigMap>({ connection, type: CONFIG_MAPS, namespace })
+    await watched.synced
+    await until(() => valuesOf(watched).includes('old=1'))
+    link.suffer({ partitioned: true })
+    const changed = await write(client, namespace, 'old', '2')
+    const made = await write(client, namespace, 'new', '1')
+    watched.note(made)
+    watched.note(changed)
+    expect(valuesOf(watched)).toEqual(expect.arrayContaining(['old=2', 'new=1']))
+    await client.delete(CONFIG_MAPS, { namespace, name: 'new' })
+    await write(client, namespace, 'old', '3')
+    link.suffer()
+    await until(() => valuesOf(watched).includes('old=3') && watched.get(`${namespace}/new`) === undefined)
+    watched.note(made)
+    watched.note(changed)
+    expect(valuesOf(watched).filter((value) => /^(old|new)=/.test(value))).toEqual(['old=3'])
+    watched.close()
+    connection.close()
+    await link.close()
+  })
+
   it('lists everything anew when the server has forgotten where it was, as after a restart', async () => {
     const own = await startOwnControlPlane()
     await using place = await createTestNamespace(own)
@@ -136,8 +164,8 @@ describe.skipIf(controlPlane === null)('a watch', () => {
   })
 })
 
-async function write(client: Client, namespace: string, name: string, value: string): Promise<void> {
-  await client.apply(CONFIG_MAPS, { metadata: { namespace, name }, data: { value } })
+async function write(client: Client, namespace: string, name: string, value: string): Promise<KubernetesObject> {
+  return client.apply(CONFIG_MAPS, { metadata: { namespace, name }, data: { value } })
 }
 
 function valuesOf(watched: Watched<ConfigMap>): string[] {
