@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { type Counted, countTogether } from './count-together.ts'
-import type { Redis } from './shared/queue.ts'
+import type { Redis } from './shared/redis.ts'
 import { within } from './time-limit.ts'
 
 /** A counter that takes longer than this counts as away, and is left alone for a while. */

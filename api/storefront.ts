@@ -31,7 +31,7 @@ import { createDatabase, type Database, pingDatabase } from './shared/database.t
 import type { Lifecycle } from './shared/lifecycle.ts'
 import type { Log } from './shared/log.ts'
 import type { Metrics } from './shared/metrics.ts'
-import type { Redis } from './shared/queue.ts'
+import type { Redis } from './shared/redis.ts'
 import type { ObjectStorage } from './shared/storage/object.ts'
 import type { Generations } from './shared/stores/generations.ts'
 import type { Images } from './shared/stores/images.ts'

@@ -25,7 +25,7 @@ const DOORS: Doors = {
   '@koa/*': inApi,
   'koa-body': inApi,
   bullmq: only('api/shared/queue.ts'),
-  redis: only('api/shared/queue.ts'),
+  redis: only('api/shared/redis.ts'),
   'rate-limiter-flexible': only('api/budget.ts'),
   slonik: only('api/shared/database.ts', 'api/shared/stores/', 'api/stores/'),
   pg: only('api/shared/database.ts'),

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { readConfig, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
-import { QUEUES, type QueueName } from '../api/shared/queue.ts'
+import { QUEUES, type QueueName } from '../api/shared/redis.ts'
 import { Type } from '../api/shared/schema.ts'
 
 const schema = Type.Object({

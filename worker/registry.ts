@@ -1,6 +1,7 @@
 import type { Log } from '../api/shared/log.ts'
 import type { PoolRegistry, WorkerReport } from '../api/shared/pool-registry.ts'
-import type { Consumer, QueueName, Redis } from '../api/shared/queue.ts'
+import type { Consumer } from '../api/shared/queue.ts'
+import type { QueueName, Redis } from '../api/shared/redis.ts'
 
 const EVERY_MS = 5000
 /** A worker that has been silent for longer is not counted any more. */

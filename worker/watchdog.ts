@@ -1,4 +1,5 @@
-import type { Consumer, Redis } from '../api/shared/queue.ts'
+import type { Consumer } from '../api/shared/queue.ts'
+import type { Redis } from '../api/shared/redis.ts'
 
 /**
  * Between two looks. An idle worker that has taken nothing between them, while jobs waited at both, is stuck: whoever runs it

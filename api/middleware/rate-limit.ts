@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa'
 import { type Budget, createBudget } from '../budget.ts'
 import { DrapeError } from '../shared/errors.ts'
-import type { Redis } from '../shared/queue.ts'
+import type { Redis } from '../shared/redis.ts'
 import type { AppState } from '../state.ts'
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])

@@ -1,4 +1,4 @@
-import type { Redis } from './queue.ts'
+import type { Redis } from './redis.ts'
 import { compileCheck, type Static, Type } from './schema.ts'
 
 const ReportSchema = Type.Object({

@@ -1,5 +1,5 @@
 import type { Log } from './log.ts'
-import type { Redis } from './queue.ts'
+import type { Redis } from './redis.ts'
 
 // Messages may be lost whenever Redis is away: what matters is read from Postgres, they only make it prompt.
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import type { Client, Sent } from './client.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './resource.ts'
 
@@ -17,16 +16,16 @@ export interface Live extends KubernetesObject {
  * the specification.
  */
 export function createApplyOnce(client: Client, { annotation }: { annotation: string }): ApplyOnce {
-  const applied = new Map<string, { object: Sent; uid?: string; generation?: number }>()
+  const applied = new Map<string, { digest: string; uid?: string; generation?: number }>()
   return async (type, object, live) => {
     const key = `${type.plural} ${keyOf(object.metadata)}`
+    const digest = digestOf(object)
     const last = applied.get(key)
     const unchanged = live && last?.uid === live.metadata.uid && last?.generation === live.metadata.generation
-    if (unchanged && isDeepStrictEqual(last?.object, object)) return false
-    const digest = digestOf(object)
+    if (unchanged && last?.digest === digest) return false
     const known = live?.touched === false && live.metadata.annotations?.[annotation] === digest
     const { metadata } = known ? live : await client.apply(type, annotated(object, { [annotation]: digest }))
-    applied.set(key, { object, uid: metadata.uid, generation: metadata.generation })
+    applied.set(key, { digest, uid: metadata.uid, generation: metadata.generation })
     return !known
   }
 }

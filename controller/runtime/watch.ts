@@ -45,7 +45,8 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2000
 /** While the type is unknown or forbidden here. */
 const REFUSED_PAUSE_MS = 15_000
-const PAGE = 500
+// What a page takes while it is read is not given back soon.
+const PAGE = 100
 
 interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../../api/shared/log.ts'
-import { createRedis, QUEUES, type Redis } from '../../api/shared/queue.ts'
+import { createRedis, QUEUES, type Redis } from '../../api/shared/redis.ts'
 import { CheckFailure } from '../check-options.ts'
 import { redisUrl } from './environment.ts'
 

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog } from '../../api/shared/log.ts'
 import { createPoolRegistry, type PoolRegistry } from '../../api/shared/pool-registry.ts'
-import { createRedis, type Redis } from '../../api/shared/queue.ts'
+import { createRedis, type Redis } from '../../api/shared/redis.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { until } from '../support/until.ts'
 

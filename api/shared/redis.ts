@@ -1,0 +1,115 @@
+import { createClient } from 'redis'
+import type { Log } from './log.ts'
+
+/** The queues of jobs. */
+export const QUEUES = ['prepare', 'try-on'] as const
+export type QueueName = (typeof QUEUES)[number]
+
+const PING_MS = 5000
+/**
+ * A connection on which nothing was heard for so long is dead and made anew. A consumer may listen for `LISTEN_SECONDS` before it
+ * says something; a subscriber may never hear anything.
+ */
+const SILENT_MS = { producer: 15_000, consumer: 45_000, subscriber: undefined }
+
+export type Redis = ReturnType<typeof createRedis>
+
+/**
+ * One connection that comes back by itself whenever Redis does. While it is away a producer's commands fail at once, so that no
+ * request hangs on them; a consumer's wait, because BullMQ's worker repeats a failed command without ever pausing, and so do a
+ * subscriber's.
+ */
+export function createRedis(url: string, { role, log }: { role: keyof typeof SILENT_MS; log: Log }) {
+  const client = createClient({
+    url,
+    disableOfflineQueue: role === 'producer',
+    ...(role === 'producer' && { pingInterval: PING_MS }),
+    socket: {
+      socketTimeout: SILENT_MS[role],
+      connectTimeout: 2000,
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), 1000),
+    },
+  })
+  let reachable = true
+  client.on('error', (error: Error) => {
+    if (reachable) log.warn({ reason: error.message }, 'Redis is away')
+    reachable = false
+  })
+  client.on('ready', () => {
+    if (!reachable) log.info('Redis is back')
+    reachable = true
+  })
+  client.connect().catch(() => {})
+  // The client gives a connection up for good that breaks while it is being made.
+  const watchdog = setInterval(() => {
+    if (!client.isOpen) client.connect().catch(() => {})
+  }, 1000)
+  watchdog.unref()
+
+  /** All workers that announced themselves for a queue and have not gone silent; none while Redis is away. */
+  async function findWorkers(queue: QueueName): Promise<{ worker: string; slots: number }[]> {
+    if (!client.isReady) return []
+    const members = (await client.eval(FIND_ANNOUNCED, { keys: [workersKey(queue)] })) as string[]
+    return members.map((member) => {
+      const colon = member.lastIndexOf(':')
+      return { worker: member.slice(0, colon), slots: Number(member.slice(colon + 1)) }
+    })
+  }
+
+  return {
+    client,
+    isReady: () => client.isReady,
+    /** Resolves when Redis answers. */
+    ping: async () => {
+      if (!client.isReady) throw new Error('not connected')
+      await client.ping()
+    },
+    /** This worker is there for `seconds` with so many slots for each of the queues. */
+    announce: async ({ queues, worker, slots, seconds }: Announcement & { readonly seconds: number }) => {
+      await client.eval(ANNOUNCE, {
+        keys: queues.map(workersKey),
+        arguments: [`${worker}:${slots}`, String(seconds * 1000)],
+      })
+    },
+    withdraw: async ({ queues, worker, slots }: Announcement) => {
+      await Promise.all(queues.map((queue) => client.zRem(workersKey(queue), `${worker}:${slots}`)))
+    },
+    findWorkers,
+    /** Slots of all live workers of a queue. */
+    countSlots: async (queue: QueueName): Promise<number> => {
+      const workers = await findWorkers(queue)
+      return workers.reduce((sum, { slots }) => sum + slots, 0)
+    },
+    /** Jobs that no worker has taken. */
+    countWaiting: (queue: QueueName): Promise<number> => client.lLen(`bull:${queue}:wait`),
+    /** Which of these jobs still wait, or are in the hands of a worker that lives. */
+    findHeld: async (queue: QueueName, ids: readonly string[]): Promise<Set<string>> => {
+      const waiting = new Set(await client.lRange(`bull:${queue}:wait`, 0, -1))
+      // A worker that was killed may have taken the mark by which the others learn of waiting jobs.
+      if (waiting.size > 0) await client.zAdd(`bull:${queue}:marker`, { value: '0', score: 0 })
+      const taken = ids.filter((id) => !waiting.has(id))
+      const locks = await Promise.all(taken.map((id) => client.exists(`bull:${queue}:${id}:lock`)))
+      return new Set(ids.filter((id) => waiting.has(id) || locks[taken.indexOf(id)] === 1))
+    },
+    close: async () => {
+      clearInterval(watchdog)
+      if (client.isOpen) client.destroy()
+    },
+  }
+}
+
+/** What a worker says of itself. */
+interface Announcement {
+  readonly queues: readonly QueueName[]
+  readonly worker: string
+  readonly slots: number
+}
+
+// By the clock of Redis, the only one that all processes share.
+const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
+const ANNOUNCE = `${NOW} for _, key in ipairs(KEYS) do redis.call('ZADD', key, now + ARGV[2], ARGV[1]) end`
+const FIND_ANNOUNCED = `${NOW} redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now) return redis.call('ZRANGE', KEYS[1], 0, -1)`
+
+function workersKey(queue: QueueName): string {
+  return `drape:workers:${queue}`
+}
