@@ -1,3 +1,37 @@
+import { PanelBuilder as BarGaugeBuilder } from '@grafana/grafana-foundation-sdk/bargauge'
+import type { Builder } from '@grafana/grafana-foundation-sdk/cog'
+import {
+  BigValueColorMode,
+  BigValueGraphMode,
+  GraphThresholdsStyleConfigBuilder,
+  GraphThresholdsStyleMode,
+  LegendDisplayMode,
+  LegendPlacement,
+  SortOrder,
+  StackingConfigBuilder,
+  StackingMode,
+  TooltipDisplayMode,
+  VisibilityMode,
+  VizLegendOptionsBuilder,
+  VizOrientation,
+  VizTooltipOptionsBuilder,
+} from '@grafana/grafana-foundation-sdk/common'
+import {
+  DashboardLinkBuilder,
+  DashboardLinkType,
+  type Panel as GrafanaPanel,
+  MappingType,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
+  type ValueMapping,
+} from '@grafana/grafana-foundation-sdk/dashboard'
+import { PanelBuilder as HeatmapBuilder } from '@grafana/grafana-foundation-sdk/heatmap'
+import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus'
+import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat'
+import { PanelBuilder as StatesBuilder } from '@grafana/grafana-foundation-sdk/statetimeline'
+import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table'
+import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries'
+
 /** One query of a panel. `legend` names its lines, with labels as `{{label}}`. */
 export interface Query {
   readonly expr: string
@@ -30,108 +64,88 @@ export interface Row {
   readonly panels: readonly Panel[]
 }
 
-type Kind = Panel['kind']
-
-const TYPES: Readonly<Record<Kind, string>> = {
-  lines: 'timeseries',
-  areas: 'timeseries',
-  number: 'stat',
-  table: 'table',
-  states: 'state-timeline',
-  bars: 'bargauge',
-  heatmap: 'heatmap',
-}
-const HEIGHTS: Readonly<Record<Kind, number>> = {
-  lines: 8,
-  areas: 8,
-  number: 4,
-  table: 8,
-  states: 7,
-  bars: 8,
-  heatmap: 8,
-}
-
-/** The one chosen at the top of the dashboard. */
+/** The data source chosen at the top of the dashboard. */
 export const DATASOURCE = { type: 'prometheus', uid: '$datasource' }
 
-export function heightOf({ kind }: Panel): number {
-  return HEIGHTS[kind]
-}
-
 /** A panel as Grafana reads it. */
-export function presentPanel(panel: Panel, place: { id: number; x: number; y: number }) {
-  const { kind, title, description, width, runbooks = [] } = panel
-  return {
-    id: place.id,
-    type: TYPES[kind],
-    title,
-    description,
-    datasource: DATASOURCE,
-    gridPos: { x: place.x, y: place.y, w: width, h: heightOf(panel) },
-    links: runbooks.map((name) => ({ title: `Runbook: ${name}`, url: `$runbooks/${name}.md`, targetBlank: true })),
-    targets: panel.queries.map(({ expr, legend }, i) => ({
-      refId: String.fromCharCode('A'.charCodeAt(0) + i),
-      datasource: DATASOURCE,
-      expr,
-      legendFormat: legend,
-      ...shapeOf(kind),
-    })),
-    fieldConfig: { defaults: presentField(panel), overrides: [] },
-    options: optionsOf(kind),
-    ...(kind === 'table' && { transformations: TABLE }),
-  }
-}
-
-/** In a table each query is a column. */
-const TABLE = [
-  { id: 'merge', options: {} },
-  { id: 'organize', options: { excludeByName: { Time: true } } },
-]
-
-/** Whether a query is asked for one moment or for a span of time. */
-function shapeOf(kind: Kind) {
-  if (kind === 'table' || kind === 'bars')
-    return { instant: true, range: false, format: kind === 'table' ? 'table' : 'time_series' }
-  return { instant: false, range: true, format: kind === 'heatmap' ? 'heatmap' : 'time_series' }
-}
-
-function presentField({ kind, unit, thresholds = [], max }: Panel) {
+export function presentPanel(panel: Panel): Builder<GrafanaPanel> {
+  const { title, description, unit, width, thresholds = [], max, runbooks = [] } = panel
   const steps = [{ color: 'green', value: null }, ...thresholds.map(([value, color]) => ({ color, value }))]
-  const coloured = thresholds.length > 0 && (kind === 'lines' || kind === 'areas')
-  return {
-    unit,
-    min: 0,
-    ...(max !== undefined && { max }),
-    thresholds: { mode: 'absolute', steps },
-    ...((kind === 'lines' || kind === 'areas') && {
-      custom: {
-        drawStyle: 'line',
-        lineWidth: 1,
-        fillOpacity: kind === 'areas' ? 30 : 5,
-        showPoints: 'never',
-        spanNulls: false,
-        stacking: { mode: kind === 'areas' ? 'normal' : 'none' },
-        thresholdsStyle: { mode: coloured ? 'line' : 'off' },
-      },
-    }),
-    ...(kind === 'states' && { mappings: STATES, custom: { fillOpacity: 70, lineWidth: 0 } }),
-  }
+  const links = runbooks.map((name) =>
+    new DashboardLinkBuilder(`Runbook: ${name}`)
+      .type(DashboardLinkType.Link)
+      .url(`$runbooks/${name}.md`)
+      .targetBlank(true),
+  )
+  const builder = startPanel(panel)
+    .title(title)
+    .description(description)
+    .datasource(DATASOURCE)
+    .unit(unit)
+    .min(0)
+    .span(width)
+    .thresholds(new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(steps))
+    .links(links)
+    .targets(panel.queries.map((query, i) => presentQuery(panel.kind, query, i)))
+  return max === undefined ? builder : builder.max(max)
 }
 
-const STATES = [
-  { type: 'value', options: { 0: { text: ' ', color: 'transparent' }, 1: { text: 'yes', color: 'orange' } } },
-]
-
-function optionsOf(kind: Kind) {
-  const legend = { displayMode: 'table', placement: 'bottom', calcs: ['lastNotNull', 'max'] }
-  if (kind === 'lines' || kind === 'areas') return { legend, tooltip: { mode: 'multi', sort: 'desc' } }
+function startPanel({ kind, thresholds = [] }: Panel) {
   if (kind === 'number') {
-    return { colorMode: 'value', graphMode: 'area', reduceOptions: { calcs: ['lastNotNull'] }, textMode: 'auto' }
+    return new StatBuilder().height(4).colorMode(BigValueColorMode.Value).graphMode(BigValueGraphMode.Area)
   }
-  if (kind === 'bars')
-    return { orientation: 'horizontal', displayMode: 'gradient', reduceOptions: { calcs: ['lastNotNull'] } }
-  if (kind === 'states')
-    return { mergeValues: true, showValue: 'never', legend: { displayMode: 'list', placement: 'bottom' } }
-  if (kind === 'heatmap') return { calculate: false, yAxis: { unit: 's' }, color: { scheme: 'Oranges', steps: 32 } }
-  return { showHeader: true }
+  if (kind === 'bars') return new BarGaugeBuilder().height(8).orientation(VizOrientation.Horizontal)
+  if (kind === 'heatmap') return new HeatmapBuilder().height(8).calculate(false)
+  if (kind === 'states') return startStates()
+  // In a table each query is a column.
+  if (kind === 'table')
+    return new TableBuilder().height(8).transformations([{ id: 'merge', options: {} }, WITHOUT_TIME])
+  return startLines({ isStacked: kind === 'areas', hasLimits: thresholds.length > 0 })
+}
+
+const WITHOUT_TIME = { id: 'organize', options: { excludeByName: { Time: true } } }
+
+function startStates() {
+  const isOn = {
+    type: MappingType.ValueToText,
+    options: { 0: { text: '–', color: 'transparent' }, 1: { text: 'yes', color: 'orange' } },
+  }
+  return new StatesBuilder()
+    .height(7)
+    .mergeValues(true)
+    .showValue(VisibilityMode.Never)
+    .fillOpacity(70)
+    .mappings([isOn as ValueMapping])
+}
+
+function startLines({ isStacked, hasLimits }: { isStacked: boolean; hasLimits: boolean }) {
+  const legend = new VizLegendOptionsBuilder()
+    .showLegend(true)
+    .displayMode(LegendDisplayMode.Table)
+    .placement(LegendPlacement.Bottom)
+    .calcs(['lastNotNull', 'max'])
+  return new TimeseriesBuilder()
+    .height(8)
+    .legend(legend)
+    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
+    .showPoints(VisibilityMode.Never)
+    .fillOpacity(isStacked ? 30 : 5)
+    .stacking(new StackingConfigBuilder().mode(isStacked ? StackingMode.Normal : StackingMode.None))
+    .thresholdsStyle(
+      new GraphThresholdsStyleConfigBuilder().mode(
+        hasLimits ? GraphThresholdsStyleMode.Line : GraphThresholdsStyleMode.Off,
+      ),
+    )
+}
+
+/** Whether it is asked for one moment or for a span of time depends on the kind of panel. */
+function presentQuery(kind: Panel['kind'], { expr, legend }: Query, i: number) {
+  const query = new DataqueryBuilder()
+    .refId(String.fromCharCode('A'.charCodeAt(0) + i))
+    .datasource(DATASOURCE)
+    .expr(expr)
+    .legendFormat(legend)
+  if (kind === 'table') return query.instant().format(PromQueryFormat.Table)
+  if (kind === 'bars') return query.instant().format(PromQueryFormat.TimeSeries)
+  return query.range().format(kind === 'heatmap' ? PromQueryFormat.Heatmap : PromQueryFormat.TimeSeries)
 }
