@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CHARTS } from '../../scripts/charts/build.ts'
 import { documentChart } from '../../scripts/charts/document.ts'
@@ -44,6 +45,34 @@ describe('the values of a chart', () => {
     ])
   })
 })
+
+describe('the pages for those who run it', async () => {
+  const folder = join(ROOT, 'charts/drape')
+  const values = readValues(await readFile(join(folder, 'values.yaml'), 'utf8'))
+  const pages = (await readdir(join(folder, 'docs'))).map((name) => join('docs', name))
+
+  it.for([...pages, 'README.md'])('%s names only values that there are', async (page) => {
+    const text = await readFile(join(folder, page), 'utf8')
+    const named = [...text.matchAll(/(?:`|--set(?:-json|-string)? )([a-z][A-Za-z0-9]*(?:\.[A-Za-z0-9*]+)+)/g)].map(
+      ([, path]) => path,
+    )
+    const ours = named.filter((path) => values.some((value) => value.path[0] === path.split('.')[0]))
+    expect(ours.filter((path) => !isKnown(values, path.split('.')))).toEqual([])
+  })
+
+  it.for([...pages, 'README.md'])('%s leads only to pages that there are', async (page) => {
+    const text = await readFile(join(folder, page), 'utf8')
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => join(folder, dirname(page), link))
+    expect(links.filter((link) => !existsSync(link))).toEqual([])
+  })
+})
+
+/** Below a value that may hold anything every path is known; `*` is any name. */
+function isKnown(values: readonly Value[], [name, ...rest]: readonly string[]): boolean {
+  return values
+    .filter(({ path }) => name === '*' || path.at(-1) === name)
+    .some(({ children }) => rest.length === 0 || children === null || isKnown(children, rest))
+}
 
 describe.skipIf(chart === null)('Helm', () => {
   it.for(valuesFiles.map((files) => [files.join() || 'no values', files] as const))(
