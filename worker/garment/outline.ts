@@ -4,8 +4,9 @@ import { distance } from '../raster/vector.ts'
 import { findArmhole } from './armhole.ts'
 import { type ArmpitBay, findArmpit, hasSleeves, higherOpposites } from './armpit.ts'
 import { farthestAlong, nearestIndex } from './chain.ts'
-import type { SideLandmarks, SideOutline } from './garment.ts'
+import type { GarmentKind, SideLandmarks, SideOutline } from './garment.ts'
 import { type HalfOutline, halfOutline, torsoWidthOf } from './half-outline.ts'
+import { refuseImplausible } from './implausible.ts'
 import {
   findCrotch,
   findSkirtLandmarks,
@@ -67,12 +68,19 @@ export function findOutline(alpha: Plane, expected?: 'upper' | 'dress' | 'lower'
   const upright = standUpright(alpha)
   const { shape, symmetry, canvas, toCanvas } = upright
   if (symmetry.score < LEAST_SYMMETRY) throw unknownOutline()
+  const check = (kind: GarmentKind) =>
+    refuseImplausible(shape, { kind, pieces: upright.pieces, expected: expected !== undefined })
   const base = { canvas, contour: shape.contour.map(toCanvas), symmetry: symmetry.score, angle: symmetry.angle }
   const crotch = findCrotch(shape)
-  if (crotch)
+  if (crotch) {
+    check('trousers')
     return { ...base, kind: 'trousers', landmarks: mapTrousers(findTrousersLandmarks(shape, crotch), toCanvas) }
-  if (expected === 'lower' || (!expected && looksLikeSkirt(shape)))
+  }
+  if (expected === 'lower' || (!expected && looksLikeSkirt(shape))) {
+    check('skirt')
     return { ...base, kind: 'skirt', landmarks: mapSkirt(findSkirtLandmarks(shape), toCanvas) }
+  }
+  check('top')
   const upper = findUpper(upright)
   if (symmetry.score < LEAST_UNSURE_SYMMETRY && upper.guessedArmpits.every((guessed) => guessed)) throw unknownOutline()
   const kind = expected === 'dress' || (!expected && lengthOverChest(upper.landmarks) > DRESS_ASPECT) ? 'dress' : 'top'

@@ -1,4 +1,4 @@
-import { largestComponent } from '../raster/components.ts'
+import { connectedComponents, largestComponent } from '../raster/components.ts'
 import { followContour } from '../raster/contour.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { type Mask, maskToPlane, type Plane, type Point, threshold } from '../raster/plane.ts'
@@ -40,6 +40,8 @@ export interface UprightGarment {
   readonly symmetry: Symmetry
   readonly canvas: Canvas
   readonly shape: Shape
+  /** Areas of all the cut-out's pieces, whatever their unit. */
+  readonly pieces: readonly number[]
   /** px of the shape's canvas → px of `canvas`. */
   readonly toCanvas: (point: Point) => Point
 }
@@ -56,7 +58,8 @@ export function standUpright(alpha: Plane): UprightGarment {
     width: Math.max(1, Math.round(alpha.width * reduction)),
     height: Math.max(1, Math.round(alpha.height * reduction)),
   })
-  const piece = largestComponent(threshold(small, 0.5))
+  const opaque = threshold(small, 0.5)
+  const piece = largestComponent(opaque)
   const symmetry = findSymmetry(piece)
   const toSmall: Affine = scaling(small.width / alpha.width, small.height / alpha.height)
   const canvas = canvasAround(piece, symmetry, invertAffine(toSmall))
@@ -67,6 +70,7 @@ export function standUpright(alpha: Plane): UprightGarment {
   return {
     symmetry,
     canvas,
+    pieces: connectedComponents(opaque).components.map(({ area }) => area),
     shape: drawShape(piece, shapeToSmall, axis),
     toCanvas: ({ x, y }) => applyAffine(toCanvas, { x: x + axis, y }),
   }

@@ -55,8 +55,8 @@ export function findBays(contour: readonly Point[]): Bay[] {
     .filter((bay) => bay.depth > 0)
 }
 
-// Andrew's monotone chain; indices in the contour's own order.
-function convexHull(points: readonly Point[]): number[] {
+/** Indices of the convex hull's corners in the contour's own order (Andrew 1979, monotone chain). */
+export function convexHull(points: readonly Point[]): number[] {
   const order = points.map((_, i) => i).sort((a, b) => points[a].x - points[b].x || points[a].y - points[b].y)
   const chain = (indices: readonly number[]) => {
     const out: number[] = []

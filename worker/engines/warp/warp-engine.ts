@@ -15,7 +15,7 @@ import { createStages } from './stages.ts'
 
 export const WARP_MANIFEST: EngineManifest = {
   name: 'warp',
-  version: '1.1.0',
+  version: '1.2.0',
   kind: 'preview',
   license: { spdx: 'Apache-2.0', commercial: true },
   accepts: {

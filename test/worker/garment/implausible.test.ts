@@ -1,0 +1,60 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
+import type { Bitmap, Size } from '../../../worker/raster/plane.ts'
+import { CUTS, drawGarment } from './drawn-garments.ts'
+import { readGarment } from './garment-pictures.ts'
+
+/** Something of one colour on a light ground. */
+function drawn({ width, height }: Size, isThing: (x: number, y: number) => boolean): Bitmap {
+  const data = new Uint8Array(width * height * 3).fill(236)
+  for (let i = 0; i < width * height; i++) if (isThing(i % width, Math.floor(i / width))) data.set([150, 40, 50], i * 3)
+  return { width, height, channels: 3, data }
+}
+
+function beside(left: Bitmap, right: Bitmap): Bitmap {
+  const width = left.width + right.width
+  const data = new Uint8Array(width * left.height * 3)
+  for (let y = 0; y < left.height; y++) {
+    data.set(left.data.subarray(y * left.width * 3, (y + 1) * left.width * 3), y * width * 3)
+    data.set(right.data.subarray(y * right.width * 3, (y + 1) * right.width * 3), (y * width + left.width) * 3)
+  }
+  return { width, height: left.height, channels: 3, data }
+}
+
+function upsideDown({ width, height, data }: Bitmap): Bitmap {
+  const turned = new Uint8Array(data.length)
+  for (let i = 0; i < width * height; i++) turned.set(data.subarray(i * 3, i * 3 + 3), (width * height - 1 - i) * 3)
+  return { width, height, channels: 3, data: turned }
+}
+
+const SIZE = { width: 500, height: 600 }
+const ball = drawn(SIZE, (x, y) => Math.hypot(x - 250, y - 300) < 180)
+const bottle = drawn(SIZE, (x, y) => x > 190 && x < 310 && y > 60 && y < 540)
+const { picture: tee } = drawGarment({ cut: CUTS.tee, colour: [40, 90, 160], ground: [236, 232, 226] })
+
+describe('a product photo', () => {
+  it.each([
+    ['a ball', ball, /not that of a garment/],
+    ['a bottle', bottle, /not that of a garment/],
+    ['two T-shirts', beside(tee, tee), /more than one garment/],
+    ['a T-shirt upside down', upsideDown(tee), /upside down/],
+  ])('of %s is refused', (_, picture, message) => {
+    expect(() => prepareGarment(picture, { category: null })).toThrow(
+      expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringMatching(message) }),
+    )
+  })
+
+  it('of what looks like a bottle is a skirt when its text says so', () => {
+    expect(prepareGarment(bottle, { category: 'bottoms' }).kind).toBe('skirt')
+  })
+
+  const names = readdirSync(join(import.meta.dirname, '../../fixtures/garments'))
+    .filter((file) => file.endsWith('.jpg') && !/crumpled_jacket|jacket_open\./.test(file))
+    .map((file) => file.slice(0, -4))
+  it.each(names)('of the rendered %s is not', async (name) => {
+    const { picture } = await readGarment(name)
+    expect(() => prepareGarment(picture, { category: null })).not.toThrow()
+  })
+})

@@ -1,0 +1,59 @@
+import { DrapeError } from '../../api/shared/errors.ts'
+import { convexHull, findBays } from '../raster/contour.ts'
+import type { Point } from '../raster/plane.ts'
+import type { GarmentKind } from './garment.ts'
+import type { Shape } from './upright.ts'
+
+// A second piece of this share of the largest one's area is a garment of its own, no belt and no shadow.
+const SECOND_GARMENT = 0.3
+// Share of its convex hull that an outline fills: neck, armholes and sleeves leave bays; a ball or a cushion has none.
+const MOST_SOLID = 0.975
+// Share of its bounds that an outline fills: skirts have a waist; a bottle, a poster or a picture frame has none.
+const MOST_RECTANGULAR = 0.965
+
+/**
+ * Refuses outlines that nobody wears. `pieces` are the areas of the cut-out's pieces; `expected` says that the product's text names
+ * such a garment: a straight skirt or a tube top may then be as plain as it likes.
+ * @throws DrapeError RESULT_REJECTED.
+ */
+export function refuseImplausible(
+  shape: Shape,
+  { kind, pieces, expected }: { kind: GarmentKind; pieces: readonly number[]; expected: boolean },
+): void {
+  const [largest, second = 0] = pieces.toSorted((a, b) => b - a)
+  if (second > SECOND_GARMENT * largest) throw rejected('The product photo shows more than one garment.')
+  const area = areaOf(shape.contour)
+  if (kind === 'skirt') {
+    if (!expected && area > MOST_RECTANGULAR * shape.width * shape.height) throw rejected(NO_GARMENT)
+    return
+  }
+  if (kind === 'trousers') return
+  if (!expected && area > MOST_SOLID * areaOf(convexHull(shape.contour).map((i) => shape.contour[i])))
+    throw rejected(NO_GARMENT)
+  if (isUpsideDown(shape)) throw rejected('The garment lies upside down in the product photo.')
+}
+
+const NO_GARMENT = 'The outline in the product photo is not that of a garment laid out flat.'
+
+// The bays between body and sleeves then lie low, and the body's end of each, which is the hem's corner, at the top.
+function isUpsideDown({ contour, top, height }: Shape): boolean {
+  const share = ({ y }: Point) => (y - top) / height
+  const bays = findBays(contour).filter(({ from, to, deepest, depth }) => {
+    if (depth < 0.08 * height || share(contour[deepest]) < 0.55) return false
+    const [a, b] = [contour[from], contour[to]]
+    return share(Math.abs(a.x) < Math.abs(b.x) ? a : b) < 0.35
+  })
+  return [-1, 1].every((side) => bays.some(({ deepest }) => side * contour[deepest].x > 0))
+}
+
+function areaOf(polygon: readonly Point[]): number {
+  const double = polygon.reduce((sum, p, i) => {
+    const next = polygon[(i + 1) % polygon.length]
+    return sum + p.x * next.y - next.x * p.y
+  }, 0)
+  return Math.abs(double) / 2
+}
+
+function rejected(message: string): DrapeError {
+  return new DrapeError('RESULT_REJECTED', message)
+}
