@@ -23,20 +23,22 @@ export interface RenderOptions {
   /** Values by their paths. */
   readonly set?: Readonly<Record<string, unknown>>
   readonly namespace?: string
+  /** Of the release; `drape` when absent. */
+  readonly name?: string
   /** More arguments for Helm. */
   readonly more?: readonly string[]
 }
 
-/** The objects that a built chart becomes, for a release `drape`. Throws with what Helm says when it refuses. */
+/** The objects that a built chart becomes. Throws with what Helm says when it refuses. */
 export async function renderChart(
   folder: string,
-  { values = [], set = {}, namespace = 'shop', more = [] }: RenderOptions = {},
+  { values = [], set = {}, namespace = 'shop', name = 'drape', more = [] }: RenderOptions = {},
 ): Promise<Rendered[]> {
   const given = [
     ...values.flatMap((file) => ['--values', join(folder, file)]),
     ...Object.entries(set).flatMap(([path, value]) => ['--set-json', `${path}=${JSON.stringify(value)}`]),
   ]
-  const text = await run(await findHelm(), ['template', 'drape', folder, '--namespace', namespace, ...given, ...more])
+  const text = await run(await findHelm(), ['template', name, folder, '--namespace', namespace, ...given, ...more])
   return parseAllDocuments(text)
     .map((document) => document.toJSON() as Rendered | null)
     .filter((object) => object !== null)

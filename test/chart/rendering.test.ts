@@ -258,6 +258,27 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(kinds(await render({ 'tests.enabled': false }))).not.toContain('Pod')
   })
 
+  it.for(['drape', 'shop', 'a-release-whose-name-is-rather-long-for-an-object'])(
+    'refers to nothing that it does not bring, as the release %s',
+    async (name) => {
+      const objects =
+        (await chart?.render({ name, set: { ...ALL, host: 'tryon.example', 'metrics.monitors': 'always' } })) ?? []
+      const there = new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`))
+      expect(there.size).toBe(objects.length)
+      const wanted = objects.flatMap(referencesOf)
+      expect(wanted.length).toBeGreaterThan(60)
+      expect(wanted.filter((reference) => !there.has(reference))).toEqual([])
+      const pods = objects.flatMap(podsOf)
+      for (const { kind, metadata, spec } of objects.filter(({ kind }) => kind === 'Service')) {
+        const selected = pods.filter(({ metadata: { labels = {} } }) =>
+          Object.entries<string>(spec.selector).every(([key, value]) => labels[key] === value),
+        )
+        expect(selected, `${kind} ${metadata.name}`).toHaveLength(1)
+      }
+      for (const { metadata } of objects) expect(metadata.name.length, metadata.name).toBeLessThanOrEqual(63)
+    },
+  )
+
   it('lets extras through, and labels of all objects', async () => {
     const objects = await render({
       commonLabels: { team: 'shop' },
@@ -415,4 +436,40 @@ function imagesOf(object: Rendered): string[] {
 function variable(objects: readonly Rendered[], component: string, name: string): string {
   const [{ env }] = named(objects, 'Deployment', `drape-${component}`).spec.template.spec.containers
   return env.find((each: Rendered) => each.name === name)?.value
+}
+
+/** What an object takes for granted, as kinds and names. */
+function referencesOf(object: Rendered): string[] {
+  const { kind, spec, subjects = [], roleRef } = object
+  const ofBindings = [
+    ...subjects.map(({ kind: whose, name }: Rendered) => `${whose} ${name}`),
+    ...(roleRef ? [`${roleRef.kind} ${roleRef.name}`] : []),
+  ]
+  if (kind === 'WorkerPool') {
+    const { template } = spec
+    return [
+      `ScalingPolicy ${spec.scaling.policyRef.name}`,
+      `ServiceAccount ${template.serviceAccountName}`,
+      ...spec.engines.map((engine: string) => `Engine ${engine}`),
+      ...template.env.flatMap(({ secret }: Rendered) => (secret ? [`Secret ${secret.name}`] : [])),
+      ...template.volumes.flatMap(({ claim }: Rendered) => (claim ? [`PersistentVolumeClaim ${claim}`] : [])),
+    ]
+  }
+  if (kind === 'Ingress') return [`Service ${spec.rules[0].http.paths[0].backend.service.name}`]
+  return [...ofBindings, ...podSpecsOf(object).flatMap(referencesOfPod)]
+}
+
+function referencesOfPod(pod: Rendered): string[] {
+  const { serviceAccountName, volumes = [], initContainers = [], containers } = pod
+  return [
+    ...(serviceAccountName ? [`ServiceAccount ${serviceAccountName}`] : []),
+    ...volumes.flatMap(({ secret, configMap, persistentVolumeClaim }: Rendered) => [
+      ...(secret ? [`Secret ${secret.secretName}`] : []),
+      ...(configMap ? [`ConfigMap ${configMap.name}`] : []),
+      ...(persistentVolumeClaim ? [`PersistentVolumeClaim ${persistentVolumeClaim.claimName}`] : []),
+    ]),
+    ...[...initContainers, ...containers].flatMap(({ env = [] }) =>
+      env.flatMap(({ valueFrom }: Rendered) => (valueFrom ? [`Secret ${valueFrom.secretKeyRef.name}`] : [])),
+    ),
+  ]
 }
