@@ -4,6 +4,7 @@ import { buildChart, type ChartName } from '../../scripts/charts/build.ts'
 import { findHelm } from '../../scripts/charts/helm.ts'
 import { type Rendered, type RenderOptions, renderChart } from '../../scripts/charts/render.ts'
 import { run } from '../../scripts/stack/commands.ts'
+import { findGoTool, type GoTool } from '../support/go-tool.ts'
 import { requestService } from '../support/request-service.ts'
 
 export type { Rendered } from '../../scripts/charts/render.ts'
@@ -18,11 +19,7 @@ export interface Chart {
 
 /** Builds the chart in a folder that is deleted after all tests; null, with one line on the console, where there is no Helm. */
 export async function findChart(name: ChartName): Promise<Chart | null> {
-  const program = await findHelm().catch((reason: Error) => {
-    if (process.env.CI === 'true') throw reason
-    console.warn(`No Helm: ${reason.message}. The tests of the charts are skipped.`)
-    return null
-  })
+  const program = await orSkip('Helm', findHelm())
   if (program === null) return null
   const folder = await buildChart(name, (await requestService('folder', null)).path)
   return {
@@ -30,6 +27,24 @@ export async function findChart(name: ChartName): Promise<Chart | null> {
     helm: (...args) => run(program, args),
     render: (options) => renderChart(folder, options),
   }
+}
+
+/** A tool that is built from its Go module; null, with one line on the console, where it cannot be. */
+export async function findTool(tool: GoTool): Promise<string | null> {
+  const found = findGoTool(tool).then((program) => {
+    if (typeof program !== 'string') throw new Error(program.unavailable)
+    return program
+  })
+  return orSkip(tool.name, found)
+}
+
+/** In continuous integration nothing is skipped. */
+function orSkip<T>(name: string, found: Promise<T>): Promise<T | null> {
+  return found.catch((reason: Error) => {
+    if (process.env.CI === 'true') throw reason
+    console.warn(`No ${name}: ${reason.message}. Its tests are skipped.`)
+    return null
+  })
 }
 
 /** The values files that the chart comes with, and none. */
