@@ -190,6 +190,7 @@ export function watchCluster({
     /** The Jobs that bring files, and the nodes; null while they cannot be seen. */
     findJobs: () => ifKnown(jobs),
     findNodes: () => nodes && ifKnown(nodes),
+    findNode: (name: string) => nodes?.get(keyOf({ name })),
     podsOf: ({ metadata }: WorkerPool): readonly Pod[] => [...(podsByPool.get(keyOf(metadata))?.values() ?? [])],
     /** Resolves when everything has been listed once. */
     synced: Promise.all(Object.values(all).map(({ synced }) => synced)),

@@ -3,6 +3,7 @@ import { readYaml } from '../controller/runtime/yaml.ts'
 import { type ScalingRules, scalingPolicies } from '../controller/scaling-policy/resource.ts'
 import { workerPools } from '../controller/worker-pool/resource.ts'
 import { type Arrival, type Simulation, simulate } from '../controller/worker-pool/simulate.ts'
+import { highestCost } from '../controller/worker-pool/tiers.ts'
 import { type Options, required, UsageError, wholeNumber } from './command-options.ts'
 import { plotSimulation } from './simulation-plot.ts'
 
@@ -31,11 +32,11 @@ async function readRules(path: string) {
   for (const document of readYaml(await readText(path))) {
     const { kind } = document as { kind?: string }
     if (kind === 'ScalingPolicy')
-      return { rules: specOf(scalingPolicies.read(named(document))), slotsPerReplica: 1, hourlyCost: 0 }
+      return { rules: objectOf(scalingPolicies.read(named(document))).spec, slotsPerReplica: 1, hourlyCost: 0 }
     if (kind !== 'WorkerPool') continue
-    const { scaling, slotsPerReplica, capacity } = specOf(workerPools.read(named(document)))
-    if (scaling.policy)
-      return { rules: scaling.policy as ScalingRules, slotsPerReplica, hourlyCost: capacity.hourlyCost }
+    const pool = objectOf(workerPools.read(named(document)))
+    const { scaling, slotsPerReplica } = pool.spec
+    if (scaling.policy) return { rules: scaling.policy as ScalingRules, slotsPerReplica, hourlyCost: highestCost(pool) }
   }
   throw new UsageError(`${path} has neither a ScalingPolicy nor a WorkerPool with a policy of its own`)
 }
@@ -44,9 +45,9 @@ function named(document: unknown): unknown {
   return { metadata: {}, ...(document as object) }
 }
 
-function specOf<T>(read: { readonly object: { readonly spec: T } } | { readonly problems: string }): T {
+function objectOf<T>(read: { readonly object: T } | { readonly problems: string }): T {
   if ('problems' in read) throw new UsageError(read.problems)
-  return read.object.spec
+  return read.object
 }
 
 async function readText(path: string): Promise<string> {

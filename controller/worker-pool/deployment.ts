@@ -2,7 +2,8 @@ import type { Engine } from '../engine/resource.ts'
 import { ENGINE_FOLDERS, type EngineVolume, engineVolume } from '../engine/volume.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
 import type { WorkerPool } from './resource.ts'
-import type { Template, Volume } from './template-schema.ts'
+import type { Template, Tier, Volume } from './template-schema.ts'
+import { nodeAffinity } from './tiers.ts'
 
 export const DEPLOYMENTS: ResourceType = {
   group: 'apps',
@@ -84,6 +85,8 @@ function metadataOf(pool: WorkerPool) {
 
 function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
   const { accelerator, capacity, drain, template } = pool.spec
+  const tiers = pool.spec.tiers ?? []
+  const affinity = { ...nextTo(template.nextTo), ...(tiers.length > 0 && preferring(tiers)) }
   const models = engines.flatMap((engine) => engineVolume(engine, template) ?? [])
   const initContainers = models.flatMap((model) => model.initContainers)
   return {
@@ -99,7 +102,7 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
     },
     imagePullSecrets: template.imagePullSecrets.map((name) => ({ name })),
     nodeSelector: { ...capacity.nodeSelector, ...template.nodeSelector },
-    tolerations: template.tolerations,
+    tolerations: [...template.tolerations, ...tiers.flatMap(({ tolerations }) => tolerations)],
     ...(template.serviceAccountName !== undefined && { serviceAccountName: template.serviceAccountName }),
     ...(template.priorityClassName !== undefined && { priorityClassName: template.priorityClassName }),
     ...(accelerator?.runtimeClassName !== undefined && { runtimeClassName: accelerator.runtimeClassName }),
@@ -111,7 +114,7 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
         labelSelector: { matchLabels: poolLabels(pool) },
       },
     ],
-    ...(Object.keys(template.nextTo).length > 0 && { affinity: nextTo(template.nextTo) }),
+    ...(Object.keys(affinity).length > 0 && { affinity }),
     ...(initContainers.length > 0 && { initContainers }),
     containers: [worker(pool, models)],
     volumes: [
@@ -158,7 +161,13 @@ function worker(pool: WorkerPool, models: readonly EngineVolume[]) {
   }
 }
 
+function preferring(tiers: readonly Tier[]) {
+  const preferred = nodeAffinity(tiers)
+  return preferred && { nodeAffinity: preferred }
+}
+
 function nextTo(matchLabels: Readonly<Record<string, string>>) {
+  if (Object.keys(matchLabels).length === 0) return {}
   const term = { labelSelector: { matchLabels }, topologyKey: 'kubernetes.io/hostname' }
   return { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } }
 }

@@ -6,6 +6,7 @@ import type { LiveWorker, PoolPod } from './drain.ts'
 export const PODS: ResourceType = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
 
 export interface Pod extends KubernetesObject {
+  readonly spec?: { readonly nodeName?: string }
   readonly status?: {
     readonly phase?: string
     readonly conditions?: readonly { readonly type: string; readonly status: string }[]
@@ -42,7 +43,7 @@ export const annotationsFor = {
 }
 
 /** The part of a pod that is looked at here: a small one. */
-export function keepOfPod({ metadata, status }: Pod): Pod {
+export function keepOfPod({ metadata, spec, status }: Pod): Pod {
   const { name, namespace, uid, resourceVersion, labels, annotations, creationTimestamp, deletionTimestamp } = metadata
   return {
     metadata: {
@@ -50,6 +51,7 @@ export function keepOfPod({ metadata, status }: Pod): Pod {
       labels: { [POOL_LABEL]: labels?.[POOL_LABEL] ?? '' },
       annotations,
     },
+    spec: { nodeName: spec?.nodeName },
     status: {
       phase: status?.phase,
       conditions: status?.conditions

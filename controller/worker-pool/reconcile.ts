@@ -18,6 +18,7 @@ import { type WorkerPool, workerPools } from './resource.ts'
 import type { Sample } from './sampler.ts'
 import { isTimeZone } from './schedule.ts'
 import { presentStatus } from './status.ts'
+import { countTiers, highestCost } from './tiers.ts'
 
 /** A Deployment as far as it is looked at here. */
 export interface Deployment extends Live {
@@ -36,6 +37,8 @@ export interface PoolParts {
   readonly engines: Pick<Watched<KubernetesObject>, 'get'>
   readonly deployments: Pick<Watched<Deployment>, 'get'>
   readonly budgets: Pick<Watched<Live>, 'get'>
+  /** A node by its name, as far as nodes can be seen. */
+  readonly findNode: (name: string) => KubernetesObject | undefined
   /** The pods of a pool. */
   readonly podsOf: (pool: WorkerPool) => readonly Pod[]
   readonly now: () => Date
@@ -123,6 +126,7 @@ export function createPoolReconcile(parts: PoolParts) {
       decision: outcome.decision,
       enginesMissing: 'missing' in engines ? engines.missing : null,
       rulesMissing: 'missing' in rules ? rules.missing : null,
+      cost: countTiers(pool, parts.podsOf(pool), parts.findNode),
       selector: `${POOL_LABEL}=${pool.metadata.name}`,
     })
     parts.gauges.note(key, status)
@@ -282,8 +286,8 @@ function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, now }: 
     const decision: Decision = { from, to, direction, reason: `spec.replicas asks for ${to}.`, limitedBy: [] }
     return { decision, memory: scaling, bounds: null }
   }
-  const { slotsPerReplica, capacity } = pool.spec
-  const { hourlyCost } = capacity
+  const { slotsPerReplica } = pool.spec
+  const hourlyCost = highestCost(pool)
   return decide({ demand, rules: rules.rules, slotsPerReplica, hourlyCost, replicas: from, memory: scaling, now })
 }
 

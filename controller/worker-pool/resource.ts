@@ -3,7 +3,7 @@ import { type Column, defineResource, type ObjectOf } from '../custom-resource.t
 import { ScalingPolicySpecSchema } from '../scaling-policy/resource.ts'
 import { choice, fields, list, moment, objectName } from '../schema-parts.ts'
 import { PoolStatusSchema } from './status-schema.ts'
-import { AcceleratorSchema, DrainSchema, TemplateSchema } from './template-schema.ts'
+import { AcceleratorSchema, CAPACITY_FIELDS, DrainSchema, TemplateSchema, TierSchema } from './template-schema.ts'
 
 const ScalingSchema = fields(
   {
@@ -39,28 +39,10 @@ const WarmupSchema = fields(
   { default: {}, description: 'From the start of a worker until it takes jobs.' },
 )
 
-const CapacitySchema = fields(
-  {
-    type: choice(['on-demand', 'spot'], {
-      default: 'on-demand',
-      description: 'What kind of nodes the workers run on.',
-    }),
-    hourlyCost: Type.Number({
-      minimum: 0,
-      maximum: 100_000,
-      default: 0,
-      description: 'What one worker costs an hour, in any unit; 0 when it is not known.',
-    }),
-    nodeSelector: Type.Unsafe<Record<string, string>>({
-      type: 'object',
-      additionalProperties: { type: 'string', maxLength: 63 },
-      maxProperties: 16,
-      default: {},
-      description: 'Labels that such nodes have.',
-    }),
-  },
-  { default: {}, description: 'The nodes that the workers run on.' },
-)
+const CapacitySchema = fields(CAPACITY_FIELDS, {
+  default: {},
+  description: 'The nodes that the workers run on.',
+})
 
 const condition = (type: string) => `.status.conditions[?(@.type=="${type}")].status`
 
@@ -114,6 +96,15 @@ export const workerPools = defineResource({
       warmup: WarmupSchema,
       accelerator: Type.Optional(AcceleratorSchema),
       capacity: CapacitySchema,
+      tiers: Type.Optional(
+        list(TierSchema, {
+          key: 'name',
+          minItems: 1,
+          maxItems: 4,
+          description:
+            'Several kinds of nodes instead of one, in the order in which they are preferred, as spot before on demand.',
+        }),
+      ),
       template: TemplateSchema,
       paused: Type.Optional(
         fields(
@@ -132,6 +123,11 @@ export const workerPools = defineResource({
           rule: "self.scaling.mode == 'Auto' ? !has(self.replicas) : true",
           message: 'replicas is decided by the controller while scaling.mode is Auto',
           fieldPath: '.replicas',
+        },
+        {
+          rule: '!has(self.tiers) || (self.capacity.hourlyCost == 0.0 && self.capacity.nodeSelector.size() == 0)',
+          message: 'set either capacity or tiers',
+          fieldPath: '.tiers',
         },
         {
           rule: "self.scaling.mode == 'Fixed' ? has(self.replicas) : true",

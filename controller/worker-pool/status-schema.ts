@@ -51,7 +51,23 @@ export const PoolStatusSchema = fields(
         { description: 'What there is to do.' },
       ),
     ),
-    hourlyCost: Type.Optional(Type.Number({ description: 'What the workers that are there cost an hour.' })),
+    hourlyCost: Type.Optional(
+      Type.Number({
+        description: 'What the workers that are there cost an hour; at most, where their nodes are not known.',
+      }),
+    ),
+    tiers: Type.Optional(
+      list(
+        fields(
+          {
+            name: Type.String({ maxLength: 63, description: 'The tier.' }),
+            replicas: count('Workers on its nodes.'),
+          },
+          { description: 'The workers of a tier.' },
+        ),
+        { maxItems: 4, description: 'Where the workers are, for pools with tiers.' },
+      ),
+    ),
     limitedBy: Type.Optional(Type.String({ maxLength: 256, description: 'What limits the number of workers now.' })),
     lastDecision: Type.Optional(DecisionSchema),
     decisions: list(DecisionSchema, {

@@ -4,6 +4,7 @@ import type { DrainPlan, LiveWorker, PoolPod } from './drain.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Bounds } from './schedule.ts'
 import { MOST_DECISIONS, MOST_WORKERS, type PastDecision, type PoolStatus, type WorkerStatus } from './status-schema.ts'
+import type { countTiers } from './tiers.ts'
 
 /** What was found out about a pool and decided. */
 export interface PoolFacts {
@@ -21,6 +22,8 @@ export interface PoolFacts {
   readonly rulesMissing: string | null
   readonly pausedUntil: string | null
   readonly selector: string
+  /** Where the workers are and what they cost. */
+  readonly cost: ReturnType<typeof countTiers>
   readonly now: Date
 }
 
@@ -51,7 +54,8 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
         oldestWaitSeconds: Math.floor(demand.oldestWaitSeconds / WAIT_STEP_SECONDS) * WAIT_STEP_SECONDS,
       },
     }),
-    hourlyCost: Math.round(alive.length * pool.spec.capacity.hourlyCost * 10_000) / 10_000,
+    hourlyCost: facts.cost.hourlyCost,
+    ...(pool.spec.tiers && { tiers: [...facts.cost.tiers] }),
     limitedBy: limits.join(', '),
     ...(decisions.length > 0 && { lastDecision: decisions[0] }),
     decisions: [...decisions],

@@ -73,6 +73,32 @@ export const AcceleratorSchema = fields(
   { description: 'The accelerator of each worker.' },
 )
 
+/** What a node costs and by which labels it is known. */
+export const CAPACITY_FIELDS = {
+  type: choice(['on-demand', 'spot'], {
+    default: 'on-demand',
+    description: 'What kind of nodes the workers run on.',
+  }),
+  hourlyCost: Type.Number({
+    minimum: 0,
+    maximum: 100_000,
+    default: 0,
+    description: 'What one worker costs an hour, in any unit; 0 when it is not known.',
+  }),
+  nodeSelector: texts({ default: {}, description: 'Labels that such nodes have.' }),
+}
+
+export const TierSchema = fields(
+  {
+    name: Type.String({ minLength: 1, maxLength: 63, description: 'Shown in the status.' }),
+    ...CAPACITY_FIELDS,
+    tolerations: list(TolerationSchema, { maxItems: 16, default: [], description: 'Taints that such nodes have.' }),
+  },
+  { description: 'A kind of nodes.' },
+)
+
+export type Tier = Static<typeof TierSchema>
+
 export const DrainSchema = fields(
   {
     timeoutSeconds: seconds({

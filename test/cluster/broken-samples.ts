@@ -104,6 +104,12 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
     at: '<nil>',
   },
   {
+    sample: 'spot-first',
+    set: { 'spec.capacity': { hourlyCost: 2 } },
+    says: 'set either capacity or tiers',
+    at: 'spec.tiers',
+  },
+  {
     sample: 'from-url',
     set: { 'metadata.name': 'from.url' },
     says: 'the name must not be longer than 48 characters nor hold a dot',

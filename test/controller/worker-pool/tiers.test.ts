@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { renderDeployment } from '../../../controller/worker-pool/deployment.ts'
+import type { Pod } from '../../../controller/worker-pool/pods.ts'
+import { workerPools } from '../../../controller/worker-pool/resource.ts'
+import { countTiers, highestCost } from '../../../controller/worker-pool/tiers.ts'
+
+const SPOT = { name: 'spot', type: 'spot', hourlyCost: 0.9, nodeSelector: { pool: 'spot' } }
+const FIXED = { name: 'fixed', hourlyCost: 2.5, nodeSelector: { pool: 'fixed' } }
+const NODES: Readonly<Record<string, Record<string, string>>> = {
+  a: { pool: 'spot' },
+  b: { pool: 'fixed' },
+  c: { pool: 'other' },
+}
+
+describe('the tiers of a pool', () => {
+  it('are where pods may run, the first one rather', () => {
+    const [spot, fixed] = ['spot', 'fixed'].map((value) => ({
+      matchExpressions: [{ key: 'pool', operator: 'In', values: [value] }],
+    }))
+    const toleration = { key: 'spot', operator: 'Exists' }
+    const spec = podSpec([{ ...SPOT, tolerations: [toleration] }, FIXED])
+    expect(spec.affinity).toEqual({
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [spot, fixed] },
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 100, preference: spot },
+          { weight: 75, preference: fixed },
+        ],
+      },
+    })
+    expect(spec.tolerations).toEqual([toleration])
+  })
+
+  it('let pods run anywhere when one of them is any node', () => {
+    const { affinity } = podSpec([SPOT, { name: 'any', hourlyCost: 3 }])
+    expect(affinity).toEqual({
+      nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [expect.objectContaining({ weight: 100 })] },
+    })
+  })
+
+  it('tell what the workers cost by their nodes, and the most where nobody knows', () => {
+    const pool = read({ tiers: [SPOT, FIXED] })
+    const pods = [on('a'), on('a'), on('b'), on('c'), on(undefined), { ...on('a'), metadata: leaving() }]
+    expect(countTiers(pool, pods, findNode)).toEqual({
+      tiers: [
+        { name: 'spot', replicas: 2 },
+        { name: 'fixed', replicas: 3 },
+      ],
+      hourlyCost: 9.3,
+    })
+    expect(countTiers(pool, pods, () => undefined)).toMatchObject({ hourlyCost: 12.5 })
+    expect(highestCost(pool)).toBe(2.5)
+  })
+
+  it('are one where the pool names none', () => {
+    const pool = read({ capacity: { hourlyCost: 0.5 } })
+    expect(countTiers(pool, [on('a'), on(undefined)], findNode)).toEqual({
+      tiers: [{ name: 'on-demand', replicas: 2 }],
+      hourlyCost: 1,
+    })
+    expect(highestCost(pool)).toBe(0.5)
+  })
+})
+
+function podSpec(tiers: readonly object[]) {
+  return renderDeployment(read({ tiers }), [], 1).spec.template.spec
+}
+
+function read(spec: object) {
+  const found = workerPools.read({
+    apiVersion: 'drape.dev/v1alpha1',
+    kind: 'WorkerPool',
+    metadata: { name: 'mixed', namespace: 'shop', uid: 'f0f0', generation: 1 },
+    spec: {
+      ...{ engines: ['warp'], replicas: 1, scaling: { mode: 'Fixed' } },
+      template: { image: 'drape/worker:test', requests: { cpu: 1 } },
+      ...spec,
+    },
+  })
+  if ('problems' in found) throw new Error(found.problems)
+  return found.object
+}
+
+function on(nodeName: string | undefined): Pod {
+  return { metadata: { name: 'pod' }, spec: { nodeName } }
+}
+
+function leaving() {
+  return { name: 'pod', deletionTimestamp: '2026-01-01T00:00:00Z' }
+}
+
+function findNode(name: string) {
+  return name in NODES ? { metadata: { name, labels: NODES[name] } } : undefined
+}
