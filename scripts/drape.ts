@@ -1,27 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { setLogo } from '../api/account-logo.ts'
-import { EVENT_RETENTION_DAYS } from '../api/config.ts'
-import { keepEventDays } from '../api/events/housekeeping.ts'
 import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
-import { createDatabase, type Database, migrate } from '../api/shared/database.ts'
+import { createDatabase, migrate } from '../api/shared/database.ts'
 import { DrapeError } from '../api/shared/errors.ts'
-import { sweep } from '../api/shared/retention.ts'
 import { Type } from '../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../api/shared/storage/storage.ts'
-import { createIdempotencyKeys } from '../api/shared/stores/idempotency.ts'
 import { createObjects } from '../api/shared/stores/objects.ts'
-import { createProxyNonces } from '../api/shared/stores/proxy-nonces.ts'
-import { createRetention } from '../api/shared/stores/retention.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
-import { createEventOutbox } from '../api/stores/event-outbox.ts'
-import { createEvents } from '../api/stores/events.ts'
 import { createLogos } from '../api/stores/logos.ts'
 import { ACCOUNT_OPTIONS, ACCOUNT_USAGE, accountCommands } from './account-commands.ts'
 import { CHECK_OPTIONS, CHECK_USAGE, CheckFailure } from './check-options.ts'
 import { type Command, type Options, required, UsageError, wholeNumber } from './command-options.ts'
 import { SHOP_OPTIONS, SHOP_USAGE, shopCommands } from './shop-commands.ts'
 import { SIMULATE_OPTIONS, SIMULATE_USAGE } from './simulate-options.ts'
+import { sweepOnce } from './sweep-command.ts'
 import { WEBHOOK_OPTIONS, WEBHOOK_SWITCHES, WEBHOOK_USAGE, webhookCommands } from './webhook-commands.ts'
 
 const USAGE = `usage: drape <command>
@@ -35,7 +28,8 @@ ${ACCOUNT_USAGE}
 ${SHOP_USAGE}
 ${WEBHOOK_USAGE}
 ${SIMULATE_USAGE}
-  sweep                                                 delete what is past its time
+  sweep [--policies FILE]                               delete what is past its time, but not what a RetentionPolicy of
+                                                        the file holds (RETENTION_FILE)
   engine card NAME                                      licence, files, speed and quality of an engine
 ${CHECK_USAGE}
   ledger check                                          every balance against the sum of its ledger
@@ -81,16 +75,8 @@ const commands: Readonly<Record<string, Command>> = {
     }),
   }),
 
-  sweep: (database) =>
-    withStorage(async (storage) => ({
-      ...(await sweep({
-        retention: createRetention(database),
-        keys: createIdempotencyKeys(database),
-        nonces: createProxyNonces(database),
-        storage,
-        dropEventDays: () => dropEventDays(database),
-      })),
-    })),
+  sweep: (database, { policies = process.env.RETENTION_FILE }) =>
+    withStorage((storage) => sweepOnce(database, { storage, policies })),
 
   ...shopCommands,
 
@@ -101,11 +87,6 @@ const commands: Readonly<Record<string, Command>> = {
     if (gaps.length > 0) process.exitCode = 1
     return { balanced: gaps.length === 0, gaps }
   },
-}
-
-function dropEventDays(database: Database): Promise<number> {
-  const { EVENT_RETENTION_DAYS: retentionDays } = readConfig(Type.Object({ EVENT_RETENTION_DAYS }), process.env)
-  return keepEventDays({ events: createEvents(database), outbox: createEventOutbox(database), retentionDays })
 }
 
 async function withStorage<T>(run: (storage: ObjectStorage) => Promise<T>): Promise<T> {
@@ -119,7 +100,7 @@ async function withStorage<T>(run: (storage: ObjectStorage) => Promise<T>): Prom
 }
 
 const TEXT_OPTIONS = [
-  ...['account', 'kind', 'key', 'note', 'file'],
+  ...['account', 'kind', 'key', 'note', 'file', 'policies'],
   ...ACCOUNT_OPTIONS,
   ...SHOP_OPTIONS,
   ...WEBHOOK_OPTIONS,

@@ -1,4 +1,6 @@
-import { readdir } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -70,10 +72,10 @@ describe('retention', () => {
     return counts.reduce((sum: number, count) => sum + (count as number), 0)
   }
   const countUnfinished = () => drape.database.oneFirst(sql.unsafe`select count(*)::int from outbox`) as Promise<number>
-  const sweep = () =>
+  const sweep = (...options: readonly string[]) =>
     spawnProcess({
       command: process.execPath,
-      args: ['scripts/drape.ts', 'sweep', '--json'],
+      args: ['scripts/drape.ts', 'sweep', '--json', ...options],
       cwd: process.cwd(),
       env: { ...process.env, ...drape.env },
     })
@@ -283,6 +285,28 @@ describe('retention', () => {
         imagesExpired: true,
       })
       expect((await files('persons')).filter((name) => name.includes(old.imageId))).toEqual([])
+    })
+
+    it('keeps what a policy holds, and deletes nothing when the policies cannot be read', async () => {
+      const [held, free] = [await upload('held'), await upload('free')]
+      for (const { imageId } of [held, free]) await expire('person', imageId)
+      const folder = await mkdtemp(join(tmpdir(), 'drape-policies-'))
+      const policies = join(folder, 'policies.yaml')
+      const sweepWith = async (text: string) => {
+        await writeFile(policies, text)
+        const running = await sweep('--policies', policies)
+        return { code: await running.ended, output: running.output() }
+      }
+      const [head, name] = ['apiVersion: drape.dev/v1alpha1\nkind: RetentionPolicy\n', 'metadata: { name: days }\n']
+      expect(await sweepWith(`${head}${name}spec: { ttlSeconds: 1 }\n`)).toMatchObject({ code: 2 })
+      expect((await fetch(free.imageUrl)).status).toBe(200)
+      const hold = `{ accountId: ${drape.accountId}, externalUserId: held, reason: a dispute }`
+      expect(await sweepWith(`${head}${name}spec: { ttlSeconds: 86400, legalHold: [${hold}] }\n`)).toMatchObject({
+        code: 0,
+      })
+      expect((await fetch(held.imageUrl)).status).toBe(200)
+      expect((await fetch(free.imageUrl)).status).toBe(404)
+      await rm(folder, { recursive: true })
     })
 
     it('deletes expired products at once and their images when no generation needs them any more', async () => {
