@@ -1,7 +1,11 @@
 import type { KubernetesObject } from '../runtime/resource.ts'
-import type { Pod } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Tier } from './template-schema.ts'
+
+/** A pod as far as it counts here. */
+interface PlacedPod extends KubernetesObject {
+  readonly spec?: { readonly nodeName?: string }
+}
 
 /** The first tier is preferred most; so many steps of weight lie between two. */
 const WEIGHTS = [100, 75, 50, 25]
@@ -38,7 +42,7 @@ export function nodeAffinity(tiers: readonly Tier[]) {
  */
 export function countTiers(
   pool: WorkerPool,
-  pods: readonly Pod[],
+  pods: readonly PlacedPod[],
   findNode: (name: string) => KubernetesObject | undefined,
 ): { readonly tiers: readonly { readonly name: string; readonly replicas: number }[]; readonly hourlyCost: number } {
   const tiers = tiersOf(pool)
