@@ -90,20 +90,23 @@ export function presentPanel(panel: Panel): Builder<GrafanaPanel> {
   return max === undefined ? builder : builder.max(max)
 }
 
-function startPanel({ kind, thresholds = [] }: Panel) {
+function startPanel({ kind, queries, thresholds = [] }: Panel) {
   if (kind === 'number') {
     return new StatBuilder().height(4).colorMode(BigValueColorMode.Value).graphMode(BigValueGraphMode.Area)
   }
   if (kind === 'bars') return new BarGaugeBuilder().height(8).orientation(VizOrientation.Horizontal)
   if (kind === 'heatmap') return new HeatmapBuilder().height(8).calculate(false)
   if (kind === 'states') return startStates()
-  // In a table each query is a column.
   if (kind === 'table')
-    return new TableBuilder().height(8).transformations([{ id: 'merge', options: {} }, WITHOUT_TIME])
+    return new TableBuilder().height(8).transformations([{ id: 'merge', options: {} }, nameColumns(queries)])
   return startLines({ isStacked: kind === 'areas', hasLimits: thresholds.length > 0 })
 }
 
-const WITHOUT_TIME = { id: 'organize', options: { excludeByName: { Time: true } } }
+/** In a table each query is a column, whose name is not its legend unless it is said. */
+function nameColumns(queries: readonly Query[]) {
+  const names = queries.map(({ legend }, i) => [queries.length === 1 ? 'Value' : `Value #${refIdOf(i)}`, legend])
+  return { id: 'organize', options: { excludeByName: { Time: true }, renameByName: Object.fromEntries(names) } }
+}
 
 function startStates() {
   const isOn = {
@@ -140,12 +143,12 @@ function startLines({ isStacked, hasLimits }: { isStacked: boolean; hasLimits: b
 
 /** Whether it is asked for one moment or for a span of time depends on the kind of panel. */
 function presentQuery(kind: Panel['kind'], { expr, legend }: Query, i: number) {
-  const query = new DataqueryBuilder()
-    .refId(String.fromCharCode('A'.charCodeAt(0) + i))
-    .datasource(DATASOURCE)
-    .expr(expr)
-    .legendFormat(legend)
+  const query = new DataqueryBuilder().refId(refIdOf(i)).datasource(DATASOURCE).expr(expr).legendFormat(legend)
   if (kind === 'table') return query.instant().format(PromQueryFormat.Table)
   if (kind === 'bars') return query.instant().format(PromQueryFormat.TimeSeries)
   return query.range().format(kind === 'heatmap' ? PromQueryFormat.Heatmap : PromQueryFormat.TimeSeries)
+}
+
+function refIdOf(i: number): string {
+  return String.fromCharCode('A'.charCodeAt(0) + i)
 }

@@ -33,6 +33,19 @@ it('every dashboard has panels that fit beside each other, each at a place of it
   }
 })
 
+it('every column of a table bears the name of what it shows', () => {
+  const tables = presentDashboards().flatMap(([, text]) => (JSON.parse(text) as { panels: Table[] }).panels)
+  const columns = tables
+    .filter(({ type }) => type === 'table')
+    .map(({ targets, transformations }) => {
+      const named = transformations.flatMap(({ options }) => Object.entries(options.renameByName ?? {}))
+      expect(named.map(([, name]) => name)).toEqual(targets.map(({ legendFormat }) => legendFormat))
+      return named.map(([column]) => column)
+    })
+  expect(columns).toContainEqual(['Value'])
+  expect(columns).toContainEqual(['Value #A', 'Value #B'])
+})
+
 it('every panel has a name of its own, says what it shows, and looks only at the chosen namespaces', () => {
   expect(new Set(panels.map(({ name }) => name)).size).toBe(panels.length)
   for (const { name, description, queries } of panels) {
@@ -44,6 +57,12 @@ it('every panel has a name of its own, says what it shows, and looks only at the
     }
   }
 })
+
+interface Table {
+  readonly type: string
+  readonly targets: readonly { readonly legendFormat: string }[]
+  readonly transformations: readonly { readonly options: { readonly renameByName?: Record<string, string> } }[]
+}
 
 interface Placed {
   readonly id: number
