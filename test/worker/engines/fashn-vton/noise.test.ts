@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { gaussianNoise, philox } from '../../../../worker/engines/fashn-vton/noise.ts'
+
+describe('the noise that pictures start from', () => {
+  // Of Random123 1.14, kat_vectors, philox4x32 with ten rounds.
+  it.each([
+    [
+      [0, 0, 0, 0],
+      [0, 0],
+      [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8],
+    ],
+    [
+      [0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff],
+      [0xffffffff, 0xffffffff],
+      [0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd],
+    ],
+    [
+      [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344],
+      [0xa4093822, 0x299f31d0],
+      [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1],
+    ],
+  ] as const)('comes from Philox as published: %j', (counter, key, words) => {
+    expect(philox([...counter], [...key])).toEqual(words)
+  })
+
+  it('is normal', () => {
+    const noise = gaussianNoise(200_000, { seed: 42, sample: 0 })
+    const mean = noise.reduce((sum, value) => sum + value, 0) / noise.length
+    const moment = (power: number) => noise.reduce((sum, value) => sum + (value - mean) ** power, 0) / noise.length
+    expect(Math.abs(mean)).toBeLessThan(0.01)
+    expect(moment(2)).toBeCloseTo(1, 1.5)
+    expect(Math.abs(moment(3))).toBeLessThan(0.05)
+    expect(moment(4)).toBeCloseTo(3, 0.5)
+    const beyond = noise.filter((value) => Math.abs(value) > 1.959964).length / noise.length
+    expect(beyond).toBeCloseTo(0.05, 2)
+  })
+
+  it('is the same for the same seed and place, however much of it is asked for', () => {
+    const noise = gaussianNoise(1003, { seed: 7, sample: 2 })
+    expect(gaussianNoise(1003, { seed: 7, sample: 2 })).toEqual(noise)
+    expect(gaussianNoise(9, { seed: 7, sample: 2 })).toEqual(noise.subarray(0, 9))
+  })
+
+  it('is another for every sample and for every seed', () => {
+    const options = [
+      { seed: 7, sample: 0 },
+      { seed: 7, sample: 1 },
+      { seed: 8, sample: 0 },
+      { seed: -7, sample: 0 },
+      { seed: 7 + 2 ** 32, sample: 0 },
+    ]
+    const first = options.map((each) => gaussianNoise(4, each).join())
+    expect(new Set(first).size).toBe(options.length)
+  })
+})

@@ -1,0 +1,24 @@
+import type { Bitmap, Size } from '../../raster/plane.ts'
+
+/** A picture of bytes with any number of channels, interleaved, height × width × channels. */
+export interface Bytes {
+  readonly width: number
+  readonly height: number
+  readonly channels: number
+  readonly data: Uint8Array
+}
+
+export function createBytes({ width, height }: Size, channels: number): Bytes {
+  return { width, height, channels, data: new Uint8Array(width * height * channels) }
+}
+
+/** The picture's colours, what is transparent shown on white. */
+export function onWhite({ width, height, channels, data }: Bitmap): Bytes {
+  if (channels === 3) return { width, height, channels, data }
+  const out = createBytes({ width, height }, 3)
+  for (let from = 0, to = 0; from < data.length; from += 4, to += 3) {
+    const alpha = data[from + 3] / 255
+    for (let c = 0; c < 3; c++) out.data[to + c] = Math.round(data[from + c] * alpha + 255 * (1 - alpha))
+  }
+  return out
+}
