@@ -1,5 +1,6 @@
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { planPrefetch } from '../../controller/engine/prefetch.ts'
 import { engines as engineResource } from '../../controller/engine/resource.ts'
 import type { ResourceType } from '../../controller/runtime/resource.ts'
 import { pathOf } from '../../controller/runtime/resource.ts'
@@ -8,7 +9,7 @@ import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { readReleases } from '../../scripts/charts/releases.ts'
 import { NAMESPACES, PODS } from '../cluster/kinds.ts'
 import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
-import { installDefinitions } from '../cluster/samples.ts'
+import { installDefinitions, readSamples } from '../cluster/samples.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
 import { findChart, findValuesFiles, type Rendered } from './charts.ts'
 
@@ -58,6 +59,26 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
       expect.arrayContaining(['HorizontalPodAutoscaler', 'Ingress', 'ValidatingAdmissionPolicy', 'Job', 'RoleBinding']),
     )
     expect(await refusals(objects)).toEqual([])
+  })
+
+  it('takes the pods of every sample pool, and those that bring files to nodes', async () => {
+    const samples = (await readSamples()) as unknown as Rendered[]
+    const sampleEngines = samples
+      .filter(({ kind }) => kind === 'Engine')
+      .map((object) => readAs(engineResource, object))
+    const samplePools = samples.filter(({ kind }) => kind === 'WorkerPool').map((object) => readAs(workerPools, object))
+    const workers = samplePools.map((pool) => {
+      const named = sampleEngines.filter(({ metadata }) => pool.spec.engines.includes(metadata.name))
+      const { metadata, spec } = renderDeployment(pool, named, 1)
+      return podNamed(`${metadata.name}-pod`, spec.template)
+    })
+    const node = { metadata: { name: 'node', labels: { pool: 'accelerated' } } }
+    const bringing = sampleEngines
+      .filter(({ spec }) => spec.prefetch.enabled)
+      .flatMap((engine) => planPrefetch({ engine, pool: samplePools[0], nodes: [node], jobs: [] }).make)
+      .map(({ metadata, spec }) => podNamed(metadata.name, spec.template))
+    expect([workers.length, bringing.length]).toEqual([samplePools.length, 1])
+    expect(await refusals([...workers, ...bringing])).toEqual([])
   })
 
   it('takes what every earlier release made of our kinds, as a rollback brings it back', async () => {
