@@ -53,7 +53,8 @@ const ONE_SHOT_DAYS = 7
 
 /**
  * The statement that accepts calls of one kind, with a row for each, in their order. Who may be accepted is decided under the
- * lock of the account, by counting: a call's `turn` is its place among those that nothing but money or a quota can refuse.
+ * lock of the account, by counting: a call's `turn` is its place among those that nothing but money or a quota can refuse. Debited
+ * is what generations were made for.
  *
  * What is looked up for each call has a `limit`, which keeps Postgres from planning, once for all, to read a table as a whole.
  */
@@ -85,16 +86,6 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
     ), allowed as (
       select waiting.* from waiting, account, quota, shop
       where is_active and is_paid and turn * ${cost} <= balance and coalesce(turn <= least(quota.room, shop.room), true)
-    ), charge as (
-      select amount, credits_low_since is null and amount > 0 and balance - amount <= ${creditsLowAt} as falls
-      from account cross join (select count(*) as calls, count(*) * ${cost} as amount from allowed) as counted
-      where calls > 0
-    ), debit as (
-      update accounts
-      set balance = accounts.balance - amount, credits_low_since = case when falls then now_ms() else credits_low_since end
-      from charge where accounts.id = ${accountId}
-      returning accounts.id, accounts.balance, settings, falls
-    ), told as (${insertDeliveries(lowCredits)}
     ), ${isReference(product) ? useProducts : upsertProduct(product)}, generation as (
       insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, shop_id, cost, engine,
         options, snapshot, deadline_at, images_expire_at)
@@ -107,6 +98,16 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       from allowed join product using (external_id) cross join account
       order by place
       returning *
+    ), charge as (
+      select amount, credits_low_since is null and amount > 0 and balance - amount <= ${creditsLowAt} as falls
+      from account cross join (select count(*) as calls, count(*) * ${cost} as amount from generation) as made
+      where calls > 0
+    ), debit as (
+      update accounts
+      set balance = accounts.balance - amount, credits_low_since = case when falls then now_ms() else credits_low_since end
+      from charge where accounts.id = ${accountId}
+      returning accounts.id, accounts.balance, settings, falls
+    ), told as (${insertDeliveries(lowCredits)}
     ), entry as (
       insert into ledger (account_id, amount, kind, generation_id)
       select account_id, -cost, 'reserve', id from generation where cost > 0
@@ -175,11 +176,15 @@ function externalIdsOf(calls: readonly Acceptance[]): string[] {
   return [...new Set(calls.map(({ product }) => product.externalId))]
 }
 
-/** Products that are named and no more: those that are there live on. */
+/**
+ * Products that are named and no more: those that are there live on. They are found by their names, because the row that was locked
+ * may have got another id since the statement began.
+ */
 const useProducts = sql.fragment`product as (
       update products set last_used_at = now_ms(), expires_at = now_ms() + make_interval(days => valid_for_days)
       from stored
-      where products.id = stored.id and stored.external_id in (select external_id from allowed)
+      where products.account_id = stored.account_id and products.external_id = stored.external_id
+        and stored.external_id in (select external_id from allowed)
       returning products.*
     )`
 
@@ -195,7 +200,7 @@ function upsertProduct(product: ProductInput) {
         valid_for_days, last_used_at, expires_at)
       select ${newFields(product)}, ${product.anonymous}, ${newDays}::int, now_ms(),
         now_ms() + make_interval(days => ${newDays}::int)
-      from debit as account
+      from account where exists (select from allowed)
       on conflict (account_id, external_id) do update set
         ${mergedFields(product)},
         valid_for_days = ${storedDays},

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, type Database, Json, rowType, sql } from '../../../api/shared/database.ts'
@@ -24,12 +26,13 @@ const ProductRow = rowType(
 
 describe('acceptance', () => {
   let database: Database
+  let url: string
   let drop: () => Promise<void>
 
   beforeAll(async () => {
     const made = await createTestDatabase()
-    drop = made.drop
-    database = createDatabase(made.url, { poolSize: 20 })
+    ;({ url, drop } = made)
+    database = createDatabase(url, { poolSize: 20 })
   })
   afterAll(async () => {
     await database.end()
@@ -211,6 +214,38 @@ describe('acceptance', () => {
     await acceptGeneration(database, callOf(caller))
     expect(await productOf(caller.accountId, 'shirt')).toMatchObject({ title: null, days: 15 })
   })
+
+  it('accepts a reference to an expired product that another call has just begun anew', async () => {
+    const caller = await createCaller(database, 2)
+    await acceptGeneration(database, callOf(caller))
+    await database.query(sql.unsafe`update products set expires_at = now() where account_id = ${caller.accountId}`)
+    const product = { id: uuidv7(), externalId: 'shirt', anonymous: false }
+    const other = new pg.Client({ connectionString: url })
+    await other.connect()
+    await other.query('begin')
+    const renewal = "update products set id = $1, expires_at = now() + interval '1 day' where account_id = $2"
+    await other.query(renewal, [product.id, caller.accountId])
+    const call = callOf(caller, { product: { ...product, id: uuidv7() } })
+    const accepting = acceptGeneration(database, call)
+    await untilWaiting()
+    await other.query('commit')
+    await other.end()
+    expect(await accepting).toBe(true)
+    expect(
+      await database.one(sql.unsafe`select product_id as product from generations where id = ${call.generationId}`),
+    ).toEqual({ product: product.id })
+    expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+  })
+
+  /** Resolves when a statement waits for what another has locked. */
+  async function untilWaiting(): Promise<void> {
+    const isWaiting = () =>
+      database.oneFirst(sql.type(rowType(Type.Object({ waits: Type.Boolean() })))`
+        select exists (
+          select from pg_stat_activity
+          where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0) as waits`)
+    while (!(await isWaiting())) await sleep(5)
+  }
 
   it('stores keys like __proto__ in metadata as data', async () => {
     const caller = await createCaller(database, 1)
