@@ -23,6 +23,9 @@ export interface RealCluster {
   readonly folder: string
   /** Runs kubectl as the administrator and returns what it wrote. */
   kubectl(...args: string[]): Promise<string>
+  apply(objects: readonly object[]): Promise<void>
+  /** Gives an image of the node another name. */
+  tag(image: string, name: string): Promise<void>
   /** Brings an archive of images onto the node. */
   load(archive: string): Promise<void>
   /** The last lines that each program of the node has written. */
@@ -97,6 +100,11 @@ async function start(programs: NodePrograms, undo: AsyncDisposableStack): Promis
     controlPlane,
     folder: FOLDER,
     kubectl,
+    apply: async (objects) => {
+      const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })
+      await run(programs.node, ['kubectl', 'apply', '--filename=-'], { env, input })
+    },
+    tag: async (image, name) => void (await ctr('images', 'tag', '--force', image, name)),
     load: async (archive) => void (await ctr('images', 'import', archive)),
     logs: () => [...running].map(([name, { output }]) => `== ${name}\n${output().slice(-3000)}`).join('\n'),
     stop: () => undo.disposeAsync(),

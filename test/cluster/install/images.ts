@@ -16,7 +16,7 @@ const PROGRAMS = {
 }
 const STORAGE = join(ROOT, '.cache/images')
 /** From then on what was kept for builds of the past is let go. */
-const MANY_IMAGES = 60
+const MUCH_MEGABYTES = 8000
 
 /**
  * A builder that keeps its images in the clone's cache and asks no registry for any, with the base that the Containerfile names.
@@ -44,10 +44,9 @@ async function prepareBuilder(): Promise<Builder | { readonly unavailable: strin
     buildOptions: ['--isolation', 'chroot', '--pull-never'],
     npmrc,
   }
-  const kept = (await run(builder.command, [...(builder.options ?? []), 'images', '--all', '--quiet'])).split(
-    '\n',
-  ).length
-  if (kept > MANY_IMAGES) await run(builder.command, [...(builder.options ?? []), 'rmi', '--prune', '--force'])
+  const [kept] = (await run('du', ['--summarize', '--block-size=1M', STORAGE])).split('\t')
+  if (Number(kept) > MUCH_MEGABYTES)
+    await run(builder.command, [...(builder.options ?? []), 'rmi', '--prune', '--force'])
   await makeBaseImage(builder)
   return builder
 }

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { parse } from 'yaml'
+import { buildChart, CHARTS } from '../charts/build.ts'
+import { findHelm } from '../charts/helm.ts'
+import { listImages } from '../charts/images.ts'
+import { type Builder, exportImage } from '../container/build.ts'
+import { readLayout } from '../container/layout.ts'
+import { run } from '../stack/commands.ts'
+import { ROOT } from '../stack/session.ts'
+import { writeWeights } from './weights.ts'
+
+/** Under which weights are found in a registry, beside the images of Drape. */
+const WEIGHTS = 'drape/weights'
+
+/**
+ * Fills the folder with what an installation without a way to the internet needs, and returns the lines of its images.txt.
+ * @throws Error when the folder holds something, or an image that is asked for is not there and cannot be pulled.
+ */
+export async function makeBundle(
+  output: string,
+  { builder, without }: { builder: Builder; without: readonly string[] },
+): Promise<string[]> {
+  await mkdir(output, { recursive: true })
+  if ((await readdir(output)).length > 0) throw new Error(`${output} is not empty`)
+  const images = await listImages(join(ROOT, 'charts/drape'))
+  const unknown = without.filter((name) => !images.includes(name))
+  if (unknown.length > 0) throw new Error(`the chart uses no ${unknown.join(', ')}, only ${images.join(', ')}`)
+  for (const name of images.filter((each) => !without.includes(each))) await addImage(name, output, builder)
+  const tag = await packageCharts(output)
+  const weights = await writeWeights(join(ROOT, 'worker/models'), {
+    folder: join(output, 'weights'),
+    name: `${WEIGHTS}:${tag}`,
+  })
+  const stored = [...(await readLayout(join(output, 'images'))), weights]
+  const lines = stored.map(({ name, digest }) => `${name} ${digest}`)
+  await writeFile(join(output, 'images.txt'), `${lines.join('\n')}\n`)
+  await copyFile(join(import.meta.dirname, 'mirror.sh'), join(output, 'mirror'))
+  await writeFile(join(output, 'SHA256SUMS'), `${(await sumFiles(output)).join('\n')}\n`)
+  return lines
+}
+
+async function addImage(name: string, output: string, builder: Builder): Promise<void> {
+  const { command, options = [] } = builder
+  const isHere = (await run(command, [...options, 'images', '--quiet', name]).catch(() => '')).trim() !== ''
+  if (!isHere) await run(command, [...options, 'pull', '--quiet', name])
+  await exportImage(name, join(output, 'images'), builder)
+}
+
+/** Returns the version that they have in common. */
+async function packageCharts(output: string): Promise<string> {
+  const helm = await findHelm()
+  const folder = join(output, 'charts')
+  for (const name of CHARTS) await run(helm, ['package', await buildChart(name, folder), '--destination', output])
+  const { version } = parse(await run(helm, ['show', 'chart', join(folder, 'drape')]))
+  await rm(folder, { recursive: true })
+  return version
+}
+
+/** As sha256sum writes them and checks them. */
+async function sumFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const lines: string[] = []
+  for (const path of paths.sort()) {
+    const hash = createHash('sha256')
+    await pipeline(createReadStream(path), hash)
+    lines.push(`${hash.digest('hex')}  ${relative(folder, path)}`)
+  }
+  return lines
+}

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { makeBundle } from '../../../scripts/air-gap/bundle.ts'
+import { listImages } from '../../../scripts/charts/images.ts'
+import { run } from '../../../scripts/stack/commands.ts'
+import { reserveFreePort } from '../../../scripts/stack/ports.ts'
+import { ROOT } from '../../../scripts/stack/session.ts'
+import { findGoTool } from '../../support/go-tool.ts'
+import { spawnProcess } from '../../support/process.ts'
+import { requestService } from '../../support/request-service.ts'
+import { until } from '../../support/until.ts'
+import { installPackages } from './debian.ts'
+import { buildImages, findImageBuilder } from './images.ts'
+
+const REGISTRY = {
+  name: 'registry',
+  package: 'github.com/distribution/distribution/v3/cmd/registry',
+  source: { version: 'v3.1.2' },
+}
+const MANIFESTS = 'application/vnd.oci.image.manifest.v1+json'
+const LONG = process.env.LONG_TESTS === '1'
+const builder = LONG ? await findImageBuilder() : null
+const registry = builder === null ? { unavailable: 'there are no images' } : await findGoTool(REGISTRY)
+
+describe.skipIf(builder === null || typeof registry !== 'string')('a bundle for places without internet', () => {
+  const bundle = { folder: '', lines: [] as string[] }
+
+  beforeAll(async () => {
+    if (builder === null) return
+    await installPackages({ skopeo: '/usr/bin/skopeo' })
+    const names = await buildImages(builder)
+    const { appVersion } = parse(await readFile(join(ROOT, 'charts/drape/Chart.yaml'), 'utf8'))
+    for (const [target, name] of Object.entries(names)) {
+      await run(builder.command, [...(builder.options ?? []), 'tag', name, `localhost/drape/${target}:${appVersion}`])
+    }
+    bundle.folder = join((await requestService('folder', null)).path, 'bundle')
+    // No registry is asked here, and this is what only a registry has.
+    const all = await listImages(join(ROOT, 'charts/drape'))
+    const without = all.filter((name) => !/^drape\/(api|worker|controller):/.test(name))
+    bundle.lines = await makeBundle(bundle.folder, { builder, without })
+  }, 900_000)
+
+  it('names each image and the weights with their digests', () => {
+    expect(bundle.lines.map((line) => line.replace(/:\S+ sha256:[0-9a-f]{64}$/, '')).sort()).toEqual([
+      'drape/api',
+      'drape/controller',
+      'drape/weights',
+      'drape/worker',
+    ])
+  })
+
+  it('holds the charts', () => {
+    for (const name of ['drape-0.1.0.tgz', 'drape-crds-0.1.0.tgz'])
+      expect(existsSync(join(bundle.folder, name))).toBe(true)
+  })
+
+  it('is copied into a registry, where everything has the digest that the list tells', {
+    timeout: 300_000,
+  }, async () => {
+    const address = await startRegistry()
+    await run(join(bundle.folder, 'mirror'), [address, '--dest-tls-verify=false'])
+    for (const line of bundle.lines) {
+      const [name, digest] = line.split(' ')
+      const [repository, tag] = name.split(':')
+      const answer = await fetch(`http://${address}/v2/${repository}/manifests/${tag}`, {
+        headers: { accept: MANIFESTS },
+      })
+      expect(`${answer.status} ${answer.headers.get('docker-content-digest')}`, name).toBe(`200 ${digest}`)
+    }
+  })
+
+  it('is refused by its own script when a file of it was changed', async () => {
+    const path = join(bundle.folder, 'drape-crds-0.1.0.tgz')
+    const before = await readFile(path)
+    await writeFile(path, 'other')
+    await expect(run(join(bundle.folder, 'mirror'), ['127.0.0.1:1'])).rejects.toThrow('drape-crds-0.1.0.tgz: FAILED')
+    await writeFile(path, before)
+  })
+
+  it('is not made into a folder that holds something', async () => {
+    if (builder === null) return
+    await expect(makeBundle(bundle.folder, { builder, without: [] })).rejects.toThrow('is not empty')
+  })
+
+  async function startRegistry(): Promise<string> {
+    const { path } = await requestService('folder', null)
+    const { port, release } = await reserveFreePort()
+    await release()
+    const address = `127.0.0.1:${port}`
+    const settings = { version: '0.1', storage: { filesystem: { rootdirectory: path } }, http: { addr: address } }
+    await writeFile(join(path, 'registry.json'), JSON.stringify(settings))
+    const command = typeof registry === 'string' ? registry : ''
+    await spawnProcess({ command, args: ['serve', join(path, 'registry.json')], cwd: path, env: process.env })
+    await until(() =>
+      fetch(`http://${address}/v2/`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    )
+    return address
+  }
+})

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { formOf, readSample } from '../../support/drape.ts'
+
+export interface Generation {
+  readonly generationId: string
+  readonly status: string
+  readonly errorCode?: string | null
+  readonly errorMessage?: string | null
+  readonly resultImageUrl?: string | null
+}
+
+/** A caller of an installed Drape. */
+export interface Shop {
+  /** Posts a try-on of a real picture; `mock` is done at once. */
+  tryOn(engine?: 'warp' | 'mock'): Promise<string>
+  read(id: string): Promise<Generation>
+  /** Resolves when it has ended. */
+  finish(id: string): Promise<Generation>
+}
+
+const POLL_MS = 500
+
+export function createShop(url: string, apiKey: string): Shop {
+  const headers = { 'x-api-key': apiKey }
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const answer = await fetch(`${url}/tryon/v1/${path}`, { ...init, headers })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`)
+    return JSON.parse(text) as Generation
+  }
+  const read = (id: string) => ask(`generations/${id}`)
+  return {
+    tryOn: async (engine = 'warp') =>
+      (await ask('try-on', { method: 'POST', body: await tryOnForm(engine) })).generationId,
+    read,
+    finish: async (id) => {
+      for (;;) {
+        const generation = await read(id)
+        if (generation.status === 'COMPLETED' || generation.status === 'FAILED') return generation
+        await sleep(POLL_MS)
+      }
+    },
+  }
+}
+
+/** Calls without a pause until it is told to stop; what was refused is counted, as a caller would see it. */
+export function startCalling(shop: Shop): { stop: () => Promise<{ accepted: string[]; refused: string[] }> } {
+  const accepted: string[] = []
+  const refused: string[] = []
+  let stopped = false
+  const call = async (engine: 'warp' | 'mock', pauseMs: number) => {
+    while (!stopped) {
+      await shop.tryOn(engine).then(
+        (id) => accepted.push(id),
+        (error: Error) => refused.push(`${error.message} ${error.cause ?? ''}`),
+      )
+      await sleep(pauseMs)
+    }
+  }
+  const calling = [call('mock', 200), call('warp', 2000)]
+  return {
+    stop: async () => {
+      stopped = true
+      await Promise.all(calling)
+      return { accepted, refused }
+    },
+  }
+}
+
+async function tryOnForm(engine: string): Promise<FormData> {
+  const products = [{ title: 'T-shirt', images: [{ source: { fileKey: 'garment' } }] }]
+  const person = { image: { source: { fileKey: 'person' } } }
+  return formOf(
+    { products, person, output: { engine } },
+    {
+      person: await readSample('persons/down-half-teal.jpg'),
+      garment: await readSample('garments/tshirt-navy.jpg'),
+    },
+  )
+}

@@ -1,0 +1,48 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Builder } from '../../../scripts/container/build.ts'
+import { buildIn, DISTRIBUTION, hasImage, withFolder } from './base-image.ts'
+
+/** Debian's Postgres and Valkey, in images that take the variables and commands which the official ones take. */
+export const TRIAL_IMAGES = { postgres: 'docker.io/library/postgres:17', redis: 'docker.io/valkey/valkey:8.1' }
+
+const START_POSTGRES = `#!/bin/bash
+set -eu
+programs=/usr/lib/postgresql/17/bin
+if [ ! -s "$PGDATA/PG_VERSION" ]; then
+  "$programs/initdb" --pgdata "$PGDATA" --username "$POSTGRES_USER" --pwfile <(printf %s "$POSTGRES_PASSWORD") \\
+    --auth-local trust --auth-host scram-sha-256 --locale C --encoding UTF8
+  echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
+  echo "create database \\"$POSTGRES_DB\\"" | "$programs/postgres" --single -D "$PGDATA" postgres
+fi
+exec "$programs/postgres" -D "$PGDATA" -c listen_addresses='*'
+`
+
+const INSTALL = 'apt-get install -yq --no-install-recommends'
+const USER = 'groupadd --gid 999 trial && useradd --uid 999 --gid 999 --home-dir / --no-create-home trial'
+
+/** Builds those that are not there yet. */
+export async function makeTrialImages(builder: Builder): Promise<void> {
+  if (!(await hasImage(TRIAL_IMAGES.postgres, builder))) {
+    await withFolder(async (folder) => {
+      await writeFile(join(folder, 'start'), START_POSTGRES, { mode: 0o755 })
+      const lines = [
+        `FROM ${DISTRIBUTION}`,
+        `RUN apt-get update -q && ${INSTALL} postgresql-17 && ${USER}`,
+        'COPY start /usr/local/bin/start',
+        'USER 999:999',
+        'ENTRYPOINT ["/usr/local/bin/start"]',
+      ]
+      await buildIn(folder, { name: TRIAL_IMAGES.postgres, lines, builder })
+    })
+  }
+  if (await hasImage(TRIAL_IMAGES.redis, builder)) return
+  await withFolder(async (folder) => {
+    const lines = [
+      `FROM ${DISTRIBUTION}`,
+      `RUN apt-get update -q && ${INSTALL} valkey-server && ln -s valkey-server /usr/bin/redis-server && ${USER}`,
+      'USER 999:999',
+    ]
+    await buildIn(folder, { name: TRIAL_IMAGES.redis, lines, builder })
+  })
+}
