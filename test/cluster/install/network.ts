@@ -1,5 +1,5 @@
+import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { networkInterfaces } from 'node:os'
 import { run } from '../../../scripts/stack/commands.ts'
 
 /** The bridge of all pods. Its own address is the node's, the API server's and the one of DNS: nothing needs another network. */
@@ -39,7 +39,7 @@ async function keepFirewallAsItWas(undo: AsyncDisposableStack): Promise<void> {
 
 /** Takes away what a run has left that was killed. */
 export async function clearNetwork(): Promise<void> {
-  if (networkInterfaces()[BRIDGE.name] !== undefined) await removeBridge()
+  if (existsSync(`/sys/class/net/${BRIDGE.name}`)) await removeBridge()
   for (const rule of PASSING) await run('iptables', ['-w', '-D', ...rule]).catch(() => {})
 }
 
