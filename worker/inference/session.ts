@@ -1,5 +1,8 @@
 import { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node'
 
+// onnxruntime would otherwise note how it is used and send that to its makers, from its first session on.
+process.env.ORT_DISABLE_TELEMETRY = '1'
+
 export const PROVIDERS = ['cpu', 'cuda', 'tensorrt', 'webgpu'] as const
 export type Provider = (typeof PROVIDERS)[number]
 

@@ -1,5 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { run } from '../../../scripts/stack/commands.ts'
 import { openSession, type Session } from '../../../worker/inference/session.ts'
 
 const detector = () => readFile('worker/models/pose_detection.onnx')
@@ -26,6 +29,21 @@ describe('a session', () => {
     expect(first.boxes.shape).toEqual([1, 2254, 12])
     expect(first.boxes.data).toHaveLength(2254 * 12)
     expect(Buffer.from(second.boxes.data.buffer)).toEqual(Buffer.from(first.boxes.data.buffer))
+  })
+
+  it('leaves no notes of how it is used', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'drape-home-'))
+    try {
+      const script = `
+        import { readFile } from 'node:fs/promises'
+        import { openSession } from ${JSON.stringify(new URL('../../../worker/inference/session.ts', import.meta.url))}
+        await openSession(await readFile('worker/models/pose_detection.onnx'))`
+      const { PATH } = process.env
+      await run(process.execPath, ['--input-type=module', '--eval', script], { env: { PATH, HOME: home } })
+      expect(await readdir(home)).toEqual([])
+    } finally {
+      await rm(home, { recursive: true })
+    }
   })
 
   it('gives only the outputs that were asked for', async () => {
