@@ -17,6 +17,7 @@ const USAGE = `usage: images build|sizes|verify [options]
   --prefix PREFIX   before their names: drape, as in registry.example/drape
   --tag TAG         dev
   --base IMAGE      what they are built on: glibc, Node 24 and npm
+  --build-arg N=V   of the Containerfile, such as PYTHON or CUDA_INDEX; may be repeated
   --npmrc FILE      settings for npm while it installs, such as a registry of your own; they stay in no image`
 
 const { positionals, values } = parseArgs({
@@ -26,6 +27,7 @@ const { positionals, values } = parseArgs({
     prefix: { type: 'string', default: 'drape' },
     tag: { type: 'string', default: 'dev' },
     base: { type: 'string' },
+    'build-arg': { type: 'string', multiple: true, default: [] },
     npmrc: { type: 'string' },
   },
 })
@@ -106,7 +108,8 @@ if (command === undefined || positionals.length > 1) {
   process.exitCode = 2
 } else {
   try {
-    await command(readTargets(), { command: findBuilder(), base: values.base, npmrc: values.npmrc })
+    const buildOptions = values['build-arg'].flatMap((argument) => ['--build-arg', argument])
+    await command(readTargets(), { command: findBuilder(), buildOptions, base: values.base, npmrc: values.npmrc })
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
     process.exitCode = 1

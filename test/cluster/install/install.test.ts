@@ -61,7 +61,8 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
   })
 
   it('makes a picture for who comes through the Service', async () => {
-    const create = ['account', 'create', '--name', 'Shop', '--credits', '1000', '--json']
+    const plenty = ['--credits', '10000', '--writes-per-minute', '100000', '--reads-per-minute', '100000']
+    const create = ['account', 'create', '--name', 'Shop', ...plenty, '--json']
     const { apiKey } = JSON.parse(await inApi('node', 'scripts/drape.ts', ...create))
     shop = createShop(URL, apiKey)
     const generation = await shop.finish(await shop.tryOn())

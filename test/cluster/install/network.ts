@@ -31,15 +31,20 @@ export async function openNetwork(undo: AsyncDisposableStack): Promise<void> {
 async function keepFirewallAsItWas(undo: AsyncDisposableStack): Promise<void> {
   const wasThere = (await run('iptables-save', [])).includes(FIREWALL)
   undo.defer(async () => {
-    if (wasThere) return
-    for (const chain of ['INPUT', 'OUTPUT']) await run('iptables', ['-w', '-D', chain, '-j', FIREWALL]).catch(() => {})
-    for (const change of ['-F', '-X']) await run('iptables', ['-w', change, FIREWALL]).catch(() => {})
+    if (!wasThere) await removeFirewall()
   })
+}
+
+async function removeFirewall(): Promise<void> {
+  for (const chain of ['INPUT', 'OUTPUT']) await run('iptables', ['-w', '-D', chain, '-j', FIREWALL]).catch(() => {})
+  for (const change of ['-F', '-X']) await run('iptables', ['-w', change, FIREWALL]).catch(() => {})
 }
 
 /** Takes away what a run has left that was killed. */
 export async function clearNetwork(): Promise<void> {
-  if (existsSync(`/sys/class/net/${BRIDGE.name}`)) await removeBridge()
+  if (!existsSync(`/sys/class/net/${BRIDGE.name}`)) return
+  await removeBridge()
+  await removeFirewall()
   for (const rule of PASSING) await run('iptables', ['-w', '-D', ...rule]).catch(() => {})
 }
 
