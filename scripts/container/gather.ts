@@ -8,7 +8,7 @@ import { traceNeeds } from './trace.ts'
 
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   api: ['api/main.ts', 'scripts/drape.ts'],
-  worker: ['worker/main.ts', 'worker/verify-models.ts'],
+  worker: ['worker/main.ts', 'worker/verify-models.ts', 'worker/engine-files/main.ts'],
   controller: ['controller/main.ts', 'controller/definitions.ts'],
 }
 /** What would bring the packages of another program. */
