@@ -29,6 +29,12 @@ export async function findChart(name: ChartName): Promise<Chart | null> {
   }
 }
 
+/** What renders a chart with these values; nothing where there is none, so that a test can be skipped. */
+export function renderWith(chart: Chart | null) {
+  return async (set: RenderOptions['set'] = {}, more: readonly string[] = []): Promise<Rendered[]> =>
+    (await chart?.render({ set, more })) ?? []
+}
+
 /** A tool that is built from its Go module; null, with one line on the console, where it cannot be. */
 export async function findTool(tool: GoTool): Promise<string | null> {
   const found = findGoTool(tool).then((program) => {

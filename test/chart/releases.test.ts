@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { findForbiddenChanges } from '../../scripts/charts/immutable-fields.ts'
+import { describeRelease, readReleases } from '../../scripts/charts/releases.ts'
+import { ROOT } from '../../scripts/stack/session.ts'
+import { findChart } from './charts.ts'
+
+const chart = await findChart('drape')
+
+describe.skipIf(chart === null)('the chart', () => {
+  it('can be upgraded to from every release that was written down', async () => {
+    const now = await describeRelease(chart?.folder ?? '')
+    const releases = await readReleases()
+    expect(releases.length).toBeGreaterThan(0)
+    for (const { version, byValues } of releases) {
+      for (const [file, earlier] of Object.entries(byValues)) {
+        expect(findForbiddenChanges(earlier, now.byValues[file] ?? {}), `${file} of ${version}`).toEqual([])
+      }
+    }
+  })
+
+  it('is of the version of the package, as are the charts that belong to it', async () => {
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+    for (const path of ['drape', 'drape/charts/crds', 'drape-crds']) {
+      const text = await readFile(join(ROOT, 'charts', path, 'Chart.yaml'), 'utf8')
+      expect(
+        text.match(/^(?:version|appVersion): .*$/gm)?.map((line) => line.split(' ')[1]),
+        path,
+      ).toEqual(text.includes('appVersion') ? [version, version] : [version])
+    }
+  })
+})
+
+describe('an upgrade', () => {
+  const service = (clusterIP: string) => ({ 'Service drape-api': { 'spec.clusterIP': clusterIP } })
+
+  it('fails when something is gone that lasts, or has another field that must not change', () => {
+    expect(findForbiddenChanges(service(''), {})).toEqual(['Service drape-api is gone'])
+    expect(findForbiddenChanges(service(''), service('None'))).toEqual([
+      'Service drape-api: spec.clusterIP was "", is "None"',
+    ])
+    expect(findForbiddenChanges(service('None'), service('None'))).toEqual([])
+  })
+})
