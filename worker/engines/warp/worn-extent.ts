@@ -81,15 +81,34 @@ function upperArms(body: BodyFrame, size: Mask): Mask {
   return left
 }
 
-// Cells within which 98 % of a row lie; 0 for rows of hardly any pixels.
+// Empty cells in a row that part a wide sleeve from the torso: wall is seen between them, or an arm hangs there.
+const GAP = 8
+
+// Cells within which 98 % of a row lie, as far as it hangs together; 0 for rows of hardly any pixels.
 function reachOf(cells: Float64Array): number {
-  const total = cells.reduce((sum, count) => sum + count, 0)
+  const whole = cells.subarray(0, endOfRun(cells))
+  const total = whole.reduce((sum, count) => sum + count, 0)
   if (total <= 20) return 0
   let rest = 0.98 * total
-  return cells.findIndex((count) => {
+  return whole.findIndex((count) => {
     rest -= count
     return rest <= 0
   })
+}
+
+// The middle half of a row may be hidden by hands.
+function endOfRun(cells: Float64Array): number {
+  const filled = cells.filter((count) => count > 0).sort()
+  const few = 0.15 * (filled[filled.length >> 1] ?? 0)
+  let half = cells.reduce((sum, count) => sum + count, 0) / 2
+  let empty = 0
+  for (let i = 0; i < cells.length; i++) {
+    half -= cells[i]
+    if (half > 0) continue
+    empty = cells[i] > few ? 0 : empty + 1
+    if (empty === GAP) return i + 1 - GAP
+  }
+  return cells.length
 }
 
 // Gaussian over nine rows, sigma 1.8.
