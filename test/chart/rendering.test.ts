@@ -136,6 +136,7 @@ describe.skipIf(chart === null)('the chart', () => {
       'api.extraVolumes': [{ name: 'more', emptyDir: {} }],
       'api.extraVolumeMounts': [{ name: 'more', mountPath: '/more' }],
       'api.podLabels': { tier: 'front' },
+      'migrations.extraEnv': [{ name: 'EXTRA', value: '3' }],
       'pools.cpu.extraEnv': [{ name: 'EXTRA', value: '2' }],
       extraObjects: [
         { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'given' } },
@@ -152,6 +153,7 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(template.metadata.labels).toMatchObject({ tier: 'front', team: 'shop' })
     expect(template.spec.volumes).toContainEqual({ name: 'more', emptyDir: {} })
     expect(template.spec.containers[0].env).toContainEqual({ name: 'EXTRA', value: '1' })
+    expect(template.spec.initContainers[0].env).toContainEqual({ name: 'EXTRA', value: '3' })
     expect(template.spec.containers[0].volumeMounts).toContainEqual({ name: 'more', mountPath: '/more' })
     expect(named(objects, 'WorkerPool', 'drape-cpu').spec.template.env).toContainEqual({ name: 'EXTRA', value: '2' })
     expect([...objects.map(({ metadata }) => metadata.name)]).toEqual(expect.arrayContaining(['given', 'drape-told']))

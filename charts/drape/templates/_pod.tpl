@@ -179,6 +179,9 @@ components are api, controller, workers, migrations and tests.
   args: [{{ ternary "migrate" "check, migrations" $migrates }}, --wait-seconds, {{ .root.Values.migrations.waitSeconds | quote }}]
   env:
     {{- include "drape.env" (dict "root" .root "component" "migrations") | nindent 4 }}
+    {{- with .root.Values.migrations.extraEnv }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
   resources:
     {{- toYaml .root.Values.migrations.resources | nindent 4 }}
   securityContext:
