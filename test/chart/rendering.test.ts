@@ -123,6 +123,9 @@ describe.skipIf(chart === null)('the chart', () => {
   it('has at least seven tests, which run nothing but our own images', async () => {
     const tests = (await render()).filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === 'test')
     expect(tests.length).toBeGreaterThanOrEqual(7)
+    // Uninstalling does not know of them.
+    for (const { metadata } of tests)
+      expect(metadata.annotations?.['helm.sh/hook-delete-policy']).toContain('hook-succeeded')
     for (const image of tests.flatMap(imagesOf)) expect(image).toMatch(/^drape\//)
     expect(kinds(await render({ 'tests.enabled': false }))).not.toContain('Pod')
   })
