@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parse } from 'yaml'
-import { buildChart, CHARTS } from '../charts/build.ts'
-import { findHelm } from '../charts/helm.ts'
+import { packChart } from '../charts/archive.ts'
+import { CHARTS } from '../charts/build.ts'
 import { listImages } from '../charts/images.ts'
 import { type Builder, exportImage } from '../container/build.ts'
 import { readLayout } from '../container/layout.ts'
@@ -52,11 +52,11 @@ async function addImage(name: string, output: string, builder: Builder): Promise
 
 /** Returns the version that they have in common. */
 async function packageCharts(output: string): Promise<string> {
-  const helm = await findHelm()
-  const folder = join(output, 'charts')
-  for (const name of CHARTS) await run(helm, ['package', await buildChart(name, folder), '--destination', output])
-  const { version } = parse(await run(helm, ['show', 'chart', join(folder, 'drape')]))
-  await rm(folder, { recursive: true })
+  for (const name of CHARTS) {
+    await packChart(name, output)
+    await rm(join(output, name), { recursive: true })
+  }
+  const { version } = parse(await readFile(join(ROOT, 'charts/drape/Chart.yaml'), 'utf8'))
   return version
 }
 
