@@ -14,7 +14,7 @@ export interface Shop {
   /** Posts a try-on of a real picture; `mock` is done at once. */
   tryOn(engine?: 'warp' | 'mock'): Promise<string>
   read(id: string): Promise<Generation>
-  /** Resolves when it has ended. */
+  /** Resolves when it has ended. As a caller does, it asks again after a 503. */
   finish(id: string): Promise<Generation>
 }
 
@@ -25,7 +25,8 @@ export function createShop(url: string, apiKey: string): Shop {
   const ask = async (path: string, init: RequestInit = {}) => {
     const answer = await fetch(`${url}/tryon/v1/${path}`, { ...init, headers })
     const text = await answer.text()
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`)
+    if (!answer.ok)
+      throw Object.assign(new Error(`${path} answered ${answer.status}: ${text}`), { status: answer.status })
     return JSON.parse(text) as Generation
   }
   const read = (id: string) => ask(`generations/${id}`)
@@ -35,8 +36,11 @@ export function createShop(url: string, apiKey: string): Shop {
     read,
     finish: async (id) => {
       for (;;) {
-        const generation = await read(id)
-        if (generation.status === 'COMPLETED' || generation.status === 'FAILED') return generation
+        const generation = await read(id).catch((error) => {
+          if (error.status !== undefined && error.status !== 503) throw error
+          return null
+        })
+        if (generation?.status === 'COMPLETED' || generation?.status === 'FAILED') return generation
         await sleep(POLL_MS)
       }
     },
