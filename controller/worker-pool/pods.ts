@@ -30,6 +30,7 @@ interface Ending {
 const FENCED_AT = 'drape.dev/fenced-at'
 const MARKED_AT = 'drape.dev/marked-at'
 const REFUSED_AT = 'drape.dev/refused-at'
+const STEPS: ReadonlySet<string> = new Set([FENCED_AT, MARKED_AT, REFUSED_AT])
 /** Kubernetes removes the pods with the lowest number first, among those that are equally ready. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
 const LOWEST_COST = '-2147483647'
@@ -49,7 +50,7 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
     metadata: {
       ...{ name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp },
       labels: { [POOL_LABEL]: labels?.[POOL_LABEL] ?? '' },
-      annotations,
+      annotations: ourSteps(annotations),
     },
     spec: { nodeName: spec?.nodeName },
     status: {
@@ -64,6 +65,11 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
       initContainerStatuses: status?.initContainerStatuses?.map(keepOfContainer),
     },
   }
+}
+
+function ourSteps(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> | undefined {
+  const steps = Object.entries(annotations).filter(([name]) => STEPS.has(name))
+  return steps.length > 0 ? Object.fromEntries(steps) : undefined
 }
 
 function keepOfContainer({ name, state, lastState }: ContainerStatus): ContainerStatus {

@@ -31,6 +31,9 @@ describe.skipIf(!controlPlane?.hasControllers)('many pools', () => {
       WATCH_NAMESPACE: place.namespace,
       LEASE_NAMESPACE: place.namespace,
       LEASE_SECONDS: '5',
+      // As its image says.
+      NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=192',
+      MALLOC_ARENA_MAX: '2',
     })
   const measure = async (pattern: RegExp) => {
     const text = await (await fetch(`${controller.probeUrl}/metrics`)).text()
