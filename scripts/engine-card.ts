@@ -47,7 +47,7 @@ async function readFiles(): Promise<CardFile[]> {
 
 async function measureRuns(name: string): Promise<{ secondsPerImage: number; memoryMiB: number }> {
   const models = await openModels(MODELS)
-  const engine = createEngines([name], { models, acknowledged: [name] }).get(name)
+  const engine = (await createEngines([name], { models, acknowledged: [name] })).get(name)
   if (!engine) throw new UsageError(`the engine "${name}" cannot be made`)
   const person = await resizeBitmap(await readSample('persons/down-half-teal.jpg'), SIZE)
   const garment = await readSample('garments/tshirt-mustard.jpg')

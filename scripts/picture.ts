@@ -17,7 +17,7 @@ const CELL = { width: 320, height: 400 }
 const GAP = 8
 
 const models = await openModels(fileURLToPath(new URL('../worker/models', import.meta.url)))
-const engines = createEngines(['warp'], { models })
+const engines = await createEngines(['warp'], { models })
 const rows: Bitmap[][] = []
 for (const { person, garment } of ROWS) {
   const [photo, product] = await Promise.all([readSample(`persons/${person}`), readSample(`garments/${garment}`)])

@@ -8,8 +8,14 @@ const schema = Type.Object({
   QUEUES: Type.String({ default: 'prepare,try-on', pattern: `^(${QUEUES.join('|')})(,(${QUEUES.join('|')}))*$` }),
   ENGINES: Type.String({ default: 'warp,mock' }),
   MODEL_DIR: Type.String({ default: fileURLToPath(new URL('models', import.meta.url)) }),
+  /** Holds a folder of the name of each engine whose files are not part of this program. */
+  ENGINE_DIR: Type.String({ default: '' }),
   EXECUTION_PROVIDER: Type.Enum(['cpu', 'cuda', 'tensorrt', 'webgpu'], { default: 'cpu' }),
+  /** Names of engines whose licence forbids commercial use and that are used all the same for what it allows. */
+  ACKNOWLEDGE_NON_COMMERCIAL: Type.String({ default: '' }),
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 1 }),
+  /** Models that are not open and proven by then never will be. */
+  START_SECONDS: Type.Integer({ minimum: 10, maximum: 3600, default: 180 }),
   WORK_SECONDS: Type.Integer({ minimum: 1, maximum: 3600, default: 60 }),
   /** Set where a controller scales workers: this one says what it does and drains when it is told to. */
   POOL: Type.String({ default: '' }),

@@ -61,8 +61,15 @@ const inference = measureInference(
     Array.from({ length: config.CONCURRENCY }, () =>
       createInferenceHost({
         program: new URL('inference/process.ts', import.meta.url),
-        env: { ENGINES: config.ENGINES, MODEL_DIR: config.MODEL_DIR, EXECUTION_PROVIDER: config.EXECUTION_PROVIDER },
+        env: {
+          ENGINES: config.ENGINES,
+          MODEL_DIR: config.MODEL_DIR,
+          ENGINE_DIR: config.ENGINE_DIR,
+          EXECUTION_PROVIDER: config.EXECUTION_PROVIDER,
+          ACKNOWLEDGE_NON_COMMERCIAL: config.ACKNOWLEDGE_NON_COMMERCIAL,
+        },
         workSeconds: config.WORK_SECONDS,
+        startSeconds: config.START_SECONDS,
         log,
         onReady: (seconds) => metrics.inferenceStart.observe(seconds),
         onRestart: () => metrics.inferenceRestarts.inc(),
@@ -161,7 +168,7 @@ const probes = createProbeServer({
     redis: () => redis.ping(),
     storage: () => storage.check(),
     inference: async () => {
-      if (inference.countReady() === 0) throw new Error('no inference process is ready')
+      if (inference.countReady() === 0) throw new Error(inference.problem() ?? 'no inference process is ready')
     },
   },
 })

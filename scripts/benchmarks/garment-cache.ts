@@ -19,7 +19,7 @@ export const garmentCache: Benchmark = {
   stretch: 0.5,
   measure: async () => {
     const models = await openModels(MODELS)
-    const engines = createEngines(['warp'], { models })
+    const engines = await createEngines(['warp'], { models })
     const [photo, garment] = await Promise.all(
       ['persons/down-half-teal.jpg', 'garments/tshirt-mustard.jpg'].map((path) => readFile(new URL(path, SAMPLES))),
     )

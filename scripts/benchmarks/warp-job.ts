@@ -21,7 +21,7 @@ export const warpJob: Benchmark = {
   stretch: 1.1,
   measure: async () => {
     const { models, spent } = timeRuns(await openModels(MODELS))
-    const engines = createEngines(['warp'], { models })
+    const engines = await createEngines(['warp'], { models })
     const [photo, garment] = await Promise.all(
       ['persons/down-half-teal.jpg', 'garments/tshirt-mustard.jpg'].map((path) => readFile(new URL(path, SAMPLES))),
     )

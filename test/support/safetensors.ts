@@ -89,3 +89,10 @@ export function readFloats(
     ),
   )
 }
+
+/** The bytes of one tensor of a safetensors file. */
+export function readBytes(file: Buffer, name: string): Uint8Array {
+  const end = 8 + Number(file.readBigUInt64LE())
+  const entry: TensorEntry = JSON.parse(file.subarray(8, end).toString())[name]
+  return file.subarray(end + entry.data_offsets[0], end + entry.data_offsets[1])
+}

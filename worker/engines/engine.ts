@@ -62,4 +62,19 @@ export interface EngineResult {
 export interface Engine {
   readonly manifest: EngineManifest
   run(input: EngineInput, context: EngineContext): Promise<EngineResult>
+  /**
+   * Tries what the engine is made of before any job, where it has something of its own to try.
+   * @throws Error that says what is wrong with it
+   */
+  selfTest?(): Promise<EngineProof>
+  /** Gives back what it holds outside of the JavaScript heap. */
+  release?(): Promise<void>
+}
+
+/** What a self-test has seen. */
+export interface EngineProof {
+  /** How many operators ran on each provider. */
+  readonly operators: Readonly<Record<string, number>>
+  /** Milliseconds of the first steps, in which a provider prepares itself, and of the same ones after that. */
+  readonly warmUp: { readonly first: number; readonly again: number }
 }

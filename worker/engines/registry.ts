@@ -1,5 +1,6 @@
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { Models } from '../inference/models.ts'
+import type { Provider } from '../inference/session.ts'
 import type { Engine, EngineManifest } from './engine.ts'
 import { createMockEngine, MOCK_MANIFEST } from './mock.ts'
 import { createWarpEngine, WARP_MANIFEST } from './warp/warp-engine.ts'
@@ -7,42 +8,48 @@ import { createWarpEngine, WARP_MANIFEST } from './warp/warp-engine.ts'
 /** What engines are made from. */
 export interface EngineResources {
   readonly models: Models
+  /** What the models of an engine have to run on. */
+  readonly provider: Provider
 }
 
 export interface EngineFactory {
   readonly manifest: EngineManifest
-  readonly create: (resources: EngineResources) => Engine
+  readonly create: (resources: EngineResources) => Engine | Promise<Engine>
 }
 
-/** Every engine this program knows, by name. */
+/** Every engine that is part of this program, by name. */
 export const ENGINES: ReadonlyMap<string, EngineFactory> = new Map([
   [WARP_MANIFEST.name, { manifest: WARP_MANIFEST, create: createWarpEngine }],
   [MOCK_MANIFEST.name, { manifest: MOCK_MANIFEST, create: createMockEngine }],
 ])
 
-/**
- * The engines of these names, ready to run. An engine whose licence forbids commercial use is made only when its name is
- * among `acknowledged`. Throws `DrapeError` INTERNAL_ERROR that says which name is unknown or not acknowledged.
- */
-export function createEngines(
-  names: readonly string[],
-  {
-    models,
-    acknowledged = [],
-    known = ENGINES,
-  }: { models: Models; acknowledged?: readonly string[]; known?: ReadonlyMap<string, EngineFactory> },
-): ReadonlyMap<string, Engine> {
-  return new Map(names.map((name) => [name, createEngine(name, { models, acknowledged, known })]))
+interface EngineOptions {
+  readonly models: Models
+  readonly provider?: Provider
+  readonly acknowledged?: readonly string[]
+  readonly known?: ReadonlyMap<string, EngineFactory>
 }
 
-function createEngine(
+/**
+ * The engines of these names, ready to run. An engine whose licence forbids commercial use is made only when its name is
+ * among `acknowledged`. Throws `DrapeError` INTERNAL_ERROR that says which name is unknown or not acknowledged, and what making one
+ * throws.
+ */
+export async function createEngines(
+  names: readonly string[],
+  { models, provider = 'cpu', acknowledged = [], known = ENGINES }: EngineOptions,
+): Promise<ReadonlyMap<string, Engine>> {
+  const factories = names.map((name) => [name, demandFactory(name, { acknowledged, known })] as const)
+  const engines = new Map<string, Engine>()
+  // One after the other: each may take much of the memory of a device.
+  for (const [name, factory] of factories) engines.set(name, await factory.create({ models, provider }))
+  return engines
+}
+
+function demandFactory(
   name: string,
-  {
-    models,
-    acknowledged,
-    known,
-  }: { models: Models; acknowledged: readonly string[]; known: ReadonlyMap<string, EngineFactory> },
-): Engine {
+  { acknowledged, known }: Required<Pick<EngineOptions, 'acknowledged' | 'known'>>,
+): EngineFactory {
   const factory = known.get(name)
   if (!factory)
     throw new DrapeError('INTERNAL_ERROR', `There is no engine "${name}"; known are ${[...known.keys()].join(', ')}`)
@@ -52,5 +59,5 @@ function createEngine(
       'INTERNAL_ERROR',
       `The engine "${name}" is under ${license.spdx}, which forbids commercial use; it is started only when that is acknowledged`,
     )
-  return factory.create({ models })
+  return factory
 }

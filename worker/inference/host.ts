@@ -15,6 +15,8 @@ export interface InferenceHost {
   ): Promise<Work[N]['result']>
   isReady(): boolean
   isBusy(): boolean
+  /** Why the process could not become ready the last time it tried; null when it could. */
+  problem(): string | null
   stop(): Promise<void>
 }
 
@@ -22,8 +24,6 @@ export interface InferenceHost {
 const FAILURES_TOLERATED = 3
 /** After that many failures a process that has lived for so long since is tried with work again. */
 const PROBATION_MS = 5000
-/** A process that has not opened its models by then hangs. */
-const START_MS = 180_000
 const FIRST_BACKOFF_MS = 200
 const LAST_BACKOFF_MS = 10_000
 /** How long aborted work may take to notice before the process is killed. */
@@ -44,6 +44,7 @@ export function createInferenceHost({
   program,
   env,
   workSeconds,
+  startSeconds = 180,
   log,
   onReady,
   onRestart,
@@ -53,6 +54,8 @@ export function createInferenceHost({
   env: Readonly<Record<string, string>>
   /** Work that takes longer is taken for hung and its process killed. */
   workSeconds: number
+  /** A process that has not opened its models by then hangs. */
+  startSeconds?: number
   log: Log
   onReady: (secondsSinceStart: number) => void
   onRestart: () => void
@@ -60,6 +63,7 @@ export function createInferenceHost({
   let child: ChildProcess | null = null
   let startedAt = 0
   let ready = false
+  let problem: string | null = null
   let failures = 0
   let running: Running | null = null
   let nextId = 1
@@ -79,9 +83,10 @@ export function createInferenceHost({
     child = started
     started.on('message', (message: FromProcess) => receive(message))
     const limit = setTimeout(() => {
-      log.error({ ms: START_MS }, 'inference process hangs at its start')
+      log.error({ startSeconds }, 'inference process hangs at its start')
+      problem = `The inference process was not ready after ${startSeconds} s.`
       started.kill('SIGKILL')
-    }, START_MS)
+    }, startSeconds * 1000)
     started.once('message', () => clearTimeout(limit))
     started.on('error', (error) => {
       log.error({ err: error }, 'inference process could not be started')
@@ -92,8 +97,15 @@ export function createInferenceHost({
   }
 
   function receive(message: FromProcess): void {
+    if (message.type === 'unfit') {
+      problem = message.problem
+      log.error({ problem }, 'inference process cannot work')
+      return
+    }
     if (message.type === 'ready') {
       ready = true
+      problem = null
+      log.info({ engines: message.engines }, 'inference process ready')
       probation = setTimeout(() => {
         failures = Math.min(failures, FAILURES_TOLERATED - 1)
       }, PROBATION_MS)
@@ -168,6 +180,7 @@ export function createInferenceHost({
     },
     isReady: () => ready && failures < FAILURES_TOLERATED,
     isBusy: () => running !== null,
+    problem: () => problem,
     stop: async () => {
       stopped = true
       clearTimeout(restart)

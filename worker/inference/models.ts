@@ -97,7 +97,8 @@ function checkBytes(path: string, bytes: Uint8Array, { bytes: size, sha256 }: Mo
   if (found !== sha256) fail(path, `has the SHA-256 ${found}, expected ${sha256}`)
 }
 
-function shapeProblem(
+/** How an opened model's inputs or outputs differ from those that were expected; undefined when they do not. */
+export function shapeProblem(
   side: 'input' | 'output',
   found: readonly TensorShape[],
   expected: readonly TensorShape[],

@@ -5,6 +5,8 @@ import type { InferenceHost } from './host.ts'
 export interface Inference extends Pick<InferenceHost, 'run' | 'stop'> {
   /** How many processes can take work or are at it. */
   countReady(): number
+  /** Why a process could not become ready; null when none had a problem. */
+  problem(): string | null
 }
 
 /** Work that finds every process gone waits so long for one to come back; a crash is no fault of the work that comes after it. */
@@ -37,6 +39,7 @@ export function createInferencePool(hosts: readonly InferenceHost[]): Inference 
       }
     },
     countReady: () => hosts.filter((host) => host.isReady()).length,
+    problem: () => hosts.map((host) => host.problem()).find((problem) => problem !== null) ?? null,
     stop: async () => {
       await Promise.all(hosts.map((host) => host.stop()))
     },

@@ -1,19 +1,20 @@
 import { splitList } from '../../api/shared/config.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
-import { createEngines } from '../engines/registry.ts'
+import { findInstalled } from '../engines/installed.ts'
+import { ENGINES as BUILT_IN, createEngines } from '../engines/registry.ts'
 import { preparePhoto } from '../prepare-photo.ts'
 import { tryOn } from '../try-on.ts'
 import { openModels } from './models.ts'
 import type { Failure, FromProcess, ToProcess } from './protocol.ts'
 import { runSelfTest } from './self-test.ts'
-import { PROVIDERS, type Provider } from './session.ts'
+import { PROVIDERS } from './session.ts'
 
 // The inference process: a child of the worker. It opens the models, proves itself, and does one piece of work at a time.
 
-const provider = PROVIDERS.find((known) => known === process.env.EXECUTION_PROVIDER)
-if (!provider) throw new Error(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
-const models = await openModels(process.env.MODEL_DIR ?? '', { provider: provider satisfies Provider })
-const engines = createEngines(splitList(process.env.ENGINES ?? ''), { models })
+// A worker that is gone leaves nobody to work for.
+process.on('disconnect', () => process.exit(0))
+
+const { models, engines, proofs } = await prepare().catch(giveUp)
 const aborts = new Map<number, AbortController>()
 
 function send(message: FromProcess): void {
@@ -24,8 +25,6 @@ process.on('message', (message: ToProcess) => {
   if (message.type === 'abort') aborts.get(message.id)?.abort()
   else run(message)
 })
-// A worker that is gone leaves nobody to work for.
-process.on('disconnect', () => process.exit(0))
 
 async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): Promise<void> {
   const abort = new AbortController()
@@ -52,5 +51,26 @@ function failureOf(error: unknown): Failure {
   return { code: null, message, stack, retryable: true }
 }
 
-await runSelfTest({ models, engines })
-send({ type: 'ready' })
+async function prepare() {
+  const { ENGINES = '', ENGINE_DIR = '', MODEL_DIR = '', ACKNOWLEDGE_NON_COMMERCIAL = '' } = process.env
+  const provider = PROVIDERS.find((known) => known === process.env.EXECUTION_PROVIDER)
+  if (!provider) throw new Error(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
+  const names = splitList(ENGINES)
+  const known = new Map([...BUILT_IN, ...(await findInstalled(names, ENGINE_DIR))])
+  const models = await openModels(MODEL_DIR, { provider })
+  const acknowledged = splitList(ACKNOWLEDGE_NON_COMMERCIAL)
+  const engines = await createEngines(names, { models, provider, acknowledged, known })
+  return { models, engines, proofs: await runSelfTest({ models, engines }) }
+}
+
+/** Says why, so that whoever looks at the worker can read it. */
+async function giveUp(error: unknown): Promise<never> {
+  const problem = error instanceof Error ? error.message : String(error)
+  await new Promise<void>((resolve) => {
+    if (process.send) process.send({ type: 'unfit', problem } satisfies FromProcess, () => resolve())
+    else resolve()
+  })
+  return process.exit(1)
+}
+
+send({ type: 'ready', engines: proofs })

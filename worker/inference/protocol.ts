@@ -1,5 +1,6 @@
 import type { ErrorCode, ErrorDetails } from '../../api/shared/errors.ts'
 import type { Detected, EngineName, Options, Rectangle } from '../../api/shared/generation.ts'
+import type { EngineProof } from '../engines/engine.ts'
 
 /** What the worker asks of its inference process, and what comes back. Both ends are ours and of one version. */
 export interface Work {
@@ -58,7 +59,10 @@ export type ToProcess =
   | { readonly type: 'abort'; readonly id: number }
 
 export type FromProcess =
-  | { readonly type: 'ready' }
+  /** With what the self-tests of its engines have seen. */
+  | { readonly type: 'ready'; readonly engines: Readonly<Record<string, EngineProof>> }
+  /** It cannot be ready, and ends. */
+  | { readonly type: 'unfit'; readonly problem: string }
   | { readonly type: 'progress'; readonly id: number; readonly share: number }
   | { readonly type: 'done'; readonly id: number; readonly result: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly error: Failure }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { type Bitmap, decodeImage } from '../../api/shared/image.ts'
-import type { Engine } from '../engines/engine.ts'
+import type { Engine, EngineProof } from '../engines/engine.ts'
 import { tryOn } from '../try-on.ts'
 import type { Models } from './models.ts'
 
@@ -14,7 +14,7 @@ const RUNS = 2
 
 /**
  * Runs the warp engine on a known pair before any caller's job: what comes out has to be the known result, and the first job finds
- * everything loaded and compiled. Resolves at once when the engine is not among those of this worker.
+ * everything loaded and compiled. Engines that have a test of their own run it, and what it has seen is returned by their names.
  * @throws Error that says what was wrong
  */
 export async function runSelfTest({
@@ -23,8 +23,14 @@ export async function runSelfTest({
 }: {
   models: Models
   engines: ReadonlyMap<string, Engine>
-}): Promise<void> {
-  if (!engines.has('warp')) return
+}): Promise<Readonly<Record<string, EngineProof>>> {
+  const proofs: Record<string, EngineProof> = {}
+  for (const [name, engine] of engines) if (engine.selfTest) proofs[name] = await engine.selfTest()
+  if (engines.has('warp')) await tryWarp({ models, engines })
+  return proofs
+}
+
+async function tryWarp({ models, engines }: { models: Models; engines: ReadonlyMap<string, Engine> }): Promise<void> {
   const [photo, garment] = await Promise.all(['person', 'garment'].map(readPicture))
   for (let run = 0; run < RUNS; run++) {
     const { image } = await tryOn(

@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node'
 
 // onnxruntime would otherwise note how it is used and send that to its makers, from its first session on.
@@ -30,23 +33,69 @@ export interface Session {
   release(): Promise<void>
 }
 
+/** A model whose operators are counted until `countOperators` is called. */
+export interface CountedSession extends Session {
+  /** How many operators have run on each provider, for instance `{ cuda: 812, cpu: 3 }`. To be called once. */
+  countOperators(): Promise<Readonly<Record<string, number>>>
+}
+
+interface SessionOptions {
+  readonly provider?: Provider
+  /** Inside of an operator. */
+  readonly threads?: number
+}
+
 /**
- * Opens the ONNX model in `bytes` on exactly this provider (there is no fallback to another one) with `threads` threads inside
- * an operator.
- * @throws Error of the runtime when the bytes are no model or the provider is missing.
+ * Opens the ONNX model, given as its bytes or, where its weights lie beside it, as its path, on this provider.
+ * @throws Error of the runtime when it is no model or the provider is missing.
  */
-export async function openSession(
-  bytes: Uint8Array,
-  { provider = 'cpu', threads = 1 }: { provider?: Provider; threads?: number } = {},
-): Promise<Session> {
-  const session = await InferenceSession.create(bytes, {
+export async function openSession(model: Uint8Array | string, options: SessionOptions = {}): Promise<Session> {
+  return asSession(await create(model, options))
+}
+
+/** The same, counted: the runtime gives what a provider cannot do to the CPU without a word. */
+export async function openCountedSession(path: string, options: SessionOptions = {}): Promise<CountedSession> {
+  const folder = await mkdtemp(join(tmpdir(), 'drape-profile-'))
+  const forget = () => rm(folder, { recursive: true, force: true })
+  try {
+    const session = await create(path, options, { enableProfiling: true, profileFilePrefix: join(folder, 'profile') })
+    return {
+      ...asSession(session),
+      release: async () => {
+        await session.release()
+        await forget()
+      },
+      countOperators: async () => {
+        session.endProfiling()
+        const counts = await readCounts(folder)
+        await forget()
+        return counts
+      },
+    }
+  } catch (error) {
+    await forget()
+    throw error
+  }
+}
+
+function create(
+  model: Uint8Array | string,
+  { provider = 'cpu', threads = 1 }: SessionOptions,
+  more: InferenceSession.SessionOptions = {},
+): Promise<InferenceSession> {
+  const options = {
+    ...more,
     executionProviders: [provider],
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     // Waiting threads that spin take the processor away from other sessions on the same machine.
     extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
     logSeverityLevel: 3,
-  })
+  } as const
+  return typeof model === 'string' ? InferenceSession.create(model, options) : InferenceSession.create(model, options)
+}
+
+function asSession(session: InferenceSession): Session {
   return {
     inputs: session.inputMetadata.map(toTensorShape),
     outputs: session.outputMetadata.map(toTensorShape),
@@ -74,4 +123,20 @@ async function run(
 function toTensor(name: string, { type, dims, data }: RuntimeTensor): Tensor {
   if (!(data instanceof Float32Array)) throw new Error(`output ${name} has the type ${type}, expected float32`)
   return { shape: dims, data }
+}
+
+/** From what the runtime writes about each operator that it has run. */
+async function readCounts(folder: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const name of await readdir(folder)) {
+    const events: { cat?: string; args?: { provider?: string } }[] = JSON.parse(
+      await readFile(join(folder, name), 'utf8'),
+    )
+    for (const { cat, args } of events) {
+      if (cat !== 'Node' || !args?.provider) continue
+      const provider = args.provider.replace('ExecutionProvider', '').toLowerCase()
+      counts[provider] = (counts[provider] ?? 0) + 1
+    }
+  }
+  return counts
 }

@@ -72,8 +72,10 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
     const engine = { manifest, run: () => Promise.reject(new Error('not run here')) }
     const known = new Map([['catvton', { manifest, create: () => engine }]])
     const models = { session: () => expect.unreachable(), release: async () => {} }
-    expect(() => createEngines(['catvton'], { models, known })).toThrow('CC-BY-NC-SA-4.0, which forbids commercial use')
-    const made = createEngines(['catvton'], { models, known, acknowledged: ['catvton'] })
+    await expect(createEngines(['catvton'], { models, known })).rejects.toThrow(
+      'CC-BY-NC-SA-4.0, which forbids commercial use',
+    )
+    const made = await createEngines(['catvton'], { models, known, acknowledged: ['catvton'] })
     expect(made.get('catvton')).toBe(engine)
   })
 

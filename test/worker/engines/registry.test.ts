@@ -21,19 +21,19 @@ const known: ReadonlyMap<string, EngineFactory> = new Map([
 ])
 
 describe('the registry of engines', () => {
-  it('makes the engines that are asked for, under their names', () => {
-    const engines = createEngines(['mock', 'warp'], { models })
+  it('makes the engines that are asked for, under their names', async () => {
+    const engines = await createEngines(['mock', 'warp'], { models })
     expect([...engines.keys()]).toEqual(['mock', 'warp'])
     for (const [name, engine] of engines) expect(engine.manifest.name).toBe(name)
   })
 
-  it('says which engine it does not know', () => {
-    expect(() => createEngines(['warp', 'wrap'], { models })).toThrow('no engine "wrap"')
+  it('says which engine it does not know', async () => {
+    await expect(createEngines(['warp', 'wrap'], { models })).rejects.toThrow('no engine "wrap"')
   })
 
-  it('makes an engine without commercial licence only when that is acknowledged', () => {
-    expect(() => createEngines(['restricted'], { models, known })).toThrow('CC-BY-NC-SA-4.0')
-    const engines = createEngines(['restricted'], { models, known, acknowledged: ['restricted'] })
+  it('makes an engine without commercial licence only when that is acknowledged', async () => {
+    await expect(createEngines(['restricted'], { models, known })).rejects.toThrow('CC-BY-NC-SA-4.0')
+    const engines = await createEngines(['restricted'], { models, known, acknowledged: ['restricted'] })
     expect(engines.has('restricted')).toBe(true)
   })
 })

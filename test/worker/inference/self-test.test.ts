@@ -13,7 +13,7 @@ describe('the self-test of a worker', () => {
   afterAll(() => models.release())
 
   it('passes with the real engine', async () => {
-    await runSelfTest({ models, engines: createEngines(['warp', 'mock'], { models }) })
+    await runSelfTest({ models, engines: await createEngines(['warp', 'mock'], { models }) })
   })
 
   it('fails with an engine whose result is not the known one', async () => {
@@ -22,6 +22,6 @@ describe('the self-test of a worker', () => {
   })
 
   it('asks nothing of a worker without that engine', async () => {
-    await runSelfTest({ models, engines: createEngines(['mock'], { models }) })
+    await runSelfTest({ models, engines: await createEngines(['mock'], { models }) })
   })
 })

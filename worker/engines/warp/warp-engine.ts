@@ -9,9 +9,9 @@ import type { Person } from '../../person/person.ts'
 import { personAtSize } from '../../person/within.ts'
 import type { Bitmap } from '../../raster/plane.ts'
 import type { Engine, EngineContext, EngineInput, EngineManifest, EngineResult } from '../engine.ts'
+import { createStages } from '../stages.ts'
 import { dressUpper } from './dress-upper.ts'
 import { dressLower } from './lower/dress-lower.ts'
-import { createStages } from './stages.ts'
 
 export const WARP_MANIFEST: EngineManifest = {
   name: 'warp',

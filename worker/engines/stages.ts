@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { EngineContext } from '../engine.ts'
+import type { EngineContext } from './engine.ts'
 
 /** Runs stages one after the other and times them, in ms; between them an abort can arrive and is obeyed. */
 export interface Stages {

@@ -1,0 +1,110 @@
+import { mkdtemp, rm, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Bitmap, decodeImage } from '../api/shared/image.ts'
+import { reserveFreePort } from '../scripts/stack/ports.ts'
+import { type Drape, readSample, startDrape } from './support/drape.ts'
+import { copyTinyEngine, spoilBottoms } from './support/fashn-vton-engine.ts'
+import { spawnProcess } from './support/process.ts'
+import { until } from './support/until.ts'
+
+describe('a try-on by FASHN VTON', () => {
+  let drape: Drape
+  let photo: Buffer
+  let shirt: Buffer
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-fashn-vton-'))
+    await copyTinyEngine(join(folder, 'fashn-vton'))
+    await spoilBottoms(join(folder, 'fashn-vton'))
+    photo = await readSample('persons/down-half-teal.jpg')
+    shirt = await readSample('garments/tshirt-navy.jpg')
+    drape = await startDrape()
+    await drape.startWorker({ ENGINES: 'fashn-vton,mock', ENGINE_DIR: folder, QUEUES: 'try-on' })
+  })
+  afterAll(async () => {
+    await drape?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const tryOn = async (output: object, title = 'T-shirt') => {
+    const product = { title, images: [{ source: { fileKey: 'shirt' } }] }
+    const call = {
+      products: [product],
+      person: { image: { source: { fileKey: 'me' } } },
+      output: { engine: 'fashn-vton', format: 'png', watermark: false, seed: 3, ...output },
+    }
+    return drape.finish(await drape.tryOn(call, { me: photo, shirt }))
+  }
+  const pictureOf = async (result: { resultImageUrl: string }): Promise<Bitmap> =>
+    decodeImage(new Uint8Array(await (await fetch(result.resultImageUrl)).arrayBuffer()))
+
+  it('ends with a picture that differs from the photo where the garment is', async () => {
+    const balance = await drape.balance()
+    const result = await tryOn({})
+    expect(result).toMatchObject({
+      status: 'COMPLETED',
+      engine: { name: 'fashn-vton', version: '1.5.0', license: 'Apache-2.0' },
+      warnings: expect.arrayContaining(['POSE_WITHOUT_HANDS']),
+    })
+    expect(await drape.balance()).toBe(balance - 1)
+    const picture = await pictureOf(result)
+    // The photo as it is kept, which the mock engine returns.
+    const photographed = await pictureOf(await tryOn({ engine: 'mock' }))
+    expect([picture.width, picture.height]).toEqual([700, 875])
+    // The corners of the view and the face are the photo's own, the chest is not.
+    for (const part of [
+      { x: 0, y: 0, width: 100, height: 800 },
+      { x: 600, y: 0, width: 100, height: 300 },
+      { x: 330, y: 150, width: 60, height: 60 },
+    ])
+      expect(shareThatDiffers(picture, photographed, part)).toBe(0)
+    expect(shareThatDiffers(picture, photographed, { x: 250, y: 350, width: 200, height: 200 })).toBeGreaterThan(0.9)
+
+    const [again, other, quick] = [await tryOn({}), await tryOn({ seed: 4 }), await tryOn({ mode: 'fast' })]
+    const whole = { x: 0, y: 0, width: 700, height: 875 }
+    expect(shareThatDiffers(await pictureOf(again), picture, whole)).toBe(0)
+    expect(shareThatDiffers(await pictureOf(other), picture, whole)).toBeGreaterThan(0.2)
+    expect(shareThatDiffers(await pictureOf(quick), picture, whole)).toBeGreaterThan(0.1)
+  })
+
+  it('is refunded when the model returns no numbers', async () => {
+    const balance = await drape.balance()
+    expect(await tryOn({}, 'Jeans')).toMatchObject({ status: 'FAILED', errorCode: 'RESULT_REJECTED' })
+    expect(await drape.balance()).toBe(balance)
+  })
+
+  it('is left to others by a worker whose files are not whole, which says why', async () => {
+    const broken = join(folder, 'broken')
+    await copyTinyEngine(join(broken, 'fashn-vton'))
+    await truncate(join(broken, 'fashn-vton/transformer.weights'), 1000)
+    const probe = await reserveFreePort()
+    await probe.release()
+    const env = { ...process.env, ...drape.env, NODE_ENV: 'development', PUBLIC_URL: drape.api.url }
+    const worker = await spawnProcess({
+      ...{ command: process.execPath, args: ['worker/main.ts'], cwd: resolve(import.meta.dirname, '..') },
+      env: { ...env, ENGINES: 'fashn-vton', ENGINE_DIR: broken, PROBE_PORT: String(probe.port) },
+    })
+    const failed = await until(async () => {
+      const answer = await fetch(`http://127.0.0.1:${probe.port}/readyz`).catch(() => null)
+      const { failed } = ((await answer?.json()) ?? {}) as { failed?: Record<string, string> }
+      return failed?.inference?.includes('transformer') && failed.inference
+    })
+    expect(failed).toContain('transformer.weights has 1000 bytes, expected 1150976')
+    expect(await worker.end()).toBe(0)
+  })
+})
+
+/** Share of a part's bytes that are not the same in both. */
+function shareThatDiffers(a: Bitmap, b: Bitmap, part: { x: number; y: number; width: number; height: number }): number {
+  let different = 0
+  for (let y = part.y; y < part.y + part.height; y++) {
+    for (let x = part.x; x < part.x + part.width; x++) {
+      for (let c = 0; c < 3; c++)
+        if (a.data[(y * a.width + x) * 3 + c] !== b.data[(y * b.width + x) * 3 + c]) different++
+    }
+  }
+  return different / (part.width * part.height * 3)
+}

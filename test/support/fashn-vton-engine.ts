@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { readBytes } from './safetensors.ts'
+
+const FIXTURES = resolve(import.meta.dirname, '../fixtures/fashn-vton')
+/** Of `bottoms` among the embedded categories. */
+const BOTTOMS = 2
+
+/** A copy of the tiny engine in a folder that does not exist yet. */
+export function copyTinyEngine(folder: string): Promise<void> {
+  return cp(join(FIXTURES, 'engine'), folder, { recursive: true })
+}
+
+/** Changes a file of an engine and, unless it is to be noticed, its entry in `engine.json`. */
+export async function changeEngineFile(
+  folder: string,
+  file: string,
+  change: (bytes: Buffer) => Buffer,
+  { noticed = false } = {},
+): Promise<void> {
+  const bytes = change(await readFile(join(folder, file)))
+  await writeFile(join(folder, file), bytes)
+  if (noticed) return
+  const print = { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }
+  await changeEngineManifest(folder, (manifest) => {
+    for (const entry of manifest.files) if (entry.path === file) Object.assign(entry, print)
+  })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests break it in every way
+export async function changeEngineManifest(folder: string, change: (manifest: any) => void): Promise<void> {
+  const path = join(folder, 'engine.json')
+  const manifest = JSON.parse(await readFile(path, 'utf8'))
+  change(manifest)
+  await writeFile(path, JSON.stringify(manifest))
+}
+
+/** Makes the model return no numbers for trousers and skirts, and for nothing else. */
+export async function spoilBottoms(folder: string): Promise<void> {
+  const embedded = readBytes(await readFile(join(FIXTURES, 'tiny.state.safetensors')), 'y_embedder.weight')
+  const row = Buffer.from(embedded.subarray((BOTTOMS * embedded.length) / 4, ((BOTTOMS + 1) * embedded.length) / 4))
+  await changeEngineFile(folder, 'modulation.weights', (bytes) => {
+    const at = bytes.indexOf(row)
+    if (at < 0) throw new Error('the weights do not hold the embedded category')
+    bytes.writeFloatLE(Number.NaN, at)
+    return bytes
+  })
+}

@@ -1,0 +1,212 @@
+import { mkdtemp, rm, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodeImage } from '../../../../api/shared/image.ts'
+import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
+import { findInstalled } from '../../../../worker/engines/installed.ts'
+import { createEngines } from '../../../../worker/engines/registry.ts'
+import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import type { Provider } from '../../../../worker/inference/session.ts'
+import { readSample } from '../../../support/drape.ts'
+import { changeEngineFile, changeEngineManifest, copyTinyEngine } from '../../../support/fashn-vton-engine.ts'
+
+const NAME = 'fashn-vton'
+const never = new AbortController().signal
+
+describe('the engine FASHN VTON', () => {
+  let directory: string
+  let models: Models
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'drape-fashn-vton-'))
+    models = await openModels(resolve(import.meta.dirname, '../../../../worker/models'))
+  })
+  afterAll(async () => {
+    await models?.release()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  async function open(at: string, { provider = 'cpu' }: { provider?: Provider } = {}): Promise<Engine> {
+    const known = await findInstalled([NAME], at)
+    const engine = (await createEngines([NAME], { models, provider, known })).get(NAME)
+    if (!engine) throw new Error('the engine is not there')
+    return engine
+  }
+
+  /** A copy of the tiny engine, changed; resolves with the directory it is in. */
+  async function install(change: (folder: string) => Promise<void>): Promise<string> {
+    const at = await mkdtemp(join(directory, 'copy-'))
+    await copyTinyEngine(join(at, NAME))
+    await change(join(at, NAME))
+    return at
+  }
+
+  describe('with whole files', () => {
+    let engine: Engine
+    let input: EngineInput
+
+    beforeAll(async () => {
+      engine = await open(await install(async () => {}))
+      const [person, garment] = await Promise.all(
+        ['persons/down-half-teal.jpg', 'garments/tshirt-navy.jpg'].map(async (path) =>
+          decodeImage(await readSample(path)),
+        ),
+      )
+      const options = { seed: 1, mode: 'fast' } as const
+      input = { person, garment, garmentHash: 'shirt', category: 'tops', options }
+    })
+    afterAll(() => engine?.release?.())
+
+    const progressOf = async (mode: EngineInput['options']['mode']) => {
+      const shares: number[] = []
+      const onProgress = (share: number) => shares.push(share)
+      await engine.run({ ...input, options: { ...input.options, mode } }, { signal: never, onProgress })
+      return shares
+    }
+
+    it('proves itself, and tells where its operators ran', async () => {
+      expect(await engine.selfTest?.()).toMatchObject({ operators: { cpu: expect.any(Number) } })
+    })
+
+    it('tells of each step of each mode', async () => {
+      const counts = await Promise.all((['fast', 'balanced', 'quality'] as const).map(progressOf))
+      for (const shares of counts) expect(shares).toEqual(shares.toSorted((a, b) => a - b))
+      const [fast, balanced, quality] = counts.map(({ length }) => length)
+      expect([balanced - fast, quality - balanced]).toEqual([10, 20])
+    })
+
+    it('stops between two steps', async () => {
+      const abort = new AbortController()
+      let last = 0
+      const onProgress = (share: number) => {
+        last = share
+        if (share > 0.3) abort.abort(new Error('enough'))
+      }
+      await expect(engine.run(input, { signal: abort.signal, onProgress })).rejects.toThrow('enough')
+      expect(last).toBeLessThan(0.4)
+    })
+
+    it('tells the model the category that the photo shows where nobody says it', async () => {
+      const told = await engine.run(input, { signal: never, onProgress: () => {} })
+      const seen = await engine.run({ ...input, category: null }, { signal: never, onProgress: () => {} })
+      expect(seen.detected).toMatchObject({ category: 'tops' })
+      expect(seen.image).toEqual(told.image)
+      const blank = { ...input.garment, data: new Uint8Array(input.garment.data.length).fill(200) }
+      const other = { ...input, garment: blank, garmentHash: 'blank', category: null }
+      const { warnings } = await engine.run(other, { signal: never, onProgress: () => {} })
+      expect(warnings).toContain('CATEGORY_ASSUMED')
+    })
+
+    it('does not take a photo without a person, nor a product that somebody wears', async () => {
+      const blank = { ...input.person, data: new Uint8Array(input.person.data.length).fill(200) }
+      const run = (changed: Partial<EngineInput>) =>
+        engine.run({ ...input, ...changed }, { signal: never, onProgress: () => {} })
+      await expect(run({ person: blank })).rejects.toMatchObject({ code: 'NO_PERSON_DETECTED' })
+      const worn = { garment: input.person, garmentHash: 'worn' }
+      await expect(run(worn)).rejects.toMatchObject({ code: 'MISSING_REQUIRED_CLASSIFICATION' })
+    })
+  })
+
+  it('is not there without its folder', async () => {
+    await expect(open(join(directory, 'nowhere'))).rejects.toThrow('There is no engine "fashn-vton"')
+  })
+
+  it.each<[what: string, message: string | RegExp, change: (folder: string) => Promise<void>]>([
+    [
+      'a file that is cut',
+      'transformer.weights has 1000 bytes',
+      (at) => truncate(join(at, 'transformer.weights'), 1000),
+    ],
+    [
+      'a file of another SHA-256',
+      /person\.onnx has the SHA-256 [0-9a-f]{64}, expected/,
+      (at) => changeEngineFile(at, 'person.onnx', flipLast, { noticed: true }),
+    ],
+    ['a file that is missing', 'denoise.onnx is missing', (at) => rm(join(at, 'denoise.onnx'))],
+    [
+      'a graph that is none',
+      'garment.onnx: cannot be opened on cpu',
+      (at) => changeEngineFile(at, 'garment.onnx', (bytes) => bytes.subarray(0, 5000)),
+    ],
+    [
+      'a graph with other inputs',
+      'garment.onnx: has the inputs',
+      (at) =>
+        changeEngineManifest(at, ({ models: [, garment] }) => {
+          garment.inputs[0].name = 'dress'
+        }),
+    ],
+    [
+      'a graph of other shapes',
+      'modulation.onnx: has the outputs modulation vectors×1280; expected modulation vectors×7',
+      (at) =>
+        changeEngineManifest(at, ({ models: [, , modulation] }) => {
+          modulation.outputs[0].shape[1] = 7
+        }),
+    ],
+    [
+      'no such graph',
+      'has no graph "denoise"',
+      (at) =>
+        changeEngineManifest(at, (manifest) => {
+          manifest.models.pop()
+        }),
+    ],
+    [
+      'a path that leaves its folder',
+      'engine.json: files[0].path',
+      (at) =>
+        changeEngineManifest(at, (manifest) => {
+          manifest.files[0].path = '../secret'
+        }),
+    ],
+    [
+      'a category that the network was not trained for',
+      'engine.json: categories.tops',
+      (at) =>
+        changeEngineManifest(at, (manifest) => {
+          manifest.categories.tops = 4
+        }),
+    ],
+    [
+      'another kind of engine',
+      'is of the kind leffa/1',
+      (at) =>
+        changeEngineManifest(at, (manifest) => {
+          manifest.interface = 'leffa/1'
+        }),
+    ],
+    [
+      'another name',
+      'is of the engine catvton',
+      (at) =>
+        changeEngineManifest(at, (manifest) => {
+          manifest.name = 'catvton'
+        }),
+    ],
+    [
+      'a licence without commercial use',
+      'forbids commercial use',
+      (at) =>
+        changeEngineManifest(at, (manifest) => {
+          manifest.license = { spdx: 'CC-BY-NC-4.0', commercial: false }
+        }),
+    ],
+  ])('is not opened with %s', async (_what, message, change) => {
+    await expect(install(change).then(open)).rejects.toThrow(message)
+  })
+
+  it('is not opened on a provider that it is not made for, nor on one that is not there', async () => {
+    const at = await install(async () => {})
+    await expect(open(at, { provider: 'webgpu' })).rejects.toThrow('runs on cpu and cuda, not on webgpu')
+    await expect(open(at, { provider: 'cuda' })).rejects.toThrow(
+      /person\.onnx: cannot be opened on cuda: .*shared library/,
+    )
+  })
+})
+
+function flipLast(bytes: Buffer): Buffer {
+  bytes[bytes.length - 1] ^= 1
+  return bytes
+}

@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createConditions } from '../../../../worker/engines/fashn-vton/conditions.ts'
+import { type DenoiseInput, denoise, startNoise } from '../../../../worker/engines/fashn-vton/denoise.ts'
+import { type Graphs, openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
+import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/manifest.ts'
+import { toPicture } from '../../../../worker/engines/fashn-vton/tensors.ts'
+import type { Tensor } from '../../../../worker/inference/session.ts'
+import { readBytes, readFloats } from '../../../support/safetensors.ts'
+
+const FIXTURES = new URL('../../../fixtures/fashn-vton/', import.meta.url)
+const WHOLE = { x: 0, y: 0, width: 48, height: 72 }
+const never = new AbortController().signal
+
+describe('the sampler of FASHN VTON', () => {
+  let file: Buffer
+  let published: Record<string, Tensor>
+  let manifest: FashnVtonManifest
+  let graphs: Graphs
+  let input: DenoiseInput
+
+  beforeAll(async () => {
+    file = await readFile(new URL('tiny.sampler4.safetensors', FIXTURES))
+    published = readFloats(file)
+    const engine: FashnVtonManifest = JSON.parse(await readFile(new URL('engine/engine.json', FIXTURES), 'utf8'))
+    // The published trace has four steps.
+    manifest = { ...engine, sampling: { ...engine.sampling, steps: { fast: 2, balanced: 4, quality: 6 } } }
+    graphs = await openGraphs(new URL('engine', FIXTURES).pathname, manifest, { provider: 'cpu' })
+    const conditions = createConditions(graphs, manifest)
+    const { person_tokens: person } = await graphs.person.run({
+      person: published['in/ca_images'],
+      person_pose: published['in/person_poses'],
+    })
+    const { garment_tokens: garment } = await graphs.garment.run({
+      garment: published['in/garment_images'],
+      garment_pose: published['in/garment_poses'],
+    })
+    const plan = await conditions.plan('balanced', 'bottoms')
+    input = { person, garment, nothing: await conditions.nothing(), plan, guidance: manifest.sampling.guidance }
+  })
+  afterAll(() => graphs?.release())
+
+  it('goes the published way from the published noise, step by step', async () => {
+    for (const done of [1, 2, 3, 4]) {
+      const steps = input.plan.steps.slice(0, done)
+      const options = { input: { ...input, plan: { ...input.plan, steps } }, signal: never, onStep: () => {} }
+      const found = await denoise(graphs.denoise, published['in/noise'], options)
+      expect(differenceOf(found, published[`x_after/${done - 1}`])).toBeLessThanOrEqual(1e-4)
+    }
+  })
+
+  it('makes the published bytes of the published sample, all of them', async () => {
+    const { data } = toPicture(published['x_after/3'], 0, WHOLE)
+    expect(Buffer.from(data).equals(Buffer.from(readBytes(file, 'final_u8_hwc')))).toBe(true)
+  })
+
+  it('cuts the part of the picture that is asked for', () => {
+    const whole = toPicture(published['x_after/3'], 0, WHOLE)
+    const part = toPicture(published['x_after/3'], 0, { x: 5, y: 7, width: 3, height: 2 })
+    const row = (y: number) => [...whole.data.subarray((y * 48 + 5) * 3, (y * 48 + 8) * 3)]
+    expect([...part.data]).toEqual([...row(7), ...row(8)])
+  })
+
+  it('draws a sample the same alone and among four', async () => {
+    const draw = (samples: number) =>
+      denoise(graphs.denoise, startNoise(manifest.size, { seed: 5, samples }), {
+        ...{ input, signal: never, onStep: () => {} },
+      })
+    const [one, four] = [await draw(1), await draw(4)]
+    expect(four.shape).toEqual([4, 3, 72, 48])
+    const alone = toPicture(one, 0, WHOLE).data
+    const among = toPicture(four, 0, WHOLE).data
+    expect(Math.max(...alone.map((byte, i) => Math.abs(byte - among[i])))).toBeLessThanOrEqual(1)
+    const second = toPicture(four, 1, WHOLE).data
+    expect(among.filter((byte, i) => byte !== second[i]).length).toBeGreaterThan(among.length / 2)
+  })
+
+  it('tells of every step and stops between two', async () => {
+    const abort = new AbortController()
+    const told: number[] = []
+    const drawing = denoise(graphs.denoise, published['in/noise'], {
+      input,
+      signal: abort.signal,
+      onStep: (done) => {
+        told.push(done)
+        if (done === 2) abort.abort(new Error('enough'))
+      },
+    })
+    await expect(drawing).rejects.toThrow('enough')
+    expect(told).toEqual([1, 2])
+  })
+
+  it('gives no picture where the network gives no numbers', async () => {
+    const spoiled = { ...input.person, data: input.person.data.slice().fill(Number.NaN, 0, 1) }
+    const drawing = denoise(graphs.denoise, published['in/noise'], {
+      ...{ input: { ...input, person: spoiled }, signal: never, onStep: () => {} },
+    })
+    await expect(drawing).rejects.toMatchObject({ code: 'RESULT_REJECTED', retryable: false })
+  })
+})
+
+function differenceOf(found: Tensor, wanted: Tensor): number {
+  expect(found.shape).toEqual(wanted.shape)
+  return Math.max(...found.data.map((value, i) => Math.abs(value - wanted.data[i])))
+}

@@ -1,0 +1,89 @@
+import type { Tensor } from '../../inference/session.ts'
+import type { Size } from '../../raster/plane.ts'
+import type { Bytes } from './bytes.ts'
+import type { Graphs } from './graphs.ts'
+import type { FashnVtonManifest, Mode, TrainedCategory } from './manifest.ts'
+import { keepRecent } from './recent.ts'
+import { flowTimes, type Step, stepsBetween } from './schedule.ts'
+import { toTensor } from './tensors.ts'
+
+/** A picture on the canvas with the skeleton of whom it shows. */
+export interface Posed {
+  readonly picture: Bytes
+  readonly skeleton: Bytes
+}
+
+/** Steps with their modulation: one tensor per step, 1 × 2 × width, the row with the garment first. */
+export interface Plan {
+  readonly steps: readonly Step[]
+  readonly modulation: readonly Tensor[]
+}
+
+export interface Nothing {
+  readonly person: Tensor
+  readonly garment: Tensor
+}
+
+/** What the network is told beside the sample. All of it but the person's tokens is kept. */
+export interface Conditions {
+  person(posed: Posed): Promise<Tensor>
+  /** `key` says which garment it is. */
+  garment(key: string, make: () => Promise<Posed>): Promise<Tensor>
+  /** Tokens of no person and no garment, for guidance. */
+  nothing(): Promise<Nothing>
+  plan(mode: Mode, category: TrainedCategory): Promise<Plan>
+}
+
+/** At full size about nine garments, and seven of the nine plans. */
+const KEPT_BYTES = { garments: 160e6, plans: 384e6 }
+
+export function createConditions(graphs: Graphs, { sampling, categories, size }: FashnVtonManifest): Conditions {
+  const garments = keepRecent<Tensor>(KEPT_BYTES.garments, ({ data }) => data.byteLength)
+  const plans = keepRecent<Plan>(KEPT_BYTES.plans, ({ modulation }) =>
+    modulation.reduce((sum, { data }) => sum + data.byteLength, 0),
+  )
+  let nothing: Promise<Nothing> | undefined
+  const personOf = async (person: Tensor, pose: Tensor) =>
+    (await graphs.person.run({ person, person_pose: pose })).person_tokens
+  const garmentOf = async (garment: Tensor, pose: Tensor) =>
+    (await graphs.garment.run({ garment, garment_pose: pose })).garment_tokens
+  const ofNothing = async () => {
+    const [picture, pose] = [zeros(3, size), zeros(1, size)]
+    return { person: await personOf(picture, pose), garment: await garmentOf(picture, pose) }
+  }
+
+  return {
+    person: async ({ picture, skeleton }) => personOf(toTensor(picture), toTensor(skeleton)),
+    garment: (key, make) =>
+      garments.get(key, async () => {
+        const { picture, skeleton } = await make()
+        return garmentOf(toTensor(picture), toTensor(skeleton))
+      }),
+    nothing: () => {
+      nothing ??= ofNothing()
+      return nothing
+    },
+    plan: (mode, category) =>
+      plans.get(`${mode} ${category}`, async () => {
+        const steps = stepsBetween(flowTimes(sampling.steps[mode], sampling.schedule.shift), sampling.unguidedLastSteps)
+        return { steps, modulation: await modulate(graphs, steps, [categories[category], categories.none]) }
+      }),
+  }
+}
+
+async function modulate(graphs: Graphs, steps: readonly Step[], rows: readonly number[]): Promise<Tensor[]> {
+  const modulation: Tensor[] = []
+  for (const { time } of steps) {
+    const { modulation: vectors } = await graphs.modulation.run({
+      time: { shape: [rows.length], data: new Float32Array(rows.length).fill(time) },
+      category: { shape: [rows.length], data: Float32Array.from(rows) },
+    })
+    modulation.push({ shape: [1, ...vectors.shape], data: vectors.data })
+  }
+  return modulation
+}
+
+/** Where a picture would be: the middle of its values, not black. */
+function zeros(channels: number, { width, height }: Size): Tensor {
+  return { shape: [1, channels, height, width], data: new Float32Array(channels * height * width) }
+}

@@ -1,0 +1,118 @@
+import { DrapeError } from '../../../api/shared/errors.ts'
+import type { Rectangle } from '../../../api/shared/image.ts'
+import type { Models } from '../../inference/models.ts'
+import type { Provider } from '../../inference/session.ts'
+import { findPerson } from '../../person/find-person.ts'
+import type { Person } from '../../person/person.ts'
+import type { Bitmap } from '../../raster/plane.ts'
+import type { Engine, EngineContext, EngineInput, EngineResult } from '../engine.ts'
+import { createStages } from '../stages.ts'
+import { onWhite } from './bytes.ts'
+import { fitOnCanvas, limitToCanvas, placeOnCanvas } from './canvas.ts'
+import { type Conditions, createConditions, type Posed } from './conditions.ts'
+import { denoise, startNoise } from './denoise.ts'
+import { type Graphs, openGraphs } from './graphs.ts'
+import { poseOf } from './keypoints.ts'
+import type { FashnVtonManifest } from './manifest.ts'
+import { wholeBodyOf } from './pose.ts'
+import { categoryOfProduct, type ProductCategory, placeProduct } from './product.ts'
+import { keepRecent, type Recent } from './recent.ts'
+import { changeRegion } from './region.ts'
+import { proveGraphs } from './self-test.ts'
+import { drawSkeleton } from './skeleton.ts'
+import { toPicture } from './tensors.ts'
+
+/** Shares of the work that are done when a stage is. */
+const DONE = { pose: 0.03, person: 0.05, garment: 0.08, plan: 0.1, denoise: 0.98 }
+const KEPT_CATEGORIES = 256
+
+/**
+ * The engine FASHN VTON v1.5 of a folder that `scripts/export-engine` made: a diffusion transformer draws the person in the garment
+ * on its canvas, without a mask, and the part where the garment lies replaces the photo.
+ *
+ * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION when the product photo shows a worn garment,
+ * RESULT_REJECTED when the model returns no numbers, and the signal's reason when it is aborted.
+ * @throws Error as `openGraphs`
+ */
+export async function openFashnVton(
+  folder: string,
+  manifest: FashnVtonManifest,
+  { models, provider }: { models: Models; provider: Provider },
+): Promise<Engine> {
+  const graphs = await openGraphs(folder, manifest, { provider })
+  const resources = {
+    models,
+    manifest,
+    graphs,
+    conditions: createConditions(graphs, manifest),
+    categories: keepRecent<ProductCategory>(KEPT_CATEGORIES, () => 1),
+  }
+  const { name, version, kind, license, accepts, aiGenerated } = manifest
+  return {
+    manifest: { name, version, kind, license, accepts, aiGenerated },
+    run: (input, context) => run(input, context, resources),
+    selfTest: () => proveGraphs(graphs, manifest, provider),
+    release: () => graphs.release(),
+  }
+}
+
+interface Resources {
+  readonly models: Models
+  readonly manifest: FashnVtonManifest
+  readonly graphs: Graphs
+  readonly conditions: Conditions
+  readonly categories: Recent<ProductCategory>
+}
+
+async function run(input: EngineInput, context: EngineContext, resources: Resources): Promise<EngineResult> {
+  const { manifest, graphs, conditions, models } = resources
+  const { mode, seed } = input.options
+  const stages = createStages(context)
+  const seen = input.found ?? (await findPerson(input.person, models))
+  if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
+  const posed = await stages.run('pose', DONE.pose, () => posePerson(input.person, seen, manifest))
+  const person = await stages.run('person', DONE.person, () => conditions.person(posed))
+  const { category, detected, warnings } = await stages.run('category', DONE.person, () =>
+    resources.categories.get(`${input.garmentHash} ${input.category}`, async () =>
+      categoryOfProduct(input.garment, input.category),
+    ),
+  )
+  const garment = await stages.run('garment', DONE.garment, () =>
+    conditions.garment(input.garmentHash, () => placeProduct(input.garment, manifest.size, models)),
+  )
+  const [plan, nothing] = await stages.run('plan', DONE.plan, () =>
+    Promise.all([conditions.plan(mode, category), conditions.nothing()]),
+  )
+  const sample = await stages.run('denoise', DONE.denoise, () =>
+    denoise(graphs.denoise, startNoise(manifest.size, { seed, samples: 1 }), {
+      input: { person, garment, nothing, plan, guidance: manifest.sampling.guidance },
+      signal: context.signal,
+      onStep: (done) => context.onProgress(progressAfter(done / plan.steps.length)),
+    }),
+  )
+  const image = toPicture(sample, 0, posed.place)
+  const change = await stages.run('region', 1, () => changeRegion(seen, category, image))
+  return {
+    image: { ...image, channels: 3 },
+    change,
+    detected,
+    warnings: ['POSE_WITHOUT_HANDS', ...warnings],
+    timings: stages.timings,
+  }
+}
+
+/** Of the whole work when `share` of the steps are done. */
+function progressAfter(share: number): number {
+  return DONE.plan * (1 - share) + DONE.denoise * share
+}
+
+/** The photo on the canvas as it is, and the skeleton of the person in it, drawn at the photo's size before both are brought there. */
+function posePerson(photo: Bitmap, seen: Person, { size }: FashnVtonManifest): Posed & { readonly place: Rectangle } {
+  const limited = limitToCanvas(onWhite(photo), size)
+  const skeleton = drawSkeleton(poseOf([wholeBodyOf(seen, photo, limited)], limited), limited)
+  return {
+    picture: fitOnCanvas(limited, size),
+    skeleton: fitOnCanvas(skeleton, size, { exact: true }),
+    place: placeOnCanvas(limited, size),
+  }
+}

@@ -1,0 +1,27 @@
+import type { LandmarkName, Person } from '../../person/person.ts'
+import type { Size } from '../../raster/plane.ts'
+import { type Keypoint, WHOLE_BODY, type WholeBody } from './keypoints.ts'
+
+/** BlazePose's names of COCO's 17 points of the body, in COCO's order. */
+const BODY: readonly LandmarkName[] = [
+  ...(['nose', 'leftEye', 'rightEye', 'leftEar', 'rightEar'] as const),
+  ...(['leftShoulder', 'rightShoulder', 'leftElbow', 'rightElbow', 'leftWrist', 'rightWrist'] as const),
+  ...(['leftHip', 'rightHip', 'leftKnee', 'rightKnee', 'leftAnkle', 'rightAnkle'] as const),
+]
+const UNSEEN: Keypoint = { x: 0, y: 0, score: 0 }
+
+/**
+ * A person found by BlazePose, in a picture of `size`, as the points that skeletons are drawn of, in px of `target`. Fingers and face
+ * stay unseen: BlazePose does not tell them.
+ */
+export function wholeBodyOf({ landmarks }: Pick<Person, 'landmarks'>, size: Size, target: Size): WholeBody {
+  const body = BODY.map((name) => {
+    const { x, y, visibility } = landmarks[name]
+    return {
+      x: ((x + 0.5) * target.width) / size.width - 0.5,
+      y: ((y + 0.5) * target.height) / size.height - 0.5,
+      score: visibility,
+    }
+  })
+  return [...body, ...Array<Keypoint>(WHOLE_BODY - BODY.length).fill(UNSEEN)]
+}

@@ -1,0 +1,60 @@
+import type { LandmarkName, Person } from '../../person/person.ts'
+import { personAtSize } from '../../person/within.ts'
+import { featherMask } from '../../raster/feather.ts'
+import { dilate } from '../../raster/morphology.ts'
+import { type Plane, type Point, type Size, subset, threshold } from '../../raster/plane.ts'
+import { distanceToSegment } from '../../raster/polygon.ts'
+import { between, distance } from '../../raster/vector.ts'
+import type { TrainedCategory } from './manifest.ts'
+
+/**
+ * Where each garment may lie: how far beyond the body, in lengths of the torso, and between which places along it, 0 at the shoulders
+ * and 1 at the hips.
+ */
+const EXTENTS: Readonly<Record<TrainedCategory, { reach: number; from: number; to: number }>> = {
+  tops: { reach: 0.15, from: -0.25, to: 1.6 },
+  bottoms: { reach: 0.25, from: 0.5, to: Number.POSITIVE_INFINITY },
+  'one-pieces': { reach: 0.3, from: -0.25, to: Number.POSITIVE_INFINITY },
+}
+/** Sleeves go where arms are held, be it over the head: so far around their bones, in lengths of the torso. */
+const SLEEVE = 0.25
+const ARMS: readonly (readonly [LandmarkName, LandmarkName])[] = [
+  ['leftShoulder', 'leftElbow'],
+  ['leftElbow', 'leftWrist'],
+  ['rightShoulder', 'rightElbow'],
+  ['rightElbow', 'rightWrist'],
+]
+/** A face reaches so many distances of eyes and mouth from the nose. */
+const FACE_RADIUS = 1.8
+/** Softness of its edge, in lengths of the torso. */
+const FEATHER = 0.02
+/** Less than this is seen in no byte. */
+const LEAST_SHARE = 1 / 512
+
+/**
+ * Which part of a drawn picture of `size` replaces the photo, 0 to 1: the body and its surroundings where a garment of the category
+ * lies, without the face. The model draws everything anew; what has nothing to do with the garment stays the photo's own.
+ */
+export function changeRegion(person: Person, category: TrainedCategory, size: Size): Plane {
+  const { landmarks, mask } = personAtSize(person, size)
+  const middle = (a: LandmarkName, b: LandmarkName): Point => between(landmarks[a], landmarks[b], 0.5)
+  const shoulders = middle('leftShoulder', 'rightShoulder')
+  const hips = middle('leftHip', 'rightHip')
+  const face = landmarks.nose
+  const faceRadius = FACE_RADIUS * distance(middle('leftEye', 'rightEye'), middle('mouthLeft', 'mouthRight'))
+  const axis = { x: hips.x - shoulders.x, y: hips.y - shoulders.y }
+  const torso = Math.hypot(axis.x, axis.y)
+  const { reach, from, to } = EXTENTS[category]
+  const arms = ARMS.map(([a, b]) => [landmarks[a], landmarks[b]] as const)
+  const near = dilate(threshold(mask, 0.3), reach * torso)
+  const region = subset(near, (i) => {
+    const x = i % size.width
+    const y = Math.floor(i / size.width)
+    if (distance({ x, y }, face) < faceRadius) return false
+    const along = ((x - shoulders.x) * axis.x + (y - shoulders.y) * axis.y) / torso ** 2
+    if (along >= from) return along <= to
+    return category !== 'bottoms' && arms.some((arm) => distanceToSegment({ x, y }, ...arm).distance < SLEEVE * torso)
+  })
+  const soft = featherMask(region, FEATHER * torso)
+  return { ...soft, data: soft.data.map((share) => (share < LEAST_SHARE ? 0 : Math.min(1, share))) }
+}

@@ -1,0 +1,43 @@
+import type { Rectangle } from '../../../api/shared/image.ts'
+import type { Tensor } from '../../inference/session.ts'
+import type { Bytes } from './bytes.ts'
+
+/** The picture as 1 × channels × height × width from −1 to 1. */
+export function toTensor({ width, height, channels, data }: Bytes): Tensor {
+  const out = new Float32Array(data.length)
+  const pixels = width * height
+  for (let i = 0, from = 0; i < pixels; i++) {
+    for (let c = 0; c < channels; c++, from++) out[c * pixels + i] = data[from] / 127.5 - 1
+  }
+  return { shape: [1, channels, height, width], data: out }
+}
+
+/** Tensors of one shape one after the other along their first size. */
+export function joinTensors(tensors: readonly Tensor[]): Tensor {
+  const [{ shape, data }] = tensors
+  const out = new Float32Array(data.length * tensors.length)
+  for (const [i, tensor] of tensors.entries()) out.set(tensor.data, i * data.length)
+  return { shape: [shape[0] * tensors.length, ...shape.slice(1)], data: out }
+}
+
+/**
+ * Picture `index` of a sample of n × 3 × height × width as bytes, of which only the part in `place` is kept. Values are clipped to −1
+ * to 1 and cut to whole bytes in 32 bits, as the published sampler does, not rounded.
+ */
+export function toPicture({ shape, data }: Tensor, index: number, place: Rectangle): Bytes {
+  const [, channels, height, width] = shape
+  const pixels = width * height
+  const out = new Uint8Array(place.width * place.height * channels)
+  for (let y = 0, to = 0; y < place.height; y++) {
+    for (let x = 0; x < place.width; x++) {
+      const from = index * channels * pixels + (place.y + y) * width + place.x + x
+      for (let c = 0; c < channels; c++, to++) out[to] = toByte(data[from + c * pixels])
+    }
+  }
+  return { width: place.width, height: place.height, channels, data: out }
+}
+
+function toByte(value: number): number {
+  const clipped = Math.min(1, Math.max(-1, value))
+  return Math.trunc(Math.fround(Math.fround(Math.fround(clipped + 1) * 0.5) * 255))
+}
