@@ -12,10 +12,10 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   controller: ['controller/main.ts', 'controller/definitions.ts'],
 }
 /** What would bring the packages of another program. */
-const LEFT_OUT = ['scripts/simulate-command.ts']
+const LEFT_OUT = ['scripts/simulate-command.ts', 'scripts/engine-card.ts']
 const WEIGHTS = 'worker/models/'
 /** Of all that packages bring, what no program reads. */
-const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux(\/|$))/
+const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\.musl\.node$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux(\/|$))/
 const OTHER_MACHINES = ['x64', 'arm64'].filter((name) => name !== process.arch)
 
 const [target] = process.argv.slice(2)

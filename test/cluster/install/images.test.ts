@@ -94,9 +94,9 @@ describe.skipIf(builder === null)('the images', () => {
     expect((await fetch(`${url}/docs`)).status).toBe(200)
   })
 
-  it('tell what they cannot do, where a command belongs to another program', async () => {
+  it.each([['simulate'], ['engine', 'card', 'warp']])('tell that %s belongs to a clone', async (...words) => {
     const { api } = await open()
-    const process = await api.start({ command: ['node', 'scripts/drape.ts', 'simulate'], env: {} })
+    const process = await api.start({ command: ['node', 'scripts/drape.ts', ...words], env: {} })
     expect(await process.ended).not.toBe(0)
     expect(process.output()).toContain('run it in a clone')
   })
