@@ -27,6 +27,8 @@ const TEMPLATE = { image: 'drape/worker', requests: { cpu: '100m' } }
 
 /** As its image says. */
 const CONTROLLER_SETTINGS = { NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=192', MALLOC_ARENA_MAX: '2' }
+/** The controller's CONCURRENCY. */
+const AT_ONCE = 8
 const CUT_SECONDS = { quick: 15, full: 60 }
 
 /** A cluster without nodes, and a stack whose controllers look after it. */
@@ -81,6 +83,41 @@ const resync: Benchmark = {
   measure: async (bench) => {
     const { pools, rate } = await resyncOnce(bench)
     return { ours: rate, anchor: 1, note: `${pools} pools` }
+  },
+}
+
+/** Many pools are changed at once: until every Deployment is as it should be, against as many bare calls. */
+const converged: Benchmark = {
+  id: 'P21',
+  what: 'operator: brings changed pools to their new state, against as many bare PATCH calls',
+  unit: 's',
+  sense: 'most',
+  goal: 1.5,
+  stretch: 1.15,
+  measure: async (bench) => {
+    const { client, startController } = await prepare(bench)
+    const names = await makePools(bench, client)
+    const first = await startController()
+    await untilDeployments(client, names, 0)
+    await first.stop()
+    await inTurns(names, (name) => applyPool(client, name, { replicas: 1, scaling: { mode: 'Fixed' } }))
+    const controller = await startController()
+    await untilLeads(controller)
+    const startedAt = performance.now()
+    await untilDeployments(client, names, 1)
+    const ours = (performance.now() - startedAt) / 1000
+    await controller.stop()
+    const bareAt = performance.now()
+    await inTurns(names, (name, turn) =>
+      client.patch(
+        DEPLOYMENTS,
+        { namespace: NAMESPACE, name: `${name}-workers` },
+        { metadata: { annotations: { bench: String(turn) } } },
+      ),
+    )
+    const anchor = (performance.now() - bareAt) / 1000
+    await inTurns(names, (name) => applyPool(client, name, { replicas: 0, scaling: { mode: 'Fixed' } }))
+    return { ours, anchor, note: `${names.length} pools` }
   },
 }
 
@@ -149,7 +186,7 @@ const reconnected: Benchmark = {
   },
 }
 
-export const operator: readonly Benchmark[] = [wake, resync, memory, handedOver, takenOver, reconnected]
+export const operator: readonly Benchmark[] = [wake, resync, converged, memory, handedOver, takenOver, reconnected]
 
 /** The administrator's file, for a way over another port. */
 async function writeKubeconfigVia(port: number, { kubeconfig }: ControlPlane, bench: Bench): Promise<string> {
@@ -161,8 +198,7 @@ async function writeKubeconfigVia(port: number, { kubeconfig }: ControlPlane, be
 
 async function resyncOnce(bench: Bench): Promise<{ pools: number; rate: number; megabytes: number }> {
   const { client, startController } = await prepare(bench)
-  const pools = bench.isFull ? POOLS.full : POOLS.quick
-  for (let i = 0; i < pools; i++) await applyPool(client, `many-${i}`, { replicas: 0, scaling: { mode: 'Fixed' } })
+  const { length: pools } = await makePools(bench, client)
   const first = await startController()
   await untilLooked(first, pools)
   await untilSettled(client, pools)
@@ -176,6 +212,33 @@ async function resyncOnce(bench: Bench): Promise<{ pools: number; rate: number; 
   const megabytes = (await readMetric(second, /^process_resident_memory_bytes (\d+)/gm)) / 1e6
   await second.stop()
   return { pools, rate, megabytes }
+}
+
+async function makePools(bench: Bench, client: Client): Promise<string[]> {
+  const names = Array.from({ length: bench.isFull ? POOLS.full : POOLS.quick }, (_, i) => `many-${i}`)
+  await inTurns(names, (name) => applyPool(client, name, { replicas: 0, scaling: { mode: 'Fixed' } }))
+  return names
+}
+
+/** As many at once as the controller works on. */
+async function inTurns(names: readonly string[], act: (name: string, turn: number) => Promise<unknown>): Promise<void> {
+  const left = [...names.entries()]
+  const work = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) await act(next[1], next[0])
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+}
+
+async function untilDeployments(client: Client, names: readonly string[], replicas: number): Promise<void> {
+  const wanted = new Set(names.map((name) => `${name}-workers`))
+  for (;;) {
+    const found = await client.list<KubernetesObject & { spec: { replicas: number } }>(DEPLOYMENTS, {
+      namespace: NAMESPACE,
+    })
+    const ready = found.filter(({ metadata, spec }) => wanted.has(metadata.name) && spec.replicas === replicas)
+    if (ready.length === wanted.size) return
+    await sleep(100)
+  }
 }
 
 async function measureTakeover(bench: Bench, signal: 'SIGTERM' | 'SIGKILL') {
