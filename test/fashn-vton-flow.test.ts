@@ -2,6 +2,7 @@ import { mkdtemp, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../api/shared/database.ts'
 import { type Bitmap, decodeImage } from '../api/shared/image.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
@@ -68,6 +69,16 @@ describe('a try-on by FASHN VTON', () => {
     expect(shareThatDiffers(await pictureOf(again), picture, whole)).toBe(0)
     expect(shareThatDiffers(await pictureOf(other), picture, whole)).toBeGreaterThan(0.2)
     expect(shareThatDiffers(await pictureOf(quick), picture, whole)).toBeGreaterThan(0.1)
+  })
+
+  it('waits for a worker that has the engine where others have not', async () => {
+    const others = await Promise.all([1, 2].map(() => drape.startWorker({ ENGINES: 'mock', QUEUES: 'try-on' })))
+    const results = await Promise.all([1, 2, 3, 4].map((seed) => tryOn({ seed, mode: 'fast' })))
+    expect(results.map(({ status }) => status)).toEqual(Array(4).fill('COMPLETED'))
+    const attempts = await drape.database.any(sql.unsafe`
+      select distinct attempt from generations where engine = 'fashn-vton' and status = 'COMPLETED'`)
+    expect(attempts).toEqual([{ attempt: 1 }])
+    await Promise.all(others.map((worker) => worker.end()))
   })
 
   it('is refunded when the model returns no numbers', async () => {

@@ -28,6 +28,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
   return {
     ...config,
     QUEUES: splitList(config.QUEUES) as QueueName[],
+    ENGINES: splitList(config.ENGINES),
     FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),
     FETCH_ALLOW_PORTS: splitList(config.FETCH_ALLOW_PORTS).map(Number),
   }

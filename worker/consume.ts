@@ -17,6 +17,10 @@ export interface ConsumeOptions {
   readonly worker: string
   /** Those that take try-on jobs now. */
   readonly findWorkers: () => Promise<readonly { readonly worker: string }[]>
+  /** The engines of this worker. */
+  readonly engines: readonly string[]
+  /** Those that have this engine. */
+  readonly findWorkersWith: (engine: string) => Promise<readonly { readonly worker: string }[]>
   /** Takes nothing for a moment. */
   readonly rest: () => Promise<void>
   readonly generations: Generations
@@ -49,6 +53,12 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
     'drape.attempt': job.attempt,
     'drape.engine': job.engine,
   })
+  if (await lacksEngine(job, options)) {
+    // It goes on with jobs that it can do; this one comes back until a worker that can has a slot.
+    await generations.handBack(attempt)
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
+    return
+  }
   if (await isForAnother(job, options)) {
     await generations.handBack(attempt)
     // The queue serves its workers in turns, which might bring the job back to this one each time.
@@ -74,6 +84,13 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
   } finally {
     lease.end()
   }
+}
+
+/** Whether this worker does not have the job's engine and there is one that has; without one the attempt fails as it must. */
+async function lacksEngine({ engine }: TryOnJob, { engines, findWorkersWith }: ConsumeOptions): Promise<boolean> {
+  if (engines.includes(engine)) return false
+  const able = await findWorkersWith(engine).catch(() => [])
+  return able.length > 0
 }
 
 /** Whether this worker has failed with the job before and there is one that has not. */

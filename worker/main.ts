@@ -62,7 +62,7 @@ const inference = measureInference(
       createInferenceHost({
         program: new URL('inference/process.ts', import.meta.url),
         env: {
-          ENGINES: config.ENGINES,
+          ENGINES: config.ENGINES.join(','),
           MODEL_DIR: config.MODEL_DIR,
           ENGINE_DIR: config.ENGINE_DIR,
           EXECUTION_PROVIDER: config.EXECUTION_PROVIDER,
@@ -92,6 +92,8 @@ const parts = {
     await setTaking()
   },
   findWorkers: () => redis.findWorkers('try-on'),
+  engines: config.ENGINES,
+  findWorkersWith: (engine: string) => redis.findWorkersWith(engine),
   generations: createGenerations(
     database,
     countEnds((change) => publish(generationChannel(change.id), change), metrics),
@@ -179,6 +181,7 @@ const announcement = announceWorker({
   redis,
   worker,
   queues: config.QUEUES,
+  engines: config.ENGINES,
   slots: config.CONCURRENCY,
   canWork: mayTake,
   log,

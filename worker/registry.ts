@@ -7,11 +7,12 @@ const EVERY_MS = 5000
 /** A worker that has been silent for longer is not counted any more. */
 const SILENT_SECONDS = 12
 
-/** Announces this worker's slots for as long as it can take jobs. `withdraw` says at once that it takes none any more. */
+/** Announces this worker's slots and engines for as long as it can take jobs. `withdraw` says at once that it takes none any more. */
 export function announceWorker({
   redis,
   worker,
   queues,
+  engines,
   slots,
   canWork,
   log,
@@ -19,6 +20,7 @@ export function announceWorker({
   redis: Redis
   worker: string
   queues: readonly QueueName[]
+  engines: readonly string[]
   slots: number
   canWork: () => boolean
   log: Log
@@ -27,7 +29,7 @@ export function announceWorker({
   const beat = async () => {
     if (withdrawn || !redis.isReady() || !canWork()) return
     try {
-      await redis.announce({ queues, worker, slots, seconds: SILENT_SECONDS })
+      await redis.announce({ queues, engines, worker, slots, seconds: SILENT_SECONDS })
     } catch (error) {
       log.debug({ err: error }, 'heartbeat missed')
     }
@@ -44,7 +46,7 @@ export function announceWorker({
       withdrawn = true
       clearInterval(timer)
       clearInterval(soon)
-      if (redis.isReady()) await redis.withdraw({ queues, worker, slots })
+      if (redis.isReady()) await redis.withdraw({ queues, engines, worker, slots })
     },
   }
 }

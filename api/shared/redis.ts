@@ -48,8 +48,12 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
 
   /** All workers that announced themselves for a queue and have not gone silent; none while Redis is away. */
   async function findWorkers(queue: QueueName): Promise<{ worker: string; slots: number }[]> {
+    return findAnnounced(workersKey(queue))
+  }
+
+  async function findAnnounced(key: string): Promise<{ worker: string; slots: number }[]> {
     if (!client.isReady) return []
-    const members = (await client.eval(FIND_ANNOUNCED, { keys: [workersKey(queue)] })) as string[]
+    const members = (await client.eval(FIND_ANNOUNCED, { keys: [key] })) as string[]
     return members.map((member) => {
       const colon = member.lastIndexOf(':')
       return { worker: member.slice(0, colon), slots: Number(member.slice(colon + 1)) }
@@ -64,17 +68,19 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
       if (!client.isReady) throw new Error('not connected')
       await client.ping()
     },
-    /** This worker is there for `seconds` with so many slots for each of the queues. */
-    announce: async ({ queues, worker, slots, seconds }: Announcement & { readonly seconds: number }) => {
+    /** This worker is there for `seconds` with so many slots for each of the queues, and runs these engines. */
+    announce: async ({ worker, slots, seconds, ...what }: Announcement & { readonly seconds: number }) => {
       await client.eval(ANNOUNCE, {
-        keys: queues.map(workersKey),
+        keys: announcedKeys(what),
         arguments: [`${worker}:${slots}`, String(seconds * 1000)],
       })
     },
-    withdraw: async ({ queues, worker, slots }: Announcement) => {
-      await Promise.all(queues.map((queue) => client.zRem(workersKey(queue), `${worker}:${slots}`)))
+    withdraw: async ({ worker, slots, ...what }: Announcement) => {
+      await Promise.all(announcedKeys(what).map((key) => client.zRem(key, `${worker}:${slots}`)))
     },
     findWorkers,
+    /** Those of them that take try-ons by this engine. */
+    findWorkersWith: (engine: string) => findAnnounced(engineKey(engine)),
     /** Slots of all live workers of a queue. */
     countSlots: async (queue: QueueName): Promise<number> => {
       const workers = await findWorkers(queue)
@@ -101,6 +107,7 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
 /** What a worker says of itself. */
 interface Announcement {
   readonly queues: readonly QueueName[]
+  readonly engines: readonly string[]
   readonly worker: string
   readonly slots: number
 }
@@ -109,6 +116,14 @@ interface Announcement {
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 const ANNOUNCE = `${NOW} for _, key in ipairs(KEYS) do redis.call('ZADD', key, now + ARGV[2], ARGV[1]) end`
 const FIND_ANNOUNCED = `${NOW} redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now) return redis.call('ZRANGE', KEYS[1], 0, -1)`
+
+function announcedKeys({ queues, engines }: Pick<Announcement, 'queues' | 'engines'>): string[] {
+  return [...queues.map(workersKey), ...(queues.includes('try-on') ? engines.map(engineKey) : [])]
+}
+
+function engineKey(engine: string): string {
+  return `drape:workers:engine:${engine}`
+}
 
 function workersKey(queue: QueueName): string {
   return `drape:workers:${queue}`

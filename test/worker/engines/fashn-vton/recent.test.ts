@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { keepRecent } from '../../../../worker/engines/fashn-vton/recent.ts'
+
+describe('what was made recently', () => {
+  function start(bytes: number) {
+    const made: string[] = []
+    const recent = keepRecent<string>(bytes, (value) => value.length)
+    const get = (key: string) =>
+      recent.get(key, async () => {
+        made.push(key)
+        return key
+      })
+    return { made, get }
+  }
+
+  it('is made once', async () => {
+    const { made, get } = start(100)
+    expect([await get('a'), await get('b'), await get('a')]).toEqual(['a', 'b', 'a'])
+    expect(made).toEqual(['a', 'b'])
+  })
+
+  it('is forgotten when it was not asked for the longest and there is no room', async () => {
+    const { made, get } = start(4)
+    for (const key of ['aa', 'bb', 'aa', 'cc', 'aa', 'bb']) await get(key)
+    expect(made).toEqual(['aa', 'bb', 'cc', 'bb'])
+  })
+
+  it('is kept, however large it is, until something else is made', async () => {
+    const { made, get } = start(4)
+    for (const key of ['large', 'large', 'b', 'large']) await get(key)
+    expect(made).toEqual(['large', 'b', 'large'])
+  })
+
+  it('is not kept when it could not be made', async () => {
+    const recent = keepRecent<string>(4, () => 1)
+    await expect(recent.get('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(await recent.get('a', async () => 'a')).toBe('a')
+  })
+})
