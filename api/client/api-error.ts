@@ -1,0 +1,89 @@
+import type { ErrorBody } from './schemas.ts'
+
+/** What the service calls its errors. */
+export type ErrorCode = ErrorBody['code']
+
+/** One field of a request that is not valid. */
+export interface FieldProblem {
+  readonly path: string
+  readonly message: string
+}
+
+/** What `details` are, by code; the others have none. */
+interface DetailsByCode {
+  readonly VALIDATION_FAILED: readonly FieldProblem[]
+  readonly MISSING_REQUIRED_CLASSIFICATION: { readonly key: string }
+}
+
+/** `UNEXPECTED_ANSWER` is what did not come from the service: the page of a proxy, for example. */
+type Code = ErrorCode | 'UNEXPECTED_ANSWER'
+
+/** An answer of the service that is an error; `code` is what to branch on. */
+export class DrapeApiError<C extends Code = Code> extends Error {
+  override readonly name = 'DrapeApiError'
+  readonly code: C
+  /** The HTTP status. */
+  readonly status: number
+  readonly details: C extends keyof DetailsByCode ? DetailsByCode[C] : ErrorBody['details']
+  /** Names the request in the service's logs. */
+  readonly requestId: string | null
+  /** Seconds after which the service wants to be asked again. */
+  readonly retryAfter: number | null
+
+  constructor(
+    message: string,
+    answer: { code: C; status: number; details?: unknown; requestId?: string | null; retryAfter?: number | null },
+  ) {
+    super(message)
+    this.code = answer.code
+    this.status = answer.status
+    this.details = answer.details as typeof this.details
+    this.requestId = answer.requestId ?? null
+    this.retryAfter = answer.retryAfter ?? null
+  }
+}
+
+/** Whether this is an error of the service, with this code; its `details` are known then. */
+export function isApiError<C extends Code = Code>(error: unknown, code?: C): error is DrapeApiError<C> {
+  return error instanceof DrapeApiError && (code === undefined || error.code === code)
+}
+
+/** No answer came: no network, a name that nobody knows, a connection that broke, a page that may not ask. */
+export class DrapeConnectionError extends Error {
+  override readonly name = 'DrapeConnectionError'
+}
+
+/** No answer, or no end, came in time. */
+export class DrapeTimeoutError extends Error {
+  override readonly name = 'DrapeTimeoutError'
+}
+
+/** The error that an answer tells of. */
+export function readError({ status, headers }: Response, text: string): DrapeApiError {
+  const retryAfter = readRetryAfter(headers.get('retry-after'))
+  const requestId = headers.get('x-request-id')
+  const body = parseBody(text)
+  return body
+    ? new DrapeApiError(body.message, { code: body.code, status, details: body.details, requestId, retryAfter })
+    : new DrapeApiError(`The answer (${status}) is not one of the service.`, {
+        ...{ code: 'UNEXPECTED_ANSWER', status, requestId, retryAfter },
+      })
+}
+
+function parseBody(text: string): ErrorBody | null {
+  try {
+    const body = JSON.parse(text) as Partial<ErrorBody> | null
+    return typeof body?.code === 'string' && typeof body.message === 'string' ? (body as ErrorBody) : null
+  } catch {
+    return null
+  }
+}
+
+/** Seconds; the header has them as a number or as a date. */
+function readRetryAfter(header: string | null): number | null {
+  if (header === null || header.trim() === '') return null
+  const seconds = Number(header)
+  if (Number.isFinite(seconds)) return Math.max(0, seconds)
+  const date = Date.parse(header)
+  return Number.isNaN(date) ? null : Math.max(0, (date - Date.now()) / 1000)
+}

@@ -1,0 +1,12 @@
+import type { WriteOptions } from './connection.ts'
+
+/** One key for the call, however many attempts it takes. */
+export function keyed({ signal, idempotencyKey = createKey() }: WriteOptions): WriteOptions {
+  return { signal, idempotencyKey }
+}
+
+/** `crypto.randomUUID` is not there in pages without TLS. */
+function createKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,34 @@
+export {
+  DrapeApiError,
+  DrapeConnectionError,
+  DrapeTimeoutError,
+  type ErrorCode,
+  type FieldProblem,
+  isApiError,
+} from './api-error.ts'
+export { createDrapeClient, type DrapeClient, type TryOnCall, type UploadOptions } from './client.ts'
+export type { CallOptions, ConnectionOptions, WriteOptions } from './connection.ts'
+export { type FileInput, MAX_FILE_BYTES } from './file-input.ts'
+export { type CompletedGeneration, DrapeGenerationError, type WaitOptions } from './generation-wait.ts'
+export type { ProductCalls } from './products.ts'
+export type {
+  AcceptedTryOn,
+  Account,
+  Credits,
+  Generation,
+  Product,
+  ProductList,
+  ProductStatistics,
+  TryOn,
+  Upload,
+  WebhookMessage,
+} from './schemas.ts'
+export type {
+  ImageInput,
+  PersonInput,
+  ProductFields,
+  ProductImageInput,
+  ProductInput,
+  TryOnInput,
+} from './try-on-body.ts'
+export { DrapeWebhookError, type ReceivedWebhook, verifyWebhook } from './webhook.ts'

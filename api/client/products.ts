@@ -1,0 +1,45 @@
+import type { CallOptions, Connection, WriteOptions } from './connection.ts'
+import { keyed } from './idempotency-key.ts'
+import type { ListProductsQuery, Product, ProductList, ProductStatistics, StatisticsQuery } from './schemas.ts'
+import { describeProduct, type ProductInput } from './try-on-body.ts'
+
+export interface ProductCalls {
+  /** Makes the product or changes it; what is left out stays as it is stored. */
+  upsert(product: ProductInput, options?: WriteOptions): Promise<Product>
+  get(externalId: string, options?: CallOptions): Promise<Product>
+  /** One page. */
+  list(options?: ListProductsQuery & CallOptions): Promise<ProductList>
+  /** All of them, page after page: `for await (const product of drape.products.each())`. */
+  each(options?: Pick<ListProductsQuery, 'limit'> & CallOptions): AsyncGenerator<Product>
+  delete(externalId: string, options?: CallOptions): Promise<void>
+  statistics(externalId: string, options?: StatisticsQuery & CallOptions): Promise<ProductStatistics>
+}
+
+const PATH = '/tryon/v1/products'
+
+export function createProducts({ call }: Connection): ProductCalls {
+  const list: ProductCalls['list'] = ({ signal, ...query } = {}) => call({ method: 'GET', path: PATH, query, signal })
+  return {
+    upsert: async (product, options = {}) =>
+      call({ method: 'POST', path: PATH, body: await describeProduct(product), ...keyed(options) }),
+    get: (externalId, { signal } = {}) => call({ method: 'GET', path: pathOf(externalId), signal }),
+    list,
+    each: async function* (options = {}) {
+      let cursor: string | undefined
+      do {
+        const page = await list({ ...options, cursor })
+        yield* page.items
+        cursor = page.nextCursor ?? undefined
+      } while (cursor !== undefined)
+    },
+    delete: async (externalId, { signal } = {}) => {
+      await call({ method: 'DELETE', path: pathOf(externalId), signal })
+    },
+    statistics: (externalId, { signal, ...query } = {}) =>
+      call({ method: 'GET', path: `${pathOf(externalId)}/stats`, query, signal }),
+  }
+}
+
+function pathOf(externalId: string): string {
+  return `${PATH}/${encodeURIComponent(externalId)}`
+}

@@ -1,0 +1,489 @@
+// Written by scripts/client types from the OpenAPI document; changes by hand are lost.
+
+export type WebhookMessage =
+  | {
+      type: 'generation.completed'
+      /**
+       * When it happened.
+       */
+      timestamp: string
+      data: {
+        accountId: string
+        generationId: string
+        productExternalId: string
+        /**
+         * Given when a shopper of this shop asked for it.
+         */
+        shopId?: string
+        status: 'COMPLETED'
+      }
+    }
+  | {
+      type: 'generation.failed'
+      /**
+       * When it happened.
+       */
+      timestamp: string
+      data: {
+        accountId: string
+        generationId: string
+        productExternalId: string
+        /**
+         * Given when a shopper of this shop asked for it.
+         */
+        shopId?: string
+        status: 'FAILED'
+        errorCode?: string
+      }
+    }
+  | {
+      type: 'credits.low'
+      /**
+       * When it happened.
+       */
+      timestamp: string
+      data: {
+        accountId: string
+        creditBalance: number
+        creditsLowAt: number
+      }
+    }
+  | {
+      type: 'customer.erased'
+      /**
+       * When it happened.
+       */
+      timestamp: string
+      data: {
+        accountId: string
+        externalUserId: string
+      }
+    }
+  | {
+      type: 'webhook.test'
+      /**
+       * When it happened.
+       */
+      timestamp: string
+      data: {
+        accountId: string
+        endpointId: string
+      }
+    }
+
+export interface TryOn {
+  /**
+   * @minItems 1
+   * @maxItems 1
+   */
+  products: {
+    /**
+     * Your id of the product. Ids that start with _anon_ are given by the server.
+     */
+    externalId?: string
+    /**
+     * Helps to tell what kind of garment it is.
+     */
+    title?: string
+    description?: string
+    /**
+     * Needed for a new product; takes the place of all images of a known one.
+     *
+     * @minItems 1
+     * @maxItems 10
+     */
+    images?: {
+      /**
+       * Exactly one of url and fileKey.
+       */
+      source: {
+        url?: string
+        /**
+         * The name of a file field of the multipart body.
+         */
+        fileKey?: string
+      }
+      /**
+       * What the image shows. Known are type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned.
+       */
+      classifications?: {
+        [k: string]: unknown
+      }
+    }[]
+    validForDays?: number | null
+    /**
+     * Stored and returned as it is.
+     */
+    metadata?: {
+      [k: string]: unknown
+    }
+  }[]
+  person: {
+    image: {
+      /**
+       * Exactly one of id, url and fileKey. Photos by url and fileKey are cropped to 4:5.
+       */
+      source: {
+        /**
+         * The imageId of an upload; the way we recommend.
+         */
+        id?: string
+        url?: string
+        /**
+         * The name of a file field of the multipart body.
+         */
+        fileKey?: string
+      }
+    }
+  }
+  /**
+   * Your opaque id of the end user, without personal data; makes erasure possible.
+   */
+  externalUserId?: string
+  output?: {
+    /**
+     * Whether the logo of the account, if it has one, is put on.
+     */
+    watermark?: boolean
+    /**
+     * Days until the images are deleted; the default is the window of the account.
+     */
+    keepForDays?: 1 | 3 | 7
+    /**
+     * What is not finished by then fails with GENERATION_TIMEOUT, and its credit comes back.
+     */
+    deadlineSeconds?: number
+    seed?: number
+    mode?: 'fast' | 'balanced' | 'quality'
+    /**
+     * The default is the choice of the installation. mock gives the photo back and costs nothing.
+     */
+    engine?: 'warp' | 'mock'
+    format?: 'jpeg' | 'png' | 'webp'
+    /**
+     * Whether the result is put back into the whole photo, uncropped.
+     */
+    fullResolution?: boolean
+  }
+}
+export interface AcceptedTryOn {
+  generationId: string
+  status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
+  /**
+   * The id that was sent; of a one-shot product the one that the server gave, good for later calls.
+   */
+  productExternalId: string
+}
+export interface Generation {
+  generationId: string
+  /**
+   * COMPLETED and FAILED are final.
+   */
+  status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
+  /**
+   * While PENDING: the place in the line; 1 is started next.
+   */
+  queuePosition?: number
+  /**
+   * While PENDING: until it will be finished, at the pace of recent ones.
+   */
+  estimatedSeconds?: number
+  /**
+   * While PROCESSING: the share done.
+   */
+  progress?: number
+  resultImageUrl?: string | null
+  /**
+   * True when the picture was deleted at the end of its time; resultImageUrl is null then.
+   */
+  imagesExpired?: boolean
+  /**
+   * The engine that made the picture.
+   */
+  engine?: {
+    name: string
+    version: string
+    /**
+     * SPDX expression.
+     */
+    license: string
+    /**
+     * What its pictures are good for: photo, preview or test.
+     */
+    kind: string
+  }
+  category?: string | null
+  /**
+   * When COMPLETED: ms that each stage took.
+   */
+  timings?: {
+    [k: string]: number
+  }
+  /**
+   * When COMPLETED: what the picture lacks of what was asked (upper case), and what spoke against the photo (lower case).
+   */
+  warnings?: string[]
+  /**
+   * When FAILED: what happened, for people.
+   */
+  errorMessage?: string
+  /**
+   * When FAILED: a stable code to act on.
+   */
+  errorCode?: string
+  createdAt: string
+  /**
+   * Of the last change; strictly grows.
+   */
+  updatedAt: string
+}
+export interface Upload {
+  /**
+   * Goes to person.image.source.id of a try-on.
+   */
+  imageId: string
+  /**
+   * Preview of what a try-on will see; works for 15 minutes.
+   */
+  imageUrl: string
+  crop?: {
+    x: number
+    y: number
+    width: number
+    height: number
+  } | null
+  personDetected?: boolean
+  /**
+   * Why a try-on of this photo may not go well.
+   */
+  warnings?: string[]
+}
+export interface ProductInput {
+  /**
+   * Your id of the product. Ids that start with _anon_ are given by the server.
+   */
+  externalId: string
+  /**
+   * Helps to tell what kind of garment it is.
+   */
+  title?: string
+  description?: string
+  /**
+   * Needed for a new product; takes the place of all images of a known one.
+   *
+   * @minItems 1
+   * @maxItems 10
+   */
+  images?: {
+    /**
+     * Exactly one of url and fileKey.
+     */
+    source: {
+      url?: string
+      /**
+       * The name of a file field of the multipart body.
+       */
+      fileKey?: string
+    }
+    /**
+     * What the image shows. Known are type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned.
+     */
+    classifications?: {
+      [k: string]: unknown
+    }
+  }[]
+  validForDays?: number | null
+  /**
+   * Stored and returned as it is.
+   */
+  metadata?: {
+    [k: string]: unknown
+  }
+}
+export interface Product {
+  externalId: string
+  title: string | null
+  description: string | null
+  /**
+   * With what was sent stands what a look at the image has shown, once a try-on has used it.
+   */
+  images: {
+    /**
+     * Where the image came from; upload://… names bytes that were sent.
+     */
+    sourceUrl: string
+    /**
+     * The place in the list that was sent.
+     */
+    order: number
+    classifications: {
+      [k: string]: unknown
+    } | null
+    detected?: {
+      type: 'flat_lay' | 'ghost_mannequin' | 'on_model' | 'detail' | 'other'
+      view: ('front' | 'back' | 'side') | null
+      category: 'tops' | 'bottoms' | 'one-pieces' | 'outerwear' | 'other'
+      confidence: number
+    }
+  }[]
+  /**
+   * The object that was sent, or null.
+   */
+  metadata: unknown
+  validForDays: number | null
+  lastUsedAt: string | null
+  expiresAt: string | null
+  createdAt: string
+  updatedAt: string
+}
+export interface ProductList {
+  items: Product[]
+  nextCursor: string | null
+  hasMore: boolean
+  /**
+   * Items on this page.
+   */
+  count: number
+}
+export interface ProductStatistics {
+  totalGenerations: number
+  completedGenerations: number
+  failedGenerations: number
+  /**
+   * Mean of completed generations, 0 without any.
+   */
+  avgGenerationTimeMs: number
+}
+export interface Account {
+  id: string
+  name: string
+  email?: string
+  /**
+   * Generations that can still be asked for.
+   */
+  creditBalance: number
+  isActive: boolean
+  createdAt: string
+}
+export interface Credits {
+  /**
+   * Generations that can still be asked for.
+   */
+  creditBalance: number
+}
+export interface ErrorBody {
+  /**
+   * Stable; branch on this.
+   */
+  code:
+    | 'MISSING_API_KEY'
+    | 'INVALID_API_KEY'
+    | 'FORBIDDEN'
+    | 'VALIDATION_FAILED'
+    | 'EXTERNAL_ID_REQUIRED'
+    | 'PRODUCT_IMAGES_REQUIRED'
+    | 'CUSTOMER_IMAGE_REQUIRED'
+    | 'FILE_REQUIRED'
+    | 'MULTIPART_FILE_NOT_FOUND'
+    | 'INVALID_IMAGE_INPUT'
+    | 'INVALID_IMAGE'
+    | 'UNSUPPORTED_IMAGE_TYPE'
+    | 'CUSTOMER_IMAGE_FETCH_FAILED'
+    | 'PRODUCT_IMAGE_FETCH_FAILED'
+    | 'MISSING_REQUIRED_CLASSIFICATION'
+    | 'FILE_TOO_LARGE'
+    | 'INSUFFICIENT_CREDITS'
+    | 'QUOTA_EXCEEDED'
+    | 'RATE_LIMITED'
+    | 'PRODUCT_NOT_FOUND'
+    | 'GENERATION_NOT_FOUND'
+    | 'ACCOUNT_NOT_FOUND'
+    | 'ROUTE_NOT_FOUND'
+    | 'METHOD_NOT_ALLOWED'
+    | 'RESERVED_EXTERNAL_ID'
+    | 'IDEMPOTENCY_KEY_IN_USE'
+    | 'IDEMPOTENCY_KEY_REUSED'
+    | 'INTERNAL_ERROR'
+    | 'SERVICE_UNAVAILABLE'
+    | 'GENERATION_FAILED'
+    | 'GENERATION_TIMEOUT'
+    | 'GENERATION_CANCELLED'
+    | 'NO_PERSON_DETECTED'
+    | 'RESULT_REJECTED'
+    | 'PROXY_SIGNATURE_INVALID'
+    | 'WEBHOOK_SIGNATURE_INVALID'
+    | 'BILLING_NOT_ALLOWED'
+    | 'RATE_LIMIT_EXCEEDED'
+    | 'GENERATION_NOT_COMPLETED'
+    | 'SHARE_LINK_NOT_FOUND'
+    | 'SHARE_LINK_GONE'
+    | 'IMAGE_NOT_FOUND'
+    | 'UPLOAD_NOT_FOUND'
+  /**
+   * For people; may change.
+   */
+  message: string
+  /**
+   * The HTTP status.
+   */
+  status: number
+  details?:
+    | {
+        /**
+         * The field as you wrote it.
+         */
+        path: string
+        message: string
+      }[]
+    | {
+        /**
+         * The classification that is missing.
+         */
+        key: string
+      }
+}
+export interface UploadForm {
+  /**
+   * The photo: JPEG, PNG, WebP or HEIC, at most 10 MB.
+   */
+  file: string
+  /**
+   * Whether the photo is cropped to 4:5 around the person; false keeps its framing.
+   */
+  crop?: boolean
+  /**
+   * Your opaque id of the end user, without personal data; makes erasure possible.
+   */
+  externalUserId?: string
+  /**
+   * Days until the images are deleted; the default is the window of the account.
+   */
+  keepForDays?: 1 | 3 | 7
+  /**
+   * @deprecated
+   * Older externalUserId.
+   */
+  customerId?: string
+  /**
+   * @deprecated
+   * Older keepForDays.
+   */
+  retentionDays?: 1 | 3 | 7
+}
+export interface ListProductsQuery {
+  limit?: number
+  /**
+   * The nextCursor of the page before.
+   */
+  cursor?: string
+}
+export interface StatisticsQuery {
+  /**
+   * Counts generations created then or later: ISO 8601, UTC when there is no offset; a date is its first moment.
+   */
+  from?: string
+  /**
+   * Counts generations created then or earlier; a date is its last moment.
+   */
+  to?: string
+}

@@ -1,0 +1,83 @@
+import { type FileInput, isFileInput, readFileInput } from './file-input.ts'
+import type { ProductInput as ProductBody, TryOn } from './schemas.ts'
+
+/** A picture: its bytes, or an address where the service finds it. */
+export type ImageInput = FileInput | { readonly url: string }
+
+/** A photo of a person: the `imageId` of an upload as `id`, which is the way we recommend, or a picture. */
+export type PersonInput = ImageInput | { readonly id: string }
+
+/** A picture of a product, alone or with what it shows. */
+export type ProductImageInput =
+  | ImageInput
+  | { readonly source: ImageInput; readonly classifications?: Readonly<Record<string, unknown>> }
+
+export type ProductFields = Omit<ProductBody, 'externalId' | 'images'> & {
+  readonly images?: readonly ProductImageInput[]
+}
+
+/** A product of the catalog, to be made or changed. */
+export type ProductInput = ProductFields & { readonly externalId: string }
+
+export interface TryOnInput {
+  readonly person: PersonInput
+  /** Your id of a product that the service knows, or the product itself; without an `externalId` for this one time. */
+  readonly product: string | (ProductFields & { readonly externalId?: string })
+  readonly externalUserId?: string
+  readonly output?: TryOn['output']
+}
+
+/** The body of `POST /try-on`: JSON, or multipart when it has bytes. */
+export async function describeTryOn({ person, product, externalUserId, output }: TryOnInput): Promise<unknown> {
+  const files = createFiles()
+  const data = {
+    products: [typeof product === 'string' ? { externalId: product } : await describeFields(product, files)],
+    // Programs without types may leave it out; the service has a word for that.
+    person: person && { image: { source: await describeSource(person, files) } },
+    externalUserId,
+    output,
+  }
+  return files.wrap(data)
+}
+
+/** The body of `POST /products`: JSON, or multipart when it has bytes. */
+export async function describeProduct(product: ProductInput): Promise<unknown> {
+  const files = createFiles()
+  return files.wrap(await describeFields(product, files))
+}
+
+type Files = ReturnType<typeof createFiles>
+
+function createFiles() {
+  const blobs: Blob[] = []
+  const nameOf = (index: number) => `file-${index}`
+  return {
+    /** The name under which the bytes go along. */
+    add: (blob: Blob) => nameOf(blobs.push(blob) - 1),
+    wrap: (data: unknown) => {
+      if (blobs.length === 0) return data
+      const form = new FormData()
+      form.set('data', JSON.stringify(data))
+      for (const [index, blob] of blobs.entries()) form.set(nameOf(index), blob, nameOf(index))
+      return form
+    },
+  }
+}
+
+async function describeFields(product: ProductFields & { externalId?: string }, files: Files) {
+  const { images, ...fields } = product
+  if (images === undefined) return fields
+  // One after the other: their names follow their order.
+  const described: unknown[] = []
+  for (const image of images) described.push(await describeImage(image, files))
+  return { ...fields, images: described }
+}
+
+async function describeImage(image: ProductImageInput, files: Files) {
+  if (isFileInput(image) || 'url' in image) return { source: await describeSource(image, files) }
+  return { ...image, source: await describeSource(image.source, files) }
+}
+
+async function describeSource(source: PersonInput, files: Files) {
+  return isFileInput(source) ? { fileKey: files.add(await readFileInput(source)) } : source
+}

@@ -1,0 +1,81 @@
+import type { WebhookMessage } from './schemas.ts'
+
+/** What came was not signed with any of the secrets, or not lately. */
+export class DrapeWebhookError extends Error {
+  override readonly name = 'DrapeWebhookError'
+}
+
+export interface ReceivedWebhook {
+  /** As it came, byte by byte: before anything has parsed it. */
+  readonly body: string | Uint8Array
+  /** Of the request: `webhook-id`, `webhook-timestamp` and `webhook-signature` are read. */
+  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+}
+
+/** How far the clocks of sender and receiver may be apart. */
+const TOLERANCE_SECONDS = 300
+
+/**
+ * What a webhook tells, once its signature has proved right: the one of any secret `whsec_…`, as Standard Webhooks has it. For
+ * servers: a secret in a page is none. Its `webhook-id` is the same however often it is told.
+ * @throws DrapeWebhookError
+ */
+export async function verifyWebhook(
+  { body, headers }: ReceivedWebhook,
+  secrets: string | readonly string[],
+  { now = Date.now() }: { now?: number } = {},
+): Promise<WebhookMessage> {
+  const id = headerOf(headers, 'webhook-id')
+  const timestamp = headerOf(headers, 'webhook-timestamp')
+  const apart = Math.abs(now / 1000 - Number(timestamp))
+  if (!/^\d+$/.test(timestamp) || apart > TOLERANCE_SECONDS) {
+    throw new DrapeWebhookError('The webhook was not signed lately.')
+  }
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+  const signed = join(new TextEncoder().encode(`${id}.${timestamp}.`), bytes)
+  const signatures = headerOf(headers, 'webhook-signature').split(' ').flatMap(readSignature)
+  for (const secret of [secrets].flat()) {
+    for (const signature of signatures) {
+      if (await isSignedBy(secret, { signature, signed })) return JSON.parse(new TextDecoder().decode(bytes))
+    }
+  }
+  throw new DrapeWebhookError('The webhook has no signature of a known secret.')
+}
+
+function headerOf(headers: ReceivedWebhook['headers'], name: string): string {
+  const value = headers instanceof Headers ? headers.get(name) : headers[name]
+  if (typeof value !== 'string' || value === '') throw new DrapeWebhookError(`The header ${name} is missing.`)
+  return value
+}
+
+/** Those of another version are left to who knows it. */
+function readSignature(text: string): Uint8Array<ArrayBuffer>[] {
+  const [version, encoded] = text.split(',', 2)
+  const bytes = version === 'v1' ? decode(encoded) : null
+  return bytes ? [bytes] : []
+}
+
+async function isSignedBy(
+  secret: string,
+  { signature, signed }: { signature: Uint8Array<ArrayBuffer>; signed: Uint8Array<ArrayBuffer> },
+): Promise<boolean> {
+  const bytes = decode(secret.replace(/^whsec_/, ''))
+  if (!bytes || bytes.length === 0) throw new DrapeWebhookError('A secret is whsec_ and base64.')
+  const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+  return crypto.subtle.verify('HMAC', key, signature, signed)
+}
+
+function decode(base64: string | undefined): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(base64 ?? ''), (character) => character.charCodeAt(0))
+  } catch {
+    return null
+  }
+}
+
+function join(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length)
+  both.set(first)
+  both.set(second, first.length)
+  return both
+}

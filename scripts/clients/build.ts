@@ -1,0 +1,45 @@
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { run } from '../stack/commands.ts'
+import { ROOT } from '../stack/session.ts'
+
+/**
+ * Compiles the client into a package of its own below the folder, which has the names that the repository gives it
+ * (`drape/client`) but none of the dependencies of the service. Returns the package's folder.
+ */
+export async function buildClient(output: string): Promise<string> {
+  const folder = join(output, 'package')
+  await rm(folder, { recursive: true, force: true })
+  await run('tsc', ['--project', 'api/client', '--outDir', join(folder, 'client')], { cwd: ROOT })
+  await copyFile(join(ROOT, 'api/client/README.md'), join(folder, 'README.md'))
+  await copyFile(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await describePackage(), null, 2)}\n`)
+  return folder
+}
+
+/** The same as an archive, as npm publishes and installs it. Returns its path. */
+export async function packClient(output: string): Promise<string> {
+  const folder = await buildClient(output)
+  const said = await run('npm', ['pack', '--json', '--pack-destination', output], { cwd: folder })
+  const [{ filename }] = JSON.parse(said) as [{ filename: string }]
+  return join(output, filename)
+}
+
+async function describePackage() {
+  const { name, version, license, type, exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, string>>
+  } & Readonly<Record<string, unknown>>
+  return {
+    ...{ name, version, license, type },
+    description: 'Client for Drape, the open, self-hosted virtual try-on platform',
+    sideEffects: false,
+    engines: { node: '>=20.3' },
+    exports: Object.fromEntries(Object.entries(exports).map(([path, source]) => [path, compiledFrom(source)])),
+  }
+}
+
+/** `./api/client/index.ts` → where the package has its declarations and its code. */
+function compiledFrom(source: string) {
+  const path = source.replace('./api/', './').replace(/\.ts$/, '')
+  return { types: `${path}.d.ts`, default: `${path}.js` }
+}

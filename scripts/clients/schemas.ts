@@ -1,0 +1,86 @@
+import { compile, type JSONSchema } from 'json-schema-to-typescript'
+import { createDocument } from '../../api/openapi/document.ts'
+import type { JsonSchema } from '../../api/openapi/json-schema.ts'
+import { run } from '../stack/commands.ts'
+import { ROOT } from '../stack/session.ts'
+
+/** What callers of the server API write and read; the shapes of old and the storefront's stay out. */
+const NAMED = [
+  'TryOn',
+  'AcceptedTryOn',
+  'Generation',
+  'Upload',
+  'ProductInput',
+  'Product',
+  'ProductList',
+  'ProductStatistics',
+  'Account',
+  'Credits',
+] as const
+
+const HEADER = '// Written by scripts/client types from the OpenAPI document; changes by hand are lost.'
+
+/** The text of `api/client/schemas.ts`: an interface for each schema that the client knows, as the OpenAPI document has it. */
+export async function presentSchemas(): Promise<string> {
+  const definitions = describeDefinitions()
+  const text = await compile({ $defs: definitions } as JSONSchema, 'Unused', {
+    additionalProperties: false,
+    bannerComment: HEADER,
+    format: false,
+    ignoreMinAndMaxItems: true,
+    unreachableDefinitions: true,
+  })
+  return run('biome', ['format', '--stdin-file-path=schemas.ts'], { cwd: ROOT, input: withoutRoot(text) })
+}
+
+const ROOT_SCHEMA = /export interface Unused \{[^}]*\}\n/
+const MENTIONS =
+  /\/\*\*\n \* This interface was referenced by [^/]*\*\/\n|\n? \*\n \* This interface was referenced by .*\n.*(?=\n)/g
+
+/** Without the schema that only holds the others, and the comments that name it. */
+function withoutRoot(text: string): string {
+  return text.replace(ROOT_SCHEMA, '').replaceAll(MENTIONS, '')
+}
+
+function describeDefinitions(): Record<string, JsonSchema> {
+  const { components, paths, webhooks } = createDocument({ publicUrl: '', serviceName: 'Drape' })
+  const schemas = components.schemas as Record<string, JsonSchema>
+  const upload = paths['/tryon/v1/images/upload'].post
+  const definitions = {
+    ...Object.fromEntries(NAMED.map((name) => [name, schemas[name]])),
+    ErrorBody: schemas.Error,
+    UploadForm: contentOf(upload.requestBody, 'multipart/form-data'),
+    ListProductsQuery: describeQuery(paths['/tryon/v1/products'].get),
+    StatisticsQuery: describeQuery(paths['/tryon/v1/products/{externalId}/stats'].get),
+    WebhookMessage: {
+      anyOf: Object.values(webhooks).map(({ post }) =>
+        contentOf((post as { requestBody: unknown }).requestBody, 'application/json'),
+      ),
+    },
+  }
+  const text = JSON.stringify(definitions).replaceAll('#/components/schemas/', '#/$defs/')
+  return JSON.parse(text, (name, value) => (name === 'properties' ? withUnknowns(value) : value))
+}
+
+const KINDS = ['type', '$ref', 'anyOf', 'allOf', 'enum', 'const']
+
+/** The compiler takes a schema that allows everything for an object. */
+function withUnknowns(properties: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [
+      name,
+      KINDS.some((keyword) => keyword in schema) ? schema : { ...schema, tsType: 'unknown' },
+    ]),
+  )
+}
+
+function contentOf(body: unknown, contentType: string): JsonSchema {
+  return (body as { content: Record<string, { schema: JsonSchema }> }).content[contentType].schema
+}
+
+function describeQuery(operation: JsonSchema): JsonSchema {
+  const parameters = operation.parameters as { name: string; in: string; schema: JsonSchema; description?: string }[]
+  const query = parameters.filter((parameter) => parameter.in === 'query')
+  const properties = query.map(({ name, schema, description }) => [name, { ...schema, description }])
+  return { type: 'object', properties: Object.fromEntries(properties) }
+}

@@ -1,0 +1,106 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What happens to a request on its way. */
+export type Fault =
+  /** The service never hears of it. */
+  | { readonly answer: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown }
+  /** The connection breaks while the body is being sent; the service has a part of it. */
+  | 'cut-request'
+  /** The service has done its work, and its answer is lost. */
+  | 'cut-answer'
+  /** The connection breaks after the first bytes of the answer. */
+  | 'cut-stream'
+  /** Nothing is ever said. */
+  | 'silence'
+
+export interface SeenRequest {
+  readonly method: string
+  readonly path: string
+  readonly idempotencyKey: string | undefined
+  /** Ms since 1970, when its headers were there. */
+  readonly at: number
+}
+
+export interface FaultyLine extends AsyncDisposable {
+  readonly url: string
+  /** Every request so far that has the method. */
+  seen(method: string): SeenRequest[]
+  /** What happens to the next requests, one each, whose path ends so; the others pass. */
+  fail(path: string, ...faults: Fault[]): void
+}
+
+/** A line to the service on which things go wrong; it adds the key, as a shop's own server does, when it is given. */
+export async function startFaultyLine(serviceUrl: string, { apiKey }: { apiKey?: string } = {}): Promise<FaultyLine> {
+  const planned: { path: string; fault: Fault }[] = []
+  const seen: SeenRequest[] = []
+  const server = createServer((asked, answer) => {
+    const path = new URL(asked.url ?? '/', 'http://line').pathname
+    const index = planned.findIndex((plan) => path.endsWith(plan.path))
+    const [plan] = index < 0 ? [] : planned.splice(index, 1)
+    const { 'idempotency-key': idempotencyKey } = asked.headers
+    seen.push({
+      method: asked.method ?? '',
+      path,
+      idempotencyKey: idempotencyKey as string | undefined,
+      at: Date.now(),
+    })
+    const headers = { ...asked.headers, ...(apiKey && { 'x-api-key': apiKey }) }
+    meet(plan?.fault, { asked, answer, target: new URL(asked.url ?? '/', serviceUrl), headers })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen: (method) => seen.filter((one) => one.method === method),
+    fail: (path, ...faults) => planned.push(...faults.map((fault) => ({ path, fault }))),
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+interface Passage {
+  readonly asked: IncomingMessage
+  readonly answer: ServerResponse
+  readonly target: URL
+  readonly headers: IncomingMessage['headers']
+}
+
+function meet(fault: Fault | undefined, passage: Passage): void {
+  if (fault === 'silence') return
+  if (fault === undefined || fault === 'cut-answer' || fault === 'cut-stream') forward(passage, fault)
+  else if (fault === 'cut-request') cutInTheMiddle(passage)
+  else answerInstead(fault, passage)
+}
+
+function answerInstead(fault: Extract<Fault, object>, { asked, answer }: Passage): void {
+  asked.resume().on('end', () => {
+    answer.writeHead(fault.answer, { 'content-type': 'application/json', ...fault.headers })
+    answer.end(typeof fault.body === 'string' ? fault.body : JSON.stringify(fault.body))
+  })
+}
+
+function forward({ asked, answer, target, headers }: Passage, fault?: 'cut-answer' | 'cut-stream'): void {
+  const cut = () => asked.socket.destroy()
+  const asking = request(target, { method: asked.method, headers }, (received) => {
+    if (fault === 'cut-answer') return void received.resume().on('end', cut)
+    answer.writeHead(received.statusCode ?? 502, received.headers)
+    if (fault === 'cut-stream') received.once('data', (chunk) => answer.write(chunk, cut))
+    else received.pipe(answer)
+  })
+  asking.on('error', cut)
+  answer.on('close', () => asking.destroy())
+  asked.pipe(asking)
+}
+
+function cutInTheMiddle({ asked, target, headers }: Passage): void {
+  const asking = request(target, { method: asked.method, headers }).on('error', () => {})
+  asked.once('data', (chunk: Buffer) => {
+    asking.write(chunk.subarray(0, Math.ceil(chunk.length / 2)), () => {
+      asking.destroy()
+      asked.socket.destroy()
+    })
+  })
+}
