@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packClient } from '../../scripts/clients/build.ts'
+import { type Drape, startDrape } from '../support/drape.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const run = promisify(execFile)
+
+describe('the sources of the client', () => {
+  it('import nothing but each other, and Node in the part that is for Node', () => {
+    for (const path of globSync('api/client/*.ts', { cwd: ROOT })) {
+      const imported = [...readFileSync(join(ROOT, path), 'utf8').matchAll(/from '([^']+)'/g)].map(([, name]) => name)
+      const foreign = imported.filter((name) => !/^\.\/[\w-]+\.ts$/.test(name))
+      expect(foreign, path).toEqual(path.endsWith('/node.ts') ? ['node:fs'] : [])
+    }
+  })
+})
+
+/** What a merchant's developer does: an empty project, `npm install`, the lines of the README. */
+describe('the package that others install', () => {
+  let drape: Drape
+  let project: string
+
+  beforeAll(async () => {
+    project = await mkdtemp(join(tmpdir(), 'drape-client-'))
+    const [archive, started] = await Promise.all([packClient(project), startDrape()])
+    drape = started
+    await drape.startWorker()
+    await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'shop', private: true, type: 'module' }))
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: project })
+    await cp(join(ROOT, 'scripts/samples'), join(project, 'scripts/samples'), { recursive: true })
+    await cp(join(ROOT, 'scripts/samples/persons/down-half-teal.jpg'), join(project, 'me.jpg'))
+    await cp(join(ROOT, 'scripts/samples/garments/tshirt-mustard.jpg'), join(project, 'shirt.jpg'))
+  })
+  afterAll(async () => {
+    await drape?.stop()
+    await rm(project, { recursive: true, force: true })
+  })
+
+  /** Checks the program as strictly as TypeScript can, declarations included, and makes JavaScript of it. */
+  async function compile(name: string, text: string, options: object) {
+    await writeFile(join(project, `${name}.ts`), text)
+    const compilerOptions = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, ...options }
+    const nodenext = { module: 'nodenext', target: 'es2024', typeRoots: [join(ROOT, 'node_modules/@types')] }
+    const config = { compilerOptions: { ...nodenext, ...compilerOptions }, files: [`${name}.ts`] }
+    await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
+    const tsc = join(ROOT, 'node_modules/.bin/tsc')
+    await run(tsc, [], { cwd: project }).catch((error) => {
+      throw new Error(error.stdout)
+    })
+  }
+
+  it('brings no other package', () => {
+    expect(globSync('node_modules/*', { cwd: project })).toEqual(['node_modules/drape'])
+  })
+
+  it.each([
+    ['README.md', /"?https?:\/\/[\w.:]+\/objects\/.*expires/],
+    ['api/client/README.md', /COMPLETED 1?[\s\S]*gen_/],
+  ])('does what %s shows', async (page, expected) => {
+    const snippet = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, page), 'utf8'))?.[1] ?? ''
+    expect(snippet).toContain('http://localhost:8080')
+    await compile('shown', snippet.replace('http://localhost:8080', drape.api.url), { types: ['node'] })
+    const env = { ...process.env, KEY: drape.apiKey, DRAPE_API_KEY: drape.apiKey }
+    const { stdout, stderr } = await run(process.execPath, ['shown.js'], { cwd: project, env })
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(expected)
+  })
+
+  it('has types for pages, which know nothing of Node', async () => {
+    const page = `
+      import { createDrapeClient, type Generation, isApiError } from 'drape/client'
+      const drape = createDrapeClient({ url: location.origin })
+      const input = document.querySelector<HTMLInputElement>('input[type=file]')
+      export async function dress(product: string): Promise<Generation | string> {
+        try {
+          const person = input?.files?.[0]
+          return person ? await drape.tryOn({ person, product }).wait({ timeout: 60_000 }) : 'no photo'
+        } catch (error) {
+          if (isApiError(error, 'VALIDATION_FAILED')) return error.details.map(({ path }) => path).join()
+          if (isApiError(error, 'MISSING_REQUIRED_CLASSIFICATION')) return error.details.key
+          throw error
+        }
+      }`
+    await compile('page', page, { types: [], lib: ['es2024', 'dom', 'dom.iterable'] })
+    const wrong = page.replace('{ person, product }', '{ person, products: [product] }')
+    await expect(compile('wrong', wrong, { types: [], lib: ['es2024', 'dom'] })).rejects.toThrow('products')
+  })
+})
