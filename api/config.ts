@@ -17,6 +17,10 @@ const schema = Type.Object({
   ANALYTICS_KEY: Type.String({ default: '' }),
   LINGER_SECONDS: Type.Optional(Type.Integer({ minimum: 0, maximum: 60 })),
   DATABASE_POOL: Type.Integer({ minimum: 1, maximum: 200, default: 10 }),
+  DASHBOARD_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
+  DASHBOARD_HOST: Type.String({ default: '127.0.0.1' }),
+  DASHBOARD_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
+  DASHBOARD_PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
 })
 
 /** Throws one Error that lists every problem of the environment. */
@@ -29,6 +33,9 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
   }
   if ((config.ANALYTICS_URL === '') !== (config.ANALYTICS_KEY === '')) {
     throw new Error('The configuration is not valid:\n  ANALYTICS_URL and ANALYTICS_KEY go together')
+  }
+  if (config.DASHBOARD_PORT !== undefined && [config.PORT, config.PROBE_PORT].includes(config.DASHBOARD_PORT)) {
+    throw new Error('The configuration is not valid:\n  DASHBOARD_PORT must be a port of its own')
   }
   return {
     ...config,

@@ -3,6 +3,7 @@ import { acceptTogether } from './accept-together.ts'
 import { createApp } from './app.ts'
 import { createBacklogGauges } from './backlog-gauges.ts'
 import { isDevelopment, readApiConfig } from './config.ts'
+import { serveDashboard } from './dashboard/serve.ts'
 import { createDrain } from './drain.ts'
 import { createGenerationWatch } from './generation-watch.ts'
 import { apiKey } from './middleware/api-key.ts'
@@ -161,6 +162,7 @@ const storefront = createStorefront({
   ...{ config, log, metrics, lifecycle, database, redis, storage, images, objects, accounts, generations, watch },
   ...{ personPhotos, accept, erase, nudge: relay.nudge },
 })
+serveDashboard({ config, log, lifecycle, redis, storage })
 const app = createApp({
   log,
   metrics,

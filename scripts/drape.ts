@@ -12,6 +12,7 @@ import { createLogos } from '../api/stores/logos.ts'
 import { ACCOUNT_OPTIONS, ACCOUNT_USAGE, accountCommands } from './account-commands.ts'
 import { CHECK_OPTIONS, CHECK_USAGE, CheckFailure } from './check-options.ts'
 import { type Command, type Options, required, UsageError, wholeNumber } from './command-options.ts'
+import { OPERATOR_SWITCHES, OPERATOR_USAGE, operatorCommands } from './operator-commands.ts'
 import { SHOP_OPTIONS, SHOP_USAGE, shopCommands } from './shop-commands.ts'
 import { SIMULATE_OPTIONS, SIMULATE_USAGE } from './simulate-options.ts'
 import { sweepOnce } from './sweep-command.ts'
@@ -27,6 +28,7 @@ ${ACCOUNT_USAGE}
   credits add --account ID --credits N [--note TEXT]    top up
 ${SHOP_USAGE}
 ${WEBHOOK_USAGE}
+${OPERATOR_USAGE}
 ${SIMULATE_USAGE}
   sweep [--policies FILE]                               delete what is past its time, but not what a RetentionPolicy of
                                                         the file holds (RETENTION_FILE)
@@ -82,6 +84,8 @@ const commands: Readonly<Record<string, Command>> = {
 
   ...webhookCommands,
 
+  ...operatorCommands,
+
   'ledger check': async (database) => {
     const gaps = await createAccounts(database).findLedgerGaps()
     if (gaps.length > 0) process.exitCode = 1
@@ -108,7 +112,7 @@ const TEXT_OPTIONS = [
   ...CHECK_OPTIONS,
 ]
 
-const SWITCHES = ['remove', ...WEBHOOK_SWITCHES]
+const SWITCHES = ['remove', ...WEBHOOK_SWITCHES, ...OPERATOR_SWITCHES]
 
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({

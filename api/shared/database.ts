@@ -6,6 +6,7 @@ import {
   ConnectionError,
   createPool,
   type DatabasePool,
+  type DatabaseTransactionConnection,
   type DriverTypeParser,
   type Interceptor,
   type QueryResultRow,
@@ -164,6 +165,12 @@ export function createDatabase(
   }
   const end = async () => (await opening?.catch(() => null))?.end()
   return { ...Object.fromEntries(methods), countConnections, end } as Database
+}
+
+/** A database for stores whose statements are to be part of this transaction. */
+export function withinTransaction(database: Database, transaction: DatabaseTransactionConnection): Database {
+  const methods = METHODS.map((name) => [name, transaction[name].bind(transaction)])
+  return { ...database, ...Object.fromEntries(methods) }
 }
 
 async function openPool(

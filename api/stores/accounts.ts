@@ -44,6 +44,15 @@ export const accountColumns = sql.fragment`
   accounts.id, name, email, balance, is_active as "isActive", retention_days as "retentionDays", settings,
   accounts.created_at as "createdAt"`
 
+const EditedRow = Type.Object({
+  ...AccountRow.properties,
+  edition: Type.String(),
+  logoKey: Type.Union([Type.String(), Type.Null()]),
+})
+export type EditedAccount = Static<typeof EditedRow>
+
+const accountEdition = sql.fragment`md5(row(name, email, is_active, retention_days, settings)::text)`
+
 const LedgerGap = rowType(Type.Object({ id: Type.String(), balance: Type.Integer(), ledger: Type.Integer() }))
 
 /** At once; so that no sum of top-ups leaves the numbers that are exact. */
@@ -68,22 +77,31 @@ export function createAccounts(database: Database) {
       database.any(sql.type(rowType(AccountRow))`select ${accountColumns} from accounts order by id`),
 
     /** Changes what is given. Throws `ACCOUNT_NOT_FOUND`, or `VALIDATION_FAILED` when nothing is given. */
-    update: async (id: string, { name, email, isActive, retentionDays, settings }: AccountChanges) => {
-      const changes = [
-        name !== undefined && sql.fragment`name = ${name}`,
-        email !== undefined && sql.fragment`email = ${email}`,
-        isActive !== undefined && sql.fragment`is_active = ${isActive}`,
-        retentionDays !== undefined && sql.fragment`retention_days = ${retentionDays}`,
-        settings !== undefined && sql.fragment`settings = jsonb_strip_nulls(settings || ${sql.jsonb({ ...settings })})`,
-        // Of a threshold that is set anew nobody was told.
-        settings?.creditsLowAt !== undefined && sql.fragment`credits_low_since = null`,
-      ].filter((change) => change !== false)
-      if (changes.length === 0) throw new DrapeError('VALIDATION_FAILED', 'Nothing is to be changed.')
+    update: async (id: string, changes: AccountChanges) => {
       const changed = await database.maybeOne(sql.type(rowType(AccountRow))`
-        update accounts set ${sql.join(changes, sql.fragment`, `)} where id = ${id} returning ${accountColumns}`)
+        update accounts set ${assignments(changes)} where id = ${id} returning ${accountColumns}`)
       if (changed === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${id}.`)
       return changed
     },
+
+    /** Changes what is given, unless somebody has changed the account since this edition of it: then null. */
+    updateEdition: (id: string, changes: AccountChanges, edition: string): Promise<AccountRecord | null> =>
+      database.maybeOne(sql.type(rowType(AccountRow))`
+        update accounts set ${assignments(changes)} where id = ${id} and ${accountEdition} = ${edition}
+        returning ${accountColumns}`),
+
+    /** An account with its edition, another one for whatever `update` can change. */
+    findEdition: (id: string) =>
+      database.maybeOne(sql.type(rowType(EditedRow))`
+        select ${accountColumns}, ${accountEdition} as edition, logo_key as "logoKey" from accounts where id = ${id}`),
+
+    /** Accounts whose id, name or e-mail address holds the text, newest first, those before the given id. */
+    search: ({ text, before, limit }: { text: string; before: string | null; limit: number }) =>
+      database.any(sql.type(rowType(AccountRow))`
+        select ${accountColumns} from accounts
+        where (id = ${text} or strpos(lower(concat_ws(' ', name, email)), lower(${text})) > 0)
+          and (${before}::text is null or id < ${before})
+        order by id desc limit ${limit}`),
 
     /** A new account with its first keys; the keys are in the answer and nowhere else. */
     insert: ({
@@ -153,6 +171,20 @@ export function createAccounts(database: Database) {
         from accounts left join ledger on ledger.account_id = accounts.id
         group by accounts.id having balance <> coalesce(sum(amount), 0)`),
   }
+}
+
+function assignments({ name, email, isActive, retentionDays, settings }: AccountChanges) {
+  const changes = [
+    name !== undefined && sql.fragment`name = ${name}`,
+    email !== undefined && sql.fragment`email = ${email}`,
+    isActive !== undefined && sql.fragment`is_active = ${isActive}`,
+    retentionDays !== undefined && sql.fragment`retention_days = ${retentionDays}`,
+    settings !== undefined && sql.fragment`settings = jsonb_strip_nulls(settings || ${sql.jsonb({ ...settings })})`,
+    // Of a threshold that is set anew nobody was told.
+    settings?.creditsLowAt !== undefined && sql.fragment`credits_low_since = null`,
+  ].filter((change) => change !== false)
+  if (changes.length === 0) throw new DrapeError('VALIDATION_FAILED', 'Nothing is to be changed.')
+  return sql.join(changes, sql.fragment`, `)
 }
 
 function creditsRefused(): DrapeError {

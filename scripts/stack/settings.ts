@@ -5,6 +5,8 @@ export interface Settings {
   readonly dataFolder: string
   readonly port: number | undefined
   readonly probePort: number | undefined
+  /** There is no dashboard when undefined. */
+  readonly dashboardPort: number | undefined
   readonly workerProbePort: number | undefined
   readonly postgresPort: number | undefined
   readonly redisPort: number | undefined
@@ -24,6 +26,7 @@ export function readSettings(env: NodeJS.ProcessEnv, root: string): Settings {
     dataFolder: env.DATA_DIR ? resolve(env.DATA_DIR) : join(root, '.data'),
     port: port('PORT'),
     probePort: port('PROBE_PORT'),
+    dashboardPort: port('DASHBOARD_PORT'),
     workerProbePort: port('WORKER_PROBE_PORT'),
     postgresPort: port('POSTGRES_PORT'),
     redisPort: port('REDIS_PORT'),

@@ -138,12 +138,16 @@ async function startServices(options: PartsOptions): Promise<ServiceEnvironment>
   }
 }
 
-function apiProgram({ apiReplicas, port, probePort, graceSeconds }: Settings): Program {
+function apiProgram({ apiReplicas, port, probePort, dashboardPort, graceSeconds }: Settings): Program {
   return {
     name: 'api',
     main: 'api/main.ts',
     replicas: apiReplicas,
-    ports: { PORT: { given: port, preferred: 8080 }, PROBE_PORT: { given: probePort, preferred: 9090 } },
+    ports: {
+      PORT: { given: port, preferred: 8080 },
+      PROBE_PORT: { given: probePort, preferred: 9090 },
+      ...(dashboardPort !== undefined && { DASHBOARD_PORT: { given: dashboardPort, preferred: dashboardPort } }),
+    },
     graceSeconds,
   }
 }

@@ -1,0 +1,217 @@
+import Router from '@koa/router'
+import { DrapeError } from '../shared/errors.ts'
+import { Type } from '../shared/schema.ts'
+import { type AccountChanges, type Accounts, createAccounts, type EditedAccount } from '../stores/accounts.ts'
+import type { ApiKeys } from '../stores/api-keys.ts'
+import type { Ledger } from '../stores/ledger.ts'
+import type { OperatorAudit } from '../stores/operator-audit.ts'
+import type { Shops } from '../stores/shops.ts'
+import type { Usage } from '../stores/usage.ts'
+import type { Webhooks } from '../stores/webhooks.ts'
+import {
+  presentAccount,
+  presentAccounts,
+  presentConflict,
+  presentLedger,
+  presentNewAccount,
+  presentNewKeys,
+} from './accounts.view.ts'
+import { fieldsReader, queryOf } from './form.ts'
+import { seeOther, showPage } from './layout.ts'
+import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+
+export interface AccountPagesOptions {
+  readonly accounts: Accounts
+  readonly keys: ApiKeys
+  readonly ledger: Ledger
+  readonly usage: Usage
+  readonly shops: Shops
+  readonly webhooks: Webhooks
+  readonly audit: OperatorAudit
+}
+
+/** Accounts, their settings, their credits and what moved them. */
+export function accountPages(options: AccountPagesOptions): Router<DashboardState> {
+  const router = new Router<DashboardState>()
+  router.get('/accounts', (ctx: DashboardContext) => showAccounts(ctx, options))
+  router.get('/accounts/new', (ctx: DashboardContext) => showNewAccount(ctx))
+  router.post('/accounts', (ctx: DashboardContext) => createAccount(ctx, options))
+  router.get('/accounts/:id', (ctx: DashboardContext) => showAccount(ctx, options))
+  router.post('/accounts/:id', (ctx: DashboardContext) => changeAccount(ctx, options))
+  router.post('/accounts/:id/active', (ctx: DashboardContext) => changeActive(ctx, options))
+  router.post('/accounts/:id/credits', (ctx: DashboardContext) => addCredits(ctx, options))
+  router.get('/accounts/:id/ledger', (ctx: DashboardContext) => showLedger(ctx, options))
+  return router
+}
+
+/** Entries of one page of a list. */
+export const PAGE = 50
+/** Of settings that are numbers. */
+const MOST = 1_000_000_000
+
+const readSearch = fieldsReader(
+  Type.Object({ q: Type.String({ maxLength: 200, default: '' }), before: Type.Optional(Type.String()) }),
+)
+
+async function showAccounts(ctx: DashboardContext, { accounts }: AccountPagesOptions): Promise<void> {
+  const query = queryOf(ctx)
+  const { q, before = null } = readSearch(query)
+  const found = await accounts.search({ text: q, before, limit: PAGE })
+  showPage(ctx, { title: 'Accounts', body: presentAccounts(found, { query, q, isFull: found.length === PAGE }) })
+}
+
+function showNewAccount(ctx: DashboardContext): void {
+  showPage(ctx, { title: 'New account', body: presentNewAccount(ctx.state.csrf) })
+}
+
+const limit = (minimum: number) => Type.Optional(Type.Integer({ minimum, maximum: MOST }))
+
+const SETTINGS = {
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  email: Type.Optional(Type.String({ format: 'email', maxLength: 320 })),
+  retentionDays: Type.Integer({ enum: [1, 3, 7] }),
+  writesPerMinute: limit(1),
+  readsPerMinute: limit(1),
+  monthlyGenerations: limit(1),
+  concurrentGenerations: limit(1),
+  creditsLowAt: limit(0),
+}
+const readNew = fieldsReader(
+  Type.Object({ ...SETTINGS, credits: Type.Integer({ minimum: 0, maximum: MOST, default: 0 }) }),
+)
+
+async function createAccount(ctx: DashboardContext, { audit }: AccountPagesOptions): Promise<void> {
+  const { name, email = null, credits, retentionDays, ...settings } = readNew(ctx.state.form)
+  const made = await audit.record(actorOf(ctx), async (within) => {
+    const created = await createAccounts(within).insert({ name, email, credits, retentionDays, settings })
+    const details = { name, credits }
+    return { created, act: { action: 'account.create', object: created.id, accountId: created.id, details } }
+  })
+  if (made === null) return
+  showPage(ctx, {
+    title: 'Account created',
+    body: presentNewKeys({
+      accountId: made.created.id,
+      keys: [
+        ['Secret key', made.created.apiKey],
+        ['Publishable key', made.created.publishableKey],
+      ],
+    }),
+  })
+}
+
+async function showAccount(ctx: DashboardContext, options: AccountPagesOptions): Promise<void> {
+  const account = await findAccount(ctx, options)
+  const { id: accountId } = account
+  const [keys, ledger, steps, failures, shops, endpoints] = await Promise.all([
+    options.keys.list(accountId),
+    options.ledger.list({ accountId, before: null, limit: 5 }),
+    options.usage.countSteps({ hours: 14 * 24, step: 'day', accountId }),
+    options.usage.countFailures({ hours: 14 * 24, accountId }),
+    options.shops.list(accountId),
+    options.webhooks.list(accountId),
+  ])
+  showPage(ctx, {
+    title: account.name,
+    body: presentAccount({ account, keys, ledger, steps, failures, shops, endpoints, csrf: ctx.state.csrf }),
+  })
+}
+
+/** Throws `ACCOUNT_NOT_FOUND`. */
+export async function findAccount(
+  ctx: DashboardContext,
+  { accounts }: { accounts: Pick<Accounts, 'findEdition'> },
+): Promise<EditedAccount> {
+  const account = await accounts.findEdition(ctx.params.id)
+  if (account === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${ctx.params.id}.`)
+  return account
+}
+
+const Edition = Type.String({ minLength: 1 })
+const readSettings = fieldsReader(Type.Object({ ...SETTINGS, edition: Edition }))
+
+async function changeAccount(ctx: DashboardContext, options: AccountPagesOptions): Promise<void> {
+  const { edition, name, email = null, retentionDays, ...limits } = readSettings(ctx.state.form)
+  const settings = Object.fromEntries(LIMITS.map((setting) => [setting, limits[setting] ?? null])) as Required<
+    NonNullable<AccountChanges['settings']>
+  >
+  const changes = { name, email, retentionDays, settings }
+  await changeEdition(ctx, options, { changes, edition, action: 'account.update' })
+}
+
+/** Settings that an account need not have. */
+const LIMITS = [
+  'writesPerMinute',
+  'readsPerMinute',
+  'monthlyGenerations',
+  'concurrentGenerations',
+  'creditsLowAt',
+] as const
+
+const readActive = fieldsReader(
+  Type.Object({ active: Type.Boolean(), edition: Edition, reason: Type.Optional(Type.String({ maxLength: 500 })) }),
+)
+
+async function changeActive(ctx: DashboardContext, options: AccountPagesOptions): Promise<void> {
+  const { active, edition, reason } = readActive(ctx.state.form)
+  const action = active ? 'account.activate' : 'account.deactivate'
+  await changeEdition(ctx, options, { changes: { isActive: active }, edition, action, reason })
+}
+
+interface Change {
+  readonly changes: AccountChanges
+  readonly edition: string
+  readonly action: string
+  readonly reason?: string
+}
+
+/** Changes the account that the operator has seen, or says who was faster. */
+async function changeEdition(
+  ctx: DashboardContext,
+  options: AccountPagesOptions,
+  { changes, edition, action, reason }: Change,
+): Promise<void> {
+  const seen = await findAccount(ctx, options)
+  const { settings, ...rest } = changes
+  const changed = await options.audit.record(actorOf(ctx), async (within) => {
+    const account = await createAccounts(within).updateEdition(seen.id, changes, edition)
+    const details = { ...rest, ...settings }
+    return account && { act: { action, object: seen.id, accountId: seen.id, reason, details } }
+  })
+  if (changed !== null) return seeOther(ctx, `/accounts/${seen.id}`, 'saved')
+  ctx.status = 409
+  showPage(ctx, {
+    title: 'Somebody else changed it',
+    body: presentConflict(await findAccount(ctx, options), changes),
+  })
+}
+
+const readCredits = fieldsReader(
+  Type.Object({
+    credits: Type.Integer({ minimum: 1, maximum: MOST }),
+    reason: Type.String({ minLength: 3, maxLength: 500 }),
+  }),
+)
+
+async function addCredits(ctx: DashboardContext, { audit }: AccountPagesOptions): Promise<void> {
+  const { id: accountId } = ctx.params
+  const { credits, reason } = readCredits(ctx.state.form)
+  await audit.record(actorOf(ctx), async (within) => {
+    const balance = await createAccounts(within).addCredits({ accountId, credits, note: reason })
+    return { act: { action: 'credits.add', object: accountId, accountId, reason, details: { credits, balance } } }
+  })
+  seeOther(ctx, `/accounts/${accountId}`, 'credited')
+}
+
+const readPage = fieldsReader(Type.Object({ before: Type.Optional(Type.Integer({ minimum: 1 })) }))
+
+async function showLedger(ctx: DashboardContext, options: AccountPagesOptions): Promise<void> {
+  const account = await findAccount(ctx, options)
+  const query = queryOf(ctx)
+  const { before = null } = readPage(query)
+  const entries = await options.ledger.list({ accountId: account.id, before, limit: PAGE })
+  showPage(ctx, {
+    title: `Ledger of ${account.name}`,
+    body: presentLedger(account, { entries, query, isFull: entries.length === PAGE }),
+  })
+}

@@ -1,0 +1,72 @@
+import type { Context } from 'koa'
+import { koaBody } from 'koa-body'
+import { parseBody, refuseUnstorable } from '../middleware/body.ts'
+import { DrapeError } from '../shared/errors.ts'
+import { compileParser, type Static, type TSchema } from '../shared/schema.ts'
+import type { DashboardContext, DashboardMiddleware } from './state.ts'
+
+const MAX_FORM_BYTES = 256 * 1024
+
+/** Reads a form, urlencoded or multipart. Throws `VALIDATION_FAILED` when it is none, is too large or cannot be stored. */
+export function readForm(): DashboardMiddleware {
+  const parseMultipart = parseBody()
+  return async function form(ctx, next) {
+    ctx.state.form = new URLSearchParams()
+    ctx.state.files = []
+    if (ctx.method !== 'POST') return next()
+    if (ctx.is('multipart')) {
+      return parseMultipart(ctx as never, () => {
+        ctx.state.form = new URLSearchParams(Object.entries(ctx.state.fields))
+        return next()
+      })
+    }
+    await parseText(ctx as unknown as Context, async () => {})
+    const { body } = ctx.request as { body?: string }
+    ctx.state.form = new URLSearchParams(body ?? '')
+    for (const [name, value] of ctx.state.form) refuseUnstorable(value, name, 0)
+    return next()
+  }
+}
+
+const parseText = koaBody({
+  urlencoded: false,
+  json: false,
+  textTypes: ['application/x-www-form-urlencoded'],
+  textLimit: MAX_FORM_BYTES,
+  patchNode: false,
+  onError: (cause) => {
+    throw new DrapeError('VALIDATION_FAILED', 'The form could not be read.', { cause })
+  },
+})
+
+/**
+ * Makes a reader of a form's fields: trimmed, those left empty absent, numbers as numbers. The reader throws `VALIDATION_FAILED`
+ * with what is wrong with each field.
+ */
+export function fieldsReader<S extends TSchema & { properties: Record<string, TSchema> }>(
+  schema: S,
+): (source: URLSearchParams) => Static<S> {
+  const parse = compileParser(schema)
+  return (source) => {
+    const values: Record<string, unknown> = {}
+    for (const [name, property] of Object.entries(schema.properties)) {
+      const text = source.get(name)?.trim() ?? ''
+      if (text !== '') values[name] = convert(text, property)
+    }
+    return parse(values)
+  }
+}
+
+function convert(text: string, schema: TSchema): unknown {
+  const type = 'type' in schema ? schema.type : null
+  if (type === 'integer' || type === 'number') return Number.isFinite(Number(text)) ? Number(text) : text
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  return text
+}
+
+/** What a page is asked for: the part of its address after the `?`. */
+export function queryOf(ctx: DashboardContext): URLSearchParams {
+  const query = new URLSearchParams(ctx.querystring)
+  for (const [name, value] of query) refuseUnstorable(value, name, 0)
+  return query
+}

@@ -1,0 +1,177 @@
+import Router from '@koa/router'
+import { html } from '../html.ts'
+import type { PoolRegistry } from '../shared/pool-registry.ts'
+import { QUEUES, type QueueName, type Redis } from '../shared/redis.ts'
+import type { Backlog, Unfinished } from '../stores/backlog.ts'
+import type { FailureCount, Usage, UsageStep } from '../stores/usage.ts'
+import { badge, code, count, section, table } from './elements.ts'
+import { queryOf } from './form.ts'
+import { showPage } from './layout.ts'
+import { plotBars } from './plot.ts'
+import type { DashboardContext, DashboardState } from './state.ts'
+
+export interface OverviewOptions {
+  readonly usage: Usage
+  readonly backlog: Backlog
+  readonly redis: Pick<Redis, 'findWorkers'>
+  readonly pools: Pick<PoolRegistry, 'findWorkers'>
+}
+
+/** GET /: how it goes. */
+export function overviewRoutes(options: OverviewOptions): Router<DashboardState> {
+  const router = new Router<DashboardState>()
+  router.get('/', (ctx: DashboardContext) => showOverview(ctx, options))
+  return router
+}
+
+/** What can be looked back at. */
+export const SPANS = {
+  day: { name: '24 hours', hours: 24, step: 'hour' },
+  fortnight: { name: '14 days', hours: 14 * 24, step: 'day' },
+  quarter: { name: '90 days', hours: 90 * 24, step: 'day' },
+} as const
+
+async function showOverview(ctx: DashboardContext, { usage, backlog, redis, pools }: OverviewOptions): Promise<void> {
+  const asked = queryOf(ctx).get('span') ?? ''
+  const span = Object.hasOwn(SPANS, asked) ? SPANS[asked as keyof typeof SPANS] : SPANS.day
+  const [steps, failures, unfinished, overdue, workers, reports] = await Promise.all([
+    usage.countSteps(span),
+    usage.countFailures(span),
+    backlog.findUnfinished(),
+    backlog.measureOverdue(),
+    findAllWorkers(redis),
+    pools.findWorkers().catch(() => new Map<string, never>()),
+  ])
+  const links = Object.entries(SPANS).map(([key, { name }]) =>
+    span.name === name
+      ? html`<li><a href="/?span=${key}" aria-current="true">${name}</a></li>`
+      : html`<li><a href="/?span=${key}">${name}</a></li>`,
+  )
+  showPage(ctx, {
+    title: 'Overview',
+    body: html`<div class="tiles">${tiles({ steps, unfinished, workers, overdue })}</div>
+<nav aria-label="Span of time"><ul class="spans">${links}</ul></nav>
+${plotUsage(steps, span)}
+<div class="columns">${section('Queue', presentQueue(unfinished))}${section('Failures by code', presentFailures(failures))}</div>
+${section('Workers', presentWorkers(workers))}
+${section('Workers of pools', presentPools([...reports.values()]))}`,
+  })
+}
+
+type Worker = { queue: QueueName; worker: string; slots: number }
+
+/** None while Redis is away. */
+async function findAllWorkers(redis: OverviewOptions['redis']): Promise<Worker[]> {
+  const found = await Promise.all(
+    QUEUES.map(async (queue) => {
+      const workers = await redis.findWorkers(queue).catch(() => [])
+      return workers.map((worker) => ({ queue, ...worker }))
+    }),
+  )
+  return found.flat()
+}
+
+interface Glance {
+  readonly steps: readonly UsageStep[]
+  readonly unfinished: readonly Unfinished[]
+  readonly workers: readonly Worker[]
+  readonly overdue: number | null
+}
+
+function tiles({ steps, unfinished, workers, overdue }: Glance) {
+  const sum = (pick: (step: UsageStep) => number) => steps.reduce((total, step) => total + pick(step), 0)
+  const [completed, failed] = [sum((step) => step.completed), sum((step) => step.failed)]
+  const ended = completed + failed
+  const waiting = unfinished.filter(({ state }) => state !== 'running').reduce((total, entry) => total + entry.count, 0)
+  const slots = workers.filter(({ queue }) => queue === 'try-on').reduce((total, entry) => total + entry.slots, 0)
+  const entries: [string, string][] = [
+    ['Completed', count(completed)],
+    ['Failed', ended === 0 ? '0' : `${count(failed)} (${((failed / ended) * 100).toFixed(1)} %)`],
+    ['Credits spent', count(sum((step) => step.credits))],
+    ['Waiting', count(waiting)],
+    ['Slots of workers', count(slots)],
+    ['Oldest overdue deletion', overdue === null ? 'none' : presentSeconds(overdue)],
+  ]
+  return entries.map(([name, value]) => html`<div class="tile"><span>${name}</span><strong>${value}</strong></div>`)
+}
+
+/** What was accepted in each step, by what came of it, and what it cost. */
+export function plotUsage(steps: readonly UsageStep[], { step }: { step: 'hour' | 'day' }) {
+  const labels = steps.map(({ at }) =>
+    step === 'hour' ? at.toISOString().slice(11, 16) : at.toISOString().slice(5, 10),
+  )
+  return html`<div class="columns">${plotBars({
+    title: `Generations by ${step} (UTC)`,
+    labels,
+    series: [
+      { name: 'completed', tone: 'first', values: steps.map(({ completed }) => completed) },
+      { name: 'failed', tone: 'second', values: steps.map(({ failed }) => failed) },
+      { name: 'unfinished', tone: 'third', values: steps.map(({ unfinished }) => unfinished) },
+    ],
+  })}${plotBars({
+    title: `Credits by ${step} (UTC)`,
+    labels,
+    series: [{ name: 'credits', tone: 'first', values: steps.map(({ credits }) => credits) }],
+  })}</div>`
+}
+
+function presentQueue(unfinished: readonly Unfinished[]) {
+  return table({
+    caption: 'Generations that have not ended',
+    head: ['Engine', 'State', 'Count', 'Oldest'],
+    rows: unfinished.map(({ engine, state, count: entries, seconds }) => [
+      engine,
+      badge(state, state === 'running' ? 'busy' : 'quiet'),
+      count(entries),
+      presentSeconds(seconds),
+    ]),
+    empty: 'Nothing waits and nothing runs.',
+    numeric: [2, 3],
+  })
+}
+
+/** How often generations failed, with the way to them. */
+export function presentFailures(failures: readonly FailureCount[]) {
+  return table({
+    caption: 'Failed generations by code',
+    head: ['Code', 'Count'],
+    rows: failures.map(({ code: name, count: times }) => [
+      html`<a href="/generations?status=FAILED&amp;code=${encodeURIComponent(name)}">${code(name)}</a>`,
+      count(times),
+    ]),
+    empty: 'Nothing failed.',
+    numeric: [1],
+  })
+}
+
+function presentWorkers(workers: readonly Worker[]) {
+  return table({
+    caption: 'Workers that take jobs',
+    head: ['Queue', 'Worker', 'Slots'],
+    rows: workers.map(({ queue, worker, slots }) => [queue, code(worker), count(slots)]),
+    empty: 'No worker takes jobs.',
+    numeric: [2],
+  })
+}
+
+function presentPools(reports: readonly { host: string; state: string; jobs: number; slots: number }[]) {
+  return table({
+    caption: 'Workers of pools',
+    head: ['Host', 'State', 'Jobs', 'Slots'],
+    rows: reports.map(({ host, state, jobs, slots }) => [
+      code(host),
+      badge(state, state === 'taking' ? 'good' : 'quiet'),
+      count(jobs),
+      count(slots),
+    ]),
+    empty: 'No worker belongs to a pool.',
+    numeric: [2, 3],
+  })
+}
+
+function presentSeconds(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`
+  if (seconds < 2 * 86_400) return `${Math.round(seconds / 3600)} h`
+  return `${Math.round(seconds / 86_400)} days`
+}

@@ -1,0 +1,39 @@
+import { html } from '../html.ts'
+import { HTTP_STATUS } from '../middleware/errors.ts'
+import { translateDatabaseError } from '../shared/database.ts'
+import { DrapeError } from '../shared/errors.ts'
+import { showPage } from './layout.ts'
+import type { DashboardMiddleware } from './state.ts'
+
+/** Turns whatever a page throws into a page that says so. Logs only what nobody foresaw. */
+export function refuseByPage(): DashboardMiddleware {
+  return async function refusals(ctx, next) {
+    try {
+      await next()
+    } catch (thrown) {
+      const translated = translateDatabaseError(thrown)
+      const error =
+        translated instanceof DrapeError
+          ? translated
+          : new DrapeError('INTERNAL_ERROR', 'Something went wrong on our side.', { cause: thrown })
+      const status = HTTP_STATUS[error.code]
+      if (status >= 500) ctx.state.log.error({ err: thrown, code: error.code }, 'a page of the dashboard failed')
+      ctx.status = status
+      const problems = Array.isArray(error.details) ? error.details : []
+      showPage(ctx, {
+        title: HEADINGS[status] ?? 'That did not work',
+        body: html`<p>${error.message}</p>
+<ul>${problems.map(({ path, message }) => html`<li><strong>${path}</strong> ${message}</li>`)}</ul>
+<p class="hint">Nothing was changed. Your browser goes back to the page before.</p>`,
+      })
+    }
+  }
+}
+
+const HEADINGS: Readonly<Record<number, string>> = {
+  403: 'Refused',
+  404: 'There is no such page',
+  429: 'Too many tries',
+  500: 'Something went wrong',
+  503: 'Not available for a moment',
+}

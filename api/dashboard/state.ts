@@ -1,0 +1,30 @@
+import type { DefaultContext, Middleware, ParameterizedContext } from 'koa'
+import type { Log } from '../shared/log.ts'
+import type { Actor } from '../stores/operator-audit.ts'
+import type { SignedIn } from '../stores/operator-sessions.ts'
+import type { UploadedFile } from '../uploaded-file.ts'
+
+/** What the middleware of the dashboard leaves for a page. */
+export interface DashboardState {
+  log: Log
+  /** The fields of a form that was sent; empty otherwise. */
+  form: URLSearchParams
+  /** Plain fields and files of a multipart form. */
+  fields: Readonly<Record<string, string>>
+  files: readonly UploadedFile[]
+  /** Who is signed in; null on the pages for everybody. */
+  operator: SignedIn | null
+  /** What forms of this session have to bring back. */
+  csrf: string
+  /** What the browser holds. */
+  token: string
+}
+
+export type DashboardContext = ParameterizedContext<DashboardState, DefaultContext>
+export type DashboardMiddleware = Middleware<DashboardState>
+
+/** Who acts by this request. */
+export function actorOf({ state, ip }: DashboardContext): Actor {
+  const form = state.form.get('form')
+  return { operator: state.operator, address: ip, form: form === null || form === '' ? null : form }
+}

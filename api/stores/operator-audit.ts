@@ -1,0 +1,87 @@
+import { type Database, Json, rowType, sql, Timestamp, withinTransaction } from '../shared/database.ts'
+import { DrapeError } from '../shared/errors.ts'
+import { Nullable, type Static, Type } from '../shared/schema.ts'
+
+const EntryRow = Type.Object({
+  id: Type.Integer(),
+  operatorEmail: Nullable(Type.String()),
+  action: Type.String(),
+  object: Nullable(Type.String()),
+  accountId: Nullable(Type.String()),
+  reason: Nullable(Type.String()),
+  details: Json,
+  address: Nullable(Type.String()),
+  createdAt: Timestamp,
+})
+export type AuditEntry = Static<typeof EntryRow>
+
+/** Who acts, from where, and by which form. */
+export interface Actor {
+  readonly operator: { readonly id: string; readonly email: string } | null
+  readonly address: string
+  readonly form: string | null
+}
+
+/** What was done. */
+export interface Act {
+  readonly action: string
+  readonly object: string | null
+  readonly accountId?: string | null
+  readonly reason?: string | null
+  readonly details?: Readonly<Record<string, string | number | boolean | null>>
+}
+
+export interface AuditSearch {
+  /** An object, an account, an action or an operator's address. */
+  readonly about: string | null
+  readonly before: number | null
+  readonly limit: number
+}
+
+export type OperatorAudit = ReturnType<typeof createOperatorAudit>
+
+/** The log of what operators did, which is only ever added to. */
+export function createOperatorAudit(database: Database) {
+  return {
+    /**
+     * Does something and writes it down, or neither. What returns null has done nothing and is not written down. Throws
+     * `IDEMPOTENCY_KEY_IN_USE` when the form was sent before.
+     */
+    record: <T extends { readonly act: Act }>(actor: Actor, work: (within: Database) => Promise<T | null>) =>
+      database.transaction(async (transaction): Promise<T | null> => {
+        const done = await work(withinTransaction(database, transaction))
+        if (done === null) return null
+        const { rowCount } = await transaction.query(insertEntry(actor, done.act))
+        if (rowCount === 0) throw sentBefore()
+        return done
+      }),
+
+    /** What happened without anybody who is signed in, or changed nothing else. */
+    insert: async (actor: Actor, act: Act): Promise<void> => {
+      await database.query(insertEntry(actor, act))
+    },
+
+    /** Newest first. */
+    list: ({ about, before, limit }: AuditSearch): Promise<readonly AuditEntry[]> =>
+      database.any(sql.type(rowType(EntryRow))`
+        select id, operator_email as "operatorEmail", action, object, account_id as "accountId", reason, details, address,
+          created_at as "createdAt"
+        from operator_audit
+        where (${about}::text is null or object = ${about} or account_id = ${about} or action = ${about}
+            or lower(operator_email) = lower(${about}))
+          and (${before}::bigint is null or id < ${before})
+        order by id desc limit ${limit}`),
+  }
+}
+
+function insertEntry({ operator, address, form }: Actor, act: Act) {
+  return sql.unsafe`
+    insert into operator_audit (operator_id, operator_email, action, object, account_id, reason, details, address, form)
+    values (${operator?.id ?? null}, ${operator?.email ?? null}, ${act.action}, ${act.object}, ${act.accountId ?? null},
+      ${act.reason ?? null}, ${sql.jsonb({ ...act.details })}, ${address}, ${form})
+    on conflict (form) do nothing`
+}
+
+function sentBefore(): DrapeError {
+  return new DrapeError('IDEMPOTENCY_KEY_IN_USE', 'This form was sent before. It was done once, and not again.')
+}

@@ -1,0 +1,46 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { type Database, rowType, sql } from '../shared/database.ts'
+import { Nullable, type Static, Type } from '../shared/schema.ts'
+
+/** A session that nobody uses ends after this time, and any session after the other. */
+export const SESSION_IDLE_MINUTES = 30
+export const SESSION_HOURS = 12
+
+const SignedInRow = Type.Object({ id: Type.String(), email: Type.String(), name: Nullable(Type.String()) })
+/** Who is signed in. */
+export type SignedIn = Static<typeof SignedInRow>
+
+const isLive = sql.fragment`
+  seen_at > now() - make_interval(mins => ${SESSION_IDLE_MINUTES})
+  and operator_sessions.created_at > now() - make_interval(hours => ${SESSION_HOURS})`
+
+export type OperatorSessions = ReturnType<typeof createOperatorSessions>
+
+/** Who is signed in; only hashes of what the browsers hold are stored. */
+export function createOperatorSessions(database: Database) {
+  return {
+    /** Signs an operator in and returns what the browser is to hold. Sessions that have ended are forgotten. */
+    insert: async (operatorId: string): Promise<string> => {
+      const token = randomBytes(32).toString('base64url')
+      await database.query(sql.unsafe`
+        with ended as (delete from operator_sessions where not (${isLive}))
+        insert into operator_sessions (hash, operator_id) values (${sql.binary(hashOf(token))}, ${operatorId})`)
+      return token
+    },
+
+    /** The active operator of a live session, which thereby is used; null when it has ended. */
+    use: (token: string): Promise<SignedIn | null> =>
+      database.maybeOne(sql.type(rowType(SignedInRow))`
+        update operator_sessions set seen_at = now() from operators
+        where hash = ${sql.binary(hashOf(token))} and operators.id = operator_id and operators.is_active and ${isLive}
+        returning operators.id, email, name`),
+
+    delete: async (token: string): Promise<void> => {
+      await database.query(sql.unsafe`delete from operator_sessions where hash = ${sql.binary(hashOf(token))}`)
+    },
+  }
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

@@ -1,0 +1,61 @@
+import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Static, Type } from '../shared/schema.ts'
+
+const StepRow = Type.Object({
+  at: Timestamp,
+  completed: Type.Integer(),
+  failed: Type.Integer(),
+  unfinished: Type.Integer(),
+  /** Credits that were paid and not given back. */
+  credits: Type.Integer(),
+})
+/** What was accepted in one step of a span of time, and what came of it. */
+export type UsageStep = Static<typeof StepRow>
+
+const FailureRow = Type.Object({ code: Type.String(), count: Type.Integer() })
+export type FailureCount = Static<typeof FailureRow>
+
+export interface Span {
+  readonly hours: number
+  readonly step: 'hour' | 'day'
+  /** Of this account alone. */
+  readonly accountId?: string
+}
+
+export type Usage = ReturnType<typeof createUsage>
+
+/** How much was tried on, over time. */
+export function createUsage(database: Database) {
+  return {
+    /** One entry for each step from the first to the one that has begun, in UTC, also where nothing happened. */
+    countSteps: ({ hours, step, accountId }: Span): Promise<readonly UsageStep[]> =>
+      database.any(sql.type(rowType(StepRow))`
+        with steps as (
+          select generate_series(
+            date_trunc(${step}, now() - make_interval(hours => ${hours}), 'UTC') + ${`1 ${step}`}::interval,
+            date_trunc(${step}, now(), 'UTC'), ${`1 ${step}`}::interval) as at
+        ), counted as (
+          select date_trunc(${step}, created_at, 'UTC') as at, status, count(*) as generations, sum(cost) as cost
+          from generations
+          where created_at >= (select min(at) from steps) and ${ofAccount(accountId)}
+          group by 1, 2
+        )
+        select at,
+          coalesce(sum(generations) filter (where status = 'COMPLETED'), 0)::bigint as completed,
+          coalesce(sum(generations) filter (where status = 'FAILED'), 0)::bigint as failed,
+          coalesce(sum(generations) filter (where status in ('PENDING', 'PROCESSING')), 0)::bigint as unfinished,
+          coalesce(sum(cost) filter (where status <> 'FAILED'), 0)::bigint as credits
+        from steps left join counted using (at) group by at order by at`),
+
+    /** How often each code ended a generation that was accepted in the last hours, most frequent first. */
+    countFailures: ({ hours, accountId }: Pick<Span, 'hours' | 'accountId'>): Promise<readonly FailureCount[]> =>
+      database.any(sql.type(rowType(FailureRow))`
+        select coalesce(error_code, 'unknown') as code, count(*) from generations
+        where status = 'FAILED' and created_at >= now() - make_interval(hours => ${hours}) and ${ofAccount(accountId)}
+        group by 1 order by 2 desc, 1`),
+  }
+}
+
+function ofAccount(accountId: string | undefined) {
+  return accountId === undefined ? sql.fragment`true` : sql.fragment`account_id = ${accountId}`
+}

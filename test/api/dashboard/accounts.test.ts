@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashPassword } from '../../../api/dashboard/password.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
+import { createOperators } from '../../../api/stores/operators.ts'
+import { type OperatorBrowser, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { readSample } from '../../support/drape.ts'
+
+describe('accounts in the dashboard', () => {
+  let dashboard: TestDashboard
+  let browser: OperatorBrowser
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+    browser = await dashboard.signIn()
+  })
+  afterAll(() => dashboard.stop())
+
+  const accounts = () => createAccounts(dashboard.database)
+  const insert = async (name = 'Shop & Co', credits = 0) => (await accounts().insert({ name, email: null, credits })).id
+  const listAudit = (about: string) => createOperatorAudit(dashboard.database).list({ about, before: null, limit: 9 })
+
+  it('are created with keys that are shown once', async () => {
+    const typed = { name: 'New', email: 'new@example.com', credits: '5', retentionDays: '3', readsPerMinute: '7' }
+    const { text } = await browser.submit('/accounts/new', '/accounts', typed)
+    const [secret] = text.match(/sk_\w+/) ?? []
+    const account = await accounts().findByKey(secret ?? '', 'secret')
+    expect(account).toMatchObject({ name: 'New', balance: 5, retentionDays: 3, settings: { readsPerMinute: 7 } })
+    expect((await browser.get(`/accounts/${account?.id}`)).text).not.toContain(secret)
+    expect(await listAudit(account?.id ?? '')).toMatchObject([
+      { action: 'account.create', operatorEmail: 'ada@example.com', details: { credits: 5 }, address: '127.0.0.1' },
+    ])
+  })
+
+  it('say what is wrong with a field, and change nothing', async () => {
+    const id = await insert()
+    const answer = await browser.submit(`/accounts/${id}`, `/accounts/${id}`, { name: '', readsPerMinute: 'many' })
+    expect(answer.status).toBe(400)
+    expect(answer.text).toMatch(/<strong>name<\/strong>/)
+    expect(answer.text).toMatch(/<strong>readsPerMinute<\/strong>/)
+    expect(await accounts().find(id)).toMatchObject({ name: 'Shop & Co', settings: {} })
+    expect(await listAudit(id)).toEqual([])
+  })
+
+  it('have limits that are set and taken away', async () => {
+    const id = await insert()
+    const page = `/accounts/${id}`
+    await browser.submit(page, page, { monthlyGenerations: '100', creditsLowAt: '0', retentionDays: '1' })
+    expect(await accounts().find(id)).toMatchObject({
+      retentionDays: 1,
+      settings: { monthlyGenerations: 100, creditsLowAt: 0 },
+    })
+    await browser.submit(page, page, { monthlyGenerations: '' })
+    expect((await accounts().find(id))?.settings).toEqual({ creditsLowAt: 0 })
+  })
+
+  it('get credits with a reason, once however often the form is sent', async () => {
+    const id = await insert('Topped up', 1)
+    const { text } = await browser.get(`/accounts/${id}`)
+    const form = new URLSearchParams({
+      ...readFormFields(text, `/accounts/${id}/credits`),
+      credits: '10',
+      reason: 'A <i>gift</i>',
+    })
+    const answers = await Promise.all([1, 2, 3].map(() => browser.post(`/accounts/${id}/credits`, form)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 409, 409])
+    expect((await accounts().find(id))?.balance).toBe(11)
+    expect(await accounts().findLedgerGaps()).toEqual([])
+    const ledger = await browser.get(`/accounts/${id}/ledger`)
+    expect(ledger.text).toContain('+10')
+    expect(ledger.text).not.toContain('<i>')
+    expect(await listAudit(id)).toMatchObject([{ action: 'credits.add', reason: 'A <i>gift</i>' }])
+    const without = await browser.submit(`/accounts/${id}`, `/accounts/${id}/credits`, { credits: '10' })
+    expect(without.status).toBe(400)
+  })
+
+  it('have a ledger of many pages, each entry on one of them', async () => {
+    const id = await insert()
+    for (let credits = 1; credits <= 60; credits++) await accounts().addCredits({ accountId: id, credits, note: null })
+    const seen: string[] = []
+    let path: string | undefined = `/accounts/${id}/ledger`
+    while (path !== undefined) {
+      const { text } = await browser.get(path)
+      seen.push(...[...text.matchAll(/\+(\d+)</g)].map(([, amount]) => amount))
+      const next: string | undefined = text.match(/href="(\?[^"]*)">Older/)?.[1]
+      path = next && `/accounts/${id}/ledger${next}`
+    }
+    expect(seen.map(Number)).toEqual(Array.from({ length: 60 }, (_, i) => 60 - i))
+  })
+
+  it('are not overwritten by an operator who has not seen what another one changed', async () => {
+    const email = 'grace@example.com'
+    const passwordHash = await hashPassword('another long password')
+    await createOperators(dashboard.database).insert({ email, name: null, passwordHash })
+    const other = await dashboard.signIn(email)
+    const id = await insert('Before')
+    const page = `/accounts/${id}`
+    const stale = readFormFields((await browser.get(page)).text, page)
+    expect((await other.submit(page, page, { name: 'By Grace' })).status).toBe(303)
+    const refused = await browser.post(page, new URLSearchParams({ ...stale, name: 'By Ada' }))
+    expect(refused.status).toBe(409)
+    expect(refused.text).toContain('Somebody else changed it')
+    expect(refused.text).toContain('By Ada')
+    expect(refused.text).toContain('<strong>By Grace</strong>')
+    expect((await accounts().find(id))?.name).toBe('By Grace')
+    expect((await listAudit(id)).map(({ operatorEmail }) => operatorEmail)).toEqual([email])
+    // Credits that are spent meanwhile are no change of somebody else.
+    const fresh = readFormFields((await browser.get(page)).text, page)
+    await accounts().addCredits({ accountId: id, credits: 1, note: null })
+    expect((await browser.post(page, new URLSearchParams({ ...fresh, name: 'By Ada' }))).status).toBe(303)
+  })
+
+  it('are deactivated, and their keys with them', async () => {
+    const { id, apiKey } = await accounts().insert({ name: 'Ends', email: null, credits: 0 })
+    await browser.submit(`/accounts/${id}`, `/accounts/${id}/active`, { reason: 'did not pay' })
+    expect(await accounts().findByKey(apiKey, 'secret')).toBeNull()
+    await browser.submit(`/accounts/${id}`, `/accounts/${id}/active`)
+    expect(await accounts().findByKey(apiKey, 'secret')).not.toBeNull()
+    expect((await listAudit(id)).map(({ action, reason }) => [action, reason])).toEqual([
+      ['account.activate', null],
+      ['account.deactivate', 'did not pay'],
+    ])
+  })
+
+  it('have keys that are created, replaced and revoked', async () => {
+    const id = await insert()
+    const find = (key = '') => accounts().findByKey(key, 'publishable')
+    const keyIn = ({ text }: { text: string }) => text.match(/pk_\w+/)?.[0]
+    const page = `/accounts/${id}`
+    const first = keyIn(await browser.submit(page, `${page}/keys`, { kind: 'publishable' }))
+    expect((await find(first))?.id).toBe(id)
+    const keyId = async () => (await browser.get(page)).text.match(/keys\/(key_[\w-]+)\/rotate/)?.[1]
+    const second = keyIn(await browser.submit(page, `${page}/keys/${await keyId()}/rotate`))
+    expect([await find(first), (await find(second))?.id]).toEqual([null, id])
+    const revoked = await keyId()
+    expect((await browser.submit(page, `${page}/keys/${revoked}/revoke`)).status).toBe(303)
+    expect(await find(second)).toBeNull()
+    const csrf = readFormFields((await browser.get(page)).text, `${page}/keys`)
+    expect((await browser.post(`${page}/keys/${revoked}/revoke`, new URLSearchParams(csrf))).status).toBe(400)
+  })
+
+  it('have a logo that is shown and removed', async () => {
+    const id = await insert()
+    const page = `/accounts/${id}`
+    const picture = new Blob([new Uint8Array(await readSample('garments/tshirt-mustard.jpg'))])
+    expect((await browser.submit(page, `${page}/logo`, { logo: picture })).status).toBe(303)
+    const shown = await browser.get(`${page}/logo`)
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'image/png'])
+    expect((await browser.submit(page, `${page}/logo`, { logo: new Blob(['no picture']) })).status).toBe(400)
+    await browser.submit(page, `${page}/logo/remove`)
+    expect((await browser.get(`${page}/logo`)).status).toBe(404)
+    expect((await listAudit(id)).map(({ action }) => action)).toEqual(['logo.remove', 'logo.set'])
+  })
+
+  it('show names as text, whatever is in them', async () => {
+    const id = await insert(`"><script>alert(1)</script><img src=x onerror=alert(2)>'`)
+    for (const path of ['/accounts', `/accounts/${id}`, `/accounts/${id}/ledger`, '/accounts?q=<script>alert(3)']) {
+      const { text, headers } = await browser.get(path)
+      expect(text, path).not.toMatch(/<script|<img src=x/)
+      expect(headers.get('content-security-policy'), path).toMatch(/^default-src 'none'; style-src 'self';/)
+    }
+  })
+})

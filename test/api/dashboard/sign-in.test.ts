@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashPassword } from '../../../api/dashboard/password.ts'
+import { sql } from '../../../api/shared/database.ts'
+import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
+import { createOperators } from '../../../api/stores/operators.ts'
+import { OPERATOR, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+
+describe('signing in to the dashboard', () => {
+  let dashboard: TestDashboard
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+  })
+  afterAll(() => dashboard.stop())
+
+  const listAudit = (about: string) => createOperatorAudit(dashboard.database).list({ about, before: null, limit: 9 })
+  const add = async (email: string, password: string) =>
+    createOperators(dashboard.database).insert({ email, name: null, passwordHash: await hashPassword(password) })
+
+  it('gives a cookie that no script reads and no other site sends, and opens the pages', async () => {
+    const browser = dashboard.openBrowser()
+    const answer = await browser.submit('/sign-in', '/sign-in', OPERATOR)
+    expect(answer.status).toBe(303)
+    expect(answer.headers.get('set-cookie')).toMatch(/^drape-operator=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+    const page = await browser.get('/')
+    expect(page.status).toBe(200)
+    expect(page.text).toContain(OPERATOR.email)
+    expect((await listAudit('sign-in')).map(({ operatorEmail }) => operatorEmail)).toContain(OPERATOR.email)
+  })
+
+  it('keeps nothing of the session but its hash', async () => {
+    const { cookie } = await dashboard.signIn()
+    const token = cookie.split('=')[1]
+    const rows = await dashboard.database.any(sql.unsafe`select encode(hash, 'hex') as hash from operator_sessions`)
+    expect(JSON.stringify(rows)).not.toContain(token)
+    expect(JSON.stringify(rows)).not.toContain(Buffer.from(token).toString('hex'))
+  })
+
+  it('asks the browser to hold the cookie for this host alone where there is TLS', async () => {
+    const secure = await startDashboard({ origin: 'https://drape.example' })
+    const browser = secure.openBrowser()
+    const form = new URLSearchParams(OPERATOR)
+    expect((await browser.post('/sign-in', form)).status).toBe(403)
+    const answer = await browser.post('/sign-in', form, { origin: 'https://drape.example' })
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^__Host-drape-operator=[^;]+; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+    )
+    expect(answer.headers.get('strict-transport-security')).toContain('max-age=')
+    expect((await browser.get('/')).status).toBe(200)
+    await secure.stop()
+  })
+
+  it('refuses a wrong password and an unknown operator in the same words, and hashes for both', async () => {
+    const before = dashboard.countHashes()
+    const browser = dashboard.openBrowser()
+    const wrong = await browser.submit('/sign-in', '/sign-in', { ...OPERATOR, password: 'wrong' })
+    expect(dashboard.countHashes()).toBe(before + 1)
+    const unknown = await browser.submit('/sign-in', '/sign-in', { email: 'bob@example.com', password: 'wrong' })
+    expect(dashboard.countHashes()).toBe(before + 2)
+    const plain = (text: string) => text.replaceAll(/[\w-]{36}|ada@|bob@|-[\da-f]{8}/g, '')
+    expect([wrong.status, unknown.status]).toEqual([401, 401])
+    expect(plain(wrong.text)).toBe(plain(unknown.text))
+    expect((await listAudit('sign-in.refused')).length).toBe(2)
+    expect(JSON.stringify(await listAudit('sign-in.refused'))).not.toContain('bob@')
+  })
+
+  it('hashes no more when there were too many tries for an operator, and says when to come back', async () => {
+    await add('grace@example.com', 'the right password')
+    const browser = dashboard.openBrowser()
+    const attempt = (password: string) =>
+      browser.post('/sign-in', new URLSearchParams({ email: 'grace@example.com', password }))
+    for (let i = 0; i < 10; i++) expect((await attempt('wrong')).status).toBe(401)
+    const before = dashboard.countHashes()
+    const refused = await attempt('the right password')
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(dashboard.countHashes()).toBe(before)
+  })
+
+  it('goes on where the operator wanted to, but never to another site', async () => {
+    const other = await startDashboard()
+    const browser = other.openBrowser()
+    const asked = await browser.get('/accounts?q=a')
+    expect([asked.status, asked.headers.get('location')]).toEqual([303, '/sign-in?next=%2Faccounts%3Fq%3Da'])
+    for (const [next, place] of [
+      ['/accounts?q=a', '/accounts?q=a'],
+      ['//evil.example', '/'],
+      ['/\\evil.example', '/'],
+      ['https://evil.example', '/'],
+    ]) {
+      const answer = await browser.post('/sign-in', new URLSearchParams({ ...OPERATOR, next }))
+      expect(answer.headers.get('location'), next).toBe(place)
+    }
+    await other.stop()
+  })
+})
+
+describe('a session of the dashboard', () => {
+  let dashboard: TestDashboard
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+  })
+  afterAll(() => dashboard.stop())
+
+  const isOpen = async (browser: { get(path: string): Promise<{ status: number }> }) =>
+    (await browser.get('/accounts')).status === 200
+
+  it('ends when it is not used, and after some time in any case', async () => {
+    const [idle, old, used] = [await dashboard.signIn(), await dashboard.signIn(), await dashboard.signIn()]
+    const age = (column: 'seen_at' | 'created_at', { cookie }: { cookie: string }, interval: string) =>
+      dashboard.database.query(sql.unsafe`
+        update operator_sessions set ${sql.identifier([column])} = now() - ${interval}::interval
+        where hash = sha256(${cookie.split('=')[1]}::text::bytea)`)
+    await age('seen_at', idle, '31 minutes')
+    await age('created_at', old, '12 hours 1 minute')
+    await age('seen_at', used, '29 minutes')
+    expect([await isOpen(idle), await isOpen(old), await isOpen(used)]).toEqual([false, false, true])
+  })
+
+  it('does nothing of what is sent after its end, and says so', async () => {
+    const browser = await dashboard.signIn()
+    const { text } = await browser.get('/accounts/new')
+    const csrf = text.match(/name="csrf" value="([^"]+)"/)?.[1] ?? ''
+    await dashboard.database.query(sql.unsafe`delete from operator_sessions`)
+    const answer = await browser.post('/accounts', new URLSearchParams({ csrf, name: 'Late', retentionDays: '7' }))
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in?ended=true'])
+    expect((await browser.get('/sign-in?ended=true')).text).toContain('was not done')
+    expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts`)).toBe(false)
+  })
+
+  it('ends with the sign-out, for whoever has kept the cookie too', async () => {
+    const browser = await dashboard.signIn()
+    const { cookie } = browser
+    const answer = await browser.submit('/', '/sign-out')
+    expect(answer.headers.get('set-cookie')).toContain('Max-Age=0')
+    browser.cookie = cookie
+    expect(await isOpen(browser)).toBe(false)
+  })
+
+  it('ends when the operator is disabled or has another password', async () => {
+    const operators = createOperators(dashboard.database)
+    const browser = await dashboard.signIn()
+    await operators.setPassword(OPERATOR.email.toUpperCase(), await hashPassword(OPERATOR.password))
+    expect(await isOpen(browser)).toBe(false)
+    const again = await dashboard.signIn()
+    await operators.setActive(OPERATOR.email, false)
+    expect(await isOpen(again)).toBe(false)
+    const refused = await dashboard.openBrowser().post('/sign-in', new URLSearchParams(OPERATOR))
+    expect(refused.status).toBe(401)
+    await operators.setActive(OPERATOR.email, true)
+    expect(await isOpen(await dashboard.signIn())).toBe(true)
+  })
+
+  it('takes no form that has not its token, or that another site has sent', async () => {
+    const browser = await dashboard.signIn()
+    const { text } = await browser.get('/accounts/new')
+    const csrf = text.match(/name="csrf" value="([^"]+)"/)?.[1] ?? ''
+    const send = (token: string, headers: Record<string, string> = {}) =>
+      browser.post('/accounts', new URLSearchParams({ csrf: token, name: 'Forged', retentionDays: '7' }), headers)
+    const other = await dashboard.signIn()
+    const foreign = (await other.get('/accounts/new')).text.match(/name="csrf" value="([^"]+)"/)?.[1] ?? ''
+    for (const refused of [
+      await send(''),
+      await send(foreign),
+      await send(csrf, { origin: 'https://evil.example' }),
+      await send(csrf, { origin: 'null' }),
+      await send(csrf, { origin: '' }),
+    ]) {
+      expect(refused.status).toBe(403)
+    }
+    expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts`)).toBe(false)
+    expect((await send(csrf)).status).toBe(200)
+    expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts`)).toBe(true)
+  })
+})

@@ -1,0 +1,137 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createDashboard, type DashboardOptions } from '../../api/dashboard/dashboard.ts'
+import { hashPassword, verifyPassword } from '../../api/dashboard/password.ts'
+import { createDatabase, type Database } from '../../api/shared/database.ts'
+import { createLog } from '../../api/shared/log.ts'
+import { createRedis } from '../../api/shared/redis.ts'
+import { createStorage } from '../../api/shared/storage/storage.ts'
+import { createOperatorSessions } from '../../api/stores/operator-sessions.ts'
+import { createOperators } from '../../api/stores/operators.ts'
+import { createTestDatabase } from './postgres.ts'
+import { createTestRedis } from './redis.ts'
+import { requestService } from './request-service.ts'
+
+export const OPERATOR = { email: 'ada@example.com', password: 'correct horse battery' }
+
+export interface PageAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** What an operator's browser does: holds the cookie and sends the forms of pages as they are, but for what is typed in. */
+export interface OperatorBrowser {
+  cookie: string
+  get(path: string): Promise<PageAnswer>
+  post(path: string, body: URLSearchParams | FormData, headers?: Record<string, string>): Promise<PageAnswer>
+  /** Sends the form of this action that the page shows. */
+  submit(page: string, action: string, typed?: Readonly<Record<string, string | Blob>>): Promise<PageAnswer>
+}
+
+/** The dashboard over a database, a Redis and a storage of its own. */
+export interface TestDashboard {
+  readonly url: string
+  readonly database: Database
+  readonly databaseUrl: string
+  readonly storage: DashboardOptions['storage']
+  /** How often a password was hashed. */
+  countHashes(): number
+  openBrowser(): OperatorBrowser
+  /** A browser in which this operator is signed in, without a try that counts. */
+  signIn(email?: string): Promise<OperatorBrowser>
+  stop(): Promise<void>
+}
+
+export async function startDashboard(options: Partial<DashboardOptions> = {}): Promise<TestDashboard> {
+  const [created, redisUrl, folder] = await Promise.all([
+    createTestDatabase(),
+    createTestRedis(),
+    requestService('folder', null),
+  ])
+  const log = createLog({ process: 'api', level: 'silent' })
+  const database = createDatabase(created.url, { poolSize: 3 })
+  const redis = createRedis(redisUrl, { role: 'producer', log })
+  const storage = await createStorage(`file:${folder.path}`, { publicUrl: 'http://localhost', signingSecret: 'secret' })
+  const passwordHash = await hashPassword(OPERATOR.password)
+  await createOperators(database).insert({ email: OPERATOR.email, name: 'Ada', passwordHash })
+  let hashes = 0
+  const app = createDashboard({
+    ...{ log, database, redis, storage, origin: null, proxyHops: 0 },
+    verifyPassword: (...given) => {
+      hashes++
+      return verifyPassword(...given)
+    },
+    ...options,
+  })
+  const { server, url } = await listen(createServer(app.callback()))
+  const openBrowser = () => createOperatorBrowser(url)
+  return {
+    ...{ url, database, databaseUrl: created.url, storage, openBrowser },
+    countHashes: () => hashes,
+    signIn: async (email = OPERATOR.email) => {
+      const operator = await createOperators(database).findSecret(email)
+      if (operator === null) throw new Error(`There is no operator ${email}`)
+      const browser = openBrowser()
+      browser.cookie = `drape-operator=${await createOperatorSessions(database).insert(operator.id)}`
+      return browser
+    },
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await redis.close()
+      storage.close()
+      await database.end()
+      await created.drop()
+    },
+  }
+}
+
+async function listen(server: Server): Promise<{ server: Server; url: string }> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+function createOperatorBrowser(url: string): OperatorBrowser {
+  const ask = async (path: string, init: RequestInit = {}): Promise<PageAnswer> => {
+    const headers = { cookie: browser.cookie, ...(init.headers as Record<string, string>) }
+    const answer = await fetch(`${url}${path}`, { redirect: 'manual', ...init, headers })
+    const set = answer.headers.get('set-cookie')
+    if (set !== null) browser.cookie = set.split(';')[0]
+    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+  }
+  const browser: OperatorBrowser = {
+    cookie: '',
+    get: (path) => ask(path),
+    post: (path, body, headers = {}) => ask(path, { method: 'POST', body, headers: { origin: url, ...headers } }),
+    submit: async (page, action, typed = {}) => {
+      const { text } = await browser.get(page)
+      const fields = { ...readFormFields(text, action), ...typed }
+      const isUpload = Object.values(fields).some((value) => value instanceof Blob)
+      const body = isUpload ? new FormData() : new URLSearchParams()
+      for (const [name, value] of Object.entries(fields)) body.set(name, value as string)
+      return browser.post(action, body)
+    },
+  }
+  return browser
+}
+
+/** What a form says that nobody has typed into. Throws when the page has no form of this action. */
+export function readFormFields(page: string, action: string): Record<string, string> {
+  const form = page.split('<form').find((part) => part.includes(`method="post" action="${action}"`))
+  if (form === undefined) throw new Error(`There is no form of ${action}:\n${page}`)
+  const own = form.slice(0, form.indexOf('</form>'))
+  const inputs = [...own.matchAll(/<input[^>]*>/g)].flatMap(([input]) => {
+    const [name, value, type] = ['name', 'value', 'type'].map((key) => input.match(` ${key}="([^"]*)"`)?.[1] ?? '')
+    return type === 'file' || (type === 'checkbox' && !input.includes(' checked')) ? [] : [[name, unescapeText(value)]]
+  })
+  const selects = [...own.matchAll(/<select[^>]* name="([^"]*)".*?<\/select>/gs)].map(([select, name]) => [
+    name,
+    (select.match(/value="([^"]*)" selected/) ?? select.match(/value="([^"]*)"/))?.[1] ?? '',
+  ])
+  return Object.fromEntries([...inputs, ...selects])
+}
+
+function unescapeText(text: string): string {
+  return text.replace(/&#(\d+);/g, (_, number: string) => String.fromCharCode(Number(number)))
+}
