@@ -116,7 +116,7 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
     ],
     ...(Object.keys(affinity).length > 0 && { affinity }),
     ...(initContainers.length > 0 && { initContainers }),
-    containers: [worker(pool, models)],
+    containers: [worker(pool, models, engines)],
     volumes: [
       { name: 'temporary', emptyDir: { sizeLimit: String(template.temporaryBytes) } },
       ...models.map(({ volume }) => volume),
@@ -125,7 +125,7 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
   }
 }
 
-function worker(pool: WorkerPool, models: readonly EngineVolume[]) {
+function worker(pool: WorkerPool, models: readonly EngineVolume[], engines: readonly Engine[]) {
   const { accelerator, template, warmup } = pool.spec
   const extra = accelerator && { [accelerator.resource]: String(accelerator.count) }
   const probe = (path: string) => ({ httpGet: { path, port: 'probes' }, timeoutSeconds: 2 })
@@ -133,7 +133,7 @@ function worker(pool: WorkerPool, models: readonly EngineVolume[]) {
     name: 'worker',
     image: template.image,
     imagePullPolicy: template.imagePullPolicy,
-    env: environment(pool),
+    env: environment(pool, engines),
     envFrom: template.envFrom.map((name) => ({ secretRef: { name } })),
     ports: [{ name: 'probes', containerPort: PROBE_PORT, protocol: 'TCP' }],
     resources: {
@@ -179,7 +179,7 @@ function volumeOf({ name, claim, secret, configMap, memoryBytes }: Volume) {
   return { name, emptyDir: { medium: 'Memory', sizeLimit: String(memoryBytes) } }
 }
 
-function environment(pool: WorkerPool) {
+function environment(pool: WorkerPool, known: readonly Engine[]) {
   const { drain, engines, queues, slotsPerReplica, template } = pool.spec
   const settings = {
     POOL: `${pool.metadata.namespace}/${pool.metadata.name}`,
@@ -190,12 +190,21 @@ function environment(pool: WorkerPool) {
     PROBE_PORT: String(PROBE_PORT),
     TMPDIR: '/tmp',
     ENGINE_DIR: ENGINE_FOLDERS,
+    ...acknowledgement(known),
   }
   const given = new Set(Object.keys(settings))
   return [
     ...Object.entries(settings).map(([name, value]) => ({ name, value })),
     ...template.env.filter(({ name }) => !given.has(name)).map(variable),
   ]
+}
+
+/** Workers ask themselves, too, before they open what forbids commercial use. */
+function acknowledgement(engines: readonly Engine[]): Readonly<Record<string, string>> {
+  const names = engines
+    .filter(({ spec: { license } }) => !license.commercialUse && license.acknowledged)
+    .map(({ metadata }) => metadata.name)
+  return names.length === 0 ? {} : { ACKNOWLEDGE_NON_COMMERCIAL: names.sort().join(',') }
 }
 
 function variable({ name, value, secret }: Template['env'][number]) {

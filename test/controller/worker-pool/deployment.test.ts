@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { type Engine, engines } from '../../../controller/engine/resource.ts'
 import { renderDeployment } from '../../../controller/worker-pool/deployment.ts'
 import { workerPools } from '../../../controller/worker-pool/resource.ts'
 
-const podSpec = (template: object) => {
+const podSpec = (template: object, known: readonly Engine[] = []) => {
   const read = workerPools.read({
     apiVersion: 'drape.dev/v1alpha1',
     kind: 'WorkerPool',
@@ -15,7 +16,7 @@ const podSpec = (template: object) => {
     },
   })
   if ('problems' in read) throw new Error(read.problems)
-  return renderDeployment(read.object, [], 1).spec.template.spec
+  return renderDeployment(read.object, known, 1).spec.template.spec
 }
 
 describe('the pods of a pool', () => {
@@ -48,6 +49,24 @@ describe('the pods of a pool', () => {
       affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } },
     })
     expect(podSpec({})).not.toHaveProperty('affinity')
+  })
+
+  it('know which licences are acknowledged, and change for no other engine', () => {
+    const engine = (name: string, license: object): Engine => {
+      const files = [{ path: 'model.onnx', sha256: 'a'.repeat(64), bytes: 1 }]
+      const metadata = { name, namespace: 'shop', uid: name, generation: 1 }
+      const spec = { license: { name: 'terms', ...license }, files, source: { bundled: {} } }
+      const read = engines.read({ apiVersion: 'drape.dev/v1alpha1', kind: 'Engine', metadata, spec })
+      if ('problems' in read) throw new Error(read.problems)
+      return read.object
+    }
+    const free = engine('free', { commercialUse: true, acknowledged: true })
+    const unread = engine('unread', { commercialUse: false })
+    const read = engine('read', { commercialUse: false, acknowledged: true })
+    const settingOf = (known: readonly Engine[]) =>
+      podSpec({}, known).containers[0].env.find(({ name }) => name === 'ACKNOWLEDGE_NON_COMMERCIAL')
+    expect(settingOf([free, unread])).toBeUndefined()
+    expect(settingOf([free, unread, read])).toEqual({ name: 'ACKNOWLEDGE_NON_COMMERCIAL', value: 'read' })
   })
 
   it('have a service account but none of its tokens', () => {
