@@ -42,7 +42,7 @@ export function createConditions(graphs: Graphs, { sampling, categories, size }:
   const plans = keepRecent<Plan>(KEPT_BYTES.plans, ({ modulation }) =>
     modulation.reduce((sum, { data }) => sum + data.byteLength, 0),
   )
-  let nothing: Promise<Nothing> | undefined
+  let nothing: Nothing | undefined
   const personOf = async (person: Tensor, pose: Tensor) =>
     (await graphs.person.run({ person, person_pose: pose })).person_tokens
   const garmentOf = async (garment: Tensor, pose: Tensor) =>
@@ -59,8 +59,8 @@ export function createConditions(graphs: Graphs, { sampling, categories, size }:
         const { picture, skeleton } = await make()
         return garmentOf(toTensor(picture), toTensor(skeleton))
       }),
-    nothing: () => {
-      nothing ??= ofNothing()
+    nothing: async () => {
+      nothing ??= await ofNothing()
       return nothing
     },
     plan: (mode, category) =>

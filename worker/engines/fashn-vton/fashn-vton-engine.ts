@@ -4,7 +4,7 @@ import type { Models } from '../../inference/models.ts'
 import type { Provider } from '../../inference/session.ts'
 import { findPerson } from '../../person/find-person.ts'
 import type { Person } from '../../person/person.ts'
-import type { Bitmap } from '../../raster/plane.ts'
+import type { Bitmap, Size } from '../../raster/plane.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../engine.ts'
 import { createStages } from '../stages.ts'
 import { onWhite } from './bytes.ts'
@@ -96,9 +96,14 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
     image: { ...image, channels: 3 },
     change,
     detected,
-    warnings: ['POSE_WITHOUT_HANDS', ...warnings],
+    warnings: ['POSE_WITHOUT_HANDS', ...warnings, ...enlargementWarning(input, image)],
     timings: stages.timings,
   }
+}
+
+/** Full resolution is that of the photo; what is drawn has the canvas's and is enlarged. */
+function enlargementWarning({ person, options }: EngineInput, drawn: Size): readonly string[] {
+  return options.fullResolution && person.width > drawn.width ? ['RESULT_ENLARGED'] : []
 }
 
 /** Of the whole work when `share` of the steps are done. */

@@ -1,9 +1,12 @@
-import { mkdtemp, rm, truncate } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../../api/shared/image.ts'
 import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
+import { openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
+import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/manifest.ts'
+import { proveGraphs } from '../../../../worker/engines/fashn-vton/self-test.ts'
 import { findInstalled } from '../../../../worker/engines/installed.ts'
 import { createEngines } from '../../../../worker/engines/registry.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
@@ -96,6 +99,21 @@ describe('the engine FASHN VTON', () => {
       const other = { ...input, garment: blank, garmentHash: 'blank', category: null }
       const { warnings } = await engine.run(other, { signal: never, onProgress: () => {} })
       expect(warnings).toContain('CATEGORY_ASSUMED')
+    })
+
+    it('looks at a product once, whose bytes it knows again by their hash', async () => {
+      const garment = await decodeImage(await readSample('garments/tshirt-vneck-red.jpg'))
+      const run = async (changed: Partial<EngineInput>) =>
+        (await engine.run({ ...input, ...changed }, { signal: never, onProgress: () => {} })).image
+      const known = await run({ garment })
+      expect(known).toEqual(await run({}))
+      expect(known).not.toEqual(await run({ garment, garmentHash: 'red' }))
+    })
+
+    it('says that what it draws is enlarged where the photo’s own resolution is wanted', async () => {
+      const options = { ...input.options, fullResolution: true }
+      const { warnings } = await engine.run({ ...input, options }, { signal: never, onProgress: () => {} })
+      expect(warnings).toEqual(['POSE_WITHOUT_HANDS', 'RESULT_ENLARGED'])
     })
 
     it('does not take a photo without a person, nor a product that somebody wears', async () => {
@@ -195,6 +213,16 @@ describe('the engine FASHN VTON', () => {
     ],
   ])('is not opened with %s', async (_what, message, change) => {
     await expect(install(change).then(open)).rejects.toThrow(message)
+  })
+
+  it('is not proven when its operators ran elsewhere than they were to', async () => {
+    const folder = join(await install(async () => {}), NAME)
+    const manifest: FashnVtonManifest = JSON.parse(await readFile(join(folder, 'engine.json'), 'utf8'))
+    const graphs = await openGraphs(folder, manifest, { provider: 'cpu' })
+    await expect(proveGraphs(graphs, manifest, 'cuda')).rejects.toThrow(
+      /was to run on cuda, but of its operators ran \d+ on cpu/,
+    )
+    await graphs.release()
   })
 
   it('is not opened on a provider that it is not made for, nor on one that is not there', async () => {
