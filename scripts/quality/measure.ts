@@ -43,7 +43,9 @@ export function measureQuality(pair: Pair, result: Judged): Quality {
   const target = truth ? truth.parts[name.part] : old
   const both = maskWhere(old, (i) => old.data[i] === 1 || target.data[i] === 1)
   const region = dilate(both, 0.02 * figure.height)
-  const far = dilate(both, 0.15 * figure.height)
+  // How far down the new garment goes is only known from a truth.
+  const near = truth ? both : maskWhere(both, (i) => both.data[i] === 1 || figure.person.data[i] === 1)
+  const far = dilate(near, 0.15 * figure.height)
   return {
     landmarks: truth && result.landmarks ? landmarkError(result.landmarks, truth, name.part) : null,
     covered: share(old, changed),

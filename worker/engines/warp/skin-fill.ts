@@ -114,7 +114,7 @@ function shadeLimbs(base: Colours, { body, parts, regions }: FittingRegions, { f
   const light = createPlane(parts.along)
   for (let i = 0; i < light.data.length; i++) {
     if (!regions.limbs.data[i] || parts.along.data[i] <= -0.02) continue
-    const rim = Math.min(...regions.arms.map((arm) => rimOf(arm, i)))
+    const rim = Math.min(rimOf(regions.arms[0], i), rimOf(regions.arms[1], i))
     light.data[i] = 3 - 16 * Math.min(1.1, rim) ** 2.5
   }
   const smooth = gaussianBlur(reduceByFactor(light, factor), (0.01 * body.unit) / factor)
