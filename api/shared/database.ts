@@ -128,23 +128,28 @@ export function createDatabase(
     const silence = Promise.withResolvers<never>()
     const started = performance.now()
     let timer: NodeJS.Timeout
+    let immediate: NodeJS.Immediate
     // Others that are answered meanwhile say that this one waits for a connection, for which it may wait longer.
-    const listen = () => {
+    const listen = (hasRead: boolean) => {
       const now = performance.now()
       const left = Math.max(started, Math.min(answeredAt, started + queueMs)) + limit - now
-      if (left > 0) {
-        timer = setTimeout(listen, left)
-        return
+      if (left > 0) timer = setTimeout(listen, left, false)
+      // A process that was busy has not listened: the answer may have come, and is read before the next immediate.
+      else if (!hasRead) immediate = setImmediate(listen, true)
+      else {
+        if (now - answeredAt >= limit) giveUp(opened)
+        silence.reject(unavailable(new Error('The database is silent')))
       }
-      if (now - answeredAt >= limit) giveUp(opened)
-      silence.reject(unavailable(new Error('The database is silent')))
     }
-    listen()
+    listen(false)
     const answered = () => {
       answeredAt = performance.now()
     }
     work.then(answered, () => {})
-    return Promise.race([work, silence.promise]).finally(() => clearTimeout(timer))
+    return Promise.race([work, silence.promise]).finally(() => {
+      clearTimeout(timer)
+      clearImmediate(immediate)
+    })
   }
   const methods = METHODS.map((name) => {
     const method = (...args: unknown[]) => {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { createDatabase, sql, translateDatabaseError } from '../../../api/shared/database.ts'
+import { createDatabase, rowType, sql, translateDatabaseError } from '../../../api/shared/database.ts'
+import { Type } from '../../../api/shared/schema.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
 describe('the errors of the database', async () => {
@@ -40,5 +41,27 @@ describe('the errors of the database', async () => {
   it('stay what they are when no moment helps', async () => {
     expect(await failure('perform 1 / 0')).not.toHaveProperty('retryable')
     expect(await failure(`raise exception using errcode = '23505'`)).not.toHaveProperty('retryable')
+  })
+})
+
+describe('a database that has answered', async () => {
+  const { url, drop } = await createTestDatabase()
+  const database = createDatabase(url, { poolSize: 2, statementSeconds: 1 })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  it('is not taken for a silent one by a process that was too busy to listen', async () => {
+    const one = rowType(Type.Object({ one: Type.Integer() }))
+    const ask = () => database.oneFirst(sql.type(one)`select 1 as one`)
+    await ask()
+    const asked = ask()
+    // Until the statement is on its way.
+    await new Promise(setImmediate)
+    const busyUntil = performance.now() + 5000
+    while (performance.now() < busyUntil);
+    expect(await asked).toBe(1)
+    expect(await ask()).toBe(1)
   })
 })

@@ -23,13 +23,16 @@ export const sameProduct: Scenario<{ orders: number }> = {
       select count(*) as count from products where account_id = ${shop.accountId}`)
     const charged = await platform.database.oneFirst(sql.type(Count)`
       select count(*) as count from ledger where account_id = ${shop.accountId} and kind = 'reserve'`)
+    const slowest = Math.max(...shop.orders.map(({ ms }) => ms)) / 1000
+    const others = shop.orders.filter(({ generationId }) => generationId === null)
     return {
       accepted: shop.accepted,
       injected: { orders: size.orders },
-      measured: { products, charged },
+      measured: { products, charged, 'slowest answer s': slowest },
       violations: [
         ...(products === 1 ? [] : [`there are ${products} products`]),
         ...(charged === size.orders ? [] : [`${charged} of ${size.orders} are charged`]),
+        ...others.map(({ status, code, ms }) => `one was answered ${status} ${code} after ${Math.round(ms)} ms`),
       ],
     }
   },
