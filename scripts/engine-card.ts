@@ -3,8 +3,10 @@ import { availableParallelism, cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { decodeImage, resizeBitmap } from '../api/shared/image.ts'
 import type { Engine } from '../worker/engines/engine.ts'
-import { createEngines, ENGINES } from '../worker/engines/registry.ts'
+import { findInstalled } from '../worker/engines/installed.ts'
+import { createEngines, ENGINES, type EngineFactory } from '../worker/engines/registry.ts'
 import { type ModelEntry, openModels, verifyModels } from '../worker/inference/models.ts'
+import { PROVIDERS } from '../worker/inference/session.ts'
 import type { Bitmap } from '../worker/raster/plane.ts'
 import { UsageError } from './command-options.ts'
 import type { Report } from './quality/report.ts'
@@ -17,13 +19,16 @@ const RUNS = 5
 /**
  * What there is to know about an engine before it is used: licence, files with their hashes as they are on the disk, memory of a
  * process that runs it and seconds for one picture of 576 × 720 px on this machine, and how good its pictures were when that was
- * measured last (null for engines that were not). Throws `UsageError` for an engine that nobody knows.
+ * measured last (null for engines that were not). An engine with files of its own is looked for in `ENGINE_DIR` and run on
+ * `EXECUTION_PROVIDER`, as by workers. Throws `UsageError` for an engine that nobody knows.
  */
 export async function engineCard(name: string | undefined): Promise<Record<string, unknown>> {
-  const known = ENGINES.get(name ?? '')
-  if (!known) throw new UsageError(`there is no engine "${name ?? ''}"; there are ${[...ENGINES.keys()].join(', ')}`)
+  const installed = name === undefined ? new Map() : await findInstalled([name], process.env.ENGINE_DIR ?? '')
+  const all = new Map([...ENGINES, ...installed])
+  const known = all.get(name ?? '')
+  if (!known) throw new UsageError(`there is no engine "${name ?? ''}"; there are ${[...all.keys()].join(', ')}`)
   const { manifest } = known
-  const files = manifest.accepts.needsPerson ? await readFiles() : []
+  const files = [...(known.files ?? []), ...(manifest.accepts.needsPerson ? await readFiles() : [])]
   return {
     engine: `${manifest.name} ${manifest.version}`,
     kind: manifest.kind,
@@ -31,7 +36,7 @@ export async function engineCard(name: string | undefined): Promise<Record<strin
     aiGenerated: manifest.aiGenerated,
     accepts: manifest.accepts,
     files,
-    ...(await measureRuns(manifest.name)),
+    ...(await measureRuns(manifest.name, all)),
     hardware: `${availableParallelism()} of ${cpus().length} ${process.arch} cores (${cpus()[0].model.trim()})`,
     quality: await readQuality(manifest.name),
   }
@@ -45,18 +50,22 @@ async function readFiles(): Promise<CardFile[]> {
   return models.map(({ name, sha256, bytes, license, source }) => ({ name, sha256, bytes, license, source }))
 }
 
-async function measureRuns(name: string): Promise<{ secondsPerImage: number; memoryMiB: number }> {
+async function measureRuns(name: string, known: ReadonlyMap<string, EngineFactory>) {
+  const provider = PROVIDERS.find((one) => one === (process.env.EXECUTION_PROVIDER ?? 'cpu'))
+  if (!provider) throw new UsageError(`EXECUTION_PROVIDER must be one of ${PROVIDERS.join(', ')}`)
   const models = await openModels(MODELS)
-  const engine = (await createEngines([name], { models, acknowledged: [name] })).get(name)
+  const engine = (await createEngines([name], { models, provider, known, acknowledged: [name] })).get(name)
   if (!engine) throw new UsageError(`the engine "${name}" cannot be made`)
   const person = await resizeBitmap(await readSample('persons/down-half-teal.jpg'), SIZE)
   const garment = await readSample('garments/tshirt-mustard.jpg')
   const seconds: number[] = []
   for (let run = 0; run < RUNS; run++)
     seconds.push(await timeRun(engine, { person, garment, garmentHash: `run ${run}` }))
+  await engine.release?.()
   await models.release()
   const median = seconds.toSorted((a, b) => a - b)[RUNS >> 1]
   return {
+    provider,
     secondsPerImage: Number(median.toFixed(3)),
     memoryMiB: Math.round(process.resourceUsage().maxRSS / 1024),
   }

@@ -39,7 +39,7 @@ async function readInstalled(name: string, folder: string): Promise<EngineFactor
   }
   const manifest = checked.value
   if (manifest.name !== name) throw new Error(`${path}: is of the engine ${manifest.name}`)
-  return { manifest, create: (resources) => openFashnVton(folder, manifest, resources) }
+  return { manifest, files: manifest.files, create: (resources) => openFashnVton(folder, manifest, resources) }
 }
 
 function kindOf(value: unknown): unknown {

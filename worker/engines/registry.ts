@@ -14,6 +14,8 @@ export interface EngineResources {
 
 export interface EngineFactory {
   readonly manifest: EngineManifest
+  /** Those that are the engine's own, checked when it is made. */
+  readonly files?: readonly { readonly path: string; readonly sha256: string; readonly bytes: number }[]
   readonly create: (resources: EngineResources) => Engine | Promise<Engine>
 }
 
