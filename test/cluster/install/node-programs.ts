@@ -31,7 +31,8 @@ export interface NodePrograms {
 
 /** Finds, installs or builds them. Null, with one line on the console, where one cannot be had; in continuous integration that fails. */
 export async function findNodePrograms(builder: Builder | null): Promise<NodePrograms | null> {
-  const found = builder === null ? { unavailable: 'there are no images' } : await prepare(builder)
+  if (builder === null) return null
+  const found = await prepare(builder)
   if (!('unavailable' in found)) return found
   const reason = `No cluster with a real node: ${found.unavailable}`
   if (process.env.CI === 'true') throw new Error(reason)
