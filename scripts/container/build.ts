@@ -41,7 +41,7 @@ export async function buildImage(
       ...buildOptions,
       ...['--file', 'Containerfile', '--target', target, '--tag', name],
       ...['--timestamp', process.env.SOURCE_DATE_EPOCH || '0'],
-      ...['--format', 'oci', cache ? '--layers' : '--no-cache'],
+      ...['--format', 'oci', '--layers', ...(cache ? [] : ['--no-cache'])],
       ...(base === undefined ? [] : ['--build-arg', `BASE=${base}`]),
       ...(npmrc === undefined ? [] : ['--secret', `id=npmrc,src=${npmrc}`]),
       '.',
