@@ -30,12 +30,23 @@ export interface FaultyLine extends AsyncDisposable {
   fail(path: string, ...faults: Fault[]): void
 }
 
-/** A line to the service on which things go wrong; it adds the key, as a shop's own server does, when it is given. */
-export async function startFaultyLine(serviceUrl: string, { apiKey }: { apiKey?: string } = {}): Promise<FaultyLine> {
+export interface FaultyLineOptions {
+  /** Added to every request, as a shop's own server does. */
+  readonly apiKey?: string
+  /** What the server has of its own, by path: files of a page. */
+  readonly files?: Readonly<Record<string, { readonly type: string; readonly text: string }>>
+}
+
+/** A line to the service on which things go wrong. */
+export async function startFaultyLine(
+  serviceUrl: string,
+  { apiKey, files = {} }: FaultyLineOptions = {},
+): Promise<FaultyLine> {
   const planned: { path: string; fault: Fault }[] = []
   const seen: SeenRequest[] = []
   const server = createServer((asked, answer) => {
     const path = new URL(asked.url ?? '/', 'http://line').pathname
+    if (files[path]) return void answer.setHeader('content-type', files[path].type).end(files[path].text)
     const index = planned.findIndex((plan) => path.endsWith(plan.path))
     const [plan] = index < 0 ? [] : planned.splice(index, 1)
     const { 'idempotency-key': idempotencyKey } = asked.headers

@@ -1,0 +1,127 @@
+import { globSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../api/shared/database.ts'
+import { buildClient } from '../../scripts/clients/build.ts'
+import { browserReason, startBrowser } from '../support/browser.ts'
+import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
+import { type FaultyLine, startFaultyLine } from '../support/faulty-line.ts'
+
+const PHOTO = new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
+const PAGE = `<!doctype html><title>Shop</title><input type="file" id="photo"><script type="module">
+  import * as client from '/client/index.js'
+  window.client = client
+  window.drape = client.createDrapeClient({ url: location.origin })
+  window.photo = () => document.querySelector('#photo').files[0]
+</script>`
+if (browserReason) console.warn(`The client in a browser is skipped: ${browserReason}`)
+
+/** A page of a shop whose own server adds the key to what it passes on. */
+describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (skipped: ${browserReason})`}`, () => {
+  let drape: Drape
+  let line: FaultyLine
+  let browser: Browser
+  let page: Page
+  let folder: string
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-client-'))
+    const [built, started] = await Promise.all([buildClient(folder), startDrape({ credits: 10 })])
+    drape = started
+    await drape.startWorker()
+    const product = { externalId: 'shirt', images: [{ source: { fileKey: 'shirt' } }] }
+    const shirt = await readSample('garments/tshirt-mustard.jpg')
+    expect((await drape.call('POST', '/tryon/v1/products', { body: formOf(product, { shirt }) })).status).toBe(200)
+    const scripts = globSync('client/*.js', { cwd: built }).map((path) => [
+      `/${path}`,
+      { type: 'text/javascript', text: readFileSync(join(built, path), 'utf8') },
+    ])
+    const files = { '/': { type: 'text/html', text: PAGE }, ...Object.fromEntries(scripts) }
+    line = await startFaultyLine(drape.api.url, { apiKey: drape.apiKey, files })
+    browser = await startBrowser()
+    page = await browser.newPage()
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    await page.goto(line.url)
+    await page.waitForFunction('window.drape !== undefined')
+    const input = (await page.$('#photo')) as Awaited<ReturnType<typeof page.$<'input'>>>
+    await input?.uploadFile(PHOTO)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await line?.[Symbol.asyncDispose]()
+    await drape?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  /** As text: the page knows nothing of what surrounds a function here. */
+  const inPage = (body: string): Promise<unknown> => page.evaluate(`(async () => { ${body} })()`)
+  const MOCK = `person: photo(), product: 'shirt', output: { engine: 'mock' }`
+
+  it('dresses the person of a file that was chosen, tells how it goes and shows the picture', async () => {
+    const seen = await inPage(`
+      const told = []
+      const call = drape.tryOn({ ${MOCK} })
+      const { generationId, status } = await call.wait({ onProgress: ({ status }) => told.push(status) })
+      const blob = await drape.generations.download(generationId)
+      const { width, height } = await createImageBitmap(blob)
+      return { status, last: told.at(-1), type: blob.type, isHigh: height > width && width > 100 }`)
+    expect(seen).toEqual({ status: 'COMPLETED', last: 'COMPLETED', type: 'image/jpeg', isHigh: true })
+    expect(line.seen('GET').some(({ path }) => path.endsWith('/events'))).toBe(true)
+  })
+
+  it('uploads once and wears twice', async () => {
+    const ids = await inPage(`
+      const { imageId } = await drape.images.upload(photo(), { crop: false })
+      const wear = () => drape.tryOn({ ${MOCK}, person: { id: imageId } })
+      return [(await wear()).generationId, (await wear()).generationId]`)
+    expect(new Set(ids as string[]).size).toBe(2)
+  })
+
+  it('pays once when the connection breaks in the middle of an upload, before the answer, or is refused for the moment', async () => {
+    const before = await drape.balance()
+    const busy = { code: 'RATE_LIMITED', message: 'Not now.', status: 429 }
+    line.fail('/try-on', 'cut-request', 'cut-answer', { answer: 429, headers: { 'retry-after': '1' }, body: busy })
+    const sent = line.seen('POST').length
+    const id = await inPage(`
+      const call = drape.tryOn({ person: photo(), product: 'shirt', externalUserId: 'browser-1' })
+      return (await call).generationId`)
+    expect(
+      await drape.database.any(sql.unsafe`select id from generations where external_user_id = 'browser-1'`),
+    ).toEqual([{ id }])
+    expect(await drape.balance()).toBe(before - 1)
+    const posts = line.seen('POST').slice(sent)
+    expect(posts).toHaveLength(4)
+    expect(new Set(posts.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
+    expect(posts[3].at - posts[2].at).toBeGreaterThanOrEqual(1000)
+  })
+
+  it('throws what the service says, by code', async () => {
+    const codes = await inPage(`
+      const codeOf = (call) => call.then(() => 'none', (error) => client.isApiError(error) ? error.code : error.name)
+      return Promise.all([
+        codeOf(drape.tryOn({ person: photo(), product: 'unknown' })),
+        codeOf(drape.tryOn({ person: photo(), product: 'shirt', output: { seed: -1 } })),
+        codeOf(drape.images.upload(new Blob(['<svg xmlns="http://www.w3.org/2000/svg"/>']))),
+        codeOf(drape.images.upload(new Blob([new Uint8Array(10 * 1024 * 1024 + 1)]))),
+        codeOf(drape.generations.wait('gen_unknown')),
+        codeOf(drape.tryOn({ ${MOCK} }, { signal: AbortSignal.abort() })),
+      ])`)
+    const refused = ['PRODUCT_NOT_FOUND', 'VALIDATION_FAILED', 'UNSUPPORTED_IMAGE_TYPE', 'FILE_TOO_LARGE']
+    expect(codes).toEqual([...refused, 'GENERATION_NOT_FOUND', 'AbortError'])
+  })
+
+  it('cannot use a key from a page of another origin: the service does not answer it', async () => {
+    const name = await inPage(`
+      const options = { url: ${JSON.stringify(drape.api.url)}, apiKey: ${JSON.stringify(drape.apiKey)}, retries: 0 }
+      return client.createDrapeClient(options).account.get().then(() => 'answered', (error) => error.name)`)
+    expect(name).toBe('DrapeConnectionError')
+  })
+
+  it('leaves no error behind', () => {
+    expect(complaints).toEqual([])
+  })
+})
