@@ -34,6 +34,8 @@ ${SIMULATE_USAGE}
                                                         the file holds (RETENTION_FILE)
   engine card NAME                                      licence, files, speed and quality of an engine
 ${CHECK_USAGE}
+  mcp                                                   tools for assistants, on standard input and output, with the key
+                                                        DRAPE_API_KEY of the service at DRAPE_URL
   ledger check                                          every balance against the sum of its ledger
 
 --json prints the answer as one line of JSON. DATABASE_URL names the database.`
@@ -130,6 +132,13 @@ async function main(): Promise<void> {
       throw new UsageError('simulate is not in this image: run it in a clone of the repository')
     })
     return print(await simulateCommand(values as Options), values.json === true)
+  }
+  if (name === 'mcp') {
+    const { serveMcp } = await import('./mcp-command.ts').catch((cause) => {
+      if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause
+      throw new UsageError('mcp is not in this image: run it in a clone of the repository')
+    })
+    return serveMcp(process.env)
   }
   if (name.startsWith('engine card')) {
     const { engineCard } = await import('./engine-card.ts').catch((cause) => {

@@ -12,7 +12,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   controller: ['controller/main.ts', 'controller/definitions.ts'],
 }
 /** What would bring the packages of another program. */
-const LEFT_OUT = ['scripts/simulate-command.ts', 'scripts/engine-card.ts']
+const LEFT_OUT = ['scripts/simulate-command.ts', 'scripts/engine-card.ts', 'scripts/mcp-command.ts']
 const WEIGHTS = 'worker/models/'
 /** Of all that packages bring, what no program reads. */
 const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\.musl\.node$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux(\/|$))/
