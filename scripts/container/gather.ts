@@ -11,8 +11,15 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   worker: ['worker/main.ts', 'worker/verify-models.ts', 'worker/engine-files/main.ts'],
   controller: ['controller/main.ts', 'controller/definitions.ts'],
 }
-/** What would bring the packages of another program. */
-const LEFT_OUT = ['scripts/simulate-command.ts', 'scripts/engine-card.ts', 'scripts/mcp-command.ts']
+/** What would bring the packages of another program; whoever asks for it is told so. */
+const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
+  api: [
+    'scripts/simulate-command.ts',
+    'scripts/engine-card.ts',
+    'scripts/mcp-command.ts',
+    'controller/retention/policies.ts',
+  ],
+}
 const WEIGHTS = 'worker/models/'
 /** Of all that packages bring, what no program reads. */
 const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\.musl\.node$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux(\/|$))/
@@ -21,7 +28,7 @@ const OTHER_MACHINES = ['x64', 'arm64'].filter((name) => name !== process.arch)
 const [target] = process.argv.slice(2)
 if (target === undefined) throw new Error('usage: gather.ts TARGET_FOLDER')
 for (const [name, entries] of Object.entries(PROGRAMS)) {
-  const { files, packages } = traceNeeds('.', entries, { leftOut: LEFT_OUT })
+  const { files, packages } = traceNeeds('.', entries, { leftOut: LEFT_OUT[name] })
   for (const path of packages) copyPackage(path, join(target, name, 'packages', path))
   for (const file of files) copy(file, join(target, name, file.startsWith(WEIGHTS) ? 'weights' : 'sources', file))
 }

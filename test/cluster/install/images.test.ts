@@ -65,6 +65,7 @@ describe.skipIf(builder === null)('the images', () => {
       expect(await readdir(join(root, 'usr'))).toEqual(['local', 'share'])
     const packages = ({ root }: Container) => readdir(join(root, 'drape/node_modules'))
     expect(await packages(api)).not.toContain('onnxruntime-node')
+    expect(await packages(api)).not.toContain('@kubernetes')
     expect(await packages(worker)).not.toContain('koa')
     expect(await packages(controller)).not.toContain('sharp')
     expect(await readdir(join(worker.root, 'drape'))).toEqual(['api', 'node_modules', 'package.json', 'worker'])
