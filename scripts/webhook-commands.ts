@@ -1,8 +1,7 @@
-import { createAddressRule } from '../api/shared/addresses.ts'
 import { readConfig, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
-import { literalAddress, vetUrl } from '../api/shared/guarded-request.ts'
 import { Type } from '../api/shared/schema.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEndpoint, type WebhookEvent } from '../api/stores/webhooks.ts'
+import { whyNoEndpoint } from '../api/webhooks/endpoint-url.ts'
 import { generateWebhookSecret, isWebhookSecret } from '../api/webhooks/signature.ts'
 import { type Command, readSwitch, required, UsageError, wholeNumber } from './command-options.ts'
 
@@ -83,14 +82,13 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   },
 }
 
-/** Only what the URL itself says: what a name leads to is looked up whenever something is sent. */
 function readUrl(text: string): string {
   const { FETCH_ALLOW_CIDRS, FETCH_ALLOW_PORTS } = readConfig(Type.Object(FETCH_VARIABLES), process.env)
-  const url = vetUrl(text, { allowPorts: splitList(FETCH_ALLOW_PORTS).map(Number) })
-  if (typeof url === 'string') throw new UsageError(`--url cannot be told anything: ${url}`)
-  const address = literalAddress(url)
-  if (address !== null && !createAddressRule(splitList(FETCH_ALLOW_CIDRS))(address))
-    throw new UsageError('--url cannot be told anything: its address is not public')
+  const why = whyNoEndpoint(text, {
+    allowCidrs: splitList(FETCH_ALLOW_CIDRS),
+    allowPorts: splitList(FETCH_ALLOW_PORTS).map(Number),
+  })
+  if (why !== null) throw new UsageError(`--url cannot be told anything: ${why}`)
   return text
 }
 

@@ -12,26 +12,33 @@ import { createObjects } from '../shared/stores/objects.ts'
 import { createAccounts } from '../stores/accounts.ts'
 import { createApiKeys } from '../stores/api-keys.ts'
 import { createBacklog } from '../stores/backlog.ts'
+import { createGenerationSearches } from '../stores/generation-search.ts'
 import { createLedger } from '../stores/ledger.ts'
 import { createLogos } from '../stores/logos.ts'
 import { createOperatorAudit } from '../stores/operator-audit.ts'
 import { createOperatorSessions } from '../stores/operator-sessions.ts'
 import { createOperators } from '../stores/operators.ts'
+import { createProductSearches } from '../stores/product-search.ts'
 import { createShops } from '../stores/shops.ts'
 import { createUsage } from '../stores/usage.ts'
 import { createWebhooks } from '../stores/webhooks.ts'
+import type { EndpointRules } from '../webhooks/endpoint-url.ts'
 import { accountPages } from './accounts.ts'
 import { auditPages } from './audit.ts'
 import { readForm } from './form.ts'
+import { generationPages } from './generations.ts'
 import { setHeaders } from './headers.ts'
 import { keyPages } from './keys.ts'
 import { logoPages } from './logo.ts'
 import { overviewRoutes } from './overview.ts'
 import { verifyPassword } from './password.ts'
+import { productPages } from './products.ts'
 import { refuseByPage } from './refusals.ts'
 import { readSession, refuseStrangers, requireOperator } from './session.ts'
+import { shopPages } from './shops.ts'
 import { signInRoutes } from './sign-in.ts'
 import type { DashboardContext, DashboardState } from './state.ts'
+import { webhookPages } from './webhooks.ts'
 
 export interface DashboardOptions {
   readonly log: Log
@@ -42,6 +49,8 @@ export interface DashboardOptions {
   readonly origin: string | null
   /** Reverse proxies before it, each of which adds whom it serves to `X-Forwarded-For`. */
   readonly proxyHops: number
+  /** Where webhooks may be sent. */
+  readonly endpointRules: EndpointRules
   readonly verifyPassword?: typeof verifyPassword
 }
 
@@ -89,7 +98,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   return app
 }
 
-function createPages({ database, redis, storage }: DashboardOptions): Router<DashboardState>[] {
+function createPages({ database, redis, storage, endpointRules }: DashboardOptions): Router<DashboardState>[] {
   const accounts = createAccounts(database)
   const audit = createOperatorAudit(database)
   const usage = createUsage(database)
@@ -104,6 +113,10 @@ function createPages({ database, redis, storage }: DashboardOptions): Router<Das
     }),
     keyPages({ accounts, audit }),
     logoPages({ accounts, audit, storage, logos: createLogos(database), objects: createObjects(database) }),
+    shopPages({ shops, audit }),
+    generationPages({ searches: createGenerationSearches(database), storage, audit }),
+    productPages({ searches: createProductSearches(database) }),
+    webhookPages({ webhooks, audit, rules: endpointRules }),
     auditPages({ audit }),
   ]
 }

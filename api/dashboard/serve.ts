@@ -26,6 +26,7 @@ export function serveDashboard({ config, log, lifecycle, redis, storage }: Serve
     ...{ log, database, redis, storage },
     origin: DASHBOARD_URL === '' ? null : new URL(DASHBOARD_URL).origin,
     proxyHops: DASHBOARD_PROXY_HOPS,
+    endpointRules: { allowCidrs: config.FETCH_ALLOW_CIDRS, allowPorts: config.FETCH_ALLOW_PORTS },
   })
   const server = createServer(app.callback())
   server.requestTimeout = 60_000

@@ -95,6 +95,10 @@ export function createShops(database: Database) {
     findByDomain: (domain: string): Promise<ShopRecord | null> =>
       database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where domain = lower(${domain})`),
 
+    /** The shop of this id, active or not. */
+    findById: (id: string): Promise<ShopRecord | null> =>
+      database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`),
+
     /** Every shop, or those of an account, in the order in which they came. */
     list: (accountId: string | null): Promise<readonly ShopRecord[]> =>
       database.any(sql.type(rowType(ShopRow))`

@@ -153,13 +153,14 @@ export function createWebhooks(database: Database) {
 
     /**
      * Puts a delivery on its way again, whatever came of it, with all of its attempts. Throws `VALIDATION_FAILED` when it is not
-     * there (any more), no longer holds what to tell, or its endpoint is not active.
+     * there (any more), no longer holds what to tell, or its endpoint is not active, or is not the one that is named.
      */
-    retry: async (id: number): Promise<void> => {
+    retry: async (id: number, endpointId: string | null = null): Promise<void> => {
       const { rowCount } = await database.query(sql.unsafe`
         with endpoint as (
           update webhook_endpoints set ${rested}
           where is_active and id = (select endpoint_id from webhook_deliveries where id = ${id})
+            and (${endpointId}::text is null or id = ${endpointId})
           returning id
         )
         update webhook_deliveries

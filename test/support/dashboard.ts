@@ -58,6 +58,7 @@ export async function startDashboard(options: Partial<DashboardOptions> = {}): P
   let hashes = 0
   const app = createDashboard({
     ...{ log, database, redis, storage, origin: null, proxyHops: 0 },
+    endpointRules: { allowCidrs: ['127.0.0.0/8'], allowPorts: [80, 443] },
     verifyPassword: (...given) => {
       hashes++
       return verifyPassword(...given)

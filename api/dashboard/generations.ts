@@ -1,0 +1,90 @@
+import Router from '@koa/router'
+import { DrapeError } from '../shared/errors.ts'
+import { STATUSES } from '../shared/generation.ts'
+import { Type } from '../shared/schema.ts'
+import { contentTypeOf, type ObjectStorage } from '../shared/storage/object.ts'
+import type { GenerationDetail, GenerationSearches } from '../stores/generation-search.ts'
+import type { OperatorAudit } from '../stores/operator-audit.ts'
+import { PAGE } from './accounts.ts'
+import { fieldsReader, queryOf } from './form.ts'
+import { presentGeneration, presentGenerations, presentPicture } from './generations.view.ts'
+import { seeOther, showPage } from './layout.ts'
+import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+
+export interface GenerationPagesOptions {
+  readonly searches: GenerationSearches
+  readonly storage: ObjectStorage
+  readonly audit: OperatorAudit
+}
+
+/** Generations, what became of them, and, for a reason, their pictures. */
+export function generationPages(options: GenerationPagesOptions): Router<DashboardState> {
+  const router = new Router<DashboardState>()
+  router.get('/generations', (ctx: DashboardContext) => showGenerations(ctx, options))
+  router.get('/generations/:id', (ctx: DashboardContext) => showGeneration(ctx, options))
+  router.post('/generations/:id/picture', (ctx: DashboardContext) => showPicture(ctx, options))
+  return router
+}
+
+/** As a browser writes a time into a field, in UTC. */
+const Minute = Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2})?$' }))
+
+const readSearch = fieldsReader(
+  Type.Object({
+    id: Type.Optional(Type.String({ maxLength: 100 })),
+    account: Type.Optional(Type.String({ maxLength: 100 })),
+    status: Type.Optional(Type.Enum([...STATUSES])),
+    code: Type.Optional(Type.String({ maxLength: 100 })),
+    from: Minute,
+    to: Minute,
+    before: Type.Optional(Type.String({ maxLength: 100 })),
+  }),
+)
+
+async function showGenerations(ctx: DashboardContext, { searches }: GenerationPagesOptions): Promise<void> {
+  const query = queryOf(ctx)
+  const { id, account = null, status = null, code = null, before = null, ...times } = readSearch(query)
+  if (id !== undefined) return seeOther(ctx, `/generations/${encodeURIComponent(id)}`)
+  const [from, to] = [readTime('from', times.from), readTime('to', times.to)]
+  const search = { accountId: account, status, errorCode: code, from, to, before, limit: PAGE }
+  const found = await searches.search(search)
+  showPage(ctx, { title: 'Generations', body: presentGenerations(found, { query, isFull: found.length === PAGE }) })
+}
+
+/** The digits may be in place and yet be no time. */
+function readTime(path: string, text: string | undefined): Date | null {
+  if (text === undefined) return null
+  const time = new Date(`${text}Z`)
+  if (!Number.isNaN(time.getTime())) return time
+  throw new DrapeError('VALIDATION_FAILED', 'The search is not valid.', {
+    details: [{ path, message: 'must be a time like 2027-01-31T12:00' }],
+  })
+}
+
+async function findGeneration(ctx: DashboardContext, searches: GenerationSearches): Promise<GenerationDetail> {
+  const found = await searches.find(ctx.params.id)
+  if (found === null) throw new DrapeError('GENERATION_NOT_FOUND', `There is no generation ${ctx.params.id}.`)
+  return found
+}
+
+async function showGeneration(ctx: DashboardContext, { searches }: GenerationPagesOptions): Promise<void> {
+  const generation = await findGeneration(ctx, searches)
+  showPage(ctx, { title: 'Generation', body: presentGeneration(generation, ctx.state.csrf) })
+}
+
+const readRequest = fieldsReader(
+  Type.Object({ which: Type.Enum(['person', 'result']), reason: Type.String({ minLength: 3, maxLength: 500 }) }),
+)
+
+/** A person is on the picture: who looks at it says why, before anything is shown. */
+async function showPicture(ctx: DashboardContext, { searches, storage, audit }: GenerationPagesOptions): Promise<void> {
+  const { which, reason } = readRequest(ctx.state.form)
+  const { id, accountId, personKey, resultKey } = await findGeneration(ctx, searches)
+  const key = which === 'person' ? personKey : resultKey
+  await audit.insert(actorOf(ctx), { action: 'picture.view', object: id, accountId, reason, details: { which } })
+  const bytes = key === null ? null : await storage.get(key)
+  if (key === null || bytes === null)
+    throw new DrapeError('IMAGE_NOT_FOUND', 'The picture was never there, or is deleted.')
+  const source = `data:${contentTypeOf(key)};base64,${bytes.toString('base64')}`
+  showPage(ctx, { title: 'Picture', body: presentPicture({ id, which, source }) })
+}

@@ -1,0 +1,134 @@
+import { type Html, html } from '../html.ts'
+import { STATUSES, type Status } from '../shared/generation.ts'
+import type { FoundGeneration, GenerationDetail } from '../stores/generation-search.ts'
+import {
+  actForm,
+  badge,
+  type Content,
+  choice,
+  code,
+  facts,
+  field,
+  nextPage,
+  searchForm,
+  section,
+  type Tone,
+  table,
+  time,
+  when,
+} from './elements.ts'
+
+const TONES: Readonly<Record<Status, Tone>> = {
+  PENDING: 'quiet',
+  PROCESSING: 'busy',
+  COMPLETED: 'good',
+  FAILED: 'bad',
+}
+
+export function presentGenerations(
+  found: readonly FoundGeneration[],
+  { query, isFull }: { query: URLSearchParams; isFull: boolean },
+): Html {
+  const statuses = STATUSES.map((status) => [status, status.toLowerCase()] as const)
+  const fields = html`${field({ name: 'id', label: 'Id', type: 'search' })}
+${field({ name: 'account', label: 'Account (id)', type: 'search', value: query.get('account') })}
+${choice({ name: 'status', label: 'Status', options: [['', 'any'], ...statuses], value: query.get('status') ?? '' })}
+${field({ name: 'code', label: 'Error code', type: 'search', value: query.get('code') })}
+${field({ name: 'from', label: 'From (UTC)', type: 'datetime-local', value: query.get('from') })}
+${field({ name: 'to', label: 'To (UTC)', type: 'datetime-local', value: query.get('to') })}`
+  return html`${searchForm({ action: '/generations', body: fields })}
+${table({
+  caption: 'Generations, newest first',
+  head: ['Id', 'Status', 'Account', 'Product', 'Engine', 'Seconds', 'Accepted (UTC)'],
+  rows: found.map((generation): Content[] => [
+    html`<a href="/generations/${generation.id}">${code(generation.id)}</a>`,
+    html`${badge(generation.status.toLowerCase(), TONES[generation.status])}${when(generation.errorCode, html`<br>${code(generation.errorCode ?? '')}`)}`,
+    html`<a href="/accounts/${generation.accountId}">${generation.accountName}</a>`,
+    generation.productExternalId,
+    generation.engine,
+    generation.seconds === null ? '' : generation.seconds.toFixed(1),
+    time(generation.createdAt),
+  ]),
+  empty: 'There is no such generation.',
+  numeric: [5],
+})}${nextPage(query, isFull ? (found.at(-1)?.id ?? null) : null)}`
+}
+
+export function presentGeneration(generation: GenerationDetail, csrf: string): Html {
+  const { id, status, errorCode, errorMessage, warnings } = generation
+  return html`${facts([
+    ['Id', code(id)],
+    ['Status', badge(status.toLowerCase(), TONES[status])],
+    ...(errorCode === null ? [] : ([['Error', html`${code(errorCode)}<br>${errorMessage ?? ''}`]] as const)),
+    ['Account', html`<a href="/accounts/${generation.accountId}">${generation.accountName}</a>`],
+    [
+      'Shop',
+      generation.shopId === null ? 'none' : html`<a href="/shops/${generation.shopId}">${code(generation.shopId)}</a>`,
+    ],
+    ['Product', generation.productExternalId],
+    ['Engine', engineOf(generation)],
+    ['Category', generation.category ?? 'not known'],
+    ['Cost', String(generation.cost)],
+    ['Attempt', String(generation.attempt)],
+    ['Worker', generation.worker ?? 'none'],
+    ['Pictures are kept until', time(generation.imagesExpireAt)],
+  ])}
+<div class="columns">${section('Times (UTC)', times(generation))}${section('Timings', timings(generation))}</div>
+${section('Warnings', warnings.length === 0 ? html`<p class="empty">None.</p>` : html`<ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`)}
+<div class="columns">${section('Options', json(generation.options))}${section('Product when it was accepted', json(generation.snapshot))}</div>
+${section('Pictures', pictureForm(generation, csrf))}`
+}
+
+function engineOf({ engine, engineInfo }: GenerationDetail): string {
+  const { version } = (engineInfo ?? {}) as { version?: string }
+  return version === undefined ? engine : `${engine} ${version}`
+}
+
+function times({ createdAt, startedAt, finishedAt, deadlineAt }: GenerationDetail): Html {
+  return facts([
+    ['Accepted', time(createdAt)],
+    ['Started', time(startedAt)],
+    ['Ended', time(finishedAt)],
+    ['Had to end by', time(deadlineAt)],
+  ])
+}
+
+function timings(generation: GenerationDetail): Html {
+  return table({
+    caption: 'How long each step took',
+    head: ['Step', 'ms'],
+    rows: Object.entries(generation.timings ?? {}).map(([step, ms]) => [step, String(Math.round(ms))]),
+    empty: 'Nothing was measured.',
+    numeric: [1],
+  })
+}
+
+function json(value: unknown): Html {
+  return html`<pre tabindex="0">${JSON.stringify(value, null, 2)}</pre>`
+}
+
+function pictureForm({ id, personKey, resultKey }: GenerationDetail, csrf: string): Html {
+  const options = [
+    ...(resultKey === null ? [] : ([['result', 'the result']] as const)),
+    ...(personKey === null ? [] : ([['person', 'the photo of the person']] as const)),
+  ]
+  if (options.length === 0) return html`<p class="empty">There is none, or none any more.</p>`
+  const reason = field({
+    name: 'reason',
+    label: 'Reason',
+    required: true,
+    minLength: 3,
+    hint: 'Somebody is on the picture. Who looked at it, and why, stands in the audit log.',
+  })
+  return actForm({
+    action: `/generations/${id}/picture`,
+    csrf,
+    submit: 'Show the picture',
+    body: html`${choice({ name: 'which', label: 'Picture', options })}${reason}`,
+  })
+}
+
+export function presentPicture({ id, which, source }: { id: string; which: string; source: string }): Html {
+  return html`<p><a href="/generations/${id}">Back to the generation</a></p>
+<img class="picture" src="${source}" alt="The ${which} of the generation">`
+}

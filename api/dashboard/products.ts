@@ -1,0 +1,55 @@
+import Router from '@koa/router'
+import { html } from '../html.ts'
+import { Type } from '../shared/schema.ts'
+import type { FoundProduct, ProductSearches } from '../stores/product-search.ts'
+import { PAGE } from './accounts.ts'
+import { code, disclosure, field, nextPage, searchForm, table, time } from './elements.ts'
+import { fieldsReader, queryOf } from './form.ts'
+import { showPage } from './layout.ts'
+import type { DashboardContext, DashboardState } from './state.ts'
+
+/** GET /products: the catalogs of all accounts. */
+export function productPages({ searches }: { searches: ProductSearches }): Router<DashboardState> {
+  const router = new Router<DashboardState>()
+  router.get('/products', (ctx: DashboardContext) => showProducts(ctx, searches))
+  return router
+}
+
+const readSearch = fieldsReader(
+  Type.Object({
+    q: Type.String({ maxLength: 200, default: '' }),
+    account: Type.Optional(Type.String({ maxLength: 100 })),
+    before: Type.Optional(Type.String({ maxLength: 100 })),
+  }),
+)
+
+async function showProducts(ctx: DashboardContext, searches: ProductSearches): Promise<void> {
+  const query = queryOf(ctx)
+  const { q, account = null, before = null } = readSearch(query)
+  const found = await searches.search({ accountId: account, text: q, before, limit: PAGE })
+  const fields = html`${field({ name: 'q', label: 'Title or id', type: 'search', value: q })}
+${field({ name: 'account', label: 'Account (id)', type: 'search', value: account })}`
+  showPage(ctx, {
+    title: 'Products',
+    body: html`${searchForm({ action: '/products', body: fields })}
+${table({
+  caption: 'Products, newest first',
+  head: ['Id', 'Title', 'Account', 'Images', 'Last used (UTC)', 'Ends (UTC)'],
+  rows: found.map((product) => [
+    code(product.externalId),
+    product.title ?? '',
+    html`<a href="/accounts/${product.accountId}">${product.accountName}</a>`,
+    presentImages(product),
+    time(product.lastUsedAt),
+    time(product.expiresAt),
+  ]),
+  empty: 'There is no such product.',
+})}${nextPage(query, found.length === PAGE ? (found.at(-1)?.id ?? null) : null)}`,
+  })
+}
+
+/** Addresses are shown and not opened: they lead to whatever the account says. */
+function presentImages({ images }: FoundProduct) {
+  const lines = images.map(({ sourceUrl, objectKey }) => html`<li>${code(objectKey ?? sourceUrl)}</li>`)
+  return disclosure(images.length === 1 ? '1 image' : `${images.length} images`, html`<ul>${lines}</ul>`)
+}

@@ -1,0 +1,130 @@
+import Router from '@koa/router'
+import { DrapeError } from '../shared/errors.ts'
+import { Type } from '../shared/schema.ts'
+import type { OperatorAudit } from '../stores/operator-audit.ts'
+import { createShops, generateShopSecret, SHOP_PLATFORMS, type ShopRecord, type Shops } from '../stores/shops.ts'
+import { fieldsReader, queryOf } from './form.ts'
+import { seeOther, showPage } from './layout.ts'
+import { presentNewShop, presentShop, presentShopSecret, presentShops } from './shops.view.ts'
+import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+
+export interface ShopPagesOptions {
+  readonly shops: Shops
+  readonly audit: OperatorAudit
+}
+
+/** Shops, and the secrets by which their proxies prove themselves. */
+export function shopPages(options: ShopPagesOptions): Router<DashboardState> {
+  const router = new Router<DashboardState>()
+  router.get('/shops', (ctx: DashboardContext) => showShops(ctx, options))
+  router.get('/shops/new', (ctx: DashboardContext) => showNewShop(ctx))
+  router.post('/shops', (ctx: DashboardContext) => createShop(ctx, options))
+  router.get('/shops/:id', (ctx: DashboardContext) => showShop(ctx, options))
+  router.post('/shops/:id', (ctx: DashboardContext) => changeShop(ctx, options))
+  router.post('/shops/:id/secrets', (ctx: DashboardContext) => addSecret(ctx, options))
+  router.post('/shops/:id/secrets/remove', (ctx: DashboardContext) => removeSecret(ctx, options))
+  return router
+}
+
+async function showShops(ctx: DashboardContext, { shops }: ShopPagesOptions): Promise<void> {
+  showPage(ctx, { title: 'Shops', body: presentShops(await shops.list(queryOf(ctx).get('account'))) })
+}
+
+function showNewShop(ctx: DashboardContext): void {
+  const accountId = queryOf(ctx).get('account') ?? ''
+  showPage(ctx, { title: 'New shop', body: presentNewShop({ accountId, csrf: ctx.state.csrf }) })
+}
+
+/** The largest number that the column holds. */
+const MOST_GENERATIONS = 2_147_483_647
+
+const SETTINGS = {
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+  adminUrl: Type.Optional(Type.String({ pattern: '^https?://[^/?#]', maxLength: 2000 })),
+  monthlyGenerations: Type.Optional(Type.Integer({ minimum: 0, maximum: MOST_GENERATIONS })),
+}
+const Secret = Type.Optional(Type.String({ minLength: 16, maxLength: 500 }))
+
+const readNew = fieldsReader(
+  Type.Object({
+    ...SETTINGS,
+    account: Type.String({ maxLength: 100 }),
+    platform: Type.Enum([...SHOP_PLATFORMS]),
+    domain: Type.String({ pattern: '^[^\\s/:@]{1,253}$' }),
+    secret: Secret,
+  }),
+)
+
+async function createShop(ctx: DashboardContext, { audit }: ShopPagesOptions): Promise<void> {
+  const { account: accountId, platform, domain, secret, ...settings } = readNew(ctx.state.form)
+  if (platform === 'shopify' && secret === undefined) {
+    const message = 'must be the one that Shopify gave the app'
+    throw new DrapeError('VALIDATION_FAILED', 'The shop is not valid.', { details: [{ path: 'secret', message }] })
+  }
+  const isMade = platform === 'plugin' && secret === undefined
+  const live = isMade ? generateShopSecret() : secret
+  const made = await audit.record(actorOf(ctx), async (within) => {
+    const { id } = await createShops(within).insert({ accountId, platform, domain, secret: live, ...settings })
+    return { id, act: { action: 'shop.create', object: id, accountId, details: { platform, domain } } }
+  })
+  if (made === null) return
+  if (!isMade || live === undefined) return seeOther(ctx, `/shops/${made.id}`, 'created')
+  showPage(ctx, { title: 'Shop created', body: presentShopSecret({ id: made.id, secret: live }) })
+}
+
+async function findShop(ctx: DashboardContext, { shops }: ShopPagesOptions): Promise<ShopRecord> {
+  const shop = await shops.findById(ctx.params.id)
+  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `There is no shop ${ctx.params.id}.`)
+  return shop
+}
+
+async function showShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
+  const shop = await findShop(ctx, options)
+  showPage(ctx, { title: shop.name ?? shop.domain, body: presentShop(shop, ctx.state.csrf) })
+}
+
+const readSettings = fieldsReader(
+  Type.Object({
+    ...SETTINGS,
+    adminToken: Type.Optional(Type.String({ maxLength: 500 })),
+    billingAllowed: Type.Boolean({ default: false }),
+    isActive: Type.Boolean({ default: false }),
+  }),
+)
+
+async function changeShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
+  const { id, accountId } = await findShop(ctx, options)
+  const { name = null, adminUrl = null, monthlyGenerations = null, ...rest } = readSettings(ctx.state.form)
+  const { adminToken, ...told } = rest
+  const changes = { name, adminUrl, monthlyGenerations, ...told }
+  await options.audit.record(actorOf(ctx), async (within) => {
+    // A token that is not typed in stays: it is never shown.
+    await createShops(within).update(id, { ...changes, adminToken })
+    const details = { ...changes, ...(adminToken !== undefined && { adminToken: 'another one' }) }
+    return { act: { action: 'shop.update', object: id, accountId, details } }
+  })
+  seeOther(ctx, `/shops/${id}`, 'saved')
+}
+
+const readSecret = fieldsReader(Type.Object({ secret: Secret }))
+
+async function addSecret(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
+  const { id, accountId } = await findShop(ctx, options)
+  const { secret } = readSecret(ctx.state.form)
+  const added = secret ?? generateShopSecret()
+  await options.audit.record(actorOf(ctx), async (within) => {
+    await createShops(within).addSecret(id, added)
+    return { act: { action: 'shop.secret.add', object: id, accountId } }
+  })
+  if (secret !== undefined) return seeOther(ctx, `/shops/${id}`, 'saved')
+  showPage(ctx, { title: 'Secret created', body: presentShopSecret({ id, secret: added }) })
+}
+
+async function removeSecret(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
+  const { id, accountId } = await findShop(ctx, options)
+  await options.audit.record(actorOf(ctx), async (within) => {
+    await createShops(within).removeSecret(id, null)
+    return { act: { action: 'shop.secret.remove', object: id, accountId } }
+  })
+  seeOther(ctx, `/shops/${id}`, 'removed')
+}

@@ -1,0 +1,153 @@
+import Router from '@koa/router'
+import { DrapeError } from '../shared/errors.ts'
+import { Type } from '../shared/schema.ts'
+import type { OperatorAudit } from '../stores/operator-audit.ts'
+import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent, type Webhooks } from '../stores/webhooks.ts'
+import { type EndpointRules, whyNoEndpoint } from '../webhooks/endpoint-url.ts'
+import { generateWebhookSecret } from '../webhooks/signature.ts'
+import { fieldsReader, queryOf } from './form.ts'
+import { seeOther, showPage } from './layout.ts'
+import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { presentEndpoint, presentEndpointSecret, presentEndpoints, presentNewEndpoint } from './webhooks.view.ts'
+
+export interface WebhookPagesOptions {
+  readonly webhooks: Webhooks
+  readonly audit: OperatorAudit
+  readonly rules: EndpointRules
+}
+
+/** Who is told of what, what they were told, and telling it again. */
+export function webhookPages(options: WebhookPagesOptions): Router<DashboardState> {
+  const router = new Router<DashboardState>()
+  router.get('/webhooks', (ctx: DashboardContext) => showEndpoints(ctx, options))
+  router.get('/webhooks/new', (ctx: DashboardContext) => showNewEndpoint(ctx))
+  router.post('/webhooks', (ctx: DashboardContext) => createEndpoint(ctx, options))
+  router.get('/webhooks/:id', (ctx: DashboardContext) => showEndpoint(ctx, options))
+  router.post('/webhooks/:id', (ctx: DashboardContext) => changeEndpoint(ctx, options))
+  router.post('/webhooks/:id/test', (ctx: DashboardContext) => testEndpoint(ctx, options))
+  router.post('/webhooks/:id/delete', (ctx: DashboardContext) => deleteEndpoint(ctx, options))
+  router.post('/webhooks/:id/secrets', (ctx: DashboardContext) => addSecret(ctx, options))
+  router.post('/webhooks/:id/secrets/remove', (ctx: DashboardContext) => removeSecret(ctx, options))
+  router.post('/webhooks/:id/deliveries/:delivery/retry', (ctx: DashboardContext) => retryDelivery(ctx, options))
+  return router
+}
+
+async function showEndpoints(ctx: DashboardContext, { webhooks }: WebhookPagesOptions): Promise<void> {
+  showPage(ctx, { title: 'Webhooks', body: presentEndpoints(await webhooks.list(queryOf(ctx).get('account'))) })
+}
+
+function showNewEndpoint(ctx: DashboardContext): void {
+  const accountId = queryOf(ctx).get('account') ?? ''
+  showPage(ctx, { title: 'New endpoint', body: presentNewEndpoint({ accountId, csrf: ctx.state.csrf }) })
+}
+
+const readNew = fieldsReader(
+  Type.Object({ account: Type.String({ maxLength: 100 }), url: Type.String({ maxLength: 2000 }) }),
+)
+
+async function createEndpoint(ctx: DashboardContext, { audit, rules }: WebhookPagesOptions): Promise<void> {
+  const { account: accountId, url } = readNew(ctx.state.form)
+  demandUrl(url, rules)
+  const secret = generateWebhookSecret()
+  const made = await audit.record(actorOf(ctx), async (within) => {
+    const endpoint = { accountId, url, eventTypes: readEvents(ctx), secret }
+    const { id } = await createWebhooks(within).insert(endpoint)
+    return { id, act: { action: 'webhook.create', object: id, accountId, details: { url } } }
+  })
+  if (made !== null) showSecret(ctx, { id: made.id, secret })
+}
+
+function demandUrl(url: string, rules: EndpointRules): void {
+  const why = whyNoEndpoint(url, rules)
+  if (why !== null) throw invalid('url', `cannot be told anything: ${why}`)
+}
+
+/** Those that are ticked. Throws `VALIDATION_FAILED` when none is. */
+function readEvents(ctx: DashboardContext): WebhookEvent[] {
+  const ticked = ctx.state.form.getAll('event')
+  const events = WEBHOOK_EVENTS.filter((event) => ticked.includes(event))
+  if (events.length === 0) throw invalid('event', 'must be at least one of those that are listed')
+  return events
+}
+
+function showSecret(ctx: DashboardContext, secret: { id: string; secret: string }): void {
+  showPage(ctx, { title: 'Secret created', body: presentEndpointSecret(secret) })
+}
+
+const DELIVERIES = 100
+
+async function showEndpoint(ctx: DashboardContext, { webhooks }: WebhookPagesOptions): Promise<void> {
+  const endpoint = await webhooks.get(ctx.params.id)
+  const failed = queryOf(ctx).get('only') === 'failed'
+  const deliveries = await webhooks.listDeliveries({ endpointId: endpoint.id, failed, limit: DELIVERIES })
+  showPage(ctx, { title: 'Endpoint', body: presentEndpoint({ endpoint, deliveries, failed, csrf: ctx.state.csrf }) })
+}
+
+const readSettings = fieldsReader(
+  Type.Object({ url: Type.String({ maxLength: 2000 }), isActive: Type.Boolean({ default: false }) }),
+)
+
+async function changeEndpoint(ctx: DashboardContext, { webhooks, audit, rules }: WebhookPagesOptions): Promise<void> {
+  const { id, accountId } = await webhooks.get(ctx.params.id)
+  const { url, isActive } = readSettings(ctx.state.form)
+  demandUrl(url, rules)
+  const eventTypes = readEvents(ctx)
+  await audit.record(actorOf(ctx), async (within) => {
+    await createWebhooks(within).update(id, { url, eventTypes, isActive })
+    const details = { url, isActive, events: eventTypes.join(' ') }
+    return { act: { action: 'webhook.update', object: id, accountId, details } }
+  })
+  seeOther(ctx, `/webhooks/${id}`, 'saved')
+}
+
+async function testEndpoint(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
+  const { id, accountId } = await webhooks.get(ctx.params.id)
+  await audit.record(actorOf(ctx), async (within) => {
+    const delivery = await createWebhooks(within).insertTest(id)
+    return { act: { action: 'webhook.test', object: id, accountId, details: { delivery } } }
+  })
+  seeOther(ctx, `/webhooks/${id}`, 'sent')
+}
+
+async function deleteEndpoint(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
+  const { id, accountId, url } = await webhooks.get(ctx.params.id)
+  await audit.record(actorOf(ctx), async (within) => {
+    await createWebhooks(within).delete(id)
+    return { act: { action: 'webhook.delete', object: id, accountId, details: { url } } }
+  })
+  seeOther(ctx, '/webhooks', 'removed')
+}
+
+async function addSecret(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
+  const { id, accountId } = await webhooks.get(ctx.params.id)
+  const secret = generateWebhookSecret()
+  await audit.record(actorOf(ctx), async (within) => {
+    await createWebhooks(within).addSecret(id, secret)
+    return { act: { action: 'webhook.secret.add', object: id, accountId } }
+  })
+  showSecret(ctx, { id, secret })
+}
+
+async function removeSecret(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
+  const { id, accountId } = await webhooks.get(ctx.params.id)
+  await audit.record(actorOf(ctx), async (within) => {
+    await createWebhooks(within).removeSecret(id, null)
+    return { act: { action: 'webhook.secret.remove', object: id, accountId } }
+  })
+  seeOther(ctx, `/webhooks/${id}`, 'removed')
+}
+
+async function retryDelivery(ctx: DashboardContext, { webhooks, audit }: WebhookPagesOptions): Promise<void> {
+  const { id, accountId } = await webhooks.get(ctx.params.id)
+  const delivery = Number(ctx.params.delivery)
+  if (!Number.isSafeInteger(delivery)) throw invalid('delivery', 'must be a number')
+  await audit.record(actorOf(ctx), async (within) => {
+    await createWebhooks(within).retry(delivery, id)
+    return { act: { action: 'webhook.replay', object: id, accountId, details: { delivery } } }
+  })
+  seeOther(ctx, `/webhooks/${id}`, 'sent')
+}
+
+function invalid(path: string, message: string): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', 'The endpoint is not valid.', { details: [{ path, message }] })
+}

@@ -1,0 +1,131 @@
+import { type Html, html } from '../html.ts'
+import { WEBHOOK_EVENTS, type WebhookDelivery, type WebhookEndpoint } from '../stores/webhooks.ts'
+import { stateOf } from './accounts.view.ts'
+import {
+  actForm,
+  badge,
+  type Content,
+  code,
+  disclosure,
+  facts,
+  field,
+  section,
+  type Tone,
+  table,
+  tick,
+  time,
+  when,
+} from './elements.ts'
+
+export function presentEndpoints(endpoints: readonly WebhookEndpoint[]): Html {
+  return html`<p class="actions"><a class="button" href="/webhooks/new">New endpoint</a></p>
+${table({
+  caption: 'Endpoints of webhooks',
+  head: ['Address', 'State', 'Events', 'Failing since (UTC)', 'Account'],
+  rows: endpoints.map(({ id, url, isActive, eventTypes, failingSince, accountId }) => [
+    html`<a href="/webhooks/${id}">${url}</a>`,
+    stateOf(isActive),
+    eventTypes.join(', '),
+    time(failingSince),
+    html`<a href="/accounts/${accountId}">${code(accountId)}</a>`,
+  ]),
+  empty: 'Nobody is told of anything.',
+})}`
+}
+
+export function presentNewEndpoint({ accountId, csrf }: { accountId: string; csrf: string }): Html {
+  return actForm({
+    action: '/webhooks',
+    csrf,
+    submit: 'Create endpoint',
+    body: html`${field({ name: 'account', label: 'Account (id)', value: accountId, required: true })}
+${field({ name: 'url', label: 'Address', type: 'url', required: true })}${eventTicks(WEBHOOK_EVENTS)}`,
+  })
+}
+
+function eventTicks(chosen: readonly string[]): Html {
+  const ticks = WEBHOOK_EVENTS.map((event) =>
+    tick({ name: 'event', label: event, value: event, checked: chosen.includes(event) }),
+  )
+  return html`<fieldset><legend>It is told of</legend>${ticks}</fieldset>`
+}
+
+/** A secret that is shown now and never again. */
+export function presentEndpointSecret({ id, secret }: { id: string; secret: string }): Html {
+  return html`<p class="problem" role="status">This is shown once. Whoever receives the webhooks checks them with it.</p>
+${facts([['Secret', code(secret)]])}<p><a class="button" href="/webhooks/${id}">To the endpoint</a></p>`
+}
+
+interface EndpointPage {
+  readonly endpoint: WebhookEndpoint
+  readonly deliveries: readonly WebhookDelivery[]
+  readonly failed: boolean
+  readonly csrf: string
+}
+
+export function presentEndpoint({ endpoint, deliveries, failed, csrf }: EndpointPage): Html {
+  const { id, isActive, disabledReason } = endpoint
+  return html`${facts([
+    ['Id', code(id)],
+    ['Address', code(endpoint.url)],
+    ['State', html`${stateOf(isActive)}${when(disabledReason, html`<br>${disabledReason ?? ''}`)}`],
+    ['Failing since (UTC)', time(endpoint.failingSince)],
+    ['Account', html`<a href="/accounts/${endpoint.accountId}">${code(endpoint.accountId)}</a>`],
+  ])}
+${section('Deliveries of the last 14 days', presentDeliveries({ endpoint, deliveries, failed, csrf }))}
+<div class="columns">${section('Settings', settings(endpoint, csrf))}${section('Secrets', secrets(endpoint, csrf))}</div>
+${section('Delete', disclosure('With all that it was to be told …', actForm({ action: `/webhooks/${id}/delete`, csrf, submit: 'Delete the endpoint', danger: true })))}`
+}
+
+const TONES: Readonly<Record<WebhookDelivery['status'], Tone>> = { waiting: 'busy', delivered: 'good', failed: 'bad' }
+
+function presentDeliveries({ endpoint, deliveries, failed, csrf }: EndpointPage): Html {
+  const { id, isActive } = endpoint
+  const other = failed
+    ? html`<a href="/webhooks/${id}">Show all</a>`
+    : html`<a href="?only=failed">Show failed ones only</a>`
+  const test = actForm({ action: `/webhooks/${id}/test`, csrf, submit: 'Send a test' })
+  return html`<p>${other}</p>${when(isActive, test)}${table({
+    caption: 'Deliveries, newest first',
+    head: ['Id', 'Event', 'State', 'Attempts', 'Last answer', 'Last attempt (UTC)', 'Again'],
+    rows: deliveries.map((delivery): Content[] => [
+      String(delivery.id),
+      html`${code(delivery.type)}${when(delivery.data, disclosure('What it says', html`<pre tabindex="0">${JSON.stringify(delivery.data, null, 2)}</pre>`))}`,
+      badge(delivery.status, TONES[delivery.status]),
+      String(delivery.attempts),
+      [delivery.lastStatus, delivery.lastError].filter((part) => part !== null).join(' '),
+      time(delivery.lastAttemptAt),
+      isActive && delivery.data !== null
+        ? actForm({ action: `/webhooks/${id}/deliveries/${delivery.id}/retry`, csrf, submit: 'Replay' })
+        : '',
+    ]),
+    empty: 'It was told of nothing.',
+    numeric: [0, 3],
+  })}`
+}
+
+function settings({ id, url, eventTypes, isActive }: WebhookEndpoint, csrf: string): Html {
+  return actForm({
+    action: `/webhooks/${id}`,
+    csrf,
+    submit: 'Save settings',
+    body: html`${field({ name: 'url', label: 'Address', type: 'url', value: url, required: true })}${eventTicks(eventTypes)}
+${tick({ name: 'isActive', label: 'Active', value: 'true', checked: isActive })}`,
+  })
+}
+
+function secrets({ id, secrets: live }: WebhookEndpoint, csrf: string): Html {
+  const add = actForm({ action: `/webhooks/${id}/secrets`, csrf, submit: 'Add a new secret' })
+  const remove = actForm({
+    action: `/webhooks/${id}/secrets/remove`,
+    csrf,
+    submit: 'Remove the older one',
+    danger: true,
+  })
+  return html`${table({
+    caption: 'Live secrets, newest first',
+    head: ['Live since (UTC)'],
+    rows: live.map(({ createdAt }) => [time(new Date(createdAt))]),
+    empty: 'It has no secret.',
+  })}${live.length < 2 ? add : disclosure('End the older one …', remove)}`
+}

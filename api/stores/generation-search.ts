@@ -1,0 +1,92 @@
+import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
+import { STATUSES, type Status } from '../shared/generation.ts'
+import { Nullable, type Static, Type } from '../shared/schema.ts'
+
+const FoundRow = Type.Object({
+  id: Type.String(),
+  accountId: Type.String(),
+  accountName: Type.String(),
+  productExternalId: Type.String(),
+  engine: Type.String(),
+  status: Type.Enum([...STATUSES]),
+  errorCode: Nullable(Type.String()),
+  seconds: Nullable(Type.Number()),
+  createdAt: Timestamp,
+})
+export type FoundGeneration = Static<typeof FoundRow>
+
+const DetailRow = Type.Object({
+  ...FoundRow.properties,
+  shopId: Nullable(Type.String()),
+  externalUserId: Nullable(Type.String()),
+  attempt: Type.Integer(),
+  worker: Nullable(Type.String()),
+  cost: Type.Integer(),
+  options: Json,
+  snapshot: Json,
+  progress: Nullable(Type.Number()),
+  /** Null when it never was, or has been deleted. */
+  personKey: Nullable(Type.String()),
+  resultKey: Nullable(Type.String()),
+  imagesExpireAt: Timestamp,
+  errorMessage: Nullable(Type.String()),
+  warnings: Type.Array(Type.String()),
+  timings: Nullable(Type.Record(Type.String(), Type.Number())),
+  engineInfo: Json,
+  category: Nullable(Type.String()),
+  deadlineAt: Timestamp,
+  startedAt: Nullable(Timestamp),
+  finishedAt: Nullable(Timestamp),
+})
+export type GenerationDetail = Static<typeof DetailRow>
+
+const found = sql.fragment`
+  generations.id, generations.account_id as "accountId", accounts.name as "accountName",
+  product_external_id as "productExternalId", engine, status, error_code as "errorCode",
+  extract(epoch from finished_at - generations.created_at)::float8 as seconds, generations.created_at as "createdAt"`
+
+export interface GenerationSearch {
+  readonly accountId: string | null
+  readonly status: Status | null
+  readonly errorCode: string | null
+  readonly from: Date | null
+  readonly to: Date | null
+  readonly before: string | null
+  readonly limit: number
+}
+
+export type GenerationSearches = ReturnType<typeof createGenerationSearches>
+
+/** Generations of all accounts. */
+export function createGenerationSearches(database: Database) {
+  return {
+    /** Newest first; ids are made in the order of time. */
+    search: ({ accountId, status, errorCode, from, to, before, limit }: GenerationSearch) => {
+      const conditions = [
+        accountId !== null && sql.fragment`generations.account_id = ${accountId}`,
+        status !== null && sql.fragment`status = ${status}`,
+        errorCode !== null && sql.fragment`status = 'FAILED' and error_code = ${errorCode}`,
+        from !== null && sql.fragment`generations.created_at >= ${from.toISOString()}`,
+        to !== null && sql.fragment`generations.created_at < ${to.toISOString()}`,
+        before !== null && sql.fragment`generations.id < ${before}`,
+        sql.fragment`true`,
+      ].filter((condition) => condition !== false)
+      return database.any(sql.type(rowType(FoundRow))`
+        select ${found} from generations join accounts on accounts.id = generations.account_id
+        where ${sql.join(conditions, sql.fragment` and `)}
+        order by generations.id desc limit ${limit}`)
+    },
+
+    /** Everything that is known of one; null when there is none. */
+    find: (id: string): Promise<GenerationDetail | null> =>
+      database.maybeOne(sql.type(rowType(DetailRow))`
+        select ${found}, shop_id as "shopId", generations.external_user_id as "externalUserId", attempt, worker, cost,
+          options, snapshot, progress, images.object_key as "personKey", result_key as "resultKey",
+          images_expire_at as "imagesExpireAt", error_message as "errorMessage", generations.warnings, timings,
+          engine_info as "engineInfo", category, deadline_at as "deadlineAt", started_at as "startedAt",
+          finished_at as "finishedAt"
+        from generations join accounts on accounts.id = generations.account_id
+        left join images on images.id = generations.image_id
+        where generations.id = ${id}`),
+  }
+}

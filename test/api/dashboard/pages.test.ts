@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../../api/shared/database.ts'
+import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
+import { createShops } from '../../../api/stores/shops.ts'
+import { createWebhooks } from '../../../api/stores/webhooks.ts'
+import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
+
+const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(2)>'`
+
+describe('the pages of the dashboard', () => {
+  let dashboard: TestDashboard
+  let browser: OperatorBrowser
+  let contents: DashboardContents
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+    browser = await dashboard.signIn()
+    contents = await fillDashboard(dashboard, HOSTILE)
+  })
+  afterAll(() => dashboard.stop())
+
+  const listAudit = (about: string) => createOperatorAudit(dashboard.database).list({ about, before: null, limit: 9 })
+  const idsIn = ({ text }: { text: string }) =>
+    [...text.matchAll(/href="\/generations\/(gen_\w+)"/g)].map(([, id]) => id)
+
+  it('answer operators, with all that callers sent as text', async () => {
+    for (const path of contents.pages) {
+      const { status, text, headers } = await browser.get(path)
+      expect(status, path).toBe(200)
+      expect(text, path).not.toMatch(/<script|<img src=x|>undefined|"undefined|\[object|<style/)
+      expect(headers.get('cache-control'), path).toBe('no-store')
+      expect(headers.get('content-security-policy'), path).not.toMatch(/script-src|unsafe/)
+    }
+  })
+
+  it('send everybody else to the sign-in, also where there is no page', async () => {
+    const stranger = dashboard.openBrowser()
+    for (const path of [...contents.pages, '/nothing', `/accounts/${contents.accountId}/logo`]) {
+      const { status, headers, text } = await stranger.get(path)
+      expect([status, text], path).toEqual([303, ''])
+      expect(headers.get('location'), path).toBe(`/sign-in?next=${encodeURIComponent(path)}`)
+    }
+  })
+
+  it('say that there is nothing at any other address', async () => {
+    for (const path of ['/nothing', '/accounts/acc_1', '/shops/shop_1', '/generations/gen_1']) {
+      expect((await browser.get(path)).status, path).toBe(404)
+    }
+    expect((await browser.get('/webhooks/endpoint_1')).status).toBe(400)
+    expect((await browser.get('/accounts?q=%00')).status).toBe(400)
+  })
+
+  it('show the queue, what failed and why, and what was used', async () => {
+    const { text } = await browser.get('/')
+    expect(text).toMatch(/<code>NO_PERSON_DETECTED<\/code><\/a><\/td><td class="number">1[34]</)
+    expect(text).toContain('completed')
+    expect(text.match(/<rect class="first"/g)?.length).toBeGreaterThan(20)
+  })
+
+  it('find generations by id, status, code, account and time', async () => {
+    const failed = await browser.get('/generations?status=FAILED&code=PRODUCT_IMAGE_FETCH_FAILED')
+    expect(idsIn(failed)).toHaveLength(6)
+    expect(idsIn(await browser.get('/generations?status=PENDING'))).toHaveLength(3)
+    expect(idsIn(await browser.get('/generations?account=acc_1'))).toEqual([])
+    const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 16)
+    const found = idsIn(await browser.get(`/generations?from=${ago(44)}&to=${ago(20)}`))
+    expect(found).toHaveLength(3)
+    const byId = await browser.get(`/generations?id=${contents.failedId}`)
+    expect(byId.headers.get('location')).toBe(`/generations/${contents.failedId}`)
+    expect((await browser.get('/generations?from=2027-99-99T00:00')).status).toBe(400)
+  })
+
+  it('page through all generations', async () => {
+    const seen: string[] = []
+    let path: string | undefined = '/generations'
+    while (path !== undefined) {
+      const page = await browser.get(path)
+      seen.push(...idsIn(page))
+      const next: string | undefined = page.text.match(/href="(\?[^"]*)">Older/)?.[1]
+      path = next && `/generations${next}`
+    }
+    expect(new Set(seen).size).toBe(180)
+    expect(seen).toEqual([...seen].sort().reverse())
+  })
+
+  it('show a picture for a reason alone, and write down who looked', async () => {
+    const page = `/generations/${contents.completedId}`
+    expect((await browser.get(page)).text).not.toContain('<img')
+    expect((await browser.submit(page, `${page}/picture`, { which: 'result' })).status).toBe(400)
+    expect(await listAudit(contents.completedId)).toEqual([])
+    const shown = await browser.submit(page, `${page}/picture`, { reason: 'The customer complains' })
+    expect(shown.text).toMatch(/<img class="picture" src="data:image\/jpeg;base64,[\w+/]{1000}/)
+    expect(await listAudit(contents.completedId)).toMatchObject([
+      { action: 'picture.view', operatorEmail: 'ada@example.com', reason: 'The customer complains' },
+    ])
+  })
+
+  it('create a shop, change it and exchange its secrets', async () => {
+    const shops = createShops(dashboard.database)
+    const typed = { account: contents.accountId, platform: 'plugin', domain: 'New.example' }
+    const made = await browser.submit('/shops/new', '/shops', typed)
+    const shop = await shops.findByDomain('new.example')
+    expect(made.text).toContain(shop?.secrets[0].secret)
+    const page = `/shops/${shop?.id}`
+    await browser.submit(page, page, { name: 'New', monthlyGenerations: '9', isActive: '' })
+    expect(await shops.findByDomain('new.example')).toMatchObject({
+      name: 'New',
+      monthlyGenerations: 9,
+      isActive: false,
+    })
+    const added = await browser.submit(page, `${page}/secrets`)
+    const secrets = (await shops.findByDomain('new.example'))?.secrets.map(({ secret }) => secret) ?? []
+    expect(added.text).toContain(secrets[0])
+    await browser.submit(page, `${page}/secrets/remove`)
+    expect((await shops.findByDomain('new.example'))?.secrets).toMatchObject([{ secret: secrets[0] }])
+    expect((await browser.get(page)).text).not.toContain(secrets[0])
+    expect((await browser.submit('/shops/new', '/shops', typed)).status).toBe(400)
+    expect((await browser.submit('/shops/new', '/shops', { ...typed, account: 'acc_1', domain: 'x.y' })).status).toBe(
+      404,
+    )
+  })
+
+  it('create an endpoint, send it a test, replay a delivery and delete it', async () => {
+    const typed = { account: contents.accountId, url: 'https://hook.example/', event: 'credits.low' }
+    const made = await browser.submit('/webhooks/new', '/webhooks', typed)
+    expect(made.text).toMatch(/whsec_\w+/)
+    const page = made.text.match(/href="(\/webhooks\/endpoint_[\w-]+)"/)?.[1] ?? ''
+    await browser.submit(page, `${page}/test`)
+    const webhooks = createWebhooks(dashboard.database)
+    const list = () => webhooks.listDeliveries({ endpointId: page.split('/')[2], failed: false, limit: 9 })
+    const [{ id }] = await list()
+    await dashboard.database.query(
+      sql.unsafe`update webhook_deliveries set status = 'failed', attempts = 8 where id = ${id}`,
+    )
+    await browser.submit(page, `${page}/deliveries/${id}/retry`)
+    expect(await list()).toMatchObject([{ id, status: 'waiting', attempts: 0 }])
+    await browser.submit(page, `${page}/delete`)
+    expect((await browser.get(page)).status).toBe(400)
+    expect((await listAudit(page.split('/')[2])).map(({ action }) => action)).toEqual([
+      'webhook.delete',
+      'webhook.replay',
+      'webhook.test',
+      'webhook.create',
+    ])
+    for (const url of ['http://10.0.0.1/', 'ftp://hook.example/', 'https://hook.example:22/']) {
+      expect((await browser.submit('/webhooks/new', '/webhooks', { ...typed, url })).status, url).toBe(400)
+    }
+  })
+
+  it('keep a log that nobody changes', async () => {
+    for (const statement of [
+      sql.unsafe`update operator_audit set reason = 'none'`,
+      sql.unsafe`delete from operator_audit`,
+      sql.unsafe`truncate operator_audit`,
+    ]) {
+      await expect(dashboard.database.query(statement)).rejects.toThrow('only ever added to')
+    }
+  })
+})

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readApiConfig } from '../../../api/config.ts'
+import { reserveFreePort } from '../../../scripts/stack/ports.ts'
+import { createCommandLine } from '../../support/command-line.ts'
+import { type Drape, startDrape } from '../../support/drape.ts'
+import { startProgram } from '../../support/process.ts'
+
+describe('the port of the dashboard', () => {
+  let drape: Drape
+  let url: string
+  let port: string
+  beforeAll(async () => {
+    const reserved = await reserveFreePort()
+    await reserved.release()
+    port = String(reserved.port)
+    url = `http://127.0.0.1:${port}`
+    drape = await startDrape({ env: { DASHBOARD_PORT: port } })
+  })
+  afterAll(() => drape.stop())
+
+  it('serves it to an operator of the command line', async () => {
+    const { answered } = createCommandLine(drape.env.DATABASE_URL)
+    const { password } = await answered('operator', 'create', '--email', 'ada@example.com')
+    const form = new URLSearchParams({ email: 'ada@example.com', password })
+    const sent = { method: 'POST', body: form, headers: { origin: url }, redirect: 'manual' as const }
+    const answer = await fetch(`${url}/sign-in`, sent)
+    const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const page = await fetch(`${url}/accounts`, { headers: { cookie } })
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('ada@example.com')])
+    expect((await fetch(`${url}/tryon/v1/account`, { headers: { 'x-api-key': drape.apiKey, cookie } })).status).toBe(
+      404,
+    )
+    // On the public port nobody knows of it, whoever asks.
+    for (const path of ['/', '/sign-in', '/accounts', '/dashboard.css', '/audit']) {
+      expect((await fetch(`${drape.api.url}${path}`, { headers: { cookie } })).status, path).toBe(404)
+      expect((await fetch(`${drape.api.probeUrl}${path}`, { headers: { cookie } })).status, path).toBe(404)
+    }
+    const posted = await fetch(`${drape.api.url}/sign-in`, { ...sent, headers: { origin: drape.api.url } })
+    expect(posted.status).toBe(404)
+    // Neither its password nor its session is in the log.
+    const token = cookie.split('=')[1]
+    expect(drape.api.output()).not.toMatch(new RegExp(`${password}|${token}`))
+  })
+
+  it('is closed where none is configured', async () => {
+    const { DASHBOARD_PORT, ...env } = drape.env
+    const closed = await startProgram('api', env)
+    expect(closed.output()).not.toContain('the dashboard listens')
+    await closed.end()
+  })
+
+  it('must be one of its own, and its address one', () => {
+    const env = { ...drape.env, NODE_ENV: 'development', PORT: '8080' }
+    expect(() => readApiConfig({ ...env, DASHBOARD_PORT: '8080' })).toThrow('DASHBOARD_PORT must be a port of its own')
+    expect(() => readApiConfig({ ...env, DASHBOARD_PORT: '8081', DASHBOARD_URL: 'nonsense' })).toThrow('DASHBOARD_URL')
+  })
+})

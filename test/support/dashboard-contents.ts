@@ -1,0 +1,105 @@
+import type { Database } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database.ts'
+import { rowType, Type } from '../../api/shared/schema.ts'
+import type { ObjectStorage } from '../../api/shared/storage/object.ts'
+import { createObjects } from '../../api/shared/stores/objects.ts'
+import { createAccounts } from '../../api/stores/accounts.ts'
+import { createShops } from '../../api/stores/shops.ts'
+import { createWebhooks } from '../../api/stores/webhooks.ts'
+import { readSample } from './drape.ts'
+
+/** What the dashboard can show, and where. */
+export interface DashboardContents {
+  readonly accountId: string
+  readonly shopId: string
+  readonly endpointId: string
+  readonly completedId: string
+  readonly failedId: string
+  /** Every page that can be opened by its address. */
+  readonly pages: readonly string[]
+}
+
+const Id = rowType(Type.Object({ id: Type.String() }))
+
+/** An account with all that it can have, under this name, and a day's generations. */
+export async function fillDashboard(
+  { database, storage }: { database: Database; storage: ObjectStorage },
+  name: string,
+): Promise<DashboardContents> {
+  const accounts = createAccounts(database)
+  const { id: accountId } = await accounts.insert({ name, email: 'shop@example.com', credits: 500 })
+  for (let credits = 1; credits <= 4; credits++) await accounts.addCredits({ accountId, credits, note: `${name} pays` })
+  await accounts.insert({ name: 'Empty', email: null, credits: 0 })
+  const shops = createShops(database)
+  const domain = `shop-${accountId.slice(-6)}.example`
+  const shop = { accountId, platform: 'plugin' as const, domain, secret: 'a secret of the shop', name }
+  const { id: shopId } = await shops.insert(shop)
+  await shops.addSecret(shopId, 'another secret of the shop')
+  const webhooks = createWebhooks(database)
+  const url = `https://${domain}/hooks?of=${encodeURIComponent(name)}`
+  const { id: endpointId } = await webhooks.insert({
+    accountId,
+    url,
+    eventTypes: ['generation.failed'],
+    secret: 'whsec_',
+  })
+  await webhooks.insertTest(endpointId)
+  await webhooks.insertTest(endpointId)
+  await database.query(sql.unsafe`
+    update webhook_deliveries set status = 'failed', attempts = 8, last_status = 500, last_error = ${name}, ended_at = now(),
+      last_attempt_at = now() where id = (select min(id) from webhook_deliveries where endpoint_id = ${endpointId})`)
+  await insertProducts(database, { accountId, name })
+  const resultKey = `results/${accountId}/shown.jpg`
+  await createObjects(database).insert({
+    key: resultKey,
+    accountId,
+    externalUserId: null,
+    kind: 'result',
+    expiresAt: null,
+  })
+  await storage.put(resultKey, await readSample('persons/down-half-teal.jpg'), { contentType: 'image/jpeg' })
+  await insertGenerations(database, { accountId, shopId, name, resultKey })
+  const find = (status: string) =>
+    database.oneFirst(sql.type(Id)`
+      select max(id) as id from generations where account_id = ${accountId} and status = ${status}`)
+  const [completedId, failedId] = [await find('COMPLETED'), await find('FAILED')]
+  const pages = [
+    ...['/', '/?span=quarter', '/accounts', '/accounts/new', `/accounts/${accountId}`, `/accounts/${accountId}/ledger`],
+    ...['/shops', '/shops/new', `/shops/${shopId}`, '/generations', `/generations/${completedId}`],
+    ...[`/generations/${failedId}`, '/products', '/webhooks', '/webhooks/new', `/webhooks/${endpointId}`, '/audit'],
+  ]
+  return { accountId, shopId, endpointId, completedId, failedId, pages }
+}
+
+async function insertProducts(database: Database, { accountId, name }: { accountId: string; name: string }) {
+  await database.query(sql.unsafe`
+    insert into products (id, account_id, external_id, title, images, images_edition)
+    select 'prod_' || md5(${accountId} || i), ${accountId}, 'sku-' || i, ${name} || ' ' || i,
+      jsonb_build_array(jsonb_build_object('sourceUrl', 'https://shop.example/' || i || '.jpg', 'order', 0,
+        'classifications', null)), 'first'
+    from generate_series(1, 5) as i`)
+}
+
+interface Generations {
+  readonly accountId: string
+  readonly shopId: string
+  readonly name: string
+  readonly resultKey: string
+}
+
+async function insertGenerations(database: Database, { accountId, shopId, name, resultKey }: Generations) {
+  await database.query(sql.unsafe`
+    insert into generations (id, account_id, product_id, product_external_id, shop_id, status, deadline_at, cost, engine,
+      options, snapshot, result_key, images_expire_at, error_code, error_message, warnings, timings, engine_info, category,
+      created_at, started_at, finished_at)
+    select 'gen_' || lpad(i::text, 6, '0') || md5(${accountId}), ${accountId}, 'prod_1', 'sku-' || (i % 5), ${shopId},
+      case when i % 9 = 0 then 'FAILED' when i > 176 then 'PENDING' else 'COMPLETED' end, now() + interval '10 minutes', 1,
+      'warp', jsonb_build_object('format', 'jpeg', 'note', ${name}::text), jsonb_build_object('title', ${name}::text),
+      case when i % 9 <> 0 then ${resultKey} end, now() + interval '7 days',
+      case when i % 27 = 0 then 'PRODUCT_IMAGE_FETCH_FAILED' when i % 9 = 0 then 'NO_PERSON_DETECTED' end,
+      case when i % 9 = 0 then ${name} end, jsonb_build_array('The pose is unusual: ' || ${name}::text),
+      jsonb_build_object('fetch', 120.4, 'person', 830, 'warp', 2210.7), jsonb_build_object('name', 'warp', 'version', '1'),
+      'tops', at, at + interval '1 second', case when i <= 176 or i % 9 = 0 then at + interval '4 seconds' end
+    from generate_series(1, 180) as i
+    cross join lateral (select now() - make_interval(mins => (180 - i) * 8) as at) as times`)
+}
