@@ -7,6 +7,7 @@ const ALONE = [
   'test/chart/lifecycle.test.ts',
   'test/observability/watched.test.ts',
   'test/storefront-flow.test.ts',
+  'test/dashboard-flow.test.ts',
   'test/client/browser.test.ts',
 ]
 const ALL = ['test/**/*.test.ts']

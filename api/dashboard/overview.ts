@@ -90,7 +90,7 @@ function tiles({ steps, unfinished, workers, overdue }: Glance) {
     ['Credits spent', count(sum((step) => step.credits))],
     ['Waiting', count(waiting)],
     ['Slots of workers', count(slots)],
-    ['Oldest overdue deletion', overdue === null ? 'none' : presentSeconds(overdue)],
+    ['Overdue deletion', overdue === null ? 'none' : presentSeconds(overdue)],
   ]
   return entries.map(([name, value]) => html`<div class="tile"><span>${name}</span><strong>${value}</strong></div>`)
 }

@@ -14,7 +14,7 @@ export interface PlotOptions {
   readonly series: readonly Series[]
 }
 
-const SIZE = { width: 720, height: 200, left: 44, right: 4, top: 8, bottom: 22 } as const
+const SIZE = { width: 480, height: 190, left: 40, right: 4, top: 8, bottom: 22 } as const
 
 /** Stacked bars over time as SVG; each bar tells its number, and the legend the sums. */
 export function plotBars({ title, labels, series }: PlotOptions): Html {
@@ -36,7 +36,7 @@ export function plotBars({ title, labels, series }: PlotOptions): Html {
     const y = base - heightOf(top * share)
     return html`<line x1="${String(SIZE.left)}" x2="${String(SIZE.width)}" y1="${fixed(y)}" y2="${fixed(y)}"/><text x="${String(SIZE.left - 6)}" y="${fixed(y + 4)}" text-anchor="end">${abbreviate(top * share)}</text>`
   })
-  const every = Math.ceil(labels.length / 6)
+  const every = Math.ceil(labels.length / 5)
   const marks = labels.flatMap((label, i) =>
     i % every === 0
       ? html`<text x="${fixed(SIZE.left + (i + 0.5) * step)}" y="${String(SIZE.height - 6)}" text-anchor="${i === 0 ? 'start' : 'middle'}">${label}</text>`

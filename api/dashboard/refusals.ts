@@ -2,6 +2,7 @@ import { html } from '../html.ts'
 import { HTTP_STATUS } from '../middleware/errors.ts'
 import { translateDatabaseError } from '../shared/database.ts'
 import { DrapeError } from '../shared/errors.ts'
+import { when } from './elements.ts'
 import { showPage } from './layout.ts'
 import type { DashboardMiddleware } from './state.ts'
 
@@ -24,7 +25,7 @@ export function refuseByPage(): DashboardMiddleware {
         title: HEADINGS[status] ?? 'That did not work',
         body: html`<p>${error.message}</p>
 <ul>${problems.map(({ path, message }) => html`<li><strong>${path}</strong> ${message}</li>`)}</ul>
-<p class="hint">Nothing was changed. Your browser goes back to the page before.</p>`,
+${when(ctx.method === 'POST', html`<p class="hint">Nothing was changed. Your browser goes back to the page before.</p>`)}`,
       })
     }
   }

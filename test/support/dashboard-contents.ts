@@ -102,4 +102,8 @@ async function insertGenerations(database: Database, { accountId, shopId, name, 
       'tops', at, at + interval '1 second', case when i <= 176 or i % 9 = 0 then at + interval '4 seconds' end
     from generate_series(1, 180) as i
     cross join lateral (select now() - make_interval(mins => (180 - i) * 8) as at) as times`)
+  await database.query(sql.unsafe`
+    insert into outbox (generation_id, account_id, queue, payload)
+    select id, account_id, 'try-on', jsonb_build_object('engine', engine) from generations
+    where account_id = ${accountId} and status = 'PENDING'`)
 }

@@ -1,0 +1,150 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Browser, KeyInput, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../api/stores/accounts.ts'
+import { browserReason, startBrowser } from './support/browser.ts'
+import { OPERATOR, startDashboard, type TestDashboard } from './support/dashboard.ts'
+import { type DashboardContents, fillDashboard } from './support/dashboard-contents.ts'
+
+/** Pictures of the pages are left there for whoever wants to see them. */
+const SCREENSHOTS = process.env.SCREENSHOTS
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
+const SCHEMES = ['light', 'dark'] as const
+if (browserReason) console.warn(`The walk through the dashboard is skipped: ${browserReason}`)
+
+describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (skipped: ${browserReason})`}`, () => {
+  let dashboard: TestDashboard
+  let contents: DashboardContents
+  let browser: Browser
+  let page: Page
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+    contents = await fillDashboard(dashboard, 'The Linen House')
+    browser = await startBrowser()
+    page = await browser.newPage()
+    await page.setViewport(SIZES.desktop)
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(String(error)))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await dashboard?.stop()
+  })
+
+  const open = (path: string) => page.goto(`${dashboard.url}${path}`)
+  const focused = () =>
+    page.evaluate(
+      `(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()`,
+    ) as Promise<string>
+  /** Moves on by Tab until something of this name has the focus. */
+  const tabTo = async (name: string) => {
+    const passed: string[] = []
+    for (let i = 0; i < 150; i++) {
+      await page.keyboard.press('Tab')
+      const reached = await focused()
+      if (reached === name) return
+      passed.push(reached)
+    }
+    throw new Error(`Tab does not lead to "${name}", but to ${passed.join(', ')}`)
+  }
+  const press = async (key: KeyInput) => {
+    await Promise.all([page.waitForNavigation(), page.keyboard.press(key)])
+  }
+  const type = async (field: string, text: string) => {
+    await tabTo(field)
+    await page.keyboard.type(text)
+  }
+
+  it('signs in, tops an account up, reads its ledger and signs out, all by keyboard', async () => {
+    await open(`/accounts/${contents.accountId}`)
+    await type('E-mail address', OPERATOR.email)
+    await type('Password', OPERATOR.password)
+    await press('Enter')
+    expect(await page.$eval('h1', ({ textContent }) => textContent)).toBe('The Linen House')
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('To the content')
+    await page.keyboard.press('Enter')
+    await type('Credits to add', '1200')
+    await type('Reason', 'Paid by bank transfer')
+    await press('Enter')
+    expect(await page.$eval('[role=status]', ({ textContent }) => textContent)).toBe('The credits were added.')
+    await tabTo('The whole ledger')
+    await press('Enter')
+    const [newest] = await page.$$eval('tbody tr', (rows) => rows.map((row) => row.textContent))
+    expect(newest).toMatch(/grant\+1,200Paid by bank transfer$/)
+    expect((await createAccounts(dashboard.database).find(contents.accountId))?.balance).toBe(510 + 1200)
+    await tabTo('Sign out')
+    await press('Enter')
+    expect(new URL(page.url()).pathname).toBe('/sign-in')
+    await open('/accounts')
+    expect(new URL(page.url()).pathname).toBe('/sign-in')
+  })
+
+  it('finds pages that everybody can use, large and small, light and dark', async () => {
+    const axe = await readFile(AXE, 'utf8')
+    const violations: string[] = []
+    const look = async (path: string) => {
+      for (const [size, viewport] of Object.entries(SIZES)) {
+        await page.setViewport(viewport)
+        for (const scheme of SCHEMES) {
+          await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+          await open(path)
+          if (SCREENSHOTS) await photograph(page, [nameOf(path, contents), size, scheme])
+          violations.push(...(await inspect(page, axe)).map((violation) => `${path} ${size} ${scheme}: ${violation}`))
+        }
+      }
+    }
+    await look('/sign-in')
+    const { cookie } = await dashboard.signIn()
+    const [name, value] = cookie.split('=')
+    await browser.setCookie({ name, value, domain: '127.0.0.1', path: '/', sameSite: 'Strict' })
+    for (const path of [...contents.pages, '/nothing']) await look(path)
+    expect(violations).toEqual([])
+  }, 240_000)
+
+  it('sees no page that is wider than a phone, and hears of no error', async () => {
+    await page.setViewport(SIZES.phone)
+    for (const path of contents.pages) {
+      await open(path)
+      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
+    }
+    expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
+  })
+})
+
+/** What axe finds, and where. */
+async function inspect(page: Page, axe: string): Promise<string[]> {
+  // The pages allow no script; the protocol of the browser runs it all the same.
+  await page.evaluate(axe)
+  const found = (await page.evaluate('axe.run()')) as Record<'passes' | 'violations', Finding[]>
+  // A page of which axe sees nothing would pass too.
+  expect(found.passes.length).toBeGreaterThan(10)
+  return found.violations.map(({ id, nodes }) => `${id} in ${nodes[0].html}`)
+}
+
+interface Finding {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+async function photograph(page: Page, name: string[]): Promise<void> {
+  await page.screenshot({ path: join(SCREENSHOTS ?? '', `${name.join('-')}.png`) as `${string}.png`, fullPage: true })
+}
+
+/** The same for every run. */
+function nameOf(path: string, { accountId, shopId, endpointId, completedId, failedId }: DashboardContents): string {
+  const ids = {
+    [accountId]: 'one',
+    [shopId]: 'one',
+    [endpointId]: 'one',
+    [completedId]: 'completed',
+    [failedId]: 'failed',
+  }
+  const named = Object.entries(ids).reduce((text, [id, word]) => text.replace(id, word), path)
+  return named.replaceAll(/\W+/g, '-').replace(/^-|-$/g, '') || 'overview'
+}
