@@ -32,6 +32,8 @@ export interface Call extends WriteOptions {
   readonly query?: object
   /** FormData as it is, anything else as JSON. */
   readonly body?: unknown
+  /** Beside those that follow from the rest. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Sends calls to the service. Both throw what `DrapeClient` says. */
@@ -39,7 +41,7 @@ export interface Connection {
   /** The body of the answer, as JSON; undefined when it has none. Attempts that may succeed later are made again. */
   call<T>(call: Call): Promise<T>
   /** The answer as it comes, of one attempt. A silent one is not ended by anything but the signal. */
-  open(call: Call, headers: Readonly<Record<string, string>>): Promise<Response>
+  open(call: Call): Promise<Response>
   /** The bytes behind a link of the service. */
   download(link: string, options: CallOptions): Promise<Blob>
 }
@@ -66,9 +68,8 @@ export function createConnection(options: ConnectionOptions): Connection {
         return readJson(response, await answered(signal, () => response.text()))
       })
     },
-    open: async (call, headers) => {
-      const { headers: own, ...request } = describe(call, options.apiKey)
-      const init = { ...request, headers: { ...own, ...headers }, ...(call.signal && { signal: call.signal }) }
+    open: async (call) => {
+      const init = { ...describe(call, options.apiKey), ...(call.signal && { signal: call.signal }) }
       const response = await answered(call.signal, () => send(base + targetOf(call), init))
       if (!response.ok) throw readError(response, await answered(call.signal, () => response.text()))
       return response
@@ -89,12 +90,13 @@ function targetOf({ path, query = {} }: Call): string {
 }
 
 /** The same for each attempt, so that the service knows the second for the first. */
-function describe({ method, body, idempotencyKey }: Call, apiKey: string | undefined) {
+function describe({ method, body, idempotencyKey, headers: more }: Call, apiKey: string | undefined) {
   const isForm = body instanceof FormData
   const headers: Record<string, string> = {
     ...(apiKey !== undefined && { 'x-api-key': apiKey }),
     ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
     ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    ...more,
   }
   return { method, headers, ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }) }
 }

@@ -108,8 +108,8 @@ async function* follow(connection: Connection, id: string, stop: AbortSignal): A
   }
   try {
     const signal = AbortSignal.any([stop, silent.signal])
-    const call = { method: 'GET', path: generationPath(id, '/events'), signal } as const
-    const { body } = await connection.open(call, { accept: 'text/event-stream' })
+    const headers = { accept: 'text/event-stream' }
+    const { body } = await connection.open({ method: 'GET', path: generationPath(id, '/events'), headers, signal })
     if (body) for await (const data of readEvents(body, heard)) yield JSON.parse(data) as Generation
   } catch (error) {
     if (stop.aborted) throw stop.reason

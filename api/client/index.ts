@@ -8,6 +8,7 @@ export {
 } from './api-error.ts'
 export { createDrapeClient, type DrapeClient, type TryOnCall, type UploadOptions } from './client.ts'
 export type { CallOptions, ConnectionOptions, WriteOptions } from './connection.ts'
+export { createEventSender, type EventSenderOptions, type SendEvents, type ShopperEvent } from './event-sender.ts'
 export { type FileInput, MAX_FILE_BYTES } from './file-input.ts'
 export { type CompletedGeneration, DrapeGenerationError, type WaitOptions } from './generation-wait.ts'
 export type { ProductCalls } from './products.ts'
@@ -15,10 +16,12 @@ export type {
   AcceptedTryOn,
   Account,
   Credits,
+  EventsAnswer,
   Generation,
   Product,
   ProductList,
   ProductStatistics,
+  StorefrontBatch,
   TryOn,
   Upload,
   WebhookMessage,

@@ -371,6 +371,80 @@ export interface Credits {
    */
   creditBalance: number
 }
+export interface StorefrontBatch {
+  /**
+   * @minItems 1
+   * @maxItems 50
+   */
+  events: {
+    event:
+      | 'widget:button_click'
+      | 'widget:image_upload'
+      | 'widget:generation_start'
+      | 'widget:result_view'
+      | 'widget:share_clicked'
+      | 'widget:download_clicked'
+      | 'widget:add_to_cart_clicked'
+      | 'widget:add_to_cart'
+      | 'widget:email_collected'
+      | 'product_page:page_view'
+      | 'product_page:cart_add'
+    /**
+     * Any JSON object of at most 8 KB.
+     */
+    properties?: Record<string, unknown>
+    /**
+     * When it happened, by the clock of the sender.
+     */
+    timestamp: string
+    /**
+     * Unique. An event of the account that comes again under it counts once.
+     */
+    $insert_id: string
+  }[]
+  context: {
+    /**
+     * The same as the header X-Service-Anonymous-Id.
+     */
+    anonymous_id: string
+    session_id: string
+    $pageview_id: string
+    widget_version: string
+    widget_enabled: boolean
+    product_id: string | null
+    variant_id: string | null
+    /**
+     * 0 when there is no display.
+     */
+    $screen_width: number
+    /**
+     * 0 when there is no display.
+     */
+    $screen_height: number
+    $timezone: string
+    $current_url?: string | null
+    $pathname?: string | null
+    $host?: string | null
+    $viewport_width?: number | null
+    $viewport_height?: number | null
+    $raw_user_agent?: string | null
+    $browser_language?: string | null
+    /**
+     * Where the batch comes from.
+     */
+    integration?: string
+  }
+}
+export interface EventsAnswer {
+  /**
+   * Whether all of the batch was taken.
+   */
+  success: boolean
+  /**
+   * What is wrong with the first event that was not.
+   */
+  message?: string
+}
 export interface ErrorBody {
   /**
    * Stable; branch on this.

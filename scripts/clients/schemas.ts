@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../api/openapi/json-schema.ts'
 import { run } from '../stack/commands.ts'
 import { ROOT } from '../stack/session.ts'
 
-/** What callers of the server API write and read; the shapes of old and the storefront's stay out. */
+/** What callers with a key write and read; the shapes of old and what goes through the proxy of a shop stay out. */
 const NAMED = [
   'TryOn',
   'AcceptedTryOn',
@@ -16,6 +16,8 @@ const NAMED = [
   'ProductStatistics',
   'Account',
   'Credits',
+  'StorefrontBatch',
+  'EventsAnswer',
 ] as const
 
 const HEADER = '// Written by scripts/client types from the OpenAPI document; changes by hand are lost.'
@@ -59,19 +61,27 @@ function describeDefinitions(): Record<string, JsonSchema> {
     },
   }
   const text = JSON.stringify(definitions).replaceAll('#/components/schemas/', '#/$defs/')
-  return JSON.parse(text, (name, value) => (name === 'properties' ? withUnknowns(value) : value))
+  return JSON.parse(text, (name, value) => (name === 'properties' && !isSchema(value) ? withUnknowns(value) : value))
+}
+
+/** A field may have the name of a keyword. */
+function isSchema({ type }: JsonSchema): boolean {
+  return typeof type === 'string'
+}
+
+function withUnknowns(properties: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, { ...schema, ...typeOf(schema) }]),
+  )
 }
 
 const KINDS = ['type', '$ref', 'anyOf', 'allOf', 'enum', 'const']
 
-/** The compiler takes a schema that allows everything for an object. */
-function withUnknowns(properties: Record<string, JsonSchema>): Record<string, JsonSchema> {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [
-      name,
-      KINDS.some((keyword) => keyword in schema) ? schema : { ...schema, tsType: 'unknown' },
-    ]),
-  )
+/** What the compiler would take for an object without fields. */
+function typeOf(schema: JsonSchema): { tsType: string } | undefined {
+  if (!KINDS.some((keyword) => keyword in schema)) return { tsType: 'unknown' }
+  const isOpen = schema.type === 'object' && !('properties' in schema) && !('additionalProperties' in schema)
+  return isOpen ? { tsType: 'Record<string, unknown>' } : undefined
 }
 
 function contentOf(body: unknown, contentType: string): JsonSchema {

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database.ts'
+import { createAccounts } from '../../api/stores/accounts.ts'
 import { buildClient } from '../../scripts/clients/build.ts'
+import { APP_CONTEXT } from '../support/analytics-events.ts'
 import { browserReason, startBrowser } from '../support/browser.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { type FaultyLine, startFaultyLine } from '../support/faulty-line.ts'
@@ -119,6 +121,26 @@ describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (ski
       const options = { url: ${JSON.stringify(drape.api.url)}, apiKey: ${JSON.stringify(drape.apiKey)}, retries: 0 }
       return client.createDrapeClient(options).account.get().then(() => 'answered', (error) => error.name)`)
     expect(name).toBe('DrapeConnectionError')
+  })
+
+  it('tells with a publishable key, from any origin, what a shopper did; once, and without ever throwing', async () => {
+    const publishableKey = await createAccounts(drape.database).insertKey(drape.accountId, 'publishable')
+    const answers = await inPage(`
+      const send = (key) => client.createEventSender({ url: ${JSON.stringify(drape.api.url)}, publishableKey: key })
+      const events = [{ event: 'widget:button_click', $insert_id: 'click-1' }, { event: 'widget:generation_start' }]
+      const context = ${JSON.stringify(APP_CONTEXT)}
+      const key = ${JSON.stringify(publishableKey)}
+      return [await send(key)(events, context), await send(key)(events.slice(0, 1), context), await send('pk_wrong')(events, context)]`)
+    expect(answers).toMatchObject([
+      { success: true },
+      { success: true },
+      { success: false, message: expect.any(String) },
+    ])
+    const stored = sql.unsafe`select name as event from events where account_id = ${drape.accountId} and name like 'widget:%' order by name`
+    expect(await drape.database.any(stored)).toEqual([
+      { event: 'widget:button_click' },
+      { event: 'widget:generation_start' },
+    ])
   })
 
   it('leaves no error behind', () => {

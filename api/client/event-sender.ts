@@ -1,0 +1,41 @@
+import { type CallOptions, type ConnectionOptions, createConnection } from './connection.ts'
+import { createKey } from './idempotency-key.ts'
+import type { EventsAnswer, StorefrontBatch } from './schemas.ts'
+
+export interface EventSenderOptions extends Omit<ConnectionOptions, 'apiKey'> {
+  /** The key `pk_…`, which may be seen by everybody. */
+  readonly publishableKey: string
+}
+
+type SentEvent = StorefrontBatch['events'][number]
+
+/** What a shopper did. The time is now and the id a new one where they are left out. */
+export type ShopperEvent = Omit<SentEvent, 'timestamp' | '$insert_id'> & Partial<SentEvent>
+
+/**
+ * Sends at most 50 events. However often it has to try, each counts once. Never rejects, for what shoppers do must not hang on
+ * it: a failure is `{ success: false, message }`.
+ */
+export type SendEvents = (
+  events: readonly ShopperEvent[],
+  context: StorefrontBatch['context'],
+  options?: CallOptions,
+) => Promise<EventsAnswer>
+
+/** A function that tells the service what shoppers do, from apps, pages of any origin and servers. */
+export function createEventSender({ publishableKey, ...options }: EventSenderOptions): SendEvents {
+  const connection = createConnection(options)
+  return async (events, context, { signal } = {}) => {
+    const timestamp = new Date().toISOString()
+    const sent = events.map((event) => ({ timestamp, $insert_id: createKey(), ...event }))
+    const headers = { authorization: `Bearer ${publishableKey}`, 'x-service-anonymous-id': context.anonymous_id }
+    const call = {
+      method: 'POST',
+      path: '/storefront/v1/events',
+      body: { events: sent, context },
+      headers,
+      signal,
+    } as const
+    return connection.call<EventsAnswer>(call).catch((error: Error) => ({ success: false, message: error.message }))
+  }
+}
