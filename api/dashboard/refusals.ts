@@ -1,8 +1,8 @@
-import { html } from '../html.ts'
+import { type Html, html } from '../html.ts'
 import { HTTP_STATUS } from '../middleware/errors.ts'
 import { translateDatabaseError } from '../shared/database.ts'
 import { DrapeError } from '../shared/errors.ts'
-import { when } from './elements.ts'
+import { facts, section, when } from './elements.ts'
 import { showPage } from './layout.ts'
 import type { DashboardMiddleware } from './state.ts'
 
@@ -25,11 +25,20 @@ export function refuseByPage(): DashboardMiddleware {
         title: HEADINGS[status] ?? 'That did not work',
         body: html`<p>${error.message}</p>
 <ul>${problems.map(({ path, message }) => html`<li><strong>${path}</strong> ${message}</li>`)}</ul>
-${when(ctx.method === 'POST', html`<p class="hint">Nothing was changed. Your browser goes back to the page before.</p>`)}`,
+${when(ctx.method === 'POST', presentSent(ctx.state.form))}`,
       })
     }
   }
 }
+
+/** What was typed in is not lost with the page; secrets are not shown. */
+function presentSent(form: URLSearchParams): Html {
+  const typed = [...form].filter(([name, value]) => value !== '' && !HIDDEN.has(name))
+  return html`<p class="hint">Nothing was changed. Your browser goes back to the page before.</p>
+${when(typed.length > 0, section('What you sent', facts(typed)))}`
+}
+
+const HIDDEN: ReadonlySet<string> = new Set(['csrf', 'form', 'edition', 'next', 'password', 'secret', 'adminToken'])
 
 const HEADINGS: Readonly<Record<number, string>> = {
   403: 'Refused',

@@ -37,6 +37,9 @@ describe('accounts in the dashboard', () => {
     expect(answer.status).toBe(400)
     expect(answer.text).toMatch(/<strong>name<\/strong>/)
     expect(answer.text).toMatch(/<strong>readsPerMinute<\/strong>/)
+    // What was typed is still there, but for what nobody has to see.
+    expect(answer.text).toMatch(/<dt>readsPerMinute<\/dt><dd>many<\/dd>/)
+    expect(answer.text).not.toMatch(/<dt>(csrf|form|edition)</)
     expect(await accounts().find(id)).toMatchObject({ name: 'Shop & Co', settings: {} })
     expect(await listAudit(id)).toEqual([])
   })
