@@ -135,5 +135,5 @@ function median(numbers: readonly number[]): number {
 }
 
 function seconds(ms: number): number {
-  return Number((ms / 1000).toFixed(3))
+  return Number((ms / 1000).toPrecision(3))
 }

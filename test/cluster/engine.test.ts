@@ -86,7 +86,7 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
   })
   afterAll(async () => {
     await controller?.end('SIGKILL')
-    nodes?.close()
+    await nodes?.close()
     await drape?.stop()
     await place?.[Symbol.asyncDispose]()
   })

@@ -17,7 +17,8 @@ export interface FakeNodes {
   onPod(listener: (namespace: string, name: string, runs: boolean) => void): void
   /** Has a pod say that it is ready, or not. */
   setReady(namespace: string, name: string, ready: boolean): Promise<void>
-  close(): void
+  /** Takes the nodes away, so that nobody is given to them any more. */
+  close(): Promise<void>
 }
 
 /** Registers the nodes. Every pod that the scheduler gives them is ready at once, and goes at once when it is told to. */
@@ -62,7 +63,10 @@ export async function startFakeNodes(
       const pod = inNamespace(namespace).find(({ metadata }) => metadata.name === name)
       if (pod) await setStatus(client, pod, ready)
     },
-    close: () => watched.close(),
+    close: async () => {
+      watched.close()
+      for (const name of names) await client.delete(NODES, { name }).catch(() => {})
+    },
   }
 }
 

@@ -54,7 +54,7 @@ describe.skipIf(!controlPlane?.hasControllers)('many pools', () => {
   afterAll(async () => {
     await controller?.end('SIGKILL')
     await workers?.close()
-    nodes?.close()
+    await nodes?.close()
     await drape?.stop()
     await place?.[Symbol.asyncDispose]()
   }, TIMEOUT_MS)

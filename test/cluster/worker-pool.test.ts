@@ -76,7 +76,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
   afterAll(async () => {
     await controller?.end('SIGKILL')
     await workers?.close()
-    nodes?.close()
+    await nodes?.close()
     await drape?.stop()
     await place?.[Symbol.asyncDispose]()
   })

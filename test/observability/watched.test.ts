@@ -88,7 +88,7 @@ describe.skipIf(!controlPlane?.hasControllers)('what a real Prometheus reads of 
     closePictures?.()
     await controller?.end('SIGKILL')
     await models?.close()
-    nodes?.close()
+    await nodes?.close()
     await drape?.stop()
     await place?.[Symbol.asyncDispose]()
   })
