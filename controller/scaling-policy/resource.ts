@@ -137,22 +137,25 @@ const FallbackSchema = fields(
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const
 const CLOCK = '^([01][0-9]|2[0-3]):[0-5][0-9]$'
 
+const TIME_ZONE = Type.String({
+  default: 'UTC',
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9_+/-]+$',
+  description: 'An IANA time zone, as in Europe/Berlin.',
+})
+const DAYS_OF_START = list(choice(DAYS, { description: 'A day of the week.' }), {
+  set: true,
+  minItems: 1,
+  maxItems: 7,
+  default: [...DAYS],
+  description: 'The days on which it starts.',
+})
+
 const ScheduleSchema = fields(
   {
     name: Type.String({ minLength: 1, maxLength: 63, description: 'Shown where it limits a decision.' }),
-    timeZone: Type.String({
-      default: 'UTC',
-      maxLength: 64,
-      pattern: '^[A-Za-z0-9_+/-]+$',
-      description: 'An IANA time zone, as in Europe/Berlin.',
-    }),
-    days: list(choice(DAYS, { description: 'A day of the week.' }), {
-      set: true,
-      minItems: 1,
-      maxItems: 7,
-      default: [...DAYS],
-      description: 'The days on which it starts.',
-    }),
+    timeZone: TIME_ZONE,
+    days: DAYS_OF_START,
     start: Type.String({ pattern: CLOCK, maxLength: 5, description: 'When it starts, as in 18:30.' }),
     end: Type.String({
       pattern: CLOCK,
@@ -169,6 +172,27 @@ const ScheduleSchema = fields(
       { rule: 'has(self.min) || has(self.max)', message: 'set min, max or both' },
       { rule: '!has(self.min) || !has(self.max) || self.min <= self.max', message: 'min must not be above max' },
     ],
+  },
+)
+
+const BudgetSchema = fields(
+  {
+    name: Type.String({ minLength: 1, maxLength: 63, description: 'Shown where it holds a removal up.' }),
+    maxDraining: Type.Integer({
+      minimum: 0,
+      maximum: 1000,
+      description: 'At most so many workers are on their way out at the same time; 0 lets none begin.',
+    }),
+    timeZone: TIME_ZONE,
+    days: DAYS_OF_START,
+    start: Type.Optional(Type.String({ pattern: CLOCK, maxLength: 5, description: 'When it starts, as in 18:30.' })),
+    end: Type.Optional(
+      Type.String({ pattern: CLOCK, maxLength: 5, description: 'When it ends; before start means on the next day.' }),
+    ),
+  },
+  {
+    description: 'How many workers may be removed at once, always or for some hours.',
+    rules: [{ rule: 'has(self.start) == has(self.end)', message: 'set both start and end, or neither' }],
   },
 )
 
@@ -203,6 +227,12 @@ export const ScalingPolicySpecSchema = fields(
       description: 'Other bounds for some hours; where several hold, the highest min and the lowest max count.',
     }),
     cost: Type.Optional(CostSchema),
+    budgets: list(BudgetSchema, {
+      key: 'name',
+      maxItems: 16,
+      default: [],
+      description: 'How many workers may be removed at once; where several hold, the lowest counts.',
+    }),
   },
   { description: 'How many workers there should be, and how fast that may change.' },
 )

@@ -1,3 +1,5 @@
+import type { Budget } from './schedule.ts'
+
 /** A pod of the pool, as the API server knows it. Times in ms since 1970. */
 export interface PoolPod {
   readonly name: string
@@ -34,6 +36,8 @@ export interface DrainInput {
   readonly replicas: number
   /** The cluster may still be removing pods because the replicas were lowered, even if they have been raised since. */
   readonly shrinking: boolean
+  /** Limits how many may be on their way out at the same time; null when nothing does. */
+  readonly budget: Budget | null
   readonly acknowledgeSeconds: number
   readonly removeBusy: boolean
   readonly now: number
@@ -85,12 +89,14 @@ export function planDrain(input: DrainInput): DrainPlan {
   const release = leastGone(going, input).slice(0, tooMany).filter(mayReturn)
   const kept = going.filter((pod) => !release.includes(pod))
   const candidates = alive.filter((pod) => pod.fencedAt === null && isKnown(pod, input))
-  const fence = bestVictims(candidates, input).slice(0, Math.max(0, surplus - kept.length))
+  const room = Math.max(0, Math.min(surplus, input.budget?.maxDraining ?? surplus) - kept.length)
+  const fence = bestVictims(candidates, input).slice(0, room)
   const drained = kept.filter((pod) => isDrained(pod, input))
   const mark = drained.filter(({ markedAt }) => markedAt === null)
   const settled = drained.filter(({ markedAt }) => markedAt !== null && now - markedAt >= MARK_SETTLES_MS)
   const lowered = Math.min(replicas, Math.max(target, alive.length - settled.length))
   const chosen = kept.length + fence.length
+  const held = chosen < surplus && chosen >= (input.budget?.maxDraining ?? Number.POSITIVE_INFINITY)
   const unsure = alive.filter((pod) => !pod.ready && pod.started && !drained.includes(pod))
   return {
     refuse: refuse.map(({ name }) => name),
@@ -99,7 +105,9 @@ export function planDrain(input: DrainInput): DrainPlan {
     mark: mark.map(({ name }) => name),
     // A pod that is not ready would go before any other, job or not.
     replicas: unsure.length > 0 ? Math.max(replicas, target) : lowered,
-    waitsFor: whatFor({ unsure: unsure.length, going: chosen, busy: surplus - chosen }),
+    waitsFor: held
+      ? `budget ${input.budget?.name}`
+      : whatFor({ unsure: unsure.length, going: chosen, busy: surplus - chosen }),
   }
 }
 

@@ -16,7 +16,7 @@ import type { PoolGauges } from './gauges.ts'
 import { annotationsFor, liveWorkers, PODS, type Pod, readPod } from './pods.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
 import type { Sample } from './sampler.ts'
-import { isTimeZone } from './schedule.ts'
+import { budgetAt, isTimeZone } from './schedule.ts'
 import { presentStatus } from './status.ts'
 import { countTiers, highestCost } from './tiers.ts'
 
@@ -109,6 +109,7 @@ export function createPoolReconcile(parts: PoolParts) {
       target: outcome.decision.to,
       replicas,
       shrinking: isShrinking(deployment, memory, now),
+      budget: 'rules' in rules ? budgetAt(rules.rules, now) : null,
       now: now.getTime(),
       ...pool.spec.drain,
     })
@@ -322,7 +323,7 @@ function pausedAt({ spec }: WorkerPool, now: Date): string | null {
 }
 
 function knownZones(rules: ScalingRules): { rules: ScalingRules } | { missing: string } {
-  const unknown = rules.schedules.find(({ timeZone }) => !isTimeZone(timeZone))
+  const unknown = [...rules.schedules, ...rules.budgets].find(({ timeZone }) => !isTimeZone(timeZone))
   return unknown ? { missing: `There is no time zone ${unknown.timeZone}.` } : { rules }
 }
 

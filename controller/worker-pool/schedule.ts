@@ -1,6 +1,6 @@
 import type { ScalingRules } from '../scaling-policy/resource.ts'
 
-type Schedule = ScalingRules['schedules'][number]
+type Hours = Pick<ScalingRules['schedules'][number], 'timeZone' | 'days' | 'start' | 'end'>
 
 /** What holds at a moment: the bounds, and which rule set each. */
 export interface Bounds {
@@ -29,8 +29,21 @@ export function boundsAt({ bounds, schedules }: Pick<ScalingRules, 'bounds' | 's
   }
 }
 
+/** How many workers may be on their way out at the same time by the budgets of this moment, and which one says so. */
+export function budgetAt({ budgets }: Pick<ScalingRules, 'budgets'>, now: Date): Budget | null {
+  const holding = budgets.filter(({ timeZone, days, start, end }) => {
+    return start === undefined || end === undefined || holds({ timeZone, days, start, end }, now)
+  })
+  return holding.sort((a, b) => a.maxDraining - b.maxDraining)[0] ?? null
+}
+
+export interface Budget {
+  readonly name: string
+  readonly maxDraining: number
+}
+
 /** Whether a schedule holds: on a day of its own, or after midnight still on the one before. */
-export function holds({ timeZone, days, start, end }: Schedule, now: Date): boolean {
+export function holds({ timeZone, days, start, end }: Hours, now: Date): boolean {
   const { day, yesterday, clock } = localTime(timeZone, now)
   const listed = (name: string) => days.some((each) => each === name)
   if (start < end) return listed(day) && clock >= start && clock < end

@@ -104,6 +104,12 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
     at: '<nil>',
   },
   {
+    sample: 'business-hours',
+    set: { 'spec.budgets': [{ name: 'half', maxDraining: 1, start: '10:00' }] },
+    says: 'set both start and end, or neither',
+    at: 'spec.budgets[0]',
+  },
+  {
     sample: 'spot-first',
     set: { 'spec.capacity': { hourlyCost: 2 } },
     says: 'set either capacity or tiers',

@@ -114,7 +114,18 @@ class Cluster {
     const { now, replicas, removeBusy } = this
     const pods = this.pods.map(({ pod }) => pod)
     const shrinking = now - this.loweredAt < SETTLES_MS
-    const plan = planDrain({ pods, workers, target, replicas, shrinking, acknowledgeSeconds: 15, removeBusy, now })
+    const budget = this.random.chance(0.5) ? { name: 'few', maxDraining: this.random.between(0, 3) } : null
+    const plan = planDrain({
+      pods,
+      workers,
+      target,
+      replicas,
+      shrinking,
+      budget,
+      acknowledgeSeconds: 15,
+      removeBusy,
+      now,
+    })
     const word = (name: string, text: number | 'take') => this.words.set(name, text)
     const free = { fencedAt: null, markedAt: null }
     const steps = [

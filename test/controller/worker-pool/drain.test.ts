@@ -92,6 +92,26 @@ describe('removing workers', () => {
     expect(settled).toMatchObject({ release: ['a', 'b', 'fresh'], waitsFor: null })
   })
 
+  it('lets no more workers be on their way out than the budget, and says which one', () => {
+    const pods = ['a', 'b', 'c', 'd'].map((name) => pod(name))
+    const workers = { a: idle(40), b: idle(30), c: idle(20), d: idle(10) }
+    const budget = { name: 'a-few', maxDraining: 2 }
+    const first = planDrain(situation({ target: 0, pods, workers, budget }))
+    expect(first).toMatchObject({ fence: ['a', 'b'], replicas: 4, waitsFor: 'budget a-few' })
+    const fenced = { fencedAt: NOW - 5000, markedAt: NOW - 3000 }
+    const going = situation({
+      ...{ target: 0, budget, pods: [pod('a', fenced), pod('b', fenced), pod('c'), pod('d')] },
+      workers: { ...workers, a: drained(fenced.fencedAt), b: drained(fenced.fencedAt) },
+    })
+    expect(planDrain(going)).toMatchObject({ fence: [], replicas: 2 })
+    expect(planDrain(situation({ target: 0, pods: pods.slice(2), workers, budget }))).toMatchObject({
+      fence: ['c', 'd'],
+      waitsFor: '2 workers that drain',
+    })
+    const none = situation({ target: 3, pods, workers, budget: { name: 'none', maxDraining: 0 } })
+    expect(planDrain(none)).toMatchObject({ fence: [], replicas: 4, waitsFor: 'budget none' })
+  })
+
   it('lowers at once what there is no pod for yet', () => {
     expect(
       planDrain(situation({ target: 1, pods: [pod('a')], workers: { a: working(1) }, replicas: 5 })),
@@ -108,7 +128,14 @@ function situation({
 }: { target: number; pods: readonly PoolPod[]; workers: Record<string, LiveWorker> } & Partial<
   Omit<DrainInput, 'workers'>
 >): DrainInput {
-  const defaults = { replicas: rest.pods.length, shrinking: false, acknowledgeSeconds: 15, removeBusy: false, now: NOW }
+  const defaults = {
+    replicas: rest.pods.length,
+    shrinking: false,
+    budget: null,
+    acknowledgeSeconds: 15,
+    removeBusy: false,
+    now: NOW,
+  }
   return { ...defaults, ...rest, workers: new Map(Object.entries(workers)) }
 }
 

@@ -1,9 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { boundsAt, isTimeZone } from '../../../controller/worker-pool/schedule.ts'
+import { boundsAt, budgetAt, isTimeZone } from '../../../controller/worker-pool/schedule.ts'
 import { scalingRules } from './scaling-rules.ts'
 
 // 2026-03-29 is a Sunday, on which clocks in Berlin go from 02:00 to 03:00.
 const NIGHT = { name: 'night', timeZone: 'Europe/Berlin', days: ['Fri'], start: '22:00', end: '06:00', max: 2 }
+
+describe('a budget', () => {
+  it('holds always or for its hours, and of several the lowest', () => {
+    const few = { name: 'few', maxDraining: 3 }
+    const noon = { name: 'noon', maxDraining: 0, timeZone: 'Europe/Berlin', start: '11:30', end: '13:30' }
+    const { budgets } = scalingRules({ bounds: { max: 9 }, target: { backlogPerSlot: 1 }, budgets: [few, noon] })
+    expect(budgetAt({ budgets }, new Date('2026-05-01T09:29:00Z'))).toMatchObject(few)
+    expect(budgetAt({ budgets }, new Date('2026-05-01T09:30:00Z'))).toMatchObject({ name: 'noon', maxDraining: 0 })
+    expect(budgetAt({ budgets }, new Date('2026-05-01T11:30:00Z'))).toMatchObject(few)
+    expect(budgetAt({ budgets: [] }, new Date())).toBeNull()
+  })
+})
 
 describe('a schedule', () => {
   it('that crosses midnight belongs to the day on which it starts', () => {
