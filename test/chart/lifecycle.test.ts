@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
 import { retentionPolicies } from '../../controller/retention/resource.ts'
 import { type Client, createClient } from '../../controller/runtime/client.ts'
 import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
@@ -20,6 +21,13 @@ interface Secret extends KubernetesObject {
 }
 
 const SECRETS: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
+const DEFINITIONS: ResourceType = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+}
 const CLAIMS: ResourceType = {
   ...SECRETS,
   plural: 'persistentvolumeclaims',
@@ -225,12 +233,11 @@ describe.skipIf(!possible)('a release', () => {
     expect(await runAs('drape-crds-upgrade', 'apply')).toContain('workerpools.drape.dev: as in this version')
     await expect(runAs('drape-crds-upgrade', 'delete')).rejects.toThrow(/cannot delete resource/)
     expect(await runAs('drape-crds-delete', 'delete')).toContain('workerpools.drape.dev: deleted')
-    await until(() =>
-      client.list(workerPools.type).then(
-        () => false,
-        () => true,
-      ),
-    )
+    // All of them: one that is still on its way out cannot be made again.
+    for (const { definition } of CUSTOM_RESOURCES) {
+      const { metadata } = definition as unknown as KubernetesObject
+      await until(async () => (await client.get(DEFINITIONS, { name: metadata.name })) === null)
+    }
   })
 
   it('does without its own definitions where another chart has brought them', async () => {
