@@ -30,7 +30,7 @@ import { createRemember } from './remember.ts'
 import { watchQueues } from './watchdog.ts'
 
 /** By then another worker has taken what this one handed back. */
-const REST_MS = 2000
+const LONGEST_REST_MS = 3000
 
 const config = readWorkerConfig(process.env)
 const worker = `${hostname()}-${process.pid}`
@@ -88,7 +88,8 @@ const publish = createPublish(redis, log)
 const parts = {
   worker,
   rest: async () => {
-    restingUntil = performance.now() + REST_MS
+    // By chance: two workers that rest alike would each find its own job again, over and over.
+    restingUntil = performance.now() + LONGEST_REST_MS * (1 / 3 + (Math.random() * 2) / 3)
     await setTaking()
   },
   findWorkers: () => redis.findWorkers('try-on'),
