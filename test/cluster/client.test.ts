@@ -2,18 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { createClient } from '../../controller/runtime/client.ts'
 import { KubernetesError, openConnection } from '../../controller/runtime/connection.ts'
 import { createEventRecorder } from '../../controller/runtime/events.ts'
-import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { createWorkQueue } from '../../controller/runtime/work-queue.ts'
 import { until } from '../support/until.ts'
-import { CONFIG_MAPS } from './kinds.ts'
+import { CONFIG_MAPS, EVENTS } from './kinds.ts'
 import { createTestNamespace, writeKubeconfig } from './namespace.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
 
 interface ConfigMap extends KubernetesObject {
   readonly data?: Readonly<Record<string, string>>
 }
-
-const EVENTS: ResourceType = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true }
 
 const controlPlane = await findSharedControlPlane()
 
