@@ -87,6 +87,8 @@ function prepareStatements(): Interceptor {
 
 /** Later than a statement is cancelled; a connection that says nothing by then is dead. */
 const SILENCE_MS = 3000
+/** Longer than a process is ever too busy to notice that it is connected: thousands of calls that come at once take it seconds. */
+const CONNECT_MS = 5000
 /** How much longer a statement may wait for a connection while others are answered. */
 const QUEUE_MS = 60_000
 
@@ -185,7 +187,7 @@ async function openPool(
   const pool = await createPool(url, {
     captureStackTrace: false,
     connectionRetryLimit: 1,
-    connectionTimeout: 2000,
+    connectionTimeout: CONNECT_MS,
     idleTimeout: 60_000,
     interceptors: [prepareStatements(), checkRows],
     maxPoolSize: poolSize,
