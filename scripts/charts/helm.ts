@@ -1,4 +1,4 @@
-import { findGoTool } from '../../test/support/go-tool.ts'
+import { findGoTool } from '../stack/go-tool.ts'
 
 const HELM = { name: 'helm', package: 'helm.sh/helm/v4/cmd/helm', source: { version: 'v4.3.1' } }
 

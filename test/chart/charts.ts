@@ -4,7 +4,7 @@ import { buildChart, type ChartName } from '../../scripts/charts/build.ts'
 import { findHelm } from '../../scripts/charts/helm.ts'
 import { type Rendered, type RenderOptions, renderChart } from '../../scripts/charts/render.ts'
 import { run } from '../../scripts/stack/commands.ts'
-import { findGoTool, type GoTool } from '../support/go-tool.ts'
+import { findGoTool, type GoTool } from '../../scripts/stack/go-tool.ts'
 import { requestService } from '../support/request-service.ts'
 
 export type { Rendered } from '../../scripts/charts/render.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isExecutable } from '../../scripts/stack/commands.ts'
-import { findGoTool } from '../support/go-tool.ts'
+import { findGoTool } from '../../scripts/stack/go-tool.ts'
 import { versionVariables } from './kubernetes-version.ts'
 
 const MODULE = join(import.meta.dirname, 'control-plane')

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { findGoTool } from '../support/go-tool.ts'
+import { findGoTool } from '../../scripts/stack/go-tool.ts'
 
 const FOLDER = join(import.meta.dirname, 'prometheus')
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findGoTool } from './go-tool.ts'
+import { findGoTool } from '../../scripts/stack/go-tool.ts'
 
 const VERSITYGW = {
   name: 'versitygw',

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findCommand, isExecutable, run } from '../../scripts/stack/commands.ts'
-import { acquireLock } from '../../scripts/stack/lock.ts'
+import { findCommand, isExecutable, run } from './commands.ts'
+import { acquireLock } from './lock.ts'
 
 const CACHE = join(import.meta.dirname, '../../.cache/bin')
 const GO = '/usr/local/go/bin/go'

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { run } from '../../scripts/stack/commands.ts'
-import { findGo, findGoTool, type GoTool } from './go-tool.ts'
+import { run } from '../../../scripts/stack/commands.ts'
+import { findGo, findGoTool, type GoTool } from '../../../scripts/stack/go-tool.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'drape-go-'))
 const made = new Set([folder])
