@@ -13,6 +13,7 @@ import { findPrograms } from '../../test/cluster/programs.ts'
 import { installDefinitions } from '../../test/cluster/samples.ts'
 import { createRandom } from '../../test/faults/support/random.ts'
 import { createLink } from '../../test/faults/support/tcp-proxy.ts'
+import { readImageVariables } from '../container/image-variables.ts'
 import type { Bench, Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import { percentile } from './percentile.ts'
@@ -25,8 +26,7 @@ const ENQUEUED = 20
 const POOLS = { quick: 200, full: 1000 }
 const TEMPLATE = { image: 'drape/worker', requests: { cpu: '100m' } }
 
-/** As its image says. */
-const CONTROLLER_SETTINGS = { NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=192', MALLOC_ARENA_MAX: '2' }
+const CONTROLLER_SETTINGS = readImageVariables('controller')
 /** The controller's CONCURRENCY. */
 const AT_ONCE = 8
 const CUT_SECONDS = { quick: 15, full: 60 }

@@ -3,6 +3,7 @@ import { engines } from '../../controller/engine/resource.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
+import { readImageVariables } from '../../scripts/container/image-variables.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
@@ -31,9 +32,7 @@ describe.skipIf(!controlPlane?.hasControllers)('many pools', () => {
       WATCH_NAMESPACE: place.namespace,
       LEASE_NAMESPACE: place.namespace,
       LEASE_SECONDS: '5',
-      // As its image says.
-      NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=192',
-      MALLOC_ARENA_MAX: '2',
+      ...readImageVariables('controller'),
     })
   const measure = async (pattern: RegExp) => {
     const text = await (await fetch(`${controller.probeUrl}/metrics`)).text()

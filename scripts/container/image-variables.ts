@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { ROOT } from '../stack/session.ts'
+
+const CONTAINERFILE = readFileSync(join(ROOT, 'Containerfile'), 'utf8')
+
+/**
+ * The variables that the Containerfile sets for the programs of a target itself, so that whoever measures a program outside of its
+ * image runs it as the image does. Throws where there is no such target.
+ */
+export function readImageVariables(target: string, text = CONTAINERFILE): Readonly<Record<string, string>> {
+  const stage = text.split(/^(?=FROM )/m).find((lines) => new RegExp(`^FROM \\S+ AS ${target}$`, 'm').test(lines))
+  if (stage === undefined) throw new Error(`The Containerfile has no target ${target}`)
+  const [...instructions] = stage.replaceAll(/\\\n\s*/g, '').matchAll(/^ENV (.+)$/gm)
+  const pairs = instructions.flatMap(([, given]) => given.match(/\w+=(?:"[^"]*"|\S+)/g) ?? [])
+  return Object.fromEntries(
+    Object.entries(parseEnv(pairs.join('\n'))).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+}
