@@ -28,6 +28,10 @@ const EVERYTHING = {
   'admissionPolicy.imagePrefixes': ['drape/'],
   'openshift.enabled': true,
   'pools.gpu.enabled': true,
+  'dashboard.enabled': true,
+  'dashboard.ingress.enabled': true,
+  'dashboard.ingress.host': 'ops.example',
+  'networkPolicy.dashboardFrom': [{ podSelector: {} }],
 }
 
 describe.skipIf(controlPlane === null || chart === null)('a real API server, strict on what it does not know,', () => {

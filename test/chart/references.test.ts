@@ -6,7 +6,14 @@ import { imagesOf, podSpecsOf, podsOf } from './objects.ts'
 const chart = await findChart('drape')
 const render = renderWith(chart)
 const valuesFiles = await findValuesFiles()
-const ALL = { 'pools.gpu.enabled': true, 'crds.upgradeJob.enabled': true, 'crds.keep': false }
+const ALL = {
+  'pools.gpu.enabled': true,
+  'crds.upgradeJob.enabled': true,
+  'crds.keep': false,
+  'dashboard.enabled': true,
+  'dashboard.ingress.enabled': true,
+  'dashboard.ingress.host': 'ops.example',
+}
 
 describe.skipIf(chart === null)('the chart', () => {
   it('names every image that it may use, for those who have to bring them along', async () => {

@@ -11,6 +11,11 @@ import { findChart, findValuesFiles } from './charts.ts'
 const chart = await findChart('drape')
 const definitions = await findChart('drape-crds')
 const valuesFiles = await findValuesFiles()
+const DASHBOARD = {
+  'dashboard.enabled': true,
+  'dashboard.ingress.enabled': true,
+  'dashboard.ingress.host': 'ops.example',
+}
 
 describe('the values of a chart', () => {
   it.for(CHARTS)('%s are told by its schema and its page as by its values.yaml', async (name) => {
@@ -96,6 +101,11 @@ describe.skipIf(chart === null)('Helm', () => {
     [{ 'storage.kind': 'nfs' }, "at '/storage/kind': value must be one of 'pvc', 's3'"],
     [{ 'database.url': 'mysql://here' }, "at '/database/url': 'mysql://here' does not match pattern"],
     [{ 'api.image.digest': 'sha256:12' }, "at '/api/image/digest': 'sha256:12' does not match pattern"],
+    [
+      { 'dashboard.url': 'https://ops.example/drape' },
+      "at '/dashboard/url': 'https://ops.example/drape' does not match",
+    ],
+    [{ 'dashboard.service.type': 'LoadBalancer' }, "at '/dashboard/service': additional properties 'type' not allowed"],
     [{ 'pools.cpu.queues': ['train'] }, "at '/pools/cpu/queues/0': value must be one of 'try-on', 'prepare'"],
   ] as const)('says what is wrong with %o', async ([set, says]) => {
     await expect(chart?.render({ set })).rejects.toThrow(says)
@@ -121,6 +131,11 @@ describe.skipIf(chart === null)('Helm', () => {
     [{ 'rbac.create': false, 'rbac.scope': 'cluster' }, 'rbac.scope cluster without rbac.create'],
     [{ 'externalSecrets.enabled': true }, 'external secrets without a store'],
     [{ 'api.autoscaling.enabled': true, 'api.autoscaling.minReplicas': 20 }, 'minReplicas is above maxReplicas'],
+    [{ 'dashboard.ingress.enabled': true, 'dashboard.ingress.host': 'a.b' }, 'an ingress to no dashboard'],
+    [{ 'dashboard.enabled': true, 'dashboard.ingress.enabled': true }, 'set dashboard.ingress.host'],
+    [{ ...DASHBOARD, host: 'ops.example' }, 'dashboard.ingress.host is host: callers would come upon the dashboard'],
+    [{ ...DASHBOARD, 'dashboard.url': 'https://other.example' }, 'dashboard.url is not on dashboard.ingress.host'],
+    [{ ...DASHBOARD, 'networkPolicy.enabled': true }, 'set networkPolicy.dashboardFrom'],
   ] as const)('refuses %o early', async ([set, says]) => {
     await expect(chart?.render({ set })).rejects.toThrow(says)
   })

@@ -21,6 +21,11 @@
 {{- if and .externalSecrets.enabled (not .externalSecrets.secretStoreRef.name) }}{{ $problems = append $problems "external secrets without a store: set externalSecrets.secretStoreRef.name" }}{{ end -}}
 {{- if and .api.autoscaling.enabled (gt (int .api.autoscaling.minReplicas) (int .api.autoscaling.maxReplicas)) }}{{ $problems = append $problems "api.autoscaling.minReplicas is above maxReplicas" }}{{ end -}}
 {{- if lt (int .api.terminationGracePeriodSeconds) (add .api.preStopSeconds .api.lingerSeconds 20 | int) }}{{ $problems = append $problems "api.terminationGracePeriodSeconds is too short: it has to be at least preStopSeconds + lingerSeconds + 20" }}{{ end -}}
+{{- if and .dashboard.ingress.enabled (not .dashboard.enabled) }}{{ $problems = append $problems "an ingress to no dashboard: set dashboard.enabled" }}{{ end -}}
+{{- if and .dashboard.ingress.enabled (not .dashboard.ingress.host) }}{{ $problems = append $problems "an ingress to the dashboard without a host: set dashboard.ingress.host" }}{{ end -}}
+{{- if and .dashboard.ingress.enabled .host (eq .dashboard.ingress.host .host) }}{{ $problems = append $problems "dashboard.ingress.host is host: callers would come upon the dashboard; give it a name of its own" }}{{ end -}}
+{{- if and .dashboard.ingress.enabled .dashboard.url (ne .dashboard.ingress.host (regexReplaceAll "^https?://([^/:]+).*$" .dashboard.url "${1}")) }}{{ $problems = append $problems "dashboard.url is not on dashboard.ingress.host: every form would be refused" }}{{ end -}}
+{{- if and .dashboard.ingress.enabled .networkPolicy.enabled (not .networkPolicy.dashboardFrom) }}{{ $problems = append $problems "network policies keep the ingress away from the dashboard: set networkPolicy.dashboardFrom" }}{{ end -}}
 {{- range $name, $pool := .pools -}}
 {{- if $pool.enabled -}}
 {{- if and (eq $pool.mode "Auto") (not $pool.scaling) }}{{ $problems = append $problems (printf "pools.%s.scaling: mode Auto needs rules" $name) }}{{ end -}}

@@ -157,6 +157,32 @@ storageClassName: {{ . | quote }}
 {{- end -}}
 {{- end -}}
 
+{{- define "drape.dashboardName" -}}
+{{- printf "%s-dashboard" (include "drape.componentName" (dict "root" . "component" "api")) -}}
+{{- end -}}
+
+{{- /* Where operators reach the dashboard; empty where that is wherever a browser was sent to. */ -}}
+{{- define "drape.dashboardUrl" -}}
+{{- with .Values.dashboard -}}
+{{- if .url -}}
+{{- .url | trimSuffix "/" -}}
+{{- else if .ingress.enabled -}}
+{{- printf "%s://%s" (ternary "https" "http" .ingress.tls.enabled) .ingress.host -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "drape.dashboardVariables" -}}
+{{- with .Values.dashboard -}}
+{{- if .enabled }}
+- { name: DASHBOARD_PORT, value: '8081' }
+- { name: DASHBOARD_HOST, value: 0.0.0.0 }
+- { name: DASHBOARD_URL, value: {{ include "drape.dashboardUrl" $ | quote }} }
+- { name: DASHBOARD_PROXY_HOPS, value: {{ ternary (ternary 1 0 .ingress.enabled) .proxyHops (kindIs "invalid" .proxyHops) | toString | quote }} }
+{{- end }}
+{{- end -}}
+{{- end -}}
+
 {{- define "drape.seesNodes" -}}
 {{- or .Values.rbac.nodes (eq .Values.rbac.scope "cluster") -}}
 {{- end -}}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { findChart, type Rendered, renderWith } from './charts.ts'
+import { kinds, named, variable } from './objects.ts'
+
+const chart = await findChart('drape')
+const render = renderWith(chart)
+const ON = { 'dashboard.enabled': true }
+const EXPOSED = { ...ON, 'dashboard.ingress.enabled': true, 'dashboard.ingress.host': 'ops.example' }
+const POLICIES = { 'networkPolicy.enabled': true }
+const FROM = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress' } } }]
+
+describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
+  it('is not there until it is asked for', async () => {
+    const objects = await render({ host: 'tryon.example', ...POLICIES })
+    expect(variable(objects, 'api', 'DASHBOARD_PORT')).toBeUndefined()
+    expect(containerPortsOf(objects)).toEqual({ http: 8080, probes: 9090 })
+    const ways = objects.filter(({ kind }) => ['Service', 'Ingress', 'NetworkPolicy'].includes(kind))
+    expect(ways.filter((object) => /dashboard|8081/.test(JSON.stringify(object)))).toEqual([])
+  })
+
+  it('has a port and a Service of its own, which only the cluster reaches', async () => {
+    const objects = await render(ON)
+    expect(containerPortsOf(objects)).toEqual({ http: 8080, probes: 9090, dashboard: 8081 })
+    expect(variable(objects, 'api', 'DASHBOARD_PORT')).toBe('8081')
+    expect(variable(objects, 'api', 'DASHBOARD_HOST')).toBe('0.0.0.0')
+    const { spec } = named(objects, 'Service', 'drape-api-dashboard')
+    expect(spec).toMatchObject({ type: 'ClusterIP', ports: [{ port: 80, targetPort: 'dashboard' }] })
+  })
+
+  it.for([
+    { exposure: 'ingress', 'api.service.type': 'LoadBalancer' },
+    { exposure: 'httpRoute', 'httpRoute.parentRefs': [{ name: 'gateway' }] },
+  ])('is nowhere that callers come to, with %o', async (exposed) => {
+    const objects = await render({ host: 'tryon.example', ...exposed, ...ON })
+    expect(named(objects, 'Service', 'drape-api').spec.ports.map(({ targetPort }: Rendered) => targetPort)).toEqual([
+      'http',
+    ])
+    const ways = objects.filter(({ kind }) => kind === 'Ingress' || kind === 'HTTPRoute')
+    expect(ways).toHaveLength(1)
+    expect(JSON.stringify(ways)).not.toContain('dashboard')
+  })
+
+  it('is reached through an Ingress of its own where there is one, by its host alone and with TLS', async () => {
+    const objects = await render({ host: 'tryon.example', ...EXPOSED })
+    const { spec } = named(objects, 'Ingress', 'drape-api-dashboard')
+    expect(spec.tls).toEqual([{ hosts: ['ops.example'] }])
+    expect(spec.rules.map(({ host }: Rendered) => host)).toEqual(['ops.example'])
+    expect(spec.rules[0].http.paths[0].backend.service).toEqual({
+      name: 'drape-api-dashboard',
+      port: { name: 'dashboard' },
+    })
+    const hosts = named(objects, 'Ingress', 'drape-api').spec.rules.map(({ host }: Rendered) => host)
+    expect(hosts).toEqual(['tryon.example'])
+  })
+
+  it.for([
+    [ON, '', '0'],
+    [EXPOSED, 'https://ops.example', '1'],
+    [{ ...EXPOSED, 'dashboard.ingress.tls.enabled': false }, 'http://ops.example', '1'],
+    [{ ...EXPOSED, 'dashboard.url': 'https://ops.example:8443/' }, 'https://ops.example:8443', '1'],
+    [{ ...ON, 'dashboard.url': 'https://ops.example', 'dashboard.proxyHops': 2 }, 'https://ops.example', '2'],
+    [{ ...EXPOSED, 'dashboard.proxyHops': 0 }, 'https://ops.example', '0'],
+  ] as const)('with %o knows its address %s and %s proxies before it', async ([set, url, hops]) => {
+    const objects = await render(set)
+    expect(variable(objects, 'api', 'DASHBOARD_URL')).toBe(url)
+    expect(variable(objects, 'api', 'DASHBOARD_PROXY_HOPS')).toBe(hops)
+  })
+
+  it('is kept by network policies from everybody who is not named', async () => {
+    const portsFrom = (objects: readonly Rendered[]) =>
+      named(objects, 'NetworkPolicy', 'drape-api').spec.ingress.map(({ ports, from }: Rendered) => [
+        ports.map(({ port }: Rendered) => port),
+        from,
+      ])
+    expect(portsFrom(await render({ ...ON, ...POLICIES })).map(([ports]: [number[]]) => ports)).toEqual([
+      [8080],
+      [9090],
+    ])
+    const named8081 = portsFrom(await render({ ...EXPOSED, ...POLICIES, 'networkPolicy.dashboardFrom': FROM }))
+    expect(named8081).toContainEqual([[8081], FROM])
+    const others = await render({ ...ON, ...POLICIES, 'networkPolicy.dashboardFrom': FROM })
+    const elsewhere = others.filter(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name !== 'drape-api')
+    expect(JSON.stringify(elsewhere)).not.toContain('8081')
+  })
+
+  it('tells in the notes how to get there and who signs in, and warns where passwords could be read', async () => {
+    const forwarded = await notes(ON)
+    expect(forwarded).toContain('port-forward service/drape-api-dashboard 8081:80')
+    expect(forwarded).toContain('operator create --email')
+    expect(forwarded).not.toContain('operators reach the dashboard without TLS')
+    const open = await notes({ ...EXPOSED, 'dashboard.ingress.tls.enabled': false })
+    expect(open).toContain("The operators' dashboard is at http://ops.example")
+    expect(open).toContain('WARNING: operators reach the dashboard without TLS')
+    expect(await notes({})).not.toContain('operator create')
+  })
+
+  it('makes no object that a cluster without it had', async () => {
+    const [without, withIt] = [await render(), await render(EXPOSED)]
+    const names = (objects: readonly Rendered[]) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    const more = names(withIt).filter((name) => !names(without).includes(name))
+    expect(more.sort()).toEqual(['Ingress drape-api-dashboard', 'Service drape-api-dashboard'])
+    expect(kinds(without)).not.toContain('Ingress')
+  })
+
+  async function notes(set: Readonly<Record<string, unknown>>): Promise<string> {
+    const given = Object.entries(set).flatMap(([path, value]) => ['--set-json', `${path}=${JSON.stringify(value)}`])
+    const said = (await chart?.helm('install', 'drape', chart.folder, '--dry-run=client', ...given)) ?? ''
+    return said.slice(said.indexOf('\nNOTES:'))
+  }
+})
+
+function containerPortsOf(objects: readonly Rendered[]): Record<string, number> {
+  const [{ ports }] = named(objects, 'Deployment', 'drape-api').spec.template.spec.containers
+  return Object.fromEntries(ports.map(({ name, containerPort }: Rendered) => [name, containerPort]))
+}
