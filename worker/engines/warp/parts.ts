@@ -11,13 +11,14 @@ import {
   createMask,
   createPlane,
   type Mask,
+  maskWhere,
   type Plane,
   type Point,
   type Size,
 } from '../../raster/plane.ts'
 import { fillCapsules } from '../../raster/polygon.ts'
 import { reduceColoursByFactor } from '../../raster/reduce.ts'
-import { dot, subtract } from '../../raster/vector.ts'
+import { between, dot, subtract } from '../../raster/vector.ts'
 import { bothSides } from './axes.ts'
 import type { BodyFrame } from './body.ts'
 import { findShadedHands } from './hand-skin.ts'
@@ -55,7 +56,13 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
   const refine = createGuidedFilter(greyGuide(rgb, window), { radius, epsilon: 1e-3, factor })
   const raised = raisedArms(picture, body)
   const probabilities = estimateProbabilities({ lab, along, across, raised, colours, window, factor })
-  const labels = labelPixels(mapValues(probabilities, refine), { mask: person.mask, along, window, colours })
+  const labels = labelPixels(mapValues(probabilities, refine), {
+    mask: person.mask,
+    along,
+    window,
+    colours,
+    mouth: levelOfMouth(person, body),
+  })
   const clothes = [...colours.top, ...colours.lower]
   const hands = findShadedHands({ lab, mask: person.mask, skin: maskOf(labels, SKIN), body, clothes })
   for (let i = 0; i < hands.data.length; i++) if (hands.data[i]) labels.data[i] = SKIN
@@ -86,6 +93,10 @@ function bodyCoordinates(size: Size, body: BodyFrame): { along: Plane; across: P
     }
   }
   return { along, across }
+}
+
+function levelOfMouth({ landmarks }: Person, { shoulders, down, trunk }: BodyFrame): number {
+  return dot(subtract(between(landmarks.mouthLeft, landmarks.mouthRight, 0.5), shoulders), down) / trunk
 }
 
 function raisedArms(size: Size, { joints, armRadius, shoulders, down, trunk }: BodyFrame): Mask {
@@ -218,7 +229,13 @@ const HAIR = 4
 // The likeliest part of every pixel of the person.
 function labelPixels(
   { skin, top, hair }: Probabilities,
-  { mask, along, window, colours }: { mask: Plane; along: Plane; window: Window; colours: PartColours },
+  {
+    mask,
+    along,
+    window,
+    colours,
+    mouth,
+  }: { mask: Plane; along: Plane; window: Window; colours: PartColours; mouth: number },
 ): Mask {
   const labels = createMask(mask)
   const hairy = createMask(mask)
@@ -234,7 +251,7 @@ function labelPixels(
     }
   }
   labelHair(labels, hairy, colours)
-  if (colours.hairLikeTop) partHairFromTop(labels, along)
+  if (colours.hairLikeTop) partHairFromTop(labels, along, mouth)
   return labels
 }
 
@@ -256,11 +273,23 @@ function labelHair(labels: Mask, hairy: Mask, { crown, chest }: PartColours): vo
   }
 }
 
-// Hair over a top of its own colour cannot be told from it: above the shoulders it is hair, below them the top.
-function partHairFromTop(labels: Mask, along: Plane): void {
-  for (let i = 0; i < labels.data.length; i++) {
-    if (labels.data[i] === TOP && along.data[i] < COLLAR) labels.data[i] = HAIR
-    else if (labels.data[i] === HAIR && along.data[i] >= COLLAR) labels.data[i] = TOP
+// Hair over a top of its own colour cannot be told from it: above the shoulders it is hair where it hangs down from beside the face,
+// below them the top. Where nothing hangs from there, a collar or a dark jacket's shoulders begin above that line.
+function partHairFromTop(labels: Mask, along: Plane, mouth: number): void {
+  const { width, data } = labels
+  const hanging = createMask(labels)
+  for (let i = 0; i < data.length; i++) {
+    if (data[i] !== TOP && data[i] !== HAIR) continue
+    if (along.data[i] >= COLLAR) data[i] = TOP
+    else if (along.data[i] < mouth || (i >= width && hanging.data[i - width])) hanging.data[i] = 1
+  }
+  const rest = maskWhere(labels, (i) => (data[i] === TOP || data[i] === HAIR) && hanging.data[i] === 0)
+  const { labels: pieces } = connectedComponents(rest)
+  const worn = new Set<number>()
+  for (let i = 0; i < data.length; i++) if (rest.data[i] && along.data[i] >= COLLAR) worn.add(pieces[i])
+  for (let i = 0; i < data.length; i++) {
+    if (hanging.data[i] || (rest.data[i] && !worn.has(pieces[i]))) data[i] = HAIR
+    else if (rest.data[i]) data[i] = TOP
   }
 }
 

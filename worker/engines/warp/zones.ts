@@ -1,9 +1,11 @@
 import { connectedComponents } from '../../raster/components.ts'
+import { distanceTo } from '../../raster/distance.ts'
 import { dilate } from '../../raster/morphology.ts'
 import { createMask, type Mask, maskWhere, type Plane, subset } from '../../raster/plane.ts'
 import { fillPolygon } from '../../raster/polygon.ts'
+import { interpolate } from '../../raster/polyline.ts'
 import { cellAt } from '../../raster/reduce.ts'
-import { move } from '../../raster/vector.ts'
+import { between, distance, dot, move, subtract } from '../../raster/vector.ts'
 import { bothSides } from './axes.ts'
 import { findCuffShadows } from './cuff-shadow.ts'
 import type { FlatGarment } from './flat-garment.ts'
@@ -27,6 +29,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   const shoulders = dilate(regions.shoulders, 0.02 * body.unit)
   const undressed = undressedArms(fitting, worn, cover)
   const cuffs = findCuffShadows(fitting)
+  const isNeck = neckTest(fitting)
   const zones = new Uint8Array(cover.data.length)
   for (let i = 0; i < zones.length; i++) {
     if (cuffs.data[i]) zones[i] = SKIN
@@ -54,7 +57,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     if (person.mask.data[i] <= 0.3) return false
     if (limbs.data[i] || shoulders.data[i]) return true
     const f = along.data[i]
-    if (f < -0.02) return f > -0.5 && Math.abs(parts.across.data[i]) < 0.35
+    if (f < -0.02) return f > -0.5 && isNeck(i)
     return f < 1.2 && sideways.data[i] < (f < 0.35 ? 1 : 0.88)
   }
 
@@ -62,6 +65,24 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   function acceptsLower(i: number): boolean {
     if (!isBelowHem(i) || worn.groundLike.data[i] || skin.data[i]) return false
     return cover.data[i] < SOLID && person.mask.data[i] > 0.4
+  }
+}
+
+// A neck in body units: half its width, and half of what it is where it has become shoulders.
+const NECK = { least: 0.15, most: 0.2, perEar: 0.44, root: 0.35 } as const
+// Body coordinates between which it widens.
+const NECK_ROOT = [-0.17, -0.02] as const
+
+// From the mouth to the middle between the shoulders; a high collar is wider than the neck in it.
+function neckTest({ person, body, parts }: FittingRegions): (i: number) => boolean {
+  const { leftEar, rightEar, mouthLeft, mouthRight } = person.landmarks
+  const mouth = subtract(between(mouthLeft, mouthRight, 0.5), body.shoulders)
+  const slope = dot(mouth, body.right) / body.unit / Math.min(-0.1, dot(mouth, body.down) / body.trunk)
+  const half = Math.min(Math.max((NECK.perEar * distance(leftEar, rightEar)) / body.unit, NECK.least), NECK.most)
+  return (i) => {
+    const f = parts.along.data[i]
+    const width = interpolate(NECK_ROOT, [half, NECK.root], f)
+    return Math.abs(parts.across.data[i] - slope * f) < width
   }
 }
 
@@ -138,14 +159,15 @@ function hugGarment(
   { garment, undressed }: { garment: FlatGarment; undressed: Mask },
 ): void {
   const { torso, sleeves, cover } = garment
-  const around = (plane: Plane, reach: number) =>
-    dilate(
-      maskWhere(plane, (i) => plane.data[i] >= SOLID),
-      reach * body.unit,
-    )
-  const atTorso = around(torso, TORSO_REACH)
-  const atCollar = around(torso, NECK_REACH)
-  const atSleeve = placement.sleeves.length > 0 ? around(sleeves, SLEEVE_REACH) : createMask(sleeves)
+  const isOpen = (i: number) => (zones[i] === GROUND || zones[i] === SKIN) && cover.data[i] < SOLID
+  const solid = (plane: Plane) => distanceTo(maskWhere(plane, (i) => plane.data[i] >= SOLID))
+  const [toTorso, toSleeve] = [solid(torso), solid(sleeves)]
+  const toEdge = distanceTo(maskWhere(cover, (i) => !isOpen(i) && cover.data[i] < SOLID))
+  // Where the old one goes away from the new one the strip ends in a slant, not in a step.
+  const isNear = (far: Plane, i: number, reach: number) => {
+    const most = reach * body.unit
+    return far.data[i] <= Math.min(most, 2 * most - far.data[i] - toEdge.data[i])
+  }
   const neck = [...placement.neckline.map((point) => move(point, body.down, -0.01 * body.unit))]
   const up = -0.4 * body.unit
   const opening = fillPolygon(torso, [
@@ -159,11 +181,11 @@ function hugGarment(
     regions.arms.some((arm, side) => arm.along.data[i] < ends[side] - 0.1 * body.unit)
   const hug = createMask(cover)
   for (let i = 0; i < zones.length; i++) {
-    if ((zones[i] !== GROUND && zones[i] !== SKIN) || undressed.data[i] || cover.data[i] >= SOLID) continue
+    if (!isOpen(i) || undressed.data[i]) continue
     if (parts.along.data[i] > placement.hem - 0.02) continue
     if (regions.limbs.data[i] && !isUnderSleeve(i)) continue
-    const torsoNear = opening.data[i] ? atCollar.data[i] : atTorso.data[i]
-    if (torsoNear || (atSleeve.data[i] && !regions.beyondCuffs.data[i])) hug.data[i] = 1
+    const atTorso = isNear(toTorso, i, opening.data[i] ? NECK_REACH : TORSO_REACH)
+    if (atTorso || (isNear(toSleeve, i, SLEEVE_REACH) && !regions.beyondCuffs.data[i])) hug.data[i] = 1
   }
   // What an arm parts from the garment does not belong to it.
   const seen = dilate(
