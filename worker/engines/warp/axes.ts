@@ -33,11 +33,22 @@ export interface BodyAxes {
   /** The length every other length is a multiple of: max(shoulder width, 0.55 trunk). */
   readonly unit: number
   readonly facing: boolean
+  /** How much wider the shoulders would be seen from the front, 1 when they are. */
+  readonly foreshortening: number
+  /** How far the person is turned: 0 seen from the front, up to 1 towards the picture's right, down to −1 towards its left. */
+  readonly turn: number
 }
 
 // Along a straight arm, as multiples of the upper arm.
 const STRAIGHT_WRIST = 1.88
 const STRAIGHT_KNUCKLES = 2.15
+
+// Shoulder distance of an average person seen from the front, as a share of the trunk, and the most that turning is believed to take.
+const FRONTAL_SHOULDERS = 0.67
+const MOST_FORESHORTENED = 1.25
+// Depth between the shoulders, as a share of their distance in the picture: from here on a person counts as turned, and as fully so.
+const TURNED_FROM = 0.6
+const TURNED_BY = 1.2
 
 export function measureAxes({ landmarks }: Person): BodyAxes {
   const position = (name: LandmarkName): Point => ({ x: landmarks[name].x, y: landmarks[name].y })
@@ -74,6 +85,8 @@ export function measureAxes({ landmarks }: Person): BodyAxes {
   const shoulderWidth = distance(...joints.shoulder)
   const trunk = distance(shoulders, hips)
   const facing = joints.shoulder[0].x < joints.shoulder[1].x
+  const turn = measureTurn((landmarks.leftShoulder.z - landmarks.rightShoulder.z) / Math.max(1, shoulderWidth))
+  const lost = Math.min(Math.max((FRONTAL_SHOULDERS * trunk) / Math.max(1, shoulderWidth), 1), MOST_FORESHORTENED)
   return {
     joints,
     shoulders,
@@ -84,7 +97,14 @@ export function measureAxes({ landmarks }: Person): BodyAxes {
     trunk,
     unit: Math.max(shoulderWidth, 0.55 * trunk),
     facing,
+    foreshortening: 1 + Math.abs(turn) * (lost - 1),
+    turn,
   }
+}
+
+// A landmark's depth is a rough guess: little of it is none.
+function measureTurn(depth: number): number {
+  return Math.sign(depth) * Math.min(Math.max((Math.abs(depth) - TURNED_FROM) / (TURNED_BY - TURNED_FROM), 0), 1)
 }
 
 /** A value for either side: 0 is the picture's left. */

@@ -73,7 +73,9 @@ function chooseScale(input: FitInput): Scale {
   const tips = garment.sleeved ? body.shoulderTip : narrowTips(input)
   const across = distance(...tips) / distance(left.shoulder, right.shoulder)
   const offset = dot(subtract(between(...tips, 0.5), body.shoulders), body.down)
-  const hem = chooseHem((offset + across * (hemRow - shoulderRow)) / body.trunk, garment, input.worn)
+  // Turning makes a person narrower, not their garment shorter.
+  const natural = across * body.foreshortening
+  const hem = chooseHem((offset + natural * (hemRow - shoulderRow)) / body.trunk, garment, input.worn)
   const down = (hem * body.trunk - offset) / (hemRow - shoulderRow)
   return { across, down, tips, offset, shoulderRow, hemRow, hem }
 }

@@ -34,7 +34,7 @@ export function placeTorso(input: FitInput, fit: Fit): TorsoPlacement {
       ...pairSide(garment, { fit, side, armpit: armpits[side] }),
     ]).flat(),
     ...pairHem(input, fit),
-    ...pairAxis(garment, fit),
+    ...pairAxis(input, fit),
   ]
   return {
     source: pairs.map(([from]) => from),
@@ -148,11 +148,16 @@ function pairHem({ body, garment }: FitInput, fit: Fit): Pair[] {
   })
 }
 
-function pairAxis(garment: UpperGarment, fit: Fit): Pair[] {
+// On somebody who is turned the middle of the chest lies nearer to one side, in body units.
+const MOST_SHIFT = 0.1
+
+function pairAxis({ body, garment }: FitInput, fit: Fit): Pair[] {
+  const shift = MOST_SHIFT * body.turn * body.unit
   return [0.45, 0.62, 0.8].map((share) => {
     const y = fit.shoulderRow + share * (fit.hemRow - fit.shoulderRow)
     const [left, right] = bothSides((side) => fit.outlineHalfWidthAt(y, side))
-    return [{ x: garment.axis, y }, between(fit.edgeAt(y, 0), fit.edgeAt(y, 1), left / Math.max(1e-6, left + right))]
+    const middle = between(fit.edgeAt(y, 0), fit.edgeAt(y, 1), left / Math.max(1e-6, left + right))
+    return [{ x: garment.axis, y }, move(middle, body.right, shift)]
   })
 }
 

@@ -57,7 +57,7 @@ export function placeGarment({
   const worn = measureWorn({ person, body, parts })
   const input = { mask: person.mask, body, garment, worn }
   const fit = fitGarment(input)
-  const aspect = fit.down / fit.across
+  const aspect = fit.down / (fit.across * body.foreshortening)
   if (!(aspect > 0.7 && aspect < 1.4))
     throw new DrapeError('RESULT_REJECTED', 'The garment does not fit the proportions of the person in the picture')
   const torso = placeTorso(input, fit)

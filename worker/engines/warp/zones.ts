@@ -1,6 +1,6 @@
 import { connectedComponents } from '../../raster/components.ts'
 import { distanceTo } from '../../raster/distance.ts'
-import { dilate } from '../../raster/morphology.ts'
+import { dilate, open } from '../../raster/morphology.ts'
 import { createMask, type Mask, maskWhere, type Plane, subset } from '../../raster/plane.ts'
 import { fillPolygon } from '../../raster/polygon.ts'
 import { interpolate } from '../../raster/polyline.ts'
@@ -187,6 +187,12 @@ function hugGarment(
     const atTorso = isNear(toTorso, i, opening.data[i] ? NECK_REACH : TORSO_REACH)
     if (atTorso || (isNear(toSleeve, i, SLEEVE_REACH) && !regions.beyondCuffs.data[i])) hug.data[i] = 1
   }
+  // A tongue beside the garment, such as the fork under an old sleeve leaves, is no edge of it.
+  const broad = open(
+    maskWhere(cover, (i) => hug.data[i] === 1 || cover.data[i] >= SOLID),
+    0.04 * body.unit,
+  )
+  for (let i = 0; i < zones.length; i++) if (!broad.data[i]) hug.data[i] = 0
   // What an arm parts from the garment does not belong to it.
   const seen = dilate(
     maskWhere(cover, (i) => cover.data[i] >= SOLID && !(regions.uncovered.data[i] && parts.skin.data[i])),
