@@ -26,7 +26,8 @@ export interface Removal {
  * Fills what stays visible of the worn garment with skin, ground, the colour of the lower garment or, along the new
  * garment's edge, with the new garment itself. `picture` is the analysed picture in sRGB, 0 to 255; `garment` is of its size.
  *
- * Throws `DrapeError` RESULT_REJECTED when much of the body would have to be invented and no skin is seen anywhere.
+ * Throws `DrapeError` RESULT_REJECTED when much of the body would have to be invented and no skin is seen but the face's: all that is
+ * known of the body's shape is then the clothes that hide it.
  */
 export function removeOldGarment(
   fitting: FittingRegions,
@@ -48,11 +49,10 @@ export function removeOldGarment(
   }
   if (areas.ground > 0) paint(canvas, { cells: ground, factor }, groundShare(canvas, person.mask))
   if (areas.lower > 0.004 && !paintLower(canvas, fitting, { picture, worn, factor })) warnings.push('OLD_HEM_VISIBLE')
-  if (areas.skin > 0.002 && !paintSkin(canvas, fitting, { worn, factor })) {
-    if (areas.skin > MOST_WITHOUT_SKIN)
-      throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
-    if (areas.skin > 0.02) warnings.push('OLD_GARMENT_REMAINS')
-  }
+  const seen = areas.skin > 0.002 ? paintSkin(canvas, fitting, { worn, factor }) : null
+  if (seen && seen !== 'body' && areas.skin > MOST_WITHOUT_SKIN)
+    throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
+  if (seen === 'none' && areas.skin > 0.02) warnings.push('OLD_GARMENT_REMAINS')
   if (areas.garment > 0)
     paintSlivers(canvas, garment.colours, { mask: person.mask, reach: Math.ceil(0.08 * body.unit) + 1 })
   return { layer: canvas.layer, zones, worn, warnings }
@@ -96,16 +96,18 @@ function paintLower(
   return true
 }
 
-// False when no skin is seen anywhere.
+// Where skin is seen: on arms, hands or neck, on the face alone, or nowhere.
+type SeenSkin = 'body' | 'face' | 'none'
+
 function paintSkin(
   canvas: Canvas,
   fitting: FittingRegions,
   { worn, factor }: { worn: WornGarment; factor: number },
-): boolean {
+): SeenSkin {
   const skin = inventSkin(fitting, { old: worn.mask, factor })
-  if (!skin) return false
-  paint(canvas, { cells: labToRgb(skin), factor }, skinShare(canvas, fitting))
-  return true
+  if (!skin) return 'none'
+  paint(canvas, { cells: labToRgb(skin.tones), factor }, skinShare(canvas, fitting))
+  return skin.fromFace ? 'face' : 'body'
 }
 
 type Areas = Readonly<Record<'skin' | 'ground' | 'lower' | 'garment', number>>

@@ -20,12 +20,22 @@ import { weightedBlur } from '../../raster/weighted.ts'
 import { type ArmField, armMask, CUFF } from './arm-field.ts'
 import type { FittingRegions } from './regions.ts'
 
+export interface InventedSkin {
+  /** CIE Lab of the picture reduced by a factor. */
+  readonly tones: Colours
+  /** True when neither arms nor neck show what they look like. */
+  readonly fromFace: boolean
+}
+
 /**
- * What the body would look like without the worn garment, as CIE Lab of the picture reduced by `factor`: tones of visible skin
+ * What the body would look like without the worn garment, in the picture reduced by `factor`: tones of visible skin
  * from the same limb, carried on smoothly, darker towards a limb's edges and where the old garment was in shade. Null when
  * the picture shows no skin.
  */
-export function inventSkin(fitting: FittingRegions, { old, factor }: { old: Mask; factor: number }): Colours | null {
+export function inventSkin(
+  fitting: FittingRegions,
+  { old, factor }: { old: Mask; factor: number },
+): InventedSkin | null {
   const { body, parts } = fitting
   if (!parts.skinColour) return null
   const clean = cleanSkin(fitting, old)
@@ -33,7 +43,7 @@ export function inventSkin(fitting: FittingRegions, { old, factor }: { old: Mask
   meetRealSkin(base, reduceMasked(parts.lab, clean, factor), body.unit / factor)
   shadeLimbs(base, fitting, { factor })
   shadeLikeOld(base, fitting, { old, factor })
-  return base
+  return { tones: base, fromFace: countSet(bareSkin(fitting, clean)) < LEAST_BODY * body.unit ** 2 }
 }
 
 // Skin far enough from every border that no other colour mixes in, and of the face's hue.
@@ -50,6 +60,22 @@ function cleanSkin({ person, parts, regions }: FittingRegions, old: Mask): Mask 
   return erode(sure, 2.5)
 }
 
+// So much of a body unit's square tells a tone, and so much is more than a chin: half a hand, half a neck.
+const LEAST_SKIN = 0.004
+const LEAST_BODY = 0.03
+
+// Of the skin what cannot be a strap or a badge of its colour: neck, hands, and arms beyond their sleeves.
+function bareSkin({ parts, regions }: FittingRegions, clean: Mask): Mask {
+  const { along, across } = parts
+  return subset(clean, (i) => {
+    if (along.data[i] < -0.02) return Math.abs(across.data[i]) < 0.2
+    return regions.arms.some((arm) => {
+      const way = arm.along.data[i]
+      return way > arm.sleeveEnd && way < arm.end && arm.distance.data[i] < 0.6 * arm.bareRadius
+    })
+  })
+}
+
 // Every limb takes its own tone: arms are often darker than the neck, one of them often lies in shade.
 function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; factor: number }): Colours {
   const { body, parts, regions } = fitting
@@ -58,7 +84,7 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
     armMask(arm, (way) => (way > arm.wrist ? 0 : 1.2 * body.armRadius[side as 0 | 1])),
   )
   const chest = maskWhere(along, (i) => Math.abs(across.data[i]) < 0.3 && along.data[i] < 0.45 && along.data[i] > -0.42)
-  const least = 0.004 * body.unit ** 2
+  const least = LEAST_SKIN * body.unit ** 2
   const middles = [...arms, chest].map((region) => middleTones(lab, clean, { region, least }))
   const all = subset(clean, (i) => middles.some((middle) => middle?.data[i] === 1))
   const any =
