@@ -44,6 +44,12 @@ def read_arguments():
 def add_common(command):
     command.add_argument("--output", type=pathlib.Path, required=True, help="the folder to make")
     command.add_argument("--precision", choices=["fp16", "fp32"], default="fp16", help="of weights and most values")
+    command.add_argument(
+        "--no-golden",
+        dest="golden",
+        action="store_false",
+        help="leave out what the self-test of workers compares with; to draw it takes minutes at full size",
+    )
     command.add_argument("--random", action="store_true", help="weights that mean nothing, for tests and measurements")
     command.add_argument("--size", choices=["tiny", "full"], default="tiny", help="of an engine of random weights")
     command.add_argument("--seed", type=int, default=1, help="of random weights")

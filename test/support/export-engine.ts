@@ -5,7 +5,6 @@ import { text } from 'node:stream/consumers'
 import { run } from '../../scripts/stack/commands.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const REQUIREMENTS = resolve(ROOT, 'test/scripts/engines/requirements.txt')
 
 /** How a run of `scripts/export-engine` ended. */
 export interface Exported {
@@ -18,12 +17,9 @@ export interface Exported {
  * packages are brought once, into `.cache/engines`. Throws where tests are not to be left out.
  */
 export async function findEnginePython(): Promise<{ readonly python: string; readonly reason: string }> {
-  // What the command itself needs comes into an environment of its own, as for those who do not test.
-  const script = `root=$1; . "$root/scripts/engines/setup"; engines_more=$2; . "$root/scripts/engines/setup"; echo "$engines_python"`
+  const script = `root=$1; . "$root/scripts/engines/setup"; echo "$engines_python"`
   try {
-    // What the script says when it brings its own packages is not what its tests are about.
-    await run('sh', ['-c', script, 'sh', ROOT, ''])
-    return { python: (await run('sh', ['-c', script, 'sh', ROOT, REQUIREMENTS])).trim(), reason: '' }
+    return { python: (await run('sh', ['-c', script, 'sh', ROOT])).trim(), reason: '' }
   } catch (cause) {
     if (process.env.CI === 'true') throw cause
     return { python: '', reason: cause instanceof Error ? cause.message : String(cause) }

@@ -5,9 +5,11 @@ import functools
 import math
 
 from ..checkpoint import Checkpoint, RandomCheckpoint
+from ..golden import note
 from . import graphs
 from .checkpoints import open_files
 from .configuration import SIZES, Configuration, autoencoder_shapes, network_shapes, random_spread
+from .golden import draw_golden
 
 HELP = "CatVTON, CC-BY-NC-SA-4.0: no commercial use"
 # Files of weights that the command line names, with what they are.
@@ -27,7 +29,10 @@ def write(folder, arguments):
     for name in ("encoder", "denoiser", "decoder"):
         build = functools.partial(getattr(graphs, f"build_{name}"), checkpoint, c)
         folder.write_large({name: build}, weights_file=f"{name}.weights")
-    return manifest(c, half=folder.half), checkpoint.source()
+    described = manifest(c, half=folder.half)
+    if arguments.golden:
+        described["golden"] = note(draw_golden(folder.path, described))
+    return described, checkpoint.source()
 
 
 def open_random(arguments):

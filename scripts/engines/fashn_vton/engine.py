@@ -5,6 +5,7 @@ import functools
 import math
 
 from ..checkpoint import Checkpoint, RandomCheckpoint
+from ..golden import note
 from . import graphs
 from .configuration import (
     CATEGORIES,
@@ -16,6 +17,7 @@ from .configuration import (
     random_spread,
     tensor_shapes,
 )
+from .golden import draw_golden
 
 HELP = "FASHN VTON v1.5, Apache-2.0"
 # Files of weights that the command line names, with what they are.
@@ -36,7 +38,10 @@ def write(folder, arguments):
     folder.write_small("garment", builds["garment"])
     folder.write_large({"modulation": builds["modulation"]}, weights_file="modulation.weights")
     folder.write_large({name: builds[name] for name in ("velocity", "denoise")}, weights_file="transformer.weights")
-    return manifest(c, half=folder.half), checkpoint.source()
+    described = manifest(c, half=folder.half)
+    if arguments.golden:
+        described["golden"] = note(draw_golden(folder.path, described))
+    return described, checkpoint.source()
 
 
 def open_random(arguments):

@@ -1,0 +1,32 @@
+"""What the self-test of a worker has to draw: drawn here, on the processor, and noted at some places."""
+
+import functools
+
+import numpy as np
+import onnxruntime
+
+PLACES = 256
+DIGITS = 6
+
+
+class Graphs:
+    """Runs graphs of a folder, each with its inputs by their names, and returns its first output."""
+
+    def __init__(self, path):
+        onnxruntime.disable_telemetry_events()
+        self.path = path
+
+    @functools.lru_cache(maxsize=1)
+    def open(self, name):
+        return onnxruntime.InferenceSession(self.path / f"{name}.onnx", providers=["CPUExecutionProvider"])
+
+    def run(self, name, **inputs):
+        feeds = {key: np.ascontiguousarray(values, np.float32) for key, values in inputs.items()}
+        return self.open(name).run(None, feeds)[0]
+
+
+def note(drawn):
+    """Values at places that lie evenly over what was drawn, from its first one on."""
+    values = drawn.reshape(-1)
+    places = np.arange(PLACES) * values.size // PLACES
+    return [float(f"{value:.{DIGITS}g}") for value in values[places]]
