@@ -6,8 +6,8 @@ import { sql } from '../api/shared/database.ts'
 import { type Bitmap, decodeImage } from '../api/shared/image.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
-import { copyTinyEngine, spoilBottoms } from './support/fashn-vton-engine.ts'
 import { spawnProcess } from './support/process.ts'
+import { copyTinyEngine, spoilBottoms } from './support/tiny-engine.ts'
 import { until } from './support/until.ts'
 
 describe('a try-on by FASHN VTON', () => {

@@ -158,7 +158,7 @@ export interface TryOn {
     /**
      * The default is the choice of the installation. mock gives the photo back and costs nothing.
      */
-    engine?: 'warp' | 'fashn-vton' | 'mock'
+    engine?: 'warp' | 'fashn-vton' | 'catvton' | 'mock'
     format?: 'jpeg' | 'png' | 'webp'
     /**
      * Whether the result is put back into the whole photo, uncropped.

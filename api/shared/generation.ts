@@ -35,6 +35,7 @@ export const MODES = ['fast', 'balanced', 'quality'] as const
 export const ENGINES = {
   warp: { cost: 1, garmentTypes: ['flat_lay', 'ghost_mannequin'] as readonly string[] },
   'fashn-vton': { cost: 1, garmentTypes: ['flat_lay', 'ghost_mannequin'] as readonly string[] },
+  catvton: { cost: 1, garmentTypes: ['flat_lay', 'ghost_mannequin'] as readonly string[] },
   mock: { cost: 0, garmentTypes: GARMENT_TYPES as readonly string[] },
 } as const
 export type EngineName = keyof typeof ENGINES

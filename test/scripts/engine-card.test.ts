@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { run } from '../../scripts/stack/commands.ts'
-import { copyTinyEngine } from '../support/fashn-vton-engine.ts'
+import { copyTinyEngine } from '../support/tiny-engine.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const card = (name: string, env: NodeJS.ProcessEnv = {}) =>

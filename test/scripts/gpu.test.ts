@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { copyTinyEngine } from '../support/fashn-vton-engine.ts'
+import { copyTinyEngine } from '../support/tiny-engine.ts'
 
 it('measures an engine through the code of workers, also without a GPU', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'drape-gpu-'))

@@ -1,11 +1,21 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compileCheck } from '../../api/shared/schema.ts'
+import { compileCheck, type Static, type TSchema } from '../../api/shared/schema.ts'
+import { openCatVton } from './catvton/catvton-engine.ts'
+import { CatVtonManifestSchema } from './catvton/manifest.ts'
+import type { EngineFields } from './diffusion/manifest.ts'
+import type { Engine } from './engine.ts'
 import { openFashnVton } from './fashn-vton/fashn-vton-engine.ts'
 import { FashnVtonManifestSchema } from './fashn-vton/manifest.ts'
-import type { EngineFactory } from './registry.ts'
+import type { EngineFactory, EngineResources } from './registry.ts'
 
-const checkFashnVton = compileCheck(FashnVtonManifestSchema)
+/** Makes an engine's factory of what its `engine.json` holds. @throws Error that says what is wrong with it */
+type ReadManifest = (value: unknown, folder: string) => EngineFactory
+
+const KINDS: Readonly<Record<string, ReadManifest>> = {
+  'fashn-vton/1': createReader(FashnVtonManifestSchema, openFashnVton),
+  'catvton/1': createReader(CatVtonManifestSchema, openCatVton),
+}
 
 /**
  * The engines among `names` that have a folder of their name in `directory`, each with an `engine.json` that is of a kind this program
@@ -22,6 +32,19 @@ export async function findInstalled(names: readonly string[], directory: string)
   return found
 }
 
+function createReader<S extends TSchema>(
+  schema: S,
+  open: (folder: string, manifest: Static<S> & EngineFields, resources: EngineResources) => Promise<Engine>,
+): ReadManifest {
+  const check = compileCheck(schema)
+  return (value, folder) => {
+    const checked = check(value)
+    if (!checked.ok) throw new Error(checked.problems.map(({ path, message }) => `${path} ${message}`).join('; '))
+    const manifest = checked.value as Static<S> & EngineFields
+    return { manifest, files: manifest.files, create: (resources) => open(folder, manifest, resources) }
+  }
+}
+
 async function readInstalled(name: string, folder: string): Promise<EngineFactory | null> {
   const path = join(folder, 'engine.json')
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -31,15 +54,19 @@ async function readInstalled(name: string, folder: string): Promise<EngineFactor
   if (text === null) return null
   const value = parseJson(path, text)
   const kind = kindOf(value)
-  if (kind !== 'fashn-vton/1') throw new Error(`${path}: is of the kind ${kind}, which this program does not run`)
-  const checked = checkFashnVton(value)
-  if (!checked.ok) {
-    const problems = checked.problems.map(({ path: field, message }) => `${field} ${message}`)
-    throw new Error(`${path}: ${problems.join('; ')}`)
+  const read = Object.hasOwn(KINDS, String(kind)) ? KINDS[String(kind)] : null
+  if (!read) throw new Error(`${path}: is of the kind ${kind}, which this program does not run`)
+  const factory = readAs(read, value, { path, folder })
+  if (factory.manifest.name !== name) throw new Error(`${path}: is of the engine ${factory.manifest.name}`)
+  return factory
+}
+
+function readAs(read: ReadManifest, value: unknown, { path, folder }: { path: string; folder: string }): EngineFactory {
+  try {
+    return read(value, folder)
+  } catch (cause) {
+    throw new Error(`${path}: ${cause instanceof Error ? cause.message : cause}`, { cause })
   }
-  const manifest = checked.value
-  if (manifest.name !== name) throw new Error(`${path}: is of the engine ${manifest.name}`)
-  return { manifest, files: manifest.files, create: (resources) => openFashnVton(folder, manifest, resources) }
 }
 
 function kindOf(value: unknown): unknown {

@@ -1,8 +1,8 @@
 import type { Rectangle } from '../../../api/shared/image.ts'
 import type { Size } from '../../raster/plane.ts'
-import { type Bytes, createBytes } from './bytes.ts'
+import { type Bytes, createBytes } from '../diffusion/bytes.ts'
+import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
 import { enlargeLanczos, reduceArea, resizeNearest } from './resize-canvas.ts'
-import { resizeLanczos } from './resize-lanczos.ts'
 
 /** The picture with at most the canvas's height on its longest side: what poses are found and drawn in. Never enlarged. */
 export function limitToCanvas(image: Bytes, canvas: Size): Bytes {

@@ -1,11 +1,13 @@
 import type { Tensor } from '../../inference/session.ts'
 import type { Size } from '../../raster/plane.ts'
-import type { Bytes } from './bytes.ts'
+import type { Bytes } from '../diffusion/bytes.ts'
+import type { Mode } from '../diffusion/manifest.ts'
+import type { TrainedCategory } from '../diffusion/product.ts'
+import { keepRecent } from '../diffusion/recent.ts'
+import { toTensor } from '../diffusion/tensors.ts'
 import type { Graphs } from './graphs.ts'
-import type { FashnVtonManifest, Mode, TrainedCategory } from './manifest.ts'
-import { keepRecent } from './recent.ts'
+import type { FashnVtonManifest } from './manifest.ts'
 import { flowTimes, type Step, stepsBetween } from './schedule.ts'
-import { toTensor } from './tensors.ts'
 
 /** A picture on the canvas with the skeleton of whom it shows. */
 export interface Posed {

@@ -1,10 +1,10 @@
 import type { Session, Tensor } from '../../inference/session.ts'
 import type { Size } from '../../raster/plane.ts'
+import { gaussianNoise } from '../diffusion/noise.ts'
+import { takeSteps } from '../diffusion/sampler.ts'
+import { joinTensors } from '../diffusion/tensors.ts'
 import type { Nothing, Plan } from './conditions.ts'
-import { gaussianNoise } from './noise.ts'
-import { sampleFlow } from './sampler.ts'
 import { rowWeights } from './schedule.ts'
-import { joinTensors } from './tensors.ts'
 
 export interface DenoiseInput {
   readonly person: Tensor
@@ -27,7 +27,7 @@ export function startNoise({ width, height }: Size, { seed, samples }: { seed: n
 
 /**
  * Draws pictures from noise, n × 3 × height × width, by the graph `denoise`, one step in a call. Rows of a guided step are those with
- * the garment and then those without. Throws as `sampleFlow` does.
+ * the garment and then those without. Throws as `takeSteps` does.
  */
 export function denoise(
   graph: Session,
@@ -40,7 +40,7 @@ export function denoise(
 ): Promise<Tensor> {
   const samples = noise.shape[0]
   const both = { person: joinTensors([person, nothing.person]), garment: joinTensors([garment, nothing.garment]) }
-  return sampleFlow(noise, plan.steps, {
+  return takeSteps(noise, plan.steps.length, {
     signal,
     onStep,
     advance: async (sample, index) => {

@@ -1,15 +1,9 @@
-import { DrapeError } from '../../../api/shared/errors.ts'
-import type { Detected } from '../../../api/shared/generation.ts'
-import { detectGarment, isWorn } from '../../garment/classify.ts'
-import type { Category } from '../../garment/garment.ts'
-import { prepareGarment } from '../../garment/prepare-garment.ts'
 import type { Models } from '../../inference/models.ts'
-import { findPerson } from '../../person/find-person.ts'
 import type { Bitmap, Size } from '../../raster/plane.ts'
-import { createBytes, onWhite } from './bytes.ts'
+import { createBytes, onWhite } from '../diffusion/bytes.ts'
+import { refuseWorn } from '../diffusion/product.ts'
 import { fitOnCanvas, limitToCanvas } from './canvas.ts'
 import type { Posed } from './conditions.ts'
-import type { TrainedCategory } from './manifest.ts'
 
 /**
  * The product photo on the canvas, transparent parts white, without a skeleton: nobody wears it.
@@ -17,36 +11,6 @@ import type { TrainedCategory } from './manifest.ts'
  */
 export async function placeProduct(photo: Bitmap, canvas: Size, models: Models): Promise<Posed> {
   const limited = limitToCanvas(onWhite(photo), canvas)
-  const wearer = await findPerson({ ...limited, channels: 3 }, models, { small: false })
-  if (wearer && isWorn(wearer))
-    throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {
-      details: { key: 'flat_lay' },
-    })
+  await refuseWorn({ ...limited, channels: 3 }, models)
   return { picture: fitOnCanvas(limited, canvas), skeleton: createBytes(canvas, 1) }
-}
-
-export interface ProductCategory {
-  readonly category: TrainedCategory
-  /** What the photo shows by its looks; absent where the caller's word was enough or nothing could be made of it. */
-  readonly detected?: Detected
-  readonly warnings: readonly string[]
-}
-
-const TRAINED: Readonly<Record<Exclude<Category, 'other'>, TrainedCategory>> = {
-  tops: 'tops',
-  outerwear: 'tops',
-  bottoms: 'bottoms',
-  'one-pieces': 'one-pieces',
-}
-
-/** The category that the model is told: the caller's, else the one the photo shows, else tops with the warning CATEGORY_ASSUMED. */
-export function categoryOfProduct(photo: Bitmap, given: Category | null): ProductCategory {
-  if (given !== null && given !== 'other') return { category: TRAINED[given], warnings: [] }
-  try {
-    const detected = detectGarment(prepareGarment(photo, { category: given }))
-    if (detected.category !== 'other') return { category: TRAINED[detected.category], detected, warnings: [] }
-  } catch (error) {
-    if (!(error instanceof DrapeError)) throw error
-  }
-  return { category: 'tops', warnings: ['CATEGORY_ASSUMED'] }
 }

@@ -5,7 +5,7 @@ import { dilate } from '../../raster/morphology.ts'
 import { type Plane, type Point, type Size, subset, threshold } from '../../raster/plane.ts'
 import { distanceToSegment } from '../../raster/polygon.ts'
 import { between, distance } from '../../raster/vector.ts'
-import type { TrainedCategory } from './manifest.ts'
+import type { TrainedCategory } from '../diffusion/product.ts'
 
 /**
  * Where each garment may lie: how far beyond the body, in lengths of the torso, and between which places along it, 0 at the shoulders

@@ -1,6 +1,6 @@
 import type { Point } from '../../raster/plane.ts'
-import type { Bytes } from './bytes.ts'
-import { roundHalfEven } from './rounding.ts'
+import type { Bytes } from '../diffusion/bytes.ts'
+import { roundHalfEven } from '../diffusion/rounding.ts'
 import { drawDot, drawFixedLine, drawRow, drawThinLine, ONE } from './thin-line.ts'
 
 // The model was trained on skeletons that OpenCV drew without antialiasing; these draw the same pixels.

@@ -1,5 +1,5 @@
 import type { Point } from '../../raster/plane.ts'
-import type { Bytes } from './bytes.ts'
+import type { Bytes } from '../diffusion/bytes.ts'
 
 /** Fixed-point numbers have 16 bits after the point. */
 export const ONE = 65536

@@ -147,8 +147,8 @@ function eitherArm(arms: Sides<ArmField>, draw: (arm: ArmField, side: Side) => M
   return left
 }
 
-// Everything below the chin is left to the garment: a neck painted over a collar looks cut out.
-function findHead({ landmarks, mask }: Person, body: BodyFrame): Mask {
+/** The face with ears. Everything below the chin is left to the garment: a neck painted over a collar looks cut out. */
+export function findHead({ landmarks, mask }: Person, body: BodyFrame): Mask {
   const { nose, leftEye, rightEye, leftEar, rightEar, mouthLeft, mouthRight } = landmarks
   const size = Math.max(distance(leftEye, rightEye), 0.1 * body.unit, 0.5 * distance(leftEar, rightEar))
   const mouth = between(mouthLeft, mouthRight, 0.5)

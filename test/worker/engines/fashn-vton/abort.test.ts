@@ -6,7 +6,7 @@ import { createLog } from '../../../../api/shared/log.ts'
 import { createInferenceHost, type InferenceHost } from '../../../../worker/inference/host.ts'
 import type { TryOnRequest } from '../../../../worker/inference/protocol.ts'
 import { readSample } from '../../../support/drape.ts'
-import { changeEngineManifest, copyTinyEngine } from '../../../support/fashn-vton-engine.ts'
+import { changeEngineManifest, copyTinyEngine } from '../../../support/tiny-engine.ts'
 import { until } from '../../../support/until.ts'
 
 let folder: string

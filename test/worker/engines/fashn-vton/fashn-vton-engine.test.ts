@@ -12,7 +12,7 @@ import { createEngines } from '../../../../worker/engines/registry.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import type { Provider } from '../../../../worker/inference/session.ts'
 import { readSample } from '../../../support/drape.ts'
-import { changeEngineFile, changeEngineManifest, copyTinyEngine } from '../../../support/fashn-vton-engine.ts'
+import { changeEngineFile, changeEngineManifest, copyTinyEngine } from '../../../support/tiny-engine.ts'
 
 const NAME = 'fashn-vton'
 const never = new AbortController().signal

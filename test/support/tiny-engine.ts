@@ -3,13 +3,13 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readBytes } from './safetensors.ts'
 
-const FIXTURES = resolve(import.meta.dirname, '../fixtures/fashn-vton')
+const FIXTURES = resolve(import.meta.dirname, '../fixtures')
 /** Of `bottoms` among the embedded categories. */
 const BOTTOMS = 2
 
-/** A copy of the tiny engine in a folder that does not exist yet. */
-export function copyTinyEngine(folder: string): Promise<void> {
-  return cp(join(FIXTURES, 'engine'), folder, { recursive: true })
+/** A copy of a tiny engine in a folder that does not exist yet. */
+export function copyTinyEngine(folder: string, engine: 'fashn-vton' | 'catvton' = 'fashn-vton'): Promise<void> {
+  return cp(join(FIXTURES, engine, 'engine'), folder, { recursive: true })
 }
 
 /** Changes a file of an engine and, unless it is to be noticed, its entry in `engine.json`. */
@@ -38,7 +38,7 @@ export async function changeEngineManifest(folder: string, change: (manifest: an
 
 /** Makes the model return no numbers for trousers and skirts, and for nothing else. */
 export async function spoilBottoms(folder: string): Promise<void> {
-  const embedded = readBytes(await readFile(join(FIXTURES, 'tiny.state.safetensors')), 'y_embedder.weight')
+  const embedded = readBytes(await readFile(join(FIXTURES, 'fashn-vton/tiny.state.safetensors')), 'y_embedder.weight')
   const row = Buffer.from(embedded.subarray((BOTTOMS * embedded.length) / 4, ((BOTTOMS + 1) * embedded.length) / 4))
   await changeEngineFile(folder, 'modulation.weights', (bytes) => {
     const at = bytes.indexOf(row)

@@ -1,6 +1,7 @@
 import type { Rectangle } from '../../../api/shared/image.ts'
 import type { Tensor } from '../../inference/session.ts'
 import type { Bytes } from './bytes.ts'
+import { roundHalfEven } from './rounding.ts'
 
 /** The picture as 1 × channels × height × width from −1 to 1. */
 export function toTensor({ width, height, channels, data }: Bytes): Tensor {
@@ -22,9 +23,14 @@ export function joinTensors(tensors: readonly Tensor[]): Tensor {
 
 /**
  * Picture `index` of a sample of n × 3 × height × width as bytes, of which only the part in `place` is kept. Values are clipped to −1
- * to 1 and cut to whole bytes in 32 bits, as the published sampler does, not rounded.
+ * to 1 and cut to whole bytes in 32 bits, or with `rounded` to the nearest ones: published samplers do the one or the other.
  */
-export function toPicture({ shape, data }: Tensor, index: number, place: Rectangle): Bytes {
+export function toPicture(
+  { shape, data }: Tensor,
+  index: number,
+  { rounded = false, ...place }: Rectangle & { readonly rounded?: boolean },
+): Bytes {
+  const toByte = rounded ? roundToByte : cutToByte
   const [, channels, height, width] = shape
   const pixels = width * height
   const out = new Uint8Array(place.width * place.height * channels)
@@ -37,7 +43,12 @@ export function toPicture({ shape, data }: Tensor, index: number, place: Rectang
   return { width: place.width, height: place.height, channels, data: out }
 }
 
-function toByte(value: number): number {
+function cutToByte(value: number): number {
   const clipped = Math.min(1, Math.max(-1, value))
   return Math.trunc(Math.fround(Math.fround(Math.fround(clipped + 1) * 0.5) * 255))
+}
+
+function roundToByte(value: number): number {
+  const share = Math.fround(Math.fround(value * 0.5) + 0.5)
+  return roundHalfEven(Math.fround(Math.min(1, Math.max(0, share)) * 255))
 }

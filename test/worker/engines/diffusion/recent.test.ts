@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keepRecent } from '../../../../worker/engines/fashn-vton/recent.ts'
+import { keepRecent } from '../../../../worker/engines/diffusion/recent.ts'
 
 describe('what was made recently', () => {
   function start(bytes: number) {

@@ -1,16 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { DrapeError } from '../../../api/shared/errors.ts'
 import type { Tensor } from '../../inference/session.ts'
-import type { Step } from './schedule.ts'
 
 /**
- * Takes noise through all steps by `advance`, one at a time: between two of them an abort is obeyed and the progress told. Returns the
- * sample after the last one, not clipped.
+ * Takes noise through so many steps by `advance`, one at a time: between two of them an abort is obeyed and the progress told. Returns
+ * the sample after the last one, not clipped.
  * @throws RESULT_REJECTED as soon as a sample holds what is no number, and the signal's reason.
  */
-export async function sampleFlow(
+export async function takeSteps(
   noise: Tensor,
-  steps: readonly Step[],
+  steps: number,
   {
     advance,
     signal,
@@ -23,14 +22,19 @@ export async function sampleFlow(
   },
 ): Promise<Tensor> {
   let sample = noise
-  for (const index of steps.keys()) {
+  for (let index = 0; index < steps; index++) {
     // The runtime blocks the thread: only here a message that asks to stop can come in.
     await setImmediate()
     signal.throwIfAborted()
     sample = await advance(sample, index)
-    if (!sample.data.every(Number.isFinite))
-      throw new DrapeError('RESULT_REJECTED', 'The model returned values that are not numbers.')
+    demandNumbers(sample)
     onStep(index + 1)
   }
   return sample
+}
+
+/** @throws RESULT_REJECTED when the tensor holds what is no number, or one without an end. */
+export function demandNumbers({ data }: Tensor): void {
+  if (!data.every(Number.isFinite))
+    throw new DrapeError('RESULT_REJECTED', 'The model returned values that are not numbers.')
 }

@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Bitmap, decodeImage } from '../api/shared/image.ts'
+import { reserveFreePort } from '../scripts/stack/ports.ts'
+import { type Drape, readSample, startDrape } from './support/drape.ts'
+import { spawnProcess } from './support/process.ts'
+import { changeEngineFile, copyTinyEngine } from './support/tiny-engine.ts'
+import { until } from './support/until.ts'
+
+const ENV = { ENGINES: 'catvton,mock', QUEUES: 'try-on' }
+
+describe('a try-on by CatVTON', () => {
+  let drape: Drape
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-catvton-'))
+    await copyTinyEngine(join(folder, 'catvton'), 'catvton')
+    drape = await startDrape()
+    await drape.startWorker({ ...ENV, ENGINE_DIR: folder, ACKNOWLEDGE_NON_COMMERCIAL: 'catvton' })
+  })
+  afterAll(async () => {
+    await drape?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const tryOn = async (output: object) => {
+    const product = { title: 'T-shirt', images: [{ source: { fileKey: 'shirt' } }] }
+    const call = {
+      products: [product],
+      person: { image: { source: { fileKey: 'me' } } },
+      output: { engine: 'catvton', format: 'png', watermark: false, seed: 3, mode: 'fast', ...output },
+    }
+    const me = await readSample('persons/down-half-teal.jpg')
+    const shirt = await readSample('garments/tshirt-navy.jpg')
+    return drape.finish(await drape.tryOn(call, { me, shirt }))
+  }
+  const pictureOf = async (result: { resultImageUrl: string }): Promise<Bitmap> =>
+    decodeImage(new Uint8Array(await (await fetch(result.resultImageUrl)).arrayBuffer()))
+
+  it('ends with a picture that differs from the photo where the garment is, and names the licence', async () => {
+    const balance = await drape.balance()
+    const result = await tryOn({})
+    expect(result).toMatchObject({
+      status: 'COMPLETED',
+      engine: { name: 'catvton', version: '1.0.0', license: 'CC-BY-NC-SA-4.0' },
+    })
+    expect(await drape.balance()).toBe(balance - 1)
+    const [picture, photographed] = [await pictureOf(result), await pictureOf(await tryOn({ engine: 'mock' }))]
+    expect([picture.width, picture.height]).toEqual([photographed.width, photographed.height])
+    const differing = (part: { x: number; y: number; width: number; height: number }) => {
+      let count = 0
+      for (let y = part.y; y < part.y + part.height; y++) {
+        for (let x = part.x; x < part.x + part.width; x++) {
+          const at = (y * picture.width + x) * 3
+          if ([0, 1, 2].some((c) => picture.data[at + c] !== photographed.data[at + c])) count++
+        }
+      }
+      return count / (part.width * part.height)
+    }
+    expect(differing({ x: 250, y: 350, width: 200, height: 200 })).toBeGreaterThan(0.9)
+    expect(differing({ x: 0, y: 0, width: 90, height: 875 })).toBe(0)
+    expect(differing({ x: 330, y: 150, width: 60, height: 60 })).toBe(0)
+  })
+
+  const whyNotReady = async (env: Readonly<Record<string, string>>) => {
+    const probe = await reserveFreePort()
+    await probe.release()
+    const worker = await spawnProcess({
+      ...{ command: process.execPath, args: ['worker/main.ts'], cwd: resolve(import.meta.dirname, '..') },
+      env: {
+        ...{ ...process.env, ...drape.env, NODE_ENV: 'development', PUBLIC_URL: drape.api.url, ...ENV },
+        ...{ PROBE_PORT: String(probe.port), ...env },
+      },
+    })
+    const problem = await until(async () => {
+      const answer = await fetch(`http://127.0.0.1:${probe.port}/readyz`).catch(() => null)
+      const { failed } = ((await answer?.json()) ?? {}) as { failed?: Record<string, string> }
+      return failed?.inference?.includes('catvton') && failed.inference
+    })
+    expect(await worker.end()).toBe(0)
+    return problem
+  }
+
+  it('is refused by a worker where nobody has acknowledged the licence, which says why', async () => {
+    expect(await whyNotReady({ ENGINE_DIR: folder })).toContain(
+      'The engine "catvton" is under CC-BY-NC-SA-4.0, which forbids commercial use; it is started only when that is acknowledged',
+    )
+  })
+
+  it('is refused by a worker whose graphs draw something else than their export has noted', async () => {
+    const changed = join(folder, 'changed')
+    await copyTinyEngine(join(changed, 'catvton'), 'catvton')
+    await changeEngineFile(join(changed, 'catvton'), 'decoder.weights', (bytes) => {
+      for (let at = 0; at < bytes.length; at += 4) bytes.writeFloatLE(bytes.readFloatLE(at) * 0.9, at)
+      return bytes
+    })
+    const env = { ENGINE_DIR: changed, ACKNOWLEDGE_NON_COMMERCIAL: 'catvton' }
+    expect(await whyNotReady(env)).toMatch(
+      /Self-test of the engine catvton: what it draws differs from what its export has noted by \d+\.\d %/,
+    )
+  })
+})

@@ -1,0 +1,274 @@
+import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodeImage } from '../../../../api/shared/image.ts'
+import { blendChange } from '../../../../worker/composite/blend.ts'
+import { checkResult } from '../../../../worker/composite/region.ts'
+import { openGraphs } from '../../../../worker/engines/catvton/graphs.ts'
+import type { CatVtonManifest } from '../../../../worker/engines/catvton/manifest.ts'
+import { proveGraphs } from '../../../../worker/engines/catvton/self-test.ts'
+import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
+import { findInstalled } from '../../../../worker/engines/installed.ts'
+import { createEngines } from '../../../../worker/engines/registry.ts'
+import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import type { Provider } from '../../../../worker/inference/session.ts'
+import { readSample } from '../../../support/drape.ts'
+import { changeEngineFile, changeEngineManifest, copyTinyEngine } from '../../../support/tiny-engine.ts'
+
+const NAME = 'catvton'
+const never = new AbortController().signal
+
+describe('the engine CatVTON', () => {
+  let directory: string
+  let models: Models
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'drape-catvton-'))
+    models = await openModels(resolve(import.meta.dirname, '../../../../worker/models'))
+  })
+  afterAll(async () => {
+    await models?.release()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  interface Opening {
+    readonly provider?: Provider
+    readonly acknowledged?: readonly string[]
+  }
+
+  async function open(at: string, { provider = 'cpu', acknowledged = [NAME] }: Opening = {}): Promise<Engine> {
+    const known = await findInstalled([NAME], at)
+    const engine = (await createEngines([NAME], { models, provider, known, acknowledged })).get(NAME)
+    if (!engine) throw new Error('the engine is not there')
+    return engine
+  }
+
+  /** A copy of the tiny engine, changed; resolves with the directory it is in. */
+  async function install(change: (folder: string) => Promise<void> = async () => {}): Promise<string> {
+    const at = await mkdtemp(join(directory, 'copy-'))
+    await copyTinyEngine(join(at, NAME), NAME)
+    await change(join(at, NAME))
+    return at
+  }
+
+  it('is opened only where its licence, which forbids commercial use, is acknowledged', async () => {
+    const at = await install()
+    await expect(open(at, { acknowledged: [] })).rejects.toThrow('CC-BY-NC-SA-4.0, which forbids commercial use')
+    await expect(open(at, { acknowledged: ['leffa'] })).rejects.toThrow('forbids commercial use')
+    const engine = await open(at)
+    expect(engine.manifest.license).toEqual({ spdx: 'CC-BY-NC-SA-4.0', commercial: false })
+    await engine.release?.()
+  })
+
+  describe('with whole files', () => {
+    let engine: Engine
+    let input: EngineInput
+
+    beforeAll(async () => {
+      engine = await open(await install())
+      const [person, garment] = await Promise.all(
+        ['persons/down-half-teal.jpg', 'garments/tshirt-navy.jpg'].map(async (path) =>
+          decodeImage(await readSample(path)),
+        ),
+      )
+      const options = { seed: 1, mode: 'fast' } as const
+      input = { person, garment, garmentHash: 'shirt', category: 'tops', options }
+    })
+    afterAll(() => engine?.release?.())
+
+    const run = (changed: Partial<EngineInput> = {}, onProgress: (share: number) => void = () => {}) =>
+      engine.run({ ...input, ...changed }, { signal: never, onProgress })
+
+    it('proves itself by what its export has noted, and tells where its operators ran', async () => {
+      expect(await engine.selfTest?.()).toMatchObject({ operators: { cpu: expect.any(Number) } })
+    })
+
+    it('draws where the garment is and leaves every other byte', async () => {
+      const result = await run()
+      checkResult(result, input.person, null)
+      const blended = blendChange({ photo: input.person, ...result })
+      const different = (x: number, y: number) => {
+        const at = (y * 700 + x) * 3
+        return [0, 1, 2].some((c) => blended.data[at + c] !== input.person.data[at + c])
+      }
+      expect(different(350, 450)).toBe(true)
+      for (const [x, y] of [
+        [350, 200],
+        [20, 20],
+        [690, 860],
+        [350, 850],
+      ])
+        expect(different(x, y), `${x} ${y}`).toBe(false)
+    })
+
+    it('draws the same for the same seed and another picture for another one, another mode, another product', async () => {
+      const first = (await run()).image
+      expect((await run()).image).toEqual(first)
+      const garment = await decodeImage(await readSample('garments/tshirt-vneck-red.jpg'))
+      const others = [
+        { options: { ...input.options, seed: 2 } },
+        { options: { ...input.options, mode: 'balanced' } },
+        { garment, garmentHash: 'red' },
+      ] as const
+      for (const other of others) expect((await run(other)).image).not.toEqual(first)
+    })
+
+    it('looks at a product once, whose bytes it knows again by their hash', async () => {
+      const garment = await decodeImage(await readSample('garments/tshirt-vneck-red.jpg'))
+      expect((await run({ garment })).image).toEqual((await run()).image)
+    })
+
+    it('tells of each step of each mode', async () => {
+      const counts: number[] = []
+      for (const mode of ['fast', 'balanced', 'quality'] as const) {
+        const shares: number[] = []
+        await run({ options: { ...input.options, mode } }, (share) => shares.push(share))
+        expect(shares).toEqual(shares.toSorted((a, b) => a - b))
+        counts.push(shares.length)
+      }
+      expect([counts[1] - counts[0], counts[2] - counts[1]]).toEqual([10, 20])
+    })
+
+    it('stops between two steps', async () => {
+      const abort = new AbortController()
+      let last = 0
+      const onProgress = (share: number) => {
+        last = share
+        if (share > 0.3) abort.abort(new Error('enough'))
+      }
+      await expect(engine.run(input, { signal: abort.signal, onProgress })).rejects.toThrow('enough')
+      expect(last).toBeLessThan(0.4)
+    })
+
+    it('draws in a photo of any shape, and says where the result is enlarged', async () => {
+      const wide = await decodeImage(await readSample('persons/astronaut.jpg'))
+      const result = await run({ person: wide, options: { ...input.options, fullResolution: true } })
+      checkResult(result, wide, null)
+      expect(result.warnings).toEqual([])
+      const large = { ...input.person, width: 1400, height: 1750, data: doubled(input.person) }
+      const enlarged = await run({ person: large, options: { ...input.options, fullResolution: true } })
+      expect(enlarged.warnings).toEqual(['RESULT_ENLARGED'])
+    })
+
+    it('does not take a photo without a person, nor a product that somebody wears', async () => {
+      const blank = { ...input.person, data: new Uint8Array(input.person.data.length).fill(200) }
+      await expect(run({ person: blank })).rejects.toMatchObject({ code: 'NO_PERSON_DETECTED' })
+      const worn = { garment: input.person, garmentHash: 'worn' }
+      await expect(run(worn)).rejects.toMatchObject({ code: 'MISSING_REQUIRED_CLASSIFICATION' })
+    })
+  })
+
+  it.each<[what: string, message: string | RegExp, change: (folder: string) => Promise<void>]>([
+    ['a file that is cut', 'denoiser.weights has 1000 bytes', (at) => truncate(join(at, 'denoiser.weights'), 1000)],
+    [
+      'a file of another SHA-256',
+      /decoder\.onnx has the SHA-256 [0-9a-f]{64}, expected/,
+      (at) => changeEngineFile(at, 'decoder.onnx', flipLast, { noticed: true }),
+    ],
+    ['a file that is missing', 'encoder.weights is missing', (at) => rm(join(at, 'encoder.weights'))],
+    [
+      'a graph that is none',
+      'encoder.onnx: cannot be opened on cpu',
+      (at) => changeEngineFile(at, 'encoder.onnx', (bytes) => bytes.subarray(0, 5000)),
+    ],
+    [
+      'a graph whose tensors have other names',
+      'denoiser.onnx: has the inputs',
+      (at) =>
+        changeEngineManifest(at, ({ models: [, denoiser] }) => {
+          denoiser.inputs[0].name = 'latents'
+        }),
+    ],
+    [
+      'a graph of other shapes',
+      'decoder.onnx: has the outputs picture pictures×3×96×64; expected picture pictures×3×96×65',
+      (at) =>
+        changeEngineManifest(at, ({ models: [, , decoder] }) => {
+          decoder.outputs[0].shape[3] = 65
+        }),
+    ],
+    [
+      'a sampler that it does not know',
+      'engine.json: sampling.solver',
+      (at) =>
+        changeEngineManifest(at, ({ sampling }) => {
+          sampling.solver = 'euler'
+        }),
+    ],
+    [
+      'another name',
+      'is of the engine leffa',
+      (at) =>
+        changeEngineManifest(at, (manifest) => {
+          manifest.name = 'leffa'
+        }),
+    ],
+  ])('is not opened with %s', async (_what, message, change) => {
+    await expect(install(change).then(open)).rejects.toThrow(message)
+  })
+
+  it.each<[what: string, message: RegExp, change: (folder: string) => Promise<void>]>([
+    [
+      'other weights than were exported',
+      /differs from what its export has noted by \d+\.\d %/,
+      (at) => changeEngineFile(at, 'decoder.weights', (bytes) => shrinkFloats(bytes, 0.9)),
+    ],
+    [
+      'weights that are no numbers',
+      /values that are not numbers/,
+      (at) => changeEngineFile(at, 'decoder.weights', (bytes) => shrinkFloats(bytes, Number.NaN)),
+    ],
+    [
+      'a canvas that its graphs do not have',
+      /Got invalid dimensions for input/,
+      (at) =>
+        changeEngineManifest(at, ({ size }) => {
+          size.width = 128
+        }),
+    ],
+  ])('is not proven with %s', async (_what, message, change) => {
+    const engine = await open(await install(change))
+    await expect(engine.selfTest?.()).rejects.toThrow(message)
+    await engine.release?.()
+  })
+
+  it('is not proven when its operators ran elsewhere than they were to', async () => {
+    const folder = join(await install(), NAME)
+    const manifest: CatVtonManifest = JSON.parse(await readFile(join(folder, 'engine.json'), 'utf8'))
+    const graphs = await openGraphs(folder, manifest, { provider: 'cpu' })
+    await expect(proveGraphs(graphs, manifest, 'cuda')).rejects.toThrow(/was to run on cuda, but of its operators ran/)
+    await graphs.release()
+  })
+
+  it('is not opened on a provider that it is not made for, nor on one that is not there', async () => {
+    const at = await install()
+    await expect(open(at, { provider: 'webgpu' })).rejects.toThrow('runs on cpu and cuda, not on webgpu')
+    await expect(open(at, { provider: 'cuda' })).rejects.toThrow(
+      /encoder\.onnx: cannot be opened on cuda: .*shared library/,
+    )
+  })
+})
+
+function flipLast(bytes: Buffer): Buffer {
+  bytes[bytes.length - 1] ^= 1
+  return bytes
+}
+
+/** Every number of a file of 32-bit floats times a factor. */
+function shrinkFloats(bytes: Buffer, factor: number): Buffer {
+  for (let at = 0; at < bytes.length; at += 4) bytes.writeFloatLE(bytes.readFloatLE(at) * factor, at)
+  return bytes
+}
+
+/** The pixels of a picture at twice its width and height. */
+function doubled({ width, height, data }: { width: number; height: number; data: Uint8Array }): Uint8Array {
+  const out = new Uint8Array(data.length * 4)
+  for (let y = 0, to = 0; y < 2 * height; y++) {
+    for (let x = 0; x < 2 * width; x++) {
+      const from = ((y >> 1) * width + (x >> 1)) * 3
+      for (let c = 0; c < 3; c++, to++) out[to] = data[from + c]
+    }
+  }
+  return out
+}

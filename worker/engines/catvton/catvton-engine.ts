@@ -1,0 +1,142 @@
+import { DrapeError } from '../../../api/shared/errors.ts'
+import type { Rectangle } from '../../../api/shared/image.ts'
+import { changedRegion } from '../../composite/region.ts'
+import type { Models } from '../../inference/models.ts'
+import type { Provider } from '../../inference/session.ts'
+import { findPerson } from '../../person/find-person.ts'
+import { personAtSize } from '../../person/within.ts'
+import { featherMask } from '../../raster/feather.ts'
+import { type Mask, maskToPlane, type Plane, type Size } from '../../raster/plane.ts'
+import { type Bytes, onWhite } from '../diffusion/bytes.ts'
+import { categoryOfProduct, type ProductCategory } from '../diffusion/product.ts'
+import { keepRecent, type Recent } from '../diffusion/recent.ts'
+import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
+import { toPicture } from '../diffusion/tensors.ts'
+import type { Engine, EngineContext, EngineInput, EngineResult } from '../engine.ts'
+import { createStages } from '../stages.ts'
+import { type Conditions, createConditions } from './conditions.ts'
+import { denoise, latentNoise } from './denoise.ts'
+import { type Graphs, openGraphs } from './graphs.ts'
+import { findInpaintRegion } from './inpaint-region.ts'
+import { decodePersons } from './latents.ts'
+import type { CatVtonManifest } from './manifest.ts'
+import { placeProduct } from './product.ts'
+import { proveGraphs } from './self-test.ts'
+import { placeFromCanvas, planeOnCanvas, showOnCanvas, windowAround } from './window.ts'
+
+/** Shares of the work that are done when a stage is. */
+const DONE = { category: 0.02, region: 0.05, person: 0.08, garment: 0.1, denoise: 0.95, decode: 0.99 }
+const KEPT_CATEGORIES = 256
+/** Of the longer side of a picture in which people are looked at, in px. */
+const LEAST_SIDE = 720
+/** Softness of the region's edge in heights of the canvas, as in the published demonstration. */
+const FEATHER = 9 / 1024
+/** Less than this is seen in no byte. */
+const LEAST_SHARE = 1 / 512
+
+/**
+ * The engine CatVTON of a folder that `scripts/export-engine` made: a latent diffusion model draws what a mask over the worn garment
+ * hides, with the product beside it as an example.
+ *
+ * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION when the product photo shows a worn garment,
+ * RESULT_REJECTED when the person is not seen from the front or the model returns no numbers, and the signal's reason when it is
+ * aborted.
+ * @throws Error as `openEngineGraphs`
+ */
+export async function openCatVton(
+  folder: string,
+  manifest: CatVtonManifest,
+  { models, provider }: { models: Models; provider: Provider },
+): Promise<Engine> {
+  const graphs = await openGraphs(folder, manifest, { provider })
+  const resources = {
+    models,
+    manifest,
+    graphs,
+    conditions: createConditions(graphs, manifest),
+    categories: keepRecent<ProductCategory>(KEPT_CATEGORIES, () => 1),
+  }
+  const { name, version, kind, license, accepts, aiGenerated } = manifest
+  return {
+    manifest: { name, version, kind, license, accepts, aiGenerated },
+    run: (input, context) => run(input, context, resources),
+    selfTest: () => proveGraphs(graphs, manifest, provider),
+    release: () => graphs.release(),
+  }
+}
+
+interface Resources {
+  readonly models: Models
+  readonly manifest: CatVtonManifest
+  readonly graphs: Graphs
+  readonly conditions: Conditions
+  readonly categories: Recent<ProductCategory>
+}
+
+async function run(input: EngineInput, context: EngineContext, resources: Resources): Promise<EngineResult> {
+  const { manifest, graphs, conditions, models } = resources
+  const { size, sampling, latentScale } = manifest
+  const stages = createStages(context)
+  const { category, detected, warnings } = await stages.run('category', DONE.category, () =>
+    resources.categories.get(`${input.garmentHash} ${input.category}`, async () =>
+      categoryOfProduct(input.garment, input.category),
+    ),
+  )
+  const frame = limitToCanvas(onWhite(input.person), size)
+  const region = await stages.run('region', DONE.region, async () => {
+    const seen = input.found ?? (await findPerson(input.person, models))
+    if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
+    return findInpaintRegion({ ...frame, channels: 3 }, personAtSize(seen, frame), category)
+  })
+  const { change, window } = softenRegion(region, size)
+  const person = await stages.run('person', DONE.person, () =>
+    conditions.person(showOnCanvas(frame, window, size), planeOnCanvas(maskToPlane(region), window, size)),
+  )
+  const garment = await stages.run('garment', DONE.garment, () =>
+    conditions.garment(input.garmentHash, () => placeProduct(input.garment, size, models)),
+  )
+  const steps = conditions.steps(input.options.mode)
+  const noise = latentNoise(person.latent, { seed: input.options.seed, samples: 1 })
+  const sample = await stages.run('denoise', DONE.denoise, () =>
+    denoise(
+      graphs.denoiser,
+      { person: person.latent, garment, mask: person.mask, steps, guidance: sampling.guidance, noise },
+      { signal: context.signal, onStep: (done) => context.onProgress(progressAfter(done / steps.length)) },
+    ),
+  )
+  const picture = await stages.run('decode', DONE.decode, () => decodePersons(graphs.decoder, sample, latentScale))
+  const drawn = toPicture(picture, 0, { x: 0, y: 0, ...size, rounded: true })
+  const image = await stages.run('place', 1, () => placeFromCanvas(frame, drawn, window))
+  return {
+    image: { ...image, channels: 3 },
+    change,
+    detected,
+    warnings: [...warnings, ...enlargementWarning(input, frame)],
+    timings: stages.timings,
+  }
+}
+
+/** The photo, reduced to where it still covers the canvas and people are still seen well. */
+function limitToCanvas(photo: Bytes, canvas: Size): Bytes {
+  const seen = LEAST_SIDE / Math.max(photo.width, photo.height)
+  const scale = Math.max(canvas.width / photo.width, canvas.height / photo.height, seen)
+  if (scale >= 1) return photo
+  return resizeLanczos(photo, { width: Math.round(photo.width * scale), height: Math.round(photo.height * scale) })
+}
+
+function softenRegion(region: Mask, canvas: Size): { change: Plane; window: Rectangle } {
+  const inside = windowAround(region, { x: 0, y: 0, width: 0, height: 0 }, canvas)
+  const soft = featherMask(region, FEATHER * inside.height)
+  const change = { ...soft, data: soft.data.map((share) => (share < LEAST_SHARE ? 0 : Math.min(1, share))) }
+  return { change, window: windowAround(region, changedRegion(change), canvas) }
+}
+
+/** Full resolution is that of the photo; what is drawn has the canvas's and is enlarged. */
+function enlargementWarning({ person, options }: EngineInput, drawn: Size): readonly string[] {
+  return options.fullResolution && person.width > drawn.width ? ['RESULT_ENLARGED'] : []
+}
+
+/** Of the whole work when `share` of the steps are done. */
+function progressAfter(share: number): number {
+  return DONE.garment * (1 - share) + DONE.denoise * share
+}

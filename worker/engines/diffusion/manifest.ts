@@ -1,0 +1,47 @@
+import { type Static, Type } from '../../../api/shared/schema.ts'
+import { CATEGORIES } from '../../garment/garment.ts'
+import { PROVIDERS } from '../../inference/session.ts'
+
+const Count = Type.Integer({ minimum: 1, maximum: 1000 })
+const Pixels = Type.Integer({ minimum: 1, maximum: 8192 })
+/** Inside of the folder. */
+const Path = Type.String({ minLength: 1, pattern: '^(?!/)(?!.*(^|/)\\.\\.(/|$)).+$' })
+const Tensors = Type.Array(
+  Type.Object({ name: Type.String(), shape: Type.Array(Type.Union([Type.String(), Type.Integer()])) }),
+)
+
+/** How many steps a picture takes in each mode. */
+export const STEPS = Type.Object({ fast: Count, balanced: Count, quality: Count })
+export type Mode = keyof Static<typeof STEPS>
+
+/** What `engine.json` says of every engine that `scripts/export-engine` writes. */
+export const ENGINE_FIELDS = {
+  name: Type.String({ minLength: 1 }),
+  version: Type.String({ minLength: 1 }),
+  kind: Type.Literal('photo'),
+  license: Type.Object({ spdx: Type.String({ minLength: 1 }), commercial: Type.Boolean() }),
+  accepts: Type.Object({
+    categories: Type.Array(Type.Enum([...CATEGORIES])),
+    garmentTypes: Type.Array(Type.String()),
+    needsPerson: Type.Literal(true),
+  }),
+  aiGenerated: Type.Literal(true),
+  size: Type.Object({ width: Pixels, height: Pixels }),
+  providers: Type.Array(Type.Enum([...PROVIDERS])),
+  models: Type.Array(Type.Object({ name: Type.String(), file: Path, inputs: Tensors, outputs: Tensors })),
+  files: Type.Array(
+    Type.Object({
+      path: Path,
+      sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+      bytes: Type.Integer({ minimum: 1 }),
+    }),
+    { minItems: 1 },
+  ),
+  /** What a graphics device must have free for the engine; absent where nobody has worked it out. */
+  minMemoryMiB: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** What the self-test draws, at places that lie evenly over it. */
+  golden: Type.Optional(Type.Array(Type.Number(), { minItems: 1, maxItems: 4096 })),
+}
+
+export const EngineFieldsSchema = Type.Object(ENGINE_FIELDS)
+export type EngineFields = Static<typeof EngineFieldsSchema>
