@@ -1,18 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import type { Browser, KeyInput, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../api/stores/accounts.ts'
 import { browserReason, startBrowser } from './support/browser.ts'
 import { OPERATOR, startDashboard, type TestDashboard } from './support/dashboard.ts'
 import { type DashboardContents, fillDashboard } from './support/dashboard-contents.ts'
+import { inspectLooks, SIZES } from './support/page-looks.ts'
 
-/** Pictures of the pages are left there for whoever wants to see them. */
-const SCREENSHOTS = process.env.SCREENSHOTS
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
-const SCHEMES = ['light', 'dark'] as const
 if (browserReason) console.warn(`The walk through the dashboard is skipped: ${browserReason}`)
 
 describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (skipped: ${browserReason})`}`, () => {
@@ -86,18 +79,9 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
   })
 
   it('finds pages that everybody can use, large and small, light and dark', async () => {
-    const axe = await readFile(AXE, 'utf8')
     const violations: string[] = []
     const look = async (path: string) => {
-      for (const [size, viewport] of Object.entries(SIZES)) {
-        await page.setViewport(viewport)
-        for (const scheme of SCHEMES) {
-          await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
-          await open(path)
-          if (SCREENSHOTS) await photograph(page, [nameOf(path, contents), size, scheme])
-          violations.push(...(await inspect(page, axe)).map((violation) => `${path} ${size} ${scheme}: ${violation}`))
-        }
-      }
+      violations.push(...(await inspectLooks(page, { name: nameOf(path, contents), open: () => open(path) })))
     }
     await look('/sign-in')
     const { cookie } = await dashboard.signIn()
@@ -116,25 +100,6 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
   })
 })
-
-/** What axe finds, and where. */
-async function inspect(page: Page, axe: string): Promise<string[]> {
-  // The pages allow no script; the protocol of the browser runs it all the same.
-  await page.evaluate(axe)
-  const found = (await page.evaluate('axe.run()')) as Record<'passes' | 'violations', Finding[]>
-  // A page of which axe sees nothing would pass too.
-  expect(found.passes.length).toBeGreaterThan(10)
-  return found.violations.map(({ id, nodes }) => `${id} in ${nodes[0].html}`)
-}
-
-interface Finding {
-  readonly id: string
-  readonly nodes: readonly { readonly html: string }[]
-}
-
-async function photograph(page: Page, name: string[]): Promise<void> {
-  await page.screenshot({ path: join(SCREENSHOTS ?? '', `${name.join('-')}.png`) as `${string}.png`, fullPage: true })
-}
 
 /** The same for every run. */
 function nameOf(path: string, { accountId, shopId, endpointId, completedId, failedId }: DashboardContents): string {

@@ -8,12 +8,12 @@ const PROGRAM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 /** Why no browser can be started, or an empty text. */
 export const browserReason = existsSync(PROGRAM) ? '' : `there is no ${PROGRAM}; CHROMIUM_PATH names another one`
 
-/** A Chromium without a window, which does not outlive the tests. */
-export async function startBrowser(): Promise<Browser> {
+/** A Chromium without a window, which does not outlive the tests; with these arguments beside its own. */
+export async function startBrowser({ args = [] }: { args?: readonly string[] } = {}): Promise<Browser> {
   const browser = await puppeteer.launch({
     executablePath: PROGRAM,
     // In containers tests run as root, where its sandbox cannot.
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    args: ['--no-sandbox', '--disable-dev-shm-usage', ...args],
     protocolTimeout: 120_000,
   })
   const pid = browser.process()?.pid

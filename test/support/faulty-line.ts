@@ -28,6 +28,8 @@ export interface FaultyLine extends AsyncDisposable {
   seen(method: string): SeenRequest[]
   /** What happens to the next requests, one each, whose path ends so; the others pass. */
   fail(path: string, ...faults: Fault[]): void
+  /** Down, nothing gets through at all, and what is on its way is lost. Up again, everything does, whatever was to happen to it. */
+  setUp(isUp: boolean): void
 }
 
 export interface FaultyLineOptions {
@@ -44,6 +46,7 @@ export async function startFaultyLine(
 ): Promise<FaultyLine> {
   const planned: { path: string; fault: Fault }[] = []
   const seen: SeenRequest[] = []
+  let isUp = true
   const server = createServer((asked, answer) => {
     const path = new URL(asked.url ?? '/', 'http://line').pathname
     if (files[path]) return void answer.setHeader('content-type', files[path].type).end(files[path].text)
@@ -59,11 +62,17 @@ export async function startFaultyLine(
     const headers = { ...asked.headers, ...(apiKey && { 'x-api-key': apiKey }) }
     meet(plan?.fault, { asked, answer, target: new URL(asked.url ?? '/', serviceUrl), headers })
   })
+  server.on('connection', (socket) => isUp || socket.destroy())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen: (method) => seen.filter((one) => one.method === method),
     fail: (path, ...faults) => planned.push(...faults.map((fault) => ({ path, fault }))),
+    setUp: (value) => {
+      isUp = value
+      if (isUp) planned.length = 0
+      else server.closeAllConnections()
+    },
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Page } from 'puppeteer-core'
+import { expect } from 'vitest'
+
+/** Pictures of the pages are left there for whoever wants to see them. */
+const SCREENSHOTS = process.env.SCREENSHOTS
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+export const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
+const SCHEMES = ['light', 'dark'] as const
+
+interface Finding {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+/**
+ * Looks at a page large and small, light and dark, and leaves pictures of it under this name where they are asked for. Returns
+ * what axe finds, and where. `open` comes after each change of the size or the scheme.
+ */
+export async function inspectLooks(
+  page: Page,
+  { name, open = async () => {} }: { name: string; open?: () => Promise<unknown> },
+): Promise<string[]> {
+  const violations: string[] = []
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    await page.setViewport(viewport)
+    for (const scheme of SCHEMES) {
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+      await open()
+      if (SCREENSHOTS) await photograph(page, join(SCREENSHOTS, `${name}-${size}-${scheme}.png`))
+      violations.push(...(await inspect(page)).map((violation) => `${name} ${size} ${scheme}: ${violation}`))
+    }
+  }
+  return violations
+}
+
+async function photograph(page: Page, path: string): Promise<void> {
+  await page.screenshot({ path: path as `${string}.png`, fullPage: true })
+}
+
+async function inspect(page: Page): Promise<string[]> {
+  // Pages may allow no script; the protocol of the browser runs it all the same.
+  await page.evaluate(await readFile(AXE, 'utf8'))
+  const found = (await page.evaluate('axe.run()')) as Record<'passes' | 'violations', Finding[]>
+  // A page of which axe sees nothing would pass too.
+  expect(found.passes.length).toBeGreaterThan(10)
+  return found.violations.map(({ id, nodes }) => `${id} in ${nodes[0].html}`)
+}
