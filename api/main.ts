@@ -17,6 +17,7 @@ import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
 import { docsRoutes } from './routes/docs/docs.ts'
 import { objectRoutes } from './routes/objects.ts'
+import { playgroundRoutes } from './routes/playground/playground.ts'
 import { accountRoutes } from './routes/server/account.ts'
 import { customerRoutes } from './routes/server/customers.ts'
 import { generationRoutes } from './routes/server/generations.ts'
@@ -199,6 +200,7 @@ const app = createApp({
     }),
     ...storefront.routes,
     docsRoutes({ serviceName: config.SERVICE_NAME }),
+    playgroundRoutes({ serviceName: config.SERVICE_NAME, defaultEngine: config.DEFAULT_ENGINE, storage }),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
   ],
 })

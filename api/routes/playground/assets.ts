@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { SAMPLES } from './samples.ts'
+import { stripTypes } from './strip-types.ts'
+
+export interface Asset {
+  readonly type: string
+  readonly read: () => Promise<Buffer | string>
+}
+
+export interface Assets {
+  /** Part of every file's address, so that browsers may keep them for ever: changes whenever one of them does. */
+  readonly edition: string
+  /** By their path below the edition. */
+  readonly files: ReadonlyMap<string, Asset>
+}
+
+const PAGE = new URL('browser/', import.meta.url)
+/** Our own client, as it is published for browsers. */
+const CLIENT = new URL('../../client/', import.meta.url)
+const CLIENT_FILE = /^(?!node\.ts$)[a-z-]+\.ts$/
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css',
+  js: 'text/javascript',
+  svg: 'image/svg+xml',
+}
+
+/** Everything that the page loads, and nothing else. */
+export function readAssets(): Assets {
+  const hash = createHash('sha256')
+  const files = new Map<string, Asset>()
+  const add = (path: string, url: URL, asset: Asset) => {
+    hash.update(path).update(readFileSync(url))
+    files.set(path, asset)
+  }
+  for (const name of readdirSync(PAGE).sort()) {
+    const url = new URL(name, PAGE)
+    add(name, url, { type: TYPES[name.slice(name.lastIndexOf('.') + 1)], read: () => readFile(url) })
+  }
+  for (const name of readdirSync(CLIENT).sort()) {
+    const url = new URL(name, CLIENT)
+    if (CLIENT_FILE.test(name))
+      add(`client/${name}`, url, { type: 'text/javascript', read: once(() => readScript(url)) })
+  }
+  for (const { file, url } of SAMPLES) {
+    add(`samples/${file}`, url, { type: 'image/jpeg', read: () => readFile(url) })
+  }
+  return { edition: hash.digest('hex').slice(0, 16), files }
+}
+
+async function readScript(url: URL): Promise<string> {
+  return stripTypes(await readFile(url, 'utf8'))
+}
+
+/** What went wrong once is tried again. */
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | null = null
+  return () => {
+    known ??= read().catch((error) => {
+      known = null
+      throw error
+    })
+    return known
+  }
+}

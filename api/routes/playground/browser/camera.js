@@ -1,0 +1,51 @@
+const dialog = document.querySelector('#camera')
+const video = dialog.querySelector('video')
+const problem = dialog.querySelector('.problem')
+const shoot = dialog.querySelector('[data-shoot]')
+
+const REASONS = {
+  NotAllowedError: 'The browser does not let this page use the camera. Allow it beside the address, then try again.',
+  NotFoundError: 'There is no camera.',
+  NotReadableError: 'Another program is using the camera.',
+}
+
+/** Shows what the camera sees. Resolves with a JPEG, or null when the dialog was closed without one. */
+export async function openCamera() {
+  problem.hidden = true
+  shoot.disabled = true
+  dialog.showModal()
+  const closed = new Promise((resolve) => dialog.addEventListener('close', () => resolve(null), { once: true }))
+  const shot = new Promise((resolve) => {
+    shoot.onclick = () => resolve(photograph())
+  })
+  dialog.querySelector('[data-close]').onclick = () => dialog.close()
+  const stream = await start()
+  // It may have been closed while the browser was asking.
+  const blob = dialog.open ? await Promise.race([closed, shot]) : null
+  for (const track of stream?.getTracks() ?? []) track.stop()
+  video.srcObject = null
+  if (dialog.open) dialog.close()
+  return blob
+}
+
+async function start() {
+  try {
+    const stream = await navigator.mediaDevices.getUserMedia({ video: { width: 1920, height: 1920 }, audio: false })
+    video.srcObject = stream
+    await video.play()
+    shoot.disabled = false
+    return stream
+  } catch (error) {
+    problem.textContent = REASONS[error.name] ?? `The camera did not start: ${error.message}`
+    problem.hidden = false
+    return null
+  }
+}
+
+function photograph() {
+  const canvas = document.createElement('canvas')
+  canvas.width = video.videoWidth
+  canvas.height = video.videoHeight
+  canvas.getContext('2d').drawImage(video, 0, 0)
+  return new Promise((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.92))
+}

@@ -1,0 +1,67 @@
+import { writeCurl, writeProgram } from './request-code.js'
+
+const LANGUAGES = [
+  { tab: document.querySelector('#tab-curl'), write: writeCurl, hint: 'For a shell. Put your key in the first line.' },
+  {
+    tab: document.querySelector('#tab-sdk'),
+    write: writeProgram,
+    hint: 'For Node, with the client that is part of the service’s repository. The key comes from the environment.',
+  },
+]
+const code = document.querySelector('#code')
+const panel = document.querySelector('#code-panel')
+const copied = document.querySelector('#copied')
+const copy = document.querySelector('#copy')
+
+/** Shows the call in the language that was chosen; returns how to tell it of another call. */
+export function createCodeView() {
+  let language = LANGUAGES[0]
+  let call = null
+  const show = () => {
+    for (const one of LANGUAGES) {
+      one.tab.setAttribute('aria-selected', String(one === language))
+      one.tab.tabIndex = one === language ? 0 : -1
+    }
+    panel.setAttribute('aria-labelledby', language.tab.id)
+    document.querySelector('#code-hint').textContent = language.hint
+    if (call !== null) code.textContent = language.write(call)
+  }
+  const choose = (chosen) => {
+    language = chosen
+    show()
+  }
+  for (const [place, one] of LANGUAGES.entries()) {
+    one.tab.addEventListener('click', () => choose(one))
+    one.tab.addEventListener('keydown', ({ key }) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[key]
+      if (step === undefined) return
+      choose(LANGUAGES.at((place + step) % LANGUAGES.length))
+      language.tab.focus()
+    })
+  }
+  copy.addEventListener('click', () => copyText(code.textContent))
+  return (described) => {
+    call = described
+    show()
+  }
+}
+
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text)
+    tell('Copied')
+  } catch {
+    // Pages without TLS may not; then it is selected for the keyboard.
+    getSelection().selectAllChildren(code)
+    tell('Selected: copy it by keyboard')
+  }
+}
+
+function tell(said) {
+  copied.textContent = said
+  copy.textContent = said
+  setTimeout(() => {
+    copied.textContent = ''
+    copy.textContent = 'Copy'
+  }, 2500)
+}

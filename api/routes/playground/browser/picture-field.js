@@ -1,0 +1,114 @@
+import { openCamera } from './camera.js'
+import { MAX_FILE_BYTES } from './client/index.ts'
+
+/**
+ * A place for one picture: dropped, chosen, pasted, taken by the camera or one of the samples. `get()` is null or
+ * `{ blob, name, sampleUrl }`; the latter is null for pictures of one's own.
+ */
+export function createPictureField(section, { onChange }) {
+  const part = (selector) => section.querySelector(selector)
+  const [input, drop, preview, problem] = ['input[type=file]', '.drop', '.preview', '.problem'].map(part)
+  const samples = [...section.querySelectorAll('.sample')]
+  let picture = null
+  let turn = 0
+
+  const show = (text) => {
+    problem.textContent = text
+    problem.hidden = text === ''
+  }
+  const set = (chosen, { title = '' } = {}) => {
+    turn++
+    picture = chosen
+    show('')
+    if (preview.src) URL.revokeObjectURL(preview.src)
+    preview.hidden = chosen === null
+    if (chosen === null) preview.removeAttribute('src')
+    else preview.src = URL.createObjectURL(chosen.blob)
+    drop.classList.toggle('filled', chosen !== null)
+    part('.chosen').textContent = chosen === null ? '' : chosen.name
+    part('[data-remove]').hidden = chosen === null
+    for (const sample of samples) sample.setAttribute('aria-pressed', String(sample.dataset.url === chosen?.sampleUrl))
+    onChange({ title })
+  }
+  const take = (blob, name = blob.name) => {
+    if (blob.size > MAX_FILE_BYTES) return show(`${name} is larger than 10 MB. The picture before it stays.`)
+    if (blob.size === 0) return show(`${name} is empty.`)
+    set({ blob, name, sampleUrl: null })
+  }
+  const takeSample = async ({ url, file, title }) => {
+    const mine = ++turn
+    try {
+      const answer = await fetch(url)
+      if (!answer.ok) throw new Error(`it was answered with ${answer.status}`)
+      const blob = await answer.blob()
+      // Whoever has chosen something else meanwhile means that.
+      if (mine === turn) set({ blob, name: file, sampleUrl: url }, { title })
+    } catch (error) {
+      if (mine === turn) show(`The sample could not be loaded: ${error.message}. Try again.`)
+    }
+  }
+
+  preview.addEventListener('error', () => {
+    if (picture === null) return
+    preview.hidden = true
+    drop.classList.remove('filled')
+    part('.chosen').textContent =
+      `${picture.name} (this browser cannot show it; the service may well be able to read it)`
+  })
+  preview.addEventListener('load', () => drop.classList.add('filled'))
+  input.addEventListener('change', () => {
+    if (input.files.length > 0) take(input.files[0])
+    input.value = ''
+  })
+  part('[data-remove]').addEventListener('click', () => {
+    set(null)
+    input.focus()
+  })
+  for (const sample of samples) sample.addEventListener('click', () => takeSample(sample.dataset))
+  acceptDrops(section, { take, show })
+  offerCamera(part('[data-camera]'), take)
+  return { get: () => picture, take, section }
+}
+
+function acceptDrops(section, { take, show }) {
+  const hover = (is) => section.classList.toggle('hovered', is)
+  section.addEventListener('dragover', (event) => {
+    event.preventDefault()
+    hover(true)
+  })
+  section.addEventListener('dragleave', (event) => {
+    if (!section.contains(event.relatedTarget)) hover(false)
+  })
+  section.addEventListener('drop', (event) => {
+    event.preventDefault()
+    hover(false)
+    const [file] = event.dataTransfer.files
+    if (file) take(file)
+    else show('That was no file. Save the picture first, then drop the file.')
+  })
+}
+
+function offerCamera(button, take) {
+  // Only pages with TLS, and those of this machine, may ask for it.
+  if (!navigator.mediaDevices?.getUserMedia) return
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    const blob = await openCamera()
+    if (blob) take(blob, 'camera.jpg')
+    button.focus()
+  })
+}
+
+/** Pasted pictures go where the focus is, else to the first place that has none. */
+export function acceptPastes(fields) {
+  document.addEventListener('paste', (event) => {
+    const file = [...event.clipboardData.files].find(({ type }) => type.startsWith('image/'))
+    if (!file) return
+    event.preventDefault()
+    const focused = fields.find(({ section }) => section.contains(document.activeElement))
+    const field = focused ?? fields.find(({ get }) => get() === null) ?? fields[0]
+    field.take(file, file.name || 'pasted.png')
+  })
+  // What misses its place must not take the place of the page.
+  for (const type of ['dragover', 'drop']) window.addEventListener(type, (event) => event.preventDefault())
+}

@@ -1,0 +1,272 @@
+import { createAttempt, forgetUpload } from './attempt.js'
+import { createDrapeClient, DrapeApiError, DrapeConnectionError, DrapeTimeoutError } from './client/index.ts'
+import { createCodeView } from './code-view.js'
+import { hideComparison, showComparison } from './comparison.js'
+import { createKeyHolder } from './key-holder.js'
+import { peekOptions, readOptions } from './options.js'
+import { acceptPastes, createPictureField } from './picture-field.js'
+import { explain, explainWarning } from './problems.js'
+
+const find = (id) => document.getElementById(id)
+const holder = createKeyHolder()
+const showCode = createCodeView()
+let drape = null
+/** The attempt that runs or broke; null when the next one starts anew. */
+let attempt = null
+let running = null
+
+const photo = createPictureField(document.querySelector('[data-picture=photo]'), { onChange: changed })
+const product = createPictureField(document.querySelector('[data-picture=product]'), {
+  onChange: ({ title }) => {
+    if (title !== '') find('product-name').value = title
+    changed()
+  },
+})
+acceptPastes([photo, product])
+find('try-on').addEventListener('input', changed)
+find('try-on').addEventListener('submit', (event) => {
+  event.preventDefault()
+  start()
+})
+find('look-again').addEventListener('click', proceed)
+find('cancel').addEventListener('click', cancel)
+find('key-form').addEventListener('submit', (event) => {
+  event.preventDefault()
+  useKey(find('key').value.trim(), { keep: find('keep-key').checked })
+})
+find('forget').addEventListener('click', forgetKey)
+changed()
+if (holder.get() !== null) {
+  find('keep-key').checked = true
+  useKey(holder.get(), { keep: true })
+}
+
+function describeCall(options) {
+  const title = find('product-name').value.trim()
+  const category = find('product-category').value
+  return { origin: location.origin, photo: photo.get(), product: product.get(), title, category, options }
+}
+
+/** What is sent next is another request. */
+function changed() {
+  if (running === null) {
+    attempt = null
+    find('look-again').hidden = true
+  }
+  showCode(describeCall(peekOptions(find('try-on'))))
+}
+
+async function useKey(key, { keep }) {
+  const problem = find('key-problem')
+  problem.hidden = true
+  if (key === '') return showProblem(problem, { title: 'There is no key', advice: 'Type or paste it first.' })
+  // No header can say anything else, and no key has it.
+  if (!/^[\x21-\x7e]+$/.test(key)) return showProblem(problem, explainBadKey())
+  // Whoever waits before a page hears soon of what does not work, and tries again by hand.
+  const client = createDrapeClient({ url: location.origin, apiKey: key, retries: 2 })
+  busy(find('key-form'), true)
+  try {
+    showAccount(await client.account.get())
+    holder.set(key, { keep })
+    drape = client
+    find('key').value = ''
+    find('key-form').hidden = true
+    find('content').focus()
+  } catch (error) {
+    if (error instanceof DrapeApiError && error.code === 'INVALID_API_KEY') holder.forget()
+    showProblem(problem, explain(error))
+  } finally {
+    busy(find('key-form'), false)
+  }
+}
+
+function explainBadKey() {
+  return {
+    title: 'This is no key',
+    advice: 'A key has letters, digits and _ alone. Copy it again.',
+    code: 'INVALID_API_KEY',
+  }
+}
+
+function forgetKey() {
+  running?.abort()
+  holder.forget()
+  drape = null
+  attempt = null
+  find('account').hidden = true
+  find('key-form').hidden = false
+  find('keep-key').checked = false
+  find('key').focus()
+}
+
+function showAccount({ name, creditBalance }) {
+  find('account').hidden = false
+  if (name !== undefined) find('account-name').textContent = name
+  find('credits').textContent = creditBalance === 1 ? '1 credit' : `${creditBalance.toLocaleString('en')} credits`
+  find('credits').classList.toggle('none', creditBalance === 0)
+}
+
+/** Begins anew, or carries on what broke while nothing was changed. */
+function start() {
+  if (running !== null) return
+  if (drape === null) return askForKey()
+  const missing = [photo, product].find(({ get }) => get() === null)
+  if (missing) return askForPicture(missing)
+  const options = readOptions(find('try-on'))
+  if (options === null) return
+  attempt ??= createAttempt({ drape, ...describeCall(options) })
+  return proceed()
+}
+
+function askForKey() {
+  showProblem(find('problem'), { title: 'First your key', advice: 'Enter it above; the pictures stay.' })
+  find('key').focus()
+}
+
+function askForPicture(field) {
+  const what = field === photo ? 'a photo' : 'a picture of a product'
+  showProblem(find('problem'), { title: `First ${what}`, advice: 'Drop one, or take one of ours.' })
+  field.section.querySelector('input[type=file]').focus()
+}
+
+async function proceed() {
+  running = new AbortController()
+  const { signal } = running
+  const mine = attempt
+  begin()
+  try {
+    const generation = await mine.proceed({ signal, tell })
+    await showResult(mine, generation)
+    attempt = null
+  } catch (error) {
+    if (error !== signal.reason) fail(error)
+    else say('Cancelled.')
+  } finally {
+    running = null
+    end()
+  }
+}
+
+function begin() {
+  find('problem').hidden = true
+  find('waiting').hidden = true
+  hideComparison()
+  for (const id of ['facts', 'download', 'look-again']) find(id).hidden = true
+  for (const id of ['progress', 'cancel']) find(id).hidden = false
+  find('stage').classList.add('busy')
+  find('go').disabled = true
+}
+
+function end() {
+  for (const id of ['progress', 'cancel']) find(id).hidden = true
+  find('stage').classList.remove('busy')
+  find('go').disabled = false
+  if (find('comparison').hidden) find('waiting').hidden = false
+  if (drape !== null) refreshCredits()
+}
+
+async function refreshCredits() {
+  try {
+    showAccount(await drape.account.credits())
+  } catch {
+    // The number stays as it was; whoever does something next hears why.
+  }
+}
+
+function tell({ stage, generation }) {
+  const progress = find('progress')
+  if (stage === 'wait' && generation.status === 'PROCESSING') progress.value = generation.progress
+  else progress.removeAttribute('value')
+  say(describeStage(stage, generation))
+}
+
+function describeStage(stage, generation) {
+  if (stage === 'upload') return 'Sending the photo …'
+  if (stage === 'send') return 'Sending the product …'
+  const { status, queuePosition, estimatedSeconds, progress } = generation
+  if (status === 'PROCESSING') return `Working … ${Math.round(progress * 100)} %`
+  if (status !== 'PENDING') return ''
+  const place = queuePosition === undefined ? 'In line' : `In line, place ${queuePosition}`
+  return estimatedSeconds === undefined ? `${place} …` : `${place}, about ${estimatedSeconds} s …`
+}
+
+function say(text) {
+  if (find('said').textContent !== text) find('said').textContent = text
+}
+
+async function showResult(mine, { generationId, resultImageUrl, engine, category, warnings = [] }) {
+  if (!resultImageUrl) throw new Error('The picture was deleted already')
+  await showComparison({ beforeUrl: mine.beforeUrl(), afterUrl: resultImageUrl })
+  const seconds = (mine.elapsed() / 1000).toFixed(1)
+  say(`Done in ${seconds} s.`)
+  const download = find('download')
+  download.href = resultImageUrl
+  download.download = `${generationId}${/\.\w+(?=\?|$)/.exec(resultImageUrl)?.[0] ?? ''}`
+  download.hidden = false
+  showFacts([
+    ...(engine ? [['Engine', `${engine.name} ${engine.version} (${engine.license})`]] : []),
+    ...(category ? [['Taken for', category]] : []),
+    ['Generation', generationId],
+    ...warnings.map((code) => ['Note', explainWarning(code)]),
+  ])
+}
+
+function showFacts(entries) {
+  find('facts').replaceChildren(
+    ...entries.flatMap(([name, value]) => [element('dt', { text: name }), element('dd', { text: value })]),
+  )
+  find('facts').hidden = false
+}
+
+function fail(error) {
+  say('')
+  const isOpen = error instanceof DrapeConnectionError || error instanceof DrapeTimeoutError
+  const id = attempt?.id() ?? null
+  if (!isOpen) {
+    forgetUpload(photo.get()?.blob)
+    attempt = null
+  }
+  const lost =
+    isOpen && id !== null
+      ? { advice: `The generation ${id} goes on without this page. Look again to see how it ends.` }
+      : {}
+  showProblem(find('problem'), { ...explain(error), ...lost })
+  find('look-again').hidden = !(isOpen && id !== null)
+  find('problem').focus()
+}
+
+async function cancel() {
+  const id = attempt?.id() ?? null
+  const client = drape
+  attempt = null
+  running?.abort()
+  try {
+    if (id !== null) await client.generations.cancel(id)
+    say(id === null ? 'Cancelled.' : 'Cancelled; the credit came back.')
+  } catch (error) {
+    showProblem(find('problem'), explain(error))
+  }
+  if (drape !== null) await refreshCredits()
+}
+
+function showProblem(place, { title, advice, said, fields = [], code, requestId }) {
+  const names = [code, requestId].filter(Boolean).join(' · ')
+  place.replaceChildren(
+    element('strong', { text: title }),
+    element('span', { text: advice }),
+    ...(said ? [element('q', { text: said })] : []),
+    ...fields.map(({ path, message }) => element('span', { text: `${path}: ${message}` })),
+    ...(names === '' ? [] : [element('code', { text: names })]),
+  )
+  place.hidden = false
+}
+
+function element(name, { text }) {
+  const made = document.createElement(name)
+  made.textContent = text
+  return made
+}
+
+function busy(form, is) {
+  for (const control of form.elements) control.disabled = is
+}

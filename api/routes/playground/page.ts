@@ -1,0 +1,158 @@
+import { type Html, html } from '../../html.ts'
+import { CATEGORIES, type EngineName } from '../../shared/generation.ts'
+import { presentOptions } from './option-fields.ts'
+import { SAMPLES } from './samples.ts'
+
+export interface PageOptions {
+  readonly serviceName: string
+  readonly defaultEngine: EngineName
+  /** The address of the folder of its files. */
+  readonly assets: string
+}
+
+/** The page on which holders of a key try the service. */
+export function presentPage({ serviceName, defaultEngine, assets }: PageOptions): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${serviceName} playground</title>
+<link rel="icon" href="${assets}/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${assets}/playground.css">
+<link rel="modulepreload" href="${assets}/client/index.ts">
+<script src="${assets}/playground.js" type="module"></script>
+</head>
+<body>
+<a class="skip" href="#content">To the content</a>
+<header>
+<p class="brand"><img src="${assets}/icon.svg" alt="" width="28" height="28">${serviceName} <span>playground</span></p>
+<nav aria-label="More"><a href="/docs">API reference</a></nav>
+<div class="account" id="account" hidden><span id="account-name"></span><strong id="credits"></strong>
+<button type="button" class="quiet" id="forget">Forget the key</button></div>
+</header>
+<main id="content" tabindex="-1">
+<h1>See it on a person</h1>
+<p class="lead">A photo, a product, one call. What this page sends is shown below, to copy.</p>
+<noscript><p class="problem">This page takes JavaScript. Without it, <a href="/docs">the reference</a> tells all.</p></noscript>
+${keyForm()}
+<form id="try-on" novalidate>
+<div class="pictures">
+${pictureField({ name: 'photo', step: '1', title: 'Photo', invitation: 'Drop a photo of a person here', assets, more: photoFields() })}
+${pictureField({ name: 'product', step: '2', title: 'Product', invitation: 'Drop a picture of a product here', assets, more: productFields() })}
+${resultPanel()}
+</div>
+<details class="card" id="options"><summary>Engine and options</summary>
+<div class="options">${presentOptions({ defaultEngine, of: 'try-on' })}</div></details>
+</form>
+${codePanel()}
+</main>
+${cameraDialog()}
+</body>
+</html>
+`.markup
+}
+
+/** The key has no name, so that no form can ever send it anywhere. */
+function keyForm(): Html {
+  return html`<form id="key-form" class="card key" novalidate>
+<div class="field"><label for="key">Your API key</label>
+<input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="sk_…" required aria-describedby="key-hint key-problem"></div>
+<div class="check"><input type="checkbox" id="keep-key"><label for="keep-key">Keep it in this tab until the tab is closed</label></div>
+<button>Use this key</button>
+<p class="hint" id="key-hint">It stays in this page, goes to this service alone and never into an address. Reloading the page forgets it, unless you keep it.</p>
+<p class="problem" id="key-problem" role="alert" hidden></p>
+</form>`
+}
+
+interface PictureField {
+  readonly name: 'photo' | 'product'
+  readonly step: string
+  readonly title: string
+  readonly invitation: string
+  readonly assets: string
+  readonly more?: Html
+}
+
+function pictureField({ name, step, title, invitation, assets, more = html`` }: PictureField): Html {
+  const samples = SAMPLES.filter(({ kind }) => kind === name).map(
+    ({
+      file,
+      text,
+      title = '',
+    }) => html`<li><button type="button" class="sample" aria-pressed="false" data-file="${file}" data-title="${title}" data-url="${assets}/samples/${file}">
+<img src="${assets}/samples/${file}" alt="${text}" loading="lazy" decoding="async"></button></li>
+`,
+  )
+  return html`<section class="card picture" data-picture="${name}" aria-labelledby="${name}-title">
+<h2 id="${name}-title"><span class="step" aria-hidden="true">${step}</span>${title}</h2>
+<div class="drop">
+<input type="file" id="${name}-file" class="unseen" aria-label="${invitation.replace('Drop', 'Choose').replace(' here', '')}" accept="image/jpeg,image/png,image/webp,image/heic,image/heif,.heic,.heif" aria-describedby="${name}-chosen">
+<label for="${name}-file"><img class="preview" alt="" hidden>
+<span class="invitation"><strong>${invitation}</strong><span>or choose a file; pasting works, too.<br>JPEG, PNG, WebP or HEIC, up to 10 MB</span></span></label>
+</div>
+<p class="chosen" id="${name}-chosen" role="status"></p>
+<div class="actions"><button type="button" class="quiet" data-camera hidden>Use the camera</button>
+<button type="button" class="quiet" data-remove hidden>Take it away</button></div>
+<p class="problem" role="alert" hidden></p>
+<h3>None at hand? Take one of ours</h3>
+<ul class="samples">${samples}</ul>
+${more}
+</section>`
+}
+
+function photoFields(): Html {
+  return html`<div class="fields">${presentOptions({ of: 'upload' })}</div>`
+}
+
+function productFields(): Html {
+  const categories = CATEGORIES.map((category) => html`<option>${category}</option>`)
+  return html`<div class="fields"><div class="field"><label for="product-name">What is it called?</label>
+<input id="product-name" type="text" maxlength="200" autocomplete="off" placeholder="T-shirt; may stay empty"></div>
+<div class="field"><label for="product-category">What is it?</label>
+<select id="product-category"><option value="">found out from the picture</option>${categories}</select></div></div>`
+}
+
+function resultPanel(): Html {
+  return html`<section class="card result" aria-labelledby="result-title">
+<h2 id="result-title"><span class="step" aria-hidden="true">3</span>Result</h2>
+<div class="stage" id="stage">
+<p class="invitation" id="waiting"><strong>Your result comes here</strong><span>It costs one credit, which comes back if it fails.</span></p>
+<figure class="comparison" id="comparison" hidden>
+<div class="frame"><img class="before" alt="The photo before"><img class="after" alt="The result">
+<span class="tag left" aria-hidden="true">before</span><span class="tag right" aria-hidden="true">after</span>
+<input type="range" min="0" max="100" value="50" step="1" aria-label="Share of the result that is shown"></div>
+</figure>
+</div>
+<progress id="progress" max="1" aria-label="Progress of the generation" hidden></progress>
+<p class="said" id="said" role="status"></p>
+<div class="problem" id="problem" role="alert" tabindex="-1" hidden></div>
+<div class="actions"><button id="go">Try it on</button>
+<button type="button" id="look-again" hidden>Look again</button>
+<button type="button" class="quiet" id="cancel" hidden>Cancel</button>
+<a class="button quiet" id="download" target="_blank" rel="noreferrer" hidden>Download</a></div>
+<dl class="facts" id="facts" hidden></dl>
+</section>`
+}
+
+function codePanel(): Html {
+  return html`<section class="card code" aria-labelledby="code-title">
+<div class="code-head"><h2 id="code-title">The same from your program</h2>
+<div role="tablist" aria-label="Language">
+<button type="button" role="tab" id="tab-curl" aria-controls="code-panel" aria-selected="true">curl</button>
+<button type="button" role="tab" id="tab-sdk" aria-controls="code-panel" aria-selected="false" tabindex="-1">TypeScript</button></div>
+<button type="button" class="quiet" id="copy">Copy</button><span class="unseen" role="status" id="copied"></span></div>
+<pre role="tabpanel" id="code-panel" aria-labelledby="tab-curl" tabindex="0"><code id="code"></code></pre>
+<p class="hint" id="code-hint"></p>
+</section>`
+}
+
+function cameraDialog(): Html {
+  return html`<dialog id="camera" aria-labelledby="camera-title"><h2 id="camera-title">Camera</h2>
+<video playsinline muted aria-label="What the camera sees"></video>
+<p class="problem" role="alert" hidden></p>
+<div class="actions"><button type="button" data-shoot>Take the picture</button>
+<button type="button" class="quiet" data-close>Close</button></div></dialog>`
+}

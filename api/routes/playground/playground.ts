@@ -1,0 +1,71 @@
+import Router from '@koa/router'
+import { DrapeError } from '../../shared/errors.ts'
+import type { EngineName } from '../../shared/generation.ts'
+import type { ObjectStorage } from '../../shared/storage/object.ts'
+import type { AppContext, AppState } from '../../state.ts'
+import { type Assets, readAssets } from './assets.ts'
+import { presentPage } from './page.ts'
+
+export interface PlaygroundOptions {
+  readonly serviceName: string
+  readonly defaultEngine: EngineName
+  readonly storage: Pick<ObjectStorage, 'signedUrl'>
+}
+
+/** GET /playground: a page to try the service on, for holders of a key; GET /playground/<edition>/…: what the page loads. */
+export function playgroundRoutes({ serviceName, defaultEngine, storage }: PlaygroundOptions): Router<AppState> {
+  const router = new Router<AppState>()
+  const assets = readAssets()
+  const page = presentPage({ serviceName, defaultEngine, assets: `/playground/${assets.edition}` })
+  router.get('/playground', async (ctx: AppContext) =>
+    getPage(ctx, { page, pictures: await originOfPictures(storage) }),
+  )
+  router.get('/playground/:edition{/:folder}/:file', (ctx: AppContext) => getAsset(ctx, assets))
+  return router
+}
+
+function getPage(ctx: AppContext, { page, pictures }: { page: string; pictures: string }): void {
+  ctx.type = 'text/html'
+  ctx.set('Content-Security-Policy', policyFor(pictures))
+  ctx.set('Permissions-Policy', 'camera=(self), microphone=(), geolocation=()')
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.set('Referrer-Policy', 'no-referrer')
+  ctx.set('Cross-Origin-Opener-Policy', 'same-origin')
+  ctx.set('X-Content-Type-Options', 'nosniff')
+  ctx.body = page
+}
+
+/** The page and what it loads come from here alone, but for pictures that lie in a storage; the key goes nowhere else. */
+function policyFor(pictures: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self' blob: ${pictures}`.trimEnd(),
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+/** Where links to pictures lead; empty while the storage cannot say. */
+async function originOfPictures(storage: Pick<ObjectStorage, 'signedUrl'>): Promise<string> {
+  try {
+    return new URL(await storage.signedUrl('results/any.jpg', { expiresInSeconds: 1 })).origin
+  } catch {
+    return ''
+  }
+}
+
+async function getAsset(ctx: AppContext, { edition, files }: Assets): Promise<void> {
+  const { folder, file } = ctx.params
+  const asset = files.get(folder === undefined ? file : `${folder}/${file}`)
+  if (ctx.params.edition !== edition || asset === undefined) {
+    throw new DrapeError('ROUTE_NOT_FOUND', 'There is no such file.')
+  }
+  ctx.type = asset.type
+  ctx.set('Cache-Control', 'public, max-age=31536000, immutable')
+  ctx.set('X-Content-Type-Options', 'nosniff')
+  ctx.body = await asset.read()
+}

@@ -1,0 +1,4 @@
+import { stripTypeScriptTypes } from 'node:module'
+import { parentPort, workerData } from 'node:worker_threads'
+
+parentPort?.postMessage(stripTypeScriptTypes(workerData))

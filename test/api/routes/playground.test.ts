@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Drape, startDrape } from '../../support/drape.ts'
+
+describe('the page of the playground', () => {
+  let drape: Drape
+  let page: string
+  let policy: string
+
+  beforeAll(async () => {
+    drape = await startDrape({ env: { SERVICE_NAME: 'Tom & <b>Co</b>', DEFAULT_ENGINE: 'mock' } })
+    const answer = await get('/playground')
+    page = await answer.text()
+    policy = answer.headers.get('content-security-policy') ?? ''
+  })
+  afterAll(() => drape.stop())
+
+  const get = (path: string) => fetch(`${drape.api.url}${path}`)
+  const addresses = () => [...page.matchAll(/(?:src|href|data-url)="([^"#]+)"/g)].map(([, address]) => address)
+
+  it('allows nothing but what comes from here, and pictures from where they are kept', () => {
+    expect(policy.split('; ')).toEqual([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      `img-src 'self' blob: ${drape.api.url}`,
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ])
+  })
+
+  it('runs nothing that is written in it, and gives no form a name under which it could send the key', () => {
+    expect(page).not.toMatch(/<script[^>]*>[^<]|<style| style=| on\w+=/)
+    expect(page).not.toContain('<b>Co')
+    expect(page).toMatch(/<input id="key" type="password"(?![^>]* name=)/)
+    expect(addresses().filter((address) => !/^\/[^/]/.test(address))).toEqual([])
+  })
+
+  it('has the engine of the installation chosen', () => {
+    expect(page).toContain('<option value="mock" selected>')
+  })
+
+  it('gives its files under addresses that may be kept for ever, the client as a browser reads it', async () => {
+    const files = new Set(addresses().filter((address) => address.startsWith('/playground/')))
+    expect(files.size).toBeGreaterThan(12)
+    for (const path of files) {
+      const answer = await get(path)
+      expect([answer.status, answer.headers.get('cache-control')], path).toEqual([
+        200,
+        expect.stringContaining('immutable'),
+      ])
+      expect(answer.headers.get('content-type'), path).toMatch(
+        /^(text\/(css|javascript); charset=utf-8|image\/(jpeg|svg\+xml))$/,
+      )
+    }
+    const folder = page.match(/\/playground\/\w+\//)?.[0]
+    const client = await (await get(`${folder}client/connection.ts`)).text()
+    expect(client).toContain('export function createConnection(options')
+    expect(client).not.toMatch(/interface|: string/)
+  })
+
+  it('has no other files', async () => {
+    const folder = page.match(/\/playground\/\w+\//)?.[0]
+    const others = [
+      'page.ts',
+      '..%2fpage.ts',
+      'client/node.ts',
+      'client/tsconfig.json',
+      'samples/astronaut.jpg',
+      'constructor',
+    ]
+    for (const path of [...others.map((file) => `${folder}${file}`), '/playground/old/playground.js']) {
+      expect((await get(path)).status, path).toBe(404)
+    }
+  })
+})

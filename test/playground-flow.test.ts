@@ -1,0 +1,401 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '../api/shared/database.ts'
+import { rowType, Type } from '../api/shared/schema.ts'
+import { buildClient } from '../scripts/clients/build.ts'
+import { findCommand, run } from '../scripts/stack/commands.ts'
+import { browserReason, startBrowser } from './support/browser.ts'
+import { type Drape, readSample, startDrape } from './support/drape.ts'
+import { type FaultyLine, startFaultyLine } from './support/faulty-line.ts'
+import { inspectLooks } from './support/page-looks.ts'
+import type { TestProgram } from './support/process.ts'
+
+const PHOTO = new URL('../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
+const SHIRT = new URL('../scripts/samples/garments/tshirt-stripe.jpg', import.meta.url).pathname
+const CAMERA = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
+/** More than the client, and the browser below it, try by themselves. */
+const always = <T>(value: T): T[] => Array.from({ length: 60 }, () => value)
+const noCurl = findCommand(['curl']) === undefined
+if (browserReason) console.warn(`The walk through the playground is skipped: ${browserReason}`)
+
+/** A browser on the playground of the real service, with a line between them that breaks when it is told to. */
+describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${browserReason})`}`, () => {
+  let drape: Drape
+  let worker: TestProgram
+  let line: FaultyLine
+  let browser: Browser
+  let page: Page
+  let folder: string
+  const complaints: string[] = []
+  const addresses: string[] = []
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-playground-'))
+    drape = await startDrape({ credits: 30 })
+    worker = await drape.startWorker()
+    line = await startFaultyLine(drape.api.url)
+    browser = await startBrowser({ args: CAMERA })
+    const context = browser.defaultBrowserContext()
+    await context.overridePermissions(line.url, ['clipboard-read', 'clipboard-sanitized-write', 'camera'])
+  })
+  beforeEach(async () => {
+    await page?.close()
+    page = await browser.newPage()
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    await page.exposeFunction('complain', (what: string) => complaints.push(what))
+    await page.evaluateOnNewDocument(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      complain(violatedDirective + ' ' + blockedURI))`)
+    page.on('request', (request) => addresses.push(request.url()))
+    await page.goto(`${line.url}/playground`)
+    await page.waitForFunction(`document.querySelector('#code').textContent !== ''`)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await line?.[Symbol.asyncDispose]()
+    await drape?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const text = (selector: string) => page.$eval(selector, ({ textContent }) => textContent ?? '')
+  const appear = (selector: string) => page.waitForSelector(`${selector}:not([hidden])`)
+  const until = (condition: string) => page.waitForFunction(condition)
+  const enter = async (key: string, { keep = false } = {}) => {
+    await page.$eval('#key', (input) => Object.assign(input, { value: '' }))
+    await page.type('#key', key)
+    if (keep) await page.click('#keep-key')
+    await page.click('#key-form button')
+  }
+  const signIn = async (key = drape.apiKey) => {
+    await enter(key)
+    await appear('#account')
+  }
+  const choose = async (name: 'photo' | 'product', path: string) => {
+    const input = await page.$(`#${name}-file`)
+    await (input as unknown as { uploadFile(path: string): Promise<void> } | null)?.uploadFile(path)
+    await until(`document.querySelector('[data-picture=${name}] .drop').classList.contains('filled')`)
+  }
+  const chooseBoth = async () => {
+    await choose('photo', PHOTO)
+    await choose('product', SHIRT)
+  }
+  const done = () => until(`document.querySelector('#said').textContent.startsWith('Done')`)
+  const countGenerations = async () => {
+    const Row = rowType(Type.Object({ count: Type.Integer() }))
+    return (await drape.database.one(sql.type(Row)`select count(*)::int as count from generations`)).count
+  }
+  /** Moves on by Tab until something of this accessible name has the focus. */
+  const tabTo = async (wanted: string) => {
+    const passed: string[] = []
+    for (let i = 0; i < 120; i++) {
+      await page.keyboard.press('Tab')
+      const reached = String(
+        await page.evaluate(`
+        (({ labels, textContent, firstElementChild, ariaLabel }) =>
+          ariaLabel ?? labels?.[0]?.textContent ?? (textContent.trim() || (firstElementChild?.alt ?? '')))(document.activeElement)`),
+      ).trim()
+      if (reached === wanted) return
+      passed.push(reached)
+    }
+    throw new Error(`Tab does not lead to "${wanted}", but to ${passed.join(', ')}`)
+  }
+
+  it('dresses a sample by keyboard alone, tells how it goes, and shows what was before and after', async () => {
+    const told: string[] = []
+    await page.exposeFunction('told', (said: string) => told.push(said))
+    await page.evaluate(`new MutationObserver(() => told(document.querySelector('#said').textContent))
+      .observe(document.querySelector('#said'), { childList: true, characterData: true, subtree: true })`)
+    const credits = await drape.balance()
+    await tabTo('Your API key')
+    await page.keyboard.type(drape.apiKey)
+    await page.keyboard.press('Enter')
+    await appear('#account')
+    expect(await text('#credits')).toBe(`${credits} credits`)
+    await tabTo('Rendered woman in a teal T-shirt, arms down')
+    await page.keyboard.press('Enter')
+    await tabTo('Striped T-shirt')
+    await page.keyboard.press('Enter')
+    await until(`document.querySelectorAll('.drop.filled').length === 2`)
+    await tabTo('Try it on')
+    await page.keyboard.press('Enter')
+    await done()
+    expect(told.join()).toMatch(/^Sending the photo ….*(In line|Working … \d+ %).*Done in [\d.]+ s\.$/)
+    await until(`document.querySelector('#credits').textContent === '${credits - 1} credits'`)
+    const shown = await page.evaluate(
+      `[...document.querySelectorAll('.frame img')].map(({ naturalWidth, naturalHeight }) => naturalHeight / naturalWidth)`,
+    )
+    expect(shown).toEqual([expect.closeTo(1.25, 1), expect.closeTo(1.25, 1)])
+    await page.keyboard.down('Shift')
+    await tabTo('Share of the result that is shown')
+    await page.keyboard.up('Shift')
+    const shares: unknown[] = []
+    for (const key of ['Home', 'ArrowRight', 'End'] as const) {
+      await page.keyboard.press(key)
+      shares.push(
+        await page.evaluate(`(({ value, parentElement, ariaValueText }) =>
+        [value, getComputedStyle(parentElement.querySelector('.after')).clipPath, ariaValueText])(document.activeElement)`),
+      )
+    }
+    expect(shares).toEqual([
+      ['0', 'inset(0px 0px 0px 100%)', '0 % of the result'],
+      ['1', 'inset(0px 0px 0px 99%)', '1 % of the result'],
+      ['100', 'inset(0px 0px 0px 0%)', '100 % of the result'],
+    ])
+  })
+
+  it('offers what the interface offers, engines first', async () => {
+    const { body } = await drape.call('GET', '/tryon/v1/openapi.json', { key: null })
+    const { output } = body.components.schemas.TryOn.properties
+    const offered = await page.$$eval('[data-option]', (all) => all.map((control) => control.getAttribute('name')))
+    expect(new Set(offered)).toEqual(new Set(['crop', ...Object.keys(output.properties)]))
+    expect(await page.$$eval('#option-engine option', (all) => all.map((one) => one.textContent))).toContain(
+      'fashn-vton',
+    )
+    expect(await page.$eval('#option-engine', (select) => (select as unknown as { value: string }).value)).toBe('warp')
+  })
+
+  it('sends what was chosen: an engine that costs nothing, another format, the photo as it is', async () => {
+    await signIn()
+    await chooseBoth()
+    const credits = await drape.balance()
+    await page.click('#options summary')
+    await page.select('#option-engine', 'mock')
+    await page.select('#option-format', 'png')
+    await page.click('#option-crop')
+    await page.click('#go')
+    await done()
+    expect(await text('#facts')).toMatch(/Enginemock/)
+    const link = await page.$eval('#download', (a) => [a.getAttribute('href') ?? '', a.getAttribute('download') ?? ''])
+    expect(link[1]).toMatch(/^gen_[\w-]+\.png$/)
+    const picture = await fetch(link[0])
+    expect(picture.headers.get('content-type')).toBe('image/png')
+    expect(await drape.balance()).toBe(credits)
+  })
+
+  it('takes pictures that are dropped, pasted and taken by the camera, and no file that is too large', async () => {
+    const give = (type: string, target: string, bytes: number | string) =>
+      page.evaluate(`(async () => {
+        const parts = ${typeof bytes === 'number'} ? [new Uint8Array(${JSON.stringify(bytes)})] : [await (await fetch(${JSON.stringify(bytes)})).blob()]
+        const data = new DataTransfer()
+        data.items.add(new File(parts, '${type}.jpg', { type: 'image/jpeg' }))
+        const init = { bubbles: true, cancelable: true, dataTransfer: data, clipboardData: data }
+        const event = '${type}' === 'paste' ? new ClipboardEvent('paste', init) : new DragEvent('drop', init)
+        document.querySelector('${target}').dispatchEvent(event)
+      })()`)
+    const sample = await page.$eval('[data-picture=photo] .sample', (one) => one.getAttribute('data-url') ?? '')
+    await give('drop', '[data-picture=photo] .drop', sample)
+    await until(`document.querySelector('#photo-chosen').textContent === 'drop.jpg'`)
+    // The first place that is empty.
+    await give('paste', 'body', sample)
+    await until(`document.querySelector('#product-chosen').textContent === 'paste.jpg'`)
+    await give('drop', '[data-picture=product] .drop', 10 * 1024 * 1024 + 1)
+    await appear('[data-picture=product] .problem')
+    expect(await text('[data-picture=product] .problem')).toContain('larger than 10 MB')
+    expect(await text('#product-chosen')).toBe('paste.jpg')
+    await page.click('[data-picture=photo] [data-camera]')
+    await page.waitForSelector('#camera [data-shoot]:not([disabled])')
+    await page.click('#camera [data-shoot]')
+    await until(`document.querySelector('#photo-chosen').textContent === 'camera.jpg'`)
+    await until(`document.querySelector('[data-picture=photo] .preview').naturalWidth > 100`)
+    expect(await page.$eval('#camera', (dialog) => dialog.hasAttribute('open'))).toBe(false)
+  })
+
+  it('keeps the key for a reload only when asked to, and nowhere once it is forgotten', async () => {
+    const stored = () => page.evaluate(`JSON.stringify([sessionStorage, localStorage]) + document.cookie`)
+    await signIn()
+    expect(await stored()).toBe('[{},{}]')
+    await page.reload()
+    await appear('#key-form')
+    await enter(drape.apiKey, { keep: true })
+    await appear('#account')
+    await page.reload()
+    await appear('#account')
+    expect(await text('#account-name')).toBe('Test')
+    await page.click('#forget')
+    await appear('#key-form')
+    expect(await stored()).toBe('[{},{}]')
+  })
+
+  it('says in clear words that the key does not work, that credits are out, and that nobody is seen', async () => {
+    await chooseBoth()
+    await page.click('#go')
+    expect(await text('#problem')).toContain('First your key')
+    await enter('sk_wrong')
+    await appear('#key-problem')
+    expect(await text('#key-problem')).toMatch(/This key does not work.*INVALID_API_KEY · req_/)
+    const { apiKey } = await drape.createAccount(0)
+    await signIn(apiKey)
+    expect(await text('#credits')).toBe('0 credits')
+    await page.click('#go')
+    await until(`document.querySelector('#problem code')?.textContent.startsWith('INSUFFICIENT_CREDITS')`)
+    expect(await text('#problem')).toContain('The account has no credits left')
+    await page.click('#forget')
+    await signIn()
+    const credits = await drape.balance()
+    await choose('photo', SHIRT)
+    await page.click('#go')
+    await until(`document.querySelector('#problem code')?.textContent.startsWith('NO_PERSON_DETECTED')`)
+    expect(await text('#problem')).toContain('Nobody was found in the photo')
+    expect(await drape.balance()).toBe(credits)
+  })
+
+  it('has clear words for every code that the service may answer', async () => {
+    const { body } = await drape.call('GET', '/tryon/v1/openapi.json', { key: null })
+    const codes = new Set(
+      JSON.stringify(Object.entries(body.paths).filter(([path]) => path.startsWith('/tryon/')))
+        .match(/"code":\{[^{}]*"enum":\[[^\]]*\]/g)
+        ?.flatMap((found) => found.match(/[A-Z][A-Z_]{4,}/g) ?? []),
+    )
+    expect(codes.size).toBeGreaterThan(20)
+    const folder = await page.$eval('script', (script) => script.getAttribute('src') ?? '')
+    const explained = await page.evaluate(
+      `import('${folder.replace('playground.js', 'problems.js')}').then(({ EXPLAINED }) => Object.keys(EXPLAINED))`,
+    )
+    const unexplained = [...codes].filter((code) => !(explained as string[]).includes(code))
+    expect(unexplained).toEqual([])
+  })
+
+  it('loses nothing when the connection breaks in the middle of an upload, and pays once', async () => {
+    await signIn()
+    await chooseBoth()
+    const [credits, before, sent] = [await drape.balance(), await countGenerations(), line.seen('POST').length]
+    line.fail('/images/upload', ...always('cut-request' as const))
+    await page.click('#go')
+    await appear('#problem')
+    expect(await text('#problem')).toMatch(/The connection broke.*Nothing is lost/)
+    expect(await page.$$eval('.drop.filled', (all) => all.length)).toBe(2)
+    line.setUp(true)
+    line.fail('/try-on', ...always('cut-answer' as const))
+    await page.click('#go')
+    await until(`document.querySelector('#problem').hidden`)
+    await appear('#problem')
+    line.setUp(true)
+    await page.click('#go')
+    await done()
+    expect(await countGenerations()).toBe(before + 1)
+    expect(await drape.balance()).toBe(credits - 1)
+    const keysOf = (path: string) =>
+      line
+        .seen('POST')
+        .slice(sent)
+        .filter((one) => one.path.endsWith(path))
+        .map(({ idempotencyKey }) => idempotencyKey)
+    for (const path of ['/images/upload', '/try-on']) {
+      expect(keysOf(path).length).toBeGreaterThan(3)
+      expect(new Set(keysOf(path)).size).toBe(1)
+    }
+  })
+
+  it('finds a generation again that went on without it, and cancels one for its credit', async () => {
+    await signIn()
+    await chooseBoth()
+    const credits = await drape.balance()
+    await worker.end()
+    await page.click('#option-crop')
+    await page.click('#go')
+    await until(`document.querySelector('#said').textContent.startsWith('In line')`)
+    line.setUp(false)
+    await appear('#look-again')
+    expect(await text('#problem')).toMatch(/The connection broke.*goes on without this page/)
+    line.setUp(true)
+    await page.click('#look-again')
+    await until(`document.querySelector('#said').textContent.startsWith('In line')`)
+    await page.click('#cancel')
+    await until(`document.querySelector('#said').textContent === 'Cancelled; the credit came back.'`)
+    expect(await drape.balance()).toBe(credits)
+    worker = await drape.startWorker()
+  })
+
+  describe('shows the request', () => {
+    /** What the panel shows, with the key filled in. */
+    const shown = async (tab: string) => {
+      await page.click(tab)
+      await page.click('#copy')
+      await until(`document.querySelector('#copied').textContent === 'Copied'`)
+      const copied = (await page.evaluate('navigator.clipboard.readText()')) as string
+      expect(copied).toBe(await text('#code'))
+      expect(copied).not.toContain(drape.apiKey)
+      return copied
+    }
+
+    it.skipIf(noCurl)(`as lines that a shell runs${noCurl ? ' (skipped: there is no curl)' : ''}`, async () => {
+      await signIn()
+      for (const name of ['photo', 'product']) await page.click(`[data-picture=${name}] .sample`)
+      await until(`document.querySelectorAll('.drop.filled').length === 2`)
+      const lines = (await shown('#tab-curl')).replace('sk_YOUR_KEY', drape.apiKey)
+      const answer = JSON.parse(await run('sh', ['-eu', '-c', lines], { cwd: folder }))
+      expect(answer).toMatchObject({ status: 'COMPLETED', resultImageUrl: expect.stringContaining('http') })
+    })
+
+    it.skipIf(noCurl)(
+      'as lines that a shell runs, whatever files and products are called and whatever was chosen',
+      async () => {
+        const name = `it's a "photo"; $HOME, 1 of 2.jpg`
+        await copyFile(PHOTO, join(folder, name))
+        await copyFile(SHIRT, join(folder, '@shirt;type=x.jpg'))
+        await signIn()
+        await choose('photo', join(folder, name))
+        await choose('product', join(folder, '@shirt;type=x.jpg'))
+        await page.type('#product-name', `Ada's "best" $shirt; type=a/b \\ <b>`)
+        await page.select('#product-category', 'tops')
+        await page.click('#option-crop')
+        await page.click('#options summary')
+        await page.select('#option-format', 'webp')
+        await page.select('#option-keepForDays', '1')
+        const lines = (await shown('#tab-curl')).replace('sk_YOUR_KEY', drape.apiKey)
+        const answer = JSON.parse(await run('sh', ['-eu', '-c', lines], { cwd: folder }))
+        expect(answer).toMatchObject({ status: 'COMPLETED', resultImageUrl: expect.stringContaining('.webp') })
+        const Row = rowType(Type.Object({ title: Type.String(), cropMode: Type.String() }))
+        const [stored] = await drape.database.any(sql.type(Row)`
+        select products.title, images.crop_mode as "cropMode" from generations
+        join products on products.id = generations.product_id join images on images.id = generations.image_id
+        where generations.id = ${answer.generationId}`)
+        expect(stored).toEqual({ title: `Ada's "best" $shirt; type=a/b \\ <b>`, cropMode: 'none' })
+      },
+    )
+
+    it('as a program that runs on the client', async () => {
+      const built = await buildClient(folder)
+      const project = join(folder, 'project')
+      await run('mkdir', ['-p', join(project, 'node_modules')])
+      await run('cp', ['-r', built, join(project, 'node_modules/drape')])
+      await writeFile(join(project, 'me.jpg'), await readFile(PHOTO))
+      await writeFile(join(project, 'shirt.jpg'), await readSample('garments/tshirt-stripe.jpg'))
+      await choose('photo', join(project, 'me.jpg'))
+      await choose('product', join(project, 'shirt.jpg'))
+      for (const crop of [true, false]) {
+        if (!crop) await page.click('#option-crop')
+        await writeFile(join(project, 'program.mjs'), await shown('#tab-sdk'))
+        const env = { ...process.env, DRAPE_API_KEY: drape.apiKey }
+        const said = await run(process.execPath, ['program.mjs'], { cwd: project, env })
+        expect(said).toMatch(/COMPLETED[\s\S]*gen_\S+ http/)
+      }
+    })
+  })
+
+  it('is a page that everybody can use, large and small, light and dark', async () => {
+    const violations = await inspectLooks(page, { name: 'playground-empty' })
+    await enter('sk_wrong')
+    await appear('#key-problem')
+    violations.push(...(await inspectLooks(page, { name: 'playground-refused' })))
+    await signIn()
+    for (const name of ['photo', 'product']) await page.click(`[data-picture=${name}] .sample`)
+    await until(`document.querySelectorAll('.drop.filled').length === 2`)
+    await page.click('#go')
+    await done()
+    await page.click('#options summary')
+    violations.push(...(await inspectLooks(page, { name: 'playground-done' })))
+    expect(violations).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+  })
+
+  it('has broken no rule of its own, and put the key into no address and no log', () => {
+    expect(complaints).toEqual([])
+    expect(addresses.length).toBeGreaterThan(100)
+    expect(addresses.filter((address) => address.includes('sk_'))).toEqual([])
+    expect(drape.api.output()).not.toContain(drape.apiKey)
+    expect(drape.api.output()).not.toContain('ExperimentalWarning')
+  })
+})
