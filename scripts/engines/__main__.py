@@ -34,6 +34,8 @@ def read_arguments():
         command.set_defaults(engine=engine, command=command)
         for source, meaning in engine.SOURCES.items():
             command.add_argument(f"--{source}", type=pathlib.Path, help=meaning)
+        if hasattr(engine, "add_options"):
+            engine.add_options(command)
         add_common(command)
     arguments = parser.parse_args()
     arguments.output = arguments.output.absolute()

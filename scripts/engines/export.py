@@ -3,6 +3,10 @@
 import hashlib
 import json
 
+import onnx
+from google.protobuf.message import DecodeError
+
+from .failure import ExportFailure
 from .kubernetes import render_resource
 from .weight_storage import FileStorage, InlineStorage
 
@@ -27,6 +31,12 @@ class EngineFolder:
         finally:
             storage.close()
 
+    def copy(self, name, path):
+        """Takes a graph in as it is, with the weights inside of it."""
+        (self.path / f"{name}.onnx").write_bytes(path.read_bytes())
+        graph = read_graph(path)
+        self.models.append({"name": name, "file": f"{name}.onnx", "weights": [], **describe_tensors(graph)})
+
     def save(self, name, model, weights):
         file = f"{name}.onnx"
         (self.path / file).write_bytes(model.SerializeToString(deterministic=True))
@@ -45,11 +55,30 @@ class EngineFolder:
         (self.path / "kubernetes.yaml").write_text(resource, encoding="utf-8")
 
 
+def read_graph(path):
+    """Fails when the file is no graph, or one whose weights lie beside it."""
+    try:
+        model = onnx.load(path, load_external_data=False)
+    except (OSError, DecodeError) as error:
+        raise ExportFailure(f"{path} cannot be read as an ONNX graph (is it cut?): {error}") from error
+    if not model.graph.output:
+        raise ExportFailure(f"{path} cannot be read as an ONNX graph: it has no outputs")
+    if any(weight.external_data for weight in model.graph.initializer):
+        raise ExportFailure(f"{path} has weights in another file; only a graph that holds its weights can be taken in")
+    return model.graph
+
+
 def describe_tensors(graph):
     return {
         side: [{"name": value.name, "shape": describe_shape(value)} for value in values]
-        for side, values in (("inputs", graph.input), ("outputs", graph.output))
+        for side, values in (("inputs", fed_inputs(graph)), ("outputs", graph.output))
     }
+
+
+def fed_inputs(graph):
+    """Older exporters list weights among the inputs."""
+    weights = {weight.name for weight in graph.initializer}
+    return [value for value in graph.input if value.name not in weights]
 
 
 def describe_shape(value):

@@ -3,7 +3,10 @@
 
 def render_resource(manifest, files):
     """YAML of an Engine whose files lie on a volume claim named `models`, in a folder named as the engine."""
-    name, license = manifest["name"], manifest["license"]
+    name = manifest["name"]
+    licenses = [manifest["license"], *(model["license"] for model in manifest.get("auxiliary", []))]
+    spdx = " AND ".join(dict.fromkeys(license["spdx"] for license in licenses))
+    commercial = all(license["commercial"] for license in licenses)
     listed = "\n".join(f'    - {{ path: {f["path"]}, sha256: "{f["sha256"]}", bytes: {f["bytes"]} }}' for f in files)
     return f"""\
 apiVersion: drape.dev/v1alpha1
@@ -11,7 +14,7 @@ kind: Engine
 metadata:
   name: {name}
 spec:
-  license: {{ name: {license["spdx"]}, commercialUse: {str(license["commercial"]).lower()} }}
+  license: {{ name: {spdx}, commercialUse: {str(commercial).lower()} }}
   files:
 {listed}
   source:

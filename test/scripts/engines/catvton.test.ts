@@ -9,6 +9,7 @@ import { readYaml } from '../../../controller/runtime/yaml.ts'
 import { createEngines } from '../../../worker/engines/registry.ts'
 import { exportEngine, findEnginePython, runPython } from '../../support/export-engine.ts'
 import { fingerprintFiles } from '../../support/fingerprints.ts'
+import { expectSameEngine } from '../../support/same-engine.ts'
 
 const REFERENCE = resolve(import.meta.dirname, '../../fixtures/catvton/reference.safetensors')
 const { python, reason } = await findEnginePython()
@@ -42,6 +43,9 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
     expect(Object.keys(errors)).toHaveLength(10)
     for (const [stage, error] of Object.entries(errors)) expect(error, stage).toBeLessThanOrEqual(limit)
   })
+
+  it('makes the engine that tests of workers use', () =>
+    expectSameEngine(at('fp32'), resolve(import.meta.dirname, '../../fixtures/catvton/engine')))
 
   it('reads the published files by their names', async () => {
     expect(await published('published')).toEqual({ code: 0, errors: '' })

@@ -5,11 +5,13 @@ import { InferenceSession } from 'onnxruntime-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines } from '../../../controller/engine/resource.ts'
 import { readYaml } from '../../../controller/runtime/yaml.ts'
+import { findInstalled } from '../../../worker/engines/installed.ts'
 import { openModels, readManifest } from '../../../worker/inference/models.ts'
 import { exportEngine, findEnginePython, runPython } from '../../support/export-engine.ts'
 import { fingerprintFiles } from '../../support/fingerprints.ts'
 import { spawnProcess } from '../../support/process.ts'
 import { changeFirst, changeHeader, cutToBfloat16, dropLast } from '../../support/safetensors.ts'
+import { expectSameEngine } from '../../support/same-engine.ts'
 import { until } from '../../support/until.ts'
 
 const FIXTURES = resolve(import.meta.dirname, '../../fixtures/fashn-vton')
@@ -51,7 +53,56 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
   })
 
   it('makes the engine that tests of workers use, to the byte', async () => {
-    expect(await fingerprintFiles(at('tiny-fp32'))).toEqual(await fingerprintFiles(join(FIXTURES, 'engine')))
+    await expectSameEngine(at('tiny-fp32'), join(FIXTURES, 'engine'))
+  })
+
+  it('takes the graphs of DWPose in, not for commercial use unless somebody says under what licence', async () => {
+    const pose = resolve(FIXTURES, '../dwpose')
+    const given = [
+      ...['--random', '--no-golden', '--pose-detector', join(pose, 'pose-detector.onnx')],
+      ...['--pose-keypoints', join(pose, 'pose-keypoints.onnx')],
+    ]
+    expect(await exportTo('pose/fashn-vton', ...given)).toEqual({
+      code: 1,
+      errors: expect.stringContaining('pose is not'),
+    })
+    await mkdir(at('pose'))
+    expect(await exportTo('pose/fashn-vton', ...given)).toEqual({ code: 0, errors: '' })
+    const factory = (await findInstalled(['fashn-vton'], at('pose'))).get('fashn-vton')
+    const license = { spdx: 'LicenseRef-DWPose', commercial: false }
+    expect(factory?.manifest.auxiliary).toEqual([{ name: 'dwpose', license }])
+    const engine = await factory?.create({
+      models: { session: () => expect.unreachable(), release: async () => {} },
+      provider: 'cpu',
+    })
+    await engine?.release?.()
+    expect(await readFile(at('pose/fashn-vton/kubernetes.yaml'), 'utf8')).toContain(
+      'license: { name: Apache-2.0 AND LicenseRef-DWPose, commercialUse: false }',
+    )
+    expect(await exportTo('licensed', ...given, '--pose-license', 'Apache-2.0')).toEqual({ code: 0, errors: '' })
+    expect(await readFile(at('licensed/kubernetes.yaml'), 'utf8')).toContain(
+      '{ name: Apache-2.0, commercialUse: true }',
+    )
+  })
+
+  it.each([
+    ['one of the two', ['--pose-detector', 'pose-detector.onnx'], 'give both --pose-detector and --pose-keypoints'],
+    [
+      'another graph',
+      ['--pose-detector', 'pose-keypoints.onnx', '--pose-keypoints', 'pose-keypoints.onnx'],
+      'a YOLOX detector',
+    ],
+    [
+      'what is no graph',
+      ['--pose-detector', 'SOURCES.md', '--pose-keypoints', 'pose-keypoints.onnx'],
+      'as an ONNX graph',
+    ],
+  ])('does not take %s for DWPose, and leaves nothing', async (_what, options, message) => {
+    const paths = options.map((option) => (option.startsWith('--') ? option : resolve(FIXTURES, '../dwpose', option)))
+    const { code, errors } = await exportTo('no-pose', '--random', '--no-golden', ...paths)
+    expect(errors).toContain(message)
+    expect(code).toBe(1)
+    await expect(stat(at('no-pose'))).rejects.toThrow('ENOENT')
   })
 
   it('knows the names and shapes of the published weights', async () => {
