@@ -47,3 +47,29 @@ export async function spoilBottoms(folder: string): Promise<void> {
     return bytes
   })
 }
+
+/** Puts the graphs of `fixtures/dwpose` into a folder of FASHN VTON, as the export does. */
+export async function addPose(folder: string, { commercial = true } = {}): Promise<void> {
+  const models = [
+    ['pose-detector', ['images', [1, 3, 640, 640]], [['output', [1, 8400, 85]]]],
+    [
+      'pose-keypoints',
+      ['input', [1, 3, 384, 288]],
+      [
+        ['simcc_x', [1, 133, 576]],
+        ['simcc_y', [1, 133, 768]],
+      ],
+    ],
+  ] as const
+  for (const [name, input, outputs] of models) {
+    const file = `${name}.onnx`
+    const bytes = await readFile(join(FIXTURES, 'dwpose', file))
+    await writeFile(join(folder, file), bytes)
+    const tensor = ([called, shape]: readonly [string, readonly number[]]) => ({ name: called, shape })
+    await changeEngineManifest(folder, (manifest) => {
+      manifest.models.push({ name, file, inputs: [tensor(input)], outputs: outputs.map(tensor) })
+      manifest.files.push({ path: file, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length })
+      manifest.auxiliary = [{ name: 'dwpose', license: { spdx: 'LicenseRef-DWPose', commercial } }]
+    })
+  }
+}

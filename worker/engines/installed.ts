@@ -34,14 +34,16 @@ export async function findInstalled(names: readonly string[], directory: string)
 
 function createReader<S extends TSchema>(
   schema: S,
-  open: (folder: string, manifest: Static<S> & EngineFields, resources: EngineResources) => Promise<Engine>,
+  open: (folder: string, manifest: Static<S>, resources: EngineResources) => Promise<Engine>,
 ): ReadManifest {
   const check = compileCheck(schema)
   return (value, folder) => {
     const checked = check(value)
     if (!checked.ok) throw new Error(checked.problems.map(({ path, message }) => `${path} ${message}`).join('; '))
-    const manifest = checked.value as Static<S> & EngineFields
-    return { manifest, files: manifest.files, create: (resources) => open(folder, manifest, resources) }
+    const manifest = checked.value
+    // What every schema here begins with.
+    const fields = manifest as EngineFields
+    return { manifest: fields, files: fields.files, create: (resources) => open(folder, manifest, resources) }
   }
 }
 

@@ -13,7 +13,10 @@ export interface EngineResources {
 }
 
 export interface EngineFactory {
-  readonly manifest: EngineManifest
+  readonly manifest: EngineManifest & {
+    /** Models of others that the engine works with, each under a licence of its own. */
+    readonly auxiliary?: readonly Pick<EngineManifest, 'name' | 'license'>[]
+  }
   /** Those that are the engine's own, checked when it is made. */
   readonly files?: readonly { readonly path: string; readonly sha256: string; readonly bytes: number }[]
   readonly create: (resources: EngineResources) => Engine | Promise<Engine>
@@ -33,8 +36,8 @@ interface EngineOptions {
 }
 
 /**
- * The engines of these names, ready to run. An engine whose licence forbids commercial use is made only when its name is
- * among `acknowledged`. Throws `DrapeError` INTERNAL_ERROR that says which name is unknown or not acknowledged, and what making one
+ * The engines of these names, ready to run. An engine whose licence, or that of a model it works with, forbids commercial use is made
+ * only when its name is among `acknowledged`, for a model its own name, too. Throws `DrapeError` INTERNAL_ERROR that says which name is unknown or not acknowledged, and what making one
  * throws.
  */
 export async function createEngines(
@@ -55,11 +58,18 @@ function demandFactory(
   const factory = known.get(name)
   if (!factory)
     throw new DrapeError('INTERNAL_ERROR', `There is no engine "${name}"; known are ${[...known.keys()].join(', ')}`)
-  const { license } = factory.manifest
-  if (!license.commercial && !acknowledged.includes(name))
-    throw new DrapeError(
-      'INTERNAL_ERROR',
-      `The engine "${name}" is under ${license.spdx}, which forbids commercial use; it is started only when that is acknowledged`,
-    )
+  const { license, auxiliary = [] } = factory.manifest
+  if (!license.commercial && !acknowledged.includes(name)) throw notAcknowledged(`The engine "${name}"`, license.spdx)
+  for (const model of auxiliary) {
+    if (model.license.commercial || acknowledged.includes(name) || acknowledged.includes(model.name)) continue
+    throw notAcknowledged(`The model "${model.name}" of the engine "${name}"`, model.license.spdx)
+  }
   return factory
+}
+
+function notAcknowledged(what: string, spdx: string): DrapeError {
+  return new DrapeError(
+    'INTERNAL_ERROR',
+    `${what} is under ${spdx}, which forbids commercial use; it is started only when that is acknowledged`,
+  )
 }

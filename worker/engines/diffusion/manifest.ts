@@ -14,12 +14,16 @@ const Tensors = Type.Array(
 export const STEPS = Type.Object({ fast: Count, balanced: Count, quality: Count })
 export type Mode = keyof Static<typeof STEPS>
 
+const License = Type.Object({ spdx: Type.String({ minLength: 1 }), commercial: Type.Boolean() })
+
 /** What `engine.json` says of every engine that `scripts/export-engine` writes. */
 export const ENGINE_FIELDS = {
   name: Type.String({ minLength: 1 }),
   version: Type.String({ minLength: 1 }),
   kind: Type.Literal('photo'),
-  license: Type.Object({ spdx: Type.String({ minLength: 1 }), commercial: Type.Boolean() }),
+  license: License,
+  /** Models of others that lie in the folder, too. */
+  auxiliary: Type.Optional(Type.Array(Type.Object({ name: Type.String({ minLength: 1 }), license: License }))),
   accepts: Type.Object({
     categories: Type.Array(Type.Enum([...CATEGORIES])),
     garmentTypes: Type.Array(Type.String()),

@@ -14,6 +14,7 @@ import { createStages } from '../stages.ts'
 import { fitOnCanvas, limitToCanvas, placeOnCanvas } from './canvas.ts'
 import { type Conditions, createConditions, type Posed } from './conditions.ts'
 import { denoise, startNoise } from './denoise.ts'
+import { createWholeBodyFinder, type WholeBodyFinder } from './dwpose/find-people.ts'
 import { type Graphs, openGraphs } from './graphs.ts'
 import { poseOf } from './keypoints.ts'
 import type { FashnVtonManifest } from './manifest.ts'
@@ -41,9 +42,11 @@ export async function openFashnVton(
   { models, provider }: { models: Models; provider: Provider },
 ): Promise<Engine> {
   const graphs = await openGraphs(folder, manifest, { provider })
+  const wholeBody = await finderOf(graphs)
   const resources = {
     models,
     manifest,
+    wholeBody,
     graphs,
     conditions: createConditions(graphs, manifest),
     categories: keepRecent<ProductCategory>(KEPT_CATEGORIES, () => 1),
@@ -57,9 +60,20 @@ export async function openFashnVton(
   }
 }
 
+async function finderOf(graphs: Graphs): Promise<WholeBodyFinder | null> {
+  try {
+    return graphs.pose && createWholeBodyFinder(graphs.pose)
+  } catch (error) {
+    await graphs.release()
+    throw error
+  }
+}
+
 interface Resources {
   readonly models: Models
   readonly manifest: FashnVtonManifest
+  /** Where the operator has DWPose; else BlazePose's points are drawn. */
+  readonly wholeBody: WholeBodyFinder | null
   readonly graphs: Graphs
   readonly conditions: Conditions
   readonly categories: Recent<ProductCategory>
@@ -71,7 +85,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const stages = createStages(context)
   const seen = input.found ?? (await findPerson(input.person, models))
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
-  const posed = await stages.run('pose', DONE.pose, () => posePerson(input.person, seen, manifest))
+  const posed = await stages.run('pose', DONE.pose, () => posePerson(input.person, seen, resources))
   const person = await stages.run('person', DONE.person, () => conditions.person(posed))
   const { category, detected, warnings } = await stages.run('category', DONE.person, () =>
     resources.categories.get(`${input.garmentHash} ${input.category}`, async () =>
@@ -97,7 +111,11 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
     image: { ...image, channels: 3 },
     change,
     detected,
-    warnings: ['POSE_WITHOUT_HANDS', ...warnings, ...enlargementWarning(input, image)],
+    warnings: [
+      ...(resources.wholeBody ? [] : ['POSE_WITHOUT_HANDS']),
+      ...warnings,
+      ...enlargementWarning(input, image),
+    ],
     timings: stages.timings,
   }
 }
@@ -113,9 +131,14 @@ function progressAfter(share: number): number {
 }
 
 /** The photo on the canvas as it is, and the skeleton of the person in it, drawn at the photo's size before both are brought there. */
-function posePerson(photo: Bitmap, seen: Person, { size }: FashnVtonManifest): Posed & { readonly place: Rectangle } {
+async function posePerson(
+  photo: Bitmap,
+  seen: Person,
+  { manifest: { size }, wholeBody }: Resources,
+): Promise<Posed & { readonly place: Rectangle }> {
   const limited = limitToCanvas(onWhite(photo), size)
-  const skeleton = drawSkeleton(poseOf([wholeBodyOf(seen, photo, limited)], limited), limited)
+  const people = wholeBody ? await wholeBody.find(limited) : [wholeBodyOf(seen, photo, limited)]
+  const skeleton = drawSkeleton(poseOf(people, limited), limited)
   return {
     picture: fitOnCanvas(limited, size),
     skeleton: fitOnCanvas(skeleton, size, { exact: true }),

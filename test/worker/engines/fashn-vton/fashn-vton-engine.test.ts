@@ -12,7 +12,7 @@ import { createEngines } from '../../../../worker/engines/registry.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import type { Provider } from '../../../../worker/inference/session.ts'
 import { readSample } from '../../../support/drape.ts'
-import { changeEngineFile, changeEngineManifest, copyTinyEngine } from '../../../support/tiny-engine.ts'
+import { addPose, changeEngineFile, changeEngineManifest, copyTinyEngine } from '../../../support/tiny-engine.ts'
 
 const NAME = 'fashn-vton'
 const never = new AbortController().signal
@@ -30,9 +30,12 @@ describe('the engine FASHN VTON', () => {
     await rm(directory, { recursive: true, force: true })
   })
 
-  async function open(at: string, { provider = 'cpu' }: { provider?: Provider } = {}): Promise<Engine> {
+  async function open(
+    at: string,
+    { provider = 'cpu', acknowledged = [] }: { provider?: Provider; acknowledged?: readonly string[] } = {},
+  ): Promise<Engine> {
     const known = await findInstalled([NAME], at)
-    const engine = (await createEngines([NAME], { models, provider, known })).get(NAME)
+    const engine = (await createEngines([NAME], { models, provider, known, acknowledged })).get(NAME)
     if (!engine) throw new Error('the engine is not there')
     return engine
   }
@@ -123,6 +126,49 @@ describe('the engine FASHN VTON', () => {
       await expect(run({ person: blank })).rejects.toMatchObject({ code: 'NO_PERSON_DETECTED' })
       const worn = { garment: input.person, garmentHash: 'worn' }
       await expect(run(worn)).rejects.toMatchObject({ code: 'MISSING_REQUIRED_CLASSIFICATION' })
+    })
+  })
+
+  describe('with DWPose', () => {
+    it('draws the skeleton that DWPose sees, with hands, and warns of nothing', async () => {
+      const [person, garment] = await Promise.all(
+        ['persons/down-half-teal.jpg', 'garments/tshirt-navy.jpg'].map(async (path) =>
+          decodeImage(await readSample(path)),
+        ),
+      )
+      const input = {
+        ...{ person, garment, garmentHash: 'shirt', category: 'tops' as const },
+        options: { seed: 1, mode: 'fast' as const },
+      }
+      const draw = async (at: string) => {
+        const engine = await open(at)
+        const result = await engine.run(input, { signal: never, onProgress: () => {} })
+        await engine.release?.()
+        return result
+      }
+      const [plain, posed] = [await draw(await install(async () => {})), await draw(await install(addPose))]
+      expect(plain.warnings).toEqual(['POSE_WITHOUT_HANDS'])
+      expect(posed.warnings).toEqual([])
+      expect(posed.image).not.toEqual(plain.image)
+    })
+
+    it('is opened without an acknowledgement only where its licence allows commercial use', async () => {
+      const at = await install((folder) => addPose(folder, { commercial: false }))
+      await expect(open(at)).rejects.toThrow(
+        'The model "dwpose" of the engine "fashn-vton" is under LicenseRef-DWPose, which forbids commercial use',
+      )
+      for (const acknowledged of [['dwpose'], [NAME]]) await (await open(at, { acknowledged })).release?.()
+    })
+
+    it('is not opened with graphs of another interface', async () => {
+      const swapped = async (folder: string) => {
+        await addPose(folder)
+        await changeEngineManifest(folder, ({ models }) => {
+          const [detector, keypoints] = models.slice(-2)
+          ;[detector.name, keypoints.name] = [keypoints.name, detector.name]
+        })
+      }
+      await expect(install(swapped).then(open)).rejects.toThrow('which is not what YOLOX does')
     })
   })
 

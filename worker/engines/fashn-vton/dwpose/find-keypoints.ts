@@ -1,0 +1,61 @@
+import type { Tensor } from '../../../inference/session.ts'
+import type { Box } from '../../../person/person.ts'
+import type { Size } from '../../../raster/plane.ts'
+import { warpAffine } from '../../../raster/sample.ts'
+import type { Bytes } from '../../diffusion/bytes.ts'
+import type { Keypoint } from '../keypoints.ts'
+
+/** So much larger than the person's box is what the network sees. */
+const MARGIN = 1.25
+/** Given for red, green and blue, and used for blue, green and red: that is how the network was trained. */
+const MEAN = [123.675, 116.28, 103.53]
+const DEVIATION = [58.395, 57.12, 57.375]
+/** Places along an axis for each px of what the network sees. */
+const SPLIT = 2
+
+/** The part of a picture that is shown to the network: around the box, with the aspect of what it sees. */
+export function regionAround(box: Box, view: Size): Box {
+  const [width, height] = [box.width * MARGIN, box.height * MARGIN]
+  const aspect = view.width / view.height
+  const size = width > height * aspect ? { width, height: width / aspect } : { width: height * aspect, height }
+  return { x: box.x + box.width / 2 - size.width / 2, y: box.y + box.height / 2 - size.height / 2, ...size }
+}
+
+/** The region as the network is fed it, 1 × 3 × height × width, blue first; black beyond the picture. */
+export function viewRegion(picture: Bytes, region: Box, view: Size): Tensor {
+  const scale = region.width / view.width
+  const centre = { x: region.x + region.width / 2, y: region.y + region.height / 2 }
+  const map = [scale, 0, centre.x - (scale * view.width) / 2, 0, scale, centre.y - (scale * view.height) / 2] as const
+  const seen = warpAffine({ ...picture, channels: 3 }, map, { size: view, border: 'zero' })
+  const pixels = view.width * view.height
+  const data = new Float32Array(3 * pixels)
+  for (let i = 0; i < pixels; i++) {
+    for (let c = 0; c < 3; c++) data[c * pixels + i] = (Math.round(seen.data[i * 3 + 2 - c]) - MEAN[c]) / DEVIATION[c]
+  }
+  return { shape: [1, 3, view.height, view.width], data }
+}
+
+/**
+ * Points from the network's scores of places along either axis, 1 × points × places, in px of the picture.
+ * Source: Li et al. 2022, "SimCC: a Simple Coordinate Classification Perspective for Human Pose Estimation".
+ */
+export function decodePoints(across: Tensor, down: Tensor, { region, view }: { region: Box; view: Size }): Keypoint[] {
+  const points = across.shape[1]
+  return Array.from({ length: points }, (_, i) => {
+    const [x, y] = [best(across, i), best(down, i)]
+    const score = Math.min(x.score, y.score)
+    // What is not seen at all lies at the first place but one before the view.
+    const place = ({ at }: { at: number }) => (score <= 0 ? -1 : at) / SPLIT
+    return {
+      x: (place(x) / view.width) * region.width + region.x,
+      y: (place(y) / view.height) * region.height + region.y,
+      score,
+    }
+  })
+}
+
+function best({ shape: [, , places], data }: Tensor, point: number): { at: number; score: number } {
+  let at = 0
+  for (let i = 1; i < places; i++) if (data[point * places + i] > data[point * places + at]) at = i
+  return { at, score: data[point * places + at] }
+}

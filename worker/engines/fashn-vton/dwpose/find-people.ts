@@ -1,0 +1,69 @@
+import type { Session, TensorShape } from '../../../inference/session.ts'
+import type { Size } from '../../../raster/plane.ts'
+import type { Bytes } from '../../diffusion/bytes.ts'
+import { demandNumbers } from '../../diffusion/sampler.ts'
+import { WHOLE_BODY, type WholeBody } from '../keypoints.ts'
+import { countCells, decodePeople, letterbox } from './detect-people.ts'
+import { decodePoints, regionAround, viewRegion } from './find-keypoints.ts'
+
+/** Finds people with hands and face, by the models that FASHN VTON was trained with. */
+export interface WholeBodyFinder {
+  /** Everybody in the picture, in its px; where nobody is detected the whole picture is taken for a person. */
+  find(picture: Bytes): Promise<WholeBody[]>
+}
+
+/**
+ * Finds people by a YOLOX detector and DWPose’s network of keypoints.
+ * @throws Error that says which of the graphs does not have the interface of those
+ */
+export function createWholeBodyFinder(graphs: { detector: Session; keypoints: Session }): WholeBodyFinder {
+  const detector = describeDetector(graphs.detector)
+  const keypoints = describeKeypoints(graphs.keypoints)
+  return {
+    find: async (picture) => {
+      const { tensor, scale } = letterbox(picture, detector.canvas)
+      const raw = (await graphs.detector.run({ [detector.input]: tensor }))[detector.output]
+      demandNumbers(raw)
+      const boxes = decodePeople(raw, detector.canvas, scale)
+      const people: WholeBody[] = []
+      for (const box of boxes.length > 0 ? boxes : [{ x: 0, y: 0, width: picture.width, height: picture.height }]) {
+        const region = regionAround(box, keypoints.view)
+        const found = await graphs.keypoints.run({ [keypoints.input]: viewRegion(picture, region, keypoints.view) })
+        const [across, down] = keypoints.outputs.map((output) => found[output])
+        demandNumbers(across)
+        demandNumbers(down)
+        people.push(decodePoints(across, down, { region, view: keypoints.view }))
+      }
+      return people
+    },
+  }
+}
+
+function describeDetector({ inputs, outputs }: Session): { input: string; output: string; canvas: Size } {
+  const canvas = sizeOf(inputs)
+  const [output] = outputs
+  const [, cells, columns] = output?.shape ?? []
+  if (outputs.length !== 1 || cells !== countCells(canvas) || typeof columns !== 'number' || columns < 6)
+    throw new Error(`The graph pose-detector gives out ${describe(outputs)}, which is not what YOLOX does`)
+  return { input: inputs[0].name, output: output.name, canvas }
+}
+
+function describeKeypoints({ inputs, outputs }: Session): { input: string; outputs: readonly string[]; view: Size } {
+  const view = sizeOf(inputs)
+  const wanted = [2 * view.width, 2 * view.height]
+  const fits =
+    outputs.length === 2 && outputs.every(({ shape }, i) => shape[1] === WHOLE_BODY && shape[2] === wanted[i])
+  if (!fits) throw new Error(`The graph pose-keypoints gives out ${describe(outputs)}, which is not what DWPose does`)
+  return { input: inputs[0].name, outputs: outputs.map(({ name }) => name), view }
+}
+
+function sizeOf(inputs: readonly TensorShape[]): Size {
+  const [, channels, height, width] = inputs[0]?.shape ?? []
+  if (inputs.length !== 1 || channels !== 3 || typeof height !== 'number' || typeof width !== 'number')
+    throw new Error(`A graph for poses takes ${describe(inputs)}, not one picture`)
+  return { width, height }
+}
+
+function describe(tensors: readonly TensorShape[]): string {
+  return tensors.map(({ name, shape }) => `${name} ${shape.join('×')}`).join(', ')
+}
