@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Bitmap, decodeImage } from '../api/shared/image.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
-import { spawnProcess } from './support/process.ts'
+import { spawnProcess, type TestProgram } from './support/process.ts'
 import { changeEngineFile, copyTinyEngine } from './support/tiny-engine.ts'
 import { until } from './support/until.ts'
 
@@ -14,12 +14,13 @@ const ENV = { ENGINES: 'catvton,mock', QUEUES: 'try-on' }
 describe('a try-on by CatVTON', () => {
   let drape: Drape
   let folder: string
+  let worker: TestProgram
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-catvton-'))
     await copyTinyEngine(join(folder, 'catvton'), 'catvton')
     drape = await startDrape()
-    await drape.startWorker({ ...ENV, ENGINE_DIR: folder, ACKNOWLEDGE_NON_COMMERCIAL: 'catvton' })
+    worker = await drape.startWorker({ ...ENV, ENGINE_DIR: folder, ACKNOWLEDGE_NON_COMMERCIAL: 'catvton' })
   })
   afterAll(async () => {
     await drape?.stop()
@@ -27,7 +28,7 @@ describe('a try-on by CatVTON', () => {
   })
 
   const tryOn = async (output: object) => {
-    const product = { title: 'T-shirt', images: [{ source: { fileKey: 'shirt' } }] }
+    const product = { externalId: 'shirt', title: 'T-shirt', images: [{ source: { fileKey: 'shirt' } }] }
     const call = {
       products: [product],
       person: { image: { source: { fileKey: 'me' } } },
@@ -64,6 +65,19 @@ describe('a try-on by CatVTON', () => {
     expect(differing({ x: 0, y: 0, width: 90, height: 875 })).toBe(0)
     expect(differing({ x: 330, y: 150, width: 60, height: 60 })).toBe(0)
   })
+
+  it('keeps nothing of a product in any worker when the product is deleted', async () => {
+    await until(async () => (await keptGarments()) > 0)
+    const deleted = await drape.call('DELETE', '/tryon/v1/products/shirt')
+    expect(deleted.status).toBe(200)
+    await until(async () => (await keptGarments()) === 0)
+  })
+
+  /** What the worker's inference processes say they keep of products. */
+  async function keptGarments(): Promise<number> {
+    const text = await (await fetch(`${worker.probeUrl}/metrics`)).text()
+    return Number(/^drape_kept_garments (\d+)$/m.exec(text)?.[1] ?? Number.NaN)
+  }
 
   const whyNotReady = async (env: Readonly<Record<string, string>>) => {
     const probe = await reserveFreePort()

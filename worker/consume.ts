@@ -8,6 +8,7 @@ import type { Objects } from '../api/shared/stores/objects.ts'
 import { describeSpan, withSpan } from '../api/shared/telemetry.ts'
 import type { Inference } from './inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
+import type { KeptGarments } from './kept-garments.ts'
 import type { LoadLogo } from './logo.ts'
 import { loadProductImage } from './product-image.ts'
 import type { Remember } from './remember.ts'
@@ -30,6 +31,7 @@ export interface ConsumeOptions {
   readonly fetchImage: (url: string) => Promise<Uint8Array>
   readonly loadLogo: LoadLogo
   readonly remember: Remember
+  readonly keptGarments: KeptGarments
   readonly log: Log
   readonly metrics: Metrics
 }
@@ -124,11 +126,12 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
     },
     options: job.options,
   }
+  const noteKept = () => options.keptGarments.note(product, garment.hash)
+  noteKept()
   const result = await withSpan('infer', {}, async () => {
-    const inferred = await options.inference.run('try-on', request, {
-      signal: lease.signal,
-      onProgress: lease.report,
-    })
+    const inferred = await options.inference
+      .run('try-on', request, { signal: lease.signal, onProgress: lease.report })
+      .finally(noteKept)
     recordStages(inferred.timings, Date.now())
     return inferred
   })

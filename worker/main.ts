@@ -23,6 +23,7 @@ import { createDetections } from './detections.ts'
 import { createInferenceHost } from './inference/host.ts'
 import { measureInference } from './inference/measured.ts'
 import { createInferencePool } from './inference/pool.ts'
+import { createKeptGarments } from './kept-garments.ts'
 import { createLogoLoader } from './logo.ts'
 import { prepareUpload } from './prepare.ts'
 import { announceWorker, joinPool } from './registry.ts'
@@ -31,6 +32,8 @@ import { watchQueues } from './watchdog.ts'
 
 /** By then another worker has taken what this one handed back. */
 const LONGEST_REST_MS = 3000
+/** By then what was made of a product that is gone is gone, too. */
+const FORGET_MS = 5000
 
 const config = readWorkerConfig(process.env)
 const worker = `${hostname()}-${process.pid}`
@@ -83,6 +86,14 @@ metrics.watch({ name: 'drape_inference_ready', help: 'Inference processes that c
   { value: inference.countReady() },
 ])
 
+metrics.watch(
+  { name: 'drape_kept_garments', help: 'What inference processes keep of products for the next try-on' },
+  () => [{ value: inference.countKept() }],
+)
+const keptGarments = createKeptGarments({ database, forget: (hashes) => inference.forget(hashes), log })
+const forgetting = setInterval(() => keptGarments.sweep(), FORGET_MS)
+lifecycle.onStop('forgetting', () => clearInterval(forgetting))
+
 const images = createImages(database)
 const publish = createPublish(redis, log)
 const parts = {
@@ -111,6 +122,7 @@ const parts = {
     metrics,
   ),
   loadLogo: createLogoLoader(storage),
+  keptGarments,
   remember: createRemember({ images, detections: createDetections(database), log }),
   log,
   metrics,

@@ -67,8 +67,17 @@ export interface Engine {
    * @throws Error that says what is wrong with it
    */
   selfTest?(): Promise<EngineProof>
+  /** What it keeps of products from one run to the next, where it does. */
+  readonly kept?: KeptProducts
   /** Gives back what it holds outside of the JavaScript heap. */
   release?(): Promise<void>
+}
+
+export interface KeptProducts {
+  /** How many entries there are. */
+  count(): number
+  /** Drops all that was made of the product photo with this SHA-256. */
+  forget(garmentHash: string): void
 }
 
 /** What a self-test has seen. */

@@ -15,6 +15,10 @@ export interface InferenceHost {
   ): Promise<Work[N]['result']>
   isReady(): boolean
   isBusy(): boolean
+  /** Has the process drop what was made of product photos with these SHA-256. */
+  forget(garmentHashes: readonly string[]): void
+  /** How many things the process keeps of products. */
+  countKept(): number
   /** Why the process could not become ready the last time it tried; null when it could. */
   problem(): string | null
   stop(): Promise<void>
@@ -64,6 +68,7 @@ export function createInferenceHost({
   let startedAt = 0
   let ready = false
   let problem: string | null = null
+  let kept = 0
   let failures = 0
   let running: Running | null = null
   let nextId = 1
@@ -112,6 +117,10 @@ export function createInferenceHost({
       onReady((performance.now() - startedAt) / 1000)
       return
     }
+    if (message.type === 'kept') {
+      kept = message.count
+      return
+    }
     if (!running || message.id !== running.id) return
     if (message.type === 'progress') {
       running.onProgress(message.share)
@@ -127,6 +136,7 @@ export function createInferenceHost({
   function lose(how: { code: number | null; signal: NodeJS.Signals | null }): void {
     child = null
     ready = false
+    kept = 0
     clearTimeout(probation)
     running?.reject(new DrapeError('GENERATION_FAILED', 'The inference process ended.', { retryable: true }))
     running = null
@@ -180,6 +190,8 @@ export function createInferenceHost({
     },
     isReady: () => ready && failures < FAILURES_TOLERATED,
     isBusy: () => running !== null,
+    forget: (garmentHashes) => send({ type: 'forget', garmentHashes }),
+    countKept: () => kept,
     problem: () => problem,
     stop: async () => {
       stopped = true

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { InferenceHost } from './host.ts'
 
-export interface Inference extends Pick<InferenceHost, 'run' | 'stop'> {
+export interface Inference extends Pick<InferenceHost, 'run' | 'forget' | 'countKept' | 'stop'> {
   /** How many processes can take work or are at it. */
   countReady(): number
   /** Why a process could not become ready; null when none had a problem. */
@@ -40,6 +40,10 @@ export function createInferencePool(hosts: readonly InferenceHost[]): Inference 
     },
     countReady: () => hosts.filter((host) => host.isReady()).length,
     problem: () => hosts.map((host) => host.problem()).find((problem) => problem !== null) ?? null,
+    forget: (garmentHashes) => {
+      for (const host of hosts) host.forget(garmentHashes)
+    },
+    countKept: () => hosts.reduce((sum, host) => sum + host.countKept(), 0),
     stop: async () => {
       await Promise.all(hosts.map((host) => host.stop()))
     },

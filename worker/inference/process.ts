@@ -23,8 +23,18 @@ function send(message: FromProcess): void {
 
 process.on('message', (message: ToProcess) => {
   if (message.type === 'abort') aborts.get(message.id)?.abort()
+  else if (message.type === 'forget') forget(message.garmentHashes)
   else run(message)
 })
+
+function forget(garmentHashes: readonly string[]): void {
+  for (const { kept } of engines.values()) for (const hash of garmentHashes) kept?.forget(hash)
+  tellKept()
+}
+
+function tellKept(): void {
+  send({ type: 'kept', count: [...engines.values()].reduce((sum, { kept }) => sum + (kept?.count() ?? 0), 0) })
+}
 
 async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): Promise<void> {
   const abort = new AbortController()
@@ -40,6 +50,7 @@ async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): 
     send({ type: 'failed', id, error: failureOf(error) })
   } finally {
     aborts.delete(id)
+    tellKept()
   }
 }
 

@@ -57,12 +57,16 @@ export interface TryOnResult {
 export type ToProcess =
   | { readonly type: 'run'; readonly id: number; readonly work: WorkName; readonly request: unknown }
   | { readonly type: 'abort'; readonly id: number }
+  /** Drop what was made of product photos with these SHA-256. */
+  | { readonly type: 'forget'; readonly garmentHashes: readonly string[] }
 
 export type FromProcess =
   /** With what the self-tests of its engines have seen. */
   | { readonly type: 'ready'; readonly engines: Readonly<Record<string, EngineProof>> }
   /** It cannot be ready, and ends. */
   | { readonly type: 'unfit'; readonly problem: string }
+  /** How many things it keeps of products: after each piece of work, and after it was told to forget. */
+  | { readonly type: 'kept'; readonly count: number }
   | { readonly type: 'progress'; readonly id: number; readonly share: number }
   | { readonly type: 'done'; readonly id: number; readonly result: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly error: Failure }

@@ -8,7 +8,11 @@ it('counts the runs of engines by what came of them', async () => {
   const metrics = createMetrics('worker')
   let end: () => Promise<never> = async () => Promise.reject(new Error('not told'))
   const inference = measureInference(
-    { run: () => end(), countReady: () => 1, problem: () => null, stop: async () => {} } as Inference,
+    {
+      run: () => end(),
+      forget: () => {},
+      ...{ countReady: () => 1, countKept: () => 0, problem: () => null, stop: async () => {} },
+    } as Inference,
     metrics,
   )
   const stopped = AbortSignal.abort(new Error('the deadline has passed'))

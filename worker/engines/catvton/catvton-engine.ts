@@ -9,7 +9,7 @@ import { featherMask } from '../../raster/feather.ts'
 import { type Mask, maskToPlane, type Plane, type Size } from '../../raster/plane.ts'
 import { type Bytes, onWhite } from '../diffusion/bytes.ts'
 import { categoryOfProduct, type ProductCategory } from '../diffusion/product.ts'
-import { keepRecent, type Recent } from '../diffusion/recent.ts'
+import { keepRecent, keptTogether, type Recent } from '../diffusion/recent.ts'
 import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
 import { toPicture } from '../diffusion/tensors.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../engine.ts'
@@ -61,6 +61,7 @@ export async function openCatVton(
     manifest: { name, version, kind, license, accepts, aiGenerated },
     run: (input, context) => run(input, context, resources),
     selfTest: () => proveGraphs(graphs, manifest, provider),
+    kept: keptTogether(resources.conditions.kept, resources.categories),
     release: () => graphs.release(),
   }
 }

@@ -4,6 +4,7 @@ import type { Bytes } from '../diffusion/bytes.ts'
 import type { Mode } from '../diffusion/manifest.ts'
 import { keepRecent } from '../diffusion/recent.ts'
 import { toTensor } from '../diffusion/tensors.ts'
+import type { KeptProducts } from '../engine.ts'
 import type { Graphs } from './graphs.ts'
 import { encodePictures } from './latents.ts'
 import type { CatVtonManifest } from './manifest.ts'
@@ -16,6 +17,7 @@ export interface Conditions {
   /** `key` says which garment it is. */
   garment(key: string, make: () => Promise<Bytes>): Promise<Tensor>
   steps(mode: Mode): readonly Step[]
+  readonly kept: KeptProducts
 }
 
 /** At full size about a hundred garments. */
@@ -31,6 +33,7 @@ export function createConditions(graphs: Graphs, { sampling, latentScale }: CatV
     person: async (picture, mask) => ({ latent: await encode(masked(toTensor(picture), mask)), mask: cellsOf(mask) }),
     garment: (key, make) => garments.get(key, async () => encode(toTensor(await make()))),
     steps: (mode) => ddimSteps(sampling.steps[mode], sampling),
+    kept: garments,
   }
 }
 

@@ -1,7 +1,12 @@
+import type { KeptProducts } from '../engine.ts'
+
 /** The values that were asked for last, by their keys. */
 export interface Recent<T> {
   /** What is kept under the key, else what `make` makes of it, which is kept from then on. */
   get(key: string, make: () => Promise<T>): Promise<T>
+  /** Drops what is kept under keys that begin so. */
+  forget(prefix: string): void
+  count(): number
 }
 
 /** Keeps as many values as fit into `bytes`, at least the last one; those not asked for the longest go first. */
@@ -20,6 +25,20 @@ export function keepRecent<T>(bytes: number, sizeOf: (value: T) => number): Rece
         total -= sizeOf(each)
       }
       return value
+    },
+    forget: (prefix) => {
+      for (const key of kept.keys()) if (key.startsWith(prefix)) kept.delete(key)
+    },
+    count: () => kept.size,
+  }
+}
+
+/** Several stores of what was made of products, each with keys that begin with the SHA-256 of a photo, as one. */
+export function keptTogether(...stores: readonly KeptProducts[]): KeptProducts {
+  return {
+    count: () => stores.reduce((sum, store) => sum + store.count(), 0),
+    forget: (garmentHash) => {
+      for (const store of stores) store.forget(garmentHash)
     },
   }
 }

@@ -5,6 +5,7 @@ import type { Mode } from '../diffusion/manifest.ts'
 import type { TrainedCategory } from '../diffusion/product.ts'
 import { keepRecent } from '../diffusion/recent.ts'
 import { toTensor } from '../diffusion/tensors.ts'
+import type { KeptProducts } from '../engine.ts'
 import type { Graphs } from './graphs.ts'
 import type { FashnVtonManifest } from './manifest.ts'
 import { flowTimes, type Step, stepsBetween } from './schedule.ts'
@@ -34,6 +35,7 @@ export interface Conditions {
   /** Tokens of no person and no garment, for guidance. */
   nothing(): Promise<Nothing>
   plan(mode: Mode, category: TrainedCategory): Promise<Plan>
+  readonly kept: KeptProducts
 }
 
 /** At full size about nine garments, and seven of the nine plans. */
@@ -55,6 +57,7 @@ export function createConditions(graphs: Graphs, { sampling, categories, size }:
   }
 
   return {
+    kept: garments,
     person: async ({ picture, skeleton }) => personOf(toTensor(picture), toTensor(skeleton)),
     garment: (key, make) =>
       garments.get(key, async () => {

@@ -7,7 +7,7 @@ import type { Person } from '../../person/person.ts'
 import type { Bitmap, Size } from '../../raster/plane.ts'
 import { onWhite } from '../diffusion/bytes.ts'
 import { categoryOfProduct, type ProductCategory } from '../diffusion/product.ts'
-import { keepRecent, type Recent } from '../diffusion/recent.ts'
+import { keepRecent, keptTogether, type Recent } from '../diffusion/recent.ts'
 import { toPicture } from '../diffusion/tensors.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../engine.ts'
 import { createStages } from '../stages.ts'
@@ -56,6 +56,7 @@ export async function openFashnVton(
     manifest: { name, version, kind, license, accepts, aiGenerated },
     run: (input, context) => run(input, context, resources),
     selfTest: () => proveGraphs(graphs, manifest, provider),
+    kept: keptTogether(resources.conditions.kept, resources.categories),
     release: () => graphs.release(),
   }
 }

@@ -44,6 +44,12 @@ export function createWarpEngine({ models }: { models: Models }): Engine {
   return {
     manifest: WARP_MANIFEST,
     run: (input, context) => run(input, context, { models, garments }),
+    kept: {
+      count: () => garments.size,
+      forget: (garmentHash) => {
+        for (const key of garments.keys()) if (key.startsWith(garmentHash)) garments.delete(key)
+      },
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keepRecent } from '../../../../worker/engines/diffusion/recent.ts'
+import { keepRecent, keptTogether } from '../../../../worker/engines/diffusion/recent.ts'
 
 describe('what was made recently', () => {
   function start(bytes: number) {
@@ -29,6 +29,22 @@ describe('what was made recently', () => {
     const { made, get } = start(4)
     for (const key of ['large', 'large', 'b', 'large']) await get(key)
     expect(made).toEqual(['large', 'b', 'large'])
+  })
+
+  it('is forgotten by the beginning of its key, and counted', async () => {
+    const made: string[] = []
+    const recent = keepRecent<string>(100, () => 1)
+    const get = (key: string) => recent.get(key, async () => `${made.push(key)}`)
+    for (const key of ['ab tops', 'ab other', 'cd tops']) await get(key)
+    const all = keptTogether(
+      recent,
+      keepRecent<string>(1, () => 1),
+    )
+    expect(all.count()).toBe(3)
+    all.forget('ab')
+    expect(all.count()).toBe(1)
+    for (const key of ['ab tops', 'cd tops']) await get(key)
+    expect(made).toEqual(['ab tops', 'ab other', 'cd tops', 'ab tops'])
   })
 
   it('is not kept when it could not be made', async () => {

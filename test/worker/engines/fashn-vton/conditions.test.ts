@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { createBytes } from '../../../../worker/engines/diffusion/bytes.ts'
+import { type Conditions, createConditions } from '../../../../worker/engines/fashn-vton/conditions.ts'
+import { type Graphs, openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
+import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/manifest.ts'
+import { countRuns } from '../../../support/counted-runs.ts'
+
+const ENGINE = new URL('../../../fixtures/fashn-vton/engine/', import.meta.url)
+
+describe('what FASHN VTON is told', async () => {
+  const manifest: FashnVtonManifest = JSON.parse(await readFile(new URL('engine.json', ENGINE), 'utf8'))
+  const graphs: Graphs = await openGraphs(ENGINE.pathname, manifest, { provider: 'cpu' })
+  let conditions: Conditions
+  let runs: Record<string, number>
+  beforeEach(() => {
+    const counted = countRuns(graphs, ['person', 'garment', 'modulation'])
+    runs = counted.runs
+    conditions = createConditions(counted.graphs, manifest)
+  })
+  afterAll(() => graphs.release())
+
+  const blank = { picture: createBytes(manifest.size, 3), skeleton: createBytes(manifest.size, 1) }
+
+  it('has the vectors of every step made once for a schedule and a category', async () => {
+    for (let i = 0; i < 3; i++) await conditions.plan('fast', 'tops')
+    expect(runs.modulation).toBe(20)
+    await conditions.plan('fast', 'bottoms')
+    await conditions.plan('balanced', 'tops')
+    expect(runs.modulation).toBe(20 + 20 + 30)
+    await conditions.plan('fast', 'tops')
+    expect(runs.modulation).toBe(70)
+  })
+
+  it('has the rows without person and garment made once', async () => {
+    for (let i = 0; i < 3; i++) await conditions.nothing()
+    expect(runs).toEqual({ person: 1, garment: 1, modulation: 0 })
+  })
+
+  it('has a product made once, until it is forgotten, and a person every time', async () => {
+    for (let i = 0; i < 3; i++) await conditions.garment('a1', async () => blank)
+    await conditions.garment('b2', async () => blank)
+    expect(runs.garment).toBe(2)
+    expect(conditions.kept.count()).toBe(2)
+    conditions.kept.forget('a1')
+    expect(conditions.kept.count()).toBe(1)
+    await conditions.garment('a1', async () => blank)
+    expect(runs.garment).toBe(3)
+    for (let i = 0; i < 3; i++) await conditions.person(blank)
+    expect(runs.person).toBe(3)
+    expect(conditions.kept.count()).toBe(2)
+  })
+})

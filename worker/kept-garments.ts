@@ -1,0 +1,72 @@
+import { type Database, sql } from '../api/shared/database.ts'
+import type { Log } from '../api/shared/log.ts'
+import { rowType, Type } from '../api/shared/schema.ts'
+
+/** A product with the images that it had when something was made of one of them. */
+interface Edition {
+  readonly id: string
+  readonly imagesEdition: string
+}
+
+/** Which products the inference processes may have kept something of. */
+export interface KeptGarments {
+  /** Something is made of an image of this SHA-256 for the product. To be told before and after, since it may be gone in between. */
+  note(product: Edition, garmentHash: string): void
+  /** Has everything forgotten that was made for products that are gone, or of images that they do not have any more. */
+  sweep(): Promise<void>
+}
+
+/** So many hashes are known; what was made of older ones is forgotten. Engines keep far less. */
+const MOST = 2048
+const Gone = rowType(Type.Object({ hash: Type.String() }))
+
+/**
+ * Engines keep what they have made of product images for the next try-on with the same bytes. What is kept goes with its product,
+ * whoever deletes it. `forget` is told hashes.
+ */
+export function createKeptGarments({
+  database,
+  forget,
+  log,
+}: {
+  database: Database
+  forget: (garmentHashes: readonly string[]) => void
+  log: Log
+}): KeptGarments {
+  const known = new Map<string, Map<string, Edition>>()
+  return {
+    note: (product, garmentHash) => {
+      const editions = known.get(garmentHash) ?? new Map<string, Edition>()
+      editions.set(`${product.id} ${product.imagesEdition}`, product)
+      // The first of the map is the one that was not used for the longest.
+      known.delete(garmentHash)
+      known.set(garmentHash, editions)
+      const [[oldest]] = known
+      if (known.size <= MOST) return
+      known.delete(oldest)
+      forget([oldest])
+    },
+    sweep: async () => {
+      const rows = [...known].flatMap(([hash, editions]) =>
+        [...editions.values()].map((edition) => ({ hash, id: edition.id, edition: edition.imagesEdition })),
+      )
+      if (rows.length === 0) return
+      try {
+        const gone = await database.any(sql.type(Gone)`
+          select wanted.hash
+          from jsonb_to_recordset(${sql.jsonb(rows)}) as wanted (hash text, id text, edition text)
+          where not exists (
+            select from products
+            where products.id = wanted.id and images_edition = wanted.edition
+              and (expires_at is null or expires_at > now())
+          )`)
+        const hashes = [...new Set(gone.map(({ hash }) => hash))]
+        // Others with the same bytes have it made again.
+        for (const hash of hashes) known.delete(hash)
+        if (hashes.length > 0) forget(hashes)
+      } catch (error) {
+        log.warn({ err: error }, 'which products are gone could not be read')
+      }
+    },
+  }
+}
