@@ -11,6 +11,7 @@ import type { GenerationWatch } from './generation-watch.ts'
 import { createKeyLookup } from './key-lookup.ts'
 import { createLeadKeeper } from './lead-keeper.ts'
 import { parseBody } from './middleware/body.ts'
+import { idempotency } from './middleware/idempotency.ts'
 import { publishableKeyOr } from './middleware/publishable-key.ts'
 import { shopProxy } from './middleware/shop-proxy.ts'
 import { storefrontLimit } from './middleware/storefront-limit.ts'
@@ -34,6 +35,7 @@ import type { Metrics } from './shared/metrics.ts'
 import type { Redis } from './shared/redis.ts'
 import type { ObjectStorage } from './shared/storage/object.ts'
 import type { Generations } from './shared/stores/generations.ts'
+import { createIdempotencyKeys } from './shared/stores/idempotency.ts'
 import type { Images } from './shared/stores/images.ts'
 import type { Objects } from './shared/stores/objects.ts'
 import { createProxyNonces } from './shared/stores/proxy-nonces.ts'
@@ -131,7 +133,8 @@ export function createStorefront(parts: StorefrontParts): Storefront {
       signingSecret: config.SIGNING_SECRET,
     }),
     fittingRoomRoutes({
-      guards: [fromShop, parseBody()],
+      guards: [fromShop, parseBody(), idempotency({ keys: createIdempotencyKeys(database) })],
+      generations: parts.generations,
       fittings: createFittings(database),
       findProduct: (shop, product, variant) => platformOf(shop).findProduct(shop, product, variant),
       accept: parts.accept,

@@ -15,6 +15,7 @@ const PREFLIGHT_SECONDS = 7200
 const HEADERS = [
   'Authorization',
   'Content-Type',
+  'Idempotency-Key',
   'X-Request-Id',
   'X-Service-Anonymous-Id',
   'X-Service-Customer-Email',

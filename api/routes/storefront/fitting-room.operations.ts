@@ -16,6 +16,7 @@ its last use. A shopper may have 10 in an ISO week (UTC); failed ones are not co
 has signed, else the browser of \`X-Service-Anonymous-Id\`, else the address.`,
     access: 'shop',
     body: { json: FittingRoomBody },
+    repeatable: true,
     answers: {
       200: {
         description: 'Accepted: one credit is reserved.',

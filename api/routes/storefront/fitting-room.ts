@@ -1,10 +1,10 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
-import { v7 as uuidv7 } from 'uuid'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
 import { ENGINES, type EngineName } from '../../shared/generation.ts'
 import { compileParser, Type } from '../../shared/schema.ts'
+import type { Generations } from '../../shared/stores/generations.ts'
 import type { ProductInput } from '../../shared/stores/product-merge.ts'
 import { type FindProduct, namesOfProduct, type ProductGid, resolveShopProduct } from '../../shop-products.ts'
 import type { AppContext, AppState } from '../../state.ts'
@@ -17,6 +17,7 @@ import { requesterOf } from './requester.ts'
 export interface FittingRoomOptions {
   readonly guards: readonly Middleware<AppState>[]
   readonly fittings: Fittings
+  readonly generations: Pick<Generations, 'find'>
   /** Asks the platform of a shop. */
   readonly findProduct: FindProduct
   readonly accept: (call: Acceptance) => Promise<boolean>
@@ -35,25 +36,25 @@ const parseUnsaid = compileParser(Type.Object({ output: Output }))
 /** POST /public/fitting-room */
 export function fittingRoomRoutes(options: FittingRoomOptions): Router<AppState> {
   const router = new Router<AppState>({ prefix: '/public' })
-  router.post('/fitting-room', ...(options.guards as never[]), (ctx: AppContext) => postFitting(ctx, options))
+  const guards = [answerBlocked, ...options.guards] as never[]
+  router.post('/fitting-room', ...guards, (ctx: AppContext) => postFitting(ctx, options))
   return router
 }
 
 async function postFitting(ctx: AppContext, options: FittingRoomOptions): Promise<void> {
   const { userImageId, productId, variantId = null } = parseFitting(ctx.state.body)
+  const jobId = `gen_${ctx.state.resourceId}`
+  const earlier = ctx.state.resumed ? await options.generations.find(jobId) : null
+  ctx.body = { jobId, message: 'The picture is being made.' } satisfies FittingRoomJob
+  if (earlier) return
   const product = await findParts(
     ctx,
     { imageId: userImageId, gid: { product: productId, variant: variantId } },
     options,
   )
-  const call = fittingOf(ctx, { imageId: userImageId, product, engine: options.defaultEngine })
-  try {
-    await options.accept(call)
-  } catch (error) {
-    return refuse(ctx, error)
-  }
+  const engine = options.defaultEngine
+  await options.accept(fittingOf(ctx, { generationId: jobId, imageId: userImageId, product, engine }))
   options.nudge()
-  ctx.body = { jobId: call.generationId, message: 'The picture is being made.' } satisfies FittingRoomJob
 }
 
 /** The product, when it and the photo exist. */
@@ -75,19 +76,16 @@ async function findParts(
 
 function fittingOf(
   ctx: AppContext,
-  { imageId, product, engine }: { imageId: string; product: ProductInput; engine: EngineName },
+  wish: Pick<Acceptance, 'generationId' | 'imageId' | 'product'> & { engine: EngineName },
 ): Acceptance {
   const { shop, account, shopperId } = requesterOf(ctx)
   const { watermark, seed, mode, format, fullResolution, deadlineSeconds } = parseUnsaid({}).output
   return {
-    generationId: `gen_${uuidv7()}`,
+    ...wish,
     accountId: account.id,
     externalUserId: shopperId,
     shop: { id: shop.id, weeklyGenerations: WEEKLY_GENERATIONS },
-    imageId,
-    product,
-    engine,
-    cost: ENGINES[engine].cost,
+    cost: ENGINES[wish.engine].cost,
     options: { watermark, seed, mode, format, fullResolution },
     deadlineSeconds,
     keepForDays: null,
@@ -102,13 +100,18 @@ const BLOCKS: Readonly<Partial<Record<ErrorCode, BlockedJob['code']>>> = {
   RATE_LIMIT_EXCEEDED: 'RATE_LIMIT_EXCEEDED',
 }
 
-function refuse(ctx: AppContext, error: unknown): void {
-  const code = error instanceof DrapeError ? BLOCKS[error.code] : undefined
-  if (!(error instanceof DrapeError) || code === undefined) throw error
-  ctx.status = HTTP_STATUS[code]
-  if (code === 'RATE_LIMIT_EXCEEDED') ctx.set('Retry-After', String(secondsToNextWeek(Date.now())))
-  const message = code === 'QUOTA_EXCEEDED' ? 'The shop has no try-ons left for now.' : error.message
-  ctx.body = { jobId: '', message, code } satisfies BlockedJob
+/** Stands before what remembers answers: a wish that was blocked may be granted when it comes again. */
+const answerBlocked: Middleware<AppState> = async (ctx, next) => {
+  try {
+    await next()
+  } catch (error) {
+    const code = error instanceof DrapeError ? BLOCKS[error.code] : undefined
+    if (!(error instanceof DrapeError) || code === undefined) throw error
+    ctx.status = HTTP_STATUS[code]
+    if (code === 'RATE_LIMIT_EXCEEDED') ctx.set('Retry-After', String(secondsToNextWeek(Date.now())))
+    const message = code === 'QUOTA_EXCEEDED' ? 'The shop has no try-ons left for now.' : error.message
+    ctx.body = { jobId: '', message, code } satisfies BlockedJob
+  }
 }
 
 const WEEK_SECONDS = 7 * 86_400

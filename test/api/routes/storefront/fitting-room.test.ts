@@ -79,6 +79,22 @@ describe('POST /public/fitting-room', () => {
     return { id, account, by, userImageId: await upload(by) }
   }
 
+  it('is asked once under one Idempotency-Key, and again after it was blocked', async () => {
+    const { id, account, by, userImageId } = await openShop(1)
+    const keyed = (key: string) => enter({ userImageId }, { ...by, 'idempotency-key': key })
+    const first = await keyed('wish-1')
+    expect(first).toMatchObject({ status: 200, body: { jobId: expect.stringMatching(/^gen_/) } })
+    const again = await keyed('wish-1')
+    expect(again.body).toEqual(first.body)
+    expect(again.headers.get('idempotent-replay')).toBe('true')
+    const asked = sql.unsafe`select count(*)::int from generations where shop_id = ${id}`
+    expect(await drape.database.oneFirst(asked)).toBe(1)
+    expect(await keyed('wish-2')).toMatchObject({ status: 402, body: { code: 'QUOTA_EXCEEDED' } })
+    await createAccounts(drape.database).addCredits({ accountId: account.id, credits: 1, note: null })
+    expect(await keyed('wish-2')).toMatchObject({ status: 200 })
+    expect(await drape.database.oneFirst(asked)).toBe(2)
+  })
+
   it('accepts a try-on as the server API would without any options, for one credit', async () => {
     const before = await drape.balance()
     const answer = await enter()
