@@ -26,6 +26,7 @@ import { imageRoutes } from './routes/server/images.ts'
 import { openApiRoutes } from './routes/server/openapi.ts'
 import { productRoutes } from './routes/server/products.ts'
 import { tryOnRoutes } from './routes/server/try-on.ts'
+import { widgetRoutes } from './routes/widget/widget.ts'
 import { createDatabase, pingDatabase } from './shared/database.ts'
 import { createImageFetcher } from './shared/fetch-image.ts'
 import { generationChannel, type PrepareJob, type TryOnJob } from './shared/generation.ts'
@@ -201,6 +202,7 @@ const app = createApp({
     ...storefront.routes,
     docsRoutes({ serviceName: config.SERVICE_NAME }),
     playgroundRoutes({ serviceName: config.SERVICE_NAME, defaultEngine: config.DEFAULT_ENGINE, storage }),
+    widgetRoutes(),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
   ],
 })

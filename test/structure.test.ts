@@ -6,6 +6,7 @@ import {
   findHubs,
   findRings,
   findSideDoors,
+  findTies,
   findUnshared,
   findWrongRooms,
   type Sources,
@@ -54,6 +55,10 @@ describe('the house', () => {
     expect(findWrongRooms(sources)).toEqual([])
   })
 
+  it('lets what others run, the client and the widget, stand for itself', () => {
+    expect([...findTies(sources, 'api/client/'), ...findTies(sources, 'api/widget/')]).toEqual([])
+  })
+
   it('shares only what two processes need', () => {
     expect(findUnshared(sources, NEEDED_BY_SCRIPTS)).toEqual([])
   })
@@ -99,6 +104,16 @@ describe('the rules of the house', () => {
     expect(findWrongRooms(sources)).toEqual([
       'worker/consume.ts must not import api/app.ts',
       'controller/main.ts must not import worker/consume.ts',
+    ])
+  })
+
+  it('find what others run and what it needs of the house or of packages', () => {
+    const sources = house({
+      'api/widget/main.ts': `import { a } from './photo.ts'\nimport { log } from '../shared/log.ts'\nimport { b } from 'lit'`,
+    })
+    expect(findTies(sources, 'api/widget/')).toEqual([
+      'api/widget/main.ts must not import api/shared/log.ts',
+      'api/widget/main.ts must not import lit',
     ])
   })
 

@@ -25,6 +25,13 @@ function mayImport(from: string, to: string): boolean {
   return to.startsWith(own) || to.startsWith('api/shared/')
 }
 
+/** What leaves the house for machines of others imports nothing but itself, neither of the house nor of any package. */
+export function findTies(sources: Sources, folder: string): string[] {
+  return importsOf(sources)
+    .filter(({ from, to, isPackage }) => from.startsWith(folder) && (isPackage || !to.startsWith(folder)))
+    .map(({ from, to }) => `${from} must not import ${to}`)
+}
+
 /**
  * Rule 2: every shared file is needed by at least two of the processes that exist, except for those in `exceptions`. A file
  * started by its URL counts as imported.

@@ -1,0 +1,124 @@
+import type { Tell } from './events.ts'
+import { Failure, failureOf } from './failure.ts'
+import { forgetPhoto, type Photo, rememberPhoto } from './photo.ts'
+import { sendPhoto } from './send-photo.ts'
+import type { Settings } from './settings.ts'
+import type { Generation, Shop, UploadLink } from './shop.ts'
+import { newId } from './visit.ts'
+
+/** One wish, with what has been reached of it: whatever breaks, it goes on from there. */
+export interface Attempt {
+  readonly photo: Photo
+  link: UploadLink | null
+  isSent: boolean
+  imageId: string | null
+  /** Under which the service knows a wish that it has heard before. */
+  key: string
+  jobId: string | null
+}
+
+export interface AttemptOptions {
+  readonly shop: Shop
+  readonly settings: Settings
+  readonly tell: Tell
+  readonly signal: AbortSignal
+  readonly onSending: (part: number) => void
+  readonly onWaiting: (status: 'PENDING' | 'PROCESSING', isOffline: boolean) => void
+}
+
+export function createAttempt(photo: Photo): Attempt {
+  return { photo, link: null, isSent: false, imageId: photo.imageId, key: newId(), jobId: null }
+}
+
+/** Brings an attempt to its end from wherever it is. Throws a `Failure`; called again it goes on. */
+export async function runAttempt(attempt: Attempt, options: AttemptOptions): Promise<Generation> {
+  attempt.imageId ??= await upload(attempt, options)
+  attempt.jobId ??= await ask(attempt, attempt.imageId, options)
+  const generation = await follow(attempt.jobId, options)
+  if (generation.status === 'COMPLETED') return generation
+  // It is over, and its credit given back: the next one is another.
+  Object.assign(attempt, { jobId: null, key: newId() })
+  throw new Failure(generation.errorCode ?? 'GENERATION_FAILED')
+}
+
+async function upload(attempt: Attempt, options: AttemptOptions): Promise<string> {
+  const startedAt = Date.now()
+  const { tell } = options
+  options.onSending(0)
+  try {
+    const { fileId } = await (options.settings.onlyProxy ? sendToProxy : sendToLink)(attempt, options)
+    tell('widget:image_upload_success', { duration_ms: Date.now() - startedAt })
+    rememberPhoto(attempt.photo, fileId)
+    return fileId
+  } catch (error) {
+    tell('widget:image_upload_error', { code: failureOf(error).code })
+    throw error
+  }
+}
+
+function sendToProxy({ photo }: Attempt, { shop, onSending, signal }: AttemptOptions): Promise<{ fileId: string }> {
+  const body = new FormData()
+  body.set('file', photo.file ?? '')
+  return sendPhoto({ method: 'POST', url: shop.uploadUrl, headers: shop.headers, body, onProgress: onSending, signal })
+}
+
+/** Straight to the service. The bytes may be sent again to the same link, and be made a photo again: it stays one photo. */
+async function sendToLink(attempt: Attempt, options: AttemptOptions): Promise<{ fileId: string }> {
+  const { shop, onSending, signal } = options
+  try {
+    attempt.link ??= await shop.prepareUpload()
+    const { uploadUrl: url, uploadKey } = attempt.link
+    const body = attempt.photo.file ?? new Blob()
+    if (!attempt.isSent) await sendPhoto({ method: 'PUT', url, headers: {}, body, onProgress: onSending, signal })
+    attempt.isSent = true
+    onSending(1)
+    return await shop.completeUpload(uploadKey)
+  } catch (error) {
+    // A link that does not work any more, or bytes that are no photo: the next time begins anew.
+    if (isRefused(error)) Object.assign(attempt, { link: null, isSent: false })
+    throw error
+  }
+}
+
+async function ask(attempt: Attempt, imageId: string, { shop, tell, onWaiting }: AttemptOptions): Promise<string> {
+  onWaiting('PENDING', false)
+  try {
+    const { jobId } = await shop.enterFittingRoom(imageId, attempt.key)
+    tell('widget:generation_start', { generation_id: jobId })
+    return jobId
+  } catch (error) {
+    if (isRefused(error)) attempt.key = newId()
+    if (failureOf(error).code === 'IMAGE_NOT_FOUND') {
+      forgetPhoto()
+      Object.assign(attempt, { imageId: null, link: null, isSent: false })
+    }
+    throw error
+  }
+}
+
+/** What was refused has left nothing behind; a fault, or no answer at all, may have. */
+function isRefused(error: unknown): boolean {
+  const { code, status } = failureOf(error)
+  return status >= 400 && status < 500 && code !== 'IDEMPOTENCY_KEY_IN_USE'
+}
+
+const POLL_MS = 2000
+/** Polls that fail in a row before a shopper is asked to try again. */
+const MOST_FAILURES = 8
+
+async function follow(jobId: string, { shop, signal, onWaiting }: AttemptOptions): Promise<Generation> {
+  for (let failures = 0; ; ) {
+    if (signal.aborted) throw new Failure('NETWORK')
+    const found = await shop.findGeneration(jobId).catch((error: unknown) => failureOf(error))
+    if (found instanceof Failure) {
+      const isPassing = found.code === 'NETWORK' || found.status >= 500 || found.status === 429
+      if (!isPassing || ++failures >= MOST_FAILURES) throw found
+      onWaiting('PROCESSING', true)
+    } else {
+      failures = 0
+      if (found.status === 'COMPLETED' || found.status === 'FAILED') return found
+      onWaiting(found.status, false)
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}

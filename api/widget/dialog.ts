@@ -1,0 +1,123 @@
+import type { Source, Step } from './fitting.ts'
+import { element, icon } from './markup.ts'
+import type { Settings } from './settings.ts'
+import type { Shop } from './shop.ts'
+import { explain, type Language } from './texts.ts'
+import { presentFailure } from './views/failure-view.ts'
+import { type PhotoActions, presentPhoto, presentReady } from './views/photo-view.ts'
+import { createProgressView } from './views/progress-view.ts'
+import { presentResult, type ResultActions } from './views/result-view.ts'
+import { createStage } from './views/stage.ts'
+
+export interface DialogOptions {
+  readonly language: Language
+  readonly settings: Settings
+  readonly shop: Shop
+  readonly actions: PhotoActions & ResultActions
+  readonly complain: (error: unknown) => void
+  readonly onClose: () => void
+}
+
+export interface Dialog {
+  readonly element: HTMLDialogElement
+  show(step: Step): void
+  open(): void
+}
+
+/** The window in which all of it happens. */
+export function createDialog(options: DialogOptions): Dialog {
+  const { language, actions, onClose } = options
+  const { texts, tag } = language
+  const stage = createStage({ texts, ...options })
+  const panel = element('div', { class: 'panel', part: 'panel' })
+  const polite = element('p', { class: 'unseen', role: 'status' })
+  const urgent = element('p', { class: 'unseen', role: 'alert' })
+  const close = () => dialog.close()
+  const cross = element('button', {
+    type: 'button',
+    class: 'close',
+    part: 'close',
+    'aria-label': texts.close,
+    click: close,
+  })
+  cross.append(icon('close'))
+  const room = element('div', { class: 'room' }, stage.element, panel, cross)
+  const dialog: HTMLDialogElement = element(
+    'dialog',
+    { part: 'dialog', lang: tag, 'aria-label': texts.title, close: onClose },
+    ...[room, polite, urgent],
+  )
+  closeFromOutside(dialog)
+  takeDrops(dialog, stage.element, actions.choose)
+  const announce = (text: string) => {
+    polite.textContent = text
+  }
+  const progress = createProgressView(texts, announce)
+  let shown: Step['name'] | null = null
+
+  function present(step: Step): HTMLElement[] {
+    if (step.name === 'photo') return presentPhoto(texts, actions)
+    if (step.name === 'ready') return presentReady(step, { texts, ...options })
+    if (step.name === 'failed') return presentFailure(step.failure, { texts, actions, close })
+    if (step.name === 'done') return presentResult({ ...options, announce })
+    return progress.elements
+  }
+
+  function focus(): void {
+    if (!dialog.open) return
+    const wanted = panel.querySelector<HTMLElement>('[data-focus]') ?? panel.querySelector<HTMLElement>('h2')
+    wanted?.focus({ preventScroll: true })
+  }
+
+  return {
+    element: dialog,
+    show: (step) => {
+      stage.show(step)
+      const isWork = step.name === 'sending' || step.name === 'waiting'
+      const wasWork = shown === 'sending' || shown === 'waiting'
+      const isChanged = !(isWork && wasWork)
+      shown = step.name
+      if (isChanged) panel.replaceChildren(productLine(options.settings), ...present(step))
+      if (isWork) progress.update(step)
+      if (step.name === 'done') announce(texts.doneHeading)
+      urgent.textContent = step.name === 'failed' ? explain(step.failure, texts) : ''
+      if (isChanged) focus()
+    },
+    open: () => {
+      if (!dialog.open) dialog.showModal()
+      focus()
+    },
+  }
+}
+
+/** What is tried on. */
+function productLine({ title, image }: Settings): HTMLElement {
+  const picture = image === null ? null : element('img', { src: image, alt: '' })
+  return element('p', { class: 'product', part: 'product', hidden: title === '' && image === null }, picture, title)
+}
+
+/** A click beside the window closes it, one that began inside and slipped out does not. */
+function closeFromOutside(dialog: HTMLDialogElement): void {
+  let began: EventTarget | null = null
+  dialog.addEventListener('pointerdown', ({ target }) => {
+    began = target
+  })
+  dialog.addEventListener('click', ({ target }) => {
+    if (target === dialog && began === dialog) dialog.close()
+  })
+}
+
+function takeDrops(dialog: HTMLElement, stage: HTMLElement, choose: (file: Blob, source: Source) => void): void {
+  const over = (isOver: boolean) => (event: DragEvent) => {
+    event.preventDefault()
+    stage.classList.toggle('over', isOver)
+  }
+  dialog.addEventListener('dragover', over(true))
+  dialog.addEventListener('dragleave', over(false))
+  dialog.addEventListener('drop', (event) => {
+    over(false)(event)
+    const [file] = event.dataTransfer?.files ?? []
+    // While a picture is made, or is there, nothing is thrown away by a slip of the hand.
+    if (file && stage.classList.contains('empty')) choose(file, 'drop')
+  })
+}

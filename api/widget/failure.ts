@@ -1,0 +1,57 @@
+/** Why a step of a try-on did not work. */
+export class Failure extends Error {
+  /** Of the service, or `NETWORK` when it was not reached and `UNEXPECTED` when its answer is none of its own. */
+  readonly code: string
+  readonly status: number
+  /** After which it makes sense to try again; null when nothing was said. */
+  readonly retrySeconds: number | null
+
+  constructor(
+    code: string,
+    { status = 0, retrySeconds = null }: { status?: number; retrySeconds?: number | null } = {},
+  ) {
+    super(code)
+    this.code = code
+    this.status = status
+    this.retrySeconds = retrySeconds
+  }
+}
+
+/** What a thrown value means to a shopper. */
+export function failureOf(error: unknown): Failure {
+  return error instanceof Failure ? error : new Failure('UNEXPECTED')
+}
+
+/** What helps: the same once more, another photo, or nothing that a shopper can do now. */
+export type Remedy = 'again' | 'photo' | 'none'
+
+const PHOTO = [
+  ...['NO_PERSON_DETECTED', 'INVALID_IMAGE', 'UNSUPPORTED_IMAGE_TYPE', 'FILE_TOO_LARGE'],
+  ...['IMAGE_NOT_FOUND', 'CUSTOMER_IMAGE_REQUIRED', 'VALIDATION_FAILED'],
+]
+const NONE = [
+  ...['QUOTA_EXCEEDED', 'BILLING_NOT_ALLOWED', 'PRODUCT_NOT_FOUND', 'PRODUCT_IMAGE_FETCH_FAILED'],
+  ...['MISSING_REQUIRED_CLASSIFICATION', 'PROXY_SIGNATURE_INVALID'],
+]
+const HOUR_SECONDS = 3600
+
+export function remedyFor(failure: Failure): Remedy {
+  if (PHOTO.includes(failure.code)) return 'photo'
+  if (NONE.includes(failure.code) || isForLong(failure)) return 'none'
+  return 'again'
+}
+
+/** Whether it asks for more patience than a shopper has. */
+export function isForLong({ code, retrySeconds }: Failure): boolean {
+  return code === 'RATE_LIMIT_EXCEEDED' && (retrySeconds ?? 0) > HOUR_SECONDS
+}
+
+/** Runs what must never disturb the page that the widget is a guest of. */
+export function quietly<T>(run: () => T): T | undefined {
+  try {
+    return run()
+  } catch (error) {
+    console.warn('drape-try-on:', error)
+    return undefined
+  }
+}

@@ -1,0 +1,105 @@
+import { type Attempt, createAttempt, runAttempt } from './attempt.ts'
+import type { Tell } from './events.ts'
+import { type Failure, failureOf } from './failure.ts'
+import { type Photo, readPhoto, recallPhoto } from './photo.ts'
+import type { Settings } from './settings.ts'
+import type { Generation, Shop } from './shop.ts'
+
+/** Where a shopper is. */
+export type Step =
+  | { readonly name: 'photo' }
+  | { readonly name: 'ready'; readonly photo: Photo; readonly isRemembered: boolean }
+  | { readonly name: 'sending'; readonly photo: Photo; readonly part: number }
+  | {
+      readonly name: 'waiting'
+      readonly photo: Photo
+      readonly status: 'PENDING' | 'PROCESSING'
+      readonly isOffline: boolean
+    }
+  | { readonly name: 'done'; readonly generation: Generation }
+  | { readonly name: 'failed'; readonly failure: Failure; readonly photo: Photo | null }
+
+/** How a photo came. */
+export type Source = 'file' | 'camera' | 'drop'
+
+export interface Fitting {
+  readonly step: () => Step
+  /** Offers the photo that was used last in this tab. */
+  recall(): Promise<void>
+  choose(file: Blob, source: Source): Promise<void>
+  /** Goes on with the photo that was chosen: for the first time, or after a failure. */
+  start(): Promise<void>
+  /** Asks for another photo. */
+  restart(): void
+  stop(): void
+}
+
+export interface FittingOptions {
+  readonly shop: Shop
+  readonly settings: Settings
+  readonly tell: Tell
+  readonly onStep: (step: Step) => void
+}
+
+/** A shopper's way from a photo to a picture. */
+export function createFitting({ shop, settings, tell, onStep }: FittingOptions): Fitting {
+  let step: Step = { name: 'photo' }
+  let attempt: Attempt | null = null
+  let running = new AbortController()
+
+  const enter = (next: Step) => {
+    step = next
+    onStep(step)
+  }
+
+  async function run(current: Attempt, { signal }: AbortController): Promise<void> {
+    const { photo } = current
+    const show = (next: Step) => signal.aborted || enter(next)
+    try {
+      const generation = await runAttempt(current, {
+        ...{ shop, settings, tell, signal },
+        onSending: (part) => show({ name: 'sending', photo, part }),
+        onWaiting: (status, isOffline) => show({ name: 'waiting', photo, status, isOffline }),
+      })
+      show({ name: 'done', generation })
+    } catch (error) {
+      const failure = failureOf(error)
+      // A photo that was only remembered cannot be sent again.
+      const isLost = failure.code === 'IMAGE_NOT_FOUND' && photo.file === null
+      show(isLost ? { name: 'photo' } : { name: 'failed', failure, photo })
+    }
+  }
+
+  return {
+    step: () => step,
+    recall: async () => {
+      const photo = step.name === 'photo' ? await recallPhoto() : null
+      if (photo === null || step.name !== 'photo') return
+      attempt = createAttempt(photo)
+      enter({ name: 'ready', photo, isRemembered: true })
+    },
+    choose: async (file, source) => {
+      tell('widget:image_upload', { source, bytes: file.size, type: file.type })
+      try {
+        const photo = await readPhoto(file)
+        attempt = createAttempt(photo)
+        enter({ name: 'ready', photo, isRemembered: false })
+      } catch (error) {
+        tell('widget:image_upload_error', { code: failureOf(error).code })
+        enter({ name: 'failed', failure: failureOf(error), photo: null })
+      }
+    },
+    start: async () => {
+      if (attempt === null) return enter({ name: 'photo' })
+      running.abort()
+      running = new AbortController()
+      await run(attempt, running)
+    },
+    restart: () => {
+      running.abort()
+      attempt = null
+      enter({ name: 'photo' })
+    },
+    stop: () => running.abort(),
+  }
+}

@@ -1,0 +1,78 @@
+import { Failure } from './failure.ts'
+import { recall, remember } from './visit.ts'
+
+/** A photo that a shopper has chosen; the service may have it already. */
+export interface Photo {
+  readonly file: Blob | null
+  readonly imageId: string | null
+  /** What can be shown of it; null for formats that the browser does not know. */
+  readonly picture: ImageBitmap | null
+}
+
+const MAX_BYTES = 10 * 1024 * 1024
+/** The service keeps no more. */
+const MAX_SIDE = 3000
+const QUALITY = 0.92
+
+/** Takes a file for a photo. One that is too large is made smaller where the browser can; else it is `FILE_TOO_LARGE`. */
+export async function readPhoto(file: Blob): Promise<Photo> {
+  const picture = await createImageBitmap(file).catch(() => null)
+  if (file.size <= MAX_BYTES) return { file, imageId: null, picture }
+  if (picture === null) throw new Failure('FILE_TOO_LARGE')
+  return { file: await encode(picture, MAX_SIDE), imageId: null, picture }
+}
+
+/** The picture on a canvas, which no Content-Security-Policy minds. `label` is read aloud. */
+export function drawPicture(picture: ImageBitmap, label: string): HTMLCanvasElement {
+  const canvas = draw(picture, 1000)
+  canvas.setAttribute('role', 'img')
+  canvas.setAttribute('aria-label', label)
+  return canvas
+}
+
+function draw(picture: ImageBitmap, maxSide: number): HTMLCanvasElement {
+  const scale = Math.min(1, maxSide / Math.max(picture.width, picture.height))
+  const canvas = document.createElement('canvas')
+  canvas.width = Math.round(picture.width * scale)
+  canvas.height = Math.round(picture.height * scale)
+  canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height)
+  return canvas
+}
+
+async function encode(picture: ImageBitmap, maxSide: number): Promise<Blob> {
+  const blob = await new Promise<Blob | null>((resolve) =>
+    draw(picture, maxSide).toBlob(resolve, 'image/jpeg', QUALITY),
+  )
+  if (blob === null || blob.size > MAX_BYTES) throw new Failure('FILE_TOO_LARGE')
+  return blob
+}
+
+const KEY = 'drape:photo'
+const THUMBNAIL_SIDE = 320
+
+/** Keeps the last photo for other products, as long as the tab is open: its id, and a small picture of it. */
+export function rememberPhoto({ picture }: Photo, imageId: string): void {
+  const thumbnail = picture && draw(picture, THUMBNAIL_SIDE).toDataURL('image/jpeg', 0.8)
+  remember(() => sessionStorage, KEY, JSON.stringify({ imageId, thumbnail }))
+}
+
+export function forgetPhoto(): void {
+  remember(() => sessionStorage, KEY, '')
+}
+
+/** The photo that was used last in this tab. */
+export async function recallPhoto(): Promise<Photo | null> {
+  try {
+    const { imageId, thumbnail } = JSON.parse(recall(() => sessionStorage, KEY) ?? '{}')
+    if (typeof imageId !== 'string') return null
+    return { file: null, imageId, picture: typeof thumbnail === 'string' ? await readThumbnail(thumbnail) : null }
+  } catch {
+    return null
+  }
+}
+
+/** Not by fetch: a policy may forbid that for addresses that hold their own data. */
+function readThumbnail(address: string): Promise<ImageBitmap> {
+  const bytes = Uint8Array.from(atob(address.slice(address.indexOf(',') + 1)), (sign) => sign.charCodeAt(0))
+  return createImageBitmap(new Blob([bytes], { type: 'image/jpeg' }))
+}

@@ -1,0 +1,72 @@
+import type { Tell } from './events.ts'
+import { Failure } from './failure.ts'
+import type { Step } from './fitting.ts'
+import { element } from './markup.ts'
+import type { Settings } from './settings.ts'
+import type { Generation, Shop } from './shop.ts'
+import type { ResultActions } from './views/result-view.ts'
+
+export interface ResultActionOptions {
+  readonly host: HTMLElement
+  readonly settings: Settings
+  readonly shop: Shop
+  readonly tell: Tell
+  readonly clientId: string
+  readonly step: () => Step
+}
+
+/** What the buttons beside a picture do. */
+export function createResultActions(options: ResultActionOptions): Omit<ResultActions, 'restart'> {
+  const { shop, tell } = options
+  const current = (): Generation => {
+    const step = options.step()
+    if (step.name !== 'done') throw new Failure('UNEXPECTED')
+    return step.generation
+  }
+  const named = () => ({ generation_id: current().generationId })
+
+  return {
+    share: () => {
+      tell('widget:share_clicked', named())
+      return shop.share(current().generationId)
+    },
+    download: async () => {
+      tell('widget:download_clicked', named())
+      const { generationId, resultImageUrl } = current()
+      // The link that was given with the picture may have ended meanwhile.
+      const fresh = await shop.findGeneration(generationId)
+      saveFile(shop.downloadUrl(fresh.resultImageUrl ?? resultImageUrl ?? ''))
+    },
+    addToCart: async () => {
+      tell('widget:add_to_cart_clicked', named())
+      const isAdded = await askShop(options, current().generationId)
+      tell(isAdded ? 'widget:add_to_cart_success' : 'widget:add_to_cart_error', named())
+      return isAdded
+    },
+    leaveEmail: (email, marketingConsent) => {
+      tell('widget:email_collected', { ...named(), marketing_consent: marketingConsent })
+      shop.leaveEmail(email, marketingConsent).catch(() => {})
+    },
+  }
+}
+
+function saveFile(url: string): void {
+  const link = element('a', { href: url, download: true })
+  document.body.append(link)
+  link.click()
+  link.remove()
+}
+
+/** Only the page knows how its cart is filled: it takes the event and says when it is done. False when nobody does. */
+async function askShop({ host, settings, clientId }: ResultActionOptions, generationId: string): Promise<boolean> {
+  const work: Promise<unknown>[] = []
+  const detail = {
+    ...{ product: settings.product, variant: settings.variant, generationId },
+    /** For the cart, so that an order can be told to follow a try-on. */
+    attributes: { _drape_anonymous_id: `anon_${clientId}` },
+    waitUntil: (promise: Promise<unknown>) => void work.push(promise),
+  }
+  host.dispatchEvent(new CustomEvent('drape-add-to-cart', { bubbles: true, composed: true, detail }))
+  const ended = await Promise.allSettled(work)
+  return ended.length > 0 && ended.every(({ status }) => status === 'fulfilled')
+}

@@ -1,0 +1,99 @@
+import type { Tell } from './events.ts'
+import { Failure } from './failure.ts'
+import type { Settings } from './settings.ts'
+
+export interface Generation {
+  readonly generationId: string
+  readonly status: 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED'
+  readonly resultImageUrl: string | null
+  readonly errorCode: string | null
+}
+
+export interface UploadLink {
+  readonly uploadUrl: string
+  readonly uploadKey: string
+}
+
+export interface ShareLink {
+  readonly shareUrl: string
+  readonly expiresAt: string
+}
+
+/** What the proxy of the shop passes on. All throw a `Failure`. */
+export type Shop = ReturnType<typeof createShop>
+
+const PATIENCE_MS = 30_000
+
+/** Calls through the proxy of the shop, in the name of this browser. */
+export function createShop({ settings, clientId, tell }: { settings: Settings; clientId: string; tell: Tell }) {
+  const base = `${settings.proxy}/public`
+  const headers = { 'x-service-anonymous-id': `anon_${clientId}` }
+
+  async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
+    try {
+      const given = { ...init, headers: { ...headers, ...init.headers } }
+      return await request<T>(`${base}/${path}`, { ...given, signal: AbortSignal.timeout(PATIENCE_MS) })
+    } catch (error) {
+      const { code, status } = error as Failure
+      tell('api:error', { code, status, path: path.replace(/\/.*/, '') })
+      throw error
+    }
+  }
+  const post = <T>(path: string, body?: object, more: Readonly<Record<string, string>> = {}) =>
+    call<T>(path, {
+      method: 'POST',
+      headers: { ...(body && { 'content-type': 'application/json' }), ...more },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+
+  return {
+    uploadUrl: `${base}/upload-image`,
+    headers,
+    checkCredits: () => call<{ allowed: boolean }>('check-credits'),
+    prepareUpload: () => post<UploadLink>('prepare-upload'),
+    completeUpload: (uploadKey: string) => post<{ fileId: string }>('upload-complete', { uploadKey }),
+    /** Repeated under the same key it is the same generation. */
+    enterFittingRoom: (imageId: string, key: string) =>
+      post<{ jobId: string }>(
+        'fitting-room',
+        { userImageId: imageId, productId: settings.product, ...(settings.variant && { variantId: settings.variant }) },
+        { 'idempotency-key': key },
+      ),
+    findGeneration: (id: string) => call<Generation>(`generation/${id}`),
+    share: (generationId: string) =>
+      post<ShareLink>('share-generation', { generationId, effectiveDomain: location.hostname }),
+    leaveEmail: (email: string, marketingConsent: boolean) =>
+      post<object>('collect-email', { email, marketingConsent }),
+    /** Where the picture can be saved from, as a file. */
+    downloadUrl: (url: string) => `${base}/download-image?${new URLSearchParams({ url, filename: settings.title })}`,
+  }
+}
+
+async function request<T>(url: string, init: RequestInit): Promise<T> {
+  const answer = await fetch(url, init).catch(() => null)
+  if (answer === null) throw new Failure('NETWORK')
+  const text = await answer.text().catch(() => null)
+  if (text === null) throw new Failure('NETWORK')
+  return readAnswer(answer.status, text, answer.headers.get('retry-after'))
+}
+
+/** The body of an answer. Throws the `Failure` that it tells of. */
+export function readAnswer<T>(status: number, text: string, retryAfter: string | null): T {
+  const body = parse(text)
+  if (status < 300 && body !== null) return body as T
+  const { code } = (body ?? {}) as { code?: unknown }
+  const seconds = Number(retryAfter ?? Number.NaN)
+  throw new Failure(typeof code === 'string' ? code : status >= 500 ? 'SERVICE_UNAVAILABLE' : 'UNEXPECTED', {
+    status,
+    retrySeconds: Number.isFinite(seconds) ? seconds : null,
+  })
+}
+
+function parse(text: string): object | null {
+  try {
+    const body: unknown = JSON.parse(text)
+    return typeof body === 'object' ? body : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,53 @@
+import { type Failure, isForLong } from './failure.ts'
+import de from './texts/de.json' with { type: 'json' }
+import en from './texts/en.json' with { type: 'json' }
+import es from './texts/es.json' with { type: 'json' }
+import fr from './texts/fr.json' with { type: 'json' }
+
+/** Every text of the widget. `{…}` stands for what is known later. */
+export type Texts = Omit<typeof en, 'errors'> & { readonly errors: Readonly<Record<string, string>> }
+
+export interface Language {
+  /** As in `lang`. */
+  readonly tag: string
+  readonly texts: Texts
+}
+
+const LANGUAGES: Readonly<Record<string, Texts>> = { en, de, fr, es }
+
+/**
+ * The language of an element: its own `lang`, else that of the page around it, else English; with the texts that the merchant
+ * has written into the element as JSON, or as its `label`.
+ */
+export function readLanguage(host: HTMLElement): Language {
+  const tag = host.closest('[lang]')?.getAttribute('lang') || 'en'
+  const base = LANGUAGES[tag.slice(0, 2).toLowerCase()] ?? en
+  const { errors = {}, ...own } = readOwn(host)
+  const label = host.getAttribute('label')
+  const texts = { ...base, ...own, ...(label && { button: label }), errors: { ...base.errors, ...errors } }
+  const isSpoken = base !== en || tag.toLowerCase().startsWith('en') || Object.keys(own).length > 0
+  return { tag: isSpoken ? tag : 'en', texts }
+}
+
+function readOwn(host: HTMLElement): Partial<Texts> {
+  const data = host.querySelector('script[type="application/json"]')?.textContent
+  if (!data) return {}
+  try {
+    return JSON.parse(data) as Partial<Texts>
+  } catch {
+    console.warn('drape-try-on: the texts in the element are not JSON')
+    return {}
+  }
+}
+
+/** The text with what stands for `{names}`. */
+export function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
+}
+
+/** What a shopper is told of a failure. */
+export function explain(failure: Failure, { errors }: Texts): string {
+  const code = isForLong(failure) ? 'WEEK_EXCEEDED' : failure.code
+  const minutes = Math.max(1, Math.ceil((failure.retrySeconds ?? 60) / 60))
+  return fill(errors[code] ?? errors.UNEXPECTED, { minutes: String(minutes) })
+}

@@ -1,0 +1,124 @@
+import { createDialog, type Dialog } from './dialog.ts'
+import { startEvents, type Tell } from './events.ts'
+import { failureOf } from './failure.ts'
+import { createFitting, type Step } from './fitting.ts'
+import { button, icon } from './markup.ts'
+import { createResultActions } from './result-actions.ts'
+import type { Settings } from './settings.ts'
+import { createShop } from './shop.ts'
+import type { Language, Texts } from './texts.ts'
+import { readVisit } from './visit.ts'
+
+export interface TryOn {
+  readonly elements: readonly HTMLElement[]
+  readonly tell: Tell
+  open(): void
+  stop(): void
+}
+
+/** After this a page does not wait any longer to be told that there are no credits. */
+const CHECK_MS = 1500
+
+/** A button and its dialog, for one product. */
+export function createTryOn(
+  host: HTMLElement,
+  { settings, language }: { settings: Settings; language: Language },
+): TryOn {
+  const visit = readVisit(settings.hasAnalytics)
+  const opener = createOpener(language.texts, open)
+  const { tell, stop: stopEvents } = startEvents(settings, visit, () => !opener.element.hidden)
+  const shop = createShop({ settings, clientId: visit.clientId, tell })
+  const fitting = createFitting({ shop, settings, tell, onStep: show })
+  const results = createResultActions({ host, settings, shop, tell, clientId: visit.clientId, step: fitting.step })
+  const dialog: Dialog = createDialog({
+    ...{ language, settings, shop },
+    actions: { ...results, ...fitting },
+    complain: (error) => dialog.show({ name: 'failed', failure: failureOf(error), photo: null }),
+    onClose: () => tell('widget:modal_close', { step: fitting.step().name }),
+  })
+  const viewed = new Set<string>()
+
+  function show(step: Step): void {
+    opener.show(step)
+    dialog.show(step)
+    noteResult(step)
+    host.dispatchEvent(new CustomEvent('drape-step', { bubbles: true, composed: true, detail: { step: step.name } }))
+  }
+
+  /** A result counts when somebody sees it, and once. */
+  function noteResult(step: Step): void {
+    if (step.name !== 'done' || !dialog.element.open || viewed.has(step.generation.generationId)) return
+    const named = { generation_id: step.generation.generationId }
+    viewed.add(named.generation_id)
+    tell('widget:result_view', named)
+    if (settings.hasEmail) tell('widget:email_prompt_view', named)
+  }
+
+  function open(): void {
+    tell('widget:button_click')
+    dialog.show(fitting.step())
+    dialog.open()
+    noteResult(fitting.step())
+    void fitting.recall()
+  }
+
+  const goOn = () => {
+    const step = fitting.step()
+    if (step.name === 'failed' && step.failure.code === 'NETWORK') void fitting.start()
+  }
+  addEventListener('online', goOn)
+  void within(CHECK_MS, shop.checkCredits()).then(opener.reveal)
+  const watcher = watchView(opener.element, () => tell('widget:button_view'))
+  // The element of the product that the page is about; further ones belong to lists.
+  if (document.querySelector(host.localName) === host) tell('product_page:page_view')
+
+  return {
+    elements: [opener.element, dialog.element],
+    tell,
+    open,
+    stop: () => {
+      removeEventListener('online', goOn)
+      watcher.disconnect()
+      fitting.stop()
+      stopEvents()
+    },
+  }
+}
+
+/** The button on the page, which tells how far a try-on is while its dialog is closed. */
+function createOpener(texts: Texts, open: () => void) {
+  const label = document.createTextNode(texts.button)
+  const opener = button('', open, { looks: 'button', symbol: icon('hanger') })
+  opener.append(label)
+  // It takes its place, but is not seen before it is known to be of use.
+  opener.dataset.waiting = ''
+  return {
+    element: opener,
+    show: ({ name }: Step) => {
+      opener.dataset.step = name
+      const isWork = name === 'sending' || name === 'waiting'
+      label.data = isWork ? texts.buttonWorking : name === 'done' ? texts.buttonDone : texts.button
+    },
+    reveal: ({ allowed }: { allowed: boolean }) => {
+      opener.hidden = !allowed
+      delete opener.dataset.waiting
+    },
+  }
+}
+
+/** What fails or takes too long allows: that counts at the door of the fitting room. */
+function within(ms: number, asked: Promise<{ allowed: boolean }>): Promise<{ allowed: boolean }> {
+  const allowed = { allowed: true }
+  const late = new Promise<typeof allowed>((resolve) => setTimeout(resolve, ms, allowed))
+  return Promise.race([asked.catch(() => allowed), late])
+}
+
+function watchView(target: HTMLElement, onView: () => void): IntersectionObserver {
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting) || target.hidden) return
+    observer.disconnect()
+    onView()
+  })
+  observer.observe(target)
+  return observer
+}

@@ -1,0 +1,25 @@
+import { type Failure, remedyFor } from '../failure.ts'
+import { button, element, icon } from '../markup.ts'
+import { explain, type Texts } from '../texts.ts'
+import { heading, type PhotoActions } from './photo-view.ts'
+
+/** Says what went wrong and offers what helps; a lost connection that comes back goes on by itself. */
+export function presentFailure(
+  failure: Failure,
+  { texts, actions, close }: { texts: Texts; actions: PhotoActions; close: () => void },
+): HTMLElement[] {
+  const remedy = remedyFor(failure)
+  const retry = () => button(texts.retry, actions.start, { looks: 'primary' })
+  const another = (looks: string) => button(texts.another, actions.restart, { looks })
+  const buttons = {
+    again: () => [retry(), another('secondary')],
+    photo: () => [another('primary')],
+    none: () => [button(texts.close, close, { looks: 'primary' })],
+  }[remedy]()
+  buttons[0].dataset.focus = ''
+  return [
+    heading(texts.errorHeading),
+    element('p', { class: 'warning', part: 'error' }, icon('warning'), element('span', {}, explain(failure, texts))),
+    element('div', { class: 'stack' }, ...buttons),
+  ]
+}

@@ -1,0 +1,72 @@
+import type { Source, Step } from '../fitting.ts'
+import { button, element, icon } from '../markup.ts'
+import type { Settings } from '../settings.ts'
+import type { Texts } from '../texts.ts'
+
+export interface PhotoActions {
+  readonly choose: (file: Blob, source: Source) => void
+  readonly start: () => void
+  readonly restart: () => void
+}
+
+/** Asks for a photo. */
+export function presentPhoto(texts: Texts, { choose }: Pick<PhotoActions, 'choose'>): HTMLElement[] {
+  const gallery = fileInput('file', choose)
+  const camera = fileInput('camera', choose)
+  const open = button(texts.choose, () => gallery.click(), { looks: 'primary', symbol: icon('upload') })
+  open.dataset.focus = ''
+  return [
+    heading(texts.photoHeading),
+    element('p', { class: 'soft' }, texts.photoHint),
+    element(
+      'div',
+      { class: 'stack' },
+      open,
+      // Elsewhere it would open the same window as the other one.
+      hasCamera() ? button(texts.camera, () => camera.click(), { looks: 'secondary', symbol: icon('photo') }) : null,
+    ),
+    gallery,
+    camera,
+  ]
+}
+
+/** Shows what was chosen, and says what happens to it before it does. */
+export function presentReady(
+  step: Extract<Step, { name: 'ready' }>,
+  { texts, settings, actions }: { texts: Texts; settings: Settings; actions: PhotoActions },
+): HTMLElement[] {
+  const start = button(texts.start, actions.start, { looks: 'primary', symbol: icon('hanger') })
+  start.dataset.focus = ''
+  const { privacyUrl } = settings
+  const privacy =
+    privacyUrl && element('a', { href: privacyUrl, target: '_blank', rel: 'noopener', part: 'privacy' }, texts.privacy)
+  return [
+    heading(step.isRemembered ? texts.rememberedHeading : texts.readyHeading),
+    element('div', { class: 'stack' }, start, button(texts.another, actions.restart, { looks: 'secondary' })),
+    element('p', { class: 'soft small', part: 'consent' }, texts.consent, privacy && ' ', privacy),
+  ]
+}
+
+/** The heading of a step, which takes the focus when nothing else does. */
+export function heading(text: string): HTMLHeadingElement {
+  return element('h2', { tabindex: -1, id: 'heading' }, text)
+}
+
+function fileInput(source: Source, choose: PhotoActions['choose']): HTMLInputElement {
+  const input: HTMLInputElement = element('input', {
+    type: 'file',
+    accept: 'image/*',
+    tabindex: -1,
+    'aria-hidden': 'true',
+    capture: source === 'camera' ? 'user' : null,
+    change: () => {
+      const [file] = input.files ?? []
+      if (file) choose(file, source)
+    },
+  })
+  return input
+}
+
+function hasCamera(): boolean {
+  return matchMedia('(pointer: coarse)').matches
+}

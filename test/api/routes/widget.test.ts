@@ -1,0 +1,49 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApp } from '../../../api/app.ts'
+import { widgetRoutes } from '../../../api/routes/widget/widget.ts'
+import { createLog } from '../../../api/shared/log.ts'
+import { createMetrics } from '../../../api/shared/metrics.ts'
+
+describe('GET /widget.js', () => {
+  let server: Server
+  let url: string
+
+  beforeAll(async () => {
+    const log = createLog({ process: 'api', level: 'silent' })
+    const app = createApp({ log, metrics: createMetrics('api'), routes: [widgetRoutes()] })
+    server = createServer(app.callback())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/widget.js`
+  })
+  afterAll(() => server.close())
+
+  it('is a script for pages of any origin, small on its way', async () => {
+    const answer = await fetch(url, { headers: { 'accept-encoding': 'gzip' } })
+    const { headers } = answer
+    expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect(headers.get('content-encoding')).toBe('gzip')
+    expect(headers.get('vary')).toContain('Accept-Encoding')
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin')
+    expect(headers.get('cache-control')).toContain('stale-while-revalidate')
+    expect(await answer.text()).toContain('drape-try-on')
+  })
+
+  it('is the same whichever encoding a browser takes', async () => {
+    const texts = await Promise.all(
+      ['br', 'gzip', 'identity'].map(async (encoding) =>
+        (await fetch(url, { headers: { 'accept-encoding': encoding } })).text(),
+      ),
+    )
+    expect(new Set(texts).size).toBe(1)
+  })
+
+  it('is not sent again to those who have it', async () => {
+    const etag = (await fetch(url)).headers.get('etag') ?? ''
+    const again = await fetch(url, { headers: { 'if-none-match': etag, 'cache-control': 'max-age=0' } })
+    expect(again.status).toBe(304)
+    expect(await again.text()).toBe('')
+  })
+})
