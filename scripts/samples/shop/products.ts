@@ -1,0 +1,94 @@
+import { openAsBlob } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+export interface ShopProduct {
+  /** In the shop and in the catalog of the service. */
+  readonly id: string
+  readonly title: string
+  readonly price: string
+  readonly text: string
+  /** In `scripts/samples/garments`. */
+  readonly picture: string
+}
+
+export const PRODUCTS: readonly ShopProduct[] = [
+  {
+    id: '101',
+    title: 'Mustard T-shirt',
+    price: '€ 29',
+    text: 'Heavy cotton that keeps its shape. Cut straight, a little longer at the back.',
+    picture: 'tshirt-mustard.jpg',
+  },
+  {
+    id: '102',
+    title: 'Sunset T-shirt, navy',
+    price: '€ 34',
+    text: 'A low sun over the water, printed by hand with ink that is water too.',
+    picture: 'tshirt-navy.jpg',
+  },
+  {
+    id: '103',
+    title: 'Harbour stripe',
+    price: '€ 36',
+    text: 'Breton stripes, knitted in and not printed on. For every day that smells of salt.',
+    picture: 'tshirt-stripe.jpg',
+  },
+  {
+    id: '104',
+    title: 'V-neck, red',
+    price: '€ 29',
+    text: 'Soft jersey with a deep neckline. Goes under everything, and well alone.',
+    picture: 'tshirt-vneck-red.jpg',
+  },
+  {
+    id: '105',
+    title: 'Long-sleeved stripe',
+    price: '€ 45',
+    text: 'For the first cool evening. Ribbed cuffs, flat seams.',
+    picture: 'longsleeve-grey.jpg',
+  },
+  {
+    id: '106',
+    title: 'Tank top, green',
+    price: '€ 24',
+    text: 'Broad straps, light cotton, room to move.',
+    picture: 'tank-green.jpg',
+  },
+  {
+    id: '107',
+    title: 'Summer dress, blue',
+    price: '€ 59',
+    text: 'Falls from the shoulders and asks nothing of anybody.',
+    picture: 'dress-blue.jpg',
+  },
+  {
+    id: '108',
+    title: 'Boxy T-shirt, black',
+    price: '€ 34',
+    text: 'Wide and short. The same low sun, in red.',
+    picture: 'tshirt-boxy-black.jpg',
+  },
+]
+
+const PICTURES = new URL('../garments/', import.meta.url)
+
+/** The file of a product's picture. */
+export function pathOfPicture({ picture }: ShopProduct): string {
+  return fileURLToPath(new URL(picture, PICTURES))
+}
+
+/** Puts the products into the catalog of the account, as a shop does when it begins. Throws an Error with what the service says. */
+export async function registerProducts({ apiUrl, apiKey }: { apiUrl: string; apiKey: string }): Promise<void> {
+  for (const product of PRODUCTS) {
+    const form = new FormData()
+    const images = [{ source: { fileKey: 'picture' }, classifications: { type: 'flat_lay' } }]
+    form.set('data', JSON.stringify({ externalId: product.id, title: product.title, images }))
+    form.set('picture', await openAsBlob(pathOfPicture(product), { type: 'image/jpeg' }), product.picture)
+    const answer = await fetch(`${apiUrl}/tryon/v1/products`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey },
+      body: form,
+    })
+    if (!answer.ok) throw new Error(`The service does not take ${product.title}: ${await answer.text()}`)
+  }
+}
