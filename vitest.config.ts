@@ -10,6 +10,8 @@ const ALONE = [
   'test/dashboard-flow.test.ts',
   'test/playground-flow.test.ts',
   'test/client/browser.test.ts',
+  'test/widget/flow.test.ts',
+  'test/widget/faults.test.ts',
 ]
 const ALL = ['test/**/*.test.ts']
 

@@ -26,8 +26,8 @@ export interface FaultyLine extends AsyncDisposable {
   readonly url: string
   /** Every request so far that has the method. */
   seen(method: string): SeenRequest[]
-  /** What happens to the next requests, one each, whose path ends so; the others pass. */
-  fail(path: string, ...faults: Fault[]): void
+  /** What happens to the next requests, one each, whose path ends so, or whose `METHOD /path` is so; the others pass. */
+  fail(path: string | RegExp, ...faults: Fault[]): void
   /** Down, nothing gets through at all, and what is on its way is lost. Up again, everything does, whatever was to happen to it. */
   setUp(isUp: boolean): void
 }
@@ -37,20 +37,22 @@ export interface FaultyLineOptions {
   readonly apiKey?: string
   /** What the server has of its own, by path: files of a page. */
   readonly files?: Readonly<Record<string, { readonly type: string; readonly text: string }>>
+  /** Any free one when it is not given. */
+  readonly port?: number
 }
 
 /** A line to the service on which things go wrong. */
 export async function startFaultyLine(
   serviceUrl: string,
-  { apiKey, files = {} }: FaultyLineOptions = {},
+  { apiKey, files = {}, port = 0 }: FaultyLineOptions = {},
 ): Promise<FaultyLine> {
-  const planned: { path: string; fault: Fault }[] = []
+  const planned: { path: string | RegExp; fault: Fault }[] = []
   const seen: SeenRequest[] = []
   let isUp = true
   const server = createServer((asked, answer) => {
     const path = new URL(asked.url ?? '/', 'http://line').pathname
     if (files[path]) return void answer.setHeader('content-type', files[path].type).end(files[path].text)
-    const index = planned.findIndex((plan) => path.endsWith(plan.path))
+    const index = planned.findIndex((plan) => isMeant(plan.path, asked.method ?? '', path))
     const [plan] = index < 0 ? [] : planned.splice(index, 1)
     const { 'idempotency-key': idempotencyKey } = asked.headers
     seen.push({
@@ -63,7 +65,7 @@ export async function startFaultyLine(
     meet(plan?.fault, { asked, answer, target: new URL(asked.url ?? '/', serviceUrl), headers })
   })
   server.on('connection', (socket) => isUp || socket.destroy())
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen: (method) => seen.filter((one) => one.method === method),
@@ -79,6 +81,10 @@ export async function startFaultyLine(
         server.closeAllConnections()
       }),
   }
+}
+
+function isMeant(plan: string | RegExp, method: string, path: string): boolean {
+  return typeof plan === 'string' ? path.endsWith(plan) : plan.test(`${method} ${path}`)
 }
 
 interface Passage {

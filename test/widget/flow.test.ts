@@ -1,0 +1,219 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../api/shared/database.ts'
+import { startShop } from '../../scripts/samples/shop/server.ts'
+import { browserReason } from '../support/browser.ts'
+import { storageOf } from '../support/completed.ts'
+import { until } from '../support/until.ts'
+import { type Storefront, startStorefront } from './storefront.ts'
+import { createWidgetPage, type WidgetPage } from './widget-page.ts'
+
+const PHOTO = new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
+if (browserReason) console.warn(`The widget in a browser is skipped: ${browserReason}`)
+
+describe.skipIf(browserReason)(`the widget in a shop${browserReason && ` (skipped: ${browserReason})`}`, () => {
+  let front: Storefront
+  let page: Page
+  let widget: WidgetPage
+
+  beforeAll(async () => {
+    front = await startStorefront()
+    page = await front.openPage()
+    widget = createWidgetPage(page)
+    await visit('/products/101')
+  })
+  afterAll(() => front?.stop())
+
+  async function visit(path: string): Promise<void> {
+    await page.goto(`${front.shop.url}${path}`)
+    await widget.arrive()
+  }
+  const findGenerations = () =>
+    front.drape.database.any(sql.unsafe`
+      select id, status, shop_id, product_external_id, result_key, external_user_id from generations order by created_at`) as Promise<
+      Record<string, string>[]
+    >
+
+  it('dresses a shopper who has a keyboard and nothing else, and gives the focus back', async () => {
+    await page.focus('#add')
+    await page.keyboard.press('Tab')
+    expect(await widget.focused()).toBe('Try it on')
+    await page.keyboard.press('Enter')
+    expect(await widget.focused()).toBe('Choose a photo')
+    const [chooser] = await Promise.all([page.waitForFileChooser(), page.keyboard.press('Enter')])
+    await chooser.accept([PHOTO])
+    await widget.reach('Your photo')
+    expect(await widget.focused()).toBe('Try it on')
+    await page.keyboard.press('Enter')
+    await widget.reach('Here you are')
+    expect(await widget.focused()).toBe('Here you are')
+    expect(await widget.text('[role=status]')).toBe('Here you are')
+    await page.keyboard.press('Escape')
+    expect(await widget.evaluate(`return root.querySelector('dialog').open`)).toBe(false)
+    expect(await widget.focused()).toBe('See your picture')
+    const [generation] = await findGenerations()
+    expect(generation).toMatchObject({ status: 'COMPLETED', shop_id: front.shopId, product_external_id: '101' })
+    expect(generation.external_user_id).toMatch(new RegExp(`^${front.shopId}:browser:anon_[\\da-f-]{36}$`))
+  })
+
+  it('shows the photo with the shirt', async () => {
+    await widget.click('See your picture')
+    const chest = await until(() => widget.colourAt(0.5, 0.55))
+    // Teal before, mustard now.
+    expect(chest[0]).toBeGreaterThan(chest[2] + 40)
+  })
+
+  it('shares the picture by a link that works', async () => {
+    await widget.click('Share')
+    const link = await until(() => widget.evaluate(`return root.querySelector('input[type=url]')?.value`))
+    const answer = await fetch(String(link), { headers: { accept: 'application/json' } })
+    expect(await answer.json()).toMatchObject({ product: { title: 'Mustard T-shirt' }, merchant: { name: 'Halden' } })
+  })
+
+  it('saves it as a file that is called like the product', async () => {
+    await widget.click('Download')
+    const name = await until(async () => (await readdir(front.downloads)).find((file) => file.endsWith('.jpg')))
+    expect(name).toBe('Drape - Your Try On - Mustard T-shirt.jpg')
+    const [{ result_key: key }] = await findGenerations()
+    const stored = await (await storageOf(front.drape)).get(key)
+    expect((await readFile(join(front.downloads, name))).equals(stored ?? Buffer.alloc(0))).toBe(true)
+  })
+
+  it('takes an address only when it is one, and whether the shop may write', async () => {
+    await widget.evaluate(`root.querySelector('#email').value = 'grace'`)
+    await widget.click('Send')
+    expect(await widget.evaluate(`return root.querySelector('#email').ariaInvalid`)).toBe('true')
+    await widget.evaluate(`root.querySelector('#email').value = 'grace@shopper.example'`)
+    await widget.evaluate(`root.querySelector('#email-consent').click()`)
+    await widget.click('Send')
+    const lead = await until(() =>
+      front.drape.database.maybeOne(sql.unsafe`select shop_id, email, marketing_consent from leads`),
+    )
+    expect(lead).toEqual({ shop_id: front.shopId, email: 'grace@shopper.example', marketing_consent: true })
+    expect(await widget.text('form')).toBe('Thank you.')
+  })
+
+  it('asks the page to fill its cart', async () => {
+    await widget.click('Add to cart')
+    await until(async () => (await page.$eval('#count', ({ textContent }) => textContent)) === '1')
+    expect(await until(() => widget.text('.panel .small:not(.soft)'))).toBe('It is in your cart.')
+  })
+
+  it('tells what happened, also when the page is left, each event once and with where it was', async () => {
+    await page.keyboard.press('Escape')
+    await page.goto('about:blank')
+    const expected = [
+      ...['product_page:page_view', 'widget:button_view', 'widget:button_click', 'widget:image_upload'],
+      ...['widget:image_upload_success', 'widget:generation_start', 'widget:result_view', 'widget:email_prompt_view'],
+      ...['widget:modal_close', 'widget:button_click', 'widget:share_clicked', 'widget:download_clicked'],
+      ...['widget:email_collected', 'widget:add_to_cart_clicked', 'widget:add_to_cart_success', 'widget:modal_close'],
+    ]
+    const events = await until(async () => {
+      const found = await front.drape.database.any(sql.unsafe`select * from events`)
+      return found.length >= expected.length && (found as Record<string, string>[])
+    })
+    expect(events.map(({ name }) => name).toSorted()).toEqual(expected.toSorted())
+    const [{ id }] = await findGenerations()
+    const { context, ...result } = events.find(({ name }) => name === 'widget:result_view') ?? {}
+    expect(result).toMatchObject({ shop_id: front.shopId, product_id: 'gid://shop/Product/101', generation_id: id })
+    expect(result.anonymous_id).toMatch(/^[\da-f-]{36}$/)
+    expect(context).toMatchObject({
+      $current_url: `${front.shop.url}/products/101`,
+      $pathname: '/products/101',
+      $host: new URL(front.shop.url).host,
+      $viewport_width: 800,
+      $browser_language: expect.any(String),
+      $session_id: expect.stringMatching(/^sess_/),
+      service_client_id: result.anonymous_id,
+      service_widget_enabled: true,
+      service_product_id: 'gid://shop/Product/101',
+    })
+    expect(new Set(events.map(({ session_id }) => session_id)).size).toBe(1)
+    expect(JSON.stringify(events)).not.toContain('grace@shopper.example')
+  })
+
+  it('offers the photo for another product, without sending it again', async () => {
+    const uploads = front.line.seen('PUT').length
+    await visit('/products/102')
+    await widget.click('Try it on')
+    await widget.reach('The same photo again?')
+    await widget.start()
+    await widget.reach('Here you are')
+    expect(front.line.seen('PUT').length).toBe(uploads)
+    expect((await findGenerations()).map((generation) => generation.product_external_id)).toEqual(['101', '102'])
+  })
+
+  it('tells its events with the publishable key where the page has one', async () => {
+    await visit('/products/103?way=key')
+    await widget.click('Try it on')
+    await page.goto('about:blank')
+    const events = (await until(async () => {
+      const found = await front.drape.database.any(sql.unsafe`
+        select name, shop_id, anonymous_id, context->>'integration' as integration, context->>'widget_version' as version
+        from events where product_id = 'gid://shop/Product/103'`)
+      return found.length >= 2 && found
+    })) as Record<string, string>[]
+    expect(events.map(({ name }) => name).toSorted()).toEqual(['product_page:page_view', 'widget:button_click'])
+    for (const event of events) {
+      expect(event).toMatchObject({ shop_id: null, integration: 'widget', version: expect.stringMatching(/^wv_/) })
+      expect(event.anonymous_id).toMatch(/^anon_[\da-f-]{36}$/)
+    }
+  })
+
+  it('can do with the proxy alone', async () => {
+    const asked = new Set<string>()
+    page.on('request', (request) => asked.add(new URL(request.url()).origin))
+    await visit('/products/104?way=only-proxy')
+    await widget.click('Try it on')
+    await widget.reach('The same photo again?')
+    await widget.click('Another photo')
+    await widget.choose(PHOTO)
+    await widget.reach('Your photo')
+    await widget.start()
+    await widget.reach('Here you are')
+    await until(() => widget.evaluate(`return root.querySelector('.stage img').naturalWidth > 0`))
+    page.removeAllListeners('request')
+    expect([...asked]).toEqual([front.shop.url])
+  })
+
+  it('speaks the language of the page, and the words of the merchant', async () => {
+    for (const [language, text] of Object.entries({
+      de: 'Anprobieren',
+      fr: 'Essayer',
+      es: 'Pruébatelo',
+      nl: 'Passen',
+      pl: 'Try it on',
+    })) {
+      await visit(`/products/101?lang=${language}`)
+      expect(await widget.text('.button')).toBe(text)
+    }
+    expect(await widget.evaluate(`return root.querySelector('dialog').lang`)).toBe('en')
+  })
+
+  it('moves nothing on the page, leaves nothing behind in it and breaks no policy', async () => {
+    await page.evaluateOnNewDocument('window.namesBefore = Object.keys(window)')
+    await visit('/products/105')
+    const shift = `new Promise((resolve) => {
+      let sum = 0
+      new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value }).observe({ type: 'layout-shift', buffered: true })
+      requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum)))
+    })`
+    expect(await page.evaluate(shift)).toBe(0)
+    const names = `Object.keys(window).filter((name) => !window.namesBefore.includes(name))`
+    expect(await page.evaluate(names)).toEqual(['namesBefore'])
+    expect(front.complaints).toEqual([])
+  })
+
+  it('knows a customer only as the shop says, whatever a browser claims', async () => {
+    const known = await startShop({ ...front.shopOptions, customerId: '7' })
+    const answer = await fetch(`${known.url}/apps/drape/public/prepare-upload?logged_in_customer_id=666`, {
+      method: 'POST',
+    })
+    await known.stop()
+    expect(answer.status).toBe(200)
+    const owner = sql.unsafe`select external_user_id from objects where kind = 'upload' order by created_at desc limit 1`
+    expect(await front.drape.database.oneFirst(owner)).toBe(`${front.shopId}:customer:7`)
+  })
+})

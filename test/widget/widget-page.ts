@@ -1,0 +1,71 @@
+import type { Page } from 'puppeteer-core'
+import { until } from '../support/until.ts'
+
+const WIDGET = `document.querySelector('drape-try-on').shadowRoot`
+
+/** What a shopper sees of the widget on a page, and does with it. */
+export function createWidgetPage(page: Page) {
+  const evaluate = (body: string) => page.evaluate(`(() => { const root = ${WIDGET}; ${body} })()`)
+  const heading = () => evaluate(`return root.querySelector('h2')?.textContent ?? ''`) as Promise<string>
+  const focused = () => evaluate(`return root.activeElement?.textContent.trim() ?? ''`) as Promise<string>
+
+  return {
+    evaluate,
+    heading,
+    focused,
+    /** Resolves when the button can be seen. */
+    arrive: () =>
+      until(() =>
+        page.evaluate(
+          `(() => { const found = document.querySelector('drape-try-on')?.shadowRoot?.querySelector('.button')
+            return found && !found.hidden && found.dataset.waiting === undefined })()`,
+        ),
+      ),
+    /** Resolves when the dialog is at the step with this heading. */
+    reach: async (text: string) => {
+      const reached = await until(async () => {
+        const seen = await heading()
+        return seen === text || (seen === 'That did not work' && seen)
+      })
+      if (reached !== true)
+        throw new Error(`Instead of "${text}": ${await evaluate(`return root.querySelector('.warning').textContent`)}`)
+    },
+    text: (selector: string) =>
+      evaluate(`return root.querySelector('${selector}')?.textContent ?? null`) as Promise<string | null>,
+    click: (name: string) =>
+      until(() =>
+        evaluate(`const found = [...root.querySelectorAll('button')].find((button) => button.textContent.trim() === '${name}')
+          found?.click()
+          return found !== undefined`),
+      ),
+    /** Presses the button of the dialog that begins. */
+    start: () => evaluate(`root.querySelector('.panel .primary').click()`),
+    /** Red, green and blue at a place (0 to 1) of the picture, as the page itself sees it; null while there is none. */
+    colourAt: (x: number, y: number) =>
+      page.evaluate(`(async () => {
+        const { src } = ${WIDGET}.querySelector('.stage img') ?? {}
+        if (!src) return null
+        const image = Object.assign(new Image(), { crossOrigin: 'anonymous', src })
+        await image.decode()
+        const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight)
+        const context = canvas.getContext('2d')
+        context.drawImage(image, 0, 0)
+        return [...context.getImageData(canvas.width * ${x}, canvas.height * ${y}, 1, 1).data.slice(0, 3)]
+      })()`) as Promise<number[] | null>,
+    /** Gives a file to the field behind the button that asks for one. */
+    choose: async (path: string) => {
+      const input = await until(() => page.$('drape-try-on >>> input[type=file]'))
+      await (input as Awaited<ReturnType<typeof page.$<'input'>>>)?.uploadFile(path)
+    },
+    /** Moves on by Tab until something of this name has the focus. */
+    tabTo: async (name: string) => {
+      for (let i = 0; i < 60; i++) {
+        await page.keyboard.press('Tab')
+        if ((await focused()) === name) return
+      }
+      throw new Error(`Tab does not lead to "${name}"`)
+    },
+  }
+}
+
+export type WidgetPage = ReturnType<typeof createWidgetPage>
