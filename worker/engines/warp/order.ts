@@ -1,11 +1,13 @@
 import { copyRgb } from '../../composite/blend.ts'
 import { keepComponents } from '../../raster/components.ts'
 import { featherMask } from '../../raster/feather.ts'
-import { close, open } from '../../raster/morphology.ts'
-import { type Bitmap, type Colours, createPlane, type Plane, subset } from '../../raster/plane.ts'
+import { close, erode, open } from '../../raster/morphology.ts'
+import { type Bitmap, type Colours, createPlane, type Mask, type Plane, subset } from '../../raster/plane.ts'
 import { cellAt, enlargeByFactor, reduceByFactor } from '../../raster/reduce.ts'
 import { shiftDown } from '../../raster/shift.ts'
 import { dot, subtract } from '../../raster/vector.ts'
+import { bothSides } from './axes.ts'
+import { FAR } from './bone-field.ts'
 import { refineEdge } from './edge-matte.ts'
 import { createFieldSampler, type FieldSampler } from './field-sampler.ts'
 import type { FlatGarment } from './flat-garment.ts'
@@ -58,15 +60,16 @@ function createFields(
   const { person, body } = fitting
   const { zones } = removal
   const arm = armInFront(fitting, removal)
+  const hands = handsInFront(fitting, removal.worn)
   return [
-    ...[0, 1, 2].map((channel) => planeOf(removal.layer, channel)),
-    planeOf(removal.layer, 3, 1 / 255),
+    ...[0, 1, 2].map((channel) => behind(planeOf(removal.layer, channel), hands)),
+    behind(planeOf(removal.layer, 3, 1 / 255), hands),
     behindPerson(person.mask),
     contactShadow(fitting, { cover: garment.cover, zones, strength: 1 }),
     contactShadow(fitting, { cover: garment.sleeves, zones, strength: 0.6 }),
     arm,
     armShadow(arm, body.unit),
-    handsInFront(fitting, removal.worn),
+    hands,
     faceInFront(fitting, removal.worn),
     ...garment.eachSleeve.map((alpha) => sleeveShadow(alpha, fitting)),
   ]
@@ -142,18 +145,31 @@ function handsInFront({ body, parts, placement, regions }: FittingRegions, worn:
     subset(regions.hands, (i) => skin.data[i] === 1),
     ({ area }) => area > 0.006 * body.unit ** 2,
   )
-  const edge = featherMask(shown, featherOf(body.unit))
+  const edge = solidWithin(featherMask(shown, featherOf(body.unit)), shown)
   const hands = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: 0.015 * body.unit })
-  const allowed = placement.sleeves.map(({ side, long }) => {
-    const { distance, along, elbow, wrist } = regions.arms[side]
+  // Only its rim is mixed with what lies behind a hand.
+  const sure = erode(shown, 1)
+  const allowed = bothSides((side) => {
+    const { along, elbow, wrist } = regions.arms[side]
+    const long = placement.sleeves.some((sleeve) => sleeve.side === side && sleeve.long)
     const start = long ? wrist - 0.02 * body.unit : wrist - 0.1 * (wrist - elbow)
-    const radius = 1.3 * body.armRadius[side]
-    return (i: number) => along.data[i] >= start && distance.data[i] <= radius
+    return (i: number) => along.data[i] >= start && along.data[i] < FAR
   })
   for (let i = 0; i < hands.data.length; i++) {
+    if (sure.data[i]) hands.data[i] = 1
     if (hands.data[i] > 0 && !allowed.some((test) => test(i))) hands.data[i] = 0
   }
   return hands
+}
+
+function solidWithin(share: Plane, own: Mask): Plane {
+  for (let i = 0; i < share.data.length; i++) if (own.data[i]) share.data[i] = 1
+  return share
+}
+
+function behind(plane: Plane, front: Plane): Plane {
+  for (let i = 0; i < plane.data.length; i++) plane.data[i] *= 1 - front.data[i]
+  return plane
 }
 
 function faceInFront({ person, body, parts, regions }: FittingRegions, worn: WornGarment): Plane {

@@ -58,7 +58,9 @@ export function findRegions(fitting: Fitting): Regions {
     limbs: eitherArm(arms, (arm) => bareArm(arm, CUFF * body.unit)),
     uncovered: eitherArm(arms, (arm, side) => uncoveredArm(arm, fitting, side)),
     beyondCuffs: eitherArm(arms, (arm, side) => beyondCuff(arm, fitting, side)),
-    hands: eitherArm(arms, (arm, side) => handOf(arm, body.armRadius[side])),
+    hands: eitherArm(arms, (arm, side) =>
+      handOf(arm, body.armRadius[side], { other: arms[side === 0 ? 1 : 0], mask: person.mask }),
+    ),
     shoulders: fillPolygon(parts.along, [
       body.shoulderTip[0],
       placement.neckCorners[0],
@@ -134,11 +136,19 @@ function bareArm(arm: ArmField, overWrist: number): Mask {
   return armMask(arm, (way) => (way > arm.wrist + overWrist ? 0 : bareRadiusAt(arm, way)))
 }
 
-function handOf(arm: ArmField, radius: number): Mask {
+// Spread fingers reach further out; where they lie on the other forearm they cannot be told from it.
+function handOf(arm: ArmField, radius: number, { other, mask }: { other: ArmField; mask: Plane }): Mask {
   const start = arm.wrist - 0.1 * (arm.wrist - arm.elbow)
-  return armMask(arm, (way) =>
-    way < start ? 0 : radius * interpolate([start, arm.wrist, arm.end], [0.9, 0.95, 1.25], way),
-  )
+  const near = (wide: number) => (way: number) =>
+    way < start ? 0 : radius * interpolate([start, arm.wrist, arm.end], [0.9, 0.95, wide], way)
+  const palm = armMask(arm, near(1.25))
+  const fingers = armMask(arm, near(2.2))
+  return subset(fingers, (i) => {
+    if (palm.data[i]) return true
+    if (mask.data[i] < 0.9) return false
+    const way = other.along.data[i]
+    return other.distance.data[i] > 1.15 * bareRadiusAt(other, way) || way > other.wrist || way < other.elbow
+  })
 }
 
 function eitherArm(arms: Sides<ArmField>, draw: (arm: ArmField, side: Side) => Mask): Mask {

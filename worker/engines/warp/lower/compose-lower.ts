@@ -2,16 +2,8 @@ import { copyRgb } from '../../../composite/blend.ts'
 import type { Person } from '../../../person/person.ts'
 import { keepComponents } from '../../../raster/components.ts'
 import { featherMask } from '../../../raster/feather.ts'
-import { dilate, open } from '../../../raster/morphology.ts'
-import {
-  type Bitmap,
-  type Colours,
-  createPlane,
-  type Mask,
-  maskWhere,
-  type Plane,
-  subset,
-} from '../../../raster/plane.ts'
+import { dilate, erode, open } from '../../../raster/morphology.ts'
+import { type Bitmap, type Colours, createPlane, maskWhere, type Plane, subset } from '../../../raster/plane.ts'
 import { difference } from '../../../raster/reduce.ts'
 import type { Layer } from '../../../raster/remap.ts'
 import { shiftDown } from '../../../raster/shift.ts'
@@ -49,7 +41,7 @@ export function composeLower(
     ...[0, 1, 2, 3].map((channel) => planeOf(removal.layer, channel)),
     front,
     shadowBelow(front, { length: 0.014, strength: 0.4 }, fitting),
-    hemShadow(fitting, { cover, ground: removal.ground }),
+    hemShadow(fitting, { cover, removal }),
   ]
   const sampler = createFieldSampler(fields, { size: picture, touched: [fields[3], fields[HEM_SHADOW], cover] })
   const image = copyRgb(picture)
@@ -85,7 +77,13 @@ function inFront({ person, body, parts, placement }: LowerFitting, { worn }: Low
   })
   const own = keepComponents(shown, ({ area }) => area > 0.004 * body.unit ** 2)
   const soft = featherMask(own, Math.max(0.8, 0.004 * body.unit))
-  return refineEdge(soft, { own, worn, lab: parts.lab, reach: 0.015 * body.unit })
+  const hands = subset(own, (i) => skin.data[i] === 1 && worn.arms.data[i] === 1)
+  for (let i = 0; i < soft.data.length; i++) if (hands.data[i]) soft.data[i] = 1
+  const front = refineEdge(soft, { own, worn, lab: parts.lab, reach: 0.015 * body.unit })
+  // Only its rim is mixed with what lies behind a hand.
+  const sure = erode(hands, 1)
+  for (let i = 0; i < front.data.length; i++) if (sure.data[i]) front.data[i] = 1
+  return front
 }
 
 // A darkening below something that hangs over the garment.
@@ -100,12 +98,15 @@ function shadowBelow(
   return soft
 }
 
-function hemShadow({ person, body }: LowerFitting, { cover, ground }: { cover: Plane; ground: Mask }): Plane {
+function hemShadow(
+  { person, body }: LowerFitting,
+  { cover, removal: { ground, worn } }: { cover: Plane; removal: LowerRemoval },
+): Plane {
   const near = featherMask(shiftDown(cover, Math.max(1, Math.round(0.014 * body.unit))), 0.012 * body.unit)
   const wide = featherMask(shiftDown(cover, Math.max(1, Math.round(0.04 * body.unit))), 0.03 * body.unit)
   for (let i = 0; i < near.data.length; i++) {
     if (near.data[i] === 0 && wide.data[i] === 0) continue
-    const onPerson = ground.data[i] ? 0 : clamp(1.2 * person.mask.data[i] - 0.1)
+    const onPerson = ground.data[i] || worn.arms.data[i] ? 0 : clamp(1.2 * person.mask.data[i] - 0.1)
     const contact = 0.45 * clamp(near.data[i] - cover.data[i])
     near.data[i] = onPerson * Math.max(contact, 0.25 * clamp(wide.data[i] - cover.data[i]))
   }

@@ -115,7 +115,7 @@ function levelTest({ legs, fields: [left, right] }: LegsInput, share: number): (
 export function armsOf(size: Mask, { joints, armRadius }: BodyFrame): Mask {
   const [left, right] = bothSides((side) => {
     const radius = 1.3 * armRadius[side]
-    const fingers = between(joints.wrist[side], joints.knuckles[side], 2)
+    const fingers = between(joints.wrist[side], joints.knuckles[side], 2.3)
     return fillCapsules(size, [joints.elbow[side], joints.wrist[side], fingers], [radius, radius, radius])
   })
   for (let i = 0; i < left.data.length; i++) left.data[i] |= right.data[i]
