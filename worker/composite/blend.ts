@@ -9,10 +9,15 @@ import { changedRegion } from './region.ts'
  */
 export function blendChange({ photo, image, change }: { photo: Bitmap; image: Bitmap; change: Plane }): Bitmap {
   const out = copyRgb(photo)
-  if (change.width === photo.width && change.height === photo.height) blendEqual(out, image, change)
-  else if (change.width > photo.width) blendReduced(out, image, change)
-  else blendEnlarged(out, image, change)
+  blendOnto(out, { image, change })
   return out
+}
+
+/** The same on the photo itself, which must be RGB in memory of its own. */
+export function blendOnto(photo: Bitmap, { image, change }: { image: Bitmap; change: Plane }): void {
+  if (change.width === photo.width && change.height === photo.height) blendEqual(photo, image, change)
+  else if (change.width > photo.width) blendReduced(photo, image, change)
+  else blendEnlarged(photo, image, change)
 }
 
 /** The picture's first three channels in memory of their own. */

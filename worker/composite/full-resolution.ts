@@ -1,6 +1,6 @@
 import { cropBitmap, type Rectangle } from '../../api/shared/image.ts'
 import type { Bitmap, Plane } from '../raster/plane.ts'
-import { blendChange, copyRgb } from './blend.ts'
+import { blendOnto, copyRgb } from './blend.ts'
 
 /**
  * Puts what an engine changed back into the photo's full frame. `crop` is the part of `frame` that the engine saw, in the
@@ -19,7 +19,8 @@ export function placeIntoFrame({
   change: Plane
 }): Bitmap {
   const out = copyRgb(frame)
-  const blended = blendChange({ photo: cropBitmap(out, crop), image, change })
+  const blended = cropBitmap(out, crop)
+  blendOnto(blended, { image, change })
   const stride = crop.width * 3
   for (let row = 0; row < crop.height; row++) {
     const start = ((crop.y + row) * out.width + crop.x) * 3

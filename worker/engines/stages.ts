@@ -9,7 +9,7 @@ export interface Stages {
 }
 
 /**
- * With `large` the memory of every stage is given back before the next one, where the process was started with --expose-gc: V8 hardly
+ * With `large` the memory of every stage, and what its caller has let go since, is given back before the next one, where the process was started with --expose-gc: V8 hardly
  * counts pixels, which lie outside of its heap, and would let hundreds of megabytes of them wait.
  */
 export function createStages({ signal, onProgress }: EngineContext, { large = false } = {}): Stages {
@@ -20,6 +20,7 @@ export function createStages({ signal, onProgress }: EngineContext, { large = fa
       await setImmediate()
       signal.throwIfAborted()
       const start = performance.now()
+      if (large) globalThis.gc?.()
       const result = await work()
       if (large) globalThis.gc?.()
       timings[name] = Math.round(performance.now() - start)

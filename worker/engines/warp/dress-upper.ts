@@ -1,7 +1,7 @@
 import { checkResult } from '../../composite/region.ts'
 import type { UpperGarment } from '../../garment/garment.ts'
 import type { Person } from '../../person/person.ts'
-import { type Bitmap, bitmapToColours, maskWhere } from '../../raster/plane.ts'
+import { type Bitmap, bitmapToColours, maskWhere, type Point } from '../../raster/plane.ts'
 import type { EngineResult } from '../engine.ts'
 import type { Stages } from '../stages.ts'
 import { measureBody } from './body.ts'
@@ -16,7 +16,7 @@ import { placeGarment } from './place.ts'
 import { findRegions } from './regions.ts'
 import { removeOldGarment } from './remove.ts'
 import { measureLight, shadeLayers } from './shade.ts'
-import { boxInView, createView, pasteView, toFrame } from './view.ts'
+import { boxInView, createView, pasteView, toFrame, type View } from './view.ts'
 import { warpGarment } from './warp.ts'
 import { GROUND, SKIN } from './zones.ts'
 
@@ -27,6 +27,24 @@ export async function dressUpper(
   { frame, seen, garment }: { frame: Bitmap; seen: Person; garment: UpperGarment },
   stages: Stages,
 ): Promise<Dressed> {
+  const { composed, view, landmarks, warnings } = await dressView({ frame, seen, garment }, stages)
+  const pasted = await stages.run('paste', 1, () => pasteView(frame, view, composed))
+  return { ...pasted, landmarks, warnings }
+}
+
+/** What a garment makes of the view, and where that lies. */
+export interface DressedView {
+  readonly composed: Pick<EngineResult, 'image' | 'change'>
+  readonly view: View
+  readonly landmarks: Record<string, Point>
+  readonly warnings: string[]
+}
+
+// On its own, so that all layers are let go before the frame is copied.
+async function dressView(
+  { frame, seen, garment }: { frame: Bitmap; seen: Person; garment: UpperGarment },
+  stages: Stages,
+): Promise<DressedView> {
   const whole = await stages.run('view', 0.52, () => createView(frame, seen, { long: garment.kind === 'dress' }))
   const { person } = whole
   const body = await stages.run('body', 0.55, () => measureBody(person))
@@ -47,7 +65,7 @@ export async function dressUpper(
     const upper = removeOldGarment(fitting, { picture, garment: flat })
     return garment.kind === 'dress' ? removeBelowDress(upper, fitting, { picture, cover: flat.cover }) : upper
   })
-  const composed = await stages.run('order', 1, () =>
+  const composed = await stages.run('order', 0.98, () =>
     composeLayers(fitting, { picture: drawn, layers, garment: flat, removal }),
   )
   const zoneMask = (zone: number) => maskWhere(analysed, (i) => removal.zones[i] === zone)
@@ -57,7 +75,8 @@ export async function dressUpper(
   ])
   checkResult(composed, drawn, boxInView(view))
   return {
-    ...pasteView(frame, view, composed),
+    composed,
+    view,
     landmarks: toFrame(view, upperLandmarks(placed.placement)),
     warnings: [...new Set([...placement.warnings, ...layers.warnings, ...removal.warnings])],
   }

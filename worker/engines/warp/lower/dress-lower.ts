@@ -5,7 +5,7 @@ import { type Bitmap, bitmapToColours, type Plane, type Size } from '../../../ra
 import type { Layer } from '../../../raster/remap.ts'
 import type { Stages } from '../../stages.ts'
 import { measureBody } from '../body.ts'
-import type { Dressed } from '../dress-upper.ts'
+import type { Dressed, DressedView } from '../dress-upper.ts'
 import { flattenLayers } from '../flat-garment.ts'
 import { addGrain, groundOf, seenShare } from '../grain.ts'
 import { findParts } from '../parts.ts'
@@ -23,6 +23,16 @@ export async function dressLower(
   { frame, seen, garment }: { frame: Bitmap; seen: Person; garment: LowerGarment },
   stages: Stages,
 ): Promise<Dressed> {
+  const { composed, view, landmarks, warnings } = await dressView({ frame, seen, garment }, stages)
+  const pasted = await stages.run('paste', 1, () => pasteView(frame, view, composed))
+  return { ...pasted, landmarks, warnings }
+}
+
+// On its own, so that all pieces are let go before the frame is copied.
+async function dressView(
+  { frame, seen, garment }: { frame: Bitmap; seen: Person; garment: LowerGarment },
+  stages: Stages,
+): Promise<DressedView> {
   const view = await stages.run('view', 0.52, () => createView(frame, seen, { long: true }))
   const { person, analysed, drawn, scale } = view
   const body = await stages.run('body', 0.55, () => measureBody(person))
@@ -39,7 +49,7 @@ export async function dressLower(
     const light = measureLowerLight(input, { worn: removal.worn, kind: garment.kind })
     for (const piece of pieces) shadePiece(piece, light)
   })
-  const composed = await stages.run('order', 1, () =>
+  const composed = await stages.run('order', 0.98, () =>
     composeLower({ person, body, parts, placement }, { picture: drawn, pieces, cover, removal }),
   )
   const { skin, ground } = removal
@@ -49,7 +59,8 @@ export async function dressLower(
   ])
   checkResult(composed, drawn, boxInView(view))
   return {
-    ...pasteView(frame, view, composed),
+    composed,
+    view,
     landmarks: toFrame(view, placement.landmarks),
     warnings: [...placement.warnings, ...removal.warnings],
   }
