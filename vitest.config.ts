@@ -8,6 +8,7 @@ const ALONE = [
   'test/observability/watched.test.ts',
   'test/storefront-flow.test.ts',
   'test/dashboard-flow.test.ts',
+  'test/dashboard-sign-on-flow.test.ts',
   'test/playground-flow.test.ts',
   'test/client/browser.test.ts',
   'test/widget/flow.test.ts',

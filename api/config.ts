@@ -1,6 +1,6 @@
 import { readConfig, SHARED_VARIABLES, splitList } from './shared/config.ts'
 import { ENGINES, type EngineName } from './shared/generation.ts'
-import { Type } from './shared/schema.ts'
+import { type Static, Type } from './shared/schema.ts'
 
 /** Days that analytics events are kept; the API and the sweep have to agree on them. */
 export const EVENT_RETENTION_DAYS = Type.Integer({ minimum: 1, maximum: 3650, default: 90 })
@@ -21,6 +21,12 @@ const schema = Type.Object({
   DASHBOARD_HOST: Type.String({ default: '127.0.0.1' }),
   DASHBOARD_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   DASHBOARD_PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
+  OIDC_ISSUER: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
+  OIDC_CLIENT_ID: Type.String({ default: '' }),
+  OIDC_CLIENT_SECRET: Type.String({ default: '' }),
+  OIDC_SCOPE: Type.String({ pattern: '(^| )openid( |$)', default: 'openid email profile' }),
+  OIDC_OPERATORS: Type.String({ pattern: '^([^=,]+=[^,]+(,|$))*$', default: '' }),
+  OIDC_TRUST_EMAIL: Type.Enum(['true', 'false'], { default: 'false' }),
 })
 
 /** Throws one Error that lists every problem of the environment. */
@@ -37,6 +43,7 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
   if (config.DASHBOARD_PORT !== undefined && [config.PORT, config.PROBE_PORT].includes(config.DASHBOARD_PORT)) {
     throw new Error('The configuration is not valid:\n  DASHBOARD_PORT must be a port of its own')
   }
+  refuseHalfSignOn(config)
   return {
     ...config,
     LINGER_SECONDS: config.LINGER_SECONDS ?? (config.NODE_ENV === 'development' ? 0 : 3),
@@ -45,6 +52,21 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
     FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),
     FETCH_ALLOW_PORTS: splitList(config.FETCH_ALLOW_PORTS).map(Number),
   }
+}
+
+/** What single sign-on needs, it needs at the start, not when the first operator comes. */
+function refuseHalfSignOn(config: Static<typeof schema>): void {
+  if (config.OIDC_ISSUER === '') return
+  const problems = [
+    ...(config.OIDC_CLIENT_ID === '' ? ['OIDC_ISSUER needs OIDC_CLIENT_ID'] : []),
+    ...(config.DASHBOARD_URL === ''
+      ? ['OIDC_ISSUER needs DASHBOARD_URL, to which the provider sends browsers back']
+      : []),
+    ...(config.NODE_ENV !== 'development' && config.OIDC_ISSUER.startsWith('http:')
+      ? ['OIDC_ISSUER must be https outside development']
+      : []),
+  ]
+  if (problems.length > 0) throw new Error(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
 }
 
 export type ApiConfig = ReturnType<typeof readApiConfig>

@@ -36,6 +36,7 @@ const DOORS: Doors = {
   sharp: only('api/shared/image.ts'),
   'libheif-js': only('api/shared/libheif.ts'),
   undici: only('api/shared/guarded-request.ts'),
+  'openid-client': only('api/dashboard/identity-provider.ts'),
   pino: only('api/shared/log.ts'),
   'prom-client': only('api/shared/metrics.ts'),
   '@opentelemetry/*': only('api/shared/telemetry.ts'),

@@ -16,7 +16,7 @@ import { createGenerationSearches } from '../stores/generation-search.ts'
 import { createLedger } from '../stores/ledger.ts'
 import { createLogos } from '../stores/logos.ts'
 import { createOperatorAudit } from '../stores/operator-audit.ts'
-import { createOperatorSessions } from '../stores/operator-sessions.ts'
+import { createOperatorSessions, type OperatorSessions } from '../stores/operator-sessions.ts'
 import { createOperators } from '../stores/operators.ts'
 import { createProductSearches } from '../stores/product-search.ts'
 import { createShops } from '../stores/shops.ts'
@@ -37,6 +37,7 @@ import { refuseByPage } from './refusals.ts'
 import { readSession, refuseStrangers, requireOperator } from './session.ts'
 import { shopPages } from './shops.ts'
 import { signInRoutes } from './sign-in.ts'
+import { type SingleSignOn, singleSignOnRoutes } from './single-sign-on.ts'
 import type { DashboardContext, DashboardState } from './state.ts'
 import { webhookPages } from './webhooks.ts'
 
@@ -51,6 +52,8 @@ export interface DashboardOptions {
   readonly proxyHops: number
   /** Where webhooks may be sent. */
   readonly endpointRules: EndpointRules
+  /** Who else may say who somebody is. */
+  readonly singleSignOn?: SingleSignOn | null
   readonly verifyPassword?: typeof verifyPassword
 }
 
@@ -61,7 +64,7 @@ const STYLE = readFileSync(new URL('dashboard.css', import.meta.url))
 
 /** The operators' dashboard as an application of its own, which is never part of the public one. */
 export function createDashboard(options: DashboardOptions): Koa<DashboardState> {
-  const { log, database, redis, origin, proxyHops } = options
+  const { log, database, origin, proxyHops } = options
   const isSecure = origin?.startsWith('https:') ?? false
   const app = new Koa<DashboardState>({ proxy: proxyHops > 0, maxIpsCount: proxyHops })
   const sessions = createOperatorSessions(database)
@@ -76,18 +79,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   app.use(refuseStrangers({ origin }))
   app.use(readSession({ sessions, isSecure }))
   app.use(readForm())
-  const signIn = signInRoutes({
-    operators: createOperators(database),
-    sessions,
-    audit: createOperatorAudit(database),
-    budgets: {
-      address: createBudget({ redis, name: 'sign-in:address', ...TRIES.address }),
-      operator: createBudget({ redis, name: 'sign-in:operator', ...TRIES.operator }),
-    },
-    verifyPassword: options.verifyPassword ?? verifyPassword,
-    isSecure,
-  })
-  app.use(signIn.routes() as never)
+  for (const group of createSignIns(options, { sessions, isSecure })) app.use(group.routes() as never)
   // Whoever is not signed in learns nothing of what lies behind, not even what there is.
   app.use(requireOperator)
   for (const group of createPages(options)) app.use(group.routes() as never)
@@ -96,6 +88,26 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   })
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection error'))
   return app
+}
+
+function createSignIns(
+  { database, redis, singleSignOn = null, ...options }: DashboardOptions,
+  { sessions, isSecure }: { sessions: OperatorSessions; isSecure: boolean },
+): Router<DashboardState>[] {
+  const operators = createOperators(database)
+  const audit = createOperatorAudit(database)
+  const budgets = {
+    address: createBudget({ redis, name: 'sign-in:address', ...TRIES.address }),
+    operator: createBudget({ redis, name: 'sign-in:operator', ...TRIES.operator }),
+  }
+  const password = signInRoutes({
+    ...{ operators, sessions, audit, budgets, isSecure },
+    verifyPassword: options.verifyPassword ?? verifyPassword,
+    provider: singleSignOn?.provider.name ?? null,
+  })
+  if (singleSignOn === null) return [password]
+  const budget = createBudget({ redis, name: 'sign-on:address', ...TRIES.address })
+  return [password, singleSignOnRoutes({ ...singleSignOn, operators, sessions, audit, budget, isSecure })]
 }
 
 function createPages({ database, redis, storage, endpointRules }: DashboardOptions): Router<DashboardState>[] {

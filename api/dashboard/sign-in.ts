@@ -21,12 +21,14 @@ export interface SignInOptions {
   readonly budgets: { readonly address: Budget; readonly operator: Budget }
   readonly verifyPassword: (password: string, stored: string | null) => Promise<boolean>
   readonly isSecure: boolean
+  /** By what name people know the provider through which they may sign in as well; null when there is none. */
+  readonly provider: string | null
 }
 
 /** GET and POST /sign-in, POST /sign-out. */
 export function signInRoutes(options: SignInOptions): Router<DashboardState> {
   const router = new Router<DashboardState>()
-  router.get('/sign-in', (ctx: DashboardContext) => showSignIn(ctx, {}))
+  router.get('/sign-in', (ctx: DashboardContext) => showSignIn(ctx, options))
   router.post('/sign-in', (ctx: DashboardContext) => signIn(ctx, options))
   router.post('/sign-out', requireOperator, (ctx: DashboardContext) => signOut(ctx, options))
   return router
@@ -40,7 +42,7 @@ const readFields = fieldsReader(
 )
 
 async function signIn(ctx: DashboardContext, options: SignInOptions): Promise<void> {
-  const { operators, sessions, audit, verifyPassword, isSecure } = options
+  const { operators, sessions, audit, verifyPassword, isSecure, provider } = options
   const { email, next } = readFields(ctx.state.form)
   const password = (ctx.state.form.get('password') ?? '').slice(0, PASSWORD_LENGTH.most + 1)
   const retrySeconds = await spend(options, { address: ctx.ip, email })
@@ -48,7 +50,7 @@ async function signIn(ctx: DashboardContext, options: SignInOptions): Promise<vo
     ctx.status = 429
     ctx.set('Retry-After', String(retrySeconds))
     const minutes = Math.ceil(retrySeconds / 60)
-    return showSignIn(ctx, { email, problem: `Too many tries. The next one is in ${minutes} min.` })
+    return showSignIn(ctx, { provider, email, problem: `Too many tries. The next one is in ${minutes} min.` })
   }
   const operator = await operators.findSecret(email)
   // Also for those who do not exist: whoever asks does not learn from the time who does.
@@ -58,7 +60,7 @@ async function signIn(ctx: DashboardContext, options: SignInOptions): Promise<vo
     // What was typed for an address may be a password in the wrong field: of strangers it is not kept.
     await audit.insert(actor, { action: 'sign-in.refused', object: operator?.id ?? null })
     ctx.status = 401
-    return showSignIn(ctx, { email, problem: 'The e-mail address or the password is not right.' })
+    return showSignIn(ctx, { provider, email, problem: 'The e-mail address or the password is not right.' })
   }
   await audit.insert(actor, { action: 'sign-in', object: operator.id })
   setCookie(ctx, { token: await sessions.insert(operator.id), isSecure })
@@ -74,7 +76,7 @@ async function spend({ budgets }: SignInOptions, { address, email }: { address: 
 }
 
 /** Whether a browser that is sent there stays with us. */
-function isOwnPath(next: string | undefined): next is string {
+export function isOwnPath(next: string | undefined): next is string {
   return next !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(next)
 }
 
@@ -86,7 +88,15 @@ async function signOut(ctx: DashboardContext, { sessions, audit, isSecure }: Sig
   seeOther(ctx, '/sign-in')
 }
 
-function showSignIn(ctx: DashboardContext, { email, problem }: { email?: string; problem?: string }): void {
+export interface SignInPage {
+  readonly provider: string | null
+  readonly email?: string
+  /** What went wrong. */
+  readonly problem?: string
+}
+
+/** The page that asks who somebody is. */
+export function showSignIn(ctx: DashboardContext, { provider, email, problem }: SignInPage): void {
   const query = new URLSearchParams(ctx.querystring)
   const next = ctx.state.form.get('next') ?? query.get('next') ?? ''
   const said = problem ?? (query.has('ended') ? 'Your session has ended. What you sent was not done.' : '')
@@ -95,6 +105,11 @@ function showSignIn(ctx: DashboardContext, { email, problem }: { email?: string;
     title: 'Sign in',
     body: html`<form method="post" action="/sign-in" class="narrow">
 ${when(said, html`<p class="problem" role="alert">${said}</p>`)}
+${when(
+  provider,
+  html`<p><a class="button" href="/sign-in/provider?next=${encodeURIComponent(next)}">Sign in with ${provider ?? ''}</a></p>
+<p class="hint">or with the password of this dashboard:</p>`,
+)}
 <input type="hidden" name="next" value="${next}">
 ${field({ name: 'email', label: 'E-mail address', type: 'email', value: email, required: true, autocomplete: 'username' })}
 ${field({ name: 'password', label: 'Password', type: 'password', required: true, autocomplete: 'current-password' })}

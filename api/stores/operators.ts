@@ -37,6 +37,12 @@ export function createOperators(database: Database) {
     list: (): Promise<readonly OperatorRecord[]> =>
       database.any(sql.type(rowType(OperatorRow))`select ${columns} from operators order by id`),
 
+    /** Whoever has this address, active or not. */
+    find: (email: string): Promise<OperatorRecord | null> =>
+      database.maybeOne(
+        sql.type(rowType(OperatorRow))`select ${columns} from operators where lower(email) = lower(${email})`,
+      ),
+
     /** Who signs in with this address, with the hash of the password; null when there is nobody, or not any more. */
     findSecret: (email: string) =>
       database.maybeOne(sql.type(Secret)`

@@ -43,7 +43,10 @@ export interface TestDashboard {
   stop(): Promise<void>
 }
 
-export async function startDashboard(options: Partial<DashboardOptions> = {}): Promise<TestDashboard> {
+export async function startDashboard({
+  port = 0,
+  ...options
+}: Partial<DashboardOptions> & { port?: number } = {}): Promise<TestDashboard> {
   const [created, redisUrl, folder] = await Promise.all([
     createTestDatabase(),
     createTestRedis(),
@@ -65,7 +68,7 @@ export async function startDashboard(options: Partial<DashboardOptions> = {}): P
     },
     ...options,
   })
-  const { server, url } = await listen(createServer(app.callback()))
+  const { server, url } = await listen(createServer(app.callback()), port)
   const openBrowser = () => createOperatorBrowser(url)
   return {
     ...{ url, database, databaseUrl: created.url, storage, openBrowser },
@@ -88,8 +91,8 @@ export async function startDashboard(options: Partial<DashboardOptions> = {}): P
   }
 }
 
-async function listen(server: Server): Promise<{ server: Server; url: string }> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+async function listen(server: Server, port: number): Promise<{ server: Server; url: string }> {
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 

@@ -49,6 +49,33 @@ describe('the port of the dashboard', () => {
     await closed.end()
   })
 
+  it('opens although the provider of sign-ins is away', async () => {
+    const reserved = [await reserveFreePort(), await reserveFreePort()]
+    await Promise.all(reserved.map((one) => one.release()))
+    const [own, away] = reserved.map((one) => String(one.port))
+    const env = { DASHBOARD_PORT: own, DASHBOARD_URL: `http://127.0.0.1:${own}`, OIDC_CLIENT_ID: 'drape' }
+    const api = await startProgram('api', { ...drape.env, ...env, OIDC_ISSUER: `http://127.0.0.1:${away}` })
+    const page = await fetch(`http://127.0.0.1:${own}/sign-in`)
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(`Sign in with 127.0.0.1:${away}`)])
+    const answer = await fetch(`http://127.0.0.1:${own}/sign-in/provider`)
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('does not answer')])
+    await api.end()
+  })
+
+  it('takes no half of single sign-on', () => {
+    const issuer = { OIDC_ISSUER: 'https://login.example' }
+    const whole = { ...issuer, OIDC_CLIENT_ID: 'drape', DASHBOARD_URL: 'https://ops.example', NODE_ENV: 'production' }
+    const read = (env: Record<string, string>) => () =>
+      readApiConfig({ ...drape.env, NODE_ENV: 'development', SIGNING_SECRET: 'a secret for this test', ...env })
+    expect(read(issuer)).toThrow(/OIDC_CLIENT_ID\n.*DASHBOARD_URL/)
+    expect(read(whole)).not.toThrow()
+    expect(read({ ...whole, OIDC_TRUST_EMAIL: 'perhaps' })).toThrow('OIDC_TRUST_EMAIL')
+    expect(read({ ...whole, OIDC_ISSUER: 'http://login.example' })).toThrow('OIDC_ISSUER must be https')
+    expect(read({ ...whole, OIDC_OPERATORS: 'groups' })).toThrow('OIDC_OPERATORS')
+    expect(read({ ...whole, OIDC_OPERATORS: 'groups=a, role=b=c' })).not.toThrow()
+    expect(read({ ...whole, OIDC_SCOPE: 'email' })).toThrow('OIDC_SCOPE')
+  })
+
   it('must be one of its own, and its address one', () => {
     const env = { ...drape.env, NODE_ENV: 'development', PORT: '8080' }
     expect(() => readApiConfig({ ...env, DASHBOARD_PORT: '8080' })).toThrow('DASHBOARD_PORT must be a port of its own')

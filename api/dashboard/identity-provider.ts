@@ -1,0 +1,149 @@
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  ClientError,
+  ClientSecretBasic,
+  type Configuration,
+  discovery,
+  fetchUserInfo,
+  None,
+  ResponseBodyError,
+  WWWAuthenticateChallengeError,
+} from 'openid-client'
+import { DrapeError } from '../shared/errors.ts'
+
+export interface IdentityProviderSettings {
+  readonly issuer: string
+  readonly clientId: string
+  /** Empty for a client without one. */
+  readonly clientSecret: string
+  /** `openid` and whatever brings the claims that are looked at. */
+  readonly scope: string
+  /** Where the provider sends browsers back. */
+  readonly redirectUrl: string
+}
+
+/** What a provider says of somebody. https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims */
+export interface Claims {
+  readonly sub: string
+  readonly [name: string]: unknown
+}
+
+/** A provider of OpenID Connect: authorization code with PKCE, state and nonce. */
+export interface IdentityProvider {
+  /** What people know it by: its host. */
+  readonly name: string
+  /** What the browser holds while it is away. Everything that the way back is checked with follows from it. */
+  createTicket(): string
+  /** Where the browser goes. Throws `SERVICE_UNAVAILABLE` when the provider is away. */
+  begin(ticket: string): Promise<URL>
+  /**
+   * Who came back with this query. Throws `FORBIDDEN` when it does not belong to the ticket or the provider refuses, and
+   * `SERVICE_UNAVAILABLE` when the provider is away or is not set up for us.
+   */
+  finish(ticket: string, query: string): Promise<Claims>
+}
+
+const TIMEOUT_SECONDS = 10
+
+/** Nothing is asked of the provider before the first sign-in. */
+export function createIdentityProvider(settings: IdentityProviderSettings): IdentityProvider {
+  const { issuer, redirectUrl, scope } = settings
+  const name = new URL(issuer).host
+  let known: Promise<Configuration> | null = null
+  const find = () => {
+    known ??= discover(settings).catch((error) => {
+      known = null
+      throw error
+    })
+    return known
+  }
+  return {
+    name,
+    createTicket: () => randomBytes(32).toString('base64url'),
+    begin: (ticket) =>
+      translated(name, async () =>
+        buildAuthorizationUrl(await find(), {
+          redirect_uri: redirectUrl,
+          scope,
+          state: derive('state', ticket),
+          nonce: derive('nonce', ticket),
+          code_challenge: createHash('sha256').update(derive('verifier', ticket)).digest('base64url'),
+          code_challenge_method: 'S256',
+        }),
+      ),
+    finish: (ticket, query) =>
+      translated(name, async () => {
+        const config = await find()
+        const tokens = await authorizationCodeGrant(config, new URL(`?${query}`, redirectUrl), {
+          expectedState: derive('state', ticket),
+          expectedNonce: derive('nonce', ticket),
+          pkceCodeVerifier: derive('verifier', ticket),
+          idTokenExpected: true,
+        })
+        return readClaims(config, tokens)
+      }),
+  }
+}
+
+function discover({ issuer, clientId, clientSecret }: IdentityProviderSettings): Promise<Configuration> {
+  const authentication = clientSecret === '' ? None() : ClientSecretBasic(clientSecret)
+  // The settings allow no http: but in development.
+  const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : []
+  return discovery(new URL(issuer), clientId, undefined, authentication, { execute, timeout: TIMEOUT_SECONDS })
+}
+
+/** 43 characters, as long as a verifier has to be at least. https://www.rfc-editor.org/rfc/rfc7636#section-4.1 */
+function derive(what: string, ticket: string): string {
+  return createHash('sha256').update(`${what}:${ticket}`).digest('base64url')
+}
+
+/** Many providers tell the e-mail address only when they are asked once more. */
+async function readClaims(
+  config: Configuration,
+  tokens: Awaited<ReturnType<typeof authorizationCodeGrant>>,
+): Promise<Claims> {
+  const claims = tokens.claims()
+  if (claims === undefined) throw new DrapeError('FORBIDDEN', 'The sign-in did not say who you are.')
+  if (config.serverMetadata().userinfo_endpoint === undefined) return claims
+  return { ...(await fetchUserInfo(config, tokens.access_token, claims.sub)), ...claims }
+}
+
+async function translated<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw translate(name, cause)
+  }
+}
+
+function translate(name: string, cause: unknown): DrapeError {
+  if (cause instanceof DrapeError) return cause
+  if (cause instanceof AuthorizationResponseError) {
+    return new DrapeError('FORBIDDEN', `${name} did not let you in: ${cause.error_description ?? cause.error}.`, {
+      cause,
+    })
+  }
+  if (cause instanceof ResponseBodyError && cause.error === 'invalid_grant') {
+    return new DrapeError('FORBIDDEN', 'This sign-in was used before, or took too long. Begin again.', { cause })
+  }
+  if (cause instanceof ResponseBodyError || cause instanceof WWWAuthenticateChallengeError) {
+    return new DrapeError('SERVICE_UNAVAILABLE', `${name} does not accept this dashboard as its client.`, { cause })
+  }
+  if (cause instanceof ClientError && REFUSED_ANSWERS.includes(cause.code ?? '')) {
+    return new DrapeError('FORBIDDEN', 'This sign-in does not belong to this browser, or took too long. Begin again.', {
+      cause,
+    })
+  }
+  return new DrapeError('SERVICE_UNAVAILABLE', `${name} does not answer. Try again in a moment.`, { cause })
+}
+
+/** The library's own codes for an answer that is not the one to our question. */
+const REFUSED_ANSWERS = [
+  'OAUTH_INVALID_RESPONSE',
+  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
+  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
+]

@@ -1,0 +1,210 @@
+import type { Browser, BrowserContext, Page } from 'puppeteer-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createIdentityProvider } from '../api/dashboard/identity-provider.ts'
+import { CALLBACK_PATH, type Grant, SIGN_ON_PATH } from '../api/dashboard/single-sign-on.ts'
+import { createOperatorAudit } from '../api/stores/operator-audit.ts'
+import { createOperators } from '../api/stores/operators.ts'
+import { reserveFreePort } from '../scripts/stack/ports.ts'
+import { browserReason, startBrowser } from './support/browser.ts'
+import { OPERATOR, startDashboard, type TestDashboard } from './support/dashboard.ts'
+import { CLIENT, startIdentityProvider, type TestIdentityProvider } from './support/identity-provider.ts'
+import { inspectLooks } from './support/page-looks.ts'
+
+/** By what they type in at the provider. */
+const PEOPLE = {
+  ada: { email: OPERATOR.email.toUpperCase(), email_verified: true, name: 'Ada' },
+  bob: { email: 'bob@example.com', email_verified: true, groups: ['drape-operators', 'staff'] },
+  eve: { email: 'eve@example.com', email_verified: true, groups: ['staff'] },
+  mal: { email: OPERATOR.email, email_verified: false, groups: ['drape-operators'] },
+  tom: { email: OPERATOR.email },
+}
+if (browserReason) console.warn(`Single sign-on is skipped: ${browserReason}`)
+
+/** A real provider on another site than the dashboard, and a browser that knows the difference. */
+describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${browserReason})`}`, () => {
+  let dashboard: TestDashboard
+  let provider: TestIdentityProvider
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  const ports = { dashboard: 0, other: 0, provider: 0 }
+  const grants: Grant[] = []
+  const start = (port: number, { clientSecret = CLIENT.secret, trustsEmail = false } = {}) => {
+    const identityProvider = createIdentityProvider({
+      issuer: `http://localhost:${ports.provider}`,
+      clientId: CLIENT.id,
+      clientSecret,
+      scope: 'openid email profile groups',
+      redirectUrl: `http://127.0.0.1:${port}${CALLBACK_PATH}`,
+    })
+    return startDashboard({ port, singleSignOn: { provider: identityProvider, grants, trustsEmail } })
+  }
+
+  beforeAll(async () => {
+    const reserved = [await reserveFreePort(), await reserveFreePort(), await reserveFreePort()]
+    await Promise.all(reserved.map((port) => port.release()))
+    const [own, other, theirs] = reserved.map(({ port }) => port)
+    Object.assign(ports, { dashboard: own, other, provider: theirs })
+    dashboard = await start(ports.dashboard)
+    browser = await startBrowser()
+  })
+  beforeEach(async () => {
+    context = await browser.createBrowserContext()
+    page = await context.newPage()
+  })
+  afterEach(async () => {
+    grants.length = 0
+    await context.close()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await provider?.[Symbol.asyncDispose]()
+    await dashboard?.stop()
+  })
+
+  const listAudit = (action: string) =>
+    createOperatorAudit(dashboard.database).list({ about: action, before: null, limit: 1 })
+  const text = (selector: string) => page.$eval(selector, ({ textContent }) => textContent ?? '')
+  const press = (selector: string) => Promise.all([page.waitForNavigation(), page.click(selector)])
+  /** From a page of the dashboard to the provider and back, as this person. */
+  const signInAs = async (login: string, { path = '/', to = dashboard } = {}) => {
+    await page.goto(`${to.url}${path}`)
+    await press('a[href^="/sign-in/provider"]')
+    await page.type('input[name=login]', login)
+    await page.type('input[name=password]', 'anything')
+    await press('button[type=submit]')
+    await press('button[type=submit]')
+  }
+  const refusal = () => text('[role=alert]')
+
+  it('says that the provider is away, and lets operators in by password all the same', async () => {
+    await page.goto(`${dashboard.url}/sign-in`)
+    const [answer] = await press('a[href^="/sign-in/provider"]')
+    expect(answer?.status()).toBe(503)
+    expect(await refusal()).toBe(`localhost:${ports.provider} does not answer. Try again in a moment.`)
+    await page.type('[name=email]', OPERATOR.email)
+    await page.type('[name=password]', OPERATOR.password)
+    await press('form button')
+    expect(await text('h1')).toBe('Overview')
+  })
+
+  it('brings an operator who was created before to the page that was asked for', async () => {
+    const redirectUrls = [ports.dashboard, ports.other].map((port) => `http://127.0.0.1:${port}${CALLBACK_PATH}`)
+    provider = await startIdentityProvider({ port: ports.provider, redirectUrls, people: PEOPLE })
+    await signInAs('ada', { path: '/accounts?q=a.b' })
+    await page.waitForFunction(`document.querySelector('h1').textContent === 'Accounts'`)
+    expect(page.url()).toBe(`${dashboard.url}/accounts?q=a.b`)
+    expect(await text('.who')).toContain(OPERATOR.email)
+    const [entry] = await listAudit('sign-in')
+    expect(entry).toMatchObject({
+      operatorEmail: OPERATOR.email,
+      details: { provider: `localhost:${ports.provider}`, subject: 'ada' },
+    })
+    expect((await context.cookies()).map(({ name }) => name)).not.toContain('drape-sign-in')
+  })
+
+  it('is the same session as any other: it is signed out of', async () => {
+    await signInAs('ada')
+    await page.waitForSelector('.who')
+    await press('.who button')
+    await page.goto(`${dashboard.url}/accounts`)
+    expect(new URL(page.url()).pathname).toBe('/sign-in')
+    expect(await listAudit('sign-out')).toHaveLength(1)
+  })
+
+  it('refuses whoever is no operator', async () => {
+    await signInAs('eve')
+    expect(await refusal()).toBe('eve@example.com is no operator. Somebody who is one has to create you first.')
+    expect((await listAudit('sign-in.refused'))[0]).toMatchObject({
+      operatorEmail: null,
+      details: { subject: 'eve', why: 'unknown' },
+    })
+    await page.goto(`${dashboard.url}/accounts`)
+    expect(new URL(page.url()).pathname).toBe('/sign-in')
+  })
+
+  it.each(['mal', 'tom'])('refuses %s, whose address is not verified', async (login) => {
+    await signInAs(login)
+    expect(await refusal()).toContain(`has not verified that ${OPERATOR.email} is yours`)
+  })
+
+  it('makes an operator of whoever has the claim, and refuses the others', async () => {
+    grants.push({ claim: 'role', value: 'boss' }, { claim: 'groups', value: 'drape-operators' })
+    await signInAs('bob')
+    await page.waitForSelector('.who')
+    expect(await text('.who')).toContain('bob@example.com')
+    expect(await listAudit('operator.create')).toMatchObject([{ operatorEmail: 'bob@example.com' }])
+    await context.close()
+    context = await browser.createBrowserContext()
+    page = await context.newPage()
+    await signInAs('eve')
+    expect(await refusal()).toBe('eve@example.com is not among those who may use this dashboard.')
+  })
+
+  it('lets nobody in again who was disabled, whatever claims there are', async () => {
+    grants.push({ claim: 'groups', value: 'drape-operators' })
+    await createOperators(dashboard.database).setActive('bob@example.com', false)
+    await signInAs('bob')
+    expect(await refusal()).toBe('bob@example.com is no operator any more.')
+  })
+
+  it('takes no answer that this browser did not ask for, and none twice', async () => {
+    let answer = ''
+    page.on('request', (request) => {
+      if (request.url().includes(`${CALLBACK_PATH}?`)) answer = request.url()
+    })
+    await signInAs('ada')
+    await page.waitForSelector('.who')
+    // Again, with the ticket of another attempt; then with none.
+    const ticket = { name: 'drape-sign-in', value: 'ticket.Lw', domain: '127.0.0.1', path: '/' }
+    await browser.setCookie(ticket)
+    await context.setCookie(ticket)
+    const forged = await page.goto(answer)
+    expect(forged?.status()).toBe(403)
+    expect(await refusal()).toContain('does not belong to this browser')
+    expect((await page.goto(answer))?.status()).toBe(403)
+    expect(await refusal()).toContain('was not begun in this browser, or took too long')
+    expect((await page.goto(`${dashboard.url}${CALLBACK_PATH}?error=access_denied`))?.status()).toBe(403)
+  })
+
+  it('says why the provider refuses', async () => {
+    await page.goto(`${dashboard.url}/sign-in`)
+    await press('a[href^="/sign-in/provider"]')
+    await press('a[href$="/abort"]')
+    expect(await refusal()).toMatch(/did not let you in: .*aborted/)
+  })
+
+  it('says that the provider does not know this dashboard by its secret', async () => {
+    const other = await start(ports.other, { clientSecret: 'another' })
+    await signInAs('ada', { to: other })
+    expect(await refusal()).toContain('does not accept this dashboard as its client')
+    await other.stop()
+  })
+
+  it('takes an address of which the provider says nothing where that is configured, but none that it denies', async () => {
+    const other = await start(ports.other, { trustsEmail: true })
+    await signInAs('mal', { to: other })
+    expect(await refusal()).toContain('has not verified')
+    await context.close()
+    context = await browser.createBrowserContext()
+    page = await context.newPage()
+    await signInAs('tom', { to: other })
+    await page.waitForSelector('.who')
+    expect(await text('.who')).toContain(OPERATOR.email)
+    await other.stop()
+  })
+
+  it('asks the provider no more when there were too many tries from one address', async () => {
+    const other = await start(ports.other)
+    const attempt = () => fetch(`${other.url}${SIGN_ON_PATH}`, { redirect: 'manual' })
+    for (let i = 0; i < 20; i++) expect((await attempt()).status).toBe(303)
+    const refused = await attempt()
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+    await other.stop()
+  })
+
+  it('asks on a page that everybody can use', async () => {
+    const open = () => page.goto(`${dashboard.url}/sign-in`)
+    expect(await inspectLooks(page, { name: 'sign-in-with-provider', open })).toEqual([])
+  })
+})
