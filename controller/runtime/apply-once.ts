@@ -8,6 +8,7 @@ export type ApplyOnce = (type: ResourceType, object: Sent, live: Live | undefine
 /** An object as the API server has it; `touched` when somebody else may have set what it should be. */
 export interface Live extends KubernetesObject {
   readonly touched?: boolean
+  readonly spec?: { readonly replicas?: number }
 }
 
 /**
@@ -23,11 +24,18 @@ export function createApplyOnce(client: Client, { annotation }: { annotation: st
     const last = applied.get(key)
     const unchanged = live && last?.uid === live.metadata.uid && last?.generation === live.metadata.generation
     if (unchanged && last?.digest === digest) return false
-    const known = live?.touched === false && live.metadata.annotations?.[annotation] === digest
+    const known =
+      live?.touched === false && live.metadata.annotations?.[annotation] === digest && hasReplicas(live, object)
     const { metadata } = known ? live : await client.apply(type, annotated(object, { [annotation]: digest }))
     applied.set(key, { digest, uid: metadata.uid, generation: metadata.generation })
     return !known
   }
+}
+
+/** Who scales an object to zero leaves no trace of it in the server's record. */
+function hasReplicas(live: Live, { spec }: Sent): boolean {
+  const { replicas } = (spec ?? {}) as { replicas?: number }
+  return replicas === undefined || live.spec?.replicas === replicas
 }
 
 /** Whether others than `fieldManager` have set fields of the specification, by the server's own record. */

@@ -41,6 +41,13 @@ describe.skipIf(!controlPlane?.hasControllers)('applying once', () => {
     await untilReplicas(5)
     expect(await applyAnew(2)).toBe(true)
     await untilReplicas(2)
+    for (const replicas of [1, 0]) {
+      const options = { subresource: 'scale' } as const
+      await place.client.patch(DEPLOYMENTS, { namespace, name: 'idle' }, { spec: { replicas } }, options)
+      await untilReplicas(replicas)
+      expect(await applyAnew(2), `scaled to ${replicas}`).toBe(true)
+      await untilReplicas(2)
+    }
     watched.close()
   })
 })
