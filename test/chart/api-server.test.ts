@@ -1,9 +1,6 @@
-import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { planPrefetch } from '../../controller/engine/prefetch.ts'
 import { engines as engineResource } from '../../controller/engine/resource.ts'
-import type { ResourceType } from '../../controller/runtime/resource.ts'
-import { pathOf } from '../../controller/runtime/resource.ts'
 import { renderDeployment } from '../../controller/worker-pool/deployment.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { readReleases } from '../../scripts/charts/releases.ts'
@@ -12,6 +9,7 @@ import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts
 import { installDefinitions, readSamples } from '../cluster/samples.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
 import { findChart, findValuesFiles, type Rendered } from './charts.ts'
+import { createDryRun, type DryRun } from './dry-run.ts'
 
 const controlPlane = await findSharedControlPlane()
 const chart = await findChart('drape')
@@ -36,7 +34,7 @@ const EVERYTHING = {
 
 describe.skipIf(controlPlane === null || chart === null)('a real API server, strict on what it does not know,', () => {
   let place: TestNamespace
-  let types: Map<string, ResourceType>
+  let dryRun: DryRun
 
   beforeAll(async () => {
     if (controlPlane === null) return
@@ -45,7 +43,7 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
     // A pod that breaks the strictest standard is not let in.
     const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
     await place.client.patch(NAMESPACES, { name: place.namespace }, { metadata: { labels } })
-    types = await discover(place)
+    dryRun = await createDryRun(place)
   })
   afterAll(() => place?.[Symbol.asyncDispose]())
 
@@ -104,49 +102,9 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
   async function refusals(objects: readonly Rendered[]): Promise<string[]> {
     const known = objects.filter(({ apiVersion, kind }) => !FOREIGN.test(apiVersion) && kind !== 'Pod')
     const pods = [...objects.flatMap(podsOf), ...workerPodsOf(objects)]
-    const answers = await Promise.all([...known, ...pods].map(tryToApply))
-    return answers.filter((answer) => answer !== null)
-  }
-
-  async function tryToApply(object: Rendered): Promise<string | null> {
-    const type = types.get(`${object.apiVersion} ${object.kind}`)
-    if (type === undefined) return `${object.apiVersion} ${object.kind} is unknown`
-    const namespace = type.namespaced ? place.namespace : undefined
-    const metadata = { ...object.metadata, namespace }
-    const path = pathOf(type, { namespace, name: object.metadata.name })
-    const query = { dryRun: 'All', fieldManager: 'test', fieldValidation: 'Strict', force: true }
-    const body = { ...object, metadata }
-    try {
-      const contentType = 'application/apply-patch+yaml'
-      const answer = await place.connection.open({ method: 'PATCH', path, query, contentType, body })
-      await json(answer)
-      return null
-    } catch (error) {
-      return `${object.kind} ${object.metadata.name}: ${error instanceof Error ? error.message : error}`
-    }
+    return dryRun([...known, ...pods])
   }
 })
-
-/** The kinds that the server knows, by version and kind. */
-async function discover({
-  connection,
-}: {
-  connection: TestNamespace['connection']
-}): Promise<Map<string, ResourceType>> {
-  const read = async <T>(path: string) => (await json(await connection.open({ method: 'GET', path }))) as T
-  const { groups } = await read<{ groups: { versions: { groupVersion: string }[] }[] }>('/apis')
-  const versions = ['v1', ...groups.flatMap(({ versions }) => versions.map(({ groupVersion }) => groupVersion))]
-  const found = new Map<string, ResourceType>()
-  for (const apiVersion of versions) {
-    const path = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
-    const { resources } = await read<{ resources: { name: string; kind: string; namespaced: boolean }[] }>(path)
-    const [version, group = ''] = apiVersion.split('/').reverse()
-    for (const { name, kind, namespaced } of resources) {
-      if (!name.includes('/')) found.set(`${apiVersion} ${kind}`, { group, version, plural: name, kind, namespaced })
-    }
-  }
-  return found
-}
 
 function podsOf({ kind, metadata, spec }: Rendered): Rendered[] {
   if (kind === 'Pod') return [podNamed(metadata.name, { metadata, spec })]

@@ -44,8 +44,8 @@ export async function findTool(tool: GoTool): Promise<string | null> {
   return orSkip(tool.name, found)
 }
 
-/** In continuous integration nothing is skipped. */
-function orSkip<T>(name: string, found: Promise<T>): Promise<T | null> {
+/** What was found; null, with one line on the console, where it was not. In continuous integration nothing is skipped. */
+export function orSkip<T>(name: string, found: Promise<T>): Promise<T | null> {
   return found.catch((reason: Error) => {
     if (process.env.CI === 'true') throw reason
     console.warn(`No ${name}: ${reason.message}. Its tests are skipped.`)

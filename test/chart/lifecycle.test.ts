@@ -7,7 +7,7 @@ import type { KubernetesObject, ResourceType } from '../../controller/runtime/re
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { run } from '../../scripts/stack/commands.ts'
 import { ROOT } from '../../scripts/stack/session.ts'
-import { DEPLOYMENTS } from '../cluster/kinds.ts'
+import { DEFINITIONS, DEPLOYMENTS } from '../cluster/kinds.ts'
 import { writeKubeconfig } from '../cluster/namespace.ts'
 import { type OwnControlPlane, startOwnControlPlane } from '../cluster/own-control-plane.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
@@ -21,13 +21,6 @@ interface Secret extends KubernetesObject {
 }
 
 const SECRETS: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
-const DEFINITIONS: ResourceType = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-}
 const CLAIMS: ResourceType = {
   ...SECRETS,
   plural: 'persistentvolumeclaims',

@@ -14,3 +14,10 @@ export const DEPLOYMENTS: ResourceType = {
   kind: 'Deployment',
   namespaced: true,
 }
+export const DEFINITIONS: ResourceType = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+}

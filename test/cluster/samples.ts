@@ -2,9 +2,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
 import type { Client } from '../../controller/runtime/client.ts'
-import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
 import { until } from '../support/until.ts'
+import { DEFINITIONS } from './kinds.ts'
 
 const CRDS = resolve(import.meta.dirname, '../../crds')
 
@@ -12,14 +13,6 @@ export interface SampleObject extends KubernetesObject {
   readonly apiVersion: string
   readonly kind: string
   readonly spec: Readonly<Record<string, unknown>>
-}
-
-const DEFINITIONS: ResourceType = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
 }
 
 /** Applies the definitions in `crds/` and resolves when the API server serves all of them. */

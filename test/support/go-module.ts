@@ -1,0 +1,39 @@
+import { run } from '../../scripts/stack/commands.ts'
+import { findGo } from '../../scripts/stack/go-tool.ts'
+
+/** A release of a Go module, and the checksum of its files as go.sum has it. */
+export interface GoModule {
+  readonly path: string
+  readonly version: string
+  readonly sum: string
+}
+
+/**
+ * The folder with the files of a module, as Go keeps it; brought once. Where it cannot be had, the reason why. Throws where its
+ * files are others than they were.
+ */
+export async function findGoModule({
+  path,
+  version,
+  sum,
+}: GoModule): Promise<string | { readonly unavailable: string }> {
+  const go = findGo()
+  if (go === undefined) return { unavailable: `there is no Go to bring ${path} with` }
+  const about = await download(go, `${path}@${version}`)
+  if ('unavailable' in about) return about
+  if (about.Sum !== sum) throw new Error(`${path}@${version} has the checksum ${about.Sum}, not ${sum}`)
+  return about.Dir
+}
+
+async function download(
+  go: string,
+  module: string,
+): Promise<{ readonly Dir: string; readonly Sum: string } | { readonly unavailable: string }> {
+  try {
+    // Outside of any module, so that nothing of another one's go.mod counts.
+    const env = { ...process.env, GOFLAGS: '-mod=mod', GOWORK: 'off', GO111MODULE: 'on' }
+    return JSON.parse(await run(go, ['mod', 'download', '-json', module], { cwd: '/', env }))
+  } catch (cause) {
+    return { unavailable: `${module} could not be brought: ${cause instanceof Error ? cause.message : cause}` }
+  }
+}
