@@ -81,7 +81,9 @@ async function openModel(
   const path = join(folder, entry.file)
   const bytes = await readBytes(path)
   checkBytes(path, bytes, entry)
-  const session = await openSession(bytes, options).catch((cause: unknown) => fail(path, `cannot be opened`, cause))
+  const session = await openSession(bytes, options).catch((cause: Error) =>
+    fail(path, `cannot be opened on ${options.provider ?? 'cpu'}: ${cause.message}`, cause),
+  )
   const problem =
     shapeProblem('input', session.inputs, entry.inputs) ?? shapeProblem('output', session.outputs, entry.outputs)
   if (problem !== undefined) {

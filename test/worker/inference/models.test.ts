@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { copyFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -86,6 +87,16 @@ describe('a model folder', () => {
   it('is refused when a model that is asked for is not listed', async () => {
     await expect(openModels(folder, { names: ['pose_landmark_heavy'] })).rejects.toThrow(
       'manifest.json: has no model "pose_landmark_heavy"',
+    )
+  })
+
+  it('is refused with the reason of the runtime when a model cannot be opened on its provider', async () => {
+    // Where there is no CUDA; where there is, a model that is none.
+    await writeFile(file(), 'no model')
+    const sha256 = createHash('sha256').update('no model').digest('hex')
+    await writeManifest({ models: [{ ...entry, bytes: 8, sha256 }] })
+    await expect(openModels(folder, { provider: 'cuda' })).rejects.toThrow(
+      /pose_detection\.onnx: cannot be opened on cuda: .{10}/,
     )
   })
 
