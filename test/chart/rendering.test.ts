@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { renderChart } from '../../scripts/charts/render.ts'
+import { requestService } from '../support/request-service.ts'
 import { findChart, type Rendered, renderWith } from './charts.ts'
 import { imagesOf, kinds, named, variable } from './objects.ts'
 
@@ -79,6 +81,19 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(variable(routed, 'api', 'PUBLIC_URL')).toBe('https://tryon.example')
     expect(variable(routed, 'api', 'PROXY_HOPS')).toBe('1')
     expect(variable(await render(), 'api', 'PROXY_HOPS')).toBe('0')
+  })
+
+  it('starts no database anew because the chart has a new version', async () => {
+    const { path } = await requestService('folder', null)
+    const version = ['--version', '9.9.9', '--app-version', '9.9.9']
+    await chart?.helm('package', chart.folder, '--destination', path, ...version)
+    const later = await renderChart(join(path, 'drape-9.9.9.tgz'))
+    const pods = (objects: readonly Rendered[]) => ({
+      postgres: named(objects, 'StatefulSet', 'drape-postgres').spec.template,
+      redis: named(objects, 'Deployment', 'drape-redis').spec.template,
+    })
+    expect(pods(later)).toEqual(pods(await render()))
+    expect(named(later, 'Deployment', 'drape-api').spec.template.spec.containers[0].image).toBe('drape/api:9.9.9')
   })
 
   it('keeps all pods on the node of a volume that one node mounts, and apart where they may be', async () => {

@@ -34,6 +34,11 @@ app.kubernetes.io/component: {{ .component }}
 {{- toYaml (merge (include "drape.selectorLabels" . | fromYaml) $labels .root.Values.commonLabels) -}}
 {{- end -}}
 
+{{- /* The same without what each version of the chart changes: pods with it would be made anew for nothing. */ -}}
+{{- define "drape.lastingLabels" -}}
+{{- toYaml (omit (include "drape.labels" . | fromYaml) "app.kubernetes.io/version" "helm.sh/chart") -}}
+{{- end -}}
+
 {{- /* The metadata of an object: (dict "root" $ "component" "api"), with name, annotations, labels and clusterWide where they differ. */ -}}
 {{- define "drape.metadata" -}}
 name: {{ default (include "drape.componentName" .) .name }}

@@ -77,10 +77,12 @@ drape.dev/objects: {{ include "drape.claimName" . }}
 {{- end -}}
 {{- end -}}
 
+{{- /* Databases are not started anew because something else has a new version. */ -}}
 {{- define "drape.podLabels" -}}
 {{- $values := dig .component dict (omit .root.Values "global") -}}
 {{- $neighbours := ternary (include "drape.nextTo" .root | fromYaml) dict (has .component (list "api" "controller")) -}}
-{{- toYaml (merge (include "drape.labels" . | fromYaml) $neighbours (default dict $values.podLabels)) -}}
+{{- $labels := ternary (include "drape.lastingLabels" .) (include "drape.labels" .) (has .component (list "postgres" "redis")) -}}
+{{- toYaml (merge ($labels | fromYaml) $neighbours (default dict $values.podLabels)) -}}
 {{- end -}}
 
 {{- /*
