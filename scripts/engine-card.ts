@@ -35,6 +35,7 @@ export async function engineCard(name: string | undefined): Promise<Record<strin
     license: manifest.license,
     aiGenerated: manifest.aiGenerated,
     accepts: manifest.accepts,
+    minMemoryMiB: manifest.minMemoryMiB ?? null,
     files,
     ...(await measureRuns(manifest.name, all)),
     hardware: `${availableParallelism()} of ${cpus().length} ${process.arch} cores (${cpus()[0].model.trim()})`,

@@ -13,7 +13,9 @@ import { PROVIDERS } from '../worker/inference/session.ts'
 
 // Measures an engine with files of its own on this machine, through the code of workers, and prints one line of JSON:
 // node scripts/gpu.ts --engine-dir /models [--engine fashn-vton] [--provider cuda] [--pictures 3]
-// Files with random weights do as well: scripts/export-engine fashn-vton --random --size full --output /models/fashn-vton
+// With --pictures 0 only the start and what it takes of memory. Files with random weights do as well:
+// scripts/export-engine fashn-vton --random --size full --no-golden --output /models/fashn-vton
+// Ends with 1 where the memory is more than engine.json says.
 
 const { values } = parseArgs({
   options: {
@@ -30,6 +32,8 @@ const started = performance.now()
 // The small models that find people stay on the CPU: only the engine is measured.
 const models = await openModels(fileURLToPath(new URL('../worker/models', import.meta.url)))
 const known = await findInstalled([values.engine], values['engine-dir'] ?? '')
+const before = process.memoryUsage().rss
+const gpu = watchGpu()
 const engine = (await createEngines([values.engine], { models, provider, known, acknowledged: [values.engine] })).get(
   values.engine,
 )
@@ -39,9 +43,10 @@ const proof = (await engine.selfTest?.()) ?? null
 const proven = performance.now()
 
 const input = await readInput()
-const gpu = watchGpu()
 const modes: Record<string, Awaited<ReturnType<typeof measureMode>>> = {}
-for (const mode of MODES) modes[mode] = await measureMode(engine, mode)
+if (Number(values.pictures) > 0) for (const mode of MODES) modes[mode] = await measureMode(engine, mode)
+const device = await gpu.stop()
+const memory = compareMemory(provider, device)
 console.log(
   JSON.stringify({
     date: new Date().toISOString().slice(0, 10),
@@ -55,13 +60,29 @@ console.log(
       sameStepsMs: proof?.warmUp.again ?? null,
     },
     modes,
-    memoryMiB: Math.round(process.resourceUsage().maxRSS / 1024),
-    gpu: await gpu.stop(),
+    memory,
+    gpu: device,
     hardware: `${await gpuName()}, ${availableParallelism()} of ${cpus().length} ${process.arch} cores (${cpus()[0].model.trim()})`,
   }),
 )
 await engine.release?.()
 await models.release()
+if (memory.isEnough === false) {
+  console.error(`${values.engine} took ${memory.measuredMiB} MiB; its engine.json says ${memory.minMemoryMiB} MiB`)
+  process.exitCode = 1
+}
+
+/**
+ * What the engine has taken at most, of the device that it runs on: of the GPU all that was in use, of the processor's memory what
+ * came on top of the small models. `isEnough` says whether that is within what `engine.json` asks for; null where it asks for nothing.
+ */
+function compareMemory(on: string, device: { memoryMiB: number } | null) {
+  const { maxRSS } = process.resourceUsage()
+  const measuredMiB = on === 'cpu' || !device ? Math.round((maxRSS * 1024 - before) / 2 ** 20) : device.memoryMiB
+  const minMemoryMiB = known.get(values.engine)?.manifest.minMemoryMiB ?? null
+  const isEnough = minMemoryMiB === null ? null : measuredMiB <= minMemoryMiB
+  return { measuredMiB, minMemoryMiB, isEnough, processMiB: Math.round(maxRSS / 1024) }
+}
 
 async function readInput(): Promise<Omit<EngineInput, 'options'>> {
   const read = async (path: string) => decodeImage(await readFile(new URL(`samples/${path}`, import.meta.url)))
@@ -91,8 +112,10 @@ async function measureRun(measured: Engine, options: EngineInput['options']) {
     { signal: new AbortController().signal, onProgress: () => at.push(performance.now()) },
   )
   const picture = performance.now() - begun
-  // Between the ends of steps: what is told before the first and after the last is no step.
-  const ends = at.slice(Object.keys(timings).length - 2, -2)
+  // Between the ends of steps: what stages before and after the steps tell is no step.
+  const stages = Object.keys(timings)
+  const first = stages.indexOf('denoise')
+  const ends = at.slice(first, first - stages.length)
   return { picture, steps: ends.slice(1).map((time, i) => time - ends[i]) }
 }
 

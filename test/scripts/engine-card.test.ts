@@ -35,6 +35,7 @@ describe('drape engine card', () => {
     const told = await card('fashn-vton', { ENGINE_DIR: folder })
     expect(told).toMatchObject({ engine: 'fashn-vton 1.5.0', kind: 'photo', provider: 'cpu', quality: null })
     expect(told.files.map(({ path }: { path?: string }) => path)).toContain('transformer.weights')
+    expect(told.minMemoryMiB).toBeGreaterThan(768)
     expect(told.secondsPerImage).toBeGreaterThan(0)
     await rm(folder, { recursive: true, force: true })
   })

@@ -14,6 +14,8 @@ export interface EngineResources {
 
 export interface EngineFactory {
   readonly manifest: EngineManifest & {
+    /** What a graphics device must have free, where somebody has worked it out. */
+    readonly minMemoryMiB?: number
     /** Models of others that the engine works with, each under a licence of its own. */
     readonly auxiliary?: readonly Pick<EngineManifest, 'name' | 'license'>[]
   }
