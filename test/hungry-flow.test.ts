@@ -1,0 +1,60 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Drape, readSample, startDrape } from './support/drape.ts'
+import { changeEngineFile, changeEngineManifest, copyTinyEngine } from './support/tiny-engine.ts'
+
+const ENGINES = [
+  ['fashn-vton', 'person'],
+  ['catvton', 'encoder'],
+] as const
+
+describe('a try-on by an engine that runs out of memory', () => {
+  let drape: Drape
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-hungry-'))
+    for (const [engine, graph] of ENGINES) {
+      const at = join(folder, engine)
+      await copyTinyEngine(at, engine)
+      const hungry = await readFile(new URL(`fixtures/hungry/${engine}-${graph}.onnx`, import.meta.url))
+      await changeEngineFile(at, `${graph}.onnx`, () => hungry)
+      // Its self-test fits into memory, but draws something else.
+      await changeEngineManifest(at, (manifest) => {
+        delete manifest.golden
+      })
+    }
+    drape = await startDrape()
+    await drape.startWorker({
+      ...{ ENGINES: 'fashn-vton,catvton,mock', ENGINE_DIR: folder, QUEUES: 'try-on' },
+      ACKNOWLEDGE_NON_COMMERCIAL: 'catvton',
+    })
+  })
+  afterAll(async () => {
+    await drape?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const tryOn = async (engine: string) => {
+    const call = {
+      products: [{ title: 'T-shirt', images: [{ source: { fileKey: 'shirt' } }] }],
+      person: { image: { source: { fileKey: 'me' } } },
+      output: { engine, mode: 'fast' },
+    }
+    const me = await readSample('persons/down-half-teal.jpg')
+    const shirt = await readSample('garments/tshirt-navy.jpg')
+    return drape.finish(await drape.tryOn(call, { me, shirt }))
+  }
+
+  it('fails after its attempts, is refunded, and the worker goes on', async () => {
+    const balance = await drape.balance()
+    for (const result of await Promise.all(ENGINES.map(([engine]) => tryOn(engine)))) {
+      expect(result).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_FAILED' })
+      expect(result).not.toHaveProperty('resultImageUrl')
+    }
+    expect(await drape.balance()).toBe(balance)
+    expect(await tryOn('mock')).toMatchObject({ status: 'COMPLETED' })
+  })
+})
