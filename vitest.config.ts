@@ -13,6 +13,7 @@ const ALONE = [
   'test/client/browser.test.ts',
   'test/widget/flow.test.ts',
   'test/widget/faults.test.ts',
+  'test/widget/looks.test.ts',
 ]
 const ALL = ['test/**/*.test.ts']
 

@@ -17,11 +17,12 @@ interface Finding {
 
 /**
  * Looks at a page large and small, light and dark, and leaves pictures of it under this name where they are asked for. Returns
- * what axe finds, and where. `open` comes after each change of the size or the scheme.
+ * what axe finds, and where. `open` comes after each change of the size or the scheme. Without `fullPage` pictures end where
+ * the window does.
  */
 export async function inspectLooks(
   page: Page,
-  { name, open = async () => {} }: { name: string; open?: () => Promise<unknown> },
+  { name, open = async () => {}, fullPage = true }: { name: string; open?: () => Promise<unknown>; fullPage?: boolean },
 ): Promise<string[]> {
   const violations: string[] = []
   for (const [size, viewport] of Object.entries(SIZES)) {
@@ -29,15 +30,13 @@ export async function inspectLooks(
     for (const scheme of SCHEMES) {
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
       await open()
-      if (SCREENSHOTS) await photograph(page, join(SCREENSHOTS, `${name}-${size}-${scheme}.png`))
+      if (SCREENSHOTS) {
+        await page.screenshot({ path: join(SCREENSHOTS, `${name}-${size}-${scheme}.png`) as `${string}.png`, fullPage })
+      }
       violations.push(...(await inspect(page)).map((violation) => `${name} ${size} ${scheme}: ${violation}`))
     }
   }
   return violations
-}
-
-async function photograph(page: Page, path: string): Promise<void> {
-  await page.screenshot({ path: path as `${string}.png`, fullPage: true })
 }
 
 async function inspect(page: Page): Promise<string[]> {

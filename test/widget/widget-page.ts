@@ -3,11 +3,15 @@ import { until } from '../support/until.ts'
 
 const WIDGET = `document.querySelector('drape-try-on').shadowRoot`
 
+const FAILED = 'That did not work'
+
 /** What a shopper sees of the widget on a page, and does with it. */
 export function createWidgetPage(page: Page) {
   const evaluate = (body: string) => page.evaluate(`(() => { const root = ${WIDGET}; ${body} })()`)
   const heading = () => evaluate(`return root.querySelector('h2')?.textContent ?? ''`) as Promise<string>
   const focused = () => evaluate(`return root.activeElement?.textContent.trim() ?? ''`) as Promise<string>
+
+  const words = () => evaluate(`return root.querySelector('[part=error]')?.textContent ?? ''`) as Promise<string>
 
   return {
     evaluate,
@@ -21,14 +25,18 @@ export function createWidgetPage(page: Page) {
             return found && !found.hidden && found.dataset.waiting === undefined })()`,
         ),
       ),
-    /** Resolves when the dialog is at the step with this heading. */
+    /** Resolves when the dialog is at the step with this heading. Throws with the words of a failure. */
     reach: async (text: string) => {
-      const reached = await until(async () => {
-        const seen = await heading()
-        return seen === text || (seen === 'That did not work' && seen)
+      const seen = await until(async () => {
+        const now = await heading()
+        return (now === text || now === FAILED) && now
       })
-      if (reached !== true)
-        throw new Error(`Instead of "${text}": ${await evaluate(`return root.querySelector('.warning').textContent`)}`)
+      if (seen !== text) throw new Error(`Instead of "${text}": ${await words()}`)
+    },
+    /** Resolves with the words of the failure that comes. */
+    fail: async () => {
+      await until(async () => (await heading()) === FAILED)
+      return words()
     },
     text: (selector: string) =>
       evaluate(`return root.querySelector('${selector}')?.textContent ?? null`) as Promise<string | null>,
@@ -37,6 +45,12 @@ export function createWidgetPage(page: Page) {
         evaluate(`const found = [...root.querySelectorAll('button')].find((button) => button.textContent.trim() === '${name}')
           found?.click()
           return found !== undefined`),
+      ),
+    /** Resolves when nothing moves any more that comes to an end. */
+    settle: () =>
+      until(() =>
+        evaluate(`return [root, ...root.querySelectorAll('dialog, .stage img')].flatMap((part) => part.getAnimations?.() ?? [])
+          .every(({ playState, effect }) => playState === 'finished' || effect.getTiming().iterations === Infinity)`),
       ),
     /** Presses the button of the dialog that begins. */
     start: () => evaluate(`root.querySelector('.panel .primary').click()`),

@@ -203,7 +203,7 @@ dialog::backdrop {
   padding-block-end: 21px;
 }
 .figure.guide > svg {
-  inline-size: 66%;
+  inline-size: 96%;
   max-block-size: 90%;
   block-size: auto;
   stroke: var(--edge);

@@ -1,0 +1,212 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'puppeteer-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '../../api/shared/database.ts'
+import { createShops } from '../../api/stores/shops.ts'
+import { startShop } from '../../scripts/samples/shop/server.ts'
+import { browserReason } from '../support/browser.ts'
+import { until } from '../support/until.ts'
+import { type Storefront, startStorefront } from './storefront.ts'
+import { createWidgetPage, type WidgetPage } from './widget-page.ts'
+
+const SAMPLES = new URL('../../scripts/samples/', import.meta.url).pathname
+const PHOTO = join(SAMPLES, 'persons/down-half-teal.jpg')
+/** More than a browser tries by itself. */
+const AGAIN_AND_AGAIN = Array(6).fill('cut-request')
+if (browserReason) console.warn(`The widget on a bad line is skipped: ${browserReason}`)
+
+describe.skipIf(browserReason)(
+  `the widget when things go wrong${browserReason && ` (skipped: ${browserReason})`}`,
+  () => {
+    let front: Storefront
+    let page: Page
+    let widget: WidgetPage
+
+    beforeAll(async () => {
+      front = await startStorefront()
+    })
+    afterAll(() => front?.stop())
+    beforeEach(async () => {
+      page = await front.openPage()
+      widget = createWidgetPage(page)
+      await page.goto(`${front.shop.url}/products/101`)
+      await widget.arrive()
+    })
+    afterEach(async () => {
+      front.line.setUp(true)
+      await page.browserContext().close()
+    })
+
+    const count = (what: 'generations' | 'images') =>
+      front.drape.database.oneFirst(
+        what === 'images'
+          ? sql.unsafe`select count(*)::int from images`
+          : sql.unsafe`select count(*)::int from generations`,
+      ) as Promise<number>
+    const choose = async (path: string) => {
+      await widget.click('Try it on')
+      await widget.choose(path)
+      await widget.reach('Your photo')
+    }
+
+    it('keeps the photo when the line breaks in the middle of it, and sends it once', async () => {
+      const before = [await count('images'), await count('generations')]
+      await choose(PHOTO)
+      front.line.fail(/^PUT /, ...AGAIN_AND_AGAIN)
+      await widget.start()
+      expect(await widget.fail()).toMatch(/^There is no connection to the shop\. Your photo is still here/)
+      expect(await widget.evaluate(`return root.querySelector('.stage canvas').width > 0`)).toBe(true)
+      front.line.setUp(true)
+      await widget.click('Try again')
+      await widget.reach('Here you are')
+      expect([await count('images'), await count('generations')]).toEqual([before[0] + 1, before[1] + 1])
+    })
+
+    it('goes on by itself when the browser is online again', async () => {
+      await choose(PHOTO)
+      await page.setOfflineMode(true)
+      await widget.start()
+      expect(await widget.fail()).toMatch(/^There is no connection/)
+      await page.setOfflineMode(false)
+      await widget.reach('Here you are')
+    })
+
+    it('pays once when the answers get lost', async () => {
+      const before = { balance: await front.drape.balance(), images: await count('images') }
+      await choose(PHOTO)
+      front.line.fail('/public/upload-complete', 'cut-answer')
+      front.line.fail('/public/fitting-room', 'cut-answer')
+      const asked = front.line.seen('POST').length
+      await widget.start()
+      for (let i = 0; i < 2; i++) {
+        expect(await widget.fail()).toMatch(/short break/)
+        await widget.click('Try again')
+        await until(async () => (await widget.heading()) !== 'That did not work')
+      }
+      await widget.reach('Here you are')
+      expect(await front.drape.balance()).toBe(before.balance - 1)
+      expect(await count('images')).toBe(before.images + 1)
+      const wishes = front.line
+        .seen('POST')
+        .slice(asked)
+        .filter(({ path }) => path.endsWith('/fitting-room'))
+      expect(wishes).toHaveLength(2)
+      expect(new Set(wishes.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
+    })
+
+    it('waits out an outage while the picture is made', async () => {
+      await choose(PHOTO)
+      const isAsked = () => front.line.seen('GET').some(({ path }) => path.includes('/public/generation/'))
+      const before = front.line.seen('GET').length
+      front.line.fail(
+        /^GET .*\/public\/generation\//,
+        ...Array(2).fill({ answer: 503, body: { code: 'SERVICE_UNAVAILABLE' } }),
+      )
+      await widget.start()
+      await until(() => isAsked() && front.line.seen('GET').length > before)
+      await until(async () => ((await widget.text('[role=status]')) ?? '').startsWith('The connection is gone'))
+      await widget.reach('Here you are')
+    })
+
+    it('says what is wrong with a photo, and takes another one', async () => {
+      const noPhoto = join(front.downloads, 'letter.jpg')
+      await writeFile(noPhoto, 'Dear shop, this is a letter and not a photo.')
+      await choose(noPhoto)
+      await widget.start()
+      expect(await widget.fail()).toMatch(/JPEG, PNG, WebP or HEIC/)
+      await widget.click('Another photo')
+      await widget.choose(join(SAMPLES, 'garments/trousers-black.jpg'))
+      await widget.reach('Your photo')
+      await widget.start()
+      expect(await widget.fail()).toMatch(/cannot find a person/)
+      expect(await widget.focused()).toBe('Another photo')
+      await widget.click('Another photo')
+      await widget.choose(PHOTO)
+      await widget.reach('Your photo')
+      await widget.start()
+      await widget.reach('Here you are')
+    })
+
+    it('says when to come back after too many photos', async () => {
+      await page.evaluate(`(async () => {
+      const headers = { 'x-service-anonymous-id': 'anon_' + localStorage.getItem('drape:client') }
+      for (let i = 0; i < 10; i++) await fetch('/apps/drape/public/prepare-upload', { method: 'POST', headers })
+    })()`)
+      await choose(PHOTO)
+      await widget.start()
+      expect(await widget.fail()).toMatch(/^That was a lot at once\. Please try again in [1-5] min\.$/)
+    })
+
+    it('asks for the photo again when it is not kept any more', async () => {
+      await choose(PHOTO)
+      await widget.start()
+      await widget.reach('Here you are')
+      await front.drape.database.query(sql.unsafe`update images set expires_at = now()`)
+      await page.goto(`${front.shop.url}/products/102`)
+      await widget.arrive()
+      await widget.click('Try it on')
+      await widget.reach('The same photo again?')
+      await widget.start()
+      await widget.reach('Start with a photo of yourself')
+    })
+
+    it('says that the week is used up', async () => {
+      await choose(PHOTO)
+      await widget.start()
+      await widget.reach('Here you are')
+      await page.evaluate(`(async () => {
+      const { imageId } = JSON.parse(sessionStorage.getItem('drape:photo'))
+      const headers = { 'x-service-anonymous-id': 'anon_' + localStorage.getItem('drape:client'), 'content-type': 'application/json' }
+      const body = JSON.stringify({ userImageId: imageId, productId: 'gid://shop/Product/102' })
+      for (let i = 0; i < 9; i++) await fetch('/apps/drape/public/fitting-room', { method: 'POST', headers, body })
+    })()`)
+      await page.reload()
+      await widget.arrive()
+      await widget.click('Try it on')
+      await widget.reach('The same photo again?')
+      await widget.start()
+      expect(await widget.fail()).toMatch(/all your try-ons of this week/)
+    })
+
+    it('hides where it is known that there are no credits, and closes the door politely where that is new', async () => {
+      const { id: accountId } = await front.drape.createAccount(0)
+      const site = { domain: 'empty.example', secret: 'nothing' }
+      await createShops(front.drape.database).insert({ accountId, platform: 'plugin', ...site })
+      const empty = await startShop({ ...front.shopOptions, site: site.domain, secret: site.secret })
+      await page.goto(`${empty.url}/products/101`)
+      await until(() =>
+        page.evaluate(`document.querySelector('drape-try-on').shadowRoot?.querySelector('.button')?.hidden === true`),
+      )
+      await empty.stop()
+
+      await front.drape.database.query(sql.unsafe`update accounts set balance = 0 where id = ${front.drape.accountId}`)
+      await page.goto(`${front.shop.url}/products/101`)
+      await widget.arrive()
+      await choose(PHOTO)
+      await widget.start()
+      expect(await widget.fail()).toMatch(/^The fitting room of this shop is closed for now/)
+      expect(await widget.focused()).toBe('Close')
+    })
+
+    it('is in nobody’s way when the service does not answer, or is not there at all', async () => {
+      front.line.fail('/widget.js', 'silence', 'silence')
+      const fresh = await front.openPage()
+      await fresh.goto(`${front.shop.url}/products/101`, { waitUntil: 'domcontentloaded' })
+      await fresh.click('#add')
+      expect(await fresh.$eval('#count', ({ textContent }) => textContent)).toBe('1')
+      await fresh.browserContext().close()
+
+      front.line.setUp(false)
+      // The script is still in the browser's cache.
+      await page.goto(`${front.shop.url}/products/101`)
+      await widget.arrive()
+      await choose(PHOTO)
+      await widget.start()
+      expect(await widget.fail()).toMatch(/short break/)
+      await page.click('#add').catch(() => {})
+      const own = front.complaints.filter((text) => !text.startsWith('Failed to load resource'))
+      expect(own).toEqual([])
+    })
+  },
+)
