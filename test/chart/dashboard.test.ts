@@ -66,6 +66,34 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     expect(variable(objects, 'api', 'DASHBOARD_PROXY_HOPS')).toBe(hops)
   })
 
+  it('knows the provider through which operators sign in, and its secret only from a Secret', async () => {
+    const oidc = {
+      'dashboard.oidc.issuer': 'https://id.example:8443/realms/staff',
+      'dashboard.oidc.clientId': 'drape',
+      'dashboard.oidc.operators': ['groups=drape-operators', 'role=admin'],
+    }
+    const policies = { ...POLICIES, 'networkPolicy.dashboardFrom': FROM }
+    const objects = await render({ ...EXPOSED, ...oidc, ...policies, 'dashboard.oidc.existingSecret': 'ours' })
+    expect(readOidc(objects)).toEqual({
+      OIDC_ISSUER: 'https://id.example:8443/realms/staff',
+      OIDC_CLIENT_ID: 'drape',
+      OIDC_CLIENT_SECRET: { secretKeyRef: { name: 'ours', key: 'client-secret' } },
+      OIDC_SCOPE: 'openid email profile',
+      OIDC_OPERATORS: 'groups=drape-operators,role=admin',
+      OIDC_TRUST_EMAIL: 'false',
+    })
+    const { egress } = named(objects, 'NetworkPolicy', 'drape-api').spec
+    expect(egress.flatMap(({ ports }: Rendered) => ports.map(({ port }: Rendered) => port))).toContain(8443)
+
+    expect(readOidc(await render({ ...EXPOSED, ...oidc }))).not.toHaveProperty('OIDC_CLIENT_SECRET')
+    const store = { 'externalSecrets.enabled': true, 'externalSecrets.secretStoreRef.name': 'vault' }
+    const brought = await render({ ...EXPOSED, ...oidc, ...store, 'externalSecrets.oidcClientSecret': 'drape/oidc' })
+    expect(readOidc(brought).OIDC_CLIENT_SECRET).toEqual({
+      secretKeyRef: { name: named(brought, 'ExternalSecret', 'drape-oidc').metadata.name, key: 'client-secret' },
+    })
+    expect(readOidc(await render(EXPOSED))).toEqual({})
+  })
+
   it('is kept by network policies from everybody who is not named', async () => {
     const portsFrom = (objects: readonly Rendered[]) =>
       named(objects, 'NetworkPolicy', 'drape-api').spec.ingress.map(({ ports, from }: Rendered) => [
@@ -108,6 +136,13 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     return said.slice(said.indexOf('\nNOTES:'))
   }
 })
+
+/** The variables of OpenID Connect that the API has, and whence. */
+function readOidc(objects: readonly Rendered[]): Record<string, unknown> {
+  const [{ env }] = named(objects, 'Deployment', 'drape-api').spec.template.spec.containers
+  const ours = env.filter(({ name }: Rendered) => name.startsWith('OIDC_'))
+  return Object.fromEntries(ours.map(({ name, value, valueFrom }: Rendered) => [name, valueFrom ?? value]))
+}
 
 function containerPortsOf(objects: readonly Rendered[]): Record<string, number> {
   const [{ ports }] = named(objects, 'Deployment', 'drape-api').spec.template.spec.containers

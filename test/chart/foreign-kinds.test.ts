@@ -60,6 +60,7 @@ const SET = {
   'externalSecrets.queueUrl': 'drape/queue',
   'externalSecrets.signingSecret': 'drape/signing',
   'externalSecrets.s3Credentials': 'drape/s3',
+  'externalSecrets.oidcClientSecret': 'drape/oidc',
 }
 
 const controlPlane = await findSharedControlPlane()
@@ -82,7 +83,7 @@ describe.skipIf(controlPlane === null || chart === null || files === null)('an A
   it('takes what the chart makes for the operators of others', async () => {
     const objects = (await render(SET)).filter(({ kind }) => KINDS.includes(kind))
     expect(new Set(objects.map(({ kind }) => kind))).toEqual(new Set(KINDS))
-    expect(objects.filter(({ kind }) => kind === 'ExternalSecret')).toHaveLength(4)
+    expect(objects.filter(({ kind }) => kind === 'ExternalSecret')).toHaveLength(5)
     expect(await dryRun(objects)).toEqual([])
   })
 

@@ -105,6 +105,11 @@ describe.skipIf(chart === null)('Helm', () => {
       { 'dashboard.url': 'https://ops.example/drape' },
       "at '/dashboard/url': 'https://ops.example/drape' does not match",
     ],
+    [
+      { 'dashboard.oidc.issuer': 'http://id.example' },
+      "at '/dashboard/oidc/issuer': 'http://id.example' does not match",
+    ],
+    [{ 'dashboard.oidc.operators': ['admin'] }, "at '/dashboard/oidc/operators/0': 'admin' does not match"],
     [{ 'dashboard.service.type': 'LoadBalancer' }, "at '/dashboard/service': additional properties 'type' not allowed"],
     [{ 'pools.cpu.queues': ['train'] }, "at '/pools/cpu/queues/0': value must be one of 'try-on', 'prepare'"],
   ] as const)('says what is wrong with %o', async ([set, says]) => {
@@ -136,6 +141,12 @@ describe.skipIf(chart === null)('Helm', () => {
     [{ ...DASHBOARD, host: 'ops.example' }, 'dashboard.ingress.host is host: callers would come upon the dashboard'],
     [{ ...DASHBOARD, 'dashboard.url': 'https://other.example' }, 'dashboard.url is not on dashboard.ingress.host'],
     [{ ...DASHBOARD, 'networkPolicy.enabled': true }, 'set networkPolicy.dashboardFrom'],
+    [{ ...DASHBOARD, 'dashboard.oidc.issuer': 'https://id.example' }, 'set dashboard.oidc.clientId'],
+    [{ ...DASHBOARD, 'dashboard.oidc.clientId': 'drape' }, 'a client of no provider: set dashboard.oidc.issuer'],
+    [
+      { 'dashboard.oidc': { issuer: 'https://id.example', clientId: 'drape' } },
+      /a provider for no dashboard.*where it sends browsers back: set dashboard\.url/s,
+    ],
   ] as const)('refuses %o early', async ([set, says]) => {
     await expect(chart?.render({ set })).rejects.toThrow(says)
   })

@@ -26,6 +26,12 @@
 {{- if and .dashboard.ingress.enabled .host (eq .dashboard.ingress.host .host) }}{{ $problems = append $problems "dashboard.ingress.host is host: callers would come upon the dashboard; give it a name of its own" }}{{ end -}}
 {{- if and .dashboard.ingress.enabled .dashboard.url (ne .dashboard.ingress.host (regexReplaceAll "^https?://([^/:]+).*$" .dashboard.url "${1}")) }}{{ $problems = append $problems "dashboard.url is not on dashboard.ingress.host: every form would be refused" }}{{ end -}}
 {{- if and .dashboard.ingress.enabled .networkPolicy.enabled (not .networkPolicy.dashboardFrom) }}{{ $problems = append $problems "network policies keep the ingress away from the dashboard: set networkPolicy.dashboardFrom" }}{{ end -}}
+{{- if .dashboard.oidc.issuer -}}
+{{- if not .dashboard.enabled }}{{ $problems = append $problems "a provider for no dashboard: set dashboard.enabled" }}{{ end -}}
+{{- if not .dashboard.oidc.clientId }}{{ $problems = append $problems "a provider without a client: set dashboard.oidc.clientId" }}{{ end -}}
+{{- if not (or .dashboard.url .dashboard.ingress.enabled) }}{{ $problems = append $problems "a provider has to know where it sends browsers back: set dashboard.url, or dashboard.ingress" }}{{ end -}}
+{{- else if or .dashboard.oidc.clientId .dashboard.oidc.existingSecret }}{{ $problems = append $problems "a client of no provider: set dashboard.oidc.issuer" }}{{ end -}}
+{{- if and .dashboard.oidc.existingSecret .externalSecrets.enabled .externalSecrets.oidcClientSecret }}{{ $problems = append $problems "two secrets of the client: give one of dashboard.oidc.existingSecret and externalSecrets.oidcClientSecret" }}{{ end -}}
 {{- range $name, $pool := .pools -}}
 {{- if $pool.enabled -}}
 {{- if and (eq $pool.mode "Auto") (not $pool.scaling) }}{{ $problems = append $problems (printf "pools.%s.scaling: mode Auto needs rules" $name) }}{{ end -}}

@@ -177,6 +177,18 @@ storageClassName: {{ . | quote }}
 {{- end -}}
 {{- end -}}
 
+{{- /* Which Secret, and which key of it, holds the secret of the client; nothing for a public one. */ -}}
+{{- define "drape.oidcSecret" -}}
+{{- $oidc := .Values.dashboard.oidc -}}
+{{- if $oidc.existingSecret -}}
+name: {{ $oidc.existingSecret }}
+key: {{ $oidc.key }}
+{{- else if and .Values.externalSecrets.enabled .Values.externalSecrets.oidcClientSecret -}}
+name: {{ include "drape.componentName" (dict "root" . "component" "oidc") }}
+key: client-secret
+{{- end -}}
+{{- end -}}
+
 {{- define "drape.dashboardVariables" -}}
 {{- with .Values.dashboard -}}
 {{- if .enabled }}
@@ -184,6 +196,19 @@ storageClassName: {{ . | quote }}
 - { name: DASHBOARD_HOST, value: 0.0.0.0 }
 - { name: DASHBOARD_URL, value: {{ include "drape.dashboardUrl" $ | quote }} }
 - { name: DASHBOARD_PROXY_HOPS, value: {{ ternary (ternary 1 0 .ingress.enabled) .proxyHops (kindIs "invalid" .proxyHops) | toString | quote }} }
+{{- with .oidc }}
+{{- if .issuer }}
+- { name: OIDC_ISSUER, value: {{ .issuer | quote }} }
+- { name: OIDC_CLIENT_ID, value: {{ .clientId | quote }} }
+{{- with include "drape.oidcSecret" $ | fromYaml }}
+- name: OIDC_CLIENT_SECRET
+  valueFrom: { secretKeyRef: { name: {{ .name }}, key: {{ .key }} } }
+{{- end }}
+- { name: OIDC_SCOPE, value: {{ .scope | quote }} }
+- { name: OIDC_OPERATORS, value: {{ join "," .operators | quote }} }
+- { name: OIDC_TRUST_EMAIL, value: {{ .trustEmail | quote }} }
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}
 {{- end -}}
