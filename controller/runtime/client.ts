@@ -66,7 +66,7 @@ export function createClient(
     (await json(await connection.open({ ...call, signal: AbortSignal.timeout(READ_MS) }))) as T
   const send = async <T>(call: Omit<Call, 'signal'>) => {
     const signal = AbortSignal.timeout(Math.max(1, Math.floor(Math.min(fence(), WRITE_MS))))
-    return (await json(await connection.open({ ...call, signal }))) as T
+    return (await json(await connection.open({ ...call, signal, beforeSent: fence }))) as T
   }
   const write = async <T extends KubernetesObject>(type: ResourceType, call: Omit<Call, 'signal'>) => {
     const written = await send<T>(call)

@@ -11,6 +11,8 @@ export interface Call {
   readonly body?: unknown
   readonly contentType?: string
   readonly signal?: AbortSignal
+  /** Called at the last moment before anything is sent; nothing is when it throws. */
+  readonly beforeSent?: () => void
 }
 
 /** A way to the API server with somebody's credentials. */
@@ -67,7 +69,7 @@ export function openConnection({ kubeconfig }: { kubeconfig?: string } = {}): Co
 }
 
 function send(server: string, call: Call, options: RequestOptions): Promise<IncomingMessage> {
-  const { method, path, query = {}, body, contentType = 'application/json', signal } = call
+  const { method, path, query = {}, body, contentType = 'application/json', signal, beforeSent = () => {} } = call
   const url = new URL(server.replace(/\/$/, '') + path)
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
   const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
@@ -83,8 +85,26 @@ function send(server: string, call: Call, options: RequestOptions): Promise<Inco
       response.on('error', () => {})
       resolve(response)
     })
-    sent.on('error', (cause) => reject(new KubernetesError(0, cause.message, { reason: 'Unreachable', cause })))
-    sent.end(bytes)
+    sent.on('error', (cause) => {
+      reject(
+        cause instanceof KubernetesError
+          ? cause
+          : new KubernetesError(0, cause.message, { reason: 'Unreachable', cause }),
+      )
+    })
+    const send = () => {
+      try {
+        beforeSent()
+        sent.end(bytes)
+      } catch (error) {
+        sent.destroy(error as Error)
+      }
+    }
+    // To connect takes time, in which a process may be frozen.
+    sent.once('socket', (socket) => {
+      if (socket.connecting) socket.once('secureConnect', send)
+      else send()
+    })
   })
 }
 
