@@ -12,6 +12,7 @@ import { createLogos } from '../api/stores/logos.ts'
 import { ACCOUNT_OPTIONS, ACCOUNT_USAGE, accountCommands } from './account-commands.ts'
 import { CHECK_OPTIONS, CHECK_USAGE, CheckFailure } from './check-options.ts'
 import { type Command, type Options, required, UsageError, wholeNumber } from './command-options.ts'
+import { type Grant, grantRights, parseGrants } from './database-rights.ts'
 import { OPERATOR_SWITCHES, OPERATOR_USAGE, operatorCommands } from './operator-commands.ts'
 import { SHOP_OPTIONS, SHOP_USAGE, shopCommands } from './shop-commands.ts'
 import { SIMULATE_OPTIONS, SIMULATE_USAGE } from './simulate-options.ts'
@@ -20,7 +21,8 @@ import { WEBHOOK_OPTIONS, WEBHOOK_SWITCHES, WEBHOOK_USAGE, webhookCommands } fro
 
 const USAGE = `usage: drape <command>
 
-  migrate [--wait-seconds N]                            bring the database up to date
+  migrate [--wait-seconds N] [--grant PROCESS=ROLE,…]   bring the database up to date, and give roles what their processes
+                                                        (api, worker, controller) need there and nothing else
 ${ACCOUNT_USAGE}
   account logo --account ID --file PICTURE | --remove   what marks the account's results from now on
   key create --account ID [--kind secret|publishable]   one more key
@@ -106,7 +108,7 @@ async function withStorage<T>(run: (storage: ObjectStorage) => Promise<T>): Prom
 }
 
 const TEXT_OPTIONS = [
-  ...['account', 'kind', 'key', 'note', 'file', 'policies'],
+  ...['account', 'kind', 'key', 'note', 'file', 'policies', 'grant'],
   ...ACCOUNT_OPTIONS,
   ...SHOP_OPTIONS,
   ...WEBHOOK_OPTIONS,
@@ -155,17 +157,18 @@ async function main(): Promise<void> {
   if (name !== 'migrate' && !commands[name]) throw new UsageError(`there is no command "${name}"`)
   if (!url) throw new UsageError('DATABASE_URL is not set')
   print(
-    name === 'migrate'
-      ? { applied: await migrateWhenReady(url, values as Options) }
-      : await run(url, name, values as Options),
+    name === 'migrate' ? await migrateWhenReady(url, values as Options) : await run(url, name, values as Options),
     values.json === true,
   )
 }
 
 /** A database that is being started is waited for. */
-async function migrateWhenReady(url: string, options: Options): Promise<string[]> {
+async function migrateWhenReady(url: string, options: Options): Promise<{ applied: string[]; granted?: Grant[] }> {
   const { within } = await import('./checks/within.ts')
-  return within(options, 0, () => migrate(url))
+  const granted = options.grant ? parseGrants(options.grant) : []
+  const applied = await within(options, 0, () => migrate(url))
+  for (const grant of granted) await grantRights(url, grant)
+  return granted.length === 0 ? { applied } : { applied, granted }
 }
 
 async function run(url: string, name: string, options: Options): Promise<Record<string, unknown>> {

@@ -5,6 +5,7 @@ import { migrate } from '../../api/shared/database.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { preparePostgres, waitForPostgres } from '../../scripts/stack/postgres.ts'
 import { spawnProcess } from './process.ts'
+import { createProcessRoles } from './process-roles.ts'
 import { requestService } from './request-service.ts'
 
 /** An empty database with all migrations applied, for one test file. `drop` ends whatever is still connected. */
@@ -59,6 +60,7 @@ export async function startOwnPostgres({ folder }: { folder?: string } = {}): Pr
   }
   let server = await start()
   await migrate(url)
+  await createProcessRoles(url)
   return {
     url,
     crash: async () => {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Part } from '../../scripts/stack/part.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { inspectProcess, killGroup } from '../../scripts/stack/processes.ts'
+import { asProcess } from './process-roles.ts'
 import { requestService } from './request-service.ts'
 
 /** A process that a test started and may kill; it does not outlive the tests. */
@@ -46,6 +47,8 @@ export async function startProgram(
       NODE_ENV: 'development',
       PUBLIC_URL: url,
       ...env,
+      // With the least rights, as in an installation that is well kept.
+      ...(env.DATABASE_URL !== undefined && { DATABASE_URL: asProcess(env.DATABASE_URL, name) }),
       PORT: String(port.port),
       PROBE_PORT: String(probePort.port),
     },

@@ -12,6 +12,7 @@ import { startPostgres, startRedis } from '../../scripts/stack/services.ts'
 import { createSupervisor } from '../../scripts/stack/supervisor.ts'
 import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts'
 import { findPrograms } from '../cluster/programs.ts'
+import { createProcessRoles } from './process-roles.ts'
 
 /**
  * What the services do for test files, which run in other processes. Nothing is started before a file asks for it, so tests
@@ -58,6 +59,7 @@ function createHandlers(undo: AsyncDisposableStack): Handlers {
   const postgres = once(async () => {
     const templateUrl = await startPostgres({ ...(await base()), durable: false })
     await migrate(templateUrl)
+    await createProcessRoles(templateUrl)
     return { templateUrl }
   })
   const redis = once(async () => startRedis({ ...(await base()), durable: false }))

@@ -6,6 +6,9 @@
 {{- if and .postgres.enabled (gt $postgres 0) }}{{ $problems = append $problems "two databases: set postgres.enabled to false, or give no database" }}{{ end -}}
 {{- if and (not .postgres.enabled) (eq $postgres 0) }}{{ $problems = append $problems "no database: set database.existingSecret or database.url, or postgres.enabled" }}{{ end -}}
 {{- if gt $postgres 1 }}{{ $problems = append $problems "two databases: give one of database.url, database.existingSecret and externalSecrets.databaseUrl" }}{{ end -}}
+{{- range $process, $role := .database.roles -}}
+{{- if and $role.name (not $.Values.database.existingSecret) }}{{ $problems = append $problems (printf "database.roles.%s has no URL: set database.existingSecret, a Secret with a key for each role" $process) }}{{ end -}}
+{{- end -}}
 {{- $redis := list .queue.url .queue.existingSecret (ternary .externalSecrets.queueUrl "" .externalSecrets.enabled) | compact | len -}}
 {{- if and .redis.enabled (gt $redis 0) }}{{ $problems = append $problems "two queues: set redis.enabled to false, or give no queue" }}{{ end -}}
 {{- if and (not .redis.enabled) (eq $redis 0) }}{{ $problems = append $problems "no queue: set queue.existingSecret or queue.url, or redis.enabled" }}{{ end -}}

@@ -91,8 +91,11 @@ components are api, controller, workers, migrations and tests.
 */ -}}
 {{- define "drape.variables" -}}
 {{- $values := .root.Values -}}
-{{- $list := list
-  (dict "name" "DATABASE_URL" "secret" (include "drape.secretKey" (dict "root" .root "what" "database") | fromYaml)) -}}
+{{- $database := include "drape.secretKey" (dict "root" .root "what" "database") | fromYaml -}}
+{{- with dig (ternary "worker" .component (eq .component "workers")) dict $values.database.roles -}}
+{{- if .name }}{{ $_ := set $database "key" .key }}{{ end -}}
+{{- end -}}
+{{- $list := list (dict "name" "DATABASE_URL" "secret" $database) -}}
 {{- if ne .component "migrations" -}}
 {{- $list = concat $list (list
   (dict "name" "REDIS_URL" "secret" (include "drape.secretKey" (dict "root" .root "what" "queue") | fromYaml))
@@ -171,6 +174,17 @@ components are api, controller, workers, migrations and tests.
 {{- end }}
 {{- end -}}
 
+{{- /* What brings the database up to date, with the rights of each role there. */ -}}
+{{- define "drape.migrate" -}}
+{{- $grants := list -}}
+{{- range $process, $role := .Values.database.roles -}}
+{{- if $role.name }}{{ $grants = append $grants (printf "%s=%s" $process $role.name) }}{{ end -}}
+{{- end -}}
+{{- $arguments := list "migrate" "--wait-seconds" (toString .Values.migrations.waitSeconds) -}}
+{{- if $grants }}{{ $arguments = concat $arguments (list "--grant" (join "," $grants)) }}{{ end -}}
+{{- toJson $arguments -}}
+{{- end -}}
+
 {{- /* Waits until the database has the schema that this version needs; with migrations.mode initContainer the API brings it there. */ -}}
 {{- define "drape.awaitMigrations" -}}
 {{- $migrates := and (eq .component "api") (eq .root.Values.migrations.mode "initContainer") -}}
@@ -178,7 +192,7 @@ components are api, controller, workers, migrations and tests.
   image: {{ include "drape.image" (dict "root" .root "image" .root.Values.api.image) }}
   imagePullPolicy: {{ .root.Values.image.pullPolicy }}
   command: [node, scripts/drape.ts]
-  args: [{{ ternary "migrate" "check, migrations" $migrates }}, --wait-seconds, {{ .root.Values.migrations.waitSeconds | quote }}]
+  args: {{ ternary (include "drape.migrate" .root) (list "check" "migrations" "--wait-seconds" (toString .root.Values.migrations.waitSeconds) | toJson) $migrates }}
   env:
     {{- include "drape.env" (dict "root" .root "component" "migrations") | nindent 4 }}
     {{- with .root.Values.migrations.extraEnv }}

@@ -14,7 +14,7 @@ export async function recordHistory(database: Database): Promise<void> {
     )`)
   await database.query(sql.unsafe`create index on history (generation_id, id)`)
   await database.query(sql.unsafe`
-    create function record_move() returns trigger language plpgsql as $$
+    create function record_move() returns trigger language plpgsql security definer as $$
     begin
       if tg_op = 'UPDATE' and (old.status, old.attempt, old.updated_at) = (new.status, new.attempt, new.updated_at) then
         return null;

@@ -1,0 +1,91 @@
+import pg from 'pg'
+import { UsageError } from './command-options.ts'
+
+/** What each process may do, as `grant … to role` has it. Columns are named where a row holds more than the process needs. */
+const RIGHTS = {
+  api: [
+    'select, insert, update, delete on all tables in schema :schema',
+    'execute on function make_event_partitions(date, date), drop_event_partition(date)',
+  ],
+  /** Starts, renews, completes, fails and hands back generations, and keeps what it sees in their pictures. */
+  worker: [
+    'select on generations, outbox, objects, images',
+    `update (status, worker, lease_until, started_at, finished_at, updated_at, attempt, progress, result_key, warnings, timings,
+      engine_info, category, error_code, error_message) on generations`,
+    'update (available_at, dispatched_at, payload), delete on outbox',
+    'insert, update (expires_at), delete on objects',
+    'update (crop, warnings, person_detected) on images',
+    'select (id, images_edition, detected, expires_at), update (detected) on products',
+    // A failed generation gives its credits back.
+    'select (id, balance), update (balance) on accounts',
+    'select (account_id, amount, generation_id, kind), insert (account_id, amount, kind, generation_id) on ledger',
+    'select (id, account_id, is_active, event_types) on webhook_endpoints',
+    'insert (endpoint_id, event_id, type, data, happened_at) on webhook_deliveries',
+  ],
+  /** Measures what waits and deletes what is past its time. */
+  controller: [
+    'select on generations, outbox, objects, images, products, idempotency_keys, share_links, proxy_nonces',
+    'select, delete on data_requests, webhook_deliveries',
+    'update (expires_at, external_user_id), delete on objects',
+    'delete on images, products, idempotency_keys, share_links, proxy_nonces',
+  ],
+} as const
+
+export type GrantedProcess = keyof typeof RIGHTS
+
+export interface Grant {
+  readonly process: GrantedProcess
+  /** A role that exists. */
+  readonly role: string
+}
+
+/**
+ * Reads `worker=drape_worker,controller=drape_controller`.
+ * @throws UsageError when it is something else
+ */
+export function parseGrants(text: string): Grant[] {
+  return text.split(',').map((part) => {
+    const [process, role] = part.split('=')
+    if (!Object.hasOwn(RIGHTS, process) || !role) {
+      throw new UsageError(
+        `--grant takes a role for each of ${Object.keys(RIGHTS).join(', ')}, as worker=ROLE,controller=ROLE`,
+      )
+    }
+    return { process: process as GrantedProcess, role }
+  })
+}
+
+/**
+ * Gives a role the rights of its process in the database of the URL, and takes all others from it; all at once, so that a process
+ * at work notices nothing. New tables are none of its business until this is done again.
+ * @throws UsageError when there is no such role or it owns the tables
+ */
+export async function grantRights(url: string, { process, role }: Grant): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'drape-migrate' })
+  await client.connect()
+  try {
+    const name = client.escapeIdentifier(role)
+    const { schema } = await findRole(client, role)
+    await client.query('begin')
+    await client.query(`revoke all on all tables in schema ${schema} from ${name}`)
+    await client.query(`revoke all on all functions in schema ${schema} from ${name}`)
+    await client.query(`grant usage on schema ${schema} to ${name}`)
+    for (const right of RIGHTS[process]) await client.query(`grant ${right.replace(':schema', schema)} to ${name}`)
+    await client.query('commit')
+  } finally {
+    await client.end()
+  }
+}
+
+async function findRole(client: pg.Client, role: string): Promise<{ schema: string }> {
+  const { rows } = await client.query<{ schema: string; exists: boolean; owns: boolean }>(
+    `select quote_ident(current_schema()) as schema,
+      exists (select from pg_roles where rolname = $1) as exists,
+      exists (select from pg_tables where schemaname = current_schema() and tableowner = $1) as owns`,
+    [role],
+  )
+  const [{ schema, exists, owns }] = rows
+  if (!exists) throw new UsageError(`There is no role ${role}: create role ${role} login password '…'`)
+  if (owns) throw new UsageError(`${role} owns the tables and can do anything: grant rights to another role`)
+  return { schema }
+}

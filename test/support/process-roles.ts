@@ -1,0 +1,27 @@
+import pg from 'pg'
+import { type GrantedProcess, grantRights } from '../../scripts/database-rights.ts'
+
+const PROCESSES: readonly GrantedProcess[] = ['api', 'worker', 'controller']
+
+/** Makes a role with least rights for each process in the database of the URL and its copies, with the password of the URL's. */
+export async function createProcessRoles(url: string): Promise<void> {
+  const { password } = new URL(url)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    for (const process of PROCESSES) {
+      const role = new URL(asProcess(url, process)).username
+      await client.query(`create role ${role} login password ${client.escapeLiteral(decodeURIComponent(password))}`)
+      await grantRights(url, { process, role })
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+/** The URL by which this process connects. */
+export function asProcess(url: string, process: GrantedProcess): string {
+  const changed = new URL(url)
+  changed.username = `drape_${process}`
+  return changed.href
+}
