@@ -97,7 +97,7 @@ export function presentAccount(page: AccountPage): Html {
 <p class="actions"><a href="/generations${own}">Generations</a> <a href="/products${own}">Products</a> <a href="/audit?about=${encodeURIComponent(id)}">Audit log</a></p>
 <div class="columns">${section('Credits', presentCredits(page))}${section('Settings', presentSettings(account, csrf))}</div>
 ${section('Keys', presentKeys({ accountId: id, keys: page.keys, csrf }))}
-${section('Use in 14 days', html`${plotUsage(page.steps, { step: 'day' })}${presentFailures(page.failures)}`)}
+${section('Use in 14 days', html`${plotUsage(page.steps, { step: 'day' })}${presentFailures(page.failures, id)}`)}
 <div class="columns">${section('Shops', presentShops(page.shops, id))}${section('Webhooks', presentEndpoints(page.endpoints, id))}</div>
 ${section('Logo', presentLogo(account, csrf))}
 ${section(account.isActive ? 'Deactivate' : 'Activate', presentActive({ id, edition, isActive: account.isActive, csrf }))}`

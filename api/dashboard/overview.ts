@@ -130,13 +130,15 @@ function presentQueue(unfinished: readonly Unfinished[]) {
   })
 }
 
-/** How often generations failed, with the way to them. */
-export function presentFailures(failures: readonly FailureCount[]) {
+/** How often generations failed, of one account or of all, with the way to them. */
+export function presentFailures(failures: readonly FailureCount[], accountId?: string) {
+  const own: [string, string][] = accountId === undefined ? [] : [['account', accountId]]
+  const linkTo = (name: string) => `/generations?${new URLSearchParams([['status', 'FAILED'], ['code', name], ...own])}`
   return table({
     caption: 'Failed generations by code',
     head: ['Code', 'Count'],
     rows: failures.map(({ code: name, count: times }) => [
-      html`<a href="/generations?status=FAILED&amp;code=${encodeURIComponent(name)}">${code(name)}</a>`,
+      html`<a href="${linkTo(name)}">${code(name)}</a>`,
       count(times),
     ]),
     empty: 'Nothing failed.',

@@ -55,6 +55,10 @@ describe('the pages of the dashboard', () => {
     expect(text).toMatch(/<code>NO_PERSON_DETECTED<\/code><\/a><\/td><td class="number">1[34]</)
     expect(text).toContain('completed')
     expect(text.match(/<rect class="first"/g)?.length).toBeGreaterThan(20)
+    const account = await browser.get(`/accounts/${contents.accountId}`)
+    const [, link = ''] = account.text.match(/href="(\/generations\?[^"]*code=NO_PERSON_DETECTED[^"]*)"/) ?? []
+    expect(link).toContain(`account=${contents.accountId}`)
+    expect((await browser.get(link.replaceAll('&#38;', '&'))).text).toContain('NO_PERSON_DETECTED</code>')
   })
 
   it('find generations by id, status, code, account and time', async () => {
