@@ -196,6 +196,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await text('#product-chosen')).toBe('paste.jpg')
     await page.click('[data-picture=photo] [data-camera]')
     await page.waitForSelector('#camera [data-shoot]:not([disabled])')
+    expect(await inspectLooks(page, { name: 'playground-camera' })).toEqual([])
     await page.click('#camera [data-shoot]')
     await until(`document.querySelector('#photo-chosen').textContent === 'camera.jpg'`)
     await until(`document.querySelector('[data-picture=photo] .preview').naturalWidth > 100`)
@@ -292,13 +293,16 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await signIn()
     await chooseBoth()
     const credits = await drape.balance()
+    const violations: string[] = []
     await worker.end()
     await page.click('#option-crop')
     await page.click('#go')
     await until(`document.querySelector('#said').textContent.startsWith('In line')`)
+    violations.push(...(await inspectLooks(page, { name: 'playground-waiting' })))
     line.setUp(false)
     await appear('#look-again')
     expect(await text('#problem')).toMatch(/The connection broke.*goes on without this page/)
+    violations.push(...(await inspectLooks(page, { name: 'playground-broken' })))
     line.setUp(true)
     await page.click('#look-again')
     await until(`document.querySelector('#said').textContent.startsWith('In line')`)
@@ -306,6 +310,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await until(`document.querySelector('#said').textContent === 'Cancelled; the credit came back.'`)
     expect(await drape.balance()).toBe(credits)
     worker = await drape.startWorker()
+    expect(violations).toEqual([])
   })
 
   describe('shows the request', () => {

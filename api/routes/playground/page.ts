@@ -91,7 +91,7 @@ function pictureField({ name, step, title, invitation, assets, more = html`` }: 
 <div class="drop">
 <input type="file" id="${name}-file" class="unseen" aria-label="${invitation.replace('Drop', 'Choose').replace(' here', '')}" accept="image/jpeg,image/png,image/webp,image/heic,image/heif,.heic,.heif" aria-describedby="${name}-chosen">
 <label for="${name}-file"><img class="preview" alt="" hidden>
-<span class="invitation"><strong>${invitation}</strong><span>or choose a file; pasting works, too.<br>JPEG, PNG, WebP or HEIC, up to 10 MB</span></span></label>
+<span class="invitation"><strong>${invitation}</strong><span>or choose a file; pasting works, too.<br>JPEG, PNG, WebP or HEIC, up to 10 MB</span></span></label>
 </div>
 <p class="chosen" id="${name}-chosen" role="status"></p>
 <div class="actions"><button type="button" class="quiet" data-camera hidden>Use the camera</button>
