@@ -1,11 +1,15 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database.ts'
 import { startShop } from '../../scripts/samples/shop/server.ts'
+import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { browserReason } from '../support/browser.ts'
 import { storageOf } from '../support/completed.ts'
+import { formOf, readSample } from '../support/drape.ts'
+import { spawnProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { type Storefront, startStorefront } from './storefront.ts'
 import { createWidgetPage, type WidgetPage } from './widget-page.ts'
@@ -204,6 +208,38 @@ describe.skipIf(browserReason)(`the widget in a shop${browserReason && ` (skippe
     const names = `Object.keys(window).filter((name) => !window.namesBefore.includes(name))`
     expect(await page.evaluate(names)).toEqual(['namesBefore'])
     expect(front.complaints).toEqual([])
+  })
+
+  it('works on the page that its documentation has', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'drape-shop-'))
+    const text = await readFile(new URL('../../docs/widget.md', import.meta.url), 'utf8')
+    const [, program] = text.match(/^```js\n(import .*?)^```$/ms) ?? []
+    await writeFile(join(folder, 'shop.mjs'), program)
+    const reserved = await reserveFreePort()
+    await reserved.release()
+    const { site: SITE, secret: SECRET } = front.shopOptions
+    const env = { ...process.env, DRAPE: front.line.url, SITE, SECRET, PORT: String(reserved.port) }
+    const started = await spawnProcess({ command: process.execPath, args: ['shop.mjs'], cwd: folder, env })
+    const shirt = await readSample('garments/tshirt-mustard.jpg')
+    const product = { externalId: 'shirt-1', title: 'Mustard T-shirt', images: [{ source: { fileKey: 'picture' } }] }
+    await front.drape.call('POST', '/tryon/v1/products', { body: formOf(product, { picture: shirt }) })
+
+    const url = `http://localhost:${reserved.port}`
+    await until(() => fetch(url).catch(() => null))
+    const visitor = await front.openPage()
+    await visitor.goto(url)
+    const button = createWidgetPage(visitor)
+    await button.arrive()
+    await button.click('Try it on')
+    await button.choose(PHOTO)
+    await button.reach('Your photo')
+    await button.start()
+    await button.reach('Here you are')
+    await started.end()
+    await rm(folder, { recursive: true })
+    expect(await findGenerations()).toContainEqual(
+      expect.objectContaining({ product_external_id: 'shirt-1', status: 'COMPLETED' }),
+    )
   })
 
   it('knows a customer only as the shop says, whatever a browser claims', async () => {
