@@ -62,8 +62,8 @@ async function askShop({ host, settings, clientId }: ResultActionOptions, genera
   const work: Promise<unknown>[] = []
   const detail = {
     ...{ product: settings.product, variant: settings.variant, generationId },
-    /** For the cart, so that an order can be told to follow a try-on. */
-    attributes: { _drape_anonymous_id: `anon_${clientId}` },
+    /** For the cart, so that an order can be told to follow a try-on: the browser, as events name it. */
+    attributes: { _drape_anonymous_id: settings.publishableKey === null ? clientId : `anon_${clientId}` },
     waitUntil: (promise: Promise<unknown>) => void work.push(promise),
   }
   host.dispatchEvent(new CustomEvent('drape-add-to-cart', { bubbles: true, composed: true, detail }))

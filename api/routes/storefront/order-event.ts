@@ -3,7 +3,7 @@ import type { Order } from './shopify-webhooks.schema.ts'
 
 /** An order has a page of lines at most; further ones tell no more about try-ons. */
 const MAX_LINES = 250
-/** The widget leaves it in the cart, so that an order can be told to follow a try-on. */
+/** The widget gives it to the cart, as its events name the browser, so that an order can be told to follow a try-on. */
 const BROWSER_ATTRIBUTE = '_drape_anonymous_id'
 
 /** The event of an order. Whoever bought is named by the platform's id alone; where they live is nobody's business here. */
@@ -16,7 +16,7 @@ export function orderEvent(order: Order, insertId: string): ServerEvent {
     insertId,
     happenedAt: Number.isNaN(createdMs) ? new Date() : new Date(createdMs),
     customerId: customer?.id == null ? null : String(customer.id),
-    anonymousId: typeof browser === 'string' && /^anon_[\w-]{1,100}$/.test(browser) ? browser : null,
+    anonymousId: typeof browser === 'string' && /^[\w-]{1,100}$/.test(browser) ? browser : null,
     properties: {
       order_id: String(order.id),
       name: order.name ?? null,

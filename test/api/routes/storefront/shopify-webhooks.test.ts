@@ -104,6 +104,15 @@ describe('POST /webhooks/shopify', () => {
   const DONE = { status: 200, body: { success: true } }
   const REFUSED = { status: 401, body: { code: 'WEBHOOK_SIGNATURE_INVALID' } }
 
+  it('knows the browser of an order, whether it told its events with a key or through a proxy', async () => {
+    for (const value of ['anon_jons-browser', '0198c6a4-7d3e-4c35-9a6a-1f2c1de0b0aa']) {
+      const { id, domain } = await createShop()
+      const order = { ...ORDER, note_attributes: [{ name: '_drape_anonymous_id', value }] }
+      expect(await tell(domain, 'orders/create', order)).toMatchObject(DONE)
+      expect(await eventsOf(id)).toMatchObject([{ name: 'order:created', anonymous_id: value }])
+    }
+  })
+
   describe('is believed', () => {
     it('with either of two secrets', async () => {
       const { domain } = await createShop()
