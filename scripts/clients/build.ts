@@ -1,7 +1,11 @@
-import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from '../stack/commands.ts'
 import { ROOT } from '../stack/session.ts'
+import { BUILT_WIDGET } from '../widgets/build.ts'
+
+/** In the package. */
+const WIDGET = 'widget/drape-try-on.js'
 
 /**
  * Compiles the client into a package of its own below the folder, which has the names that the repository gives it
@@ -13,6 +17,7 @@ export async function buildClient(output: string): Promise<string> {
   await run('tsc', ['--project', 'api/client', '--outDir', join(folder, 'client')], { cwd: ROOT })
   await copyFile(join(ROOT, 'api/client/README.md'), join(folder, 'README.md'))
   await copyFile(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
+  await cp(BUILT_WIDGET, join(folder, WIDGET))
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(await describePackage(), null, 2)}\n`)
   return folder
 }
@@ -32,7 +37,8 @@ async function describePackage() {
   return {
     ...{ name, version, license, type },
     description: 'Client for Drape, the open, self-hosted virtual try-on platform',
-    sideEffects: false,
+    // Whoever imports the widget wants its element, and nothing that it exports.
+    sideEffects: [`./${WIDGET}`],
     engines: { node: '>=20.3' },
     exports: Object.fromEntries(Object.entries(exports).map(([path, source]) => [path, compiledFrom(source)])),
   }
@@ -40,6 +46,7 @@ async function describePackage() {
 
 /** `./api/client/index.ts` → where the package has its declarations and its code. */
 function compiledFrom(source: string) {
+  if (join(ROOT, source) === BUILT_WIDGET) return { default: `./${WIDGET}` }
   const path = source.replace('./api/', './').replace(/\.ts$/, '')
   return { types: `${path}.d.ts`, default: `${path}.js` }
 }
