@@ -37,6 +37,9 @@ describe.skipIf('unavailable' in server)('a try-on over an S3 storage', () => {
       { me, shirt },
     )
     const { resultImageUrl } = await drape.finish(id)
+    const page = await fetch(`${drape.api.url}/playground`)
+    const mayShow = `img-src 'self' blob: ${new URL(resultImageUrl).origin};`
+    expect(page.headers.get('content-security-policy')).toContain(mayShow)
     expect(new URL(resultImageUrl).origin).not.toBe(new URL(drape.api.url).origin)
     const response = await fetch(resultImageUrl)
     expect(response.headers.get('content-type')).toBe('image/webp')

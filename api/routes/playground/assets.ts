@@ -39,10 +39,10 @@ export function readAssets(): Assets {
     const url = new URL(name, PAGE)
     add(name, url, { type: TYPES[name.slice(name.lastIndexOf('.') + 1)], read: () => readFile(url) })
   }
-  for (const name of readdirSync(CLIENT).sort()) {
-    const url = new URL(name, CLIENT)
-    if (CLIENT_FILE.test(name))
-      add(`client/${name}`, url, { type: 'text/javascript', read: once(() => readScript(url)) })
+  const scripts = once(readClient)
+  for (const name of clientFiles()) {
+    const read = async () => (await scripts()).get(name) ?? ''
+    add(`client/${name}`, new URL(name, CLIENT), { type: 'text/javascript', read })
   }
   for (const { file, url } of SAMPLES) {
     add(`samples/${file}`, url, { type: 'image/jpeg', read: () => readFile(url) })
@@ -50,8 +50,18 @@ export function readAssets(): Assets {
   return { edition: hash.digest('hex').slice(0, 16), files }
 }
 
-async function readScript(url: URL): Promise<string> {
-  return stripTypes(await readFile(url, 'utf8'))
+function clientFiles(): string[] {
+  return readdirSync(CLIENT)
+    .filter((name) => CLIENT_FILE.test(name))
+    .sort()
+}
+
+/** The client's files as browsers read them, by name. */
+async function readClient(): Promise<ReadonlyMap<string, string>> {
+  const names = clientFiles()
+  const sources = await Promise.all(names.map((name) => readFile(new URL(name, CLIENT), 'utf8')))
+  const scripts = await stripTypes(sources)
+  return new Map(names.map((name, place) => [name, scripts[place]]))
 }
 
 /** What went wrong once is tried again. */

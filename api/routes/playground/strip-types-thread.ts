@@ -1,4 +1,4 @@
 import { stripTypeScriptTypes } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 
-parentPort?.postMessage(stripTypeScriptTypes(workerData))
+parentPort?.postMessage((workerData as string[]).map((source) => stripTypeScriptTypes(source)))
