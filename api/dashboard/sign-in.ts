@@ -107,7 +107,7 @@ export function showSignIn(ctx: DashboardContext, { provider, email, problem }: 
 ${when(said, html`<p class="problem" role="alert">${said}</p>`)}
 ${when(
   provider,
-  html`<p><a class="button" href="/sign-in/provider?next=${encodeURIComponent(next)}">Sign in with ${provider ?? ''}</a></p>
+  html`<a class="button" href="/sign-in/provider?next=${encodeURIComponent(next)}">Sign in with ${provider ?? ''}</a>
 <p class="hint">or with the password of this dashboard:</p>`,
 )}
 <input type="hidden" name="next" value="${next}">
