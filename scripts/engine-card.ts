@@ -33,6 +33,7 @@ export async function engineCard(name: string | undefined): Promise<Record<strin
     engine: `${manifest.name} ${manifest.version}`,
     kind: manifest.kind,
     license: manifest.license,
+    auxiliary: manifest.auxiliary ?? [],
     aiGenerated: manifest.aiGenerated,
     accepts: manifest.accepts,
     minMemoryMiB: manifest.minMemoryMiB ?? null,

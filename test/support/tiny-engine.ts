@@ -50,26 +50,53 @@ export async function spoilBottoms(folder: string): Promise<void> {
 
 /** Puts the graphs of `fixtures/dwpose` into a folder of FASHN VTON, as the export does. */
 export async function addPose(folder: string, { commercial = true } = {}): Promise<void> {
-  const models = [
-    ['pose-detector', ['images', [1, 3, 640, 640]], [['output', [1, 8400, 85]]]],
-    [
-      'pose-keypoints',
-      ['input', [1, 3, 384, 288]],
-      [
-        ['simcc_x', [1, 133, 576]],
-        ['simcc_y', [1, 133, 768]],
-      ],
+  const license = { spdx: 'LicenseRef-DWPose', commercial }
+  await addGraphs(folder, { from: 'dwpose', auxiliary: { name: 'dwpose', license }, graphs: POSE })
+}
+
+/** The same for the graph of `fixtures/parser`. */
+export async function addParser(folder: string): Promise<void> {
+  const license = { spdx: 'LicenseRef-Parser', commercial: true }
+  await addGraphs(folder, { from: 'parser', auxiliary: { name: 'human-parser', license }, graphs: PARSER })
+}
+
+type Tensors = readonly (readonly [name: string, shape: readonly number[]])[]
+interface Graph {
+  readonly name: string
+  readonly inputs: Tensors
+  readonly outputs: Tensors
+}
+
+const POSE: readonly Graph[] = [
+  { name: 'pose-detector', inputs: [['images', [1, 3, 640, 640]]], outputs: [['output', [1, 8400, 85]]] },
+  {
+    name: 'pose-keypoints',
+    inputs: [['input', [1, 3, 384, 288]]],
+    outputs: [
+      ['simcc_x', [1, 133, 576]],
+      ['simcc_y', [1, 133, 768]],
     ],
-  ] as const
-  for (const [name, input, outputs] of models) {
+  },
+]
+const PARSER: readonly Graph[] = [
+  { name: 'parser', inputs: [['pixel_values', [1, 3, 576, 384]]], outputs: [['logits', [1, 18, 144, 96]]] },
+]
+
+async function addGraphs(
+  folder: string,
+  { from, auxiliary, graphs }: { from: string; auxiliary: object; graphs: readonly Graph[] },
+): Promise<void> {
+  const describe = (tensors: Tensors) => tensors.map(([name, shape]) => ({ name, shape }))
+  await changeEngineManifest(folder, (manifest) => {
+    manifest.auxiliary = [...(manifest.auxiliary ?? []), auxiliary]
+  })
+  for (const { name, inputs, outputs } of graphs) {
     const file = `${name}.onnx`
-    const bytes = await readFile(join(FIXTURES, 'dwpose', file))
+    const bytes = await readFile(join(FIXTURES, from, file))
     await writeFile(join(folder, file), bytes)
-    const tensor = ([called, shape]: readonly [string, readonly number[]]) => ({ name: called, shape })
     await changeEngineManifest(folder, (manifest) => {
-      manifest.models.push({ name, file, inputs: [tensor(input)], outputs: outputs.map(tensor) })
+      manifest.models.push({ name, file, inputs: describe(inputs), outputs: describe(outputs) })
       manifest.files.push({ path: file, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length })
-      manifest.auxiliary = [{ name: 'dwpose', license: { spdx: 'LicenseRef-DWPose', commercial } }]
     })
   }
 }

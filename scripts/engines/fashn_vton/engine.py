@@ -7,6 +7,7 @@ import math
 from ..checkpoint import Checkpoint, RandomCheckpoint
 from ..golden import note
 from . import graphs
+from .auxiliary import add_options, take_auxiliary
 from .configuration import (
     CATEGORIES,
     SIZES,
@@ -18,7 +19,6 @@ from .configuration import (
     tensor_shapes,
 )
 from .golden import draw_golden
-from .pose import add_options, take_pose
 
 __all__ = ["HELP", "SOURCES", "add_options", "write"]
 HELP = "FASHN VTON v1.5, Apache-2.0"
@@ -40,7 +40,7 @@ def write(folder, arguments):
     folder.write_small("garment", builds["garment"])
     folder.write_large({"modulation": builds["modulation"]}, weights_file="modulation.weights")
     folder.write_large({name: builds[name] for name in ("velocity", "denoise")}, weights_file="transformer.weights")
-    described = manifest(c, half=folder.half) | take_pose(folder, arguments)
+    described = manifest(c, half=folder.half) | take_auxiliary(folder, arguments)
     if arguments.golden:
         described["golden"] = note(draw_golden(folder.path, described))
     return described, checkpoint.source()

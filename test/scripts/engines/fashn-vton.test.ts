@@ -85,6 +85,15 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     )
   })
 
+  it('takes a parser in, under its own licence', async () => {
+    const parser = resolve(FIXTURES, '../parser/parser.onnx')
+    expect(await exportTo('parsed', '--random', '--no-golden', '--parser', parser)).toEqual({ code: 0, errors: '' })
+    const { auxiliary, models } = await readJson(at('parsed/engine.json'))
+    const license = { spdx: 'LicenseRef-NVIDIA-SegFormer', commercial: false }
+    expect(auxiliary).toEqual([{ name: 'human-parser', license }])
+    expect(models.at(-1)).toMatchObject({ name: 'parser', outputs: [{ name: 'logits', shape: [1, 18, 144, 96] }] })
+  })
+
   it.each([
     ['one of the two', ['--pose-detector', 'pose-detector.onnx'], 'give both --pose-detector and --pose-keypoints'],
     [

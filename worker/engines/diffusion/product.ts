@@ -5,15 +5,21 @@ import type { Category } from '../../garment/garment.ts'
 import { prepareGarment } from '../../garment/prepare-garment.ts'
 import type { Models } from '../../inference/models.ts'
 import { findPerson } from '../../person/find-person.ts'
+import type { Person } from '../../person/person.ts'
 import type { Bitmap } from '../../raster/plane.ts'
 
 /** What the models were trained on. */
 export type TrainedCategory = 'tops' | 'bottoms' | 'one-pieces'
 
+/** Who wears the garment in a product photo; null when nobody does. */
+export async function findWearer(photo: Bitmap, models: Models): Promise<Person | null> {
+  const wearer = await findPerson(photo, models, { small: false })
+  return wearer && isWorn(wearer) ? wearer : null
+}
+
 /** @throws MISSING_REQUIRED_CLASSIFICATION when somebody wears the garment in the product photo. */
 export async function refuseWorn(photo: Bitmap, models: Models): Promise<void> {
-  const wearer = await findPerson(photo, models, { small: false })
-  if (wearer && isWorn(wearer))
+  if (await findWearer(photo, models))
     throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {
       details: { key: 'flat_lay' },
     })

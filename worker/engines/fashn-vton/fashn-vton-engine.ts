@@ -5,8 +5,8 @@ import type { Provider } from '../../inference/session.ts'
 import { findPerson } from '../../person/find-person.ts'
 import type { Person } from '../../person/person.ts'
 import type { Bitmap, Size } from '../../raster/plane.ts'
-import { onWhite } from '../diffusion/bytes.ts'
-import { categoryOfProduct, type ProductCategory } from '../diffusion/product.ts'
+import { type Bytes, onWhite } from '../diffusion/bytes.ts'
+import { categoryOfProduct, findWearer, type ProductCategory, type TrainedCategory } from '../diffusion/product.ts'
 import { keepRecent, keptTogether, type Recent } from '../diffusion/recent.ts'
 import { toPicture } from '../diffusion/tensors.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../engine.ts'
@@ -18,14 +18,17 @@ import { createWholeBodyFinder, type WholeBodyFinder } from './dwpose/find-peopl
 import { type Graphs, openGraphs } from './graphs.ts'
 import { poseOf } from './keypoints.ts'
 import type { FashnVtonManifest } from './manifest.ts'
+import { agnosticMask } from './masked/agnostic-mask.ts'
+import { paintOver } from './masked/paint-over.ts'
+import { createParser, type Parser } from './masked/parse.ts'
 import { wholeBodyOf } from './pose.ts'
-import { placeProduct } from './product.ts'
+import { placeAnyProduct, placeProduct } from './product.ts'
 import { changeRegion } from './region.ts'
 import { proveGraphs } from './self-test.ts'
 import { drawSkeleton } from './skeleton.ts'
 
 /** Shares of the work that are done when a stage is. */
-const DONE = { pose: 0.03, person: 0.05, garment: 0.08, plan: 0.1, denoise: 0.98 }
+const DONE = { category: 0.01, pose: 0.03, person: 0.05, garment: 0.08, plan: 0.1, denoise: 0.98 }
 const KEPT_CATEGORIES = 256
 
 /**
@@ -42,11 +45,10 @@ export async function openFashnVton(
   { models, provider }: { models: Models; provider: Provider },
 ): Promise<Engine> {
   const graphs = await openGraphs(folder, manifest, { provider })
-  const wholeBody = await finderOf(graphs)
   const resources = {
     models,
     manifest,
-    wholeBody,
+    ...(await describeOthers(graphs)),
     graphs,
     conditions: createConditions(graphs, manifest),
     categories: keepRecent<ProductCategory>(KEPT_CATEGORIES, () => 1),
@@ -61,9 +63,13 @@ export async function openFashnVton(
   }
 }
 
-async function finderOf(graphs: Graphs): Promise<WholeBodyFinder | null> {
+/** What can be done with models of others, where the folder has them. */
+async function describeOthers(graphs: Graphs): Promise<Pick<Resources, 'wholeBody' | 'parser'>> {
   try {
-    return graphs.pose && createWholeBodyFinder(graphs.pose)
+    return {
+      wholeBody: graphs.pose && createWholeBodyFinder(graphs.pose),
+      parser: graphs.parsing && createParser(graphs.parsing),
+    }
   } catch (error) {
     await graphs.release()
     throw error
@@ -75,6 +81,8 @@ interface Resources {
   readonly manifest: FashnVtonManifest
   /** Where the operator has DWPose; else BlazePose's points are drawn. */
   readonly wholeBody: WholeBodyFinder | null
+  /** Where the operator has one, what the person wears is painted over and products may be worn. */
+  readonly parser: Parser | null
   readonly graphs: Graphs
   readonly conditions: Conditions
   readonly categories: Recent<ProductCategory>
@@ -86,15 +94,15 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const stages = createStages(context)
   const seen = input.found ?? (await findPerson(input.person, models))
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
-  const posed = await stages.run('pose', DONE.pose, () => posePerson(input.person, seen, resources))
-  const person = await stages.run('person', DONE.person, () => conditions.person(posed))
-  const { category, detected, warnings } = await stages.run('category', DONE.person, () =>
+  const { category, detected, warnings } = await stages.run('category', DONE.category, () =>
     resources.categories.get(`${input.garmentHash} ${input.category}`, async () =>
       categoryOfProduct(input.garment, input.category),
     ),
   )
+  const posed = await stages.run('pose', DONE.pose, () => posePerson(input.person, { seen, category }, resources))
+  const person = await stages.run('person', DONE.person, () => conditions.person(posed))
   const garment = await stages.run('garment', DONE.garment, () =>
-    conditions.garment(input.garmentHash, () => placeProduct(input.garment, manifest.size, models)),
+    conditions.garment(`${input.garmentHash} ${category}`, () => poseProduct(input.garment, category, resources)),
   )
   const [plan, nothing] = await stages.run('plan', DONE.plan, () =>
     Promise.all([conditions.plan(mode, category), conditions.nothing()]),
@@ -131,18 +139,37 @@ function progressAfter(share: number): number {
   return DONE.plan * (1 - share) + DONE.denoise * share
 }
 
-/** The photo on the canvas as it is, and the skeleton of the person in it, drawn at the photo's size before both are brought there. */
+/**
+ * The photo on the canvas, what is worn painted over where there is a parser, and the skeleton of the person in it, drawn at the photo's
+ * size before both are brought there.
+ */
 async function posePerson(
   photo: Bitmap,
-  seen: Person,
-  { manifest: { size }, wholeBody }: Resources,
+  { seen, category }: { seen: Person; category: TrainedCategory },
+  { manifest: { size }, wholeBody, parser }: Resources,
 ): Promise<Posed & { readonly place: Rectangle }> {
   const limited = limitToCanvas(onWhite(photo), size)
   const people = wholeBody ? await wholeBody.find(limited) : [wholeBodyOf(seen, photo, limited)]
   const skeleton = drawSkeleton(poseOf(people, limited), limited)
+  const picture = parser ? paintOver(limited, agnosticMask(await parser.parse(limited), category)) : limited
   return {
-    picture: fitOnCanvas(limited, size),
+    picture: fitOnCanvas(picture, size),
     skeleton: fitOnCanvas(skeleton, size, { exact: true }),
     place: placeOnCanvas(limited, size),
   }
+}
+
+function poseProduct(
+  photo: Bitmap,
+  category: TrainedCategory,
+  { manifest: { size }, models, wholeBody, parser }: Resources,
+): Promise<Posed> {
+  if (!parser) return placeProduct(photo, size, models)
+  const skeletonOf = async (picture: Bytes): Promise<Bytes | null> => {
+    const wearer = await findWearer({ ...picture, channels: 3 }, models)
+    if (!wearer) return null
+    const people = wholeBody ? await wholeBody.find(picture) : [wholeBodyOf(wearer, picture, picture)]
+    return drawSkeleton(poseOf(people, picture), picture)
+  }
+  return placeAnyProduct(photo, category, { canvas: size, parser, skeletonOf })
 }

@@ -4,10 +4,13 @@ import type { FashnVtonManifest } from './manifest.ts'
 
 const OWN = ['person', 'garment', 'modulation'] as const
 const POSE = ['pose-detector', 'pose-keypoints'] as const
+const PARSER = ['parser'] as const
 
 export type Graphs = OpenedGraphs<(typeof OWN)[number], 'denoise'> & {
   /** Of DWPose, where the folder has them. */
   readonly pose: { readonly detector: Session; readonly keypoints: Session } | null
+  /** Of a parser of clothed people, where the folder has one. */
+  readonly parsing: Session | null
 }
 
 /** Opens the engine's graphs. @throws Error as `openEngineGraphs` */
@@ -16,9 +19,11 @@ export async function openGraphs(
   manifest: FashnVtonManifest,
   { provider }: { provider: Provider },
 ): Promise<Graphs> {
-  const options = { provider, counted: 'denoise' } as const
-  const hasPose = manifest.models.some(({ name }) => POSE.some((graph) => graph === name))
-  if (!hasPose) return { ...(await openEngineGraphs(folder, manifest, { ...options, plain: OWN })), pose: null }
-  const graphs = await openEngineGraphs(folder, manifest, { ...options, plain: [...OWN, ...POSE] })
-  return { ...graphs, pose: { detector: graphs['pose-detector'], keypoints: graphs['pose-keypoints'] } }
+  const has = (names: readonly string[]) => manifest.models.some(({ name }) => names.includes(name))
+  const plain: (typeof OWN | typeof POSE | typeof PARSER)[number][] = [...OWN]
+  if (has(POSE)) plain.push(...POSE)
+  if (has(PARSER)) plain.push(...PARSER)
+  const graphs = await openEngineGraphs(folder, manifest, { provider, plain, counted: 'denoise' })
+  const pose = has(POSE) ? { detector: graphs['pose-detector'], keypoints: graphs['pose-keypoints'] } : null
+  return { ...graphs, pose, parsing: has(PARSER) ? graphs.parser : null }
 }

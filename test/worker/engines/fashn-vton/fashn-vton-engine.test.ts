@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { decodeImage } from '../../../../api/shared/image.ts'
+import { type Bitmap, decodeImage } from '../../../../api/shared/image.ts'
 import type { Engine, EngineInput } from '../../../../worker/engines/engine.ts'
 import { openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
 import type { FashnVtonManifest } from '../../../../worker/engines/fashn-vton/manifest.ts'
@@ -11,8 +11,15 @@ import { findInstalled } from '../../../../worker/engines/installed.ts'
 import { createEngines } from '../../../../worker/engines/registry.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import type { Provider } from '../../../../worker/inference/session.ts'
+import { findPerson } from '../../../../worker/person/find-person.ts'
 import { readSample } from '../../../support/drape.ts'
-import { addPose, changeEngineFile, changeEngineManifest, copyTinyEngine } from '../../../support/tiny-engine.ts'
+import {
+  addParser,
+  addPose,
+  changeEngineFile,
+  changeEngineManifest,
+  copyTinyEngine,
+} from '../../../support/tiny-engine.ts'
 
 const NAME = 'fashn-vton'
 const never = new AbortController().signal
@@ -170,6 +177,42 @@ describe('the engine FASHN VTON', () => {
       }
       await expect(install(swapped).then(open)).rejects.toThrow('which is not what YOLOX does')
     })
+  })
+
+  it('with a parser takes a product that somebody wears, and does not see what the person wears', async () => {
+    const engine = await open(await install(addParser))
+    const person = await decodeImage(await readSample('persons/down-half-teal.jpg'))
+    const garment = await decodeImage(await readSample('garments/tshirt-navy.jpg'))
+    const worn = await decodeImage(await readSample('persons/akimbo-full.jpg'))
+    const options = { seed: 1, mode: 'fast' } as const
+    const draw = async (garmentHash: string, changed: Partial<EngineInput>) => {
+      const input = { person, garment, garmentHash, category: 'tops' as const, options, ...changed }
+      return (await engine.run(input, { signal: never, onProgress: () => {} })).image
+    }
+    const plain = await draw('shirt', {})
+    expect(await draw('worn', { garment: worn })).not.toEqual(plain)
+    // The parser takes red for a top: what colour a red top has is not seen, that of a grey one is.
+    const dressed = (red: number, other: number) => ({
+      ...person,
+      data: person.data.map((value, i) => {
+        const [x, y] = [Math.floor(i / 3) % person.width, Math.floor(i / 3 / person.width)]
+        if (x < 250 || x > 450 || y < 350 || y > 650) return value
+        return i % 3 === 0 ? red : other
+      }),
+    })
+    const found = (await findPerson(person, models)) ?? undefined
+    const drawnIn = (red: number, other: number) => draw('shirt', { person: dressed(red, other), found })
+    const apart = async (one: Promise<Bitmap>, other: Promise<Bitmap>) => {
+      const [a, b] = [(await one).data, (await other).data]
+      return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0) / a.length
+    }
+    const [reds, greys] = [
+      await apart(drawnIn(250, 10), drawnIn(220, 20)),
+      await apart(drawnIn(90, 90), drawnIn(120, 100)),
+    ]
+    // Where the top ends in the parser's eyes depends a little on how red it is.
+    expect(reds).toBeLessThan(greys / 5)
+    await engine.release?.()
   })
 
   it('is not there without its folder', async () => {
