@@ -25,12 +25,14 @@ const ROWS = [
   'dan-jeans+shorts_beige',
   'noa-tee+jeans_blue',
   'kim-long+tshirt_mustard',
-  'mia-tee+longsleeve_grey',
+  'mia-tee+tshirt_mustard',
+  'ray-white+longsleeve_grey',
+  'sue-check+tshirt_mustard',
   'noa-tee+glued_brown',
   'ben-jeans+jacket_open2',
   'cleo-trousers+tank_green',
 ]
-const PHOTO_ROWS = ['grace-hopper+vneck_red', 'astronaut+tshirt_navy']
+const PHOTO_ROWS = ['grace-hopper+vneck_red', 'grace-hopper+tshirt_navy']
 
 const fixtures = fileURLToPath(new URL('../test/fixtures', import.meta.url))
 const target = new URL('../docs/gallery/', import.meta.url)

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -147,6 +148,26 @@ describe('a try-on from end to end', () => {
     const lower = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: portrait, shirt: trousers })
     expect(await drape.finish(lower)).toMatchObject({ status: 'FAILED', errorCode: 'RESULT_REJECTED' })
     expect(await drape.balance()).toBe(before)
+  })
+
+  it.each([
+    ['shows a garment in a heap', { shirt: 'test/fixtures/garments/crumpled_jacket.jpg' }, /garment/],
+    ['would bare a body of which a space suit hides all', { me: 'scripts/samples/persons/astronaut.jpg' }, /skin/],
+    ['shows a person from the side', { me: 'scripts/samples/persons/photographer.jpg' }, /side/],
+  ])('gives the credit back, in the ledger too, when a request %s', async (_, pictures, message) => {
+    const before = await drape.balance()
+    const files = { me: person, shirt }
+    for (const [name, path] of Object.entries(pictures)) files[name as keyof typeof files] = await readFile(path)
+    const id = await drape.tryOn(inline({ fileKey: 'shirt' }), files)
+    const result = await drape.finish(id)
+    expect(result).toMatchObject({
+      status: 'FAILED',
+      errorCode: 'RESULT_REJECTED',
+      errorMessage: expect.stringMatching(message),
+    })
+    expect(result).not.toHaveProperty('resultImageUrl')
+    expect(await drape.balance()).toBe(before)
+    expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
   })
 
   it('charges nothing for the mock engine and gives the photo back', async () => {

@@ -3,6 +3,7 @@ import { rgbToLab } from '../../raster/colour.ts'
 import { createCosts, samplesOf } from '../../raster/colour-model.ts'
 import { connectedComponents } from '../../raster/components.ts'
 import { createGuidedFilter, gaussianBlur, gaussianBlurColours } from '../../raster/filter.ts'
+import { open } from '../../raster/morphology.ts'
 import {
   type Bitmap,
   bitmapToColours,
@@ -59,9 +60,11 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
   const labels = labelPixels(mapValues(probabilities, refine), {
     mask: person.mask,
     along,
+    across,
     window,
     colours,
     mouth: levelOfMouth(person, body),
+    strand: 0.02 * body.unit,
   })
   const clothes = [...colours.top, ...colours.lower]
   const hands = findShadedHands({ lab, mask: person.mask, skin: maskOf(labels, SKIN), body, clothes })
@@ -229,13 +232,7 @@ const HAIR = 4
 // The likeliest part of every pixel of the person.
 function labelPixels(
   { skin, top, hair }: Probabilities,
-  {
-    mask,
-    along,
-    window,
-    colours,
-    mouth,
-  }: { mask: Plane; along: Plane; window: Window; colours: PartColours; mouth: number },
+  { mask, window, colours, ...place }: Place & { mask: Plane; window: Window; colours: PartColours },
 ): Mask {
   const labels = createMask(mask)
   const hairy = createMask(mask)
@@ -251,7 +248,7 @@ function labelPixels(
     }
   }
   labelHair(labels, hairy, colours)
-  if (colours.hairLikeTop) partHairFromTop(labels, along, mouth)
+  if (colours.hairLikeTop) partHairFromTop(labels, place)
   return labels
 }
 
@@ -275,14 +272,13 @@ function labelHair(labels: Mask, hairy: Mask, { crown, chest }: PartColours): vo
 
 // Hair over a top of its own colour cannot be told from it: above the shoulders it is hair where it hangs down from beside the face,
 // below them the top. Where nothing hangs from there, a collar or a dark jacket's shoulders begin above that line.
-function partHairFromTop(labels: Mask, along: Plane, mouth: number): void {
-  const { width, data } = labels
-  const hanging = createMask(labels)
-  for (let i = 0; i < data.length; i++) {
-    if (data[i] !== TOP && data[i] !== HAIR) continue
-    if (along.data[i] >= COLLAR) data[i] = TOP
-    else if (along.data[i] < mouth || (i >= width && hanging.data[i - width])) hanging.data[i] = 1
-  }
+function partHairFromTop(labels: Mask, place: Place): void {
+  const { data } = labels
+  const { along } = place
+  const hanging = findHanging(labels, place)
+  // A line of pixels that happens to go on from hair to collar is neither.
+  const thick = open(hanging, place.strand)
+  for (let i = 0; i < data.length; i++) if (along.data[i] >= place.mouth) hanging.data[i] &= thick.data[i]
   const rest = maskWhere(labels, (i) => (data[i] === TOP || data[i] === HAIR) && hanging.data[i] === 0)
   const { labels: pieces } = connectedComponents(rest)
   const worn = new Set<number>()
@@ -292,6 +288,41 @@ function partHairFromTop(labels: Mask, along: Plane, mouth: number): void {
     else if (rest.data[i]) data[i] = TOP
   }
 }
+
+interface Place {
+  readonly along: Plane
+  readonly across: Plane
+  /** Body coordinate F of the mouth. */
+  readonly mouth: number
+  /** Least half width in px of what can be hair. */
+  readonly strand: number
+}
+
+// What lies below hair is hair, and so is what lies between that and the neck when it is less: under the jaw hair comes forward.
+function findHanging({ width, height, data }: Mask, { along, across, mouth }: Place): Mask {
+  const hanging = createMask({ width, height })
+  const isDark = (i: number) => (data[i] === TOP || data[i] === HAIR) && along.data[i] < COLLAR
+  for (let y = 0; y < height; y++) {
+    const end = (y + 1) * width
+    for (let i = y * width; i < end; i++) {
+      const from = i
+      let [first, last, count] = [end, from, 0]
+      for (; i < end && isDark(i); i++) {
+        if (along.data[i] >= mouth && !(y > 0 && hanging.data[i - width])) continue
+        hanging.data[i] = 1
+        first = Math.min(first, i)
+        last = i
+        count++
+      }
+      if (count <= MOST_HANGS * (i - from)) continue
+      if (across.data[from] < 0) hanging.data.fill(1, last, i)
+      else hanging.data.fill(1, from, first)
+    }
+  }
+  return hanging
+}
+
+const MOST_HANGS = 0.5
 
 const COLLAR = -0.13
 

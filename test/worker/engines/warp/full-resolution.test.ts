@@ -65,7 +65,7 @@ describe('a result in full resolution', () => {
     const usual = await wear(false)
     expect(full.width).toBe(person.width)
     expect(usual.width).toBeLessThan(1300)
-    expect(full.detail).toBeGreaterThan(1.8 * usual.detail)
+    expect(full.detail).toBeGreaterThan(1.87 * usual.detail)
     expect(full.detail).toBeGreaterThan(8)
   })
 })

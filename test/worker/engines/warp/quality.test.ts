@@ -37,16 +37,14 @@ describe('the warp engine on figures of which everything is known', () => {
       const image = blendChange({ photo: pair.figure.picture, ...result })
       const quality = measureQuality(pair, { ...result, image })
       const { landmarks, covered, overlap, edges, colour, similarity, face, hands, outside, stray } = quality
-      expect(covered).toBeGreaterThan(0.97)
+      expect(covered).toBeGreaterThan(0.98)
       // The true garment's cut is not quite the product's: its hem and sleeves end elsewhere.
-      expect(overlap ?? 1).toBeGreaterThan(0.68)
-      expect(edges ?? 0).toBeLessThan(3)
+      expect(overlap ?? 1).toBeGreaterThan(0.69)
+      expect(edges ?? 0).toBeLessThan(2.4)
       expect(colour).toBeLessThan(5)
-      expect(landmarks ?? 0).toBeLessThan(4.5)
+      expect(landmarks ?? 0).toBeLessThan(4.4)
       expect(similarity ?? 1).toBeGreaterThan(0.3)
-      expect([face, outside, stray]).toEqual([0, 0, 0])
-      // Fingers in the shade, as dark as black cloth, are not always found.
-      expect(hands).toBeLessThan(100)
+      expect([face, hands, outside, stray]).toEqual([0, 0, 0, 0])
     },
   )
 })

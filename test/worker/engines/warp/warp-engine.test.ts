@@ -186,6 +186,24 @@ describe('the warp engine', () => {
     expect(await refusal(wear(empty, garment('tshirt_navy')))).toMatchObject({ code: 'NO_PERSON_DETECTED' })
   })
 
+  it('refuses to undress a body of which only the face is seen', async () => {
+    const astronaut = await decodeImage(await readFile('scripts/samples/persons/astronaut.jpg'))
+    await expect(wear(astronaut, garment('tshirt_navy'), { hash: 'navy' })).rejects.toMatchObject({
+      code: 'RESULT_REJECTED',
+      message: expect.stringMatching(/no skin/i),
+    })
+  })
+
+  it('takes a dark jacket and its collar away below a dark hat', async () => {
+    const portrait = await decodeImage(await readFile('scripts/samples/persons/grace-hopper.jpg'))
+    const { change } = await wear(portrait, garment('tshirt_navy'), { hash: 'navy' })
+    const changed = ([x, y]: readonly [number, number]) => change.data[y * change.width + x]
+    const [shoulders, collar] = [[180, 350] as const, [345, 340] as const]
+    expect(Math.min(...[shoulders, collar].map(changed))).toBeGreaterThan(0.95)
+    const [hat, cheek] = [[200, 120] as const, [300, 230] as const]
+    expect([hat, cheek].map(changed)).toEqual([0, 0])
+  })
+
   it('refuses a person who is seen from the side', async () => {
     const photographer = await decodeImage(await readFile('scripts/samples/persons/photographer.jpg'))
     expect(await refusal(wear(photographer, garment('tshirt_navy'), { hash: 'navy' }))).toMatchObject({
