@@ -11,11 +11,12 @@ import type { Webhooks } from '../stores/webhooks.ts'
 import {
   presentAccount,
   presentAccounts,
-  presentConflict,
   presentLedger,
   presentNewAccount,
   presentNewKeys,
+  SETTING_NAMES,
 } from './accounts.view.ts'
+import { showConflict } from './conflict.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
@@ -179,10 +180,11 @@ async function changeEdition(
     return account && { act: { action, object: seen.id, accountId: seen.id, reason, details } }
   })
   if (changed !== null) return seeOther(ctx, `/accounts/${seen.id}`, 'saved')
-  ctx.status = 409
-  showPage(ctx, {
-    title: 'Somebody else changed it',
-    body: presentConflict(await findAccount(ctx, options), changes),
+  const { settings: limits, ...now } = await findAccount(ctx, options)
+  showConflict(ctx, {
+    ...{ what: 'account', path: `/accounts/${seen.id}`, names: SETTING_NAMES },
+    sent: { ...rest, ...settings },
+    now: { ...now, ...limits },
   })
 }
 

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import type { AccountChanges, AccountRecord, EditedAccount } from '../stores/accounts.ts'
+import type { AccountRecord, EditedAccount } from '../stores/accounts.ts'
 import type { KeyRecord } from '../stores/api-keys.ts'
 import type { LedgerEntry } from '../stores/ledger.ts'
 import type { ShopRecord } from '../stores/shops.ts'
@@ -8,7 +8,6 @@ import type { WebhookEndpoint } from '../stores/webhooks.ts'
 import {
   actForm,
   badge,
-  type Content,
   choice,
   code,
   count,
@@ -125,7 +124,7 @@ function presentSettings(account: EditedAccount, csrf: string): Html {
 }
 
 /** What the settings of an account are called. */
-const SETTING_NAMES = {
+export const SETTING_NAMES = {
   name: 'Name',
   email: 'E-mail address',
   isActive: 'Active',
@@ -212,20 +211,6 @@ ${field({ name: 'reason', label: 'Reason (optional)' })}`
   return isActive
     ? disclosure('Refuse all of its keys and shops …', form)
     : html`<p>All of its keys and shops are refused.</p>${form}`
-}
-
-/** What an operator wanted beside what the account says by now. */
-export function presentConflict(account: EditedAccount, { settings, ...rest }: AccountChanges): Html {
-  const now: Readonly<Record<string, unknown>> = { ...account, ...account.settings }
-  const said = (value: unknown) => (value === undefined || value === null ? 'none' : String(value))
-  const rows = Object.entries({ ...rest, ...settings }).map(([name, value]): Content[] => [
-    SETTING_NAMES[name as keyof typeof SETTING_NAMES],
-    said(value),
-    said(now[name]) === said(value) ? said(now[name]) : html`<strong>${said(now[name])}</strong>`,
-  ])
-  return html`<p>The account was changed after you opened its page. Nothing of what you sent was saved.</p>
-${table({ caption: 'What you sent and what is', head: ['Setting', 'You sent', 'It is now'], rows, empty: '' })}
-<p><a class="button" href="/accounts/${account.id}">To the account as it is now</a></p>`
 }
 
 export function presentLedger(

@@ -2,10 +2,18 @@ import Router from '@koa/router'
 import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
-import { createShops, generateShopSecret, SHOP_PLATFORMS, type ShopRecord, type Shops } from '../stores/shops.ts'
+import {
+  createShops,
+  type EditedShop,
+  generateShopSecret,
+  SHOP_PLATFORMS,
+  type ShopRecord,
+  type Shops,
+} from '../stores/shops.ts'
+import { showConflict } from './conflict.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
-import { presentNewShop, presentShop, presentShopSecret, presentShops } from './shops.view.ts'
+import { presentNewShop, presentShop, presentShopSecret, presentShops, SHOP_SETTINGS } from './shops.view.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
 export interface ShopPagesOptions {
@@ -78,8 +86,14 @@ async function findShop(ctx: DashboardContext, { shops }: ShopPagesOptions): Pro
   return shop
 }
 
+async function findEdition(ctx: DashboardContext, { shops }: ShopPagesOptions): Promise<EditedShop> {
+  const shop = await shops.findEdition(ctx.params.id)
+  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `There is no shop ${ctx.params.id}.`)
+  return shop
+}
+
 async function showShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
-  const shop = await findShop(ctx, options)
+  const shop = await findEdition(ctx, options)
   showPage(ctx, { title: shop.name ?? shop.domain, body: presentShop(shop, ctx.state.csrf) })
 }
 
@@ -89,20 +103,25 @@ const readSettings = fieldsReader(
     adminToken: Type.Optional(Type.String({ maxLength: 500 })),
     billingAllowed: Type.Boolean({ default: false }),
     isActive: Type.Boolean({ default: false }),
+    edition: Type.String({ minLength: 1 }),
   }),
 )
 
 async function changeShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
   const { id, accountId } = await findShop(ctx, options)
-  const { name = null, adminUrl = null, monthlyGenerations = null, ...rest } = readSettings(ctx.state.form)
+  const { edition, name = null, adminUrl = null, monthlyGenerations = null, ...rest } = readSettings(ctx.state.form)
   const { adminToken, ...told } = rest
   const changes = { name, adminUrl, monthlyGenerations, ...told }
-  await options.audit.record(actorOf(ctx), async (within) => {
+  const changed = await options.audit.record(actorOf(ctx), async (within) => {
     // A token that is not typed in stays: it is never shown.
-    await createShops(within).update(id, { ...changes, adminToken })
+    const shop = await createShops(within).updateEdition(id, { ...changes, adminToken }, edition)
     const details = { ...changes, ...(adminToken !== undefined && { adminToken: 'another one' }) }
-    return { act: { action: 'shop.update', object: id, accountId, details } }
+    return shop && { act: { action: 'shop.update', object: id, accountId, details } }
   })
+  if (changed === null) {
+    const now = { ...(await findShop(ctx, options)) }
+    return showConflict(ctx, { what: 'shop', path: `/shops/${id}`, sent: changes, now, names: SHOP_SETTINGS })
+  }
   seeOther(ctx, `/shops/${id}`, 'saved')
 }
 

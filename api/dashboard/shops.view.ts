@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import { SHOP_PLATFORMS, type ShopRecord } from '../stores/shops.ts'
+import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../stores/shops.ts'
 import { stateOf } from './accounts.view.ts'
 import { actForm, choice, code, count, disclosure, facts, field, section, table, tick, time } from './elements.ts'
 
@@ -34,10 +34,19 @@ ${settingFields(null)}`,
   })
 }
 
+/** What the settings of a shop are called. */
+export const SHOP_SETTINGS = {
+  name: 'Name',
+  monthlyGenerations: 'Generations a month',
+  adminUrl: 'Address of the platform’s API',
+  billingAllowed: 'Shoppers’ try-ons may be billed',
+  isActive: 'Active',
+} as const
+
 function settingFields(shop: ShopRecord | null): Html {
-  return html`${field({ name: 'name', label: 'Name', value: shop?.name })}
-${field({ name: 'monthlyGenerations', label: 'Generations a month', type: 'number', min: 0, value: shop?.monthlyGenerations, hint: 'Empty: no limit but the account’s.' })}
-${field({ name: 'adminUrl', label: 'Address of the platform’s API', type: 'url', value: shop?.adminUrl })}`
+  return html`${field({ name: 'name', label: SHOP_SETTINGS.name, value: shop?.name })}
+${field({ name: 'monthlyGenerations', label: SHOP_SETTINGS.monthlyGenerations, type: 'number', min: 0, value: shop?.monthlyGenerations, hint: 'Empty: no limit but the account’s.' })}
+${field({ name: 'adminUrl', label: SHOP_SETTINGS.adminUrl, type: 'url', value: shop?.adminUrl })}`
 }
 
 /** A secret that is shown now and never again. */
@@ -46,7 +55,7 @@ export function presentShopSecret({ id, secret }: { id: string; secret: string }
 ${facts([['Secret', code(secret)]])}<p><a class="button" href="/shops/${id}">To the shop</a></p>`
 }
 
-export function presentShop(shop: ShopRecord, csrf: string): Html {
+export function presentShop(shop: EditedShop, csrf: string): Html {
   return html`${facts([
     ['Id', code(shop.id)],
     ['Domain', shop.domain],
@@ -58,16 +67,16 @@ export function presentShop(shop: ShopRecord, csrf: string): Html {
 <div class="columns">${section('Settings', settings(shop, csrf))}${section('Secrets', secrets(shop, csrf))}</div>`
 }
 
-function settings(shop: ShopRecord, csrf: string): Html {
+function settings(shop: EditedShop, csrf: string): Html {
   const token = shop.adminToken === null ? 'There is none.' : 'There is one, which stays when this is empty.'
   return actForm({
     action: `/shops/${shop.id}`,
     csrf,
     submit: 'Save settings',
-    body: html`${settingFields(shop)}
+    body: html`<input type="hidden" name="edition" value="${shop.edition}">${settingFields(shop)}
 ${field({ name: 'adminToken', label: 'Token of the platform’s API', type: 'password', hint: token })}
-${tick({ name: 'billingAllowed', label: 'Shoppers’ try-ons may be billed', value: 'true', checked: shop.billingAllowed })}
-${tick({ name: 'isActive', label: 'Active', value: 'true', checked: shop.isActive })}`,
+${tick({ name: 'billingAllowed', label: SHOP_SETTINGS.billingAllowed, value: 'true', checked: shop.billingAllowed })}
+${tick({ name: 'isActive', label: SHOP_SETTINGS.isActive, value: 'true', checked: shop.isActive })}`,
   })
 }
 

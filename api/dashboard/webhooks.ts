@@ -5,10 +5,17 @@ import type { OperatorAudit } from '../stores/operator-audit.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent, type Webhooks } from '../stores/webhooks.ts'
 import { type EndpointRules, whyNoEndpoint } from '../webhooks/endpoint-url.ts'
 import { generateWebhookSecret } from '../webhooks/signature.ts'
+import { showConflict } from './conflict.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
-import { presentEndpoint, presentEndpointSecret, presentEndpoints, presentNewEndpoint } from './webhooks.view.ts'
+import {
+  ENDPOINT_SETTINGS,
+  presentEndpoint,
+  presentEndpointSecret,
+  presentEndpoints,
+  presentNewEndpoint,
+} from './webhooks.view.ts'
 
 export interface WebhookPagesOptions {
   readonly webhooks: Webhooks
@@ -77,26 +84,34 @@ function showSecret(ctx: DashboardContext, secret: { id: string; secret: string 
 const DELIVERIES = 100
 
 async function showEndpoint(ctx: DashboardContext, { webhooks }: WebhookPagesOptions): Promise<void> {
-  const endpoint = await webhooks.get(ctx.params.id)
+  const endpoint = await webhooks.getEdition(ctx.params.id)
   const failed = queryOf(ctx).get('only') === 'failed'
   const deliveries = await webhooks.listDeliveries({ endpointId: endpoint.id, failed, limit: DELIVERIES })
   showPage(ctx, { title: 'Endpoint', body: presentEndpoint({ endpoint, deliveries, failed, csrf: ctx.state.csrf }) })
 }
 
 const readSettings = fieldsReader(
-  Type.Object({ url: Type.String({ maxLength: 2000 }), isActive: Type.Boolean({ default: false }) }),
+  Type.Object({
+    url: Type.String({ maxLength: 2000 }),
+    isActive: Type.Boolean({ default: false }),
+    edition: Type.String({ minLength: 1 }),
+  }),
 )
 
 async function changeEndpoint(ctx: DashboardContext, { webhooks, audit, rules }: WebhookPagesOptions): Promise<void> {
   const { id, accountId } = await webhooks.get(ctx.params.id)
-  const { url, isActive } = readSettings(ctx.state.form)
+  const { url, isActive, edition } = readSettings(ctx.state.form)
   demandUrl(url, rules)
   const eventTypes = readEvents(ctx)
-  await audit.record(actorOf(ctx), async (within) => {
-    await createWebhooks(within).update(id, { url, eventTypes, isActive })
+  const changed = await audit.record(actorOf(ctx), async (within) => {
+    const endpoint = await createWebhooks(within).updateEdition(id, { url, eventTypes, isActive }, edition)
     const details = { url, isActive, events: eventTypes.join(' ') }
-    return { act: { action: 'webhook.update', object: id, accountId, details } }
+    return endpoint && { act: { action: 'webhook.update', object: id, accountId, details } }
   })
+  if (changed === null) {
+    const [sent, now] = [{ url, eventTypes, isActive }, { ...(await webhooks.get(id)) }]
+    return showConflict(ctx, { what: 'endpoint', path: `/webhooks/${id}`, sent, now, names: ENDPOINT_SETTINGS })
+  }
   seeOther(ctx, `/webhooks/${id}`, 'saved')
 }
 

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import { WEBHOOK_EVENTS, type WebhookDelivery, type WebhookEndpoint } from '../stores/webhooks.ts'
+import { type EditedEndpoint, WEBHOOK_EVENTS, type WebhookDelivery, type WebhookEndpoint } from '../stores/webhooks.ts'
 import { stateOf } from './accounts.view.ts'
 import {
   actForm,
@@ -43,11 +43,14 @@ ${field({ name: 'url', label: 'Address', type: 'url', required: true })}${eventT
   })
 }
 
+/** What the settings of an endpoint are called. */
+export const ENDPOINT_SETTINGS = { url: 'Address', eventTypes: 'It is told of', isActive: 'Active' } as const
+
 function eventTicks(chosen: readonly string[]): Html {
   const ticks = WEBHOOK_EVENTS.map((event) =>
     tick({ name: 'event', label: event, value: event, checked: chosen.includes(event) }),
   )
-  return html`<fieldset><legend>It is told of</legend>${ticks}</fieldset>`
+  return html`<fieldset><legend>${ENDPOINT_SETTINGS.eventTypes}</legend>${ticks}</fieldset>`
 }
 
 /** A secret that is shown now and never again. */
@@ -57,7 +60,7 @@ ${facts([['Secret', code(secret)]])}<p><a class="button" href="/webhooks/${id}">
 }
 
 interface EndpointPage {
-  readonly endpoint: WebhookEndpoint
+  readonly endpoint: EditedEndpoint
   readonly deliveries: readonly WebhookDelivery[]
   readonly failed: boolean
   readonly csrf: string
@@ -104,13 +107,13 @@ function presentDeliveries({ endpoint, deliveries, failed, csrf }: EndpointPage)
   })}`
 }
 
-function settings({ id, url, eventTypes, isActive }: WebhookEndpoint, csrf: string): Html {
+function settings({ id, url, eventTypes, isActive, edition }: EditedEndpoint, csrf: string): Html {
   return actForm({
     action: `/webhooks/${id}`,
     csrf,
     submit: 'Save settings',
-    body: html`${field({ name: 'url', label: 'Address', type: 'url', value: url, required: true })}${eventTicks(eventTypes)}
-${tick({ name: 'isActive', label: 'Active', value: 'true', checked: isActive })}`,
+    body: html`<input type="hidden" name="edition" value="${edition}">${field({ name: 'url', label: ENDPOINT_SETTINGS.url, type: 'url', value: url, required: true })}${eventTicks(eventTypes)}
+${tick({ name: 'isActive', label: ENDPOINT_SETTINGS.isActive, value: 'true', checked: isActive })}`,
   })
 }
 

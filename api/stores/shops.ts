@@ -25,6 +25,13 @@ const ShopRow = Type.Object({
 })
 export type ShopRecord = Static<typeof ShopRow>
 
+const EditedRow = Type.Object({ ...ShopRow.properties, edition: Type.String() })
+/** A shop with what stands for its settings as they are. */
+export type EditedShop = Static<typeof EditedRow>
+
+const shopEdition = sql.fragment`
+  md5(row(name, admin_url, admin_token, monthly_generations, billing_allowed, plan_ends_at, is_active)::text)`
+
 const columns = sql.fragment`
   shops.id, shops.account_id as "accountId", platform, domain, shops.name, secrets, admin_url as "adminUrl",
   admin_token as "adminToken", monthly_generations as "monthlyGenerations", billing_allowed as "billingAllowed",
@@ -99,6 +106,11 @@ export function createShops(database: Database) {
     findById: (id: string): Promise<ShopRecord | null> =>
       database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`),
 
+    /** The same with its edition, another one for whatever `update` can change. */
+    findEdition: (id: string): Promise<EditedShop | null> =>
+      database.maybeOne(sql.type(rowType(EditedRow))`
+        select ${columns}, ${shopEdition} as edition from shops where id = ${id}`),
+
     /** Every shop, or those of an account, in the order in which they came. */
     list: (accountId: string | null): Promise<readonly ShopRecord[]> =>
       database.any(sql.type(rowType(ShopRow))`
@@ -126,20 +138,12 @@ export function createShops(database: Database) {
     },
 
     /** Changes what is given of a shop, named by id or domain. Throws `VALIDATION_FAILED` when there is none. */
-    update: (shop: string, settings: ShopSettings): Promise<ShopRecord> => {
-      const { name, adminUrl, adminToken, monthlyGenerations, billingAllowed, planEndsAt, isActive } = settings
-      const changes = [
-        name !== undefined && sql.fragment`name = ${name}`,
-        adminUrl !== undefined && sql.fragment`admin_url = ${adminUrl}`,
-        adminToken !== undefined && sql.fragment`admin_token = ${adminToken}`,
-        monthlyGenerations !== undefined && sql.fragment`monthly_generations = ${monthlyGenerations}`,
-        billingAllowed !== undefined && sql.fragment`billing_allowed = ${billingAllowed}`,
-        planEndsAt !== undefined && sql.fragment`plan_ends_at = ${planEndsAt?.toISOString() ?? null}`,
-        isActive !== undefined && sql.fragment`is_active = ${isActive}`,
-      ].filter((change) => change !== false)
-      if (changes.length === 0) throw invalid('shop', 'Nothing is to be changed.')
-      return change(shop, sql.fragment`${sql.join(changes, sql.fragment`, `)}`)
-    },
+    update: (shop: string, settings: ShopSettings): Promise<ShopRecord> => change(shop, assignments(settings)),
+
+    /** Changes what is given, unless somebody has changed the shop since this edition of it: then null. */
+    updateEdition: (id: string, settings: ShopSettings, edition: string): Promise<ShopRecord | null> =>
+      database.maybeOne(sql.type(rowType(ShopRow))`
+        update shops set ${assignments(settings)} where id = ${id} and ${shopEdition} = ${edition} returning ${columns}`),
 
     /** Makes a secret live beside the one that it is to replace. Throws `VALIDATION_FAILED` when two are live already. */
     addSecret: (shop: string, secret: string): Promise<ShopRecord> =>
@@ -172,6 +176,22 @@ type SqlFragment = ReturnType<typeof sql.fragment>
 
 function newSecret(secret: string) {
   return { secret, createdAt: new Date().toISOString() }
+}
+
+/** Throws `VALIDATION_FAILED` when nothing is given. */
+function assignments(settings: ShopSettings): SqlFragment {
+  const { name, adminUrl, adminToken, monthlyGenerations, billingAllowed, planEndsAt, isActive } = settings
+  const changes = [
+    name !== undefined && sql.fragment`name = ${name}`,
+    adminUrl !== undefined && sql.fragment`admin_url = ${adminUrl}`,
+    adminToken !== undefined && sql.fragment`admin_token = ${adminToken}`,
+    monthlyGenerations !== undefined && sql.fragment`monthly_generations = ${monthlyGenerations}`,
+    billingAllowed !== undefined && sql.fragment`billing_allowed = ${billingAllowed}`,
+    planEndsAt !== undefined && sql.fragment`plan_ends_at = ${planEndsAt?.toISOString() ?? null}`,
+    isActive !== undefined && sql.fragment`is_active = ${isActive}`,
+  ].filter((change) => change !== false)
+  if (changes.length === 0) throw invalid('shop', 'Nothing is to be changed.')
+  return sql.fragment`${sql.join(changes, sql.fragment`, `)}`
 }
 
 function invalid(path: string, message: string): DrapeError {

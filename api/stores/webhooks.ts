@@ -23,6 +23,12 @@ const EndpointRow = Type.Object({
 })
 export type WebhookEndpoint = Static<typeof EndpointRow>
 
+const EditedRow = Type.Object({ ...EndpointRow.properties, edition: Type.String() })
+/** An endpoint with what stands for its settings as they are. */
+export type EditedEndpoint = Static<typeof EditedRow>
+
+const endpointEdition = sql.fragment`md5(row(url, event_types, is_active)::text)`
+
 const DeliveryRow = Type.Object({
   id: Type.Integer(),
   eventId: Type.String(),
@@ -81,6 +87,14 @@ export function createWebhooks(database: Database) {
     /** Throws `VALIDATION_FAILED` when there is no such endpoint. */
     get,
 
+    /** The same with its edition, another one for whatever `update` can change. */
+    getEdition: async (id: string): Promise<EditedEndpoint> => {
+      const found = await database.maybeOne(sql.type(rowType(EditedRow))`
+        select ${columns}, ${endpointEdition} as edition from webhook_endpoints where id = ${id}`)
+      if (found === null) throw unknownEndpoint(id)
+      return found
+    },
+
     /** Every endpoint, or those of an account, in the order in which they came. */
     list: (accountId: string | null): Promise<readonly WebhookEndpoint[]> =>
       database.any(sql.type(rowType(EndpointRow))`
@@ -102,15 +116,13 @@ export function createWebhooks(database: Database) {
      * Changes what is given. One that is made active is told at once of what waits. Throws `VALIDATION_FAILED` when there is no such
      * endpoint.
      */
-    update: (id: string, { url, eventTypes, isActive }: EndpointSettings): Promise<WebhookEndpoint> => {
-      const changes = [
-        url !== undefined && sql.fragment`url = ${url}`,
-        eventTypes !== undefined && sql.fragment`event_types = ${sql.jsonb([...eventTypes])}`,
-        isActive !== undefined && sql.fragment`is_active = ${isActive}, disabled_at = null, disabled_reason = null`,
-      ].filter((change) => change !== false)
-      if (changes.length === 0) throw invalid('endpoint', 'Nothing is to be changed.')
-      return change(id, sql.fragment`${sql.join([...changes, rested], sql.fragment`, `)}`)
-    },
+    update: (id: string, settings: EndpointSettings): Promise<WebhookEndpoint> => change(id, assignments(settings)),
+
+    /** Changes what is given, unless somebody has changed the endpoint since this edition of it: then null. */
+    updateEdition: (id: string, settings: EndpointSettings, edition: string): Promise<WebhookEndpoint | null> =>
+      database.maybeOne(sql.type(rowType(EndpointRow))`
+        update webhook_endpoints set ${assignments(settings)}
+        where id = ${id} and ${endpointEdition} = ${edition} returning ${columns}`),
 
     /** Makes a secret live beside the one that it is to replace. Throws `VALIDATION_FAILED` when two are live already. */
     addSecret: (id: string, secret: string): Promise<WebhookEndpoint> =>
@@ -208,6 +220,17 @@ type SqlFragment = ReturnType<typeof sql.fragment>
 
 function newSecret(secret: string) {
   return { secret, createdAt: new Date().toISOString() }
+}
+
+/** Throws `VALIDATION_FAILED` when nothing is given. */
+function assignments({ url, eventTypes, isActive }: EndpointSettings): SqlFragment {
+  const changes = [
+    url !== undefined && sql.fragment`url = ${url}`,
+    eventTypes !== undefined && sql.fragment`event_types = ${sql.jsonb([...eventTypes])}`,
+    isActive !== undefined && sql.fragment`is_active = ${isActive}, disabled_at = null, disabled_reason = null`,
+  ].filter((change) => change !== false)
+  if (changes.length === 0) throw invalid('endpoint', 'Nothing is to be changed.')
+  return sql.fragment`${sql.join([...changes, rested], sql.fragment`, `)}`
 }
 
 function unknownEndpoint(id: string): DrapeError {

@@ -3,7 +3,7 @@ import { sql } from '../../../api/shared/database.ts'
 import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
 import { createShops } from '../../../api/stores/shops.ts'
 import { createWebhooks } from '../../../api/stores/webhooks.ts'
-import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { type OperatorBrowser, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
 
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(2)>'`
@@ -122,6 +122,34 @@ describe('the pages of the dashboard', () => {
     expect((await browser.submit('/shops/new', '/shops', { ...typed, account: 'acc_1', domain: 'x.y' })).status).toBe(
       404,
     )
+  })
+
+  it('do not overwrite a shop or an endpoint that somebody else changed meanwhile', async () => {
+    const shops = createShops(dashboard.database)
+    const webhooks = createWebhooks(dashboard.database)
+    const [shop, endpoint] = [`/shops/${contents.shopId}`, `/webhooks/${contents.endpointId}`]
+    const [staleShop, staleEndpoint] = [
+      readFormFields((await browser.get(shop)).text, shop),
+      readFormFields((await browser.get(endpoint)).text, endpoint),
+    ]
+    const before = await shops.findById(contents.shopId)
+    const { url } = await webhooks.get(contents.endpointId)
+    expect((await browser.submit(shop, shop, { name: 'By Grace' })).status).toBe(303)
+    await webhooks.update(contents.endpointId, { url: 'https://hook.example/grace' })
+    const refused = [
+      await browser.post(shop, new URLSearchParams({ ...staleShop, name: 'By Ada' })),
+      await browser.post(endpoint, new URLSearchParams({ ...staleEndpoint, url: 'https://hook.example/ada' })),
+    ]
+    expect(refused.map(({ status }) => status)).toEqual([409, 409])
+    expect(refused[0].text).toMatch(/Name<.*By Ada<.*<strong>By Grace<\/strong>/)
+    expect(refused[1].text).toMatch(/Address<.*hook\.example\/ada<.*<strong>https:\/\/hook\.example\/grace<\/strong>/)
+    expect((await shops.findById(contents.shopId))?.name).toBe('By Grace')
+    // A secret that came meanwhile is no change of the settings.
+    const fresh = readFormFields((await browser.get(endpoint)).text, endpoint)
+    await webhooks.addSecret(contents.endpointId, 'whsec_another')
+    expect((await browser.post(endpoint, new URLSearchParams({ ...fresh, url }))).status).toBe(303)
+    expect((await webhooks.get(contents.endpointId)).url).toBe(url)
+    await browser.submit(shop, shop, { name: before?.name ?? '' })
   })
 
   it('create an endpoint, send it a test, replay a delivery and delete it', async () => {
