@@ -3,7 +3,6 @@
 import functools
 
 import numpy as np
-import onnxruntime
 
 PLACES = 256
 DIGITS = 6
@@ -13,12 +12,15 @@ class Graphs:
     """Runs graphs of a folder, each with its inputs by their names, and returns its first output."""
 
     def __init__(self, path):
+        # Only here: it is slow to come, and most commands draw nothing.
+        import onnxruntime
+
         onnxruntime.disable_telemetry_events()
-        self.path = path
+        self.path, self.runtime = path, onnxruntime
 
     @functools.lru_cache(maxsize=1)
     def open(self, name):
-        return onnxruntime.InferenceSession(self.path / f"{name}.onnx", providers=["CPUExecutionProvider"])
+        return self.runtime.InferenceSession(self.path / f"{name}.onnx", providers=["CPUExecutionProvider"])
 
     def run(self, name, **inputs):
         feeds = {key: np.ascontiguousarray(values, np.float32) for key, values in inputs.items()}
