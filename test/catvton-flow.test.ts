@@ -92,7 +92,7 @@ describe('a try-on by CatVTON', () => {
     const problem = await until(async () => {
       const answer = await fetch(`http://127.0.0.1:${probe.port}/readyz`).catch(() => null)
       const { failed } = ((await answer?.json()) ?? {}) as { failed?: Record<string, string> }
-      return failed?.inference?.includes('catvton') && failed.inference
+      return (failed?.inference?.includes('catvton') || failed?.inference?.includes('.onnx')) && failed.inference
     })
     expect(await worker.end()).toBe(0)
     return problem
@@ -102,6 +102,11 @@ describe('a try-on by CatVTON', () => {
     expect(await whyNotReady({ ENGINE_DIR: folder })).toContain(
       'The engine "catvton" is under CC-BY-NC-SA-4.0, which forbids commercial use; it is started only when that is acknowledged',
     )
+  })
+
+  it('is refused by a worker without the provider that it was to run on, which says why', async () => {
+    const env = { ENGINE_DIR: folder, ACKNOWLEDGE_NON_COMMERCIAL: 'catvton', EXECUTION_PROVIDER: 'cuda' }
+    expect(await whyNotReady(env)).toMatch(/\.onnx: cannot be opened/)
   })
 
   it('is refused by a worker whose graphs draw something else than their export has noted', async () => {

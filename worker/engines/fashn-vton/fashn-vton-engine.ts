@@ -5,7 +5,7 @@ import type { Provider } from '../../inference/session.ts'
 import { findPerson } from '../../person/find-person.ts'
 import type { Person } from '../../person/person.ts'
 import type { Bitmap, Size } from '../../raster/plane.ts'
-import { type Bytes, onWhite } from '../diffusion/bytes.ts'
+import { type Bytes, createBytes, onWhite } from '../diffusion/bytes.ts'
 import { categoryOfProduct, findWearer, type ProductCategory, type TrainedCategory } from '../diffusion/product.ts'
 import { keepRecent, keptTogether, type Recent } from '../diffusion/recent.ts'
 import { toPicture } from '../diffusion/tensors.ts'
@@ -57,7 +57,10 @@ export async function openFashnVton(
   return {
     manifest: { name, version, kind, license, accepts, aiGenerated },
     run: (input, context) => run(input, context, resources),
-    selfTest: () => proveGraphs(graphs, manifest, provider),
+    selfTest: async () => {
+      await tryOthers(resources)
+      return proveGraphs(graphs, manifest, provider)
+    },
     kept: keptTogether(resources.conditions.kept, resources.categories),
     release: () => graphs.release(),
   }
@@ -74,6 +77,13 @@ async function describeOthers(graphs: Graphs): Promise<Pick<Resources, 'wholeBod
     await graphs.release()
     throw error
   }
+}
+
+/** Nobody is in an empty picture, but the graphs have to have run once before a job, with numbers. */
+async function tryOthers({ manifest: { size }, wholeBody, parser }: Resources): Promise<void> {
+  const blank = createBytes(size, 3)
+  await wholeBody?.find(blank)
+  await parser?.parse(blank)
 }
 
 interface Resources {

@@ -167,6 +167,26 @@ describe('the engine FASHN VTON', () => {
       for (const acknowledged of [['dwpose'], [NAME]]) await (await open(at, { acknowledged })).release?.()
     })
 
+    it('is proven with its graphs, and not when they give no numbers', async () => {
+      const spoil = (bytes: Buffer) => {
+        // The logarithm of a box's width, for each cell.
+        const four = Buffer.alloc(4)
+        four.writeFloatLE(Math.log(4))
+        for (let at = bytes.indexOf(four); at >= 0; at = bytes.indexOf(four, at)) bytes.writeFloatLE(Number.NaN, at)
+        return bytes
+      }
+      const whole = await open(await install(addPose))
+      expect(await whole.selfTest?.()).toMatchObject({ operators: { cpu: expect.any(Number) } })
+      await whole.release?.()
+      const spoiled = async (folder: string) => {
+        await addPose(folder)
+        await changeEngineFile(folder, 'pose-detector.onnx', spoil)
+      }
+      const broken = await open(await install(spoiled))
+      await expect(broken.selfTest?.()).rejects.toMatchObject({ code: 'RESULT_REJECTED' })
+      await broken.release?.()
+    })
+
     it('is not opened with graphs of another interface', async () => {
       const swapped = async (folder: string) => {
         await addPose(folder)
