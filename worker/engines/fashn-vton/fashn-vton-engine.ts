@@ -1,31 +1,21 @@
 import { DrapeError } from '../../../api/shared/errors.ts'
-import type { Rectangle } from '../../../api/shared/image.ts'
 import type { Models } from '../../inference/models.ts'
 import type { Provider } from '../../inference/session.ts'
 import { findPerson } from '../../person/find-person.ts'
-import type { Person } from '../../person/person.ts'
-import type { Bitmap, Size } from '../../raster/plane.ts'
-import { type Bytes, createBytes, onWhite } from '../diffusion/bytes.ts'
-import { categoryOfProduct, findWearer, type ProductCategory, type TrainedCategory } from '../diffusion/product.ts'
+import type { Size } from '../../raster/plane.ts'
+import { categoryOfProduct, type ProductCategory } from '../diffusion/product.ts'
 import { keepRecent, keptTogether, type Recent } from '../diffusion/recent.ts'
 import { toPicture } from '../diffusion/tensors.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../engine.ts'
 import { createStages } from '../stages.ts'
-import { fitOnCanvas, limitToCanvas, placeOnCanvas } from './canvas.ts'
-import { type Conditions, createConditions, type Posed } from './conditions.ts'
+import { type Conditions, createConditions } from './conditions.ts'
 import { denoise, startNoise } from './denoise.ts'
-import { createWholeBodyFinder, type WholeBodyFinder } from './dwpose/find-people.ts'
 import { type Graphs, openGraphs } from './graphs.ts'
-import { poseOf } from './keypoints.ts'
 import type { FashnVtonManifest } from './manifest.ts'
-import { agnosticMask } from './masked/agnostic-mask.ts'
-import { paintOver } from './masked/paint-over.ts'
-import { createParser, type Parser } from './masked/parse.ts'
-import { wholeBodyOf } from './pose.ts'
-import { placeAnyProduct, placeProduct } from './product.ts'
+import { createOthers, type Others, tryOthers } from './others.ts'
+import { posePerson, poseProduct } from './posed.ts'
 import { changeRegion } from './region.ts'
 import { proveGraphs } from './self-test.ts'
-import { drawSkeleton } from './skeleton.ts'
 
 /** Shares of the work that are done when a stage is. */
 const DONE = { category: 0.01, pose: 0.03, person: 0.05, garment: 0.08, plan: 0.1, denoise: 0.98 }
@@ -33,10 +23,10 @@ const KEPT_CATEGORIES = 256
 
 /**
  * The engine FASHN VTON v1.5 of a folder that `scripts/export-engine` made: a diffusion transformer draws the person in the garment
- * on its canvas, without a mask, and the part where the garment lies replaces the photo.
+ * on its canvas, without a mask unless the folder has a parser, and the part where the garment lies replaces the photo.
  *
- * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION when the product photo shows a worn garment,
- * RESULT_REJECTED when the model returns no numbers, and the signal's reason when it is aborted.
+ * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION when the product photo shows a worn garment and there is
+ * no parser, RESULT_REJECTED when the model returns no numbers, and the signal's reason when it is aborted.
  * @throws Error as `openGraphs`
  */
 export async function openFashnVton(
@@ -48,7 +38,7 @@ export async function openFashnVton(
   const resources = {
     models,
     manifest,
-    ...(await describeOthers(graphs)),
+    ...(await createOthers(graphs)),
     graphs,
     conditions: createConditions(graphs, manifest),
     categories: keepRecent<ProductCategory>(KEPT_CATEGORIES, () => 1),
@@ -58,7 +48,7 @@ export async function openFashnVton(
     manifest: { name, version, kind, license, accepts, aiGenerated },
     run: (input, context) => run(input, context, resources),
     selfTest: async () => {
-      await tryOthers(resources)
+      await tryOthers(resources, manifest.size)
       return proveGraphs(graphs, manifest, provider)
     },
     kept: keptTogether(resources.conditions.kept, resources.categories),
@@ -66,33 +56,9 @@ export async function openFashnVton(
   }
 }
 
-/** What can be done with models of others, where the folder has them. */
-async function describeOthers(graphs: Graphs): Promise<Pick<Resources, 'wholeBody' | 'parser'>> {
-  try {
-    return {
-      wholeBody: graphs.pose && createWholeBodyFinder(graphs.pose),
-      parser: graphs.parsing && createParser(graphs.parsing),
-    }
-  } catch (error) {
-    await graphs.release()
-    throw error
-  }
-}
-
-/** Nobody is in an empty picture, but the graphs have to have run once before a job, with numbers. */
-async function tryOthers({ manifest: { size }, wholeBody, parser }: Resources): Promise<void> {
-  const blank = createBytes(size, 3)
-  await wholeBody?.find(blank)
-  await parser?.parse(blank)
-}
-
-interface Resources {
+interface Resources extends Others {
   readonly models: Models
   readonly manifest: FashnVtonManifest
-  /** Where the operator has DWPose; else BlazePose's points are drawn. */
-  readonly wholeBody: WholeBodyFinder | null
-  /** Where the operator has one, what the person wears is painted over and products may be worn. */
-  readonly parser: Parser | null
   readonly graphs: Graphs
   readonly conditions: Conditions
   readonly categories: Recent<ProductCategory>
@@ -147,39 +113,4 @@ function enlargementWarning({ person, options }: EngineInput, drawn: Size): read
 /** Of the whole work when `share` of the steps are done. */
 function progressAfter(share: number): number {
   return DONE.plan * (1 - share) + DONE.denoise * share
-}
-
-/**
- * The photo on the canvas, what is worn painted over where there is a parser, and the skeleton of the person in it, drawn at the photo's
- * size before both are brought there.
- */
-async function posePerson(
-  photo: Bitmap,
-  { seen, category }: { seen: Person; category: TrainedCategory },
-  { manifest: { size }, wholeBody, parser }: Resources,
-): Promise<Posed & { readonly place: Rectangle }> {
-  const limited = limitToCanvas(onWhite(photo), size)
-  const people = wholeBody ? await wholeBody.find(limited) : [wholeBodyOf(seen, photo, limited)]
-  const skeleton = drawSkeleton(poseOf(people, limited), limited)
-  const picture = parser ? paintOver(limited, agnosticMask(await parser.parse(limited), category)) : limited
-  return {
-    picture: fitOnCanvas(picture, size),
-    skeleton: fitOnCanvas(skeleton, size, { exact: true }),
-    place: placeOnCanvas(limited, size),
-  }
-}
-
-function poseProduct(
-  photo: Bitmap,
-  category: TrainedCategory,
-  { manifest: { size }, models, wholeBody, parser }: Resources,
-): Promise<Posed> {
-  if (!parser) return placeProduct(photo, size, models)
-  const skeletonOf = async (picture: Bytes): Promise<Bytes | null> => {
-    const wearer = await findWearer({ ...picture, channels: 3 }, models)
-    if (!wearer) return null
-    const people = wholeBody ? await wholeBody.find(picture) : [wholeBodyOf(wearer, picture, picture)]
-    return drawSkeleton(poseOf(people, picture), picture)
-  }
-  return placeAnyProduct(photo, category, { canvas: size, parser, skeletonOf })
 }
