@@ -13,6 +13,7 @@ export function createAttempt({ drape, photo, product, title, category, options 
   const keys = { upload: createKey(), tryOn: createKey() }
   const startedAt = performance.now()
   let upload = null
+  let accepting = null
   let generationId = null
 
   const send = async ({ signal, tell }) => {
@@ -21,7 +22,12 @@ export function createAttempt({ drape, photo, product, title, category, options 
     tell({ stage: 'send' })
     const described = describeProduct({ title, category, source: product.blob })
     const call = { person: { id: upload.imageId }, product: described, output }
-    const accepted = await drape.tryOn(call, { signal, idempotencyKey: keys.tryOn })
+    // Not ended with the rest: what the service has by then is to be cancelled, and for that it has to have a name.
+    accepting ??= drape.tryOn(call, { idempotencyKey: keys.tryOn })
+    accepting.catch(() => {
+      accepting = null
+    })
+    const accepted = await Promise.race([accepting, untilAborted(signal)])
     generationId = accepted.generationId
   }
   return {
@@ -30,6 +36,11 @@ export function createAttempt({ drape, photo, product, title, category, options 
     beforeUrl: () => (output.fullResolution ? URL.createObjectURL(photo.blob) : (upload?.imageUrl ?? null)),
     /** Ms since it was asked for. */
     elapsed: () => performance.now() - startedAt,
+    /** The generation as it ended; null when the service never had one. */
+    cancel: async () => {
+      const accepted = await accepting?.catch(() => null)
+      return accepted ? drape.generations.cancel(accepted.generationId) : null
+    },
     /** Goes on from where it stands, until the generation has ended; throws what the client throws. */
     proceed: async ({ signal, tell }) => {
       if (generationId === null) await send({ signal, tell })
@@ -39,6 +50,10 @@ export function createAttempt({ drape, photo, product, title, category, options 
       })
     },
   }
+}
+
+function untilAborted(signal) {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 }
 
 /** Uploads by photo: who tries several products on does not send it again. */

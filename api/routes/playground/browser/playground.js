@@ -140,7 +140,7 @@ async function proceed() {
     attempt = null
   } catch (error) {
     if (error !== signal.reason) fail(error)
-    else say('Cancelled.')
+    else say('Cancelling …')
   } finally {
     running = null
     end()
@@ -236,17 +236,23 @@ function fail(error) {
 }
 
 async function cancel() {
-  const id = attempt?.id() ?? null
-  const client = drape
+  const mine = attempt
   attempt = null
   running?.abort()
   try {
-    if (id !== null) await client.generations.cancel(id)
-    say(id === null ? 'Cancelled.' : 'Cancelled; the credit came back.')
+    const generation = await mine.cancel()
+    say(describeCancelled(generation))
   } catch (error) {
     showProblem(find('problem'), explain(error))
   }
   if (drape !== null) await refreshCredits()
+}
+
+function describeCancelled(generation) {
+  if (generation === null) return 'Cancelled.'
+  return generation.status === 'FAILED'
+    ? 'Cancelled; the credit came back.'
+    : 'It had ended before it could be cancelled.'
 }
 
 function showProblem(place, { title, advice, said, fields = [], code, requestId }) {
