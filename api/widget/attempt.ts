@@ -5,6 +5,7 @@ import { sendPhoto } from './send-photo.ts'
 import type { Settings } from './settings.ts'
 import type { Generation, Shop, UploadLink } from './shop.ts'
 import { newId } from './visit.ts'
+import { forgetWish, rememberWish } from './wish.ts'
 
 /** One wish, with what has been reached of it: whatever breaks, it goes on from there. */
 export interface Attempt {
@@ -32,13 +33,20 @@ export function createAttempt(photo: Photo): Attempt {
 
 /** Brings an attempt to its end from wherever it is. Throws a `Failure`; called again it goes on. */
 export async function runAttempt(attempt: Attempt, options: AttemptOptions): Promise<Generation> {
-  attempt.imageId ??= await upload(attempt, options)
-  attempt.jobId ??= await ask(attempt, attempt.imageId, options)
-  const generation = await follow(attempt.jobId, options)
-  if (generation.status === 'COMPLETED') return generation
-  // It is over, and its credit given back: the next one is another.
-  Object.assign(attempt, { jobId: null, key: newId() })
-  throw new Failure(generation.errorCode ?? 'GENERATION_FAILED')
+  if (attempt.jobId === null) {
+    attempt.imageId ??= await upload(attempt, options)
+    attempt.jobId = await ask(attempt, attempt.imageId, options)
+    rememberWish(options.settings, attempt.jobId)
+  } else options.onWaiting('PROCESSING', false)
+  const found = await follow(attempt.jobId, options).catch(failureOf)
+  if (!(found instanceof Failure) && found.resultImageUrl !== null) return found
+  const failure = found instanceof Failure ? found : new Failure(found.errorCode ?? 'RESULT_GONE')
+  // It is over, and what failed is not paid: the next one is another. On a bad line it is still the same.
+  if (!(found instanceof Failure) || found.code === 'GENERATION_NOT_FOUND') {
+    forgetWish(options.settings)
+    Object.assign(attempt, { jobId: null, key: newId() })
+  }
+  throw failure
 }
 
 async function upload(attempt: Attempt, options: AttemptOptions): Promise<string> {

@@ -4,6 +4,7 @@ import { type Failure, failureOf } from './failure.ts'
 import { type Photo, readPhoto, recallPhoto } from './photo.ts'
 import type { Settings } from './settings.ts'
 import type { Generation, Shop } from './shop.ts'
+import { forgetWish, recallWish } from './wish.ts'
 
 /** Where a shopper is. */
 export type Step =
@@ -24,7 +25,7 @@ export type Source = 'file' | 'camera' | 'drop'
 
 export interface Fitting {
   readonly step: () => Step
-  /** Offers the photo that was used last in this tab. */
+  /** Finds the picture again that was wished for before the page was left, or offers the photo that was used last in this tab. */
   recall(): Promise<void>
   choose(file: Blob, source: Source): Promise<void>
   /** Goes on with the photo that was chosen: for the first time, or after a failure. */
@@ -63,11 +64,15 @@ export function createFitting({ shop, settings, tell, onStep }: FittingOptions):
       })
       show({ name: 'done', generation })
     } catch (error) {
-      const failure = failureOf(error)
-      // A photo that was only remembered cannot be sent again.
-      const isLost = failure.code === 'IMAGE_NOT_FOUND' && photo.file === null
-      show(isLost ? { name: 'photo' } : { name: 'failed', failure, photo })
+      show({ name: 'failed', failure: failureOf(error), photo })
     }
+  }
+
+  async function start(): Promise<void> {
+    if (attempt === null) return enter({ name: 'photo' })
+    running.abort()
+    running = new AbortController()
+    await run(attempt, running)
   }
 
   return {
@@ -76,7 +81,9 @@ export function createFitting({ shop, settings, tell, onStep }: FittingOptions):
       const photo = step.name === 'photo' ? await recallPhoto() : null
       if (photo === null || step.name !== 'photo') return
       attempt = createAttempt(photo)
-      enter({ name: 'ready', photo, isRemembered: true })
+      attempt.jobId = recallWish(settings)
+      if (attempt.jobId === null) return enter({ name: 'ready', photo, isRemembered: true })
+      await start()
     },
     choose: async (file, source) => {
       tell('widget:image_upload', { source, bytes: file.size, type: file.type })
@@ -89,15 +96,11 @@ export function createFitting({ shop, settings, tell, onStep }: FittingOptions):
         enter({ name: 'failed', failure: failureOf(error), photo: null })
       }
     },
-    start: async () => {
-      if (attempt === null) return enter({ name: 'photo' })
-      running.abort()
-      running = new AbortController()
-      await run(attempt, running)
-    },
+    start,
     restart: () => {
       running.abort()
       attempt = null
+      forgetWish(settings)
       enter({ name: 'photo' })
     },
     stop: () => running.abort(),

@@ -1,7 +1,7 @@
 import { createDialog, type Dialog } from './dialog.ts'
 import { startEvents, type Tell } from './events.ts'
 import { failureOf } from './failure.ts'
-import { createFitting, type Step } from './fitting.ts'
+import { createFitting, type Fitting, type Step } from './fitting.ts'
 import { button, icon } from './markup.ts'
 import { createResultActions } from './result-actions.ts'
 import type { Settings } from './settings.ts'
@@ -62,10 +62,7 @@ export function createTryOn(
     void fitting.recall()
   }
 
-  const goOn = () => {
-    const step = fitting.step()
-    if (step.name === 'failed' && step.failure.code === 'NETWORK') void fitting.start()
-  }
+  const goOn = () => void goOnWith(fitting)
   addEventListener('online', goOn)
   void within(CHECK_MS, shop.checkCredits()).then(opener.reveal)
   const watcher = watchView(opener.element, () => tell('widget:button_view'))
@@ -82,6 +79,19 @@ export function createTryOn(
       fitting.stop()
       stopEvents()
     },
+  }
+}
+
+/** A browser that says that it is online again may still be without its network for a moment. */
+const PAUSES_MS = [0, 1000, 4000]
+
+/** Goes on where the network was missing. */
+async function goOnWith(fitting: Fitting): Promise<void> {
+  for (const pause of PAUSES_MS) {
+    await new Promise((resolve) => setTimeout(resolve, pause))
+    const step = fitting.step()
+    if (step.name !== 'failed' || step.failure.code !== 'NETWORK') return
+    await fitting.start()
   }
 }
 

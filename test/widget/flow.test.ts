@@ -138,6 +138,13 @@ describe.skipIf(browserReason)(`the widget in a shop${browserReason && ` (skippe
     expect(JSON.stringify(events)).not.toContain('grace@shopper.example')
   })
 
+  it('finds the picture again when the page was left', async () => {
+    await visit('/products/101')
+    await widget.click('Try it on')
+    await widget.reach('Here you are')
+    expect(await findGenerations()).toHaveLength(1)
+  })
+
   it('offers the photo for another product, without sending it again', async () => {
     const uploads = front.line.seen('PUT').length
     await visit('/products/102')
