@@ -122,11 +122,15 @@ function columnOf({ name, type, path, description, wide }: Column) {
   return { name, type, jsonPath: path, description, ...(wide && { priority: 1 }) }
 }
 
-/** The schema as the API server wants it: a field with a default is not required. */
+/**
+ * The schema as the API server wants it: a field with a default is not required; and as it keeps it, without empty properties, or
+ * who applies the same once more under another name (Helm, kubectl) would seem to change it.
+ */
 function structural(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(structural)
   if (typeof schema !== 'object' || schema === null) return schema
-  const copy = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, structural(value)]))
+  const kept = Object.entries(schema).filter(([name, value]) => name !== 'properties' || Object.keys(value).length > 0)
+  const copy = Object.fromEntries(kept.map(([name, value]) => [name, structural(value)]))
   if (!Array.isArray(copy.required) || typeof copy.properties !== 'object') return copy
   const properties = copy.properties as Record<string, object>
   const required = copy.required.filter((name) => !('default' in properties[name]))

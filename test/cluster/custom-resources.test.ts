@@ -4,10 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
 import { presentDefinitions } from '../../controller/present-definitions.ts'
 import { retentionPolicies } from '../../controller/retention/resource.ts'
+import { createClient } from '../../controller/runtime/client.ts'
 import { KubernetesError } from '../../controller/runtime/connection.ts'
-import type { ResourceType } from '../../controller/runtime/resource.ts'
+import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { BROKEN_SAMPLES } from './broken-samples.ts'
+import { DEFINITIONS } from './kinds.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { installDefinitions, readSamples, type SampleObject } from './samples.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
@@ -48,6 +50,14 @@ describe.skipIf(controlPlane === null)('the API server', () => {
     await installDefinitions(place.client)
   })
   afterAll(() => place?.[Symbol.asyncDispose]())
+
+  it('has nothing against the same definitions from somebody else, as from kubectl after Helm', async () => {
+    const other = createClient(place.connection, { fieldManager: 'other' })
+    for (const { definition } of CUSTOM_RESOURCES) {
+      const object = definition as unknown as KubernetesObject
+      await other.apply(DEFINITIONS, { ...object }, { force: false })
+    }
+  })
 
   it.for(samples.map((sample) => [`${sample.kind} ${sample.metadata.name}`, sample] as const))(
     'takes the sample %s, and the controller reads it as it comes back',
