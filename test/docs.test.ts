@@ -1,5 +1,5 @@
-import { globSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CUSTOM_RESOURCES } from '../controller/custom-resources.ts'
 import type { KubernetesObject } from '../controller/runtime/resource.ts'
@@ -24,5 +24,16 @@ describe('the pages under docs/', () => {
   it.each(pages)('$path names files that are there', ({ text }) => {
     const named = [...text.matchAll(/`?\b((?:scripts|test|crds|docs|worker)\/[\w./-]+)/g)].map(([, path = '']) => path)
     expect(named.filter((path) => globSync(path.replace(/\.$/, ''), { cwd: ROOT }).length === 0)).toEqual([])
+  })
+})
+
+describe('the links of every page', () => {
+  const pages = globSync(['*.md', '{api,charts,crds,docs,scripts,worker}/**/*.md'], { cwd: ROOT }).sort()
+
+  it.each(pages)('lead to files that are there, in %s', (path) => {
+    const text = readFileSync(resolve(ROOT, path), 'utf8')
+    const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+    const near = targets.filter((target) => !/^(https?:|#|mailto:)/.test(target)).map((target) => target.split('#')[0])
+    expect(near.filter((target) => !existsSync(resolve(ROOT, dirname(path), target)))).toEqual([])
   })
 })
