@@ -22,12 +22,13 @@ const RIGHTS = {
     'select (id, account_id, is_active, event_types) on webhook_endpoints',
     'insert (endpoint_id, event_id, type, data, happened_at) on webhook_deliveries',
   ],
-  /** Measures what waits and deletes what is past its time. */
+  /** Measures what waits and deletes what is past its time. Who locks a row before deleting it needs to be able to change something in it. */
   controller: [
-    'select on generations, outbox, objects, images, products, idempotency_keys, share_links, proxy_nonces',
-    'select, delete on data_requests, webhook_deliveries',
-    'update (expires_at, external_user_id), delete on objects',
-    'delete on images, products, idempotency_keys, share_links, proxy_nonces',
+    'select on generations, outbox',
+    'select, delete on objects, images, products, idempotency_keys, share_links, proxy_nonces, data_requests, webhook_deliveries',
+    'update (expires_at) on objects, products, share_links, proxy_nonces',
+    'update (lease_until) on idempotency_keys',
+    'update (created_at) on data_requests, webhook_deliveries',
   ],
 } as const
 

@@ -1,9 +1,16 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase } from '../../api/shared/database.ts'
+import { sweep } from '../../api/shared/retention.ts'
+import { createStorage } from '../../api/shared/storage/storage.ts'
+import { createIdempotencyKeys } from '../../api/shared/stores/idempotency.ts'
+import { createProxyNonces } from '../../api/shared/stores/proxy-nonces.ts'
+import { createRetention } from '../../api/shared/stores/retention.ts'
 import { type GrantedProcess, grantRights } from '../../scripts/database-rights.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { spawnProcess } from '../support/process.ts'
 import { asProcess } from '../support/process-roles.ts'
+import { requestService } from '../support/request-service.ts'
 
 const DENIED = '42501'
 
@@ -91,6 +98,21 @@ describe('the database role of a process', () => {
     expect(await tryAs('api', "select make_event_partitions('2020-01-01', '2020-01-02')")).toBeNull()
     expect(await tryAs('api', 'drop table events_20200101')).toBe(DENIED)
     expect(await tryAs('api', "select drop_event_partition('2020-01-03')")).toBeNull()
+  })
+
+  it('of a controller sweeps all that has a time', async () => {
+    const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
+    const storage = await createStorage(`file:${(await requestService('folder', null)).path}`, {
+      publicUrl: '',
+      signingSecret: '',
+    })
+    const swept = await sweep({
+      retention: createRetention(database),
+      keys: createIdempotencyKeys(database),
+      nonces: createProxyNonces(database),
+      storage,
+    }).finally(() => database.end())
+    expect(Object.values(swept)).toEqual(Object.values(swept).map(() => 0))
   })
 
   it('loses what it had beyond its rights, and keeps them when they are given again', async () => {
