@@ -163,7 +163,13 @@ interface Interleaved {
   data: Float32Array
 }
 
-function separable({ width, height, channels, data }: Interleaved, kernel: Float64Array): Float32Array {
+function separable(image: Interleaved, kernel: Float64Array): Float32Array {
+  const rows = alongRows(image, kernel)
+  downColumns({ ...image, data: rows }, kernel)
+  return rows
+}
+
+function alongRows({ width, channels, data }: Interleaved, kernel: Float64Array): Float32Array {
   const r = (kernel.length - 1) / 2
   const stride = width * channels
   const border = r * channels
@@ -184,18 +190,28 @@ function separable({ width, height, channels, data }: Interleaved, kernel: Float
       rows[row + x] = sum
     }
   }
-  const out = new Float32Array(data.length)
+  return rows
+}
+
+// In place: of what was overwritten only the last few rows are needed again.
+function downColumns({ width, height, channels, data }: Interleaved, kernel: Float64Array): void {
+  const r = (kernel.length - 1) / 2
+  const stride = width * channels
+  const sums = new Float32Array(stride)
+  const before = Array.from({ length: r }, () => new Float32Array(stride))
   for (let y = 0; y < height; y++) {
-    const row = y * stride
-    for (let x = 0; x < stride; x++) out[row + x] = kernel[r] * rows[row + x]
+    const own = data.subarray(y * stride, (y + 1) * stride)
+    for (let x = 0; x < stride; x++) sums[x] = kernel[r] * own[x]
     for (let k = 1; k <= r; k++) {
       const weight = kernel[r + k]
-      const above = Math.max(y - k, 0) * stride
-      const below = Math.min(y + k, height - 1) * stride
-      for (let x = 0; x < stride; x++) out[row + x] += weight * (rows[above + x] + rows[below + x])
+      const above = y === 0 ? own : before[Math.max(y - k, 0) % r]
+      const last = Math.min(y + k, height - 1) * stride
+      const below = data.subarray(last, last + stride)
+      for (let x = 0; x < stride; x++) sums[x] += weight * (above[x] + below[x])
     }
+    before[y % r].set(own)
+    own.set(sums)
   }
-  return out
 }
 
 // Box widths whose repeated application has the variance of the Gaussian (Kovesi 2010, "Fast almost-Gaussian filtering").
