@@ -52,7 +52,7 @@ export function createDrapeTryOn(script: string | null): CustomElementConstructo
     #render(): void {
       this.#tryOn?.stop()
       this.#tryOn = undefined
-      const root = this.shadowRoot ?? this.attachShadow({ mode: 'open', delegatesFocus: true })
+      const root = this.shadowRoot ?? this.attachShadow({ mode: 'open' })
       root.adoptedStyleSheets = [styles]
       root.replaceChildren()
       const settings = readSettings(this, script)

@@ -189,6 +189,53 @@ describe.skipIf(browserReason)(`the widget in a shop${browserReason && ` (skippe
     expect([...asked]).toEqual([front.shop.url])
   })
 
+  it('takes a photo that is dropped on it, and makes one smaller that is larger than 10 MB', async () => {
+    const visitor = await front.openPage()
+    const dropped = createWidgetPage(visitor)
+    await visitor.goto(`${front.shop.url}/products/106`)
+    await dropped.arrive()
+    await dropped.click('Try it on')
+    const bytes = await visitor.evaluate(`(async () => {
+      const canvas = new OffscreenCanvas(2200, 2200)
+      const context = canvas.getContext('2d')
+      const noise = context.createImageData(2200, 2200)
+      for (let i = 0; i < noise.data.length; i++) noise.data[i] = i % 4 === 3 ? 255 : Math.random() * 256
+      context.putImageData(noise, 0, 0)
+      const file = new File([await canvas.convertToBlob()], 'noise.png', { type: 'image/png' })
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(file)
+      const dialog = document.querySelector('drape-try-on').shadowRoot.querySelector('dialog')
+      dialog.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+      return file.size
+    })()`)
+    expect(bytes).toBeGreaterThan(10 * 1024 * 1024)
+    await dropped.reach('Your photo')
+    await dropped.start()
+    expect(await dropped.fail()).toMatch(/cannot find a person/)
+    await visitor.browserContext().close()
+  })
+
+  it('keeps no id and tells nothing where a shop does not want that', async () => {
+    const visitor = await front.openPage()
+    const asked: string[] = []
+    visitor.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await visitor.goto(front.shop.url)
+    await visitor.evaluate(`(() => {
+      const quiet = document.createElement('drape-try-on')
+      quiet.setAttribute('product', '107')
+      quiet.setAttribute('analytics', 'off')
+      document.body.append(quiet)
+    })()`)
+    const quiet = createWidgetPage(visitor)
+    await quiet.arrive()
+    await quiet.click('Try it on')
+    expect(await visitor.evaluate('[localStorage.length, sessionStorage.length]')).toEqual([0, 0])
+    await visitor.goto(`${front.shop.url}/privacy`)
+    expect(asked).toContain('/apps/drape/public/check-credits')
+    expect(asked.filter((path) => path.endsWith('/events'))).toEqual([])
+    await visitor.browserContext().close()
+  })
+
   it('speaks the language of the page, and the words of the merchant', async () => {
     for (const [language, text] of Object.entries({
       de: 'Anprobieren',
