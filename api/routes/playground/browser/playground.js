@@ -1,19 +1,25 @@
+import { createAccount } from './account.js'
 import { createAttempt, forgetUpload } from './attempt.js'
-import { createDrapeClient, DrapeApiError, DrapeConnectionError, DrapeTimeoutError } from './client/index.ts'
+import { DrapeConnectionError, DrapeTimeoutError } from './client/index.ts'
 import { createCodeView } from './code-view.js'
 import { hideComparison, showComparison } from './comparison.js'
-import { createKeyHolder } from './key-holder.js'
 import { peekOptions, readOptions } from './options.js'
 import { acceptPastes, createPictureField } from './picture-field.js'
+import { element, showProblem } from './problem-view.js'
 import { explain, explainWarning } from './problems.js'
 
 const find = (id) => document.getElementById(id)
-const holder = createKeyHolder()
 const showCode = createCodeView()
-let drape = null
 /** The attempt that runs or broke; null when the next one starts anew. */
 let attempt = null
 let running = null
+
+const account = createAccount({
+  onForget: () => {
+    running?.abort()
+    attempt = null
+  },
+})
 
 const photo = createPictureField(document.querySelector('[data-picture=photo]'), { onChange: changed })
 const product = createPictureField(document.querySelector('[data-picture=product]'), {
@@ -30,16 +36,7 @@ find('try-on').addEventListener('submit', (event) => {
 })
 find('look-again').addEventListener('click', proceed)
 find('cancel').addEventListener('click', cancel)
-find('key-form').addEventListener('submit', (event) => {
-  event.preventDefault()
-  useKey(find('key').value.trim(), { keep: find('keep-key').checked })
-})
-find('forget').addEventListener('click', forgetKey)
 changed()
-if (holder.get() !== null) {
-  find('keep-key').checked = true
-  useKey(holder.get(), { keep: true })
-}
 
 function describeCall(options) {
   const title = find('product-name').value.trim()
@@ -56,65 +53,15 @@ function changed() {
   showCode(describeCall(peekOptions(find('try-on'))))
 }
 
-async function useKey(key, { keep }) {
-  const problem = find('key-problem')
-  problem.hidden = true
-  if (key === '') return showProblem(problem, { title: 'There is no key', advice: 'Type or paste it first.' })
-  // No header can say anything else, and no key has it.
-  if (!/^[\x21-\x7e]+$/.test(key)) return showProblem(problem, explainBadKey())
-  // Whoever waits before a page hears soon of what does not work, and tries again by hand.
-  const client = createDrapeClient({ url: location.origin, apiKey: key, retries: 2 })
-  busy(find('key-form'), true)
-  try {
-    showAccount(await client.account.get())
-    holder.set(key, { keep })
-    drape = client
-    find('key').value = ''
-    find('key-form').hidden = true
-    find('content').focus()
-  } catch (error) {
-    if (error instanceof DrapeApiError && error.code === 'INVALID_API_KEY') holder.forget()
-    showProblem(problem, explain(error))
-  } finally {
-    busy(find('key-form'), false)
-  }
-}
-
-function explainBadKey() {
-  return {
-    title: 'This is no key',
-    advice: 'A key has letters, digits and _ alone. Copy it again.',
-    code: 'INVALID_API_KEY',
-  }
-}
-
-function forgetKey() {
-  running?.abort()
-  holder.forget()
-  drape = null
-  attempt = null
-  find('account').hidden = true
-  find('key-form').hidden = false
-  find('keep-key').checked = false
-  find('key').focus()
-}
-
-function showAccount({ name, creditBalance }) {
-  find('account').hidden = false
-  if (name !== undefined) find('account-name').textContent = name
-  find('credits').textContent = creditBalance === 1 ? '1 credit' : `${creditBalance.toLocaleString('en')} credits`
-  find('credits').classList.toggle('none', creditBalance === 0)
-}
-
 /** Begins anew, or carries on what broke while nothing was changed. */
 function start() {
   if (running !== null) return
-  if (drape === null) return askForKey()
+  if (account.client() === null) return askForKey()
   const missing = [photo, product].find(({ get }) => get() === null)
   if (missing) return askForPicture(missing)
   const options = readOptions(find('try-on'))
   if (options === null) return
-  attempt ??= createAttempt({ drape, ...describeCall(options) })
+  attempt ??= createAttempt({ drape: account.client(), ...describeCall(options) })
   return proceed()
 }
 
@@ -162,15 +109,7 @@ function end() {
   find('stage').classList.remove('busy')
   find('go').disabled = false
   if (find('comparison').hidden) find('waiting').hidden = false
-  if (drape !== null) refreshCredits()
-}
-
-async function refreshCredits() {
-  try {
-    showAccount(await drape.account.credits())
-  } catch {
-    // The number stays as it was; whoever does something next hears why.
-  }
+  account.refresh()
 }
 
 function tell({ stage, generation }) {
@@ -245,7 +184,7 @@ async function cancel() {
   } catch (error) {
     showProblem(find('problem'), explain(error))
   }
-  if (drape !== null) await refreshCredits()
+  await account.refresh()
 }
 
 function describeCancelled(generation) {
@@ -253,26 +192,4 @@ function describeCancelled(generation) {
   return generation.status === 'FAILED'
     ? 'Cancelled; the credit came back.'
     : 'It had ended before it could be cancelled.'
-}
-
-function showProblem(place, { title, advice, said, fields = [], code, requestId }) {
-  const names = [code, requestId].filter(Boolean).join(' · ')
-  place.replaceChildren(
-    element('strong', { text: title }),
-    element('span', { text: advice }),
-    ...(said ? [element('q', { text: said })] : []),
-    ...fields.map(({ path, message }) => element('span', { text: `${path}: ${message}` })),
-    ...(names === '' ? [] : [element('code', { text: names })]),
-  )
-  place.hidden = false
-}
-
-function element(name, { text }) {
-  const made = document.createElement(name)
-  made.textContent = text
-  return made
-}
-
-function busy(form, is) {
-  for (const control of form.elements) control.disabled = is
 }

@@ -1,0 +1,86 @@
+import { createDrapeClient, DrapeApiError } from './client/index.ts'
+import { createKeyHolder } from './key-holder.js'
+import { showProblem } from './problem-view.js'
+import { explain } from './problems.js'
+
+const find = (id) => document.getElementById(id)
+
+/** Asks for the key and shows whose it is. `client()` is null while there is none. */
+export function createAccount({ onForget }) {
+  const holder = createKeyHolder()
+  let drape = null
+
+  const use = async (key, { keep }) => {
+    const problem = find('key-problem')
+    problem.hidden = true
+    const wrong = refuseKey(key)
+    if (wrong !== null) return showProblem(problem, wrong)
+    // Whoever waits before a page hears soon of what does not work, and tries again by hand.
+    const client = createDrapeClient({ url: location.origin, apiKey: key, retries: 2 })
+    busy(find('key-form'), true)
+    try {
+      showAccount(await client.account.get())
+      holder.set(key, { keep })
+      drape = client
+      find('key').value = ''
+      find('key-form').hidden = true
+      find('content').focus()
+    } catch (error) {
+      if (error instanceof DrapeApiError && error.code === 'INVALID_API_KEY') holder.forget()
+      showProblem(problem, explain(error))
+    } finally {
+      busy(find('key-form'), false)
+    }
+  }
+  const forget = () => {
+    onForget()
+    holder.forget()
+    drape = null
+    find('account').hidden = true
+    find('key-form').hidden = false
+    find('keep-key').checked = false
+    find('key').focus()
+  }
+
+  find('key-form').addEventListener('submit', (event) => {
+    event.preventDefault()
+    use(find('key').value.trim(), { keep: find('keep-key').checked })
+  })
+  find('forget').addEventListener('click', forget)
+  if (holder.get() !== null) {
+    find('keep-key').checked = true
+    use(holder.get(), { keep: true })
+  }
+  return {
+    client: () => drape,
+    refresh: async () => {
+      const asked = drape
+      if (asked === null) return
+      try {
+        const credits = await asked.account.credits()
+        if (asked === drape) showAccount(credits)
+      } catch {
+        // The number stays as it was; whoever does something next hears why.
+      }
+    },
+  }
+}
+
+function refuseKey(key) {
+  if (key === '') return { title: 'There is no key', advice: 'Type or paste it first.' }
+  // No header can say anything else, and no key has it.
+  if (/^[\x21-\x7e]+$/.test(key)) return null
+  const advice = 'A key has letters, digits and _ alone. Copy it again.'
+  return { title: 'This is no key', advice, code: 'INVALID_API_KEY' }
+}
+
+function showAccount({ name, creditBalance }) {
+  find('account').hidden = false
+  if (name !== undefined) find('account-name').textContent = name
+  find('credits').textContent = creditBalance === 1 ? '1 credit' : `${creditBalance.toLocaleString('en')} credits`
+  find('credits').classList.toggle('none', creditBalance === 0)
+}
+
+function busy(form, is) {
+  for (const control of form.elements) control.disabled = is
+}

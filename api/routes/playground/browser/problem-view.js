@@ -1,0 +1,18 @@
+/** Shows a problem as `explain` tells it. */
+export function showProblem(place, { title, advice, said, fields = [], code, requestId }) {
+  const names = [code, requestId].filter(Boolean).join(' · ')
+  place.replaceChildren(
+    element('strong', { text: title }),
+    element('span', { text: advice }),
+    ...(said ? [element('q', { text: said })] : []),
+    ...fields.map(({ path, message }) => element('span', { text: `${path}: ${message}` })),
+    ...(names === '' ? [] : [element('code', { text: names })]),
+  )
+  place.hidden = false
+}
+
+export function element(name, { text }) {
+  const made = document.createElement(name)
+  made.textContent = text
+  return made
+}
