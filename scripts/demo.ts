@@ -9,6 +9,11 @@ import type { Stack } from './stack/stack.ts'
 const PERSON = join(ROOT, 'scripts/samples/persons/down-half-teal.jpg')
 const GARMENT = join(ROOT, 'scripts/samples/garments/tshirt-navy.jpg')
 
+interface Account {
+  readonly id: string
+  readonly apiKey: string
+}
+
 /** What the API says of a generation. */
 interface Generation {
   readonly generationId: string
@@ -21,14 +26,15 @@ interface Generation {
 const once = process.argv.includes('--once')
 
 await runSession(async (stack, interrupted) => {
-  const { apiKey } = await createAccount(stack)
+  const { id, apiKey } = await createAccount(stack)
   await tryOn({ stack, apiKey, interrupted })
   if (once) return
+  tellEnvironment(stack, { id, apiKey })
   say('\nDrape stays up for more. Ctrl-C ends it.')
   await aborted(interrupted)
 })
 
-async function createAccount({ env }: Stack): Promise<{ apiKey: string }> {
+async function createAccount({ env }: Stack): Promise<Account> {
   const account = ['account', 'create', '--name', 'Demo', '--credits', '100', '--json']
   return JSON.parse(await run(process.execPath, ['scripts/drape.ts', ...account], { cwd: ROOT, env }))
 }
@@ -61,6 +67,18 @@ Try it yourself:
     -F person=@'${PERSON}' -F garment=@'${GARMENT}'
 
   curl -s ${report.url}/tryon/v1/generations/${finished.generationId} -H 'x-api-key: ${apiKey}'
+`)
+}
+
+/** What the commands of the pages need in another shell: the caller's variables, and those of the command line. */
+function tellEnvironment({ report, env }: Stack, { id, apiKey }: Account): void {
+  process.stdout.write(`
+For the commands of the README, in another shell:
+
+  export DRAPE=${report.url} KEY=${apiKey} ACCOUNT=${id}
+  export DATABASE_URL=${env.DATABASE_URL} STORAGE_URL=${env.STORAGE_URL}
+
+In a browser: ${report.url}/playground
 `)
 }
 
