@@ -1,25 +1,12 @@
 import { cpSync, mkdirSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
+import { LEFT_OUT, PROGRAMS } from './programs.ts'
 import { gatherRuntime } from './runtime.ts'
 import { traceNeeds } from './trace.ts'
 
 // Runs while the images are built, in a folder with the sources and the packages: lays out what each image holds, one folder
 // for each layer. Usage: gather.ts TARGET_FOLDER
 
-const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
-  api: ['api/main.ts', 'scripts/drape.ts'],
-  worker: ['worker/main.ts', 'worker/verify-models.ts', 'worker/engine-files/main.ts'],
-  controller: ['controller/main.ts', 'controller/definitions.ts'],
-}
-/** What would bring the packages of another program; whoever asks for it is told so. */
-const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
-  api: [
-    'scripts/simulate-command.ts',
-    'scripts/engine-card.ts',
-    'scripts/mcp-command.ts',
-    'controller/retention/policies.ts',
-  ],
-}
 const WEIGHTS = 'worker/models/'
 /** Of all that packages bring, what no program reads. */
 const UNREAD = /\.d\.[cm]?ts$|\.map$|\.md$|\.musl\.node$|\/onnxruntime-node\/bin\/napi-v6\/(?!linux(\/|$))/

@@ -1,0 +1,16 @@
+/** What the images run, by target, as files of the repository. */
+export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  api: ['api/main.ts', 'scripts/drape.ts'],
+  worker: ['worker/main.ts', 'worker/verify-models.ts', 'worker/engine-files/main.ts'],
+  controller: ['controller/main.ts', 'controller/definitions.ts'],
+}
+
+/** What would bring the packages of another program; whoever asks for it is told so. */
+export const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
+  api: [
+    'scripts/simulate-command.ts',
+    'scripts/engine-card.ts',
+    'scripts/mcp-command.ts',
+    'controller/retention/policies.ts',
+  ],
+}

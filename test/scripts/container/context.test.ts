@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { LEFT_OUT, PROGRAMS } from '../../../scripts/container/programs.ts'
+import { traceNeeds } from '../../../scripts/container/trace.ts'
+import { ROOT } from '../../../scripts/stack/session.ts'
+
+describe('what images are built from', () => {
+  it.for(Object.keys(PROGRAMS))('holds every file that the programs of %s read', async (target) => {
+    const isIgnored = await readIgnored()
+    const { files } = traceNeeds(ROOT, PROGRAMS[target], { leftOut: LEFT_OUT[target] })
+    expect(files.length).toBeGreaterThan(20)
+    expect(files.filter(isIgnored)).toEqual([])
+  })
+
+  it('is without what no image holds', async () => {
+    const isIgnored = await readIgnored()
+    expect(['test/flow.test.ts', 'scripts/benchmarks/bench.ts', '.git/config'].filter(isIgnored)).toHaveLength(3)
+  })
+})
+
+/** As builders read .containerignore: all is ignored but what a line takes back, and of that what a later line names. */
+async function readIgnored(): Promise<(path: string) => boolean> {
+  const lines = (await readFile(join(ROOT, '.containerignore'), 'utf8'))
+    .split('\n')
+    .filter((line) => /^[^#]/.test(line))
+  const isBelow = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
+  return (path) =>
+    lines.reduce((ignored, line) => {
+      if (line === '*') return true
+      const isTaken = line.startsWith('!')
+      return isBelow(path, isTaken ? line.slice(1) : line) ? !isTaken : ignored
+    }, false)
+}
