@@ -76,8 +76,8 @@ function sidesOf({ options }: EngineInput): (typeof SIDES)[keyof typeof SIDES] {
 }
 
 async function limitSide(photo: Bitmap, longest: number): Promise<Bitmap> {
-  if (Math.max(photo.width, photo.height) <= longest) return copyRgb(photo)
-  return copyRgb(await resizeBitmap(photo, { longest }))
+  const frame = Math.max(photo.width, photo.height) <= longest ? photo : await resizeBitmap(photo, { longest })
+  return frame.channels === 3 ? frame : copyRgb(frame)
 }
 
 /** Whom the caller has found already, at the frame's size. */
@@ -102,6 +102,7 @@ async function garmentOf(input: EngineInput, { models, garments }: Resources): P
     throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {
       details: { key: 'flat_lay' },
     })
+  if (input.options.fullResolution) forgetLarge(garments)
   const large = Math.max(garment.width, garment.height) > longest
   const prepared = prepareGarment(large ? await resizeBitmap(garment, { longest }) : garment, { category, longest })
   garments.set(key, prepared)
@@ -109,12 +110,15 @@ async function garmentOf(input: EngineInput, { models, garments }: Resources): P
   return prepared
 }
 
+// Before the next large one is made: two of them at once are too much.
+function forgetLarge(garments: Map<string, PreparedGarment>): void {
+  for (const [key, { image }] of [...garments]) if (image.data.byteLength > LARGE_BYTES) garments.delete(key)
+}
+
 function forgetOldest(garments: Map<string, PreparedGarment>): void {
   let bytes = 0
-  let large = 0
   for (const [key, { image }] of [...garments].reverse()) {
     bytes += image.data.byteLength
-    if (image.data.byteLength > LARGE_BYTES) large++
-    if (garments.size > 1 && (bytes > KEPT_BYTES || large > 1)) garments.delete(key)
+    if (garments.size > 1 && bytes > KEPT_BYTES) garments.delete(key)
   }
 }
