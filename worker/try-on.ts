@@ -38,6 +38,8 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
     { person: photo, found: seen.person, garment, garmentHash: request.garmentHash, category, options },
     { signal: context.signal, onProgress: (share) => context.onProgress(0.1 + 0.8 * share) },
   )
+  // What the engine has let go is as large as what is made of its result now.
+  if (options.fullResolution) globalThis.gc?.()
   clock.lap('engine')
   if (needsPerson) checkResult(result, photo, null)
   const picture = compose({ frame, photo, crop, result, fullResolution: options.fullResolution })
