@@ -1,20 +1,17 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../api/shared/image.ts'
 import { buildChart } from '../../../scripts/charts/build.ts'
 import { findHelm } from '../../../scripts/charts/helm.ts'
-import type { Builder } from '../../../scripts/container/build.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { until } from '../../support/until.ts'
-import { type RealCluster, startRealCluster } from './cluster.ts'
-import { buildImages, findImageBuilder } from './images.ts'
+import type { RealCluster } from './cluster.ts'
+import { startDrapeNode } from './drape-node.ts'
+import { findImageBuilder } from './images.ts'
 import { BRIDGE } from './network.ts'
-import { archiveImages, findNodePrograms, type NodePrograms } from './node-programs.ts'
+import { findNodePrograms } from './node-programs.ts'
 import { createShop, type Generation, type Shop, startCalling } from './shop.ts'
-import { makeTrialImages, TRIAL_IMAGES } from './trial-services.ts'
-import { makeVolumes } from './volumes.ts'
 
 const LONG = process.env.LONG_TESTS === '1'
 const builder = LONG ? await findImageBuilder() : null
@@ -35,7 +32,7 @@ describe.skipIf(programs === null)('an installation by Helm on a real node', { t
 
   beforeAll(async () => {
     if (builder === null || programs === null) return
-    cluster = await startCluster(builder, programs)
+    cluster = await startDrapeNode({ builder, programs, namespaces: [NAMESPACE], volumes: [5, 10, 20] })
     undo.defer(() => cluster.stop())
     chart = await buildChart('drape', join(cluster.folder, 'charts'))
     helm = await findHelm()
@@ -179,27 +176,4 @@ interface Pod {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> }
   readonly spec: { readonly restartPolicy: string; readonly containers: readonly { readonly image: string }[] }
   readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
-}
-
-/** A node with all images on it, volumes, and the namespace that Drape is installed into. */
-async function startCluster(builder: Builder, programs: NodePrograms): Promise<RealCluster> {
-  const names = await buildImages(builder)
-  await makeTrialImages(builder)
-  const cluster = await startRealCluster(programs)
-  try {
-    for (const image of [...Object.values(names), ...Object.values(TRIAL_IMAGES)]) {
-      const archive = join(cluster.folder, 'image.tar')
-      await archiveImages([image], archive, builder)
-      await cluster.load(archive)
-      await rm(archive)
-    }
-    for (const name of Object.values(names)) await cluster.tag(name, name.replace(/:test$/, ':next'))
-    await makeVolumes(cluster, [5, 10, 20])
-    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
-    await cluster.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } }])
-    return cluster
-  } catch (error) {
-    await cluster.stop()
-    throw error
-  }
 }

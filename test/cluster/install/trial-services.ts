@@ -31,6 +31,8 @@ export async function makeTrialImages(builder: Builder): Promise<void> {
         `RUN apt-get update -q && ${INSTALL} postgresql-17 && ${USER}`,
         'COPY start /usr/local/bin/start',
         'USER 999:999',
+        // As the official one: to end at once, not when the last client has gone.
+        'STOPSIGNAL SIGINT',
         'ENTRYPOINT ["/usr/local/bin/start"]',
       ]
       await buildIn(folder, { name: TRIAL_IMAGES.postgres, lines, builder })

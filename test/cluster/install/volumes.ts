@@ -2,13 +2,16 @@ import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RealCluster } from './cluster.ts'
 
+/** As the pages for those who run it call it. */
+const STORAGE_CLASS = 'standard'
+
 /** Puts volumes of these sizes (GiB) onto the node, for claims of the cluster's default class. Nothing makes further ones. */
 export async function makeVolumes({ apply, folder }: RealCluster, sizes: readonly number[]): Promise<void> {
   const objects: object[] = [
     {
       apiVersion: 'storage.k8s.io/v1',
       kind: 'StorageClass',
-      metadata: { name: 'node', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+      metadata: { name: STORAGE_CLASS, annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
       provisioner: 'kubernetes.io/no-provisioner',
       reclaimPolicy: 'Retain',
       volumeBindingMode: 'WaitForFirstConsumer',
@@ -27,7 +30,7 @@ export async function makeVolumes({ apply, folder }: RealCluster, sizes: readonl
         capacity: { storage: `${size}Gi` },
         accessModes: ['ReadWriteOnce', 'ReadWriteMany'],
         persistentVolumeReclaimPolicy: 'Retain',
-        storageClassName: 'node',
+        storageClassName: STORAGE_CLASS,
         hostPath: { path },
       },
     })

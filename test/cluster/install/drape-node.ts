@@ -1,0 +1,45 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Builder } from '../../../scripts/container/build.ts'
+import { type RealCluster, startRealCluster } from './cluster.ts'
+import { buildImages } from './images.ts'
+import { archiveImages, type NodePrograms } from './node-programs.ts'
+import { makeTrialImages, TRIAL_IMAGES } from './trial-services.ts'
+import { makeVolumes } from './volumes.ts'
+
+export interface DrapeNodeOptions {
+  readonly builder: Builder
+  readonly programs: NodePrograms
+  /** Each with the strictest Pod Security Standard. */
+  readonly namespaces: readonly string[]
+  /** Of volumes on the node, in GiB. */
+  readonly volumes: readonly number[]
+}
+
+/** A cluster of one node with all images on it, as the tags `test` and `next`, volumes, and namespaces to install into. */
+export async function startDrapeNode({
+  builder,
+  programs,
+  namespaces,
+  volumes,
+}: DrapeNodeOptions): Promise<RealCluster> {
+  const names = await buildImages(builder)
+  await makeTrialImages(builder)
+  const cluster = await startRealCluster(programs)
+  try {
+    for (const image of [...Object.values(names), ...Object.values(TRIAL_IMAGES)]) {
+      const archive = join(cluster.folder, 'image.tar')
+      await archiveImages([image], archive, builder)
+      await cluster.load(archive)
+      await rm(archive)
+    }
+    for (const name of Object.values(names)) await cluster.tag(name, name.replace(/:test$/, ':next'))
+    await makeVolumes(cluster, volumes)
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+    await cluster.apply(namespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })))
+    return cluster
+  } catch (error) {
+    await cluster.stop()
+    throw error
+  }
+}
