@@ -174,6 +174,16 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await drape.balance()).toBe(credits)
   })
 
+  it('takes a key that was typed in, with nothing pressed but the button that starts', async () => {
+    await chooseBoth()
+    await page.click('#options summary')
+    await page.select('#option-engine', 'mock')
+    await page.type('#key', drape.apiKey)
+    await page.click('#go')
+    await done()
+    expect(await text('#account-name')).toBe('Test')
+  })
+
   it('takes pictures that are dropped, pasted and taken by the camera, and no file that is too large', async () => {
     const give = (type: string, target: string, bytes: number | string) =>
       page.evaluate(`(async () => {

@@ -42,9 +42,11 @@ export function createAccount({ onForget }) {
     find('key').focus()
   }
 
+  const useTyped = () => use(find('key').value.trim(), { keep: find('keep-key').checked })
+
   find('key-form').addEventListener('submit', (event) => {
     event.preventDefault()
-    use(find('key').value.trim(), { keep: find('keep-key').checked })
+    useTyped()
   })
   find('forget').addEventListener('click', forget)
   if (holder.get() !== null) {
@@ -53,6 +55,10 @@ export function createAccount({ onForget }) {
   }
   return {
     client: () => drape,
+    /** Uses a key that was typed in and not yet sent. Never throws: what is wrong with it stands beside it. */
+    takeTyped: async () => {
+      if (drape === null && find('key').value.trim() !== '') await useTyped()
+    },
     refresh: async () => {
       const asked = drape
       if (asked === null) return

@@ -54,7 +54,8 @@ function changed() {
 }
 
 /** Begins anew, or carries on what broke while nothing was changed. */
-function start() {
+async function start() {
+  await account.takeTyped()
   if (running !== null) return
   if (account.client() === null) return askForKey()
   const missing = [photo, product].find(({ get }) => get() === null)
