@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, createConnection } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generationChannel } from '../../../../api/shared/generation.ts'
 import { createLog } from '../../../../api/shared/log.ts'
@@ -12,10 +12,7 @@ import { type Drape, formOf, readSample, startDrape } from '../../../support/dra
 import { type ReceivedEvent, readEvents } from '../../../support/events.ts'
 import { startProgram } from '../../../support/process.ts'
 import { type OwnRedis, startOwnRedis } from '../../../support/redis.ts'
-
-const until = async (look: () => Promise<boolean>) => {
-  while (!(await look())) await sleep(50)
-}
+import { until } from '../../../support/until.ts'
 
 const OUTCOME = {
   resultKey: 'results/a.jpg',
@@ -166,7 +163,11 @@ describe('generations', () => {
       const late = { id: await accept({}, URL_OF_NOTHING, { key: quiet.apiKey, image: quietImage }), key: quiet.apiKey }
       const look = async ({ id, key }: { id: string; key: string }) => (await drape.call('GET', path(id), { key })).body
 
-      const seen = await Promise.all(places.map(look))
+      // The relay moves the first of them on meanwhile: two looks that agree are of one moment.
+      const seen = await until(async () => {
+        const [once, again] = [await Promise.all(places.map(look)), await Promise.all(places.map(look))]
+        return isDeepStrictEqual(once, again) && once
+      })
       expect(seen[0]).toMatchObject({ status: 'PENDING', queuePosition: expect.any(Number) })
       const positions = seen.map(({ queuePosition }) => queuePosition)
       expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b))
