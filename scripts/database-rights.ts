@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { MIGRATION_LOCK } from '../api/shared/database.ts'
 import { UsageError } from './command-options.ts'
 
 /** What each process may do, as `grant … to role` has it. Columns are named where a row holds more than the process needs. */
@@ -57,8 +58,8 @@ export function parseGrants(text: string): Grant[] {
 }
 
 /**
- * Gives a role the rights of its process in the database of the URL, and takes all others from it; all at once, so that a process
- * at work notices nothing. New tables are none of its business until this is done again.
+ * Gives a role the rights of its process in the database of the URL, and takes all others to its tables and functions from it; all at once,
+ * so that a process at work notices nothing. Several may do so at the same time. New tables are none of its business until this is done again.
  * @throws UsageError when there is no such role or it owns the tables
  */
 export async function grantRights(url: string, { process, role }: Grant): Promise<void> {
@@ -68,6 +69,8 @@ export async function grantRights(url: string, { process, role }: Grant): Promis
     const name = client.escapeIdentifier(role)
     const { schema } = await findRole(client, role)
     await client.query('begin')
+    // Postgres refuses two who change the rights of one table at once, as replicas that start together would.
+    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await client.query(`revoke all on all tables in schema ${schema} from ${name}`)
     await client.query(`revoke all on all functions in schema ${schema} from ${name}`)
     await client.query(`grant usage on schema ${schema} to ${name}`)

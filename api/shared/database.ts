@@ -276,8 +276,8 @@ function unavailable(cause: unknown): DrapeError {
   return new DrapeError('SERVICE_UNAVAILABLE', 'The service is not available for a moment.', { retryable: true, cause })
 }
 
-// Any number that no other program takes in this database; all migrators queue up behind it.
-const MIGRATION_LOCK = 7_201_430_001
+/** Any number that no other program takes in this database; all who change its tables or rights queue up behind it. */
+export const MIGRATION_LOCK = 7_201_430_001
 
 /**
  * Applies the numbered SQL files that the database has not seen, in order, each in a transaction with its entry. Several

@@ -127,6 +127,12 @@ describe('the database role of a process', () => {
     expect(await tryAs('worker', 'select status from generations')).toBeNull()
   })
 
+  it('gets its rights from several who give them at once, as replicas do that start together', async () => {
+    const grant = { process: 'worker', role: 'drape_worker' } as const
+    await Promise.all(Array.from({ length: 8 }, () => grantRights(url, grant)))
+    expect(await tryAs('worker', 'select status from generations')).toBeNull()
+  })
+
   it('gets them on the command line, with the migrations', async () => {
     const { code, output } = await drape(
       'migrate',
