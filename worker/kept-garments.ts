@@ -34,6 +34,7 @@ export function createKeptGarments({
   log: Log
 }): KeptGarments {
   const known = new Map<string, Map<string, Edition>>()
+  let isSweeping = false
   return {
     note: (product, garmentHash) => {
       const editions = known.get(garmentHash) ?? new Map<string, Edition>()
@@ -47,10 +48,13 @@ export function createKeptGarments({
       forget([oldest])
     },
     sweep: async () => {
+      // A slow database is not asked again meanwhile: leases are renewed over the same connection.
+      if (isSweeping) return
       const rows = [...known].flatMap(([hash, editions]) =>
         [...editions.values()].map((edition) => ({ hash, id: edition.id, edition: edition.imagesEdition })),
       )
       if (rows.length === 0) return
+      isSweeping = true
       try {
         const gone = await database.any(sql.type(Gone)`
           select wanted.hash
@@ -66,6 +70,8 @@ export function createKeptGarments({
         if (hashes.length > 0) forget(hashes)
       } catch (error) {
         log.warn({ err: error }, 'which products are gone could not be read')
+      } finally {
+        isSweeping = false
       }
     },
   }
