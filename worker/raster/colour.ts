@@ -72,3 +72,13 @@ export function labToRgb(lab: Colours): Colours {
   }
   return { width, height, channels: 3, data: out }
 }
+
+/** A colour in CIE Lab. */
+export type Lab = readonly [lightness: number, a: number, b: number]
+
+/** How far pixel `i` of a CIE Lab picture is from `colour` in a and b when that is dimmed, or lit, to the pixel's lightness. */
+export function tintApart({ data }: Colours, i: number, [lightness, a, b]: Lab): number {
+  const k = i * 3
+  const share = data[k] / Math.max(1, lightness)
+  return Math.hypot(data[k + 1] - share * a, data[k + 2] - share * b)
+}

@@ -1,3 +1,4 @@
+import { type Lab, tintApart } from '../../raster/colour.ts'
 import { fillHoles, keepComponents } from '../../raster/components.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
 import { close, dilate, erode, open } from '../../raster/morphology.ts'
@@ -110,23 +111,13 @@ function shadedCuff(
   const [cloth, others] = [medianColourOf(lab, top), [lower, skin].map((part) => medianColourOf(lab, part))]
   return subset(around, (i) => {
     if (person.mask.data[i] <= 0.3 || regions.hair.data[i] || top.data[i]) return false
-    const own = tintApart(lab.data, i * 3, cloth)
-    return (
-      lab.data[i * 3] < 0.85 * cloth[0] && own < 9 && others.every((other) => own < tintApart(lab.data, i * 3, other))
-    )
+    const own = tintApart(lab, i, cloth)
+    return lab.data[i * 3] < 0.85 * cloth[0] && own < 9 && others.every((other) => own < tintApart(lab, i, other))
   })
 }
 
-type Lab = readonly [number, number, number]
-
 function medianColourOf(lab: Colours, part: Mask): Lab {
   return [medianOf(lab, part, 0), medianOf(lab, part, 1), medianOf(lab, part, 2)]
-}
-
-// Distance in a, b to a colour that is dimmed to the pixel's lightness.
-function tintApart(data: Float32Array, k: number, [l, a, b]: Lab): number {
-  const dimmed = data[k] / Math.max(1, l)
-  return Math.hypot(data[k + 1] - dimmed * a, data[k + 2] - dimmed * b)
 }
 
 // Where the mask is not sure, things behind the person were taken for cloth: they look neither like it nor like a shadow of it.

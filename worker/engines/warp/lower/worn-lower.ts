@@ -1,9 +1,10 @@
 import type { Person } from '../../../person/person.ts'
+import { type Lab, tintApart } from '../../../raster/colour.ts'
 import { fillSmoothly } from '../../../raster/fill.ts'
 import { close } from '../../../raster/morphology.ts'
-import { countSet, type Mask, maskWhere, subset } from '../../../raster/plane.ts'
+import { type Colours, countSet, type Mask, maskWhere, subset } from '../../../raster/plane.ts'
 import { fillCapsules } from '../../../raster/polygon.ts'
-import { difference, type Reduced, reduceMasked } from '../../../raster/reduce.ts'
+import { cellAt, difference, type Reduced, reduceMasked } from '../../../raster/reduce.ts'
 import { medianOf } from '../../../raster/statistics.ts'
 import { between, unit as directionOf, move, subtract } from '../../../raster/vector.ts'
 import { bothSides, type Sides } from '../axes.ts'
@@ -50,6 +51,8 @@ const LEGS_FROM = 1.2
 // Share of the way from hip to ankle from which shoes may begin.
 const SHOES_FROM = 0.86
 const CLOTH_LIKENESS = 16
+// So much nearer to the cloth's tint than to that of shoes, in a and b, a dark pixel is cloth.
+const LEAST_TINT = 4
 
 /** Finds trousers, shorts or skirt from the labels, and their lower ends beside the shoes from their colour. */
 export function findWornLower(input: LegsInput): WornLower {
@@ -95,11 +98,20 @@ function shoeTest(
   if (countSet(known) < 0.5 * countSet(shoes) || countSet(shoes) < 12)
     return (i) => !isAboveAnkle(i) || difference(lab, cloth, i) > CLOTH_LIKENESS
   return (i) => {
+    if (fields.every((field) => field.distance.data[i] > 0.3 * body.unit)) return true
+    if (isShadedCloth(lab, i, { cloth, shoe: [l, a, b] })) return false
     const toCloth = difference(lab, cloth, i)
     const toShoe = Math.hypot(lab.data[i * 3] - l, lab.data[i * 3 + 1] - a, lab.data[i * 3 + 2] - b)
-    if (fields.every((field) => field.distance.data[i] > 0.3 * body.unit)) return true
     return toCloth > CLOTH_LIKENESS || toCloth > 0.6 * toShoe
   }
+}
+
+// In the shade cloth grows as dark as shoes, but keeps its tint.
+function isShadedCloth(lab: Colours, i: number, { cloth, shoe }: { cloth: Reduced; shoe: Lab }): boolean {
+  const cell = cellAt(cloth, lab, i)
+  const [l, a, b] = cloth.cells.data.subarray(cell, cell + 3)
+  if (lab.data[i * 3] >= l) return false
+  return tintApart(lab, i, [l, a, b]) + LEAST_TINT < tintApart(lab, i, shoe)
 }
 
 // Whether a pixel lies above `share` of the way from hip to ankle on the leg that is nearer.

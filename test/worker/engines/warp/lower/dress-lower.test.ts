@@ -106,6 +106,11 @@ describe('shorter garments over trousers', () => {
     expect(result.warnings).toContain('LARGE_BACKGROUND_INVENTED')
   })
 
+  it('leave no shaded cloth above the shoes of somebody who walks', async () => {
+    const { pair, image, result } = await dress('dan-jeans', 'shorts_beige')
+    expect(measureQuality(pair, { ...result, image }).covered).toBeGreaterThan(0.997)
+  })
+
   it('keep the hands in front', async () => {
     const { pair, result } = await dress('ada-jeans', 'skirt_pencil')
     for (const side of ['left', 'right']) {
