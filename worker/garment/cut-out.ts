@@ -1,13 +1,13 @@
 import { DrapeError } from '../../api/shared/errors.ts'
 import { copyRgb } from '../composite/blend.ts'
 import { rgbToLab } from '../raster/colour.ts'
-import { invert } from '../raster/morphology.ts'
 import {
   type Bitmap,
   bitmapToColours,
   type Colours,
   createMask,
   createPlane,
+  invert,
   type Mask,
   type Plane,
   type Size,

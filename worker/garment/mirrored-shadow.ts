@@ -1,6 +1,6 @@
 import { connectedComponents } from '../raster/components.ts'
-import { dilate, invert, open } from '../raster/morphology.ts'
-import { countSet, type Mask, subset } from '../raster/plane.ts'
+import { dilate, open } from '../raster/morphology.ts'
+import { countSet, invert, type Mask, subset } from '../raster/plane.ts'
 import type { GroundedPicture } from './silhouette.ts'
 import { findSymmetry } from './symmetry.ts'
 

@@ -1,8 +1,8 @@
 import { type Cluster, createRandom, kMeans } from '../raster/clusters.ts'
 import { type Component, connectedComponents, connectedToBorder, keepComponents } from '../raster/components.ts'
 import { gaussianBlur } from '../raster/filter.ts'
-import { close, dilate, invert, open } from '../raster/morphology.ts'
-import { type Colours, countSet, createMask, type Mask, maskToPlane, threshold } from '../raster/plane.ts'
+import { close, dilate, open } from '../raster/morphology.ts'
+import { type Colours, countSet, createMask, invert, type Mask, maskToPlane, threshold } from '../raster/plane.ts'
 import type { Ground } from './ground.ts'
 import type { GroundComparison } from './shadow.ts'
 

@@ -1,4 +1,5 @@
-import { createMask, type Mask, maskWhere } from './plane.ts'
+import { createMask, invert, type Mask } from './plane.ts'
+import { findRuns, type Runs } from './runs.ts'
 
 export interface Component {
   /** Value of this component's pixels in `labels`; counts from 1. */
@@ -22,54 +23,52 @@ export interface Components {
  * it touches in the row above (union-find).
  */
 export function connectedComponents(mask: Mask, neighbours: 4 | 8 = 8): Components {
+  const { runs, labelOfRun, components } = traceComponents(mask, neighbours)
+  const labels = new Int32Array(mask.width * mask.height)
+  forEachRun(runs, mask, (run, from, to) => labels.fill(labelOfRun[run], from, to))
+  return { labels, components }
+}
+
+interface Traced {
+  readonly runs: Runs
+  readonly labelOfRun: Int32Array
+  readonly components: readonly Component[]
+}
+
+function traceComponents(mask: Mask, neighbours: 4 | 8): Traced {
   const runs = findRuns(mask)
   const parents = joinRuns(runs, mask.height, neighbours === 8 ? 1 : 0)
-  const labels = new Int32Array(mask.width * mask.height)
-  const labelOf = new Int32Array(parents.length)
+  const labelOfRun = new Int32Array(parents.length)
   const components: { -readonly [K in keyof Component]: Component[K] }[] = []
   for (let y = 0; y < mask.height; y++) {
     for (let r = runs.firstOfRow[y]; r < runs.firstOfRow[y + 1]; r++) {
+      // The root is the component's first run.
       const root = rootOf(parents, r)
       const from = runs.from[r]
       const to = runs.to[r]
-      if (labelOf[root] === 0) {
+      if (labelOfRun[root] === 0) {
         components.push({ label: components.length + 1, area: 0, left: from, top: y, right: to, bottom: y + 1 })
-        labelOf[root] = components.length
+        labelOfRun[root] = components.length
       }
-      const component = components[labelOf[root] - 1]
+      labelOfRun[r] = labelOfRun[root]
+      const component = components[labelOfRun[r] - 1]
       component.area += to - from
       if (from < component.left) component.left = from
       if (to > component.right) component.right = to
       component.bottom = y + 1
-      labels.fill(component.label, y * mask.width + from, y * mask.width + to)
     }
   }
-  return { labels, components }
+  return { runs, labelOfRun, components }
 }
 
-interface Runs {
-  /** First column and one past the last column of every run, row after row. */
-  readonly from: Int32Array
-  readonly to: Int32Array
-  /** Index of every row's first run; one entry more than rows. */
-  readonly firstOfRow: Int32Array
-}
-
-function findRuns({ width, height, data }: Mask): Runs {
-  const from: number[] = []
-  const to: number[] = []
-  const firstOfRow = new Int32Array(height + 1)
-  for (let y = 0; y < height; y++) {
-    const row = y * width
-    for (let x = 0; x < width; x++) {
-      if (!data[row + x]) continue
-      from.push(x)
-      while (x < width && data[row + x]) x++
-      to.push(x)
-    }
-    firstOfRow[y + 1] = from.length
-  }
-  return { from: Int32Array.from(from), to: Int32Array.from(to), firstOfRow }
+// The first pixel of each run and the one past its last.
+function forEachRun(
+  { from, to, firstOfRow }: Runs,
+  { width, height }: Mask,
+  visit: (run: number, first: number, end: number) => void,
+): void {
+  for (let y = 0; y < height; y++)
+    for (let r = firstOfRow[y]; r < firstOfRow[y + 1]; r++) visit(r, y * width + from[r], y * width + to[r])
 }
 
 // `reach` is 1 when runs that only meet at a corner belong together, else 0.
@@ -108,11 +107,12 @@ export function keepComponents(
   keep: (component: Component, all: readonly Component[]) => boolean,
   neighbours: 4 | 8 = 8,
 ): Mask {
-  const { labels, components } = connectedComponents(mask, neighbours)
-  const kept = new Uint8Array(components.length + 1)
-  for (const component of components) if (keep(component, components)) kept[component.label] = 1
+  const { runs, labelOfRun, components } = traceComponents(mask, neighbours)
+  const kept = components.map((component) => keep(component, components))
   const out = createMask(mask)
-  for (let i = 0; i < labels.length; i++) out.data[i] = kept[labels[i]]
+  forEachRun(runs, mask, (run, from, to) => {
+    if (kept[labelOfRun[run] - 1]) out.data.fill(1, from, to)
+  })
   return out
 }
 
@@ -136,8 +136,5 @@ export function connectedToBorder(mask: Mask, neighbours: 4 | 8 = 4): Mask {
 
 /** The mask with every hole set that the outside cannot reach. */
 export function fillHoles(mask: Mask): Mask {
-  const ground = createMask(mask)
-  for (let i = 0; i < ground.data.length; i++) ground.data[i] = mask.data[i] ? 0 : 1
-  const outside = connectedToBorder(ground)
-  return maskWhere(mask, (i) => outside.data[i] === 0)
+  return invert(connectedToBorder(invert(mask)))
 }

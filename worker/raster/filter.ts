@@ -5,7 +5,11 @@ import { enlargeByFactor, reduceByFactor } from './reduce.ts'
 export function boxBlur(plane: Plane, radius: number): Plane {
   const r = Math.round(radius)
   if (r < 1) return plane
-  return boxColumns(boxRows(plane, r), r)
+  const rows = createPlane(plane)
+  const result = createPlane(plane)
+  boxRows(plane, r, rows)
+  boxColumns(rows, r, result)
+  return result
 }
 
 /**
@@ -15,8 +19,14 @@ export function boxBlur(plane: Plane, radius: number): Plane {
 export function gaussianBlur(plane: Plane, sigma: number): Plane {
   if (sigma < 0.2) return plane
   if (sigma < 2.5) return { ...plane, data: separable({ ...plane, channels: 1 }, gaussianKernel(sigma)) }
-  let result = plane
-  for (const radius of boxRadii(sigma, 3)) result = boxBlur(result, radius)
+  const rows = createPlane(plane)
+  const result = createPlane(plane)
+  let from = plane
+  for (const radius of boxRadii(sigma, 3)) {
+    boxRows(from, radius, rows)
+    boxColumns(rows, radius, result)
+    from = result
+  }
   return result
 }
 
@@ -108,24 +118,33 @@ function multiply(a: Plane, b: Plane): Plane {
   return out
 }
 
-function boxRows({ width, height, data }: Plane, r: number): Plane {
-  const out = new Float32Array(data.length)
+function boxRows({ width, height, data }: Plane, r: number, { data: out }: Plane): void {
   const scale = 1 / (2 * r + 1)
   const last = width - 1
+  // Up to here nothing leaves the window but the border; from there on nothing enters but the border.
+  const whole = Math.min(r, width)
+  const end = Math.max(whole, last - r)
   for (let y = 0; y < height; y++) {
     const row = y * width
     let sum = data[row] * (r + 1)
     for (let x = 1; x <= r; x++) sum += data[row + Math.min(x, last)]
-    for (let x = 0; x < width; x++) {
+    let x = 0
+    for (; x < whole; x++) {
       out[row + x] = sum * scale
-      sum += data[row + Math.min(x + r + 1, last)] - data[row + Math.max(x - r, 0)]
+      sum += data[row + Math.min(x + r + 1, last)] - data[row]
+    }
+    for (let i = row + x; i < row + end; i++) {
+      out[i] = sum * scale
+      sum += data[i + r + 1] - data[i - r]
+    }
+    for (x = end; x < width; x++) {
+      out[row + x] = sum * scale
+      sum += data[row + last] - data[row + x - r]
     }
   }
-  return { width, height, data: out }
 }
 
-function boxColumns({ width, height, data }: Plane, r: number): Plane {
-  const out = new Float32Array(data.length)
+function boxColumns({ width, height, data }: Plane, r: number, { data: out }: Plane): void {
   const scale = 1 / (2 * r + 1)
   const last = height - 1
   // A row of running sums instead of a column at a time: memory is walked in order.
@@ -144,7 +163,6 @@ function boxColumns({ width, height, data }: Plane, r: number): Plane {
       sums[x] += data[enter + x] - data[leave + x]
     }
   }
-  return { width, height, data: out }
 }
 
 function gaussianKernel(sigma: number): Float64Array {

@@ -1,5 +1,6 @@
 import { distanceTo } from './distance.ts'
-import { type Mask, maskWhere, type Plane } from './plane.ts'
+import { createMask, invert, type Mask, maskWhere, type Plane } from './plane.ts'
+import { findRuns } from './runs.ts'
 
 // Up to this radius it is cheaper to stamp discs than to measure the distance of every pixel.
 const STAMPED_RADIUS = 32
@@ -7,7 +8,7 @@ const STAMPED_RADIUS = 32
 /** Grows the set pixels by a disc of `radius` px (Euclidean). */
 export function dilate(mask: Mask, radius: number): Mask {
   if (radius < 0.5) return mask
-  if (radius <= STAMPED_RADIUS) return stampDiscs(mask, radius)
+  if (radius <= STAMPED_RADIUS) return stampDiscs(mask, radius, 1)
   const distance = distanceTo(mask).data
   return maskWhere(mask, (i) => distance[i] <= radius + 0.25)
 }
@@ -15,7 +16,7 @@ export function dilate(mask: Mask, radius: number): Mask {
 /** Shrinks the set pixels by a disc of `radius` px; outside of the picture counts as set. */
 export function erode(mask: Mask, radius: number): Mask {
   if (radius < 0.5) return mask
-  return invert(dilate(invert(mask), radius))
+  return radius <= STAMPED_RADIUS ? stampDiscs(mask, radius, 0) : invert(dilate(invert(mask), radius))
 }
 
 /** Erosion, then dilation: removes specks thinner than the disc. */
@@ -26,12 +27,6 @@ export function open(mask: Mask, radius: number): Mask {
 /** Dilation, then erosion: closes gaps thinner than the disc. */
 export function close(mask: Mask, radius: number): Mask {
   return erode(dilate(mask, radius), radius)
-}
-
-export function invert({ width, height, data }: Mask): Mask {
-  const out = new Uint8Array(data.length)
-  for (let i = 0; i < out.length; i++) out[i] = data[i] ^ 1
-  return { width, height, data: out }
 }
 
 /** Largest (`direction` 1) or smallest (−1) value in a (2·radius + 1) square window, whole pixels. */
@@ -59,27 +54,33 @@ export function extreme(plane: Plane, radius: number, direction: 1 | -1): Plane 
   return { width, height, data: out }
 }
 
-// A row's run of set pixels grows into a shorter or longer run in every row that the disc reaches.
-function stampDiscs(mask: Mask, radius: number): Mask {
-  const { width, height, data } = mask
-  const out = new Uint8Array(data.length)
+// A row's run of pixels that have the value grows into a shorter or longer run in every row that the disc reaches.
+function stampDiscs(mask: Mask, radius: number, value: 0 | 1): Mask {
+  const { width, height } = mask
+  const out = createMask(mask)
+  if (value === 0) out.data.fill(1)
   const reach = Math.floor(radius + 0.25)
   const halves = Int32Array.from({ length: 2 * reach + 1 }, (_, k) =>
     Math.floor(Math.sqrt(Math.max(0, (radius + 0.25) ** 2 - (k - reach) ** 2))),
   )
+  const runs = findRuns(mask, value)
   for (let y = 0; y < height; y++) {
-    const row = y * width
-    const first = Math.max(0, y - reach)
-    const last = Math.min(height - 1, y + reach)
-    for (let x = 0; x < width; x++) {
-      if (!data[row + x]) continue
-      const from = x
-      while (x < width && data[row + x]) x++
-      for (let v = first; v <= last; v++) {
+    let above = runs.firstOfRow[Math.max(0, y - 1)]
+    let below = runs.firstOfRow[y + 1]
+    for (let r = runs.firstOfRow[y]; r < runs.firstOfRow[y + 1]; r++) {
+      const from = runs.from[r]
+      const to = runs.to[r]
+      while (above < runs.firstOfRow[y] && runs.to[above] < to) above++
+      while (y < height - 1 && below < runs.firstOfRow[y + 2] && runs.to[below] < to) below++
+      // Beyond a row that holds all of a run that row's own, wider discs reach as far.
+      const isAbove = above < runs.firstOfRow[y] && runs.from[above] <= from
+      const isBelow = y < height - 1 && below < runs.firstOfRow[y + 2] && runs.from[below] <= from
+      const last = isBelow ? y : Math.min(height - 1, y + reach)
+      for (let v = isAbove ? y : Math.max(0, y - reach); v <= last; v++) {
         const half = halves[v - y + reach]
-        out.fill(1, v * width + Math.max(0, from - half), v * width + Math.min(width, x + half))
+        out.data.fill(value, v * width + Math.max(0, from - half), v * width + Math.min(width, to + half))
       }
     }
   }
-  return { width, height, data: out }
+  return out
 }

@@ -72,6 +72,13 @@ export function subset(mask: Mask, test: (index: number) => boolean): Mask {
   return { width, height, data: out }
 }
 
+/** The pixels that are not set. */
+export function invert({ width, height, data }: Mask): Mask {
+  const out = new Uint8Array(data.length)
+  for (let i = 0; i < out.length; i++) out[i] = data[i] ^ 1
+  return { width, height, data: out }
+}
+
 export function threshold(plane: Plane, above: number): Mask {
   const mask = createMask(plane)
   for (let i = 0; i < mask.data.length; i++) mask.data[i] = plane.data[i] > above ? 1 : 0

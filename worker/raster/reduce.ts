@@ -58,10 +58,15 @@ export function reduceMasked(colours: Colours, mask: Mask, factor: number): { co
   const { width, channels, data } = colours
   const weight = reduceByFactor(mask, factor)
   const out = new Float32Array(weight.data.length * channels)
-  for (let i = 0; i < mask.data.length; i++) {
-    if (!mask.data[i]) continue
-    const to = (Math.floor(Math.floor(i / width) / factor) * weight.width + Math.floor((i % width) / factor)) * channels
-    for (let c = 0; c < channels; c++) out[to + c] += data[i * channels + c]
+  for (let y = 0, i = 0; y < mask.height; y++) {
+    const row = Math.floor(y / factor) * weight.width
+    for (let cell = row, x = 0; x < width; cell++) {
+      const to = cell * channels
+      for (const end = Math.min(width, x + factor); x < end; x++, i++) {
+        if (!mask.data[i]) continue
+        for (let c = 0; c < channels; c++) out[to + c] += data[i * channels + c]
+      }
+    }
   }
   for (let cell = 0; cell < weight.data.length; cell++) {
     if (weight.data[cell] === 0) continue

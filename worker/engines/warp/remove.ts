@@ -3,8 +3,17 @@ import { labToRgb, rgbToLab } from '../../raster/colour.ts'
 import { featherMask } from '../../raster/feather.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
 import { fillMembrane } from '../../raster/membrane.ts'
-import { dilate, invert } from '../../raster/morphology.ts'
-import { type Colours, countSet, type Mask, maskWhere, type Plane, type Size, subset } from '../../raster/plane.ts'
+import { dilate } from '../../raster/morphology.ts'
+import {
+  type Colours,
+  countSet,
+  invert,
+  type Mask,
+  maskWhere,
+  type Plane,
+  type Size,
+  subset,
+} from '../../raster/plane.ts'
 import { type Reduced, reduceMasked } from '../../raster/reduce.ts'
 import type { FlatGarment } from './flat-garment.ts'
 import { type FittingRegions, SOLID } from './regions.ts'
