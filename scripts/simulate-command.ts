@@ -1,44 +1,79 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { readYaml } from '../controller/runtime/yaml.ts'
-import { type ScalingRules, scalingPolicies } from '../controller/scaling-policy/resource.ts'
+import { scalingPolicies } from '../controller/scaling-policy/resource.ts'
 import { workerPools } from '../controller/worker-pool/resource.ts'
+import { unknownZoneOf } from '../controller/worker-pool/schedule.ts'
 import { type Arrival, type Simulation, simulate } from '../controller/worker-pool/simulate.ts'
 import { highestCost } from '../controller/worker-pool/tiers.ts'
 import { type Options, required, UsageError, wholeNumber } from './command-options.ts'
 import { plotSimulation } from './simulation-plot.ts'
 
+const DAY_SECONDS = 86_400
+/** A month, and as many jobs as fit into memory. */
+const LONGEST_SECONDS = 31 * DAY_SECONDS
+const MOST_JOBS = 1_000_000
+/** In one second so many arrive that Knuth's way of drawing them still works: e to the minus 500 is a number. */
+const MOST_PER_MINUTE = 30_000
+
 /** Plays a trace of jobs against the rules in a YAML file. Returns decisions, waits and cost; draws them where asked. */
 export async function simulateCommand(options: Options): Promise<Record<string, unknown>> {
   const { rules, slotsPerReplica, hourlyCost } = await readRules(required(options.policy, 'policy'))
+  const number = (name: string, otherwise: string, [least, most]: readonly [number, number]) => {
+    const value = wholeNumber(options[name] ?? otherwise, name, least)
+    if (value > most) throw new UsageError(`--${name} must be at most ${most}`)
+    return value
+  }
   const trace = options.trace
     ? parseTrace(await readText(options.trace))
     : generateTrace({
-        jobsPerMinute: wholeNumber(options['jobs-per-minute'] ?? '60', 'jobs-per-minute', 0),
-        minutes: wholeNumber(options.minutes ?? '60', 'minutes', 1),
-        seed: wholeNumber(options.seed ?? '1', 'seed', 0),
+        jobsPerMinute: number('jobs-per-minute', '60', [0, MOST_PER_MINUTE]),
+        minutes: number('minutes', '60', [1, LONGEST_SECONDS / 60]),
+        seed: number('seed', '1', [0, 2 ** 32 - 1]),
       })
+  if (trace.seconds > LONGEST_SECONDS || countJobs(trace.arrivals) > MOST_JOBS)
+    throw new UsageError(`A trace has at most ${LONGEST_SECONDS} seconds and ${MOST_JOBS} jobs`)
   const startsAt = new Date(options['starts-at'] ?? '2026-01-05T08:00:00Z')
   if (Number.isNaN(startsAt.getTime())) throw new UsageError('--starts-at must be a time as in 2026-01-05T08:00:00Z')
   const simulation = simulate({
     ...{ rules, slotsPerReplica, hourlyCost, startsAt, ...trace },
-    secondsPerJob: wholeNumber(options['seconds-per-job'] ?? '3', 'seconds-per-job', 1),
-    startSeconds: wholeNumber(options['start-seconds'] ?? '30', 'start-seconds', 0),
+    secondsPerJob: number('seconds-per-job', '3', [1, DAY_SECONDS]),
+    startSeconds: number('start-seconds', '30', [0, DAY_SECONDS]),
   })
   if (options.plot) await writeFile(options.plot, plotSimulation(simulation.moments))
   return present(simulation)
 }
 
+/** The rules of the file's first pool that has some, its own or those of a policy beside it; without a pool, of its first policy. */
 async function readRules(path: string) {
-  for (const document of readYaml(await readText(path))) {
-    const { kind } = document as { kind?: string }
-    if (kind === 'ScalingPolicy')
-      return { rules: objectOf(scalingPolicies.read(named(document))).spec, slotsPerReplica: 1, hourlyCost: 0 }
-    if (kind !== 'WorkerPool') continue
-    const pool = objectOf(workerPools.read(named(document)))
+  const documents = readDocuments(await readText(path), path)
+  const policies = documents
+    .filter(({ kind }) => kind === 'ScalingPolicy')
+    .map((document) => objectOf(scalingPolicies.read(named(document))))
+  const pools = documents
+    .filter(({ kind }) => kind === 'WorkerPool')
+    .map((document) => objectOf(workerPools.read(named(document))))
+  for (const pool of pools) {
     const { scaling, slotsPerReplica } = pool.spec
-    if (scaling.policy) return { rules: scaling.policy as ScalingRules, slotsPerReplica, hourlyCost: highestCost(pool) }
+    const rules = scaling.policy ?? policies.find(({ metadata }) => metadata.name === scaling.policyRef?.name)?.spec
+    if (rules) return { rules: knownZones(rules), slotsPerReplica, hourlyCost: highestCost(pool) }
   }
+  const [policy] = policies
+  if (policy) return { rules: knownZones(policy.spec), slotsPerReplica: 1, hourlyCost: 0 }
   throw new UsageError(`${path} has neither a ScalingPolicy nor a WorkerPool with a policy of its own`)
+}
+
+function readDocuments(text: string, path: string): { readonly kind?: string }[] {
+  try {
+    return readYaml(text) as { kind?: string }[]
+  } catch (error) {
+    throw new UsageError(`${path} is no YAML: ${error instanceof Error ? error.message.split('\n')[0] : error}`)
+  }
+}
+
+function knownZones<R extends Parameters<typeof unknownZoneOf>[0]>(rules: R): R {
+  const unknown = unknownZoneOf(rules)
+  if (unknown !== null) throw new UsageError(unknown)
+  return rules
 }
 
 function named(document: unknown): unknown {
@@ -85,6 +120,10 @@ function generateTrace({ jobsPerMinute, minutes, seed }: { jobsPerMinute: number
     return { second, jobs }
   })
   return { arrivals: arrivals.filter(({ jobs }) => jobs > 0), seconds }
+}
+
+function countJobs(arrivals: readonly Arrival[]): number {
+  return arrivals.reduce((sum, { jobs }) => sum + jobs, 0)
 }
 
 function present({ waits, decisions, moments, cost, turns }: Simulation): Record<string, unknown> {

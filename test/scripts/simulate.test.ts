@@ -50,4 +50,30 @@ describe('drape simulate', () => {
     await writeFile(policy, 'kind: ScalingPolicy\nspec: { bounds: { max: 0 }, target: {} }\n')
     await expect(simulate('--policy', policy)).rejects.toThrow('spec.bounds.max')
   })
+
+  it('counts with the cost and the slots of a pool that names a policy of the same file', async () => {
+    const policy = join(ROOT, 'crds/samples/pool-business-hours.yaml')
+    const answer = await simulate('--policy', policy, '--jobs-per-minute', '30', '--minutes', '10')
+    expect(answer.cost).toBeCloseTo(answer.workerHours * 0.9, 1)
+  })
+
+  it('says in one sentence what cannot be played', async () => {
+    const rejects = (text: string, ...options: string[]) =>
+      expect(simulate('--policy', ...options), text).rejects.toThrow(text)
+    const write = async (name: string, text: string) => {
+      await writeFile(join(folder, name), text)
+      return join(folder, name)
+    }
+    const hours = '{ name: a, timeZone: Mars, start: "01:00", end: "02:00", max: 1 }'
+    const martian = `{ bounds: { max: 1 }, target: { backlogPerSlot: 1 }, schedules: [${hours}] }`
+    const tooMuch = 'A trace has at most 2678400 seconds and 1000000 jobs'
+    await Promise.all([
+      rejects('broken.yaml is no YAML', await write('broken.yaml', 'a: [')),
+      rejects('There is no time zone Mars.', await write('mars.yaml', `kind: ScalingPolicy\nspec: ${martian}\n`)),
+      rejects(tooMuch, SAMPLE, '--trace', await write('long.csv', '1000000000,1\n')),
+      rejects(tooMuch, SAMPLE, '--trace', await write('full.csv', '0,1000000000\n')),
+      rejects(tooMuch, SAMPLE, '--jobs-per-minute', '30000', '--minutes', '60'),
+      rejects('--jobs-per-minute must be at most 30000', SAMPLE, '--jobs-per-minute', '1000000'),
+    ])
+  })
 })
