@@ -55,7 +55,10 @@ export function defineResource<Spec extends TSchema, Status extends TSchema = Re
     read: (object) => {
       const result = check(structuredClone(object))
       if (result.ok) return { object: result.value as Resource }
-      return { problems: result.problems.map(({ path, message }) => `${path} ${message}`).join('; ') }
+      // A status that another version wrote must not keep this one from writing its own.
+      const without = check({ ...structuredClone(object as object), status: undefined })
+      if (without.ok) return { object: without.value as Resource }
+      return { problems: without.problems.map(({ path, message }) => `${path} ${message}`).join('; ') }
     },
   }
   return resource

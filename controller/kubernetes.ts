@@ -8,19 +8,21 @@ import { type Connection, KubernetesError } from './runtime/connection.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './runtime/resource.ts'
 import { type Watched, type WatchOptions, watchObjects } from './runtime/watch.ts'
 import { scalingPolicies } from './scaling-policy/resource.ts'
-import { BUDGETS, DEPLOYMENTS, POOL_LABEL } from './worker-pool/deployment.ts'
+import { BUDGETS, DEPLOYMENTS, type Deployment, POOL_LABEL } from './worker-pool/deployment.ts'
 import { keepOfPod, PODS, type Pod } from './worker-pool/pods.ts'
-import type { Deployment } from './worker-pool/reconcile.ts'
 import { type WorkerPool, workerPools } from './worker-pool/resource.ts'
 
 /** What asks for an object to be looked at. */
 export interface Interested {
-  pool(key: string): void
+  /** Now, or after `ms`. */
+  pool(key: string, ms?: number): void
   engine(key: string): void
   policy(key: string): void
   retention(key: string): void
 }
 
+/** What happens to the objects of a pool happens to several at a time: one look is enough for all of it. */
+const GATHER_MS = 100
 /** Nothing was heard of a kind for so long: it can no longer be seen. */
 const UNKNOWN_MS = 300_000
 
@@ -105,7 +107,7 @@ export function watchCluster({
     interested.retention(keyOf(metadata)),
   )
   const labelSelector = POOL_LABEL
-  const deployments = watch<Deployment>(DEPLOYMENTS, (object) => interested.pool(poolOf(object)), {
+  const deployments = watch<Deployment>(DEPLOYMENTS, (object) => interested.pool(poolOf(object), GATHER_MS), {
     labelSelector,
     keep: (object) => ({
       metadata: object.metadata,
@@ -114,7 +116,7 @@ export function watchCluster({
       touched: isTouched(object, FIELD_MANAGER),
     }),
   })
-  const budgets = watch<Live>(BUDGETS, (object) => interested.pool(poolOf(object)), {
+  const budgets = watch<Live>(BUDGETS, (object) => interested.pool(poolOf(object), GATHER_MS), {
     labelSelector,
     keep: (object) => ({ metadata: object.metadata, touched: isTouched(object, FIELD_MANAGER) }),
   })
@@ -129,7 +131,7 @@ export function watchCluster({
       if (now) known.set(key, now)
       else known.delete(key)
       if (known.size === 0) podsByPool.delete(pool)
-      interested.pool(pool)
+      interested.pool(pool, GATHER_MS)
       const owner = pools.get(pool)
       if (owner) askEnginesOf(owner)
     },

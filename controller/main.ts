@@ -14,6 +14,7 @@ import { createDueObjects } from '../api/shared/stores/due-objects.ts'
 import { readControllerConfig } from './config.ts'
 import { GROUP } from './custom-resource.ts'
 import { createEngineReconcile } from './engine/reconcile.ts'
+import { createReportInvalid } from './invalid-object.ts'
 import { type Cluster, FIELD_MANAGER, watchCluster } from './kubernetes.ts'
 import { createControllerMetrics } from './metrics.ts'
 import { createRetentionGauges } from './retention/gauges.ts'
@@ -102,9 +103,9 @@ const loops: Record<keyof typeof KINDS, Loop> = {
   pool: loop(
     KINDS.pool,
     () => cluster.pools,
-    async (key) => {
+    async (key, failures) => {
       const noteDecision = decisionTimes.begin(key)
-      const done = await reconcilePool(key)
+      const done = await reconcilePool(key, failures)
       noteDecision()
       return done
     },
@@ -112,7 +113,7 @@ const loops: Record<keyof typeof KINDS, Loop> = {
   engine: loop(
     KINDS.engine,
     () => cluster.engines,
-    (key) => reconcileEngine(key),
+    (key, failures) => reconcileEngine(key, failures),
   ),
   policy: loop(
     KINDS.policy,
@@ -144,11 +145,18 @@ const cluster: Cluster = watchCluster({
 lifecycle.onStop('cluster', () => cluster.close())
 
 const now = () => new Date()
-const reconcileEngine = createEngineReconcile({ client, record, ...cluster, now })
-const reconcilePolicy = createPolicyReconcile({ client, policies: cluster.policies, pools: cluster.pools, now })
+const reportInvalid = createReportInvalid({ client, record, now })
+const reconcileEngine = createEngineReconcile({ client, reportInvalid, ...cluster, now })
+const reconcilePolicy = createPolicyReconcile({
+  client,
+  reportInvalid,
+  policies: cluster.policies,
+  pools: cluster.pools,
+  now,
+})
 const retention = createRetentionReconcile({
   client,
-  record,
+  reportInvalid,
   policies: cluster.retention,
   run: (policy, signal) => runPolicy(policy, { dueObjects: createDueObjects(database), storage, signal }),
   now,
@@ -158,6 +166,7 @@ const reconcilePool = createPoolReconcile({
   client,
   applyOnce: createApplyOnce(client, { annotation: `${GROUP}/applied` }),
   record,
+  reportInvalid,
   registry,
   sample: sampler.sample,
   ...cluster,

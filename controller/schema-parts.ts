@@ -66,9 +66,12 @@ export function texts(options: {
   return Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties, maxProperties: 64, ...options })
 }
 
+/** As the API server reads a quantity, without a sign. */
+const QUANTITY = '^([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][-+]?[0-9]+)?$'
+
 /** Quantities of resources by name, as in `cpu: 500m`. */
 export function quantities(options: { description: string }) {
-  const additionalProperties = { 'x-kubernetes-int-or-string': true, maxLength: 64 }
+  const additionalProperties = { 'x-kubernetes-int-or-string': true, maxLength: 64, pattern: QUANTITY }
   return Type.Unsafe<Record<string, string | number>>({
     type: 'object',
     additionalProperties,

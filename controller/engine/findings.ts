@@ -1,4 +1,4 @@
-import type { Finding } from '../runtime/conditions.ts'
+import { type Finding, type Progress, progressFindings } from '../runtime/conditions.ts'
 import type { Checks } from './checks.ts'
 import type { Prefetch } from './prefetch.ts'
 import type { Engine } from './resource.ts'
@@ -11,6 +11,8 @@ export interface EngineFacts {
   readonly prefetch: Prefetch | UnknownPrefetch | null
   /** What the check on a node said that failed. */
   readonly prefetchProblem: string | null
+  /** What the API server has against bringing the files; null when nothing. */
+  readonly refusal: string | null
 }
 
 /** Why it is not known how far the files are, and whether workers may start all the same. */
@@ -28,6 +30,7 @@ export function findingsOf(facts: EngineFacts): { phase: Phase; nodes: number | 
   const files = licensed ? findFiles(facts) : NOT_LICENSED
   const usable = files.phase === 'Verified' || files.usable === true
   const refusal = `${license.name} does not allow commercial use: set license.acknowledged to use it for what it does allow.`
+  const message = licensed ? files.message : refusal
   const known = facts.prefetch && !('unknown' in facts.prefetch) ? facts.prefetch : null
   return {
     phase: files.phase,
@@ -44,10 +47,16 @@ export function findingsOf(facts: EngineFacts): { phase: Phase; nodes: number | 
         type: 'Ready',
         status: usable ? 'True' : 'False',
         reason: files.reason,
-        message: licensed ? files.message : refusal,
+        message,
       },
+      ...progressFindings(progressOf(files, licensed), files.reason, message),
     ],
   }
+}
+
+function progressOf({ phase, reason }: FilesState, licensed: boolean): Progress {
+  if (!licensed || phase === 'Failed') return 'Stalled'
+  return reason === 'Loading' || phase === 'Loading' ? 'Reconciling' : 'Settled'
 }
 
 interface FilesState {
@@ -60,12 +69,13 @@ interface FilesState {
 
 const NOT_LICENSED: FilesState = { phase: 'Pending', reason: 'NotLicensed', message: '' }
 
-function findFiles({ engine, checks, prefetch, prefetchProblem }: EngineFacts): FilesState {
+function findFiles({ engine, checks, prefetch, prefetchProblem, refusal }: EngineFacts): FilesState {
   const { source } = engine.spec
   if (source.bundled)
     return { phase: 'Verified', reason: 'Bundled', message: 'The files are in the image of the workers.' }
   const problem = checks.problem ?? prefetchProblem
   if (problem !== null) return { phase: 'Failed', reason: 'FilesDiffer', message: problem }
+  if (refusal !== null) return { phase: 'Failed', reason: 'Refused', message: refusal }
   if (checks.passed > 0) return { phase: 'Verified', reason: 'Verified', message: 'Workers have checked the files.' }
   if (prefetch && !('unknown' in prefetch)) {
     const { loaded, wanted } = prefetch

@@ -14,6 +14,8 @@ const MOST_AT_ONCE = 10
 const TRIES = 3
 const LONGEST_SECONDS = 3600
 const NOBODY = 65532
+/** The name of a Job is a label of its pods, and those have at most 63 characters. */
+const NAME_IN_JOB = 43
 
 /** A machine of the cluster as far as it is looked at here. */
 export interface Node extends KubernetesObject {
@@ -84,7 +86,7 @@ function outcomeOf(job: Job | undefined): 'missing' | 'running' | 'done' | 'fail
 /** Another one for each node, edition of the source and image of the workers. */
 function jobName({ metadata, spec }: Engine, { spec: { template } }: WorkerPool, node: Node): string {
   const about = JSON.stringify([node.metadata.name, node.metadata.uid, spec.source, template.image])
-  return `prefetch-${metadata.name}-${createHash('sha256').update(about).digest('hex').slice(0, 10)}`
+  return `prefetch-${metadata.name.slice(0, NAME_IN_JOB)}-${createHash('sha256').update(about).digest('hex').slice(0, 10)}`
 }
 
 function renderJob({ name, engine, pool, node }: { name: string; engine: Engine; pool: WorkerPool; node: Node }) {

@@ -1,19 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ReportInvalid } from '../invalid-object.ts'
 import type { Client } from '../runtime/client.ts'
 import { conditionsAfter } from '../runtime/conditions.ts'
-import type { RecordEvent } from '../runtime/events.ts'
+import { refusalOf } from '../runtime/refusal.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import { PODS, type Pod } from '../worker-pool/pods.ts'
 import { type WorkerPool, workerPools } from '../worker-pool/resource.ts'
 import { readChecks } from './checks.ts'
-import { findingsOf } from './findings.ts'
-import { ENGINE_LABEL, JOBS, type Job, type Node, planPrefetch } from './prefetch.ts'
+import { findingsOf, type UnknownPrefetch } from './findings.ts'
+import { ENGINE_LABEL, JOBS, type Job, type Node, type Prefetch, planPrefetch } from './prefetch.ts'
 import { type Engine, engines } from './resource.ts'
 
 export interface EngineParts {
   readonly client: Client
-  readonly record: RecordEvent
+  readonly reportInvalid: ReportInvalid
   readonly engines: Pick<Watched<KubernetesObject>, 'get'>
   readonly pools: Pick<Watched<KubernetesObject & { spec?: { engines?: readonly string[] } }>, 'list'>
   readonly podsOf: (pool: WorkerPool) => readonly Pod[]
@@ -25,22 +26,29 @@ export interface EngineParts {
 
 /** Brings the files of an engine to nodes where that is asked for, and says whether workers may use it. */
 export function createEngineReconcile(parts: EngineParts) {
-  return async (key: string): Promise<undefined> => {
+  return async (key: string, failures: number): Promise<undefined> => {
     const found = parts.engines.get(key)
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined
     const read = engines.read(found)
     if ('problems' in read) {
-      await parts.record(found, { type: 'Warning', reason: 'InvalidSpec', message: read.problems })
+      await parts.reportInvalid(engines.type, found, read.problems)
       return undefined
     }
     const engine = read.object
     const pools = poolsOf(engine)
     const pods = pools.flatMap(parts.podsOf)
-    const prefetch = await fetchAhead(engine, pools)
-    const failed = prefetch && !('unknown' in prefetch) ? prefetch.failed : []
+    const prefetch = planAhead(engine, pools)
+    const known = prefetch && !('unknown' in prefetch) ? prefetch : null
+    const refusal = await fetchAhead(engine, known).then(
+      () => null,
+      (error) => refusalOf(error, failures),
+    )
+    const failed = known?.failed ?? []
     const prefetchProblem = failed.length > 0 ? await findProblem(engine, failed[0]) : null
     const checks = readChecks(engine.metadata.name, pods)
-    await writeStatus(engine, findingsOf({ engine, checks, prefetch, prefetchProblem }))
+    const facts = { engine, checks, prefetch, prefetchProblem, refusal: refusal?.message ?? null }
+    await writeStatus(engine, findingsOf(facts))
+    if (refusal) throw refusal
     return undefined
   }
 
@@ -54,7 +62,7 @@ export function createEngineReconcile(parts: EngineParts) {
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   }
 
-  async function fetchAhead(engine: Engine, pools: readonly WorkerPool[]) {
+  function planAhead(engine: Engine, pools: readonly WorkerPool[]): Prefetch | UnknownPrefetch | null {
     const { license, prefetch } = engine.spec
     if (!prefetch.enabled || !(license.commercialUse || license.acknowledged)) return null
     if (pools.length === 0) return { unknown: 'No pool names this engine yet.', usable: false }
@@ -65,10 +73,12 @@ export function createEngineReconcile(parts: EngineParts) {
     const jobs = allJobs.filter(
       ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[ENGINE_LABEL] === name,
     )
-    const plan = planPrefetch({ engine, pool: pools[0], nodes, jobs })
-    for (const job of plan.make) await parts.client.apply(JOBS, job)
-    for (const old of plan.remove) await parts.client.delete(JOBS, { namespace, name: old })
-    return plan
+    return planPrefetch({ engine, pool: pools[0], nodes, jobs })
+  }
+
+  async function fetchAhead({ metadata: { namespace } }: Engine, plan: Prefetch | null): Promise<void> {
+    for (const job of plan?.make ?? []) await parts.client.apply(JOBS, job)
+    for (const name of plan?.remove ?? []) await parts.client.delete(JOBS, { namespace, name })
   }
 
   /** What the last pod of a Job said when it failed. */

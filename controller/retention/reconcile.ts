@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ReportInvalid } from '../invalid-object.ts'
 import type { Client } from '../runtime/client.ts'
-import { conditionsAfter } from '../runtime/conditions.ts'
-import type { RecordEvent } from '../runtime/events.ts'
+import { conditionsAfter, progressFindings } from '../runtime/conditions.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import { ownedBy } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
@@ -14,7 +14,7 @@ const RECORDS = 50
 
 export interface RetentionParts {
   readonly client: Client
-  readonly record: RecordEvent
+  readonly reportInvalid: ReportInvalid
   readonly policies: Pick<Watched<KubernetesObject>, 'get'>
   readonly run: (policy: RetentionPolicy, signal: AbortSignal) => Promise<RunReport>
   readonly now: () => Date
@@ -22,7 +22,7 @@ export interface RetentionParts {
 }
 
 /** Runs a policy when it is time to, and writes down what was done. */
-export function createRetentionReconcile({ client, record, policies, run, now, gauges }: RetentionParts) {
+export function createRetentionReconcile({ client, reportInvalid, policies, run, now, gauges }: RetentionParts) {
   const startedAt = new Map<string, { at: number; generation: number }>()
   /** Runs that are over and not written down yet. */
   const unwritten = new Map<string, { at: number; report: RunReport }>()
@@ -38,7 +38,7 @@ export function createRetentionReconcile({ client, record, policies, run, now, g
     }
     const read = retentionPolicies.read(found)
     if ('problems' in read) {
-      await record(found, { type: 'Warning', reason: 'InvalidSpec', message: read.problems })
+      await reportInvalid(retentionPolicies.type, found, read.problems)
       return undefined
     }
     const policy = read.object
@@ -82,6 +82,7 @@ export function createRetentionReconcile({ client, record, policies, run, now, g
     const { error } = report.record
     const message =
       error ?? (policy.spec.dryRun ? 'Only tells what would be deleted.' : 'Deletes what is past its time.')
+    const reason = error ? 'RunFailed' : 'Runs'
     const before = policy.status
     const status = {
       observedGeneration: generation,
@@ -90,7 +91,11 @@ export function createRetentionReconcile({ client, record, policies, run, now, g
       oldestOverdueSeconds: report.oldestOverdueSeconds,
       conditions: conditionsAfter(
         before?.conditions ?? [],
-        [{ type: 'Ready', status: error ? 'False' : 'True', reason: error ? 'RunFailed' : 'Runs', message }],
+        [
+          { type: 'Ready', status: error ? 'False' : 'True', reason, message },
+          // A run that failed is tried again.
+          ...progressFindings(error ? 'Reconciling' : 'Settled', reason, message),
+        ],
         { generation, now: now() },
       ),
     }

@@ -19,6 +19,17 @@ export interface Condition extends Finding {
 
 const LONGEST_MESSAGE = 1024
 
+/** How far an object is from what it should be; `Stalled` when it does not get there by itself. */
+export type Progress = 'Settled' | 'Reconciling' | 'Stalled'
+
+/** The conditions `Reconciling` and `Stalled`, which tools that wait for an object read beside `Ready`. */
+export function progressFindings(progress: Progress, reason: string, message: string): Finding[] {
+  return (['Reconciling', 'Stalled'] as const).map((type) => {
+    const holds = type === progress
+    return { type, status: holds ? 'True' : 'False', reason, message: holds ? message : '' }
+  })
+}
+
 /** The conditions of an object after what was found at `now`, sorted by type. Those that are not among the findings are gone. */
 export function conditionsAfter(
   before: readonly Condition[],

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ReportInvalid } from '../invalid-object.ts'
 import type { Client } from '../runtime/client.ts'
-import { conditionsAfter } from '../runtime/conditions.ts'
+import { conditionsAfter, progressFindings } from '../runtime/conditions.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
+import { unknownZoneOf } from '../worker-pool/schedule.ts'
 import { scalingPolicies } from './resource.ts'
 
 interface NamingPolicy extends KubernetesObject {
@@ -12,11 +14,13 @@ interface NamingPolicy extends KubernetesObject {
 /** Says of a policy how many pools name it. */
 export function createPolicyReconcile({
   client,
+  reportInvalid,
   policies,
   pools,
   now,
 }: {
   client: Client
+  reportInvalid: ReportInvalid
   policies: Pick<Watched<KubernetesObject>, 'get'>
   pools: Pick<Watched<NamingPolicy>, 'list'>
   now: () => Date
@@ -25,19 +29,26 @@ export function createPolicyReconcile({
     const found = policies.get(key)
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined
     const read = scalingPolicies.read(found)
-    if ('problems' in read) return undefined
+    if ('problems' in read) return void (await reportInvalid(scalingPolicies.type, found, read.problems))
     const { metadata, status } = read.object
     const { namespace, name, generation } = metadata
     const naming = pools
       .list()
       .filter((pool) => pool.metadata.namespace === namespace && pool.spec?.scaling?.policyRef?.name === name)
-    const message = `${naming.length} pools name it.`
+    const unknown = unknownZoneOf(read.object.spec)
+    const used = naming.length > 0 ? 'InUse' : 'NotInUse'
+    const ready = unknown
+      ? ({ status: 'False', reason: 'UnknownTimeZone', message: unknown } as const)
+      : ({ status: 'True', reason: used, message: `${naming.length} pools name it.` } as const)
     const next = {
       observedGeneration: generation,
       pools: naming.length,
       conditions: conditionsAfter(
         status?.conditions ?? [],
-        [{ type: 'Ready', status: 'True', reason: naming.length > 0 ? 'InUse' : 'NotInUse', message }],
+        [
+          { type: 'Ready', ...ready },
+          ...progressFindings(unknown ? 'Stalled' : 'Settled', ready.reason, ready.message),
+        ],
         { generation, now: now() },
       ),
     }

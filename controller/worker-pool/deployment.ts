@@ -1,9 +1,16 @@
 import type { Engine } from '../engine/resource.ts'
 import { ENGINE_FOLDERS, type EngineVolume, engineVolume } from '../engine/volume.ts'
+import type { Live } from '../runtime/apply-once.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Template, Tier, Volume } from './template-schema.ts'
 import { nodeAffinity } from './tiers.ts'
+
+/** A Deployment as far as it is looked at here. */
+export interface Deployment extends Live {
+  readonly spec: { readonly replicas?: number }
+  readonly status?: { readonly observedGeneration?: number }
+}
 
 export const DEPLOYMENTS: ResourceType = {
   group: 'apps',

@@ -50,8 +50,22 @@ export function holds({ timeZone, days, start, end }: Hours, now: Date): boolean
   return (listed(day) && clock >= start) || (listed(yesterday) && clock < end)
 }
 
+/** What to say of a time zone in the rules that nobody knows; null when all are known. */
+export function unknownZoneOf({ schedules, budgets }: Pick<ScalingRules, 'schedules' | 'budgets'>): string | null {
+  const unknown = [...schedules, ...budgets].find(({ timeZone }) => !isTimeZone(timeZone))
+  return unknown ? `There is no time zone ${unknown.timeZone}.` : null
+}
+
+const MINUTE_MS = 60_000
+
+/** Ms until a schedule or budget may begin or end; infinite where none does. Their times are whole minutes. */
+export function untilNextHours({ schedules, budgets }: Pick<ScalingRules, 'schedules' | 'budgets'>, now: Date): number {
+  const some = schedules.length > 0 || budgets.some(({ start }) => start !== undefined)
+  return some ? MINUTE_MS - (now.getTime() % MINUTE_MS) : Number.POSITIVE_INFINITY
+}
+
 /** Whether the zone is one that can be reckoned with. */
-export function isTimeZone(timeZone: string): boolean {
+function isTimeZone(timeZone: string): boolean {
   try {
     formatterOf(timeZone)
     return true

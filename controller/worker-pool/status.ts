@@ -1,6 +1,7 @@
 import { conditionsAfter, type Finding, wholeSeconds } from '../runtime/conditions.ts'
 import type { Decision, Demand } from './decide.ts'
 import type { DrainPlan, LiveWorker, PoolPod } from './drain.ts'
+import type { TimedDecision } from './pool-memory.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Bounds } from './schedule.ts'
 import { MOST_DECISIONS, MOST_WORKERS, type PastDecision, type PoolStatus, type WorkerStatus } from './status-schema.ts'
@@ -15,11 +16,15 @@ export interface PoolFacts {
   readonly queueReachable: boolean
   readonly bounds: Bounds | null
   readonly decision: Decision
+  /** That one, after those that the status does not tell of yet. */
+  readonly decided: readonly TimedDecision[]
   readonly plan: DrainPlan
   /** Why the engines cannot be used yet; null when they can. */
   readonly enginesMissing: string | null
   /** Why there are no rules to decide by; null when there are. */
   readonly rulesMissing: string | null
+  /** What the API server has against what the pool asks for; null when nothing. */
+  readonly refusal: string | null
   readonly pausedUntil: string | null
   readonly selector: string
   /** Where the workers are and what they cost. */
@@ -35,8 +40,7 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
   const alive = pods.filter(({ deleting }) => !deleting)
   const listed = pods.map((pod) => presentWorker(pod, workers.get(pod.name))).sort((a, b) => (a.name < b.name ? -1 : 1))
   const count = (state: WorkerStatus['state']) => listed.filter((worker) => worker.state === state).length
-  const before = pool.status?.decisions ?? []
-  const decisions = rememberDecision(before, decision, now)
+  const decisions = facts.decided.reduce(rememberDecision, pool.status?.decisions ?? [])
   const limits = [...decision.limitedBy, ...(plan.waitsFor === null ? [] : ['drain'])]
   return {
     observedGeneration: pool.metadata.generation,
@@ -80,21 +84,24 @@ function stateOf({ started, fencedAt, deleting }: PoolPod, worker: LiveWorker | 
 }
 
 /** A decision that changed nothing is news only when something else keeps the number than before. */
-function rememberDecision(before: readonly PastDecision[], decision: Decision, now: Date): readonly PastDecision[] {
+function rememberDecision(before: readonly PastDecision[], { decision, at }: TimedDecision): readonly PastDecision[] {
   const last = before[0]
   const sameLimits = last !== undefined && last.limitedBy.join() === decision.limitedBy.join()
   if (decision.direction === 'None' && sameLimits && last.to === decision.to) return before
   if (decision.direction === 'None' && decision.limitedBy.length === 0) return before
   const { from, to, direction, reason, limitedBy } = decision
-  const entry: PastDecision = { at: wholeSeconds(now), from, to, direction, reason, limitedBy: [...limitedBy] }
+  const entry: PastDecision = { at: wholeSeconds(at), from, to, direction, reason, limitedBy: [...limitedBy] }
   return [entry, ...before].slice(0, MOST_DECISIONS)
 }
 
 function findingsOf(facts: PoolFacts): Finding[] {
-  const { pool, pods, demand, queueReachable, decision, plan, enginesMissing, rulesMissing, pausedUntil } = facts
+  const { pool, pods, demand, queueReachable, decision, plan, enginesMissing, pausedUntil } = facts
   const ready = pods.filter((pod) => pod.ready && !pod.deleting).length
   const settled = ready === decision.to && plan.replicas === decision.to && plan.waitsFor === null
-  const working = enginesMissing === null && rulesMissing === null
+  const missing = enginesMissing ?? facts.rulesMissing
+  const problem = missing ?? facts.refusal
+  const working = problem === null
+  const whyNot = missing === null ? 'Refused' : 'NotConfigured'
   const limited = decision.limitedBy.length > 0
   const costCapped = decision.limitedBy.includes('cost.hourlyCap')
   const draining = pods.filter(({ fencedAt }) => fencedAt !== null).length
@@ -109,11 +116,11 @@ function findingsOf(facts: PoolFacts): Finding[] {
     found(
       'Ready',
       working && settled,
-      ['AsWanted', working ? 'Scaling' : 'NotConfigured'],
-      enginesMissing ?? rulesMissing ?? `${ready} of ${decision.to} workers are ready.`,
+      ['AsWanted', working ? 'Scaling' : whyNot],
+      problem ?? `${ready} of ${decision.to} workers are ready.`,
     ),
     found('Reconciling', working && !settled, ['Scaling', 'Settled'], plan.waitsFor ?? decision.reason),
-    found('Stalled', !working, ['NotConfigured', 'Working'], enginesMissing ?? rulesMissing ?? ''),
+    found('Stalled', !working, [whyNot, 'Working'], problem ?? ''),
     found('EnginesReady', enginesMissing === null, ['Ready', 'NotReady'], enginesMissing ?? 'All engines can be used.'),
     found('ScalingActive', auto && pausedUntil === null, ['Auto', pausedUntil ? 'Paused' : pool.spec.scaling.mode], ''),
     found(

@@ -2,14 +2,16 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
+import { createReportInvalid } from '../../controller/invalid-object.ts'
 import { presentDefinitions } from '../../controller/present-definitions.ts'
-import { retentionPolicies } from '../../controller/retention/resource.ts'
+import { type RetentionPolicy, retentionPolicies } from '../../controller/retention/resource.ts'
 import { createClient } from '../../controller/runtime/client.ts'
 import { KubernetesError } from '../../controller/runtime/connection.ts'
+import { createEventRecorder } from '../../controller/runtime/events.ts'
 import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { BROKEN_SAMPLES } from './broken-samples.ts'
-import { DEFINITIONS } from './kinds.ts'
+import { DEFINITIONS, EVENTS } from './kinds.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { installDefinitions, readSamples, type SampleObject } from './samples.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
@@ -85,6 +87,39 @@ describe.skipIf(controlPlane === null)('the API server', () => {
       expect(refused.message).toContain(says)
     },
   )
+
+  it('refuses what is no quantity', async () => {
+    const sample = samples.find(({ metadata }) => metadata.name === 'fixed') as SampleObject
+    for (const cpu of ['lots', '1 core', '-1', '1e', ''])
+      await expect(apply(changed(sample, { 'spec.template.requests': { cpu } })), cpu).rejects.toThrow(
+        'spec.template.requests.cpu',
+      )
+    for (const cpu of [1, '1', '.5', '1.5', '500m', '4Gi', '1e3'])
+      expect(await apply(changed(sample, { 'spec.template.requests': { cpu } }))).toMatchObject({ kind: 'WorkerPool' })
+  })
+
+  it('is told of an object that a looser definition let in, once', async () => {
+    const sample = samples.find(({ metadata }) => metadata.name === 'careful') as SampleObject
+    const { client, namespace } = place
+    const found = await apply(sample)
+    const record = createEventRecorder({ client, component: 'test', instance: 'test' })
+    const now = () => new Date()
+    const reportInvalid = createReportInvalid({ client, record, now })
+    await reportInvalid(retentionPolicies.type, found, 'spec.ttlSeconds must be integer')
+    const name = { namespace, name: 'careful' }
+    const told = await client.get<RetentionPolicy>(retentionPolicies.type, name)
+    expect(told?.status?.conditions).toMatchObject([
+      { type: 'Ready', status: 'False', reason: 'InvalidSpec', message: 'spec.ttlSeconds must be integer' },
+      { type: 'Reconciling', status: 'False' },
+      { type: 'Stalled', status: 'True', reason: 'InvalidSpec' },
+    ])
+    const events = await client.list<KubernetesObject & { reason: string }>(EVENTS, { namespace })
+    expect(events.map(({ reason }) => reason)).toEqual(['InvalidSpec'])
+    if (told === null) return
+    await reportInvalid(retentionPolicies.type, told, 'spec.ttlSeconds must be integer')
+    const again = await client.get<RetentionPolicy>(retentionPolicies.type, name)
+    expect(again?.metadata.resourceVersion).toBe(told.metadata.resourceVersion)
+  })
 
   it('lets a time to live shrink when that is confirmed', async () => {
     const sample = samples.find(({ metadata }) => metadata.name === 'careful') as SampleObject

@@ -133,12 +133,29 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
       reason: 'FilesDiffer',
       message: 'model.onnx has 7 bytes, expected 1000',
     })
+    expect(await conditionOf('checked', 'Stalled')).toMatchObject({ status: 'True', reason: 'FilesDiffer' })
     await until(async () =>
       (await poolCondition('checked', 'EnginesReady'))?.message.includes('model.onnx has 7 bytes'),
     )
     await setPodStatus(pod, { initContainerStatuses: [ended(0, '')] })
     await until(async () => (await statusOf('checked'))?.phase === 'Verified')
     await until(async () => (await poolCondition('checked', 'EnginesReady'))?.status === 'True')
+  })
+
+  it('of the longest name that there may be is brought to nodes as well', async () => {
+    const name = 'e'.repeat(48)
+    await applyEngine(name, {
+      source: { image: { reference: REFERENCE, mount: 'Copy' } },
+      prefetch: { enabled: true, nodeSelector: { accelerated: place.namespace } },
+    })
+    const metadata = { namespace: place.namespace, name: 'long' }
+    const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
+    const spec = { engines: [name], replicas: 0, scaling: { mode: 'Fixed' }, template }
+    await place.client.apply(workerPools.type, { metadata, spec })
+    await until(async () => (await podsOf(`drape.dev/engine=${name}`)).length === 2)
+    expect(await conditionOf(name, 'Reconciling')).toMatchObject({ status: 'True', reason: 'Loading' })
+    await place.client.delete(workerPools.type, metadata)
+    await place.client.delete(engines.type, { namespace: place.namespace, name })
   })
 
   it('is brought to every node that it selects before its pool starts', async () => {

@@ -66,7 +66,10 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     const deleted = await until(async () => (await records()).find(({ dryRun }) => !dryRun))
     expect(deleted).toMatchObject({ objects: 1, keysDigest: told.keysDigest })
     await until(async () => (await status())?.overdue === 0)
-    expect(await status()).toMatchObject({ oldestOverdueSeconds: 0, conditions: [{ type: 'Ready', status: 'True' }] })
+    expect(await status()).toMatchObject({
+      oldestOverdueSeconds: 0,
+      conditions: [{ type: 'Ready', status: 'True' }, { status: 'False' }, { status: 'False' }],
+    })
     expect(await createObjects(drape.database).find('results/old.jpg')).toBeNull()
     expect(await createObjects(drape.database).find('results/new.jpg')).not.toBeNull()
   })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database.ts'
 import { engines } from '../../controller/engine/resource.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { type ScalingPolicy, scalingPolicies } from '../../controller/scaling-policy/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
 import { createRandom } from '../faults/support/random.ts'
@@ -167,6 +168,53 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     expect(await replicasOf('paused')).toBe(1)
     await apply('paused', { ...spec, replicas: 3 })
     await until(() => isReady('paused', 3))
+  })
+
+  it('goes on when the pause ends, and not only at its next look', async () => {
+    const policy = { bounds: { min: 1, max: 3 }, target: { backlogPerSlot: 1 }, sampling: { intervalSeconds: 300 } }
+    await apply('resumed', { engines: ['mock'], scaling: { policy }, template })
+    await until(() => isReady('resumed', 1))
+    const resumesAt = new Date(Date.now() + 4000).toISOString()
+    const more = { ...policy, bounds: { min: 2, max: 3 } }
+    const paused = { reason: 'an audit', until: resumesAt }
+    await apply('resumed', { engines: ['mock'], scaling: { policy: more }, template, paused })
+    await until(async () => holds(await get('resumed'), 'Paused'))
+    // Five minutes lie between two looks.
+    await until(() => isReady('resumed', 2))
+  })
+
+  it('tells what the API server has against it, and goes on when that is mended', async () => {
+    const spec = { engines: ['mock'], replicas: 1, scaling: { mode: 'Fixed' } }
+    await apply('refused', { ...spec, template: { ...template, labels: { 'no label': 'x' } } })
+    const status = await until(async () => {
+      const found = await get('refused')
+      return holds(found, 'Stalled') && found
+    })
+    const ready = status.conditions.find(({ type }) => type === 'Ready')
+    expect(ready).toMatchObject({ status: 'False', reason: 'Refused' })
+    expect(ready?.message).toContain('spec.template.labels: Invalid value: "no label"')
+    await until(async () => (await eventsOf('Refused')).length === 1)
+    await apply('refused', { ...spec, template })
+    await until(() => isReady('refused', 1))
+    expect(holds(await get('refused'), 'Stalled')).toBe(false)
+  })
+
+  it('and its policy tell of a time zone that nobody knows', async () => {
+    const hours = { name: 'a', timeZone: 'Mars/Olympus', start: '08:00', end: '09:00', min: 1 }
+    const spec = { bounds: { max: 3 }, target: { backlogPerSlot: 1 }, schedules: [hours] }
+    const name = { namespace: place.namespace, name: 'martian' }
+    await place.client.apply(scalingPolicies.type, { metadata: name, spec })
+    const policy = await until(async () => {
+      const found = await place.client.get<ScalingPolicy>(scalingPolicies.type, name)
+      return found?.status && found.status
+    })
+    expect(policy.conditions).toMatchObject([
+      { type: 'Ready', status: 'False', message: 'There is no time zone Mars/Olympus.' },
+      { type: 'Reconciling', status: 'False' },
+      { type: 'Stalled', status: 'True', reason: 'UnknownTimeZone' },
+    ])
+    await apply('martian', { engines: ['mock'], scaling: { policyRef: { name: 'martian' } }, template })
+    await until(async () => holds(await get('martian'), 'Stalled'))
   })
 
   it('writes nothing when nothing changes', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { boundsAt, budgetAt, isTimeZone } from '../../../controller/worker-pool/schedule.ts'
+import { boundsAt, budgetAt, unknownZoneOf, untilNextHours } from '../../../controller/worker-pool/schedule.ts'
 import { scalingRules } from './scaling-rules.ts'
 
 // 2026-03-29 is a Sunday, on which clocks in Berlin go from 02:00 to 03:00.
@@ -53,12 +53,17 @@ describe('a schedule', () => {
   })
 
   it('knows time zones that there are', () => {
-    expect(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Mars/Olympus'].map(isTimeZone)).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ])
+    const within = (timeZone: string) => withSchedules([{ name: 'a', timeZone, start: '08:00', end: '09:00', min: 1 }])
+    for (const zone of ['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires'])
+      expect(unknownZoneOf(within(zone))).toBeNull()
+    expect(unknownZoneOf(within('Mars/Olympus'))).toBe('There is no time zone Mars/Olympus.')
+  })
+
+  it('are looked at when the next minute begins, where there are any', () => {
+    const now = new Date('2026-05-01T21:59:58.250Z')
+    const night = withSchedules([{ name: 'night', start: '22:00', end: '06:00', max: 1 }])
+    expect(untilNextHours(night, now)).toBe(1750)
+    expect(untilNextHours(withSchedules([]), now)).toBe(Number.POSITIVE_INFINITY)
   })
 })
 

@@ -107,7 +107,8 @@ function verdictOn(object: unknown) {
   const read = engines.read(object)
   if ('problems' in read) throw new Error(read.problems)
   const checks = { passed: 0, problem: null }
-  const { phase, findings } = findingsOf({ engine: read.object, checks, prefetch: null, prefetchProblem: null })
+  const unknown = { prefetch: null, prefetchProblem: null, refusal: null }
+  const { phase, findings } = findingsOf({ engine: read.object, checks, ...unknown })
   const reason = (type: string) => findings.find((finding) => finding.type === type)?.reason
   return { phase, licensed: reason('Licensed'), ready: reason('Ready') }
 }

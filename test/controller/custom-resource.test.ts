@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { scalingPolicies } from '../../controller/scaling-policy/resource.ts'
+
+const POLICY = { metadata: { name: 'test' }, spec: { bounds: { max: 3 }, target: { backlogPerSlot: 1 } } }
+
+describe('an object', () => {
+  it('is read without a status that another version wrote', () => {
+    const condition = { type: 'Ready', status: 'Perhaps' }
+    expect(scalingPolicies.read({ ...POLICY, status: { conditions: [condition] } })).toMatchObject({
+      object: { spec: { bounds: { min: 0, max: 3 } }, status: undefined },
+    })
+    expect(scalingPolicies.read({ ...POLICY, status: { pools: 2 } })).toMatchObject({
+      object: { status: { pools: 2 } },
+    })
+  })
+
+  it('with a bad specification is told of by its paths', () => {
+    const spec = { ...POLICY.spec, bounds: { max: 'many' } }
+    expect(scalingPolicies.read({ ...POLICY, spec })).toEqual({
+      problems: 'spec.bounds.max must be a whole number from 1 to 1000',
+    })
+  })
+})
