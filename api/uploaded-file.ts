@@ -12,7 +12,15 @@ export interface UploadedFile {
 
 /** The bytes of a named multipart file. Throws `MULTIPART_FILE_NOT_FOUND`. */
 export async function readUpload(fileKey: string, files: readonly UploadedFile[]): Promise<Uint8Array> {
-  const file = files.find(({ field }) => field === fileKey)
+  const file =
+    files.find(({ field }) => field === fileKey) ?? files.find(({ field }) => unescapeName(field) === fileKey)
   if (!file) throw new DrapeError('MULTIPART_FILE_NOT_FOUND', `The request has no file field named ${fileKey}.`)
   return readFile(file.path)
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' }
+
+/** The name of a field that a browser sent: it escapes what would end the name (HTML standard, multipart form data). */
+function unescapeName(field: string): string {
+  return field.replace(/%(?:22|0D|0A)/g, (escaped) => ESCAPED[escaped] ?? escaped)
 }

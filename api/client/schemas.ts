@@ -112,7 +112,7 @@ export interface TryOn {
     }[]
     validForDays?: number | null
     /**
-     * Stored and returned as it is.
+     * Stored and returned as it is. Whole numbers beyond 2^53 are rounded, as JavaScript does: send them as text.
      */
     metadata?: {
       [k: string]: unknown
@@ -294,7 +294,7 @@ export interface ProductInput {
   }[]
   validForDays?: number | null
   /**
-   * Stored and returned as it is.
+   * Stored and returned as it is. Whole numbers beyond 2^53 are rounded, as JavaScript does: send them as text.
    */
   metadata?: {
     [k: string]: unknown

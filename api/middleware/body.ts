@@ -128,12 +128,21 @@ function isField(part: { name: string | null; originalFilename: string | null; m
 function filesOf(request: unknown): UploadedFile[] {
   const files = (request as { files?: Record<string, FormFile | FormFile[]> }).files ?? {}
   return Object.entries(files).flatMap(([field, value]) =>
-    [value].flat().map(({ filepath, size, hash }) => ({ field, path: filepath, bytes: size, hash })),
+    [value]
+      .flat()
+      .filter(isChosen)
+      .map(({ filepath, size, hash }) => ({ field, path: filepath, bytes: size, hash })),
   )
+}
+
+/** A browser sends a file without a name and without a byte for a field in which no file was chosen. */
+function isChosen({ originalFilename, size }: FormFile): boolean {
+  return originalFilename !== '' || size > 0
 }
 
 interface FormFile {
   filepath: string
+  originalFilename: string | null
   size: number
   hash: string | null
 }
@@ -157,13 +166,15 @@ function parseJson(text: string | undefined, path: string): unknown {
 }
 
 /**
- * jsonb holds neither U+0000 nor half a surrogate pair, and nothing here needs a body that is nested without end. Throws
- * `VALIDATION_FAILED`.
+ * jsonb holds neither U+0000 nor half a surrogate pair, a number such as 1e999 would come back as null, and nothing here needs
+ * a body that is nested without end. Throws `VALIDATION_FAILED`.
  */
 export function refuseUnstorable(value: unknown, path: string, depth: number): void {
   if (depth > MAX_DEPTH) throw invalid(path, `is nested more than ${MAX_DEPTH} levels deep`)
   if (typeof value === 'string') {
     if (value.includes('\0') || !value.isWellFormed()) throw invalid(path, 'contains a character that cannot be stored')
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw invalid(path, 'is a number too large to be stored')
   } else if (Array.isArray(value)) {
     for (const [i, entry] of value.entries()) refuseUnstorable(entry, `${path}[${i}]`, depth + 1)
   } else if (value !== null && typeof value === 'object') {

@@ -95,7 +95,10 @@ function describeErrors(status: number, codes: readonly ErrorCode[], operation: 
     headers: refsTo(headers),
     content: {
       'application/json': {
-        schema: { allOf: [refTo('Error')], properties: { code: { enum: codes }, status: { const: status } } },
+        schema: {
+          allOf: [refTo('Error')],
+          properties: { code: { type: 'string', enum: codes }, status: { const: status } },
+        },
         example: { code: codes[0], message: 'Text for people.', status },
       },
     },

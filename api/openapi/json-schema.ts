@@ -15,9 +15,16 @@ export function refTo(name: string): JsonSchema {
  * send, a field with a default need not be sent.
  */
 export function describeSchema(schema: TSchema, names: Names): JsonSchema {
-  return Object.fromEntries(
-    Object.entries(schema).flatMap(([keyword, value]) => describeKeyword(keyword, value, { schema, names })),
+  const keywords = Object.entries(schema).flatMap(([keyword, value]) =>
+    describeKeyword(keyword, value, { schema, names }),
   )
+  return { ...typeOfValues(schema), ...Object.fromEntries(keywords) }
+}
+
+/** Readers, and makers of clients, take a choice of values without a type for anything at all. */
+function typeOfValues({ enum: values }: { readonly enum?: readonly unknown[] }): { type?: string } {
+  if (values?.every((value) => typeof value === 'string')) return { type: 'string' }
+  return values?.every(Number.isInteger) ? { type: 'integer' } : {}
 }
 
 /** The same, and a reference when the schema itself has a name. */

@@ -13,7 +13,7 @@ export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Ty
 // One compiler for everything that enters a process: HTTP bodies, job payloads, environment, rows, manifests.
 const ajv = new Ajv2020({ allErrors: true, strict: true, useDefaults: true, allowUnionTypes: true, verbose: true })
 addFormats.default(ajv)
-ajv.addFormat('web-address', /^https?:\/\//i)
+ajv.addFormat('web-address', (text: string) => /^https?:\/\//i.test(text) && URL.canParse(text))
 
 /** What is wrong with a value: one entry per offending field. */
 export type Check<T> = (

@@ -159,6 +159,7 @@ describe('the contract', () => {
     const product = { externalId: 'kept' }
     expect(await pathsOf({ products: [], person })).toEqual(['products'])
     expect(await pathsOf({ products: [product, product], person })).toEqual(['products'])
+    expect(await pathsOf({ products: [{}, {}], person })).toEqual(['products'])
     const two = { id: 'img_x', url: 'https://a.b/c' }
     expect(await pathsOf({ products: [product], person: { image: { source: two } } })).toEqual(['person.image.source'])
     for (const validForDays of [0, 366, 1.5, '7', true, [], {}]) {
@@ -169,6 +170,19 @@ describe('the contract', () => {
     for (const keepForDays of [2, '3', 0, -1, 7.5, 1e300]) {
       expect(await pathsOf({ products: [product], person, output: { keepForDays } })).toEqual(['output.keepForDays'])
     }
+  })
+
+  it('refuses numbers that nothing here could give back', async () => {
+    const refused = async (metadata: string) => {
+      const body = `{"externalId":"kept","metadata":${metadata}}`
+      return (await drape.call('POST', '/tryon/v1/products', { body })).body.details
+    }
+    expect(await refused('{"a":[1,{"b":1e999}]}')).toMatchObject([{ path: 'metadata.a[1].b' }])
+    expect(await refused('{"a":-1e400}')).toMatchObject([{ path: 'metadata.a' }])
+    const { body } = await drape.call('POST', '/tryon/v1/products', {
+      body: '{"externalId":"kept","metadata":{"large":1e300,"small":5e-324,"none":1e-400}}',
+    })
+    expect(body.metadata).toEqual({ large: 1e300, small: 5e-324, none: 0 })
   })
 
   it('takes the person, when both person and customer were sent', async () => {

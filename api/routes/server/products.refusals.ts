@@ -40,6 +40,8 @@ export function imagesRequired(): DrapeError {
 
 export function noObject(): DrapeError {
   return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
-    details: [{ path: '', message: 'must be a JSON object (in multipart bodies the field data)' }],
+    details: [
+      { path: '', message: 'must be a JSON object: as application/json, or in the field data of a multipart body' },
+    ],
   })
 }

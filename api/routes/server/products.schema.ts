@@ -59,7 +59,8 @@ const productFields = {
   ),
   metadata: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Stored and returned as it is.',
+      description:
+        'Stored and returned as it is. Whole numbers beyond 2^53 are rounded, as JavaScript does: send them as text.',
       examples: [{ collection: 'summer' }],
     }),
   ),

@@ -9,7 +9,8 @@ import { ProductBody } from './products.schema.ts'
  */
 export function refuseMissingParts(body: unknown): void {
   if (!isObject(body)) throw noObject()
-  const product = Array.isArray(body.products) ? body.products[0] : undefined
+  // Of a wrong number of products none is the one that was meant.
+  const [product] = Array.isArray(body.products) && body.products.length === 1 ? body.products : []
   if (isObject(product)) refuseProduct(product)
   if (body.person === undefined || body.person === null) {
     throw new DrapeError('CUSTOMER_IMAGE_REQUIRED', 'Send the photo of the person in person.image.source.')

@@ -64,6 +64,29 @@ describe('a multipart body', () => {
     expect(answer.status).toBe(200)
   })
 
+  it('has a file that is found by the name its field has, when a browser had to escape that', async () => {
+    const images = [{ source: { fileKey: 'a "b"\r\nc' } }, { source: { fileKey: '100%22' } }]
+    const answer = await send('/tryon/v1/products', [
+      { disposition: 'name="data"', bytes: JSON.stringify({ externalId: 'quoted', images }) },
+      { disposition: 'name="a %22b%22%0D%0Ac"; filename="a.jpg"', type: 'image/jpeg', bytes: person },
+      { disposition: 'name="100%22"; filename="b.jpg"', type: 'image/jpeg', bytes: person },
+    ])
+    expect(answer.status).toBe(200)
+  })
+
+  it('has no file where a browser says that none was chosen', async () => {
+    const unchosen: Part = { disposition: 'name="file"; filename=""', type: 'application/octet-stream', bytes: '' }
+    const answer = await send('/tryon/v1/images/upload', [unchosen])
+    expect(answer).toMatchObject({ status: 400, body: { code: 'FILE_REQUIRED' } })
+    const product = await send('/tryon/v1/products', [
+      { disposition: 'name="data"', bytes: data },
+      { ...unchosen, disposition: 'name="a"; filename=""' },
+    ])
+    expect(product).toMatchObject({ status: 400, body: { code: 'MULTIPART_FILE_NOT_FOUND' } })
+    const chosen = await send('/tryon/v1/images/upload', [{ ...unchosen, bytes: person }])
+    expect(chosen.status).toBe(201)
+  })
+
   it('has fields that count also when they have a type', async () => {
     const [cropped, whole] = await Promise.all(
       ['maybe', 'false'].map((crop) =>

@@ -8,7 +8,8 @@ import { compileCheck } from '../../../api/shared/schema.ts'
 import { openDocument } from '../../support/openapi-document.ts'
 import { listServerRoutes } from '../../support/server-routes.ts'
 
-const document = openDocument(createDocument({ publicUrl: 'https://try.example', serviceName: 'Drape' }))
+const content = createDocument({ publicUrl: 'https://try.example', serviceName: 'Drape' })
+const document = openDocument(content)
 
 describe('the OpenAPI document', () => {
   it('has an operation for every route, and a route for every operation', async () => {
@@ -32,6 +33,12 @@ describe('the OpenAPI document', () => {
     for (const operation of document.operations) {
       for (const schema of operation.schemas) expect(document.compile(schema), operation.id).toBeTypeOf('function')
     }
+  })
+
+  it('tells of what kind the values of a choice are', () => {
+    const choices = choicesIn(content)
+    expect(choices.length).toBeGreaterThan(10)
+    for (const choice of choices) expect(choice.type, JSON.stringify(choice)).toMatch(/^(string|integer)$/)
   })
 
   it('lists each code under the status that it is answered with', () => {
@@ -84,3 +91,10 @@ describe('the OpenAPI document', () => {
     return { isDescribed, isAccepted: compileCheck(schema)(translate(body).body).ok }
   }
 })
+
+/** Every schema of a document that lists its values. */
+function choicesIn(value: unknown): { readonly enum: unknown; readonly type?: unknown }[] {
+  if (typeof value !== 'object' || value === null) return []
+  const own = 'enum' in value && Array.isArray(value.enum) ? [{ ...value, enum: value.enum }] : []
+  return [...own, ...Object.values(value).flatMap(choicesIn)]
+}

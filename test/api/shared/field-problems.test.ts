@@ -41,6 +41,8 @@ describe('what is wrong with a value', () => {
     [{ flag: 'yes' }, 'flag must be true or false'],
     [{ share: -1 }, 'share must be a number of at least 0'],
     [{ link: 'ftp://a' }, 'link must be an http or https address'],
+    [{ link: 'http://' }, 'link must be an http or https address'],
+    [{ link: 'https://a:65536/' }, 'link must be an http or https address'],
     [{ one: [] }, 'one must have exactly 1 item'],
     [{ one: ['a', 'b'] }, 'one must have exactly 1 item'],
     [{ one: 'a' }, 'one must be an array'],
