@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
 import { text } from 'node:stream/consumers'
-import { KubeConfig } from '@kubernetes/client-node'
+import { createCredentials } from './credentials.ts'
+import { findKubeconfig, type KubeconfigSource } from './kubeconfig.ts'
 
 /** One call of the API. */
 export interface Call {
@@ -45,25 +46,18 @@ export class KubernetesError extends Error {
 }
 
 /**
- * Opens a connection: with the file that `KUBECONFIG` names, with that of the home folder, or with what a pod is given. Tokens
- * that change in their files are read again.
+ * Opens a connection: with the file `kubeconfig`, or what `findKubeconfig` finds in its stead. Tokens and certificates that change in
+ * their files are read again.
  */
-export function openConnection({ kubeconfig }: { kubeconfig?: string } = {}): Connection {
-  const config = new KubeConfig()
-  if (kubeconfig === undefined) config.loadFromDefault()
-  else config.loadFromFile(kubeconfig)
-  const cluster = config.getCurrentCluster()
-  if (cluster === null) throw new Error('There is no cluster to connect to')
-  // The package's own agent opens a connection for each call.
-  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+export function openConnection(source: KubeconfigSource = {}): Connection {
+  const kubeconfig = findKubeconfig(source)
+  const { server, proxyUrl } = kubeconfig.cluster
+  const proxyEnv = proxyUrl ? { proxyEnv: { HTTPS_PROXY: proxyUrl } } : {}
+  const agent = new Agent({ keepAlive: true, maxSockets: 64, ...proxyEnv })
+  const credentials = createCredentials(kubeconfig)
   return {
-    namespace: config.getContextObject(config.currentContext)?.namespace ?? 'default',
-    open: async (call) => {
-      const options: RequestOptions = {}
-      await config.applyToHTTPSOptions(options)
-      if (!cluster.proxyUrl) options.agent = agent
-      return succeeded(await send(cluster.server, call, options))
-    },
+    namespace: kubeconfig.namespace,
+    open: async (call) => succeeded(await send(server, call, { ...(await credentials()), agent })),
     close: () => agent.destroy(),
   }
 }

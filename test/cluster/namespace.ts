@@ -31,10 +31,10 @@ export async function createTestNamespace(controlPlane: ControlPlane): Promise<T
   }
 }
 
-/** A file like that of the control plane, for a way over another port or as somebody else. */
+/** A file like that of the control plane, for a way over another port or a proxy, or as somebody else. */
 export async function writeKubeconfig(
   controlPlane: ControlPlane,
-  { port, user }: { port?: number; user?: string },
+  { port, proxy, user }: { port?: number; proxy?: string; user?: string },
 ): Promise<string> {
   const server = port === undefined ? controlPlane.server : `https://127.0.0.1:${port}`
   const { path } = await requestService('folder', null)
@@ -47,7 +47,11 @@ export async function writeKubeconfig(
     clusters: [
       {
         name: 'test',
-        cluster: { server, 'certificate-authority-data': Buffer.from(controlPlane.certificate).toString('base64') },
+        cluster: {
+          server,
+          'certificate-authority-data': Buffer.from(controlPlane.certificate).toString('base64'),
+          ...(proxy !== undefined && { 'proxy-url': proxy }),
+        },
       },
     ],
     users: [{ name: 'admin', user: { token: controlPlane.token, ...(user && { as: user }) } }],
