@@ -1,4 +1,4 @@
-import { createMask, invert, type Mask } from './plane.ts'
+import { createMask, invert, type Mask, subset } from './plane.ts'
 import { findRuns, type Runs } from './runs.ts'
 
 export interface Component {
@@ -123,6 +123,14 @@ export function largestComponent(mask: Mask): Mask {
     largest ??= all.reduce((best, other) => (other.area > best.area ? other : best))
     return component === largest
   })
+}
+
+/** Components of which a pixel is set in `other`, too. */
+export function componentsTouching(mask: Mask, other: Mask): Mask {
+  const { labels, components } = connectedComponents(mask)
+  const touches = new Uint8Array(components.length + 1)
+  for (let i = 0; i < labels.length; i++) if (other.data[i]) touches[labels[i]] = 1
+  return subset(mask, (i) => touches[labels[i]] === 1)
 }
 
 /** Set pixels that are joined to the picture's border. */

@@ -302,13 +302,16 @@ interface Place {
 function findHanging({ width, height, data }: Mask, { along, across, mouth }: Place): Mask {
   const hanging = createMask({ width, height })
   const isDark = (i: number) => (data[i] === TOP || data[i] === HAIR) && along.data[i] < COLLAR
+  const isBelow = (i: number, reach: 0 | 1) =>
+    i >= width + reach &&
+    hanging.data[i - width - reach] + hanging.data[i - width] + hanging.data[i - width + reach] > 0
   for (let y = 0; y < height; y++) {
     const end = (y + 1) * width
     for (let i = y * width; i < end; i++) {
       const from = i
       let [first, last, count] = [end, from, 0]
       for (; i < end && isDark(i); i++) {
-        if (along.data[i] >= mouth && !(y > 0 && hanging.data[i - width])) continue
+        if (along.data[i] >= mouth && !isBelow(i, y % SPREAD === 0 ? 1 : 0)) continue
         hanging.data[i] = 1
         first = Math.min(first, i)
         last = i
@@ -323,6 +326,9 @@ function findHanging({ width, height, data }: Mask, { along, across, mouth }: Pl
 }
 
 const MOST_HANGS = 0.5
+
+// Hanging hair spreads by one pixel to either side in so many rows.
+const SPREAD = 3
 
 const COLLAR = -0.13
 

@@ -1,6 +1,7 @@
 import type { Person } from '../../person/person.ts'
+import { componentsTouching } from '../../raster/components.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
-import { open } from '../../raster/morphology.ts'
+import { dilate, open } from '../../raster/morphology.ts'
 import { countSet, createMask, createPlane, type Mask, maskWhere, type Plane, subset } from '../../raster/plane.ts'
 import { fillPolygon } from '../../raster/polygon.ts'
 import { interpolate } from '../../raster/polyline.ts'
@@ -189,11 +190,35 @@ function findHair({ person, body, parts }: Fitting): Mask {
   const factor = Math.max(1, Math.round(body.unit / 64))
   const known = reduceMasked(lab, above, factor)
   const cells = fillSmoothly(known.colours, known.weight)
-  const alike = subset(hair, (i) => above.data[i] === 1 || difference(lab, { cells, factor }, i) < 32)
-  if (countSet(hair) - countSet(alike) < 0.01 * body.unit ** 2) return hair
+  const differs = (i: number) => difference(lab, { cells, factor }, i)
+  const grown = withoutLoosePatches(hair, above, { strand: 0.02 * body.unit, isStrange: (i) => differs(i) > 16 })
+  const alike = subset(grown, (i) => above.data[i] === 1 || differs(i) < 32)
+  if (countSet(grown) - countSet(alike) < 0.01 * body.unit ** 2) return grown
   // A collar's blurred edge passes for hair again.
   const thick = open(alike, 0.015 * body.unit)
-  return subset(alike, (i) => above.data[i] === 1 || thick.data[i] === 1)
+  const sure = subset(alike, (i) => above.data[i] === 1 || thick.data[i] === 1)
+  // What touches no cloth is no collar: hair beside the neck lies in its own shade.
+  const odd = subset(grown, (i) => !sure.data[i])
+  const collars = componentsTouching(odd, dilate(parts.top, 2))
+  return subset(grown, (i) => sure.data[i] === 1 || !collars.data[i])
+}
+
+// The inside of a collar hangs together with the hair by a line beside the neck at most.
+function withoutLoosePatches(
+  hair: Mask,
+  above: Mask,
+  { strand, isStrange }: { strand: number; isStrange: (i: number) => boolean },
+): Mask {
+  const broad = open(hair, strand)
+  const hanging = componentsTouching(broad, above)
+  const around = dilate(
+    subset(broad, (i) => !hanging.data[i] && isStrange(i)),
+    strand + 1,
+  )
+  const firm = subset(hair, (i) => above.data[i] + hanging.data[i] > 0 || !around.data[i])
+  const ends = componentsTouching(firm, dilate(around, 1))
+  const held = componentsTouching(firm, above)
+  return subset(firm, (i) => !ends.data[i] || held.data[i] === 1)
 }
 
 function measureSideways({ fractions, halfWidths, unit: length }: BodyFrame, { along, across }: Parts): Plane {

@@ -1,5 +1,5 @@
 import { type Lab, tintApart } from '../../raster/colour.ts'
-import { fillHoles, keepComponents } from '../../raster/components.ts'
+import { connectedComponents, fillHoles, keepComponents } from '../../raster/components.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
 import { close, dilate, erode, open } from '../../raster/morphology.ts'
 import { type Colours, createMask, type Mask, maskWhere, subset, threshold } from '../../raster/plane.ts'
@@ -63,7 +63,7 @@ function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
 
 // The inside of a collar lies in its own shade and passes for skin; the middle of the neck shows what skin looks like there.
 function insideOfCollar({ body, parts, regions }: FittingRegions, top: Mask): Mask {
-  const { skin, along, across, lab } = parts
+  const { skin, hair, along, across, lab } = parts
   const inNeck = (i: number) => along.data[i] > -0.45 && along.data[i] < 0.1
   const factor = Math.max(1, Math.round(body.unit / 64))
   const middle = subset(skin, (i) => inNeck(i) && Math.abs(across.data[i]) < 0.14 && !regions.head.data[i])
@@ -71,13 +71,23 @@ function insideOfCollar({ body, parts, regions }: FittingRegions, top: Mask): Ma
   const neck = { cells: fillSmoothly(known.colours, known.weight), factor }
   const beside = dilate(top, 0.1 * body.unit)
   const shoulders = dilate(regions.shoulders, 0.1 * body.unit)
-  const odd = subset(skin, (i) => {
-    if (!beside.data[i] || !shoulders.data[i] || !inNeck(i) || along.data[i] > 0.02 || regions.head.data[i])
-      return false
+  const isCollar = (i: number) =>
+    skin.data[i] === 1 && beside.data[i] === 1 && shoulders.data[i] === 1 && inNeck(i) && along.data[i] < 0.02
+  const odd = maskWhere(skin, (i) => {
+    if (!(skin.data[i] || hair.data[i]) || along.data[i] < -1.2 || along.data[i] > 0.3) return false
+    if (regions.head.data[i] || Math.abs(across.data[i]) < 0.14) return false
     const darker = neck.cells.data[cellAt(neck, lab, i)] - lab.data[i * 3]
-    return Math.abs(across.data[i]) > 0.14 && darker > 6 && difference(lab, neck, i) > 14
+    return darker > 6 && difference(lab, neck, i) > 14
   })
-  return open(odd, 1)
+  return open(mostlyInside(odd, isCollar), 1)
+}
+
+// Connected pixels, as far as they are inside; nothing of those that go on outside: hair that falls behind a collar is as dark.
+function mostlyInside(mask: Mask, isInside: (i: number) => boolean): Mask {
+  const { labels, components } = connectedComponents(mask)
+  const inside = new Uint32Array(components.length + 1)
+  for (let i = 0; i < labels.length; i++) if (mask.data[i] && isInside(i)) inside[labels[i]]++
+  return subset(mask, (i) => isInside(i) && inside[labels[i]] > 0.6 * components[labels[i] - 1].area)
 }
 
 // On an arm that is mostly cloth everything that is neither skin nor hair belongs to the sleeve, whatever its pattern.
@@ -157,14 +167,14 @@ function allowedPart(
 ): Mask {
   const { skin, lower, along, across } = parts
   const { hair } = regions
-  const touching = dilate(mask, 1)
+  const beside = dilate(mask, 1)
   const shoulders = dilate(regions.shoulders, 0.1 * body.unit)
   const [left, right] = bothSides((side) => armMask(regions.arms[side], () => 1.4 * body.armRadius[side]))
   const raised = maskWhere(mask, (i) => left.data[i] + right.data[i] > 0)
   return subset(grown, (i) => {
     if (hair.data[i] || regions.head.data[i]) return false
     if (lower.data[i] && !mask.data[i]) return false
-    if (skin.data[i] && !prints.data[i] && !touching.data[i]) return false
+    if (skin.data[i] && !prints.data[i] && !beside.data[i]) return false
     if (along.data[i] > -0.14 || shoulders.data[i] || raised.data[i]) return true
     return mask.data[i] === 1 && Math.abs(across.data[i]) < 0.35 && along.data[i] > -0.5
   })

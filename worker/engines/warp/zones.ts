@@ -1,4 +1,4 @@
-import { connectedComponents } from '../../raster/components.ts'
+import { componentsTouching } from '../../raster/components.ts'
 import { distanceTo } from '../../raster/distance.ts'
 import { dilate, open } from '../../raster/morphology.ts'
 import { createMask, type Mask, maskWhere, type Plane, subset } from '../../raster/plane.ts'
@@ -121,10 +121,9 @@ function growDownwards(
 function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
   const outside = maskWhere(mask, (i) => mask.data[i] < 0.3)
   const open = dilate(outside, 2)
-  const { labels, components } = connectedComponents(maskWhere(mask, (i) => zones[i] === GROUND))
-  const touches = new Uint8Array(components.length + 1)
-  for (let i = 0; i < zones.length; i++) if (open.data[i]) touches[labels[i]] = 1
-  for (let i = 0; i < zones.length; i++) if (zones[i] === GROUND && !touches[labels[i]]) zones[i] = SKIN
+  const ground = maskWhere(mask, (i) => zones[i] === GROUND)
+  const reached = componentsTouching(ground, open)
+  for (let i = 0; i < zones.length; i++) if (ground.data[i] && !reached.data[i]) zones[i] = SKIN
 }
 
 // An old sleeve leaves its shadow on the wall, and its own shaded rim is often taken for that.
@@ -198,8 +197,6 @@ function hugGarment(
     maskWhere(cover, (i) => cover.data[i] >= SOLID && !(regions.uncovered.data[i] && parts.skin.data[i])),
     2,
   )
-  const { labels, components } = connectedComponents(hug)
-  const touches = new Uint8Array(components.length + 1)
-  for (let i = 0; i < zones.length; i++) if (seen.data[i]) touches[labels[i]] = 1
-  for (let i = 0; i < zones.length; i++) if (hug.data[i] && touches[labels[i]]) zones[i] = GARMENT
+  const joined = componentsTouching(hug, seen)
+  for (let i = 0; i < zones.length; i++) if (joined.data[i]) zones[i] = GARMENT
 }
