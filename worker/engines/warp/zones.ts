@@ -1,4 +1,4 @@
-import { componentsTouching } from '../../raster/components.ts'
+import { componentsTouching, connectedComponents } from '../../raster/components.ts'
 import { distanceTo } from '../../raster/distance.ts'
 import { dilate, open } from '../../raster/morphology.ts'
 import { createMask, type Mask, maskWhere, type Plane, subset } from '../../raster/plane.ts'
@@ -7,6 +7,7 @@ import { interpolate } from '../../raster/polyline.ts'
 import { cellAt } from '../../raster/reduce.ts'
 import { between, distance, dot, move, subtract } from '../../raster/vector.ts'
 import { bothSides } from './axes.ts'
+import type { BodyFrame } from './body.ts'
 import { findCuffShadows } from './cuff-shadow.ts'
 import type { FlatGarment } from './flat-garment.ts'
 import { type FittingRegions, SOLID } from './regions.ts'
@@ -197,6 +198,22 @@ function hugGarment(
     maskWhere(cover, (i) => cover.data[i] >= SOLID && !(regions.uncovered.data[i] && parts.skin.data[i])),
     2,
   )
-  const joined = componentsTouching(hug, seen)
+  const joined = withoutLumps(componentsTouching(hug, seen), (i) => Math.min(toTorso.data[i], toSleeve.data[i]), body)
   for (let i = 0; i < zones.length; i++) if (joined.data[i]) zones[i] = GARMENT
 }
+
+// A seam that lies a finger further out does so for a while: what is short and thick is the root of an old sleeve.
+function withoutLumps(hug: Mask, farOf: (i: number) => number, { unit }: BodyFrame): Mask {
+  const { labels, components } = connectedComponents(hug)
+  const thickness = new Float32Array(components.length + 1)
+  for (let i = 0; i < labels.length; i++)
+    if (hug.data[i]) thickness[labels[i]] = Math.max(thickness[labels[i]], farOf(i))
+  const isLump = components.map(({ label, area }) => {
+    const thick = thickness[label]
+    return thick > LUMP.thick * unit && area < LUMP.length * thick ** 2
+  })
+  return subset(hug, (i) => !isLump[labels[i] - 1])
+}
+
+// Thickness in body units, and area as a multiple of its square.
+const LUMP = { thick: 0.02, length: 4 } as const

@@ -1,0 +1,21 @@
+import { join } from 'node:path'
+import { type Pair, readPair } from '../../../../scripts/quality/pair.ts'
+import { prepareGarment } from '../../../../worker/garment/prepare-garment.ts'
+import type { Models } from '../../../../worker/inference/models.ts'
+import { findPerson } from '../../../../worker/person/find-person.ts'
+import { type Fitted, layGarment } from './lay-garment.ts'
+
+const FIXTURES = join(import.meta.dirname, '../../../fixtures')
+
+/** A top of the fixtures laid on a rendered figure, of which everything is known. */
+export async function layOnFigure(
+  models: Models,
+  names: { person: string; garment: string },
+): Promise<Fitted & { readonly figure: Pair['figure'] }> {
+  const { figure, garment } = await readPair(FIXTURES, { ...names, part: 'top' })
+  const prepared = prepareGarment(garment.picture, { category: 'tops' })
+  if (prepared.kind !== 'top') throw new Error(`${names.garment} is a ${prepared.kind}`)
+  const person = await findPerson(figure.picture, models)
+  if (!person) throw new Error(`nobody was found in ${names.person}`)
+  return { figure, ...layGarment(person, figure.picture, prepared) }
+}
