@@ -82,3 +82,17 @@ export function tintApart({ data }: Colours, i: number, [lightness, a, b]: Lab):
   const share = data[k] / Math.max(1, lightness)
   return Math.hypot(data[k + 1] - share * a, data[k + 2] - share * b)
 }
+
+/**
+ * How far pixel `i` is from a Lab colour in whatever light: the distance in a and b to that colour at the pixel's own lightness, and
+ * the share `lightness` of the difference in L. Less light scales L + 16, a and b alike, for CIE Lab is a cube root of light.
+ */
+export function apartInLight(
+  { data }: Colours,
+  i: number,
+  { colour: [l, a, b], lightness }: { colour: Lab; lightness: number },
+): number {
+  const k = i * 3
+  const light = (data[k] + 16) / (l + 16)
+  return Math.hypot(data[k + 1] - a * light, data[k + 2] - b * light, lightness * (data[k] - l))
+}

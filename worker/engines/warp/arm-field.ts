@@ -1,11 +1,12 @@
 import type { Person } from '../../person/person.ts'
 import { createMask, type Mask, type Plane, type Point } from '../../raster/plane.ts'
+import { distanceToSegment } from '../../raster/polygon.ts'
 import { arcLengths, interpolate } from '../../raster/polyline.ts'
 import { add, move, scale, subtract } from '../../raster/vector.ts'
 import type { ArmProfile } from './arm.ts'
 import { bothSides, type Side, type Sides } from './axes.ts'
 import type { BodyFrame } from './body.ts'
-import { FAR, measureNearness } from './bone-field.ts'
+import { type BoneField, FAR, measureNearness } from './bone-field.ts'
 import type { Parts } from './parts.ts'
 import type { Placement } from './place.ts'
 
@@ -15,6 +16,8 @@ export interface ArmField {
   readonly distance: Plane
   /** px from the shoulder along that line to its nearest point. */
   readonly along: Plane
+  /** The same two planes for the line from the elbow on alone: a forearm may lie before its own upper arm. */
+  readonly forearm: BoneField
   /** Where elbow, wrist and the hand's end lie along the line, in px. */
   readonly elbow: number
   readonly wrist: number
@@ -76,12 +79,35 @@ function measureArm({
   const chain = [shoulder[side], elbow[side], wrist[side], handEnd(body, side)]
   const ways = arcLengths(chain)
   const drawn = isWristSeen(person, side) ? chain : chain.slice(0, 2)
-  const field = measureNearness(parts.skin, { chain: drawn, reach: 2.2 * body.armRadius[side] })
-  const arm = { ...field, elbow: ways[1], wrist: ways[2], end: ways[3] }
+  const reach = 2.2 * body.armRadius[side]
+  const field = measureNearness(parts.skin, { chain: drawn, reach })
+  const arm = {
+    ...field,
+    forearm: forearmOf(field, { chain: drawn, reach, elbow: ways[1] }),
+    elbow: ways[1],
+    wrist: ways[2],
+    end: ways[3],
+  }
   const measured = measureBareArm(parts, profile) ?? measureWrist(arm, parts, body.unit)
   const bareRadius = Math.min(measured ?? body.armRadius[side], (measured ? 0.19 : 0.15) * body.unit)
   const sized = { ...arm, bareRadius: Math.max(0.09 * body.unit, bareRadius) }
   return { ...sized, sleeveEnd: findSleeveEnd(sized, parts, 0.05 * body.unit) }
+}
+
+// An arm that is nowhere near itself has no second field.
+function forearmOf(
+  field: BoneField,
+  { chain, reach, elbow }: { chain: readonly Point[]; reach: number; elbow: number },
+): BoneField {
+  if (chain.length < 4 || !isFolded(chain, reach)) return field
+  const forearm = measureNearness(field.distance, { chain: chain.slice(1), reach })
+  for (let i = 0; i < forearm.along.data.length; i++) if (forearm.along.data[i] < FAR) forearm.along.data[i] += elbow
+  return forearm
+}
+
+// Whether wrist or hand come so near to the upper arm that pixels of theirs are nearer to its bone.
+function isFolded([shoulder, elbow, ...hand]: readonly Point[], reach: number): boolean {
+  return hand.some((point) => distanceToSegment(point, shoulder, elbow).distance < reach)
 }
 
 // As far as there is more cloth than skin along the bone.

@@ -8,6 +8,7 @@ import { measureBody } from './body.ts'
 import { flattenLayers } from './flat-garment.ts'
 import { focusOn } from './focus.ts'
 import { addGrain, groundOf, seenShare } from './grain.ts'
+import { completeHands } from './hand-mask.ts'
 import { upperLandmarks } from './landmarks.ts'
 import { removeBelowDress } from './lower/below-dress.ts'
 import { composeLayers } from './order.ts'
@@ -46,8 +47,8 @@ async function dressView(
   stages: Stages,
 ): Promise<DressedView> {
   const whole = await stages.run('view', 0.52, () => createView(frame, seen, { long: garment.kind === 'dress' }))
-  const { person } = whole
-  const body = await stages.run('body', 0.55, () => measureBody(person))
+  const body = await stages.run('body', 0.55, () => measureBody(whole.person))
+  const person = completeHands(whole.analysed, whole.person, body)
   const parts = await stages.run('parts', 0.65, () => findParts(whole.analysed, person, body))
   const placement = await stages.run('place', 0.7, () => placeGarment({ person, body, parts, garment }))
   const { fitting: placed, view } = focusOn(

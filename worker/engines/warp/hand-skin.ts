@@ -1,16 +1,19 @@
-import type { ColourModel } from '../../raster/colour-model.ts'
-import { samplesOf } from '../../raster/colour-model.ts'
+import { apartInLight } from '../../raster/colour.ts'
+import { type ColourModel, samplesOf } from '../../raster/colour-model.ts'
 import { connectedComponents } from '../../raster/components.ts'
-import { dilate, open } from '../../raster/morphology.ts'
+import { close, dilate, open } from '../../raster/morphology.ts'
 import { type Colours, type Mask, maskWhere, type Plane, type Size, subset } from '../../raster/plane.ts'
 import { fillCapsules } from '../../raster/polygon.ts'
 import { between } from '../../raster/vector.ts'
 import { bothSides, type Side } from './axes.ts'
 import type { BodyFrame } from './body.ts'
+import { findHandEdges } from './hand-edge.ts'
 import { medianColour } from './part-colours.ts'
 
 interface Input {
   readonly lab: Colours
+  /** `lab` before it was blurred. */
+  readonly sharp: Colours
   readonly mask: Plane
   readonly skin: Mask
   readonly body: BodyFrame
@@ -30,10 +33,10 @@ const LIKENESS = 0.7
 const ISLAND_LIKENESS = 1.6
 
 /**
- * Pixels of hands that lie in their own shade and were taken for something else: they have the hue of the hand's sure skin at less
- * light, and hang together with it.
+ * Pixels of hands that lie in their own shade or on their edge and were taken for something else: they have the hue of the hand's sure
+ * skin at less light, and hang together with it.
  */
-export function findShadedHands({ lab, mask, skin, body, clothes }: Input): Mask {
+export function findShadedHands({ lab, sharp, mask, skin, body, clothes }: Input): Mask {
   const hands = bothSides((side) => subset(handRegion(skin, body, side), (i) => mask.data[i] > 0.5))
   const found = bothSides((side) => {
     const hand = hands[side]
@@ -49,25 +52,47 @@ export function findShadedHands({ lab, mask, skin, body, clothes }: Input): Mask
   const shaded = maskWhere(skin, (i) => found.some((hand) => hand?.data[i] === 1))
   const known = maskWhere(skin, (i) => skin.data[i] + shaded.data[i] > 0)
   const islands = findIslands({ mask, skin: known, hands, reach: 0.02 * body.unit })
-  const alike = hands.map((hand) => {
-    const samples = samplesOf(
-      lab,
-      subset(hand, (i) => known.data[i] === 1),
-    )
-    if (samples.length === 0) return () => false
-    return shadedSkinTest(lab, { skin: medianColour(samples), clothes, most: ISLAND_LIKENESS })
-  })
-  return maskWhere(skin, (i) => {
+  const tests = hands.map((hand) => testsOf(lab, { own: subset(hand, (i) => known.data[i] === 1), clothes }))
+  const whole = maskWhere(skin, (i) => {
     if (shaded.data[i]) return true
-    return islands.data[i] === 1 && hands.some((hand, side) => hand.data[i] === 1 && alike[side](i))
+    return islands.data[i] === 1 && hands.some((hand, side) => hand.data[i] === 1 && tests[side]?.island(i))
   })
+  for (const [side, hand] of hands.entries()) {
+    const own = subset(hand, (i) => known.data[i] + whole.data[i] > 0)
+    const enclosed = subset(close(own, ENCLOSED * body.unit), (i) => !own.data[i] && hand.data[i] === 1)
+    for (let i = 0; i < whole.data.length; i++) if (enclosed.data[i] && tests[side]?.enclosed(i)) whole.data[i] = 1
+  }
+  const edges = findHandEdges(sharp, {
+    skin: maskWhere(skin, (i) => skin.data[i] + whole.data[i] > 0),
+    hands: maskWhere(skin, (i) => hands.some((hand) => hand.data[i] === 1)),
+    reach: Math.max(1.5, 0.017 * body.unit),
+  })
+  return maskWhere(skin, (i) => whole.data[i] + edges.data[i] > 0)
+}
+
+// Half the width of what a hand encloses, in body units.
+const ENCLOSED = 0.035
+
+interface HandTests {
+  readonly island: (index: number) => boolean
+  readonly enclosed: (index: number) => boolean
+}
+
+function testsOf(lab: Colours, { own, clothes }: { own: Mask; clothes: ColourModel }): HandTests | null {
+  const samples = samplesOf(lab, own)
+  if (samples.length === 0) return null
+  const skin = medianColour(samples)
+  return {
+    island: shadedSkinTest(lab, { skin, clothes, most: ISLAND_LIKENESS }),
+    enclosed: enclosedTest(lab, { skin, clothes }),
+  }
 }
 
 function handRegion(size: Size, body: BodyFrame, side: Side): Mask {
   const { wrist, knuckles } = body.joints
   const radius = body.armRadius[side]
   const chain = [between(wrist[side], knuckles[side], 0.1), knuckles[side], between(wrist[side], knuckles[side], 2)]
-  return fillCapsules(size, chain, [radius, 1.25 * radius, 1.1 * radius])
+  return fillCapsules(size, chain, [1.15 * radius, 1.45 * radius, 1.25 * radius])
 }
 
 // What passes for cloth within a hand and hangs together with other cloth by a thread at most.
@@ -93,27 +118,46 @@ function findIslands({
   return subset(rest, (i) => !cloth.data[i] && hands.some((hand) => hand.data[i] === 1))
 }
 
-// Less light scales L + 16, a and b alike: CIE Lab is a cube root of light.
 function shadedSkinTest(
   lab: Colours,
   {
-    skin: [l0, a0, b0],
+    skin,
     clothes,
     most,
-  }: { skin: readonly [number, number, number]; clothes: ColourModel; most: number },
+  }: {
+    skin: readonly [number, number, number]
+    clothes: ColourModel
+    most: number
+  },
 ): (index: number) => boolean {
+  const [l0, a0, b0] = skin
   return (i) => {
-    const [l, a, b] = [lab.data[3 * i], lab.data[3 * i + 1], lab.data[3 * i + 2]]
-    const light = (l + 16) / (l0 + 16)
+    const light = (lab.data[3 * i] + 16) / (l0 + 16)
     if (light > 1.25 || light * Math.hypot(a0, b0) < LEAST_CHROMA) return false
-    const toSkin = Math.hypot(a - a0 * light, b - b0 * light, SKIN_LIGHTNESS * (l - l0))
+    const toSkin = apartInLight(lab, i, { colour: skin, lightness: SKIN_LIGHTNESS })
     const toCloth = Math.min(
-      ...clothes.map(({ mean: [lc, ac, bc] }) => {
-        const share = (l + 16) / (lc + 16)
-        return Math.hypot(a - ac * share, b - bc * share, CLOTH_LIGHTNESS * (l - lc))
-      }),
+      ...clothes.map(({ mean: [l, a, b] }) => apartInLight(lab, i, { colour: [l, a, b], lightness: CLOTH_LIGHTNESS })),
     )
     return toSkin < most * toCloth
+  }
+}
+
+// Light that is thrown from finger to finger makes shaded skin more colourful: only its hue is skin's.
+function enclosedTest(
+  lab: Colours,
+  { skin: [l0, a0, b0], clothes }: { skin: readonly [number, number, number]; clothes: ColourModel },
+): (index: number) => boolean {
+  const chroma = Math.max(1, Math.hypot(a0, b0))
+  return (i) => {
+    const [l, a, b] = lab.data.subarray(3 * i, 3 * i + 3)
+    if (l > l0 || chroma < LEAST_CHROMA) return false
+    const toSkin = Math.hypot((a * b0 - b * a0) / chroma, SKIN_LIGHTNESS * (l - l0))
+    const toCloth = Math.min(
+      ...clothes.map(({ mean }) =>
+        apartInLight(lab, i, { colour: [mean[0], mean[1], mean[2]], lightness: CLOTH_LIGHTNESS }),
+      ),
+    )
+    return a * a0 + b * b0 > 0 && toSkin < LIKENESS * toCloth
   }
 }
 

@@ -2,7 +2,7 @@ import { copyRgb } from '../../composite/blend.ts'
 import { keepComponents } from '../../raster/components.ts'
 import { featherMask } from '../../raster/feather.ts'
 import { close, erode, open } from '../../raster/morphology.ts'
-import { type Bitmap, type Colours, createPlane, type Mask, type Plane, subset } from '../../raster/plane.ts'
+import { type Bitmap, type Colours, createPlane, type Plane, subset } from '../../raster/plane.ts'
 import { cellAt, enlargeByFactor, reduceByFactor } from '../../raster/reduce.ts'
 import { shiftDown } from '../../raster/shift.ts'
 import { dot, subtract } from '../../raster/vector.ts'
@@ -93,7 +93,10 @@ function armInFront({ body, parts, regions }: FittingRegions, { zones, worn }: R
   const whole = subset(uncovered, (i) => skin.data[i] === 1 || (closed.data[i] === 1 && !parts.top.data[i]))
   const shown = keepComponents(open(whole, 1), ({ area }) => area > 0.006 * body.unit ** 2)
   const edge = featherMask(shown, featherOf(body.unit))
-  return refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: 0.015 * body.unit })
+  const arm = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: 0.015 * body.unit })
+  const sure = erode(shown, 1)
+  for (let i = 0; i < arm.data.length; i++) if (sure.data[i] && parts.skin.data[i]) arm.data[i] = 1
+  return arm
 }
 
 // In the gap between arm and body the mask is not sure, and a wall in the shade is as dark as an arm: the hue decides.
@@ -145,26 +148,21 @@ function handsInFront({ body, parts, placement, regions }: FittingRegions, worn:
     subset(regions.hands, (i) => skin.data[i] === 1),
     ({ area }) => area > 0.006 * body.unit ** 2,
   )
-  const edge = solidWithin(featherMask(shown, featherOf(body.unit)), shown)
+  const edge = featherMask(shown, featherOf(body.unit))
   const hands = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: 0.015 * body.unit })
-  // Only its rim is mixed with what lies behind a hand.
-  const sure = erode(shown, 1)
   const allowed = bothSides((side) => {
-    const { along, elbow, wrist } = regions.arms[side]
-    const long = placement.sleeves.some((sleeve) => sleeve.side === side && sleeve.long)
-    const start = long ? wrist - 0.02 * body.unit : wrist - 0.1 * (wrist - elbow)
-    return (i: number) => along.data[i] >= start && along.data[i] < FAR
+    const { along, forearm, elbow, wrist } = regions.arms[side]
+    const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
+    const start = sleeve?.long ? wrist - 0.02 * body.unit : wrist - 0.1 * (wrist - elbow)
+    const folded = sleeve && !sleeve.long && forearm.along !== along ? Math.max(sleeve.length, elbow) : start
+    return (i: number) => forearm.along.data[i] >= Math.min(start, folded) && forearm.along.data[i] < FAR
   })
   for (let i = 0; i < hands.data.length; i++) {
-    if (sure.data[i]) hands.data[i] = 1
+    // Only what lies beside a hand is mixed with what lies behind it.
+    if (shown.data[i]) hands.data[i] = 1
     if (hands.data[i] > 0 && !allowed.some((test) => test(i))) hands.data[i] = 0
   }
   return hands
-}
-
-function solidWithin(share: Plane, own: Mask): Plane {
-  for (let i = 0; i < share.data.length; i++) if (own.data[i]) share.data[i] = 1
-  return share
 }
 
 function behind(plane: Plane, front: Plane): Plane {

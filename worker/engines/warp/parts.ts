@@ -47,7 +47,8 @@ export interface Parts {
  */
 export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Parts {
   const rgb = bitmapToColours(picture)
-  const lab = gaussianBlurColours(rgbToLab(rgb), Math.max(0.7, 0.006 * body.unit))
+  const sharp = rgbToLab(rgb)
+  const lab = gaussianBlurColours(sharp, Math.max(0.7, 0.006 * body.unit))
   const { along, across } = bodyCoordinates(picture, body)
   const colours = learnPartColours(lab, person, body)
   const window = windowAround(person.mask, Math.ceil(0.06 * body.unit))
@@ -67,7 +68,7 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
     strand: 0.02 * body.unit,
   })
   const clothes = [...colours.top, ...colours.lower]
-  const hands = findShadedHands({ lab, mask: person.mask, skin: maskOf(labels, SKIN), body, clothes })
+  const hands = findShadedHands({ lab, sharp, mask: person.mask, skin: maskOf(labels, SKIN), body, clothes })
   for (let i = 0; i < hands.data.length; i++) if (hands.data[i]) labels.data[i] = SKIN
   const skin = maskOf(labels, SKIN)
   return {

@@ -59,9 +59,11 @@ export function findRegions(fitting: Fitting): Regions {
     limbs: eitherArm(arms, (arm) => bareArm(arm, CUFF * body.unit)),
     uncovered: eitherArm(arms, (arm, side) => uncoveredArm(arm, fitting, side)),
     beyondCuffs: eitherArm(arms, (arm, side) => beyondCuff(arm, fitting, side)),
-    hands: eitherArm(arms, (arm, side) =>
-      handOf(arm, body.armRadius[side], { other: arms[side === 0 ? 1 : 0], mask: person.mask }),
-    ),
+    hands: eitherArm(arms, (arm, side) => {
+      const other = arms[side === 0 ? 1 : 0]
+      const hand = handOf({ ...arm, ...arm.forearm }, body.armRadius[side], { other, mask: person.mask })
+      return join(hand, foldedForearm(arm, placement, side))
+    }),
     shoulders: fillPolygon(parts.along, [
       body.shoulderTip[0],
       placement.neckCorners[0],
@@ -148,8 +150,23 @@ function handOf(arm: ArmField, radius: number, { other, mask }: { other: ArmFiel
     if (palm.data[i]) return true
     if (mask.data[i] < 0.9) return false
     const way = other.along.data[i]
-    return other.distance.data[i] > 1.15 * bareRadiusAt(other, way) || way > other.wrist || way < other.elbow
+    if (way > other.wrist || way < other.elbow) return true
+    const toOther = other.distance.data[i] / bareRadiusAt(other, way)
+    return toOther > 1.15 || (toOther > 0.6 && toOther > arm.distance.data[i] / radius)
   })
+}
+
+// A bare forearm that is bent back lies before the sleeve of its own upper arm.
+function foldedForearm(arm: ArmField, placement: Placement, side: Side): Mask {
+  const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
+  if (!sleeve || sleeve.long || arm.forearm.along === arm.along) return createMask(arm.distance)
+  const start = Math.max(sleeve.length, arm.elbow)
+  const forearm = armMask({ ...arm, ...arm.forearm }, (way) => (way < start ? 0 : 1.1 * bareRadiusAt(arm, way)))
+  return subset(forearm, (i) => arm.along.data[i] < sleeve.length)
+}
+
+function join(a: Mask, b: Mask): Mask {
+  return maskWhere(a, (i) => a.data[i] + b.data[i] > 0)
 }
 
 function eitherArm(arms: Sides<ArmField>, draw: (arm: ArmField, side: Side) => Mask): Mask {

@@ -2,7 +2,7 @@ import { copyRgb } from '../../../composite/blend.ts'
 import type { Person } from '../../../person/person.ts'
 import { keepComponents } from '../../../raster/components.ts'
 import { featherMask } from '../../../raster/feather.ts'
-import { dilate, erode, open } from '../../../raster/morphology.ts'
+import { dilate, open } from '../../../raster/morphology.ts'
 import { type Bitmap, type Colours, createPlane, maskWhere, type Plane, subset } from '../../../raster/plane.ts'
 import { difference } from '../../../raster/reduce.ts'
 import type { Layer } from '../../../raster/remap.ts'
@@ -78,11 +78,9 @@ function inFront({ person, body, parts, placement }: LowerFitting, { worn }: Low
   const own = keepComponents(shown, ({ area }) => area > 0.004 * body.unit ** 2)
   const soft = featherMask(own, Math.max(0.8, 0.004 * body.unit))
   const hands = subset(own, (i) => skin.data[i] === 1 && worn.arms.data[i] === 1)
-  for (let i = 0; i < soft.data.length; i++) if (hands.data[i]) soft.data[i] = 1
   const front = refineEdge(soft, { own, worn, lab: parts.lab, reach: 0.015 * body.unit })
-  // Only its rim is mixed with what lies behind a hand.
-  const sure = erode(hands, 1)
-  for (let i = 0; i < front.data.length; i++) if (sure.data[i]) front.data[i] = 1
+  // Only what lies beside a hand is mixed with what lies behind it.
+  for (let i = 0; i < front.data.length; i++) if (hands.data[i]) front.data[i] = 1
   return front
 }
 

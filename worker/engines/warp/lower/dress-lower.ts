@@ -8,6 +8,7 @@ import { measureBody } from '../body.ts'
 import type { Dressed, DressedView } from '../dress-upper.ts'
 import { flattenLayers } from '../flat-garment.ts'
 import { addGrain, groundOf, seenShare } from '../grain.ts'
+import { completeHands } from '../hand-mask.ts'
 import { findParts } from '../parts.ts'
 import { shadePiece } from '../shade.ts'
 import { boxInView, createView, pasteView, toFrame } from '../view.ts'
@@ -34,8 +35,9 @@ async function dressView(
   stages: Stages,
 ): Promise<DressedView> {
   const view = await stages.run('view', 0.52, () => createView(frame, seen, { long: true }))
-  const { person, analysed, drawn, scale } = view
-  const body = await stages.run('body', 0.55, () => measureBody(person))
+  const { analysed, drawn, scale } = view
+  const body = await stages.run('body', 0.55, () => measureBody(view.person))
+  const person = completeHands(analysed, view.person, body)
   const parts = await stages.run('parts', 0.65, () => findParts(analysed, person, body))
   const placement = await stages.run('place', 0.7, () => placeLower({ person, body, parts, garment }))
   const { pieces } = await stages.run('warp', 0.78, () => warpLower(garment, placement, { size: drawn, scale }))

@@ -1,0 +1,110 @@
+import { cropBitmap } from '../../../api/shared/image.ts'
+import type { Person } from '../../person/person.ts'
+import { apartInLight, rgbToLab } from '../../raster/colour.ts'
+import { countOf, learnColours, samplesOf } from '../../raster/colour-model.ts'
+import { connectedComponents } from '../../raster/components.ts'
+import { cropPlane, type Window } from '../../raster/crop.ts'
+import {
+  type Bitmap,
+  bitmapToColours,
+  type Colours,
+  countSet,
+  type Mask,
+  maskWhere,
+  type Plane,
+  type Point,
+  type Size,
+  subset,
+} from '../../raster/plane.ts'
+import { fillCapsules } from '../../raster/polygon.ts'
+import { between } from '../../raster/vector.ts'
+import { bothSides, type Side } from './axes.ts'
+import type { BodyFrame } from './body.ts'
+import { medianColour } from './part-colours.ts'
+
+// From this mask value on a pixel is surely the person's, and up to that one it is surely not.
+const SURE = 0.9
+const NONE = 0.05
+// How far from the hand's tone a pixel may be, as a share of how far it is from the ground, and how far that must be at least.
+const LIKENESS = 0.5
+const LEAST_APART = 10
+// How much of a difference in lightness counts: fingers shade each other, the ground behind them is all in one light.
+const SKIN_LIGHTNESS = 0.15
+const GROUND_LIGHTNESS = 0.6
+
+/**
+ * The person with the fingers that the mask has missed: they hang together with the hand, have its hue, and are unlike the ground
+ * around it. `picture` is the analysed picture.
+ */
+export function completeHands(picture: Bitmap, person: Person, body: BodyFrame): Person {
+  const missed = bothSides((side) => findMissed(picture, person.mask, { body, side }))
+  if (!missed.some((fingers) => fingers)) return person
+  const mask: Plane = { ...person.mask, data: person.mask.data.slice() }
+  for (const fingers of missed) if (fingers) addFingers(mask, fingers)
+  return { ...person, mask }
+}
+
+interface Fingers {
+  readonly window: Window
+  readonly mask: Mask
+}
+
+function addFingers(mask: Plane, { window, mask: fingers }: Fingers): void {
+  for (let i = 0; i < fingers.data.length; i++) {
+    if (!fingers.data[i]) continue
+    const row = window.y + Math.floor(i / window.width)
+    mask.data[row * mask.width + window.x + (i % window.width)] = 1
+  }
+}
+
+function findMissed(
+  picture: Bitmap,
+  mask: Plane,
+  { body: { armRadius, joints }, side }: { body: BodyFrame; side: Side },
+): Fingers | null {
+  const radius = armRadius[side]
+  const chain = [0.3, 1, 2].map((share) => between(joints.wrist[side], joints.knuckles[side], share))
+  const window = windowAround(chain, 2 * radius, mask)
+  if (window.width < 2 || window.height < 2) return null
+  const inside = chain.map(({ x, y }) => ({ x: x - window.x, y: y - window.y }))
+  const near = fillCapsules(window, inside, [radius, 1.25 * radius, 1.1 * radius])
+  const bones = fillCapsules(window, inside.slice(0, 2), [0.35 * radius, 0.35 * radius])
+  const seen = cropPlane(mask, window)
+  const isHand = handTest(rgbToLab(bitmapToColours(cropBitmap(picture, window))), { bones, seen })
+  if (!isHand) return null
+  const alike = subset(near, isHand)
+  const { labels } = connectedComponents(alike)
+  const grown = new Set<number>()
+  for (let i = 0; i < labels.length; i++) if (labels[i] && bones.data[i] && seen.data[i] > SURE) grown.add(labels[i])
+  const fingers = subset(alike, (i) => seen.data[i] <= 0.5 && grown.has(labels[i]))
+  return countSet(fingers) > 0 ? { window, mask: fingers } : null
+}
+
+function windowAround(points: readonly Point[], margin: number, size: Size): Window {
+  const x = Math.max(0, Math.floor(Math.min(...points.map((point) => point.x)) - margin))
+  const y = Math.max(0, Math.floor(Math.min(...points.map((point) => point.y)) - margin))
+  const right = Math.min(size.width, Math.ceil(Math.max(...points.map((point) => point.x)) + margin))
+  const bottom = Math.min(size.height, Math.ceil(Math.max(...points.map((point) => point.y)) + margin))
+  return { x, y, width: Math.max(0, right - x), height: Math.max(0, bottom - y) }
+}
+
+// Whether a pixel looks like the hand's back and not like the ground; null where one of the two is not seen.
+function handTest(lab: Colours, { bones, seen }: { bones: Mask; seen: Plane }): ((i: number) => boolean) | null {
+  const hand = samplesOf(lab, bones, seen)
+  const ground = learnColours(
+    samplesOf(
+      lab,
+      maskWhere(seen, (i) => seen.data[i] < NONE),
+    ),
+    3,
+  )
+  if (countOf(hand) < 12 || ground.length === 0) return null
+  const tone = medianColour(hand)
+  return (i) => {
+    const toHand = apartInLight(lab, i, { colour: tone, lightness: SKIN_LIGHTNESS })
+    const toGround = Math.min(
+      ...ground.map(({ mean: [l, a, b] }) => apartInLight(lab, i, { colour: [l, a, b], lightness: GROUND_LIGHTNESS })),
+    )
+    return toGround > LEAST_APART && toHand < LIKENESS * toGround
+  }
+}
