@@ -19,8 +19,8 @@ import type { CutOut } from './garment.ts'
 import { fitGround, type Ground } from './ground.ts'
 import { matte } from './matte.ts'
 import { removeMirroredShadow } from './mirrored-shadow.ts'
-import { compareWithGround, type GroundComparison } from './shadow.ts'
-import { findSilhouette, groundTolerance } from './silhouette.ts'
+import { compareWithGround, type GroundComparison, groundTolerance } from './shadow.ts'
+import { findSilhouette } from './silhouette.ts'
 
 /** Longest side in px at which ground and edge are worked out. */
 const WORKING_SIDE = 768

@@ -1,7 +1,7 @@
 import { connectedComponents } from '../raster/components.ts'
 import { dilate, open } from '../raster/morphology.ts'
 import { countSet, invert, type Mask, subset } from '../raster/plane.ts'
-import type { GroundedPicture } from './silhouette.ts'
+import type { GroundedPicture } from './shadow.ts'
 import { findSymmetry } from './symmetry.ts'
 
 const LEAST_SYMMETRY = 0.85

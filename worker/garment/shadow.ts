@@ -14,6 +14,19 @@ export interface GroundComparison {
   readonly gradient: Plane
 }
 
+/** A picture beside what is known of its ground. */
+export interface GroundedPicture {
+  /** CIE Lab. */
+  readonly lab: Colours
+  readonly ground: Ground
+  readonly comparison: GroundComparison
+}
+
+/** ΔE up to which a pixel counts as ground. */
+export function groundTolerance({ deviation }: Ground): number {
+  return Math.min(12, Math.max(2.5, 5 * deviation + 1.2))
+}
+
 /** Compares a picture (CIE Lab) with its ground. */
 export function compareWithGround(lab: Colours, { surface }: Ground): GroundComparison {
   const { width, height, data } = lab

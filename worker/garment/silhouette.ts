@@ -1,18 +1,10 @@
-import { type Cluster, createRandom, kMeans } from '../raster/clusters.ts'
 import { type Component, connectedComponents, connectedToBorder, keepComponents } from '../raster/components.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
-import { type Colours, countSet, createMask, invert, type Mask, maskToPlane, threshold } from '../raster/plane.ts'
-import type { Ground } from './ground.ts'
-import type { GroundComparison } from './shadow.ts'
-
-/** A picture beside what is known of its ground. */
-export interface GroundedPicture {
-  /** CIE Lab. */
-  readonly lab: Colours
-  readonly ground: Ground
-  readonly comparison: GroundComparison
-}
+import { type Colours, countSet, createMask, invert, type Mask, maskToPlane, subset, threshold } from '../raster/plane.ts'
+import { distanceToPalette, paletteOf } from './garment-palette.ts'
+import { addHoles } from './ground-holes.ts'
+import { compareWithGround, type GroundedPicture, groundTolerance } from './shadow.ts'
 
 // Share of the picture below which a hole or a speck is not worth an edge.
 const SMALL = 0.0006
@@ -26,10 +18,11 @@ export function findSilhouette(picture: GroundedPicture): Mask {
   const shaded = orMask(sure, softShadow(picture))
   const inStripes = betweenStripes(open(unshadowed(picture), 1))
   const reached = reachableGround(without(sure, inStripes), without(shaded, inStripes))
-  const ground = addHoles(picture, { ground: reached, sure: without(sure, inStripes) })
-  const dimmed = addContactShadow(picture, ground, inStripes)
+  const ground = addHoles(picture, { ground: reached, sure: without(sure, inStripes), inStripes })
+  const even = withoutNoise(picture, ground, inStripes)
+  const dimmed = addContactShadow(even, ground, inStripes)
   // Once more from there: the dark end of a gap lies further in than one step.
-  return smoothEdge(picture, tidy(invert(addContactShadow(picture, dimmed, inStripes))))
+  return smoothEdge(picture, tidy(invert(addContactShadow(even, dimmed, inStripes))))
 }
 
 // A garment of the ground's own hue looks like one large shadow: then only what is surely ground counts.
@@ -81,11 +74,6 @@ function sureGround({ ground, comparison: { difference } }: GroundedPicture): Ma
   return sure
 }
 
-/** ΔE up to which a pixel counts as ground. */
-export function groundTolerance({ deviation }: Ground): number {
-  return Math.min(12, Math.max(2.5, 5 * deviation + 1.2))
-}
-
 // Darker than the ground, of its hue, without edges; the cleaner the ground, the fainter the edges that count.
 function softShadow({ ground, comparison: { light, tint, gradient } }: GroundedPicture): Mask {
   const shadow = createMask(light)
@@ -98,50 +86,46 @@ function softShadow({ ground, comparison: { light, tint, gradient } }: GroundedP
   return shadow
 }
 
-// Ground seen through a gap, as between sleeve and body. A light print in the middle of a garment looks the same and stays.
-function addHoles(picture: GroundedPicture, { ground, sure }: { ground: Mask; sure: Mask }): Mask {
-  const { width, height } = ground
-  const enclosed = createMask(ground)
-  for (let i = 0; i < enclosed.data.length; i++) enclosed.data[i] = sure.data[i] && !ground.data[i] ? 1 : 0
-  const { labels, components } = connectedComponents(enclosed, 4)
-  const large = components.filter((c) => c.area > SMALL * width * height)
-  if (large.length === 0) return ground
-  const { left, right } = columnsOf(invert(ground))
-  const holes = large.filter((c) => {
-    const across = ((c.left + c.right) / 2 - left) / Math.max(1, right - left)
-    return Math.abs(across - 0.5) > 0.2 && isFlatGround(picture, labels, c)
-  })
-  const accepted = new Set(holes.map((c) => c.label))
-  const out = createMask(ground)
-  for (let i = 0; i < out.data.length; i++) out.data[i] = ground.data[i] || accepted.has(labels[i]) ? 1 : 0
-  return out
+// How far from the ground noise is taken away, as a share of the long side: as deep as shadows are looked for.
+const DEPTH = 0.07
+
+// In the noise of a ground some pixels have the hue of grey cloth: those around that look about alike tell what it is.
+function withoutNoise(picture: GroundedPicture, ground: Mask, inStripes: Mask): GroundedPicture {
+  const { lab, comparison } = picture
+  const { deviation } = picture.ground
+  if (deviation <= 0.5) return picture
+  const near = dilate(ground, DEPTH * longSide(ground))
+  const isOpen = (i: number) =>
+    !ground.data[i] && !inStripes.data[i] && comparison.tint.data[i] < Math.max(8, 8 * deviation)
+  const doubtful = subset(near, isOpen)
+  const even = { ...lab, data: lab.data.slice() }
+  const alike = (3 * deviation + 1) ** 2
+  for (let i = 0; i < doubtful.data.length; i++)
+    if (doubtful.data[i]) averageHue(even.data, lab, { i, doubtful, alike })
+  return { lab: even, ground: picture.ground, comparison: compareWithGround(even, picture.ground) }
 }
 
-function isFlatGround({ ground, comparison }: GroundedPicture, labels: Int32Array, component: Component): boolean {
-  const { width, data } = comparison.difference
-  let sum = 0
-  const gradients: number[] = []
-  for (let y = component.top; y < component.bottom; y++) {
-    for (let i = y * width + component.left; i < y * width + component.right; i++) {
-      if (labels[i] !== component.label) continue
-      sum += data[i]
-      gradients.push(comparison.gradient.data[i])
+function averageHue(
+  out: Float32Array,
+  { width, height, data }: Colours,
+  { i, doubtful, alike }: { i: number; doubtful: Mask; alike: number },
+): void {
+  const [x, y] = [i % width, Math.floor(i / width)]
+  const [ownA, ownB] = [data[3 * i + 1], data[3 * i + 2]]
+  let [sumA, sumB, count] = [0, 0, 0]
+  for (let v = Math.max(0, y - 2); v <= Math.min(height - 1, y + 2); v++) {
+    for (let u = Math.max(0, x - 2); u <= Math.min(width - 1, x + 2); u++) {
+      const k = v * width + u
+      if (!doubtful.data[k]) continue
+      const [a, b] = [data[3 * k + 1], data[3 * k + 2]]
+      if ((a - ownA) ** 2 + (b - ownB) ** 2 > alike) continue
+      sumA += a
+      sumB += b
+      count++
     }
   }
-  gradients.sort((a, b) => a - b)
-  return sum / component.area < 0.6 * groundTolerance(ground) && gradients[gradients.length >> 1] < 0.5
-}
-
-function columnsOf(mask: Mask): { left: number; right: number } {
-  let left = mask.width
-  let right = 0
-  for (let i = 0; i < mask.data.length; i++) {
-    if (!mask.data[i]) continue
-    const x = i % mask.width
-    if (x < left) left = x
-    if (x > right) right = x
-  }
-  return { left, right }
+  out[3 * i + 1] = sumA / count
+  out[3 * i + 2] = sumB / count
 }
 
 // The dark rim right under the cloth is too sharp for the soft shadow: there the garment's own colours decide. Far from known
@@ -158,34 +142,10 @@ function addContactShadow(picture: GroundedPicture, ground: Mask, inStripes: Mas
     const r = light.data[i]
     if (ground.data[i] || inStripes.data[i] || r >= 1.02) continue
     const toShadow = tint.data[i] + 80 * Math.max(0, 0.45 - r) + 100 * Math.max(0, r - 1)
-    const evidence = near.data[i] ? 1.25 * toShadow + 1.6 : 3 * toShadow + 5
+    const evidence = near.data[i] ? 1.25 * toShadow + 2.2 : 3 * toShadow + 5
     if (evidence < distanceToPalette(picture.lab, i, palette)) joined.data[i] = 1
   }
   return open(orMask(connectedToBorder(joined), ground), 2)
-}
-
-function paletteOf(lab: Colours, core: Mask): Cluster[] {
-  const inside = countSet(core)
-  if (inside <= 500) return []
-  const random = createRandom(1)
-  const share = Math.min(1, 4000 / inside)
-  const samples: number[] = []
-  for (let i = 0; i < core.data.length; i++) {
-    if (core.data[i] && random() < share) samples.push(lab.data[3 * i], lab.data[3 * i + 1], lab.data[3 * i + 2])
-  }
-  return kMeans(Float32Array.from(samples), { dimensions: 3, count: 6 }).filter((cluster) => cluster.share > 0.03)
-}
-
-// Lightness counts half: folds change it most.
-function distanceToPalette(lab: Colours, pixel: number, palette: readonly Cluster[]): number {
-  let best = Number.POSITIVE_INFINITY
-  for (const { mean } of palette) {
-    const dl = 0.5 * (lab.data[3 * pixel] - mean[0])
-    const da = lab.data[3 * pixel + 1] - mean[1]
-    const db = lab.data[3 * pixel + 2] - mean[2]
-    best = Math.min(best, dl * dl + da * da + db * db)
-  }
-  return Math.sqrt(best)
 }
 
 function tidy(garment: Mask): Mask {
