@@ -9,12 +9,13 @@ import { landmarkError } from './landmark-error.ts'
 import type { KnownFigure, Pair } from './pair.ts'
 import { perceptualDistance } from './perceptual.ts'
 import { structuralSimilarity } from './similarity.ts'
+import { underFronts } from './under-fronts.ts'
 
 /** How good one result is, by what is known about the rendered pictures; null where there is no truth to compare with. */
 export interface Quality {
   /** Mean distance of the garment's landmarks from the true ones, in % of the body's height. */
   readonly landmarks: number | null
-  /** Share of the worn garment's pixels that were changed, 0 to 1. */
+  /** Share of the worn garment's pixels that were changed, 0 to 1; under an open jacket only of those that its fronts hide. */
   readonly covered: number
   /** Overlap of the changed region with where the worn or the true new garment is, 0 to 1. */
   readonly overlap: number | null
@@ -48,7 +49,7 @@ export function measureQuality(pair: Pair, result: Judged): Quality {
   const far = dilate(near, 0.15 * figure.height)
   return {
     landmarks: truth && result.landmarks ? landmarkError(result.landmarks, truth, name.part) : null,
-    covered: share(old, changed),
+    covered: share(pair.garment.open ? underFronts(old, result.landmarks) : old, changed),
     overlap: truth ? overlap(both, changed) : null,
     edges: truth ? edgeError(both, changed, figure.height) : null,
     colour: colourDifference(pair, result, target),

@@ -36,7 +36,13 @@ export interface Joint extends Point {
 export interface Pair {
   readonly name: PairName
   readonly figure: KnownFigure
-  readonly garment: { readonly bytes: Uint8Array; readonly picture: Bitmap; readonly mask: Mask }
+  readonly garment: {
+    readonly bytes: Uint8Array
+    readonly picture: Bitmap
+    readonly mask: Mask
+    /** Whether it is a jacket whose front is open, so that what is worn under it stays in sight. */
+    readonly open: boolean
+  }
   readonly truth: KnownFigure | null
 }
 
@@ -57,10 +63,12 @@ export async function readGarment(folder: string, name: string): Promise<Pair['g
   const path = join(folder, 'garments', name)
   const bytes = await readFile(await existing(path))
   const mask = await decodeImage(await readFile(`${path}-mask.png`))
+  const { open = false } = JSON.parse(await readFile(`${path}.json`, 'utf8'))
   return {
     bytes,
     picture: await decodeImage(bytes),
     mask: maskWhere(mask, (i) => mask.data[i * mask.channels] > 127),
+    open,
   }
 }
 

@@ -56,6 +56,11 @@ export interface UpperGarment {
   readonly sleeved: boolean
   /** The front neckline from the left to the right neck corner, 61 points; below it lies the front, above it the inside of the back. */
   readonly neckline: readonly Point[]
+  /**
+   * The edges of a front that is open from collar to hem, [picture left, picture right], from the neck corners down past the hem: between
+   * them the inside of the back shows. Null for a closed garment.
+   */
+  readonly openFront: readonly [readonly Point[], readonly Point[]] | null
   /** Median width of the body part in px. */
   readonly torsoWidth: number
   /** Overlap of the mask with its mirror image, 0 to 1. */

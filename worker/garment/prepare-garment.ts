@@ -2,6 +2,7 @@ import type { Bitmap, Pixels } from '../raster/plane.ts'
 import { type Affine, resizeAreaColours } from '../raster/sample.ts'
 import { guessPresentation, type Presentation } from './classify.ts'
 import { cutOut } from './cut-out.ts'
+import { findOpenFront, necklineOfOpenFront } from './front-opening.ts'
 import type { Category, CutOut, LowerGarment, UpperGarment } from './garment.ts'
 import { describeLower } from './lower-garment.ts'
 import { findNeckline } from './neckline.ts'
@@ -47,15 +48,20 @@ export function prepareGarment(
 function prepareUpper(cut: CutOut, outline: UpperOutline): PreparedUpperGarment {
   const { canvas, landmarks } = outline
   const image = drawUpright(cut, canvas.toPicture, canvas.side)
-  const neckline = findNeckline(image, outline.contour, [landmarks[0].neck, landmarks[1].neck])
+  const { axis } = canvas
+  const openFront = findOpenFront(image, { axis, torsoWidth: outline.torsoWidth, landmarks })
+  const neckline = openFront
+    ? { points: necklineOfOpenFront(openFront), found: true }
+    : findNeckline(image, outline.contour, [landmarks[0].neck, landmarks[1].neck])
   return {
     kind: outline.kind,
     image,
-    axis: canvas.axis,
+    axis,
     sides: outline.sides,
     landmarks,
     sleeved: outline.sleeved,
     neckline: neckline.points,
+    openFront,
     torsoWidth: outline.torsoWidth,
     symmetry: outline.symmetry,
     angle: outline.angle,

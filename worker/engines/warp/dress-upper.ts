@@ -64,7 +64,10 @@ async function dressView(
   const removal = await stages.run('remove', 0.93, () => {
     const picture = bitmapToColours(analysed)
     const upper = removeOldGarment(fitting, { picture, garment: flat })
-    return garment.kind === 'dress' ? removeBelowDress(upper, fitting, { picture, cover: flat.cover }) : upper
+    // Below an open coat its wearer's trousers stay what they are.
+    return garment.kind === 'dress' && !garment.openFront
+      ? removeBelowDress(upper, fitting, { picture, cover: flat.cover })
+      : upper
   })
   const composed = await stages.run('order', 0.98, () =>
     composeLayers(fitting, { picture: drawn, layers, garment: flat, removal }),

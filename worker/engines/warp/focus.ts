@@ -99,6 +99,7 @@ function movePlacement(placement: Placement, shift: Shift): Placement {
     armpits: [shift(placement.armpits[0]), shift(placement.armpits[1])],
     neckCorners: [shift(placement.neckCorners[0]), shift(placement.neckCorners[1])],
     neckline: placement.neckline.map(shift),
+    openFront: placement.openFront && [placement.openFront[0].map(shift), placement.openFront[1].map(shift)],
     hemCorners: [shift(placement.hemCorners[0]), shift(placement.hemCorners[1])],
     arms: [arms[0], arms[1]],
     sleeves: placement.sleeves.map((sleeve) => ({

@@ -1,4 +1,5 @@
 import type { Point } from '../../raster/plane.ts'
+import { resample } from '../../raster/polyline.ts'
 import type { Sides } from './axes.ts'
 import type { Placement } from './place.ts'
 
@@ -8,7 +9,14 @@ export function nameSides(name: string, [left, right]: Sides<Point>): Record<str
 }
 
 /** Where the landmarks of a top or dress lie on the person, in px of the analysed picture. */
-export function upperLandmarks({ neckCorners, tips, armpits, hemCorners, sleeves }: Placement): Record<string, Point> {
+export function upperLandmarks({
+  neckCorners,
+  tips,
+  armpits,
+  hemCorners,
+  openFront,
+  sleeves,
+}: Placement): Record<string, Point> {
   const ends = sleeves.map(({ side, outer, inner }) => {
     const letter = side === 0 ? 'l' : 'r'
     return { [`sleeve_out_${letter}`]: outer[outer.length - 1], [`sleeve_in_${letter}`]: inner[inner.length - 1] }
@@ -21,5 +29,11 @@ export function upperLandmarks({ neckCorners, tips, armpits, hemCorners, sleeves
       ...nameSides('hem', hemCorners),
     },
     ...ends,
+    ...(openFront ?? []).map((edge, side) => nameEdge(edge, side === 0 ? 'l' : 'r')),
   )
+}
+
+// From the neck corner to the hem: `front_0_l`, `front_1_l` and so on.
+function nameEdge(edge: readonly Point[], letter: 'l' | 'r'): Record<string, Point> {
+  return Object.fromEntries(resample(edge, 6).map((point, i) => [`front_${i}_${letter}`, point]))
 }

@@ -15,7 +15,7 @@ export interface Pattern {
   /** The torso piece's matching points, in the placement's order. */
   readonly controls: readonly Point[]
   readonly torso: Mask
-  /** Share of each pixel that lies above the front neckline, where the inside of the back is seen; 0 to 1. */
+  /** Share of each pixel where the inside of the back is seen: above the front neckline or between open fronts; 0 to 1. */
   readonly opening: Plane
   /** The sleeves' grids, in the placement's order. */
   readonly sleeves: readonly PointGrid[]
@@ -33,7 +33,7 @@ export function cutPattern(garment: UpperGarment, placement: Placement, scale: n
     image,
     controls: placement.source.map(toImage),
     torso,
-    opening: aboveNeckline(torso, garment.neckline.map(toImage)),
+    opening: openingOf(torso, garment, toImage),
     sleeves: placement.sleeves.map(({ source }) => source.map((row) => row.map(toImage))),
   }
 }
@@ -94,7 +94,12 @@ function coverTorso(image: Size, outline: readonly Point[], overlap: number): Ma
   return torso
 }
 
-function aboveNeckline(size: Size, neckline: readonly Point[]): Plane {
-  const [first, last] = [neckline[0], neckline[neckline.length - 1]]
-  return coverPolygon(size, [...neckline, { x: last.x, y: -1 }, { x: first.x, y: -1 }])
+// Above the neckline, and between the edges of an open front.
+function openingOf(
+  size: Size,
+  { neckline, openFront }: Pick<UpperGarment, 'neckline' | 'openFront'>,
+  toImage: (point: Point) => Point,
+): Plane {
+  const line = (openFront ? [...openFront[0], ...openFront[1].toReversed()] : neckline).map(toImage)
+  return coverPolygon(size, [...line, { x: line[line.length - 1].x, y: -1 }, { x: line[0].x, y: -1 }])
 }

@@ -8,7 +8,8 @@ import type { BodyFrame, Sides } from './body.ts'
 import { type Fit, fitGarment } from './fit.ts'
 import type { Parts } from './parts.ts'
 import { placeSleeve, type SleevePlacement } from './place-sleeve.ts'
-import { placeTorso } from './place-torso.ts'
+import { placeTorso, type TorsoPlacement } from './place-torso.ts'
+import { fitThinPlate } from './thin-plate.ts'
 import { measureWorn } from './worn-extent.ts'
 
 export type { PointGrid, SleevePlacement } from './place-sleeve.ts'
@@ -27,6 +28,8 @@ export interface Placement {
   /** The front neckline on the person, from the left to the right corner. */
   readonly neckline: readonly Point[]
   readonly hemCorners: Sides<Point>
+  /** The edges of an open front from the neck corners down past the hem; null for a closed garment. */
+  readonly openFront: Sides<readonly Point[]> | null
   /** Empty for sleeveless garments. */
   readonly sleeves: readonly SleevePlacement[]
   readonly arms: Sides<ArmProfile>
@@ -67,6 +70,7 @@ export function placeGarment({
   ).filter((sleeve) => sleeve !== null)
   return {
     ...torso,
+    openFront: placeOpenFront(garment, torso),
     tips: fit.tips,
     sleeves: garment.sleeved ? sleeves : [],
     arms,
@@ -75,6 +79,12 @@ export function placeGarment({
     aspect,
     warnings: findWarnings({ person, body, garment, fit, aspect }),
   }
+}
+
+function placeOpenFront({ openFront }: UpperGarment, { source, target }: TorsoPlacement): Placement['openFront'] {
+  if (!openFront) return null
+  const toPerson = fitThinPlate(source, target)
+  return [openFront[0].map(toPerson), openFront[1].map(toPerson)]
 }
 
 function findWarnings({

@@ -28,13 +28,14 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   const { sideways, limbs } = regions
   const { cover } = garment
   const shoulders = dilate(regions.shoulders, 0.02 * body.unit)
-  const undressed = undressedArms(fitting, worn, cover)
+  const under = keptUnder(fitting)
+  const undressed = undressedArms(fitting, { worn, cover, under })
   const cuffs = findCuffShadows(fitting)
   const isNeck = neckTest(fitting)
   const zones = new Uint8Array(cover.data.length)
   for (let i = 0; i < zones.length; i++) {
-    if (cuffs.data[i]) zones[i] = SKIN
-    if (!worn.removable.data[i]) continue
+    if (cuffs.data[i] && !under.data[i]) zones[i] = SKIN
+    if (!worn.removable.data[i] || under.data[i]) continue
     if (undressed.data[i]) zones[i] = SKIN
     else if (cover.data[i] >= SOLID) continue
     // Light cloth before a light wall: ground over ground does no harm, anything else would grow patches.
@@ -89,11 +90,14 @@ function neckTest({ person, body, parts }: FittingRegions): (i: number) => boole
 
 // Arms that the old sleeves cover and the new ones do not: they are drawn as skin even in front of the new garment. An arm that
 // was bare already keeps its own pixels; the cloth beside it is not its sleeve.
-function undressedArms({ body, parts, placement, regions }: FittingRegions, worn: WornGarment, cover: Plane): Mask {
+function undressedArms(
+  { body, parts, placement, regions }: FittingRegions,
+  { worn, cover, under }: { worn: WornGarment; cover: Plane; under: Mask },
+): Mask {
   const { arms, uncovered, limbs } = regions
   const starts = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
   return subset(uncovered, (i) => {
-    if (!worn.mask.data[i] || !limbs.data[i] || parts.skin.data[i]) return false
+    if (!worn.mask.data[i] || !limbs.data[i] || parts.skin.data[i] || under.data[i]) return false
     return arms.some((arm, side) => {
       const way = arm.along.data[i]
       if (way >= arm.sleeveEnd) return false
@@ -102,6 +106,21 @@ function undressedArms({ body, parts, placement, regions }: FittingRegions, worn
       return arm.distance.data[i] < (cover.data[i] >= SOLID ? before : 1.3) * arm.bareRadius
     })
   })
+}
+
+// A jacket that is open is worn over something: what is seen between its fronts, below its hem and beyond its cuffs stays, and all that
+// a waistcoat leaves free.
+function keptUnder({ body, parts, placement, regions }: FittingRegions): Mask {
+  const { openFront, neckCorners, sleeves, hem } = placement
+  if (!openFront) return createMask(parts.along)
+  if (sleeves.length === 0) return maskWhere(parts.along, () => true)
+  const [left, right] = openFront
+  const above = neckCorners.map((corner) => move(corner, body.down, -0.5 * body.unit))
+  const front = fillPolygon(parts.along, [above[0], ...left, ...right.toReversed(), above[1]])
+  return maskWhere(
+    front,
+    (i) => front.data[i] === 1 || regions.beyondCuffs.data[i] === 1 || parts.along.data[i] > hem - 0.03,
+  )
 }
 
 function growDownwards(

@@ -36,6 +36,7 @@ export function drawGarment({ sleeves = 'short' }: { sleeves?: 'short' | 'long' 
     landmarks: [landmarks(-1, sleeves), landmarks(1, sleeves)],
     sleeved: sleeves !== 'none',
     neckline,
+    openFront: null,
     torsoWidth: 198,
     symmetry: 1,
     angle: 0,

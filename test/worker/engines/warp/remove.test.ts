@@ -111,3 +111,39 @@ function cropGarment(garment: UpperGarment, bottom: number): UpperGarment {
     landmarks: [landmarks[0], landmarks[1]],
   }
 }
+
+describe('under an open jacket', () => {
+  const closed = drawGarment({ sleeves: 'long' })
+  const [left, right] = closed.landmarks
+  const edge = (neck: Point, x: number) => [neck, { x, y: neck.y + 60 }, { x, y: left.hem.y + 60 }]
+  const openFront = [edge(left.neck, closed.axis - 30), edge(right.neck, closed.axis + 30)] as const
+  const clothed = paintSleeves(figure, COLOURS.top)
+  const fitted = layGarment(figure.person, clothed, { ...closed, openFront })
+  const { fitting, flat } = fitted
+  const { zones } = removeOldGarment(fitting, { picture: bitmapToColours(clothed), garment: flat })
+  const middleAt = (share: number) => {
+    const { shoulders, hips } = fitting.body
+    return Math.round(between(shoulders, hips, share).y) * clothed.width + Math.round(shoulders.x)
+  }
+
+  it('what is worn stays in sight between its fronts, as it is', () => {
+    for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
+      expect(flat.cover.data[middleAt(share)]).toBe(0)
+      expect(zones[middleAt(share)]).toBe(0)
+    }
+  })
+
+  it('the fronts hide it at both sides', () => {
+    const side = Math.round(0.3 * fitting.body.unit)
+    for (const share of [0.3, 0.5, 0.7])
+      for (const i of [middleAt(share) - side, middleAt(share) + side]) expect(flat.cover.data[i]).toBeGreaterThan(0.95)
+  })
+
+  it('nothing below its hem or beyond its cuffs is taken away', () => {
+    const removed = zones.reduce(
+      (n, zone, i) => n + (zone > 0 && fitting.parts.along.data[i] > fitting.placement.hem ? 1 : 0),
+      0,
+    )
+    expect(removed).toBe(0)
+  })
+})

@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { decodeImage } from '../../../api/shared/image.ts'
+import { type PreparedUpperGarment, prepareGarment } from '../../../worker/garment/prepare-garment.ts'
+import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
+import { interpolate } from '../../../worker/raster/polyline.ts'
+import { CUTS, drawGarment } from './drawn-garments.ts'
+import { readGarment, turnGarment } from './garment-pictures.ts'
+
+const GROUND = [236, 232, 226] as const
+
+function prepareUpper(picture: Bitmap): PreparedUpperGarment {
+  const prepared = prepareGarment(picture, { category: null })
+  if (prepared.kind !== 'top' && prepared.kind !== 'dress') throw new Error(`seen as ${prepared.kind}`)
+  return prepared
+}
+
+async function readPicture(name: string): Promise<Bitmap> {
+  return decodeImage(await readFile(join(import.meta.dirname, '../../fixtures/garments', `${name}.jpg`)))
+}
+
+/** Width of the opening half way down the front, over the width of the hem. */
+function openWidth({ openFront, landmarks: [left, right] }: PreparedUpperGarment): number {
+  if (!openFront) return 0
+  const y = (left.neck.y + right.neck.y + left.hem.y + right.hem.y) / 4
+  const [a, b] = openFront.map((edge) => columnAt(edge, y))
+  return (b - a) / (right.hem.x - left.hem.x)
+}
+
+function columnAt(edge: readonly Point[], y: number): number {
+  return interpolate(
+    edge.map((p) => p.y),
+    edge.map((p) => p.x),
+    y,
+  )
+}
+
+describe('the front of an open jacket', () => {
+  // Half the widths of their slits and of their hems in cm, as they were cut.
+  it.each([
+    ['jacket_open2', 5.1 / 28],
+    ['jacket_red', 5.1 / 28],
+    ['open_beige', 9 / 27],
+    ['open_narrow', 3.1 / 27],
+    ['vest_open', 6.4 / 24],
+    ['coat_open', 6.4 / 30],
+  ])('is found in %s, with both its edges', async (name, width) => {
+    const garment = prepareUpper(await readPicture(name))
+    const { openFront, axis, landmarks, torsoWidth } = garment
+    expect(Math.abs(openWidth(garment) - width)).toBeLessThan(0.055)
+    for (const side of [0, 1] as const) {
+      const edge = openFront?.[side] ?? []
+      expect(edge[0]).toEqual(landmarks[side].neck)
+      expect(edge[edge.length - 1].y).toBeGreaterThan(landmarks[side].hem.y)
+      for (const { x } of edge.slice(1)) {
+        expect(Math.sign(x - axis)).toBe(side === 0 ? -1 : 1)
+        expect(Math.abs(x - axis)).toBeLessThan(0.3 * torsoWidth)
+      }
+    }
+  })
+
+  it.each([-16, 12])('is found on a jacket turned by %i degrees', async (degrees) => {
+    const { picture } = turnGarment(await readGarment('jacket_red'), degrees)
+    expect(Math.abs(openWidth(prepareUpper(picture)) - 5.1 / 28)).toBeLessThan(0.06)
+  })
+
+  it('stands for the neckline', async () => {
+    const { openFront, neckline, necklineFound } = prepareUpper(await readPicture('open_beige'))
+    expect(necklineFound).toBe(true)
+    expect(neckline[0]).toEqual(openFront?.[0][0])
+    expect(neckline[neckline.length - 1]).toEqual(openFront?.[1][0])
+  })
+})
+
+describe('a closed front', () => {
+  it.each([
+    'jacket_closed',
+    'tshirt_navy',
+    'tee_stripe',
+    'vneck_red',
+    'longsleeve_grey',
+    'tank_green',
+    'dress_blue',
+    'shut_placket',
+    'shut_darkpanel',
+    'shut_zip',
+    'shut_bars',
+  ])('of %s is not taken for an open one', async (name) => {
+    expect(prepareUpper(await readPicture(name)).openFront).toBeNull()
+  })
+
+  it.each([CUTS.tee, CUTS.vNeck, CUTS.longSleeve, CUTS.sleeveless, CUTS.dress])(
+    'with two lines from collar to hem is that of a print (cut %#)',
+    (cut) => {
+      const { picture } = drawGarment({ cut, colour: [60, 70, 110], ground: GROUND, noise: 1, shadow: 0.3 })
+      for (const [x, width] of [
+        [0.05, 0.012],
+        [0.06, 0.03],
+        [0, 0.06],
+      ])
+        expect(prepareUpper(drawBands(picture, { x, width })).openFront).toBeNull()
+    },
+  )
+})
+
+// Two lighter bands `x` beside the middle, and `width` wide, as shares of the picture, from just below the neckline to the hem.
+function drawBands(picture: Bitmap, { x, width }: { x: number; width: number }): Bitmap {
+  const data = picture.data.slice()
+  for (let row = Math.round(0.36 * picture.height); row < picture.height; row++) {
+    for (let column = 0; column < picture.width; column++) {
+      const beside = Math.abs(Math.abs(column / picture.width - 0.5) - x)
+      const at = (row * picture.width + column) * 3
+      const isCloth = Math.abs(data[at] - 60) < 30 && Math.abs(data[at + 2] - 110) < 40
+      if (beside < width / 2 && isCloth) data.set([190, 180, 150], at)
+    }
+  }
+  return { ...picture, data }
+}

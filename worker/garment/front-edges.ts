@@ -1,0 +1,153 @@
+import type { Colours, Plane } from '../raster/plane.ts'
+import type { GarmentPatch } from './garment-patch.ts'
+
+/** Columns of one half that are looked at, counted in px of the patch from the axis outwards. */
+export interface HalfFront {
+  /** −1 for the picture's left half, 1 for its right half. */
+  readonly side: -1 | 1
+  readonly rows: number
+  readonly columns: number
+  /** rows × columns: towards 1 where the colour steps clearly between the axis' side and the outer side of a place. */
+  readonly gain: Float32Array
+}
+
+/** A line from the collar to the hem: its column in every row, counted from the axis outwards. */
+export interface FrontEdge {
+  readonly columns: Int16Array
+  /** Mean gain along it, and the share of its rows with a step that can be seen. */
+  readonly gain: number
+  readonly seen: number
+}
+
+// Half the width in px over which colours are averaged on both sides of a place.
+const REACH = 4
+// ΔE at which a step counts half.
+const HALF_GAIN = 3
+
+/** How well the edge of an open front could pass each place of one half. `axis` is a column of the patch. */
+export function measureHalf(
+  { lab, cover }: Pick<GarmentPatch, 'lab' | 'cover'>,
+  { axis, side, columns }: { axis: number; side: -1 | 1; columns: number },
+): HalfFront {
+  const rows = lab.height
+  const gain = new Float32Array(rows * columns)
+  const sums = new Float64Array((columns + REACH + 2) * 4)
+  for (let row = 0; row < rows; row++) {
+    addUp({ lab, cover, row, axis, side, columns: columns + REACH }, sums)
+    for (let column = 1; column < columns; column++) gain[row * columns + column] = stepAt(sums, column)
+  }
+  return { side, rows, columns, gain }
+}
+
+// Sums of L, a, b and cover of a row from the axis outwards; means of three rows, because folds run along edges.
+function addUp(
+  {
+    lab,
+    cover,
+    row,
+    axis,
+    side,
+    columns,
+  }: {
+    lab: Colours
+    cover: Plane
+    row: number
+    axis: number
+    side: -1 | 1
+    columns: number
+  },
+  sums: Float64Array,
+): void {
+  const { width, height } = cover
+  sums.fill(0, 0, 4)
+  for (let column = 0; column <= columns; column++) {
+    const x = Math.min(Math.max(axis + side * column, 0), width - 1)
+    const to = (column + 1) * 4
+    sums.copyWithin(to, to - 4, to)
+    for (let dy = -1; dy <= 1; dy++) {
+      const i = Math.min(Math.max(row + dy, 0), height - 1) * width + x
+      for (let c = 0; c < 3; c++) sums[to + c] += lab.data[i * 3 + c] / 3
+      sums[to + 3] += cover.data[i] / 3
+    }
+  }
+}
+
+function stepAt(sums: Float64Array, column: number): number {
+  const inside = Math.max(0, column - REACH)
+  const [from, here, to] = [inside * 4, column * 4, (column + REACH) * 4]
+  const [n, m] = [column - inside, REACH]
+  if (sums[here + 3] - sums[from + 3] < 0.95 * n || sums[to + 3] - sums[here + 3] < 0.95 * m) return -0.5
+  let squares = 0
+  let lighter = 0
+  for (let c = 0; c < 3; c++) {
+    const step = (sums[to + c] - sums[here + c]) / m - (sums[here + c] - sums[from + c]) / n
+    squares += step * step
+    if (c === 0) lighter = step
+  }
+  const difference = Math.sqrt(squares)
+  // The front lies on top and in the light: an inside that is lighter must be of another cloth.
+  const sign = lighter > -0.3 * difference ? 1 : 0.6
+  return (sign * difference) / (difference + HALF_GAIN)
+}
+
+// What a px sideways costs, and the gain of a step that can be seen.
+const SIDEWAYS = 0.12
+const SEEN = 0.25
+
+/** The line of most gain from the collar to the hem within `allowed`; null when there is none. */
+export function bestEdge(
+  { rows, columns, gain }: HalfFront,
+  {
+    first,
+    last,
+    allowed,
+  }: {
+    first: number
+    last: number
+    /** Whether the line may pass a place. */
+    allowed: (row: number, column: number) => boolean
+  },
+): FrontEdge | null {
+  const never = -1e9
+  let totals = Float64Array.from({ length: columns }, (_, c) => (allowed(first, c) ? gain[first * columns + c] : never))
+  const origins: Int8Array[] = []
+  for (let row = first + 1; row < last; row++) {
+    const next = new Float64Array(columns).fill(never)
+    const origin = new Int8Array(columns)
+    for (let c = 1; c < columns - 1; c++) {
+      if (!allowed(row, c)) continue
+      for (let by = -1; by <= 1; by++) {
+        const total = totals[c + by] - SIDEWAYS * Math.abs(by)
+        if (total <= next[c]) continue
+        next[c] = total
+        origin[c] = by
+      }
+      next[c] += gain[row * columns + c]
+    }
+    origins.push(origin)
+    totals = next
+  }
+  const end = totals.indexOf(Math.max(...totals))
+  if (!(totals[end] > never / 2)) return null
+  return traceBack({ rows, columns, gain }, { origins, end, first })
+}
+
+function traceBack(
+  { rows, columns, gain }: Pick<HalfFront, 'rows' | 'columns' | 'gain'>,
+  { origins, end, first }: { origins: readonly Int8Array[]; end: number; first: number },
+): FrontEdge {
+  const path = new Int16Array(rows)
+  const last = first + origins.length
+  path.fill(end, last)
+  for (let row = last - 1; row >= first; row--) path[row] = path[row + 1] + origins[row - first][path[row + 1]]
+  path.fill(path[first], 0, first)
+  let sum = 0
+  let seen = 0
+  for (let row = first; row <= last; row++) {
+    const value = gain[row * columns + path[row]]
+    sum += value
+    if (value > SEEN) seen++
+  }
+  const count = last - first + 1
+  return { columns: path, gain: sum / count, seen: seen / count }
+}
