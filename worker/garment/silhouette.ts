@@ -1,7 +1,16 @@
 import { type Component, connectedComponents, connectedToBorder, keepComponents } from '../raster/components.ts'
 import { gaussianBlur } from '../raster/filter.ts'
 import { close, dilate, open } from '../raster/morphology.ts'
-import { type Colours, countSet, createMask, invert, type Mask, maskToPlane, subset, threshold } from '../raster/plane.ts'
+import {
+  type Colours,
+  countSet,
+  createMask,
+  invert,
+  type Mask,
+  maskToPlane,
+  subset,
+  threshold,
+} from '../raster/plane.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
 import { addHoles } from './ground-holes.ts'
 import { compareWithGround, type GroundedPicture, groundTolerance } from './shadow.ts'
