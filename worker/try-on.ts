@@ -25,41 +25,62 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   if (!engine)
     throw new DrapeError('GENERATION_FAILED', `This worker has no engine ${request.engine}.`, { retryable: true })
   const clock = createClock()
+  const { picture, ...made } = await drawPicture(request, engine, { context, clock })
+  // What an encoder holds is as large as what the picture was made of.
+  if (request.options.fullResolution) globalThis.gc?.()
+  const { format } = request.options
+  const image = await encodeImage(picture, { format, xmp: provenancePacket(engine.manifest) })
+  clock.lap('encode')
+
+  const { name, version, kind, license } = engine.manifest
+  return {
+    ...made,
+    image,
+    format,
+    timings: { ...clock.laps, ...made.timings },
+    engine: { name, version, kind, license: license.spdx },
+  }
+}
+
+type Made = Pick<TryOnResult, 'warnings' | 'timings' | 'category' | 'detected' | 'found'> & { readonly picture: Bitmap }
+
+// On its own, so that all that the picture was made of is let go before it is encoded.
+async function drawPicture(
+  request: TryOnRequest,
+  engine: Engine,
+  { context, clock }: { context: TryOnContext; clock: Clock },
+): Promise<Made> {
+  const { options } = request
   const [frame, garment] = await Promise.all([decodeImage(request.photo), decodeImage(request.garment)])
   const { needsPerson } = engine.manifest.accepts
-  const seen = await photoOfRequest(frame, request.crop, { models: context.models, needsPerson })
-  const { photo, crop } = seen
+  const { photo, crop, found, ...seen } = await photoOfRequest(frame, request.crop, {
+    models: context.models,
+    needsPerson,
+  })
   clock.lap('decode')
   context.signal.throwIfAborted()
 
   const category = categoryFromWords(request.product)
-  const { options } = request
-  const result = await engine.run(
+  const { image, change, ...result } = await engine.run(
     { person: photo, found: seen.person, garment, garmentHash: request.garmentHash, category, options },
     { signal: context.signal, onProgress: (share) => context.onProgress(0.1 + 0.8 * share) },
   )
   // What the engine has let go is as large as what is made of its result now.
   if (options.fullResolution) globalThis.gc?.()
   clock.lap('engine')
-  if (needsPerson) checkResult(result, photo, null)
-  const picture = compose({ frame, photo, crop, result, fullResolution: options.fullResolution })
+  if (needsPerson) checkResult({ image, change }, photo, null)
+  const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
   // What an engine for tests returns is the photo, to the last bit.
-  const marked = await mark(picture, engine.manifest.kind === 'test' ? null : request.logo)
+  const marked = await mark(composed, engine.manifest.kind === 'test' ? null : request.logo)
   clock.lap('composite')
   context.signal.throwIfAborted()
-  const image = await encodeImage(marked.picture, { format: options.format, xmp: provenancePacket(engine.manifest) })
-  clock.lap('encode')
-
-  const { name, version, kind, license } = engine.manifest
   return {
-    image,
-    format: options.format,
+    picture: marked.picture,
     warnings: [...(needsPerson ? seen.warnings : []), ...result.warnings, ...marked.warnings],
-    timings: { ...clock.laps, ...result.timings },
+    timings: result.timings,
     category: category ?? result.detected?.category ?? null,
     detected: result.detected ?? null,
-    found: seen.found,
-    engine: { name, version, kind, license: license.spdx },
+    found,
   }
 }
 
@@ -67,17 +88,17 @@ function compose({
   frame,
   photo,
   crop,
-  result,
+  drawn,
   fullResolution,
 }: {
   frame: Bitmap
   photo: Bitmap
   crop: Rectangle | null
-  result: EngineResult
+  drawn: Pick<EngineResult, 'image' | 'change'>
   fullResolution: boolean
 }): Bitmap {
-  if (crop && fullResolution) return placeIntoFrame({ frame, crop, ...result })
-  return blendChange({ photo, ...result })
+  if (crop && fullResolution) return placeIntoFrame({ frame, crop, ...drawn })
+  return blendChange({ photo, ...drawn })
 }
 
 /** A logo that is gone or cannot be read is worth a warning, not the result. */
@@ -91,7 +112,12 @@ async function mark(
   return { picture: await addWatermark(picture, decoded), warnings: [] }
 }
 
-function createClock() {
+interface Clock {
+  readonly laps: Readonly<Record<string, number>>
+  lap(name: string): void
+}
+
+function createClock(): Clock {
   const laps: Record<string, number> = {}
   let last = performance.now()
   return {

@@ -5,7 +5,7 @@ import { ENGINES as BUILT_IN, createEngines } from '../engines/registry.ts'
 import { preparePhoto } from '../prepare-photo.ts'
 import { tryOn } from '../try-on.ts'
 import { openModels } from './models.ts'
-import type { Failure, FromProcess, ToProcess } from './protocol.ts'
+import type { Failure, FromProcess, ToProcess, TryOnRequest } from './protocol.ts'
 import { runSelfTest } from './self-test.ts'
 import { PROVIDERS } from './session.ts'
 
@@ -51,6 +51,8 @@ async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): 
   } finally {
     aborts.delete(id)
     tellKept()
+    // The caller has its answer. V8 hardly counts pixels: those of a large picture would wait for the next one's to join them.
+    if (work === 'prepare' || (request as TryOnRequest).options.fullResolution) globalThis.gc?.()
   }
 }
 
