@@ -1,4 +1,4 @@
-import type { Log } from './log.ts'
+import type { ProcessLog } from './log.ts'
 
 export interface Lifecycle {
   /** Registers how to undo something that was just made. Undone in reverse order of registration. */
@@ -11,7 +11,7 @@ export interface Lifecycle {
  * Owns the end of a process: SIGTERM and SIGINT, and errors nobody caught, lead to `stop`. A stop that takes longer than
  * `graceSeconds` ends the process anyway.
  */
-export function createLifecycle({ log, graceSeconds }: { log: Log; graceSeconds: number }): Lifecycle {
+export function createLifecycle({ log, graceSeconds }: { log: ProcessLog; graceSeconds: number }): Lifecycle {
   const undos: { name: string; undo: () => unknown }[] = []
   let stopping: Promise<void> | null = null
 
@@ -29,7 +29,7 @@ export function createLifecycle({ log, graceSeconds }: { log: Log; graceSeconds:
     log.info({ reason }, 'stopping')
     const deadline = setTimeout(() => {
       log.error({ graceSeconds }, 'grace time is over')
-      process.exit(exitCode || 1)
+      end(exitCode || 1)
     }, graceSeconds * 1000)
     deadline.unref()
     for (const { name, undo } of undos.reverse()) {
@@ -40,7 +40,12 @@ export function createLifecycle({ log, graceSeconds }: { log: Log; graceSeconds:
       }
     }
     log.info('stopped')
-    process.exit(exitCode)
+    end(exitCode)
+  }
+
+  /** What is still to be logged is written before: done at the exit, that goes on for ever when the reader is gone. */
+  function end(exitCode: number): void {
+    log.flush(() => process.exit(exitCode))
   }
 
   process.once('SIGTERM', () => lifecycle.stop('SIGTERM'))

@@ -5,11 +5,17 @@ export type Log = Pick<ReturnType<typeof pino>, 'fatal' | 'error' | 'warn' | 'in
   child(fields: Record<string, unknown>): Log
 }
 
+/** The log of a process. */
+export interface ProcessLog extends Log {
+  /** Calls back when what was logged has been written, or nobody reads it any more. */
+  flush(done: () => void): void
+}
+
 /**
  * JSON lines on stdout. Whatever looks like a credential or a link is cut out before it is written. Lines that come close
  * together are written together, up to a tenth of a second later. Within a span they carry its `trace_id` and `span_id`.
  */
-export function createLog({ process: name, level }: { process: string; level: string }): Log {
+export function createLog({ process: name, level }: { process: string; level: string }): ProcessLog {
   const lines = pino.destination({
     dest: process.stdout.fd,
     sync: false,

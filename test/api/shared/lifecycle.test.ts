@@ -1,0 +1,52 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+const PROGRAM = `
+import { createLifecycle } from './api/shared/lifecycle.ts'
+import { createLog } from './api/shared/log.ts'
+const log = createLog({ process: 'test', level: 'info' })
+const lifecycle = createLifecycle({ log, graceSeconds: 60 })
+lifecycle.onStop('timer', () => clearInterval(timer))
+const timer = setInterval(() => {}, 1000)
+process.stderr.write('ready')
+`
+
+describe('a process that is told to stop', () => {
+  const started: ChildProcessWithoutNullStreams[] = []
+  afterEach(() => {
+    for (const program of started.splice(0)) program.kill('SIGKILL')
+  })
+
+  function start() {
+    const program = spawn(process.execPath, ['--input-type=module-typescript', '--eval', PROGRAM], { cwd: ROOT })
+    started.push(program)
+    return program
+  }
+
+  it('has written everything that it logged when it ends', async () => {
+    const program = start()
+    let output = ''
+    program.stdout.on('data', (chunk) => {
+      output += chunk
+    })
+    await once(program.stderr, 'data')
+    program.kill('SIGTERM')
+    expect(await once(program, 'close')).toEqual([0, null])
+    const messages = output
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg)
+    expect(messages).toEqual(['stopping', 'stopped'])
+  })
+
+  it('ends also when nobody reads its log any more', async () => {
+    const program = start()
+    await once(program.stderr, 'data')
+    program.stdout.destroy()
+    program.kill('SIGTERM')
+    expect(await once(program, 'close')).toEqual([0, null])
+  })
+})
