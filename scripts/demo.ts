@@ -25,14 +25,17 @@ interface Generation {
 
 const once = process.argv.includes('--once')
 
-await runSession(async (stack, interrupted) => {
-  const { id, apiKey } = await createAccount(stack)
-  await tryOn({ stack, apiKey, interrupted })
-  if (once) return
-  tellEnvironment(stack, { id, apiKey })
-  say('\nDrape stays up for more. Ctrl-C ends it.')
-  await aborted(interrupted)
-})
+await runSession(
+  async (stack, interrupted) => {
+    const { id, apiKey } = await createAccount(stack)
+    await tryOn({ stack, apiKey, interrupted })
+    if (once) return
+    tellEnvironment(stack, { id, apiKey })
+    say('\nDrape stays up for more. Ctrl-C ends it.')
+    await aborted(interrupted)
+  },
+  ['--once'],
+)
 
 async function createAccount({ env }: Stack): Promise<Account> {
   const account = ['account', 'create', '--name', 'Demo', '--credits', '100', '--json']

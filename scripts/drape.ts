@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { setLogo } from '../api/account-logo.ts'
-import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
+import { POSTGRES_URL, readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
 import { createDatabase, migrate } from '../api/shared/database.ts'
 import { DrapeError } from '../api/shared/errors.ts'
 import { Type } from '../api/shared/schema.ts'
@@ -156,6 +156,7 @@ async function main(): Promise<void> {
   const url = process.env.DATABASE_URL
   if (name !== 'migrate' && !commands[name]) throw new UsageError(`there is no command "${name}"`)
   if (!url) throw new UsageError('DATABASE_URL is not set')
+  if (!POSTGRES_URL.test(url)) throw new UsageError('DATABASE_URL must start with postgres://')
   print(
     name === 'migrate' ? await migrateWhenReady(url, values as Options) : await run(url, name, values as Options),
     values.json === true,

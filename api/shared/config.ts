@@ -1,8 +1,11 @@
 import { compileCheck, type Static, type TSchema, Type } from './schema.ts'
 
+/** How the address of a database begins. */
+export const POSTGRES_URL = /^postgres(ql)?:\/\//
+
 /** Variables that every process reads the same way. */
 export const SHARED_VARIABLES = {
-  DATABASE_URL: Type.String({ minLength: 1 }),
+  DATABASE_URL: Type.String({ pattern: POSTGRES_URL.source }),
   REDIS_URL: Type.String({ pattern: '^rediss?://' }),
   STORAGE_URL: Type.String({ pattern: '^(file|s3):', default: 'file:./.data/objects' }),
   PROBE_PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 9090 }),
@@ -13,7 +16,7 @@ export const SHARED_VARIABLES = {
   NODE_ENV: Type.String({ default: 'production' }),
   PUBLIC_URL: Type.String({ pattern: '^https?://', default: 'http://localhost:8080' }),
   SIGNING_SECRET: Type.String({ default: '' }),
-  FETCH_ALLOW_CIDRS: Type.String({ default: '' }),
+  FETCH_ALLOW_CIDRS: Type.String({ default: '', pattern: '^( *[0-9A-Fa-f:.]+/[0-9]{1,3} *(,|$))*$' }),
   FETCH_ALLOW_PORTS: Type.String({ default: '80,443', pattern: '^[0-9]+(,[0-9]+)*$' }),
 }
 

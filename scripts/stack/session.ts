@@ -10,9 +10,18 @@ export function say(text: string): void {
 
 /**
  * Starts a stack, hands it to `use` and ends it afterwards; then ends this process, with a code after an error. `interrupted`
- * is aborted by Ctrl-C and SIGTERM, which also end the start. A second one does not wait: the reaper ends the rest.
+ * is aborted by Ctrl-C and SIGTERM, which also end the start. A second one does not wait: the reaper ends the rest. Arguments of
+ * the command other than `known` end it at once.
  */
-export async function runSession(use: (stack: Stack, interrupted: AbortSignal) => Promise<void>): Promise<never> {
+export async function runSession(
+  use: (stack: Stack, interrupted: AbortSignal) => Promise<void>,
+  known: readonly string[] = [],
+): Promise<never> {
+  const unknown = process.argv.slice(2).find((argument) => !known.includes(argument))
+  if (unknown !== undefined) {
+    say(`There is no argument ${unknown}; there is ${known.join(' and ') || 'none'}`)
+    process.exit(2)
+  }
   const interruption = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {

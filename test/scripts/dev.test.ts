@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -91,13 +91,25 @@ describe('scripts/dev', { timeout: 120_000 }, () => {
     expect(dev.output()).toContain('QUEUES')
     expect(await partPids(dataFolder)).toEqual([])
   })
+
+  it('starts nothing for an argument that it does not know', async () => {
+    const dataFolder = (await requestService('folder', null)).path
+    const dev = await spawnDev(dataFolder, {}, ['--port', '1'])
+    expect(await dev.ended).toBe(2)
+    expect(dev.output()).toContain('--port')
+    expect(await readdir(dataFolder)).toEqual([])
+  })
 })
 
 /** Starts the command in another folder than the clone's, as a user may. */
-async function spawnDev(dataFolder: string, env: NodeJS.ProcessEnv = {}): Promise<TestProcess> {
+async function spawnDev(
+  dataFolder: string,
+  env: NodeJS.ProcessEnv = {},
+  args: readonly string[] = [],
+): Promise<TestProcess> {
   return spawnProcess({
     command: join(ROOT, 'scripts/dev'),
-    args: [],
+    args: [...args],
     cwd: '/',
     env: { ...process.env, PORT: '', DATA_DIR: dataFolder, ...env },
   })
