@@ -2,7 +2,7 @@ import type { Plane, Point } from '../../raster/plane.ts'
 import { arcLengths, interpolate, pointAt } from '../../raster/polyline.ts'
 import { distanceToEdge } from '../../raster/ray.ts'
 import { between, dot, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
-import { outwards } from './axes.ts'
+import { outerSide } from './axes.ts'
 import type { BodyFrame, Side } from './body.ts'
 
 /** One arm as a line of bones with a width on either side; every list has one entry a sample. */
@@ -11,7 +11,7 @@ export interface ArmProfile {
   readonly along: Float64Array
   /** Positions on the bones, the elbow rounded. */
   readonly points: readonly Point[]
-  /** Unit vectors across the arm, towards the side that faces away from the trunk at the shoulder. */
+  /** Unit vectors across the arm, towards the side of the shoulder's tip (see `outerSide`). */
   readonly normals: readonly Point[]
   /** Distance from the bone to the arm's outer and inner edge in px. */
   readonly outer: Float64Array
@@ -41,7 +41,7 @@ export function measureArm(mask: Plane, body: BodyFrame, side: Side): ArmProfile
   const length = lengths[2]
   const along = Float64Array.from({ length: SAMPLES }, (_, i) => (length * i) / (SAMPLES - 1))
   const points = roundElbow(Array.from(along, (way) => pointAt(bones, lengths, way)))
-  const normals = normalsOf(points, outwards(body, side))
+  const normals = normalsOf(points, outerSide(body, side))
   const reach = 1.7 * body.armRadius[side]
   const measuredOuter = points.map((p, i) => distanceToEdge(mask, p, { direction: normals[i], reach }))
   const measuredInner = points.map((p, i) => distanceToEdge(mask, p, { direction: scale(normals[i], -1), reach }))

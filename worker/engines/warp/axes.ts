@@ -117,6 +117,21 @@ export function outwards({ right }: Pick<BodyAxes, 'right'>, side: Side): Point 
   return side === 0 ? scale(right, -1) : right
 }
 
+/** Unit vector from the shoulder to the elbow. */
+export function upperArm({ joints }: Pick<BodyAxes, 'joints'>, side: Side): Point {
+  return unit(subtract(joints.elbow[side], joints.shoulder[side]))
+}
+
+/**
+ * Unit vector across the upper arm towards its outer side, along which a sleeve runs from the shoulder's tip: away from the trunk on an
+ * arm that hangs, upwards on one that is held out, towards the head on one that is raised.
+ */
+export function outerSide(axes: Pick<BodyAxes, 'joints' | 'right' | 'down'>, side: Side): Point {
+  const along = upperArm(axes, side)
+  const outside = outwards(axes, side)
+  return subtract(scale(outside, dot(along, axes.down)), scale(axes.down, dot(along, outside)))
+}
+
 /** The point on the body's axis at the body coordinate F. */
 export function axisAt({ shoulders, down, trunk }: BodyAxes, fraction: number): Point {
   return move(shoulders, down, trunk * fraction)

@@ -3,8 +3,8 @@ import type { Person } from '../../person/person.ts'
 import type { Plane, Point } from '../../raster/plane.ts'
 import { interpolate } from '../../raster/polyline.ts'
 import { distanceToEdge } from '../../raster/ray.ts'
-import { add, between, dot, move, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
-import { type BodyAxes, bothSides, measureAxes, outwards, type Side, type Sides } from './axes.ts'
+import { between, dot, move, scale, subtract, unit } from '../../raster/vector.ts'
+import { type BodyAxes, bothSides, measureAxes, outerSide, outwards, type Side, type Sides, upperArm } from './axes.ts'
 import { measureTorso } from './torso-width.ts'
 
 export type { Side, Sides } from './axes.ts'
@@ -13,6 +13,8 @@ export type { Side, Sides } from './axes.ts'
 export interface BodyFrame extends BodyAxes {
   readonly armRadius: Sides<number>
   readonly shoulderTip: Sides<Point>
+  /** The same with arms that hang: a garment is not cut for raised ones. */
+  readonly restingTip: Sides<Point>
   /** Half width of the torso in px at F = `fractions[i]`. */
   readonly fractions: Float64Array
   readonly halfWidths: Sides<Float64Array>
@@ -40,7 +42,10 @@ export function measureBody(person: Person): BodyFrame {
     throw new DrapeError('RESULT_REJECTED', 'The person is turned too far to the side; a front view is needed')
   const armRadius = bothSides((side) => measureArmRadius(person.mask, axes, side))
   const shoulderTip = bothSides((side) => findShoulderTip(person.mask, axes, side))
-  return { ...axes, armRadius, shoulderTip, ...measureTorso(person.mask, axes, armRadius) }
+  const restingTip = bothSides((side) =>
+    raiseOf(axes, side) > 0 ? tipAt(axes, side, { angle: RESTING, way: EXPECTED_TIP * axes.unit }) : shoulderTip[side],
+  )
+  return { ...axes, armRadius, shoulderTip, restingTip, ...measureTorso(person.mask, axes, armRadius) }
 }
 
 /** Half width of the torso in px at the body coordinate F. */
@@ -48,11 +53,11 @@ export function halfWidthAt({ fractions, halfWidths }: BodyFrame, fraction: numb
   return interpolate(fractions, halfWidths[side], fraction)
 }
 
-// The upper arm's outer side is the one side of an arm that cloth or trunk seldom hide.
+// The side that faces away from the trunk is the one side of an arm that cloth, hair or trunk seldom hide.
 function measureArmRadius(mask: Plane, axes: BodyAxes, side: Side): number {
   const shoulder = axes.joints.shoulder[side]
   const elbow = axes.joints.elbow[side]
-  const across = perpendicular(unit(subtract(elbow, shoulder)))
+  const across = outerSide(axes, side)
   const direction = dot(across, outwards(axes, side)) < 0 ? scale(across, -1) : across
   const radii = [0.35, 0.5, 0.65, 0.8]
     .map((share) => distanceToEdge(mask, between(shoulder, elbow, share), { direction, reach: 0.34 * axes.unit }))
@@ -61,12 +66,33 @@ function measureArmRadius(mask: Plane, axes: BodyAxes, side: Side): number {
   return Math.min(Math.max(radius, 0.12 * axes.unit), 0.22 * axes.unit)
 }
 
+// The tip's way from the joint: its length in body units where it is not seen, and its angle from straight up when the arm hangs.
+const EXPECTED_TIP = 0.15
+const RESTING = 0.42
+// From this angle from straight down on an arm takes the shoulder's tip along, towards the neck, by this share of its own way.
+const RAISED_FROM = Math.PI / 3
+const TAKEN_ALONG = 0.5
+
 function findShoulderTip(mask: Plane, axes: BodyAxes, side: Side): Point {
+  const angle = RESTING - TAKEN_ALONG * raiseOf(axes, side)
   const joint = axes.joints.shoulder[side]
-  const direction = unit(add(scale(axes.down, -1), scale(outwards(axes, side), 0.45)))
+  const direction = unit(subtract(tipAt(axes, side, { angle, way: 1 }), joint))
   const measured = distanceToEdge(mask, joint, { direction, reach: 0.34 * axes.unit })
-  const way = measured === null ? 0.15 * axes.unit : Math.min(Math.max(measured, 0.06 * axes.unit), 0.26 * axes.unit)
-  return move(joint, direction, way)
+  const way =
+    measured === null ? EXPECTED_TIP * axes.unit : Math.min(Math.max(measured, 0.06 * axes.unit), 0.26 * axes.unit)
+  return tipAt(axes, side, { angle, way })
+}
+
+function tipAt(axes: BodyAxes, side: Side, { angle, way }: { angle: number; way: number }): Point {
+  const up = move(axes.joints.shoulder[side], axes.down, -way * Math.cos(angle))
+  return move(up, outwards(axes, side), way * Math.sin(angle))
+}
+
+// By how much the upper arm is raised beyond the angle from which the shoulder follows; none for arms before the body.
+function raiseOf(axes: BodyAxes, side: Side): number {
+  const along = upperArm(axes, side)
+  const fromBelow = Math.acos(Math.min(1, Math.max(-1, dot(along, axes.down))))
+  return dot(along, outwards(axes, side)) < 0 && fromBelow < Math.PI / 2 ? 0 : Math.max(0, fromBelow - RAISED_FROM)
 }
 
 function median(values: readonly number[]): number {

@@ -71,7 +71,8 @@ function chooseScale(input: FitInput): Scale {
   const shoulderRow = (left.shoulder.y + right.shoulder.y) / 2
   const hemRow = (left.hem.y + right.hem.y) / 2
   const tips = garment.sleeved ? body.shoulderTip : narrowTips(input)
-  const across = distance(...tips) / distance(left.shoulder, right.shoulder)
+  const span = garment.sleeved ? body.restingTip : tips
+  const across = distance(...span) / distance(left.shoulder, right.shoulder)
   const offset = dot(subtract(between(...tips, 0.5), body.shoulders), body.down)
   // Turning makes a person narrower, not their garment shorter.
   const natural = across * body.foreshortening
@@ -92,10 +93,10 @@ function narrowTips({ mask, body, garment }: FitInput): Sides<Point> {
   const [left, right] = garment.landmarks
   const chest = Math.max(1, Math.abs(right.armpit.x - left.armpit.x))
   const apart = limit(distance(left.shoulder, right.shoulder) / chest, 0.25, 0.95)
-  const middle = between(...body.shoulderTip, 0.5)
+  const middle = between(...body.restingTip, 0.5)
   const share = limit(1.12 * apart, 0.3, 0.97)
   return bothSides((side) => {
-    const tip = between(middle, body.shoulderTip[side], share)
+    const tip = between(middle, body.restingTip[side], share)
     const inside = move(tip, body.down, 0.12 * body.unit)
     const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: 0.45 * body.unit })
     if (up === null) return tip

@@ -74,6 +74,7 @@ function moveBody(body: BodyFrame, shift: Shift): BodyFrame {
     shoulders: shift(body.shoulders),
     hips: shift(body.hips),
     shoulderTip: both(body.shoulderTip),
+    restingTip: both(body.restingTip),
   }
 }
 

@@ -3,7 +3,7 @@ import type { Point } from '../../raster/plane.ts'
 import { arcLength, interpolate, pointAt, resample } from '../../raster/polyline.ts'
 import { add, between, distance, dot, move, scale, subtract, unit } from '../../raster/vector.ts'
 import type { ArmProfile } from './arm.ts'
-import { outwards } from './axes.ts'
+import { outwards, upperArm } from './axes.ts'
 import type { BodyFrame, Side } from './body.ts'
 import type { Fit } from './fit.ts'
 
@@ -114,14 +114,14 @@ function placeInner(input: SleeveInput, { length, looseness }: Cuff): Point[] {
   const direction = upperArm(body, side)
   const level = dot(subtract(armpit, body.joints.shoulder[side]), direction)
   const start = Math.min(Math.max(level, 0.05 * profile.length), 0.8 * length)
-  const raised = Math.abs(dot(direction, body.right))
+  const raised = dot(direction, body.down) < 0 ? 1 : Math.abs(dot(direction, body.right))
   // Loose cloth hangs below a raised arm, and around one that hangs down.
   const slack = Math.min(0.5 + 0.9 * raised, 1.2)
   const along = steps(start + 0.2 * (length - start), length).map((way) => {
     const share = way / length
     const loose = 1.05 + 0.22 * (1 - share) + slack * (looseness - 1) * share
     const point = besideBone(profile, way, -loose * radiusAt(profile, 'inner', way))
-    return keepBesideTorso(point, besideBone(profile, way, 0), input)
+    return dot(direction, body.down) < 0 ? point : keepBesideTorso(point, besideBone(profile, way, 0), input)
   })
   return [freeArmpit(input, start, raised), ...along]
 }
@@ -147,10 +147,6 @@ function keepBesideTorso(point: Point, bone: Point, { body, fit, side }: SleeveI
 function smoothStep(t: number): number {
   const share = Math.min(Math.max(t, 0), 1)
   return share * share * (3 - 2 * share)
-}
-
-function upperArm({ joints }: BodyFrame, side: Side): Point {
-  return unit(subtract(joints.elbow[side], joints.shoulder[side]))
 }
 
 function steps(from: number, to: number): number[] {

@@ -67,6 +67,28 @@ describe('placeGarment', () => {
     expect(distanceTo(middles, wrist)).toBeLessThan(14)
   })
 
+  it.each<{ arms: string; pose: Pose }>([
+    { arms: 'held out', pose: { elbow: { x: 86, y: 4 }, wrist: { x: 166, y: 8 } } },
+    { arms: 'raised to the side', pose: { elbow: { x: 80, y: -34 }, wrist: { x: 150, y: -76 } } },
+    { arms: 'raised above the head', pose: { elbow: { x: 40, y: -78 }, wrist: { x: 56, y: -150 } } },
+  ])('turns the sleeves with arms that are $arms', ({ pose }) => {
+    const raised = place(drawGarment(), pose)
+    for (const { side, outer, inner, profile } of raised.sleeves) {
+      // The shoulder's side of a raised arm is its upper edge, the armpit's its lower one.
+      for (const share of [0.3, 0.6, 0.9]) {
+        const row = Math.round(share * (outer.length - 1))
+        expect(outer[row].y).toBeLessThan(inner[row].y)
+      }
+      const bone = profile.points[8]
+      expect(Math.max(...outer.map((p) => p.y))).toBeLessThan(raised.armpits[side].y)
+      expect(distanceTo(outer, bone)).toBeGreaterThan(8)
+      expect(distanceTo(inner, bone)).toBeGreaterThan(8)
+    }
+    // It is no smaller garment than on hanging arms.
+    expect(Math.abs(raised.hem - shirt.hem)).toBeLessThan(0.05)
+    for (const side of [0, 1] as const) expect(distanceTo([raised.tips[side]], shirt.tips[side])).toBeLessThan(45)
+  })
+
   it('has no sleeves when the garment has none, and narrower shoulders', () => {
     const vest = place(drawGarment({ sleeves: 'none' }))
     expect(vest.sleeves).toEqual([])
