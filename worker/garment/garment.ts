@@ -61,6 +61,8 @@ export interface UpperGarment {
    * them the inside of the back shows. Null for a closed garment.
    */
   readonly openFront: readonly [readonly Point[], readonly Point[]] | null
+  /** Whether the product photo shows a sleeve that lies folded; its outline is then that of the other one where both are alike. */
+  readonly foldedSleeve: boolean
   /** Median width of the body part in px. */
   readonly torsoWidth: number
   /** Overlap of the mask with its mirror image, 0 to 1. */

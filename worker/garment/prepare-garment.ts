@@ -7,6 +7,7 @@ import type { Category, CutOut, LowerGarment, UpperGarment } from './garment.ts'
 import { describeLower } from './lower-garment.ts'
 import { findNeckline } from './neckline.ts'
 import { findOutline, type UpperOutline } from './outline.ts'
+import { mendSleeves } from './sleeve-pair.ts'
 
 /** An upper garment with what later stages may want to know about how sure its landmarks are. */
 export interface PreparedUpperGarment extends UpperGarment {
@@ -46,8 +47,9 @@ export function prepareGarment(
 }
 
 function prepareUpper(cut: CutOut, outline: UpperOutline): PreparedUpperGarment {
-  const { canvas, landmarks } = outline
+  const { canvas } = outline
   const image = drawUpright(cut, canvas.toPicture, canvas.side)
+  const { sides, landmarks, foldedSleeve } = mendSleeves(image, outline)
   const { axis } = canvas
   const openFront = findOpenFront(image, { axis, torsoWidth: outline.torsoWidth, landmarks })
   const neckline = openFront
@@ -57,8 +59,9 @@ function prepareUpper(cut: CutOut, outline: UpperOutline): PreparedUpperGarment 
     kind: outline.kind,
     image,
     axis,
-    sides: outline.sides,
+    sides,
     landmarks,
+    foldedSleeve,
     sleeved: outline.sleeved,
     neckline: neckline.points,
     openFront,

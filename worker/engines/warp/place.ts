@@ -103,6 +103,7 @@ function findWarnings({
   const bottom = axisAt(body, fit.hem).y
   const found: [string, boolean][] = [
     ['PERSON_TURNED', body.shoulderWidth < 0.5 * body.trunk],
+    ['SLEEVE_FOLDED', garment.foldedSleeve],
     ['GARMENT_STRETCHED', aspect < 0.85 || aspect > 1.18],
     ['GARMENT_ASYMMETRIC', garment.symmetry < 0.88],
     ['HEM_OUTSIDE_PICTURE', garment.kind === 'dress' && bottom > person.mask.height],

@@ -37,6 +37,7 @@ export function drawGarment({ sleeves = 'short' }: { sleeves?: 'short' | 'long' 
     sleeved: sleeves !== 'none',
     neckline,
     openFront: null,
+    foldedSleeve: false,
     torsoWidth: 198,
     symmetry: 1,
     angle: 0,

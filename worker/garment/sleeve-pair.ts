@@ -1,0 +1,103 @@
+import { rgbToLab } from '../raster/colour.ts'
+import type { Pixels, Point } from '../raster/plane.ts'
+import { arcLength, resample } from '../raster/polyline.ts'
+import { between, subtract } from '../raster/vector.ts'
+import type { SideLandmarks, SideOutline } from './garment.ts'
+
+/** Both halves of a garment, [picture left, picture right], and whether an armpit is a guess because its sleeve touches the body. */
+export interface Halves {
+  readonly sides: readonly [SideOutline, SideOutline]
+  readonly landmarks: readonly [SideLandmarks, SideLandmarks]
+  readonly guessedArmpits: readonly [boolean, boolean]
+}
+
+/** The same with a sleeve in place of one that lies folded. */
+export interface MendedSleeves {
+  readonly sides: Halves['sides']
+  readonly landmarks: Halves['landmarks']
+  /** Whether a sleeve of the product photo is folded, mended or not. */
+  readonly foldedSleeve: boolean
+}
+
+/**
+ * Puts the other sleeve, mirrored, in the place of one that lies folded or bent in the product photo, where both are of one colour. `image`
+ * is premultiplied RGBA, 0 to 255; positions are in its px.
+ */
+export function mendSleeves(image: Pixels, { sides, landmarks, guessedArmpits }: Halves): MendedSleeves {
+  const sleeves = sides.map((side, k) => (side.sleeve ? measureSleeve(side.sleeve, guessedArmpits[k]) : null))
+  const [left, right] = sleeves
+  if (!left || !right) return { sides, landmarks, foldedSleeve: false }
+  const folded = [isFolded(left, right), isFolded(right, left)].indexOf(true)
+  if (folded < 0) return { sides, landmarks, foldedSleeve: false }
+  if (!sameColour(image, left, right)) return { sides, landmarks, foldedSleeve: true }
+  const sound = 1 - folded
+  const { sleeve } = sides[sound]
+  const { sleeveOuter, sleeveInner } = landmarks[sound]
+  return {
+    sides: [folded === 0 ? { ...sides[0], sleeve } : sides[0], folded === 1 ? { ...sides[1], sleeve } : sides[1]],
+    landmarks: [
+      folded === 0 ? { ...landmarks[0], sleeveOuter, sleeveInner } : landmarks[0],
+      folded === 1 ? { ...landmarks[1], sleeveOuter, sleeveInner } : landmarks[1],
+    ],
+    foldedSleeve: true,
+  }
+}
+
+interface Sleeve {
+  /** From its root to its cuff. */
+  readonly middle: readonly Point[]
+  readonly length: number
+  /** Sharpest turn within half its length, in degrees. */
+  readonly turn: number
+  readonly guessed: boolean
+}
+
+const STATIONS = 13
+
+function measureSleeve({ outer, inner }: NonNullable<SideOutline['sleeve']>, guessed: boolean): Sleeve {
+  const [a, b] = [resample(outer, STATIONS), resample(inner, STATIONS)]
+  const middle = a.map((point, i) => between(point, b[i], 0.5))
+  const turns = [4, 5, 6, 7, 8, 9].map((i) => turnAt(middle[i - 3], middle[i], middle[i + 3]))
+  return { middle, length: arcLength(middle), turn: Math.max(...turns), guessed }
+}
+
+function turnAt(from: Point, at: Point, to: Point): number {
+  const [before, after] = [subtract(at, from), subtract(to, at)]
+  const turn = Math.atan2(before.x * after.y - before.y * after.x, before.x * after.x + before.y * after.y)
+  return (Math.abs(turn) * 180) / Math.PI
+}
+
+// Degrees that a sleeve may turn: some are cut with an elbow, but then both are.
+const SOUND_TURN = 16
+const FOLDED_TURN = 24
+// Lengths over the other sleeve's.
+const FOLDED_LENGTH = 0.75
+const SHORTENED_LENGTH = 0.93
+
+function isFolded(sleeve: Sleeve, other: Sleeve): boolean {
+  if (other.guessed || other.turn > SOUND_TURN) return false
+  const length = sleeve.length / Math.max(1, other.length)
+  return length < FOLDED_LENGTH || (sleeve.turn > FOLDED_TURN && length < SHORTENED_LENGTH)
+}
+
+const MOST_DIFFERENCE = 14
+
+// Shade of folds changes lightness most: it counts half.
+function sameColour(image: Pixels, left: Sleeve, right: Sleeve): boolean {
+  const [a, b] = [left, right].map(({ middle }) => meanColour(image, middle))
+  return Math.hypot((a[0] - b[0]) / 2, a[1] - b[1], a[2] - b[2]) < MOST_DIFFERENCE
+}
+
+function meanColour({ width, height, data }: Pixels, points: readonly Point[]): ArrayLike<number> {
+  const sum = [0, 0, 0]
+  let cover = 0
+  for (const { x, y } of points) {
+    const [u, v] = [Math.round(x), Math.round(y)]
+    if (u < 0 || v < 0 || u >= width || v >= height) continue
+    const k = (v * width + u) * 4
+    for (let c = 0; c < 3; c++) sum[c] += data[k + c]
+    cover += data[k + 3] / 255
+  }
+  const mean = Float32Array.from(sum, (value) => value / Math.max(1e-3, cover))
+  return rgbToLab({ width: 1, height: 1, channels: 3, data: mean }).data
+}
