@@ -98,7 +98,7 @@ function softShadow({ ground, comparison: { light, tint, gradient } }: GroundedP
 // How far from the ground noise is taken away, as a share of the long side: as deep as shadows are looked for.
 const DEPTH = 0.07
 
-// In the noise of a ground some pixels have the hue of grey cloth: those around that look about alike tell what it is.
+// In the noise of a ground some pixels have the hue of grey cloth: those around that may be ground, too, tell what it is.
 function withoutNoise(picture: GroundedPicture, ground: Mask, inStripes: Mask): GroundedPicture {
   const { lab, comparison } = picture
   const { deviation } = picture.ground
@@ -108,28 +108,23 @@ function withoutNoise(picture: GroundedPicture, ground: Mask, inStripes: Mask): 
     !ground.data[i] && !inStripes.data[i] && comparison.tint.data[i] < Math.max(8, 8 * deviation)
   const doubtful = subset(near, isOpen)
   const even = { ...lab, data: lab.data.slice() }
-  const alike = (3 * deviation + 1) ** 2
-  for (let i = 0; i < doubtful.data.length; i++)
-    if (doubtful.data[i]) averageHue(even.data, lab, { i, doubtful, alike })
+  for (let i = 0; i < doubtful.data.length; i++) if (doubtful.data[i]) averageHue(even.data, lab, { i, doubtful })
   return { lab: even, ground: picture.ground, comparison: compareWithGround(even, picture.ground) }
 }
 
 function averageHue(
   out: Float32Array,
   { width, height, data }: Colours,
-  { i, doubtful, alike }: { i: number; doubtful: Mask; alike: number },
+  { i, doubtful }: { i: number; doubtful: Mask },
 ): void {
   const [x, y] = [i % width, Math.floor(i / width)]
-  const [ownA, ownB] = [data[3 * i + 1], data[3 * i + 2]]
   let [sumA, sumB, count] = [0, 0, 0]
   for (let v = Math.max(0, y - 2); v <= Math.min(height - 1, y + 2); v++) {
     for (let u = Math.max(0, x - 2); u <= Math.min(width - 1, x + 2); u++) {
       const k = v * width + u
       if (!doubtful.data[k]) continue
-      const [a, b] = [data[3 * k + 1], data[3 * k + 2]]
-      if ((a - ownA) ** 2 + (b - ownB) ** 2 > alike) continue
-      sumA += a
-      sumB += b
+      sumA += data[3 * k + 1]
+      sumB += data[3 * k + 2]
       count++
     }
   }
@@ -151,7 +146,7 @@ function addContactShadow(picture: GroundedPicture, ground: Mask, inStripes: Mas
     const r = light.data[i]
     if (ground.data[i] || inStripes.data[i] || r >= 1.02) continue
     const toShadow = tint.data[i] + 80 * Math.max(0, 0.45 - r) + 100 * Math.max(0, r - 1)
-    const evidence = near.data[i] ? 1.25 * toShadow + 2.2 : 3 * toShadow + 5
+    const evidence = near.data[i] ? 1.25 * toShadow + 1.9 : 3 * toShadow + 5
     if (evidence < distanceToPalette(picture.lab, i, palette)) joined.data[i] = 1
   }
   return open(orMask(connectedToBorder(joined), ground), 2)

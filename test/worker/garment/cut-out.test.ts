@@ -38,6 +38,24 @@ describe('cutOut on rendered product photos', () => {
     const below = Math.round(crotch.y + 0.08 * height) * picture.width + Math.round(crotch.x)
     expect(alpha.data[below]).toBeLessThan(0.3)
   })
+
+  it.each(['longsleeve_grey', 'glued_brown'])('opens the shaded gap between sleeve and body of %s', async (name) => {
+    const { picture, mask, landmarks } = await readGarment(name)
+    const { alpha } = cutOut(picture)
+    const armpit = landmarks.get(name === 'glued_brown' ? 'armpit_r' : 'armpit_l') ?? { x: 0, y: 0 }
+    // What lies within a tenth of the picture below the armpit and is no garment.
+    let [ground, left] = [0, 0]
+    for (let y = Math.round(armpit.y); y < armpit.y + 0.12 * picture.height; y++) {
+      for (let x = Math.round(armpit.x) - 40; x < armpit.x + 60; x++) {
+        const i = y * picture.width + x
+        if (mask.data[i]) continue
+        ground++
+        if (alpha.data[i] > 0.5) left++
+      }
+    }
+    expect(ground).toBeGreaterThan(100)
+    expect(left / ground).toBeLessThan(0.25)
+  })
 })
 
 describe('cutOut on grounds of several colours', () => {
