@@ -194,8 +194,13 @@ export function watchCluster({
     findNodes: () => nodes && ifKnown(nodes),
     findNode: (name: string) => nodes?.get(keyOf({ name })),
     podsOf: ({ metadata }: WorkerPool): readonly Pod[] => [...(podsByPool.get(keyOf(metadata))?.values() ?? [])],
-    /** Resolves when everything has been listed once. */
-    synced: Promise.all(Object.values(all).map(({ synced }) => synced)),
+    /** Resolves, for what is done about each kind, when all that it looks at has been listed once. */
+    synced: {
+      pool: listedOnce(pools, policies, engineObjects, deployments, budgets, pods),
+      engine: listedOnce(engineObjects, pools, pods),
+      policy: listedOnce(policies, pools),
+      retention: listedOnce(retention),
+    },
     /** Notes for each kind how long ago the API server was heard of. */
     measureAges: () => {
       for (const [kind, { ageMs }] of Object.entries(every)) metrics.watchAge.set({ kind }, ageMs() / 1000)
@@ -204,4 +209,8 @@ export function watchCluster({
       for (const watched of Object.values(every)) watched.close()
     },
   }
+}
+
+function listedOnce(...watched: readonly { readonly synced: Promise<void> }[]): Promise<unknown> {
+  return Promise.all(watched.map(({ synced }) => synced))
 }

@@ -37,7 +37,6 @@ import { createPoolReconcile } from './worker-pool/reconcile.ts'
 import { createSampler } from './worker-pool/sampler.ts'
 
 const config = readControllerConfig(process.env)
-let synced = false
 const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
 const log = createLog({ process: 'controller', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })
@@ -98,8 +97,11 @@ const sampler = createSampler({
 })
 
 const decisionTimes = createDecisionTimes((seconds) => metrics.decisionSeconds.observe(seconds))
+type Task = keyof typeof KINDS
 const KINDS = { pool: 'WorkerPool', engine: 'Engine', policy: 'ScalingPolicy', retention: 'RetentionPolicy' } as const
-const loops: Record<keyof typeof KINDS, Loop> = {
+/** What can be done: a kind that is not there or may not be seen keeps only what needs it from being done. */
+const synced = new Set<Task>()
+const loops: Record<Task, Loop> = {
   pool: loop(
     KINDS.pool,
     () => cluster.pools,
@@ -190,21 +192,23 @@ lifecycle.onStop('listening', () => listening.stop())
 const sweeping = startSweeping({
   ...{ database, storage, log },
   everySeconds: config.SWEEP_SECONDS,
-  mayRun: () => synced && election.isLeader(),
+  // What is held is known only then.
+  mayRun: () => synced.has('retention') && election.isLeader(),
   holds: () => findHolds(cluster.retention.list()),
   onSwept: retentionGauges.noteSweep,
 })
 lifecycle.onStop('sweeping', () => sweeping.stop())
 
-cluster.synced.then(() => {
-  synced = true
-  lead(election.isLeader())
-})
+for (const task of Object.keys(KINDS) as Task[])
+  cluster.synced[task].then(() => {
+    synced.add(task)
+    loops[task].setLeading(election.isLeader())
+  })
 const probes = createProbeServer({
   metrics: figures,
   checks: {
     cluster: async () => {
-      if (!synced) throw new Error('the objects have not been listed yet')
+      if (!synced.has('pool')) throw new Error('the objects have not been listed yet')
     },
   },
 })
@@ -212,7 +216,7 @@ probes.listen(config.PROBE_PORT)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 const measuring = setInterval(() => {
   cluster.measureAges()
-  for (const name of Object.keys(KINDS) as (keyof typeof KINDS)[])
+  for (const name of Object.keys(KINDS) as Task[])
     metrics.reconcileDepth.set({ kind: KINDS[name] }, loops[name].depth())
 }, 5000)
 lifecycle.onStop('measuring', () => clearInterval(measuring))
@@ -229,7 +233,7 @@ function lead(leading: boolean): void {
   metrics.leader.set(leading ? 1 : 0)
   for (const told of [poolGauges, retentionGauges, decisionTimes]) told.forgetAll()
   // Until everything was listed, what is missing could only not have been seen yet.
-  for (const each of Object.values(loops)) each.setLeading(leading && synced)
+  for (const task of Object.keys(KINDS) as Task[]) loops[task].setLeading(leading && synced.has(task))
 }
 
 function loop(
