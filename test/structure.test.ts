@@ -43,6 +43,7 @@ const DOORS: Doors = {
   '@aws-sdk/*': only('api/shared/storage/s3.ts'),
   'onnxruntime-node': only('worker/inference/session.ts'),
   '@kubernetes/*': only('controller/runtime/'),
+  'js-yaml': only('controller/runtime/yaml.ts'),
 }
 
 /** Shared files that one process needs, and the scripts. */

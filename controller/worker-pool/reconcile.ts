@@ -61,6 +61,9 @@ export interface PoolParts {
 
 /** While something is under way it is looked at so often. */
 const BUSY_MS = 1000
+/** A worker that is ready and has not been heard of is looked for so often. */
+const UNHEARD_MS = 5000
+
 /** Brings the workers of one pool from what they are to what they should be. Returns when to look again. */
 export function createPoolReconcile(parts: PoolParts) {
   const memories = new Map<string, PoolMemory>()
@@ -147,10 +150,13 @@ export function createPoolReconcile(parts: PoolParts) {
       throw refusal
     }
     const underWay = plan.waitsFor !== null || plan.mark.length > 0 || plan.replicas !== outcome.decision.to
+    if (underWay) return { againMs: BUSY_MS }
     // Who has just become ready is heard of soon.
     const unheard =
       reports !== null && pods.some(({ name, ready, deleting }) => ready && !deleting && !workers.has(name))
-    return { againMs: underWay || unheard ? BUSY_MS : untilNextLook(rules, pausedUntil, now) }
+    return {
+      againMs: Math.min(untilNextLook(rules, pausedUntil, now), unheard ? UNHEARD_MS : Number.POSITIVE_INFINITY),
+    }
   }
 
   /** Tells workers and marks pods, in the order in which each step is safe without the next. */
