@@ -91,6 +91,8 @@ export const retentionPolicies = defineResource({
     },
   ),
   status: StatusSchema,
+  // It is a label of the records of its runs.
+  rules: [{ rule: 'self.metadata.name.size() <= 63', message: 'the name must not be longer than 63 characters' }],
   columns: [
     { name: 'TTL', type: 'integer', path: '.spec.ttlSeconds', description: 'Seconds that an image lives' },
     { name: 'Dry-Run', type: 'string', path: '.spec.dryRun', description: 'Only tells' },

@@ -45,12 +45,23 @@ export function conditionsAfter(
         type,
         status,
         reason,
-        message: message.slice(0, LONGEST_MESSAGE),
+        message: shorten(message, LONGEST_MESSAGE),
         observedGeneration: generation,
         lastTransitionTime: changed || !earlier ? wholeSeconds(now) : earlier.lastTransitionTime,
       }
     })
     .sort((a, b) => (a.type < b.type ? -1 : 1))
+}
+
+/** A text of at most so many bytes, by which the API server counts. */
+export function shorten(text: string, mostBytes: number): string {
+  const bytes = Buffer.from(text)
+  return bytes.length <= mostBytes
+    ? text
+    : bytes
+        .subarray(0, mostBytes)
+        .toString()
+        .replace(/\uFFFD$/, '')
 }
 
 /** As the API writes a time: the server drops what is finer. */

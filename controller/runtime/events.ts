@@ -17,6 +17,8 @@ export type RecordEvent = (object: KubernetesObject, happening: Happening) => Pr
 /** The same happening is written once and counted from then on, at most once in so long. */
 const QUIET_MS = 60_000
 const REMEMBERED = 1000
+/** What the name of an event may have of that of its object. */
+const LONGEST_NAME = 236
 
 /** Tells events in the name of `component`, the same ones together. */
 export function createEventRecorder({
@@ -44,7 +46,7 @@ export function createEventRecorder({
     if (told.size > REMEMBERED) told.delete(told.keys().next().value ?? '')
     if (quiet) return
     const event = {
-      metadata: { namespace, name: `${name}.${id.slice(0, 16)}` },
+      metadata: { namespace, name: `${name.slice(0, LONGEST_NAME).replace(/[^a-z0-9]+$/, '')}.${id.slice(0, 16)}` },
       involvedObject: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid },
       ...happening,
       source: { component },

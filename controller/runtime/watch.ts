@@ -61,6 +61,7 @@ interface WatchEvent {
 export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T>): Watched<T> {
   const { onChange = () => {}, onFault = () => {}, keep = (object) => object } = options
   const { watchSeconds = WATCH_SECONDS, silenceSeconds = SILENCE_SECONDS } = options
+  const keepSmall = (object: unknown) => withoutManagedFields(keep(object as T))
   const objects = new Map<string, T>()
   const closing = new AbortController()
   const synced = Promise.withResolvers<void>()
@@ -84,7 +85,7 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
   }
 
   async function relist(): Promise<string> {
-    const { items, resourceVersion } = await listAll(options, closing.signal)
+    const { items, resourceVersion } = await listAll({ ...options, keep: keepSmall }, closing.signal)
     heardAt = performance.now()
     const listed = new Map(items.map((item) => [keyOf(item.metadata), item]))
     for (const [key, object] of [...objects]) if (!listed.has(key)) remove(key, object, resourceVersion)
@@ -121,16 +122,15 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
     if (change === 'ERROR') throw new KubernetesError(object.code ?? 500, object.message ?? 'The watch failed')
     const { resourceVersion = '' } = object.metadata
     if (change === 'DELETED') remove(keyOf(object.metadata), object as unknown as T, resourceVersion)
-    else if (change !== 'BOOKMARK') put(keyOf(object.metadata), object as unknown as T)
+    else if (change !== 'BOOKMARK') put(keyOf(object.metadata), keepSmall(object))
     version = object.metadata.resourceVersion ?? version
   }
 
-  function put(key: string, object: T): void {
+  function put(key: string, now: T): void {
     const before = objects.get(key)
-    if (before && isNewer(before.metadata.resourceVersion, object.metadata.resourceVersion)) return
-    const now = withoutManagedFields(keep(object))
+    if (before && isNewer(before.metadata.resourceVersion, now.metadata.resourceVersion)) return
     objects.set(key, now)
-    if (before?.metadata.resourceVersion !== object.metadata.resourceVersion) onChange(now)
+    if (before?.metadata.resourceVersion !== now.metadata.resourceVersion) onChange(now)
   }
 
   function remove(key: string, object: T, at: string): void {
@@ -146,7 +146,7 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
     list: () => [...objects.values()],
     note: (object) => {
       if (version === null || isNewer(object.metadata.resourceVersion, version))
-        put(keyOf(object.metadata), object as T)
+        put(keyOf(object.metadata), keepSmall(object))
     },
     synced: synced.promise,
     ageMs: () => performance.now() - heardAt,
@@ -155,7 +155,7 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
 }
 
 async function listAll<T extends KubernetesObject>(
-  { connection, type, namespace, labelSelector }: WatchOptions<T>,
+  { connection, type, namespace, labelSelector, keep }: WatchOptions<T> & { readonly keep: (object: unknown) => T },
   closing: AbortSignal,
 ): Promise<{ items: T[]; resourceVersion: string }> {
   const items: T[] = []
@@ -165,8 +165,8 @@ async function listAll<T extends KubernetesObject>(
     const query = { labelSelector, limit: PAGE, continue: next }
     const answer = await connection.open({ method: 'GET', path: pathOf(type, { namespace }), query, signal })
     const page = (await json(answer)) as { metadata: { continue?: string; resourceVersion: string }; items: T[] }
-    // What comes in a list does not say what it is.
-    for (const item of page.items) items.push({ apiVersion: apiVersionOf(type), kind: type.kind, ...item })
+    // What comes in a list does not say what it is. Only a page at a time is there as a whole.
+    for (const item of page.items) items.push(keep({ apiVersion: apiVersionOf(type), kind: type.kind, ...item }))
     next = page.metadata.continue
     if (!next) return { items, resourceVersion: page.metadata.resourceVersion }
   }

@@ -3,6 +3,8 @@ import { choice, conditions, fields, list, moment } from '../schema-parts.ts'
 
 export const MOST_DECISIONS = 20
 export const MOST_WORKERS = 200
+export const LONGEST_REASON = 256
+export const LONGEST_LIMITS = 1024
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
@@ -12,8 +14,8 @@ export const DecisionSchema = fields(
     from: count('Workers before.'),
     to: count('Workers after.'),
     direction: choice(['Up', 'Down', 'None'], { description: 'More, fewer or as many.' }),
-    reason: Type.String({ maxLength: 256, description: 'Why, for people.' }),
-    limitedBy: list(Type.String({ maxLength: 64, description: 'A rule.' }), {
+    reason: Type.String({ maxLength: LONGEST_REASON, description: 'Why, for people.' }),
+    limitedBy: list(Type.String({ maxLength: 128, description: 'A rule.' }), {
       maxItems: 16,
       description: 'The rules that kept it from what the demand asked for.',
     }),
@@ -68,7 +70,9 @@ export const PoolStatusSchema = fields(
         { maxItems: 4, description: 'Where the workers are, for pools with tiers.' },
       ),
     ),
-    limitedBy: Type.Optional(Type.String({ maxLength: 256, description: 'What limits the number of workers now.' })),
+    limitedBy: Type.Optional(
+      Type.String({ maxLength: LONGEST_LIMITS, description: 'What limits the number of workers now.' }),
+    ),
     lastDecision: Type.Optional(DecisionSchema),
     decisions: list(DecisionSchema, {
       maxItems: MOST_DECISIONS,

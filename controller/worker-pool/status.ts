@@ -1,10 +1,18 @@
-import { conditionsAfter, type Finding, wholeSeconds } from '../runtime/conditions.ts'
+import { conditionsAfter, type Finding, shorten, wholeSeconds } from '../runtime/conditions.ts'
 import type { Decision, Demand } from './decide.ts'
 import type { DrainPlan, LiveWorker, PoolPod } from './drain.ts'
 import type { TimedDecision } from './pool-memory.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Bounds } from './schedule.ts'
-import { MOST_DECISIONS, MOST_WORKERS, type PastDecision, type PoolStatus, type WorkerStatus } from './status-schema.ts'
+import {
+  LONGEST_LIMITS,
+  LONGEST_REASON,
+  MOST_DECISIONS,
+  MOST_WORKERS,
+  type PastDecision,
+  type PoolStatus,
+  type WorkerStatus,
+} from './status-schema.ts'
 import type { countTiers } from './tiers.ts'
 
 /** What was found out about a pool and decided. */
@@ -60,7 +68,7 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
     }),
     hourlyCost: facts.cost.hourlyCost,
     ...(pool.spec.tiers && { tiers: [...facts.cost.tiers] }),
-    limitedBy: limits.join(', '),
+    limitedBy: shorten(limits.join(', '), LONGEST_LIMITS),
     ...(decisions.length > 0 && { lastDecision: decisions[0] }),
     decisions: [...decisions],
     workers: listed.slice(0, MOST_WORKERS),
@@ -89,7 +97,8 @@ function rememberDecision(before: readonly PastDecision[], { decision, at }: Tim
   const sameLimits = last !== undefined && last.limitedBy.join() === decision.limitedBy.join()
   if (decision.direction === 'None' && sameLimits && last.to === decision.to) return before
   if (decision.direction === 'None' && decision.limitedBy.length === 0) return before
-  const { from, to, direction, reason, limitedBy } = decision
+  const { from, to, direction, limitedBy } = decision
+  const reason = shorten(decision.reason, LONGEST_REASON)
   const entry: PastDecision = { at: wholeSeconds(at), from, to, direction, reason, limitedBy: [...limitedBy] }
   return [entry, ...before].slice(0, MOST_DECISIONS)
 }

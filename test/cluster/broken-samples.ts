@@ -154,6 +154,12 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
   },
   {
     sample: 'three-days',
+    set: { 'metadata.name': 'p'.repeat(64) },
+    says: 'the name must not be longer than 63 characters',
+    at: '<nil>',
+  },
+  {
+    sample: 'three-days',
     set: { 'spec.ttlSeconds': 25_919 },
     says: 'lowering ttlSeconds by more than 90 % needs confirmShrink equal to the new value',
     at: 'spec.ttlSeconds',

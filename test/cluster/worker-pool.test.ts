@@ -183,6 +183,24 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await until(() => isReady('resumed', 2))
   })
 
+  it('has a status, however long the names and reasons are that it tells of', async () => {
+    const hours = { name: 's'.repeat(63), start: '00:00', end: '23:59', min: 2 }
+    const day = { ...hours, name: 'd'.repeat(63), start: '23:59', end: '00:00' }
+    const policy = { bounds: { max: 3 }, target: { backlogPerSlot: 1 }, schedules: [hours, day] }
+    await apply('wordy', { engines: ['mock'], scaling: { policy }, template })
+    const status = await until(() => isReady('wordy', 2))
+    expect(status.limitedBy).toMatch(/^schedule (s{63}|d{63})$/)
+    const reason = '→'.repeat(256)
+    const paused = { reason, until: '2999-01-01T00:00:00Z' }
+    await apply('wordy', { engines: ['mock'], scaling: { policy }, template, paused })
+    const told = await until(async () => {
+      const found = await get('wordy')
+      return holds(found, 'Paused') && found
+    })
+    expect(told.lastDecision).toMatchObject({ direction: 'None', limitedBy: ['paused'] })
+    expect(told.lastDecision?.reason).toMatch(/^Paused: →{82}$/)
+  })
+
   it('tells what the API server has against it, and goes on when that is mended', async () => {
     const spec = { engines: ['mock'], replicas: 1, scaling: { mode: 'Fixed' } }
     await apply('refused', { ...spec, template: { ...template, labels: { 'no label': 'x' } } })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Condition, conditionsAfter, type Finding } from '../../../controller/runtime/conditions.ts'
+import { type Condition, conditionsAfter, type Finding, shorten } from '../../../controller/runtime/conditions.ts'
 
 const FOUND: Finding = { type: 'Ready', status: 'True', reason: 'AllUp', message: '2 of 2' }
 
@@ -16,6 +16,16 @@ describe('conditions', () => {
     })
     const turned = conditionsAfter(said, [{ ...FOUND, status: 'False' }], later)
     expect(turned[0].lastTransitionTime).toBe('2026-05-01T11:00:00Z')
+  })
+
+  it('have texts of as many bytes as there is room for, and whole characters', () => {
+    expect(shorten('abc', 3)).toBe('abc')
+    expect(shorten('abcd', 3)).toBe('abc')
+    expect(shorten('a→b', 4)).toBe('a→')
+    expect(shorten('a→b', 3)).toBe('a')
+    const message = '→'.repeat(1000)
+    const [told] = conditionsAfter([], [{ ...FOUND, message }], { generation: 1, now: new Date(0) })
+    expect(told.message).toBe('→'.repeat(341))
   })
 
   it('are the same whatever the order in which they were found, and go when nobody finds them', () => {
