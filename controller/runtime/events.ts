@@ -11,6 +11,10 @@ export interface Happening {
   readonly message: string
 }
 
+export function warning(reason: string, message: string): Happening {
+  return { type: 'Warning', reason, message }
+}
+
 /** Tells about an object, for `kubectl describe`. Never throws. */
 export type RecordEvent = (object: KubernetesObject, happening: Happening) => Promise<void>
 

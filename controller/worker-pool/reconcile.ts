@@ -4,13 +4,13 @@ import type { Engine } from '../engine/resource.ts'
 import type { ReportInvalid } from '../invalid-object.ts'
 import type { ApplyOnce, Live } from '../runtime/apply-once.ts'
 import type { Client } from '../runtime/client.ts'
-import type { RecordEvent } from '../runtime/events.ts'
+import { type RecordEvent, warning } from '../runtime/events.ts'
 import { refusalOf } from '../runtime/refusal.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { Done } from '../runtime/work-queue.ts'
-import { findEngines, findRules, pausedAt } from './configuration.ts'
-import type { Decision } from './decide.ts'
+import { type Engines, findEngines, findRules, pausedAt, type Rules } from './configuration.ts'
+import type { Decision, Demand } from './decide.ts'
 import { demandFor } from './demand.ts'
 import {
   BUDGETS,
@@ -24,13 +24,14 @@ import {
 import { type DrainPlan, type PoolPod, planDrain } from './drain.ts'
 import type { PoolGauges } from './gauges.ts'
 import { outcomeFor, untilNextLook } from './outcome.ts'
-import { annotationsFor, liveWorkers, PODS, type Pod, readPod } from './pods.ts'
+import { liveWorkers, type Pod, readPod } from './pods.ts'
 import { firstMemory, isShrinking, type PoolMemory } from './pool-memory.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
 import type { Sample } from './sampler.ts'
 import { budgetAt } from './schedule.ts'
 import { presentStatus } from './status.ts'
 import { MOST_DECISIONS } from './status-schema.ts'
+import { createSteps } from './steps.ts'
 import { countTiers } from './tiers.ts'
 
 export interface PoolParts {
@@ -59,6 +60,25 @@ export interface PoolParts {
   readonly gauges: Pick<PoolGauges, 'note' | 'forget'>
 }
 
+/** What was seen of a pool at one moment, and decided. */
+interface Look {
+  readonly pool: WorkerPool
+  readonly pods: readonly PoolPod[]
+  readonly workers: ReturnType<typeof liveWorkers>
+  readonly queueReachable: boolean
+  readonly demand: Demand | null
+  readonly engines: Engines
+  readonly rules: Rules
+  readonly pausedUntil: string | null
+  readonly deployment: Deployment | undefined
+  /** Workers that the Deployment asks for. */
+  readonly replicas: number
+  readonly now: Date
+  readonly memory: PoolMemory
+  readonly outcome: ReturnType<typeof outcomeFor>
+  readonly plan: DrainPlan
+}
+
 /** While something is under way it is looked at so often. */
 const BUSY_MS = 1000
 /** A worker that is ready and has not been heard of is looked for so often. */
@@ -67,6 +87,7 @@ const UNHEARD_MS = 5000
 /** Brings the workers of one pool from what they are to what they should be. Returns when to look again. */
 export function createPoolReconcile(parts: PoolParts) {
   const memories = new Map<string, PoolMemory>()
+  const takeSteps = createSteps(parts)
 
   return async (key: string, failures: number): Promise<Done | undefined> => {
     const found = parts.pools.get(key)
@@ -81,6 +102,30 @@ export function createPoolReconcile(parts: PoolParts) {
   }
 
   async function reconcilePool(pool: WorkerPool, key: string, failures: number): Promise<Done> {
+    const look = await lookAt(pool, key)
+    const { memory, outcome, pods, now } = look
+    const { wrote, refusal } = await carryOut(look).then(
+      (done) => ({ wrote: done, refusal: null }),
+      (error) => ({ wrote: false, refusal: refusalOf(error, failures) }),
+    )
+    if (outcome.decision.direction !== 'None') parts.onDecision(outcome.decision)
+    memory.scaling = outcome.memory
+    memory.desired = outcome.decision.to
+    memory.pods = new Map(pods.map((pod) => [pod.name, pod]))
+    memory.lookedAt = now.getTime()
+    memory.untold = [...memory.untold, { decision: outcome.decision, at: now }].slice(-MOST_DECISIONS)
+    if (wrote && !memory.owesStatus) {
+      // First what other pools wait for.
+      memory.owesStatus = true
+      return { againMs: 0 }
+    }
+    await tell(look, key, refusal?.message ?? null)
+    if (refusal) throw refusal
+    return { againMs: againAfter(look) }
+  }
+
+  /** All that there is to see of a pool now, and what is to be done about it. */
+  async function lookAt(pool: WorkerPool, key: string): Promise<Look> {
     const { demand: everything, workers: reports } = await parts.sample()
     const now = parts.now()
     const pods = parts.podsOf(pool).map(readPod)
@@ -107,35 +152,27 @@ export function createPoolReconcile(parts: PoolParts) {
       now: now.getTime(),
       ...pool.spec.drain,
     })
-    const carryOut = async () => {
-      await act({ pool, plan, pods, workers })
-      if ('missing' in engines) return false
-      return applyObjects({ pool, engines: engines.list, plan, deployment, memory, replicas })
-    }
-    const { wrote, refusal } = await carryOut().then(
-      (done) => ({ wrote: done, refusal: null }),
-      (error) => ({ wrote: false, refusal: refusalOf(error, failures) }),
-    )
-    if (outcome.decision.direction !== 'None') parts.onDecision(outcome.decision)
-    memory.scaling = outcome.memory
-    memory.desired = outcome.decision.to
-    memory.pods = new Map(pods.map((pod) => [pod.name, pod]))
-    memory.lookedAt = now.getTime()
-    memory.untold = [...memory.untold, { decision: outcome.decision, at: now }].slice(-MOST_DECISIONS)
-    if (wrote && !memory.owesStatus) {
-      // First what other pools wait for.
-      memory.owesStatus = true
-      return { againMs: 0 }
-    }
+    const queueReachable = reports !== null
+    const seen = { pool, pods, workers, queueReachable, demand, engines, rules, pausedUntil, deployment, replicas, now }
+    return { ...seen, memory, outcome, plan }
+  }
+
+  /** Resolves to whether an object was written. */
+  async function carryOut(look: Look): Promise<boolean> {
+    await takeSteps(look)
+    return 'list' in look.engines ? applyObjects(look, look.engines.list) : false
+  }
+
+  async function tell(look: Look, key: string, refusal: string | null): Promise<void> {
+    const { pool, engines, rules, memory, outcome } = look
     const status = presentStatus({
-      ...{ pool, pods, workers, demand, plan, pausedUntil, now },
-      queueReachable: reports !== null,
+      ...look,
+      refusal,
       bounds: outcome.bounds,
       decision: outcome.decision,
       decided: memory.untold,
       enginesMissing: 'missing' in engines ? engines.missing : null,
       rulesMissing: 'missing' in rules ? rules.missing : null,
-      refusal: refusal?.message ?? null,
       cost: countTiers(pool, parts.podsOf(pool), parts.findNode),
       selector: `${POOL_LABEL}=${pool.metadata.name}`,
     })
@@ -145,53 +182,11 @@ export function createPoolReconcile(parts: PoolParts) {
     memory.untold = []
     memory.owesStatus = false
     for (const { decision } of told) await tellDecision(pool, decision)
-    if (refusal) {
-      await parts.record(pool, warning('Refused', refusal.message))
-      throw refusal
-    }
-    const underWay = plan.waitsFor !== null || plan.mark.length > 0 || plan.replicas !== outcome.decision.to
-    if (underWay) return { againMs: BUSY_MS }
-    // Who has just become ready is heard of soon.
-    const unheard =
-      reports !== null && pods.some(({ name, ready, deleting }) => ready && !deleting && !workers.has(name))
-    return {
-      againMs: Math.min(untilNextLook(rules, pausedUntil, now), unheard ? UNHEARD_MS : Number.POSITIVE_INFINITY),
-    }
+    if (refusal !== null) await parts.record(pool, warning('Refused', refusal))
   }
 
-  /** Tells workers and marks pods, in the order in which each step is safe without the next. */
-  async function act({ pool, plan, pods, workers }: Acting): Promise<void> {
-    const { namespace } = pool.metadata
-    const now = parts.now().getTime()
-    const annotate = (name: string, annotations: Record<string, string | null>) =>
-      parts.client.patch(PODS, { namespace, name }, { metadata: { annotations } })
-    for (const name of plan.refuse) {
-      await parts.registry.tell(name, 'take')
-      await annotate(name, annotationsFor.refuse(now))
-      await parts.record(pool, warning('DrainRefused', `${name} did not answer; another worker is asked.`))
-    }
-    for (const name of plan.release) {
-      await annotate(name, annotationsFor.release())
-      await parts.registry.tell(name, 'take')
-    }
-    for (const name of plan.fence) {
-      await annotate(name, annotationsFor.fence(now))
-      await parts.registry.tell(name, now)
-    }
-    // Each by the time at which it is written: from then on the cluster can know it.
-    for (const name of plan.mark) await annotate(name, annotationsFor.mark(parts.now().getTime()))
-    // Redis may have lost what was said.
-    const told = new Set([...plan.refuse, ...plan.release, ...plan.fence])
-    for (const { name, fencedAt, deleting, started } of pods) {
-      const worker = workers.get(name)
-      const knows = worker === undefined ? started || fencedAt === null : worker.fence === fencedAt
-      if (deleting || knows || told.has(name)) continue
-      await parts.registry.tell(name, fencedAt ?? 'take')
-    }
-  }
-
-  /** Resolves to whether anything was written. */
-  async function applyObjects({ pool, engines, plan, deployment, memory, replicas }: Applying): Promise<boolean> {
+  async function applyObjects(look: Look, engines: readonly Engine[]): Promise<boolean> {
+    const { pool, plan, deployment, memory, replicas } = look
     const wroteDeployment = await parts.applyOnce(
       DEPLOYMENTS,
       renderDeployment(pool, engines, plan.replicas),
@@ -241,22 +236,12 @@ export function createPoolReconcile(parts: PoolParts) {
   }
 }
 
-interface Acting {
-  readonly pool: WorkerPool
-  readonly plan: DrainPlan
-  readonly pods: readonly PoolPod[]
-  readonly workers: ReturnType<typeof liveWorkers>
-}
-
-interface Applying {
-  readonly pool: WorkerPool
-  readonly engines: readonly Engine[]
-  readonly plan: DrainPlan
-  readonly deployment: Deployment | undefined
-  readonly memory: PoolMemory
-  readonly replicas: number
-}
-
-function warning(reason: string, message: string) {
-  return { type: 'Warning', reason, message } as const
+/** In ms. */
+function againAfter({ pods, workers, queueReachable, rules, pausedUntil, outcome, plan, now }: Look): number {
+  const underWay = plan.waitsFor !== null || plan.mark.length > 0 || plan.replicas !== outcome.decision.to
+  if (underWay) return BUSY_MS
+  // Who has just become ready is heard of soon.
+  const unheard = queueReachable && pods.some(({ name, ready, deleting }) => ready && !deleting && !workers.has(name))
+  const next = untilNextLook(rules, pausedUntil, now)
+  return unheard ? Math.min(UNHEARD_MS, next) : next
 }
