@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '../../api/shared/database.ts'
 import { engines } from '../../controller/engine/resource.ts'
 import { type Client, createClient } from '../../controller/runtime/client.ts'
-import { openConnection } from '../../controller/runtime/connection.ts'
+import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { DEPLOYMENTS } from '../../controller/worker-pool/deployment.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
@@ -34,6 +35,7 @@ const CUT_SECONDS = { quick: 15, full: 60 }
 /** A cluster without nodes, and a stack whose controllers look after it. */
 interface Ground {
   readonly client: Client
+  readonly connection: Connection
   readonly stack: Stack
   /** A controller; its way to the API server is the one that `kubeconfig` names. */
   startController(kubeconfig?: string): Promise<Program>
@@ -95,7 +97,7 @@ const converged: Benchmark = {
   goal: 1.5,
   stretch: 1.15,
   measure: async (bench) => {
-    const { client, startController } = await prepare(bench)
+    const { client, connection, startController } = await prepare(bench)
     const names = await makePools(bench, client)
     const first = await startController()
     await untilDeployments(client, names, 0)
@@ -104,8 +106,11 @@ const converged: Benchmark = {
     const controller = await startController()
     await untilLeads(controller)
     const startedAt = performance.now()
+    const before = await countApplied(connection)
     await untilDeployments(client, names, 1)
     const ours = (performance.now() - startedAt) / 1000
+    await untilTold(client)
+    const writes = (await countApplied(connection)) - before
     await controller.stop()
     const bareAt = performance.now()
     await inTurns(names, (name, turn) =>
@@ -117,7 +122,11 @@ const converged: Benchmark = {
     )
     const anchor = (performance.now() - bareAt) / 1000
     await inTurns(names, (name) => applyPool(client, name, { replicas: 0, scaling: { mode: 'Fixed' } }))
-    return { ours, anchor, note: `${names.length} pools` }
+    return {
+      ours,
+      anchor,
+      note: `${names.length} pools, ${(writes / names.length).toFixed(1)} writes for each in the end`,
+    }
   },
 }
 
@@ -241,6 +250,24 @@ async function untilDeployments(client: Client, names: readonly string[], replic
   }
 }
 
+/** Until the status of every pool tells of its worker. */
+async function untilTold(client: Client): Promise<void> {
+  for (;;) {
+    const found = await client.list<KubernetesObject & { status?: { replicas?: number } }>(workerPools.type, {
+      namespace: NAMESPACE,
+    })
+    if (found.every(({ status }) => status?.replicas === 1)) return
+    await sleep(250)
+  }
+}
+
+/** Server-side applies since the API server was started; of all that run here only the controller and the benchmark apply. */
+async function countApplied(connection: Connection): Promise<number> {
+  const figures = await text(await connection.open({ method: 'GET', path: '/metrics' }))
+  const lines = figures.split('\n').filter((line) => /^apiserver_request_total\{.*verb="APPLY"/.test(line))
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+}
+
 async function measureTakeover(bench: Bench, signal: 'SIGTERM' | 'SIGKILL') {
   const { startController } = await prepare(bench)
   const leader = await startController()
@@ -271,7 +298,8 @@ async function start(bench: Bench): Promise<Ground> {
   if ('unavailable' in programs) throw new Error(`There is no Kubernetes control plane: ${programs.unavailable}`)
   const folder = join(bench.logFolder, 'control-plane')
   const { controlPlane } = await startControlPlane({ folder, programs, start: bench.startPart })
-  const client = createClient(openConnection({ kubeconfig: controlPlane.kubeconfig }), { fieldManager: 'bench' })
+  const connection = openConnection({ kubeconfig: controlPlane.kubeconfig })
+  const client = createClient(connection, { fieldManager: 'bench' })
   await installDefinitions(client)
   const spec = { license: { name: 'Apache-2.0', commercialUse: true }, source: { bundled: {} } }
   await client.apply(engines.type, { metadata: { namespace: NAMESPACE, name: 'mock' }, spec })
@@ -280,7 +308,7 @@ async function start(bench: Bench): Promise<Ground> {
     const own = { KUBECONFIG: kubeconfig, DATABASE_URL: stack.databaseUrl, REDIS_URL: stack.redisUrl }
     return bench.startBare('controller/main.ts', { pinned: false, env: { ...CONTROLLER_SETTINGS, ...own } })
   }
-  return { client, stack, controlPlane, startController }
+  return { client, connection, stack, controlPlane, startController }
 }
 
 async function applyPool(client: Client, name: string, spec: object): Promise<void> {

@@ -23,6 +23,8 @@ describe('the variables of an image', () => {
     expect(readImageVariables('controller')).toEqual({
       NODE_OPTIONS: expect.stringMatching(/--max-old-space-size=\d+/),
       MALLOC_ARENA_MAX: expect.stringMatching(/^\d$/),
+      MALLOC_MMAP_THRESHOLD_: expect.stringMatching(/^\d+$/),
+      MALLOC_TRIM_THRESHOLD_: expect.stringMatching(/^\d+$/),
     })
   })
 })
