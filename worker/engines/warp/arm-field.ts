@@ -4,6 +4,7 @@ import { distanceToSegment } from '../../raster/polygon.ts'
 import { arcLengths, interpolate } from '../../raster/polyline.ts'
 import { add, move, scale, subtract } from '../../raster/vector.ts'
 import type { ArmProfile } from './arm.ts'
+import { hideBehindTorso, isArmBehind } from './arm-behind.ts'
 import { bothSides, type Side, type Sides } from './axes.ts'
 import type { BodyFrame } from './body.ts'
 import { type BoneField, FAR, measureNearness } from './bone-field.ts'
@@ -26,6 +27,8 @@ export interface ArmField {
   readonly bareRadius: number
   /** How far the worn sleeve reaches along the line, in px. */
   readonly sleeveEnd: number
+  /** Whether forearm and hand are behind the body: where the torso hides them the planes show no arm. */
+  readonly behind: boolean
 }
 
 /** Both arms of a person on whom a garment has been placed. */
@@ -81,9 +84,12 @@ function measureArm({
   const drawn = isWristSeen(person, side) ? chain : chain.slice(0, 2)
   const reach = 2.2 * body.armRadius[side]
   const field = measureNearness(parts.skin, { chain: drawn, reach })
+  const behind = drawn === chain && isArmBehind(person, parts, { field, body, side, wrist: ways[2] })
+  if (behind) hideBehindTorso(field, { body, parts, from: 0.5 * ways[1] })
   const arm = {
     ...field,
-    forearm: forearmOf(field, { chain: drawn, reach, elbow: ways[1] }),
+    behind,
+    forearm: behind ? field : forearmOf(field, { chain: drawn, reach, elbow: ways[1] }),
     elbow: ways[1],
     wrist: ways[2],
     end: ways[3],

@@ -6,7 +6,7 @@ import { type Bitmap, type Colours, createPlane, type Plane, subset } from '../.
 import { cellAt, enlargeByFactor, reduceByFactor } from '../../raster/reduce.ts'
 import { shiftDown } from '../../raster/shift.ts'
 import { dot, subtract } from '../../raster/vector.ts'
-import { bothSides } from './axes.ts'
+import { bothSides, type Side } from './axes.ts'
 import { FAR } from './bone-field.ts'
 import { refineEdge } from './edge-matte.ts'
 import { createFieldSampler, type FieldSampler } from './field-sampler.ts'
@@ -72,6 +72,7 @@ function createFields(
     hands,
     faceInFront(fitting, removal.worn),
     ...garment.eachSleeve.map((alpha) => sleeveShadow(alpha, fitting)),
+    ...(isAnyBehind(fitting) ? fitting.placement.sleeves.map(({ side }) => sleeveBehind(fitting, side)) : []),
   ]
 }
 
@@ -195,6 +196,19 @@ function sleeveShadow(alpha: Plane, { body, parts, placement }: FittingRegions):
   return shadow
 }
 
+function isAnyBehind({ placement, regions }: FittingRegions): boolean {
+  return placement.sleeves.some(({ side }) => regions.arms[side].behind)
+}
+
+// Below the armpit the torso hides the sleeve of an arm that is behind the body.
+function sleeveBehind({ body, parts, placement, regions }: FittingRegions, side: Side): Plane {
+  const behind = createPlane(parts.along)
+  if (!regions.arms[side].behind) return behind
+  const armpit = dot(subtract(placement.armpits[side], body.shoulders), body.down) / body.trunk
+  for (let i = 0; i < behind.data.length; i++) behind.data[i] = clamp((parts.along.data[i] - armpit) / 0.1)
+  return behind
+}
+
 function featherOf(unit: number): number {
   return Math.max(0.8, 0.004 * unit)
 }
@@ -237,11 +251,14 @@ function composeRow(y: number, { sampler, layers, image, change }: Target): void
     // Only the sleeve throws a shadow on an arm that lies before the torso.
     let bare = (1 - backCover) * open * others + (1 - f[CUFF_SHADOW]) * f[ARM]
     for (let s = 0; s < sleeves.length; s++) {
-      const hidden = (1 - f[SLEEVE_SHADOW + s] * torsoCover) * (1 - sleeves[s].layer.data[k + 3] / 255)
+      // Only when an arm is behind the body are there fields for it.
+      const before = 1 - (f[SLEEVE_SHADOW + sleeves.length + s] ?? 0) * torsoCover
+      const hidden =
+        (1 - f[SLEEVE_SHADOW + s] * before * torsoCover) * (1 - (before * sleeves[s].layer.data[k + 3]) / 255)
       bare *= hidden
       others *= hidden
       for (let below = 0; below < s; below++) weights[below] *= hidden
-      weights[s] = 1
+      weights[s] = before
     }
     const behind = (1 - f[HANDS]) * (1 - f[FACE])
     bare = bare * behind + 1 - behind

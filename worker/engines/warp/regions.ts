@@ -57,12 +57,12 @@ export function findRegions(fitting: Fitting): Regions {
     arms,
     head: findHead(person, body),
     limbs: eitherArm(arms, (arm) => bareArm(arm, CUFF * body.unit)),
-    uncovered: eitherArm(arms, (arm, side) => uncoveredArm(arm, fitting, side)),
+    uncovered: eitherArm(arms, (arm, side) => withoutHidden(uncoveredArm(arm, fitting, side), arm)),
     beyondCuffs: eitherArm(arms, (arm, side) => beyondCuff(arm, fitting, side)),
     hands: eitherArm(arms, (arm, side) => {
       const other = arms[side === 0 ? 1 : 0]
       const hand = handOf({ ...arm, ...arm.forearm }, body.armRadius[side], { other, mask: person.mask })
-      return join(hand, foldedForearm(arm, placement, side))
+      return withoutHidden(join(hand, foldedForearm(arm, placement, side)), arm)
     }),
     shoulders: fillPolygon(parts.along, [
       body.shoulderTip[0],
@@ -163,6 +163,11 @@ function foldedForearm(arm: ArmField, placement: Placement, side: Side): Mask {
   const start = Math.max(sleeve.length, arm.elbow)
   const forearm = armMask({ ...arm, ...arm.forearm }, (way) => (way < start ? 0 : 1.1 * bareRadiusAt(arm, way)))
   return subset(forearm, (i) => arm.along.data[i] < sleeve.length)
+}
+
+// What leads behind the body comes to no front.
+function withoutHidden(mask: Mask, { behind, along, elbow }: ArmField): Mask {
+  return behind ? subset(mask, (i) => along.data[i] < 0.6 * elbow) : mask
 }
 
 function join(a: Mask, b: Mask): Mask {

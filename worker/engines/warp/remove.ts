@@ -35,8 +35,8 @@ export interface Removal {
  * Fills what stays visible of the worn garment with skin, ground, the colour of the lower garment or, along the new
  * garment's edge, with the new garment itself. `picture` is the analysed picture in sRGB, 0 to 255; `garment` is of its size.
  *
- * Throws `DrapeError` RESULT_REJECTED when much of the body would have to be invented and no skin is seen but the face's: all that is
- * known of the body's shape is then the clothes that hide it.
+ * Throws `DrapeError` RESULT_REJECTED when much of the body would have to be invented, no skin is seen but the face's, and the clothes
+ * stand off so far that they do not tell the body's shape either.
  */
 export function removeOldGarment(
   fitting: FittingRegions,
@@ -59,8 +59,11 @@ export function removeOldGarment(
   if (areas.ground > 0) paint(canvas, { cells: ground, factor }, groundShare(canvas, person.mask))
   if (areas.lower > 0.004 && !paintLower(canvas, fitting, { picture, worn, factor })) warnings.push('OLD_HEM_VISIBLE')
   const seen = areas.skin > 0.002 ? paintSkin(canvas, fitting, { worn, factor }) : null
-  if (seen && seen !== 'body' && areas.skin > MOST_WITHOUT_SKIN)
-    throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
+  if (seen && seen !== 'body' && areas.skin > MOST_WITHOUT_SKIN) {
+    if (seen === 'none' || areas.ground > MOST_BULK)
+      throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
+    if (!warnings.includes('LARGE_SKIN_INVENTED')) warnings.push('LARGE_SKIN_INVENTED')
+  }
   if (seen === 'none' && areas.skin > 0.02) warnings.push('OLD_GARMENT_REMAINS')
   if (areas.garment > 0)
     paintSlivers(canvas, garment.colours, { mask: person.mask, reach: Math.ceil(0.08 * body.unit) + 1 })
@@ -69,6 +72,8 @@ export function removeOldGarment(
 
 const GROUND_ROUNDS = 40
 const MOST_WITHOUT_SKIN = 0.15
+// Clothes of which more than this has to become ground (in squared body units) are no tight ones.
+const MOST_BULK = 0.12
 
 interface Canvas {
   readonly layer: Colours

@@ -1,0 +1,42 @@
+import type { Person } from '../../person/person.ts'
+import type { Side } from './axes.ts'
+import { type BodyFrame, halfWidthAt } from './body.ts'
+import { type BoneField, FAR } from './bone-field.ts'
+import type { Parts } from './parts.ts'
+
+// A wrist that is further away than its shoulder, in body units; before or beside the body it is nearer by half a unit and more.
+const LEAST_DEPTH = 0.2
+// Of a hand that is seen there is more than this share of skin around its bones.
+const MOST_SKIN = 0.3
+
+/** Whether forearm and hand are behind the body. `wrist` is its way along the arm's line in px. */
+export function isArmBehind(
+  { landmarks }: Person,
+  { skin }: Parts,
+  { field, body, side, wrist }: { field: BoneField; body: BodyFrame; side: Side; wrist: number },
+): boolean {
+  const [from, to] =
+    side === 0 ? [landmarks.rightShoulder, landmarks.rightWrist] : [landmarks.leftShoulder, landmarks.leftWrist]
+  if (to.z - from.z < LEAST_DEPTH * body.unit) return false
+  let [all, seen] = [0, 0]
+  for (let i = 0; i < skin.data.length; i++) {
+    if (field.distance.data[i] > body.armRadius[side] || field.along.data[i] < wrist) continue
+    all++
+    seen += skin.data[i]
+  }
+  return seen < MOST_SKIN * all
+}
+
+/** Takes out of the field what the torso hides of an arm, from `from` px along it on. */
+export function hideBehindTorso(
+  { distance, along }: BoneField,
+  { body, parts, from }: { body: BodyFrame; parts: Parts; from: number },
+): void {
+  for (let i = 0; i < along.data.length; i++) {
+    if (along.data[i] < from || along.data[i] >= FAR) continue
+    const across = parts.across.data[i]
+    if (Math.abs(across) * body.unit >= halfWidthAt(body, parts.along.data[i], across < 0 ? 0 : 1)) continue
+    distance.data[i] = FAR
+    along.data[i] = FAR
+  }
+}
