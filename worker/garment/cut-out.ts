@@ -53,11 +53,31 @@ interface Found {
 // A ground that is not plain, and a garment that seems to go beyond the picture, may be one of several colours.
 function findGarment(lab: Colours): Found {
   const plain = onPlainGround(lab)
-  if (!(plain instanceof DrapeError) && plain.groundInside < MOST_GROUND_INSIDE) return plain
+  const { problem } = plain
+  if (!problem && plain.groundInside < MOST_GROUND_INSIDE) return plain
   const silhouette = findOnBusyGround(lab)
-  if (silhouette && !checkWhole(silhouette)) return { silhouette, clean: invert(silhouette) }
-  if (plain instanceof DrapeError) throw plain
+  if (silhouette && !checkWhole(silhouette) && !(problem && isCutOff(silhouette, plain.silhouette)))
+    return { silhouette, clean: invert(silhouette) }
+  if (problem) throw problem
   return plain
+}
+
+// Looking for several colours begins with the picture's rim as ground: so deep a garment that is cut off loses its end.
+const RIM = 0.06
+
+// The garment itself reaches the border where it is also found right inside of the rim; of tiles only some joints do.
+function isCutOff({ width, height, data }: Mask, plain: Mask): boolean {
+  const depth = Math.ceil(RIM * Math.min(width, height))
+  const inside = (at: number, last: number) => Math.min(Math.max(at, depth), last - depth)
+  let touching = 0
+  let garment = 0
+  for (let i = 0; i < data.length; i++) {
+    const [x, y] = [i % width, Math.floor(i / width)]
+    if (!plain.data[i] || (x > 0 && y > 0 && x < width - 1 && y < height - 1)) continue
+    touching++
+    garment += data[inside(y, height - 1) * width + inside(x, width - 1)]
+  }
+  return garment > 0.5 * touching
 }
 
 // A white garment on white looks like its ground, too; but so do tiles between whose joints the outline has strayed.
@@ -75,18 +95,26 @@ function shareOfGround({ data }: Mask, { difference }: GroundComparison, ground:
   return alike / Math.max(1, inside)
 }
 
-// The error tells why there is none.
-function onPlainGround(lab: Colours): (Found & { readonly groundInside: number }) | DrapeError {
+interface PlainFound extends Found {
+  /** Share of the silhouette that looks like the ground. */
+  readonly groundInside: number
+  /** Why the silhouette is that of no garment. */
+  readonly problem: DrapeError | null
+}
+
+function onPlainGround(lab: Colours): PlainFound {
   const ground = fitGround(lab)
-  if (ground.explained < LEAST_EXPLAINED)
-    return rejected('The product photo has no plain background to tell the garment from.')
+  if (ground.explained < LEAST_EXPLAINED) {
+    const problem = rejected('The product photo has no plain background to tell the garment from.')
+    return { silhouette: createMask(lab), clean: createMask(lab), groundInside: 1, problem }
+  }
   const comparison = compareWithGround(lab, ground)
   const grounded = { lab, ground, comparison }
   const silhouette = removeMirroredShadow(findSilhouette(grounded), grounded)
   const problem = checkWhole(silhouette)
-  if (problem) return problem
+  if (problem) return { silhouette, clean: createMask(lab), groundInside: 1, problem }
   const groundInside = shareOfGround(silhouette, comparison, ground)
-  return { silhouette, clean: cleanGround(comparison, ground), groundInside }
+  return { silhouette, clean: cleanGround(comparison, ground), groundInside, problem: null }
 }
 
 const LEAST_EXPLAINED = 0.4

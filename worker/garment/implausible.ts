@@ -27,13 +27,25 @@ export function refuseImplausible(
     if (!expected && area > MOST_RECTANGULAR * shape.width * shape.height) throw rejected(NO_GARMENT)
     return
   }
-  if (kind === 'trousers') return
+  if (kind === 'trousers') {
+    if (hasSleeves(shape))
+      throw rejected('The product photo shows more than one garment, or one of a kind that cannot be shown.')
+    return
+  }
   if (!expected && area > MOST_SOLID * areaOf(convexHull(shape.contour).map((i) => shape.contour[i])))
     throw rejected(NO_GARMENT)
   if (isUpsideDown(shape)) throw rejected('The garment lies upside down in the product photo.')
 }
 
 const NO_GARMENT = 'The outline in the product photo is not that of a garment laid out flat.'
+
+// Legs have none: two tops that overlap look like a pair of trousers otherwise, and so does a jumpsuit.
+function hasSleeves({ contour, top, height, width }: Shape): boolean {
+  const bays = findBays(contour).filter(
+    ({ deepest, depth }) => depth > 0.05 * Math.max(height, width) && contour[deepest].y < top + 0.6 * height,
+  )
+  return [-1, 1].every((side) => bays.some(({ deepest }) => side * contour[deepest].x > 0.25 * width))
+}
 
 // The bays between body and sleeves then lie low, and the body's end of each, which is the hem's corner, at the top.
 function isUpsideDown({ contour, top, height }: Shape): boolean {

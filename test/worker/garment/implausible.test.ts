@@ -29,6 +29,34 @@ function upsideDown({ width, height, data }: Bitmap): Bitmap {
   return { width, height, channels: 3, data: turned }
 }
 
+/** The left half over the right one, which begins at a share of its width. */
+function overlapping(left: Bitmap, right: Bitmap): Bitmap {
+  const shift = Math.round(0.58 * left.width)
+  const width = shift + right.width
+  const data = new Uint8Array(width * left.height * 3).fill(236)
+  const isGround = ({ data: from }: Bitmap, i: number) => from[i * 3] > 225 && from[i * 3 + 2] > 215
+  for (const [picture, at] of [
+    [left, 0],
+    [right, shift],
+  ] as const) {
+    for (let i = 0; i < picture.width * picture.height; i++) {
+      if (isGround(picture, i)) continue
+      const to = Math.floor(i / picture.width) * width + at + (i % picture.width)
+      data.set(picture.data.subarray(i * 3, i * 3 + 3), to * 3)
+    }
+  }
+  return { width, height: left.height, channels: 3, data }
+}
+
+/** Without so much of its left and right border, as a share of the width. */
+function trimmed({ width, height, data }: Bitmap, share: number): Bitmap {
+  const cut = Math.round(share * width)
+  const out = new Uint8Array((width - 2 * cut) * height * 3)
+  for (let y = 0; y < height; y++)
+    out.set(data.subarray((y * width + cut) * 3, ((y + 1) * width - cut) * 3), y * (width - 2 * cut) * 3)
+  return { width: width - 2 * cut, height, channels: 3, data: out }
+}
+
 const SIZE = { width: 500, height: 600 }
 const ball = drawn(SIZE, (x, y) => Math.hypot(x - 250, y - 300) < 180)
 const bottle = drawn(SIZE, (x, y) => x > 190 && x < 310 && y > 60 && y < 540)
@@ -39,6 +67,8 @@ describe('a product photo', () => {
     ['a ball', ball, /not that of a garment/],
     ['a bottle', bottle, /not that of a garment/],
     ['two T-shirts', beside(tee, tee), /more than one garment/],
+    ['two T-shirts that overlap', overlapping(tee, tee), /more than one garment/],
+    ['a T-shirt whose sleeves leave the picture', trimmed(tee, 0.13), /cut off by the border/],
     ['a T-shirt upside down', upsideDown(tee), /upside down/],
   ])('of %s is refused', (_, picture, message) => {
     expect(() => prepareGarment(picture, { category: null })).toThrow(
