@@ -23,8 +23,8 @@ export interface PoolMemory {
   loweredAt: number
   /** Decisions that the status does not tell of yet, oldest first. */
   untold: readonly TimedDecision[]
-  /** Objects were written at the last look, and the status was left for this one. */
-  owesStatus: boolean
+  /** Since when objects have been written and the status does not tell of it (ms since 1970); null when it tells of all. */
+  owesSince: number | null
 }
 
 /** For so long after the replicas were lowered pods may be chosen by what they were then. */
@@ -41,7 +41,7 @@ export function firstMemory(pool: WorkerPool, deployment: Deployment | undefined
     expected: 0,
     loweredAt: now.getTime(),
     untold: [],
-    owesStatus: false,
+    owesSince: null,
   }
 }
 

@@ -81,6 +81,8 @@ interface Look {
 
 /** While something is under way it is looked at so often. */
 const BUSY_MS = 1000
+/** The status tells of what was written after so long at the latest. */
+const TOLD_MS = 1000
 /** A worker that is ready and has not been heard of is looked for so often. */
 const UNHEARD_MS = 5000
 
@@ -114,11 +116,9 @@ export function createPoolReconcile(parts: PoolParts) {
     memory.pods = new Map(pods.map((pod) => [pod.name, pod]))
     memory.lookedAt = now.getTime()
     memory.untold = [...memory.untold, { decision: outcome.decision, at: now }].slice(-MOST_DECISIONS)
-    if (wrote && !memory.owesStatus) {
-      // First what other pools wait for.
-      memory.owesStatus = true
-      return { againMs: 0 }
-    }
+    if (wrote) memory.owesSince ??= now.getTime()
+    const waitMs = refusal ? 0 : untilTold(look, wrote)
+    if (waitMs > 0) return { againMs: waitMs }
     await tell(look, key, refusal?.message ?? null)
     if (refusal) throw refusal
     return { againMs: againAfter(look) }
@@ -180,7 +180,7 @@ export function createPoolReconcile(parts: PoolParts) {
     await writeStatus(pool, status)
     const told = memory.untold
     memory.untold = []
-    memory.owesStatus = false
+    memory.owesSince = null
     for (const { decision } of told) await tellDecision(pool, decision)
     if (refusal !== null) await parts.record(pool, warning('Refused', refusal))
   }
@@ -234,6 +234,13 @@ export function createPoolReconcile(parts: PoolParts) {
     const { namespace, name } = pool.metadata
     await parts.client.apply(workerPools.type, { metadata: { namespace, name }, status }, { subresource: 'status' })
   }
+}
+
+/** In ms: first comes what other pools wait for, and what follows from a write is told of together with it. */
+function untilTold({ pods, plan, memory, now }: Look, wrote: boolean): number {
+  if (memory.owesSince === null) return 0
+  const followed = pods.filter(({ deleting }) => !deleting).length === plan.replicas
+  return followed && !wrote ? 0 : memory.owesSince + TOLD_MS - now.getTime()
 }
 
 /** In ms. */

@@ -109,7 +109,7 @@ const converged: Benchmark = {
     const before = await countApplied(connection)
     await untilDeployments(client, names, 1)
     const ours = (performance.now() - startedAt) / 1000
-    await untilTold(client)
+    await untilTold(client, 1)
     const writes = (await countApplied(connection)) - before
     await controller.stop()
     const bareAt = performance.now()
@@ -250,13 +250,13 @@ async function untilDeployments(client: Client, names: readonly string[], replic
   }
 }
 
-/** Until the status of every pool tells of its worker. */
-async function untilTold(client: Client): Promise<void> {
+/** Until the status of every pool tells of so many workers. */
+async function untilTold(client: Client, replicas: number): Promise<void> {
   for (;;) {
     const found = await client.list<KubernetesObject & { status?: { replicas?: number } }>(workerPools.type, {
       namespace: NAMESPACE,
     })
-    if (found.every(({ status }) => status?.replicas === 1)) return
+    if (found.every(({ status }) => status?.replicas === replicas)) return
     await sleep(250)
   }
 }
@@ -329,6 +329,7 @@ async function untilReplicas(client: Client, name: string, replicas: number): Pr
 
 async function untilSettled(client: Client, pools: number): Promise<void> {
   while ((await client.list(DEPLOYMENTS, { namespace: NAMESPACE })).length < pools) await sleep(250)
+  await untilTold(client, 0)
 }
 
 async function untilLeads(controller: Program): Promise<void> {
