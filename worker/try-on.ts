@@ -52,6 +52,9 @@ async function drawPicture(
 ): Promise<Made> {
   const { options } = request
   const [frame, garment] = await Promise.all([decodeImage(request.photo), decodeImage(request.garment)])
+  const category = categoryFromWords(request.product)
+  const product = { garment, garmentHash: request.garmentHash, category, options }
+  engine.anticipate?.(product)
   const { needsPerson } = engine.manifest.accepts
   const { photo, crop, found, ...seen } = await photoOfRequest(frame, request.crop, {
     models: context.models,
@@ -60,9 +63,8 @@ async function drawPicture(
   clock.lap('decode')
   context.signal.throwIfAborted()
 
-  const category = categoryFromWords(request.product)
   const { image, change, ...result } = await engine.run(
-    { person: photo, found: seen.person, garment, garmentHash: request.garmentHash, category, options },
+    { ...product, person: photo, found: seen.person },
     { signal: context.signal, onProgress: (share) => context.onProgress(0.1 + 0.8 * share) },
   )
   // What the engine has let go is as large as what is made of its result now.

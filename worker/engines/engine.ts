@@ -58,10 +58,18 @@ export interface EngineResult {
   readonly timings: Readonly<Record<string, number>>
 }
 
+/** What is known of a try-on before anybody has looked at the photo. */
+export type EngineProduct = Pick<EngineInput, 'garment' | 'garmentHash' | 'category' | 'options'>
+
 /** Turns a person and a garment into a picture of the person wearing it. Throws `DrapeError` when it cannot. */
 export interface Engine {
   readonly manifest: EngineManifest
   run(input: EngineInput, context: EngineContext): Promise<EngineResult>
+  /**
+   * Begins what depends on the product alone, while the caller is busy with the photo, where the engine can do that beside other
+   * work. What comes of it, errors too, is for the next run with this product; it is dropped when another one comes.
+   */
+  anticipate?(product: EngineProduct): void
   /**
    * Tries what the engine is made of before any job, where it has something of its own to try.
    * @throws Error that says what is wrong with it

@@ -14,6 +14,8 @@ export interface Stages {
  */
 export function createStages({ signal, onProgress }: EngineContext, { large = false } = {}): Stages {
   const timings: Record<string, number> = {}
+  // Not every run has its stages in the same order.
+  let done = 0
   return {
     timings,
     async run<T>(name: string, share: number, work: () => T | Promise<T>): Promise<T> {
@@ -24,7 +26,8 @@ export function createStages({ signal, onProgress }: EngineContext, { large = fa
       const result = await work()
       if (large) globalThis.gc?.()
       timings[name] = Math.round(performance.now() - start)
-      onProgress(share)
+      done = Math.max(done, share)
+      onProgress(done)
       return result
     },
   }

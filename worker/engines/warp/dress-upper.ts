@@ -1,34 +1,31 @@
 import { checkResult } from '../../composite/region.ts'
 import type { UpperGarment } from '../../garment/garment.ts'
-import type { Person } from '../../person/person.ts'
 import { type Bitmap, bitmapToColours, maskWhere, type Point } from '../../raster/plane.ts'
 import type { EngineResult } from '../engine.ts'
 import type { Stages } from '../stages.ts'
-import { measureBody } from './body.ts'
 import { flattenLayers } from './flat-garment.ts'
 import { focusOn } from './focus.ts'
 import { addGrain, groundOf, seenShare } from './grain.ts'
-import { completeHands } from './hand-mask.ts'
 import { upperLandmarks } from './landmarks.ts'
+import type { Look } from './look.ts'
 import { removeBelowDress } from './lower/below-dress.ts'
 import { composeLayers } from './order.ts'
-import { findParts } from './parts.ts'
 import { placeGarment } from './place.ts'
 import { findRegions } from './regions.ts'
 import { removeOldGarment } from './remove.ts'
 import { measureLight, shadeLayers } from './shade.ts'
-import { boxInView, createView, pasteView, toFrame, type View } from './view.ts'
+import { boxInView, pasteView, toFrame, type View } from './view.ts'
 import { warpGarment } from './warp.ts'
 import { GROUND, SKIN } from './zones.ts'
 
 export type Dressed = Pick<EngineResult, 'image' | 'change' | 'landmarks' | 'warnings'>
 
-/** Lays a top or a dress on the person in the frame. Throws `DrapeError` as the engine does. */
+/** Lays a top or a dress on the person in the frame, who was looked at for it. Throws `DrapeError` as the engine does. */
 export async function dressUpper(
-  { frame, seen, garment }: { frame: Bitmap; seen: Person; garment: UpperGarment },
+  { frame, look, garment }: { frame: Bitmap; look: Look; garment: UpperGarment },
   stages: Stages,
 ): Promise<Dressed> {
-  const { composed, view, landmarks, warnings } = await dressView({ frame, seen, garment }, stages)
+  const { composed, view, landmarks, warnings } = await dressView({ look, garment }, stages)
   const pasted = await stages.run('paste', 1, () => pasteView(frame, view, composed))
   return { ...pasted, landmarks, warnings }
 }
@@ -43,13 +40,10 @@ export interface DressedView {
 
 // On its own, so that all layers are let go before the frame is copied.
 async function dressView(
-  { frame, seen, garment }: { frame: Bitmap; seen: Person; garment: UpperGarment },
+  { look, garment }: { look: Look; garment: UpperGarment },
   stages: Stages,
 ): Promise<DressedView> {
-  const whole = await stages.run('view', 0.52, () => createView(frame, seen, { long: garment.kind === 'dress' }))
-  const body = await stages.run('body', 0.55, () => measureBody(whole.person))
-  const person = completeHands(whole.analysed, whole.person, body)
-  const parts = await stages.run('parts', 0.65, () => findParts(whole.analysed, person, body))
+  const { view: whole, person, body, parts } = look
   const placement = await stages.run('place', 0.7, () => placeGarment({ person, body, parts, garment }))
   const { fitting: placed, view } = focusOn(
     whole,

@@ -2,15 +2,17 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import { resizeBitmap } from '../../../api/shared/image.ts'
 import { copyRgb } from '../../composite/blend.ts'
 import { detectGarment, isWorn } from '../../garment/classify.ts'
+import { createGarmentThread, type GarmentThread } from '../../garment/prepare-beside.ts'
 import { type PreparedGarment, prepareGarment } from '../../garment/prepare-garment.ts'
 import type { Models } from '../../inference/models.ts'
 import { findPerson } from '../../person/find-person.ts'
 import type { Person } from '../../person/person.ts'
 import { personAtSize } from '../../person/within.ts'
 import type { Bitmap } from '../../raster/plane.ts'
-import type { Engine, EngineContext, EngineInput, EngineManifest, EngineResult } from '../engine.ts'
+import type { Engine, EngineContext, EngineInput, EngineManifest, EngineProduct, EngineResult } from '../engine.ts'
 import { createStages } from '../stages.ts'
 import { dressUpper } from './dress-upper.ts'
+import { lookAtPerson } from './look.ts'
 import { dressLower } from './lower/dress-lower.ts'
 
 export const WARP_MANIFEST: EngineManifest = {
@@ -41,21 +43,41 @@ const LARGE_BYTES = 12e6
  */
 export function createWarpEngine({ models }: { models: Models }): Engine {
   const garments = new Map<string, PreparedGarment>()
+  const begun = new Map<string, Promise<PreparedGarment>>()
+  const thread = createGarmentThread()
+  const resources = { models, garments, begun, thread }
   return {
     manifest: WARP_MANIFEST,
-    run: (input, context) => run(input, context, { models, garments }),
+    run: (input, context) => run(input, context, resources),
+    anticipate: (product) => anticipate(product, resources),
     kept: {
-      count: () => garments.size,
+      count: () => garments.size + begun.size,
       forget: (garmentHash) => {
-        for (const key of garments.keys()) if (key.startsWith(garmentHash)) garments.delete(key)
+        for (const kept of [garments, begun])
+          for (const key of kept.keys()) if (key.startsWith(garmentHash)) kept.delete(key)
       },
     },
+    release: () => thread.stop(),
   }
 }
 
 interface Resources {
   readonly models: Models
   readonly garments: Map<string, PreparedGarment>
+  /** The one that was anticipated for the next run. */
+  readonly begun: Map<string, Promise<PreparedGarment>>
+  readonly thread: GarmentThread
+}
+
+function anticipate(product: EngineProduct, resources: Resources): void {
+  const { garments, begun } = resources
+  begun.clear()
+  const key = keyOf(product)
+  // Two large pictures worked on at once are too much memory.
+  if (garments.has(key) || product.options.fullResolution) return
+  const garment = prepareBeside(product, resources)
+  garment.catch(() => {})
+  begun.set(key, garment)
 }
 
 async function run(input: EngineInput, context: EngineContext, resources: Resources): Promise<EngineResult> {
@@ -63,15 +85,31 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const frame = await stages.run('resize', 0.02, () => limitSide(input.person, sidesOf(input).drawn))
   const seen = await stages.run('person', 0.2, () => personOf(input, frame, resources))
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
-  const garment = await stages.run('garment', 0.5, () => garmentOf(input, resources))
+  const kept = keptGarment(input, resources)
+  const beside = kept ?? (input.options.fullResolution ? null : besideOf(input, resources))
+  if (!kept) await stages.run('wearer', 0.24, () => refuseWorn(input, resources))
+  // While the garment is prepared: what it is called tells whether it will need the legs.
+  const expected = kept ? needsLegs(kept) : LEGS_EXPECTED[input.category ?? 'other']
+  const early = beside && expected !== null ? await lookAtPerson({ frame, seen, long: expected }, stages) : null
+  const garment = await stages.run('garment', 0.5, async () => beside ?? prepareHere(input, resources))
+  if (!kept) keep(garment, input, resources)
+  const long = needsLegs(garment)
+  const look = early?.long === long ? early : await lookAtPerson({ frame, seen, long }, stages)
   const dressed =
     garment.kind === 'trousers' || garment.kind === 'skirt'
-      ? await dressLower({ frame, seen, garment }, stages)
-      : await dressUpper({ frame, seen, garment }, stages)
+      ? await dressLower({ frame, look, garment }, stages)
+      : await dressUpper({ frame, look, garment }, stages)
   return { ...dressed, detected: detectGarment(garment), timings: stages.timings }
 }
 
-function sidesOf({ options }: EngineInput): (typeof SIDES)[keyof typeof SIDES] {
+/** What usually comes of a category; null where that cannot be told. */
+const LEGS_EXPECTED = { tops: false, outerwear: false, 'one-pieces': true, bottoms: true, other: null } as const
+
+function needsLegs({ kind }: PreparedGarment): boolean {
+  return kind !== 'top'
+}
+
+function sidesOf({ options }: EngineProduct): (typeof SIDES)[keyof typeof SIDES] {
   return SIDES[options.fullResolution ? 'full' : 'screen']
 }
 
@@ -86,28 +124,55 @@ async function personOf({ person, found }: EngineInput, frame: Bitmap, { models 
   return frame.width === person.width ? found : personAtSize(found, frame)
 }
 
-async function garmentOf(input: EngineInput, { models, garments }: Resources): Promise<PreparedGarment> {
-  const { garment, garmentHash, category } = input
-  const longest = sidesOf(input).garment
-  const key = `${garmentHash} ${category} ${longest}`
+function keyOf(product: EngineProduct): string {
+  return `${product.garmentHash} ${product.category} ${sidesOf(product).garment}`
+}
+
+function keptGarment(input: EngineInput, { garments }: Resources): PreparedGarment | undefined {
+  const key = keyOf(input)
   const kept = garments.get(key)
-  if (kept) {
-    // Moved to the end: the first of the map is the one that was not asked for the longest.
-    garments.delete(key)
-    garments.set(key, kept)
-    return kept
-  }
+  if (!kept) return undefined
+  // Moved to the end: the first of the map is the one that was not asked for the longest.
+  garments.delete(key)
+  garments.set(key, kept)
+  return kept
+}
+
+function keep(garment: PreparedGarment, input: EngineInput, { garments }: Resources): void {
+  garments.set(keyOf(input), garment)
+  forgetOldest(garments)
+}
+
+async function refuseWorn({ garment }: EngineInput, { models }: Resources): Promise<void> {
   const wearer = await findPerson(garment, models, { small: false })
   if (wearer && isWorn(wearer))
     throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {
       details: { key: 'flat_lay' },
     })
-  if (input.options.fullResolution) forgetLarge(garments)
-  const large = Math.max(garment.width, garment.height) > longest
-  const prepared = prepareGarment(large ? await resizeBitmap(garment, { longest }) : garment, { category, longest })
-  garments.set(key, prepared)
-  forgetOldest(garments)
-  return prepared
+}
+
+function besideOf(input: EngineInput, resources: Resources): Promise<PreparedGarment> {
+  const { begun } = resources
+  const garment = begun.get(keyOf(input)) ?? prepareBeside(input, resources)
+  begun.clear()
+  // Whoever waits for it hears of its failure; the look at the person may fail first.
+  garment.catch(() => {})
+  return garment
+}
+
+async function prepareBeside(product: EngineProduct, { thread }: Resources): Promise<PreparedGarment> {
+  const longest = sidesOf(product).garment
+  return thread.prepare(await limitGarment(product.garment, longest), { category: product.category, longest })
+}
+
+async function prepareHere(input: EngineInput, { garments }: Resources): Promise<PreparedGarment> {
+  forgetLarge(garments)
+  const longest = sidesOf(input).garment
+  return prepareGarment(await limitGarment(input.garment, longest), { category: input.category, longest })
+}
+
+async function limitGarment(garment: Bitmap, longest: number): Promise<Bitmap> {
+  return Math.max(garment.width, garment.height) > longest ? resizeBitmap(garment, { longest }) : garment
 }
 
 // Before the next large one is made: two of them at once are too much.

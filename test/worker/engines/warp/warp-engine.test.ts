@@ -23,7 +23,10 @@ beforeAll(async () => {
   engine = createWarpEngine({ models })
   for (const name of ['tshirt_mustard', 'tshirt_navy', 'longsleeve_grey']) garments.set(name, await readGarment(name))
 })
-afterAll(() => models.release())
+afterAll(async () => {
+  await engine.release?.()
+  await models.release()
+})
 
 const quiet: EngineContext = { signal: new AbortController().signal, onProgress: () => {} }
 
@@ -160,6 +163,27 @@ describe('the warp engine', () => {
     const fresh = await wear(picture, garment('longsleeve_grey'), { hash: 'the same under another name' })
     expect(again.image).toEqual(first.image)
     expect(fresh.change).toEqual(first.change)
+  })
+
+  it('makes the same of a product that it was told of before', async () => {
+    const { picture } = await readFigure('apose-full')
+    const options = { seed: 1, mode: 'balanced' as const }
+    const told = { garment: garment('tshirt_navy'), garmentHash: 'told', category: 'tops' as const, options }
+    const kept = engine.kept?.count() ?? 0
+    engine.anticipate?.(told)
+    expect(engine.kept?.count()).toBe(kept + 1)
+    const first = await engine.run({ ...told, person: picture }, quiet)
+    expect(engine.kept?.count()).toBe(kept + 1)
+    const untold = await engine.run({ ...told, garmentHash: 'untold', person: picture }, quiet)
+    expect(first.image).toEqual(untold.image)
+  })
+
+  it('forgets a product that it was told of and never asked for', async () => {
+    const options = { seed: 1, mode: 'balanced' as const }
+    const kept = engine.kept?.count() ?? 0
+    engine.anticipate?.({ garment: garment('tshirt_navy'), garmentHash: 'unasked', category: null, options })
+    engine.kept?.forget('unasked')
+    expect(engine.kept?.count()).toBe(kept)
   })
 
   it('draws large photos at no more than 1280 px and keeps their aspect', async () => {

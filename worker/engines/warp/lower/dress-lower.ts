@@ -1,17 +1,14 @@
 import { checkResult } from '../../../composite/region.ts'
 import type { LowerGarment } from '../../../garment/garment.ts'
-import type { Person } from '../../../person/person.ts'
 import { type Bitmap, bitmapToColours, type Plane, type Size } from '../../../raster/plane.ts'
 import type { Layer } from '../../../raster/remap.ts'
 import type { Stages } from '../../stages.ts'
-import { measureBody } from '../body.ts'
 import type { Dressed, DressedView } from '../dress-upper.ts'
 import { flattenLayers } from '../flat-garment.ts'
 import { addGrain, groundOf, seenShare } from '../grain.ts'
-import { completeHands } from '../hand-mask.ts'
-import { findParts } from '../parts.ts'
+import type { Look } from '../look.ts'
 import { shadePiece } from '../shade.ts'
-import { boxInView, createView, pasteView, toFrame } from '../view.ts'
+import { boxInView, pasteView, toFrame } from '../view.ts'
 import { composeLower } from './compose-lower.ts'
 import { measureLowerLight } from './light-lower.ts'
 import { placeLower } from './place-lower.ts'
@@ -19,26 +16,23 @@ import { removeOldLower } from './remove-lower.ts'
 import { warpLower } from './warp-lower.ts'
 import { measureLegFields } from './worn-lower.ts'
 
-/** Lays trousers or a skirt on the person in the frame. Throws `DrapeError` as the engine does. */
+/** Lays trousers or a skirt on the person in the frame, who was looked at for it. Throws `DrapeError` as the engine does. */
 export async function dressLower(
-  { frame, seen, garment }: { frame: Bitmap; seen: Person; garment: LowerGarment },
+  { frame, look, garment }: { frame: Bitmap; look: Look; garment: LowerGarment },
   stages: Stages,
 ): Promise<Dressed> {
-  const { composed, view, landmarks, warnings } = await dressView({ frame, seen, garment }, stages)
+  const { composed, view, landmarks, warnings } = await dressView({ look, garment }, stages)
   const pasted = await stages.run('paste', 1, () => pasteView(frame, view, composed))
   return { ...pasted, landmarks, warnings }
 }
 
 // On its own, so that all pieces are let go before the frame is copied.
 async function dressView(
-  { frame, seen, garment }: { frame: Bitmap; seen: Person; garment: LowerGarment },
+  { look, garment }: { look: Look; garment: LowerGarment },
   stages: Stages,
 ): Promise<DressedView> {
-  const view = await stages.run('view', 0.52, () => createView(frame, seen, { long: true }))
+  const { view, person, body, parts } = look
   const { analysed, drawn, scale } = view
-  const body = await stages.run('body', 0.55, () => measureBody(view.person))
-  const person = completeHands(analysed, view.person, body)
-  const parts = await stages.run('parts', 0.65, () => findParts(analysed, person, body))
   const placement = await stages.run('place', 0.7, () => placeLower({ person, body, parts, garment }))
   const { pieces } = await stages.run('warp', 0.78, () => warpLower(garment, placement, { size: drawn, scale }))
   const { legs, covered } = placement

@@ -1,0 +1,40 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { DrapeError } from '../../../api/shared/errors.ts'
+import { createGarmentThread } from '../../../worker/garment/prepare-beside.ts'
+import { prepareGarment } from '../../../worker/garment/prepare-garment.ts'
+import type { Bitmap } from '../../../worker/raster/plane.ts'
+import { readGarment } from './garment-pictures.ts'
+
+const thread = createGarmentThread()
+afterAll(() => thread.stop())
+
+const options = { category: 'tops', longest: 1400 } as const
+const plain: Bitmap = { width: 200, height: 250, channels: 3, data: new Uint8Array(150_000).fill(230) }
+
+describe('a thread that prepares garments', () => {
+  it('makes what is made without it, and leaves the picture to its owner', async () => {
+    const { picture } = await readGarment('tshirt_mustard')
+    const before = Uint8Array.from(picture.data)
+    expect(await thread.prepare(picture, options)).toEqual(prepareGarment(picture, options))
+    expect(Uint8Array.from(picture.data)).toEqual(before)
+  })
+
+  it('refuses what is refused without it, and takes the next one', async () => {
+    const [refusal, garment] = await Promise.allSettled([
+      thread.prepare(plain, options),
+      thread.prepare((await readGarment('tshirt_navy')).picture, options),
+    ])
+    expect(refusal).toMatchObject({ status: 'rejected', reason: { code: 'RESULT_REJECTED', retryable: false } })
+    expect(garment).toMatchObject({ status: 'fulfilled', value: { kind: 'top' } })
+  })
+
+  it('says that the work may be tried again when it ends in the middle, and is started again for that', async () => {
+    const { picture } = await readGarment('tshirt_mustard')
+    const cut = thread.prepare(picture, options).catch((error: unknown) => error)
+    await thread.stop()
+    const error = await cut
+    expect(error).toBeInstanceOf(DrapeError)
+    expect(error).toMatchObject({ code: 'GENERATION_FAILED', retryable: true })
+    expect(await thread.prepare(picture, options)).toMatchObject({ kind: 'top' })
+  })
+})
