@@ -20,12 +20,11 @@ export async function preparePhoto({ photo }: PrepareRequest, { models }: { mode
   const options = { count: true, roughMask: true, pyramid: pyramid.from(level) }
   const person = await findPerson(pyramid.level(level), models, options)
   const crop = person ? cropAround(person, frame, 2 ** level) : cropWithoutPerson(frame)
-  return {
-    crop,
-    personDetected: person !== null,
-    warnings: person ? warnAbout(person, { pyramid, level }) : warnAboutPhoto(frame, null),
-    view: await encodeView(frame, crop, VIEW_SIDE),
-  }
+  // The encoder has a thread of its own: the photo is judged meanwhile.
+  const encoded = encodeView(frame, crop, VIEW_SIDE)
+  encoded.catch(() => {})
+  const warnings = person ? warnAbout(person, { pyramid, level }) : warnAboutPhoto(frame, null)
+  return { crop, personDetected: person !== null, warnings, view: await encoded }
 }
 
 function cropAround({ box, landmarks }: Person, frame: Bitmap, scale: number): Box {

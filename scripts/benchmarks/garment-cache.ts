@@ -12,7 +12,7 @@ const SAMPLES = new URL('../samples/', import.meta.url)
 
 export const garmentCache: Benchmark = {
   id: 'P19',
-  what: 'a try-on by the warp engine of a garment that it knows, against one of a garment that it sees first',
+  what: 'processor time of a try-on by the warp engine of a garment that it knows, against one that it sees first',
   unit: 'ms',
   sense: 'most',
   goal: 0.8,
@@ -26,9 +26,10 @@ export const garmentCache: Benchmark = {
     let seen = 0
     const timed = async (garmentHash: string) => {
       const request = requestFor({ photo, garment, garmentHash })
-      const started = performance.now()
+      const before = process.cpuUsage()
       await tryOn(request, { models, engines, signal: new AbortController().signal, onProgress: () => {} })
-      return performance.now() - started
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / 1000
     }
     try {
       return await alternate({

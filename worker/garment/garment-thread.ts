@@ -31,4 +31,6 @@ port.on('message', ({ id, picture, ...options }: GarmentMessage) => {
     const { code, message, details } = error
     port.postMessage({ id, refusal: { code, message, details } } satisfies GarmentAnswer)
   }
+  // The caller goes on meanwhile, and the garbage of a garment is most of what this thread would hold.
+  globalThis.gc?.()
 })
