@@ -36,7 +36,8 @@ export interface Removal {
  * garment's edge, with the new garment itself. `picture` is the analysed picture in sRGB, 0 to 255; `garment` is of its size.
  *
  * Throws `DrapeError` RESULT_REJECTED when much of the body would have to be invented, no skin is seen but the face's, and the clothes
- * stand off so far that they do not tell the body's shape either.
+ * stand off so far that they do not tell the body's shape either; and when the worn garment is so much longer than the new one that more
+ * of the lower garment would be invented than is known.
  */
 export function removeOldGarment(
   fitting: FittingRegions,
@@ -57,7 +58,13 @@ export function removeOldGarment(
     cover: garment.cover,
   }
   if (areas.ground > 0) paint(canvas, { cells: ground, factor }, groundShare(canvas, person.mask))
-  if (areas.lower > 0.004 && !paintLower(canvas, fitting, { picture, worn, factor })) warnings.push('OLD_HEM_VISIBLE')
+  const hem = areas.lower > 0.004 && !paintLower(canvas, fitting, { picture, worn, factor })
+  if (areas.lower > (hem ? MOST_OF_HEM : MOST_BELOW_HEM))
+    throw new DrapeError(
+      'RESULT_REJECTED',
+      'The garment in the photo reaches far below the hem of the new one, and what is worn under it is not seen',
+    )
+  if (hem) warnings.push('OLD_HEM_VISIBLE')
   const seen = areas.skin > 0.002 ? paintSkin(canvas, fitting, { worn, factor }) : null
   if (seen && seen !== 'body' && areas.skin > MOST_WITHOUT_SKIN) {
     if (seen === 'none' || areas.ground > MOST_BULK)
@@ -71,6 +78,9 @@ export function removeOldGarment(
 }
 
 const GROUND_ROUNDS = 40
+// In squared units of the body: a long coat under a short jacket would have to become trousers.
+const MOST_BELOW_HEM = 0.85
+const MOST_OF_HEM = 0.06
 const MOST_WITHOUT_SKIN = 0.15
 // Clothes of which more than this has to become ground (in squared body units) are no tight ones.
 const MOST_BULK = 0.12

@@ -73,6 +73,32 @@ describe('removing the worn garment', () => {
     expect(distance(shortened.layer.data.subarray(belly * 4), COLOURS.lower)).toBeLessThan(20)
   })
 
+  it('refuses to make trousers of a long coat under a short jacket', () => {
+    const coat = { ...figure.picture, data: figure.picture.data.slice() }
+    for (let i = 0; i < coat.width * 395; i++) if (figure.drawn.lower.data[i]) coat.data.set(COLOURS.top, i * 3)
+    const { fitting: short, flat: cropped } = layGarment(figure.person, coat, cropGarment(drawGarment(), 280))
+    expect(() => removeOldGarment(short, { picture: bitmapToColours(coat), garment: cropped })).toThrow(
+      expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringContaining('below the hem') }),
+    )
+  })
+
+  it('refuses to leave half of a coat where nothing is seen of what is worn under it', () => {
+    const coat = { ...figure.picture, data: figure.picture.data.slice() }
+    const mask = { ...figure.person.mask, data: figure.person.mask.data.slice() }
+    for (let i = 0; i < mask.data.length; i++) {
+      if (figure.drawn.lower.data[i]) coat.data.set(COLOURS.top, i * 3)
+      if (i >= coat.width * 368) mask.data[i] = 0
+    }
+    const { fitting: short, flat: cropped } = layGarment(
+      { ...figure.person, mask },
+      coat,
+      cropGarment(drawGarment(), 300),
+    )
+    expect(() => removeOldGarment(short, { picture: bitmapToColours(coat), garment: cropped })).toThrow(
+      expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringContaining('below the hem') }),
+    )
+  })
+
   it('shows the ground, not skin, where loose cloth stood off from the arm', () => {
     const { elbow, wrist } = { elbow: landmarks.leftElbow, wrist: landmarks.leftWrist }
     const middle = between(elbow, wrist, 0.4)
