@@ -112,10 +112,41 @@ function pairArmhole(
 ): Pair[] {
   const { shoulder, armpit: from } = landmarks[side]
   const { armhole } = sides[side]
-  const curve = armhole
-    ? resample(armhole, 7).slice(1, -1)
-    : [between(shoulder, from, 0.33), between(shoulder, from, 0.66)]
-  return [...pairUp(curve, carryAlongChord(curve, { from: [shoulder, from], to: [tip, armpit] })), [from, armpit]]
+  if (!armhole) {
+    const curve = [between(shoulder, from, 0.33), between(shoulder, from, 0.66)]
+    return [...pairUp(curve, carryAlongChord(curve, { from: [shoulder, from], to: [tip, armpit] })), [from, armpit]]
+  }
+  const curves = bothSides((k) => resample(sides[k].armhole ?? armhole, 7).slice(1, -1))
+  const chords = bothSides((k) => [landmarks[k].shoulder, landmarks[k].armpit] as const)
+  const model = evenSide(curves, chords) ?? side
+  // The other side's edge is seen as in a mirror.
+  const height = model === side ? 1 : -1
+  return [
+    ...pairUp(curves[side], carryAlongChord(curves[model], { from: chords[model], to: [tip, armpit], height })),
+    [from, armpit],
+  ]
+}
+
+// Heights over the chord that two armholes of one garment may differ by, in lengths of the chord.
+const MOST_UNEVEN = 0.04
+
+// A strap that lies crooked in the product photo would lie crooked on the shoulder: the side whose armhole is the more even one, or null
+// when they are alike.
+function evenSide(curves: Sides<readonly Point[]>, chords: Sides<readonly [Point, Point]>): Side | null {
+  const unitChord = [
+    { x: 0, y: 0 },
+    { x: 0, y: 1 },
+  ] as const
+  const heights = bothSides((side) =>
+    carryAlongChord(curves[side], { from: chords[side], to: unitChord }).map(({ x }) => (side === 0 ? x : -x)),
+  )
+  const apart = heights[0].map((height, i) => Math.abs(height - heights[1][i]))
+  if (Math.max(...apart) < MOST_UNEVEN) return null
+  const [left, right] = heights.map((line) => {
+    const ends = [0, ...line, 0]
+    return line.reduce((sum, height, i) => sum + Math.abs(ends[i] - 2 * height + ends[i + 2]), 0)
+  })
+  return left < right ? 0 : 1
 }
 
 // The armpit is not placed by its row alone; its correction fades out downwards along the side.

@@ -17,7 +17,7 @@ import { dressLower } from './lower/dress-lower.ts'
 
 export const WARP_MANIFEST: EngineManifest = {
   name: 'warp',
-  version: '1.3.0',
+  version: '1.4.0',
   kind: 'preview',
   license: { spdx: 'Apache-2.0', commercial: true },
   accepts: {
