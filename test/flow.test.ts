@@ -180,6 +180,16 @@ describe('a try-on from end to end', () => {
     expect(await drape.balance()).toBe(before)
   })
 
+  it('warns of options that make no difference to an engine, when they were asked for', async () => {
+    const warningsOf = async (output: object) => {
+      const body = inline({ fileKey: 'shirt' }, { output: { engine: 'mock', ...output } })
+      return (await drape.finish(await drape.tryOn(body, { me: person, shirt }))).warnings
+    }
+    expect(await warningsOf({})).toEqual([])
+    expect(await warningsOf({ seed: 42, mode: 'balanced' })).toEqual([])
+    expect(await warningsOf({ seed: 7, mode: 'fast' })).toEqual(['SEED_IGNORED', 'MODE_IGNORED'])
+  })
+
   it('survives the death of its worker: another one ends the job, charged once', async () => {
     const before = await drape.balance()
     const ids = await Promise.all(

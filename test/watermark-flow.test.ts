@@ -40,7 +40,7 @@ describe('the watermark of an account', () => {
     const call = {
       products: [{ title: 'T-shirt', images: [{ source: { fileKey: 'shirt' } }] }],
       person: { image: { source: { fileKey: 'me' } } },
-      output: { format: 'png', seed: 3, ...output },
+      output: { format: 'png', ...output },
     }
     const result = await drape.finish(await drape.tryOn(call, { me: person, shirt }))
     expect(result.status).toBe('COMPLETED')

@@ -1,11 +1,12 @@
 import { DrapeError } from '../api/shared/errors.ts'
+import { DEFAULT_MODE, DEFAULT_SEED, type Options } from '../api/shared/generation.ts'
 import { type Bitmap, decodeImage, encodeImage, type Rectangle } from '../api/shared/image.ts'
 import { blendChange } from './composite/blend.ts'
 import { placeIntoFrame } from './composite/full-resolution.ts'
 import { provenancePacket } from './composite/provenance.ts'
 import { checkResult } from './composite/region.ts'
 import { addWatermark } from './composite/watermark.ts'
-import type { Engine, EngineContext, EngineResult } from './engines/engine.ts'
+import type { Engine, EngineContext, EngineManifest, EngineResult } from './engines/engine.ts'
 import { categoryFromWords } from './garment/classify.ts'
 import type { Models } from './inference/models.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
@@ -78,12 +79,25 @@ async function drawPicture(
   context.signal.throwIfAborted()
   return {
     picture: marked.picture,
-    warnings: [...(needsPerson ? seen.warnings : []), ...result.warnings, ...marked.warnings],
+    warnings: [
+      ...(needsPerson ? seen.warnings : []),
+      ...warnAboutOptions(engine.manifest, options),
+      ...result.warnings,
+      ...marked.warnings,
+    ],
     timings: result.timings,
     category: category ?? result.detected?.category ?? null,
     detected: result.detected ?? null,
     found,
   }
+}
+
+/** What was asked for and makes no difference is told; what nobody asked for is not. */
+function warnAboutOptions({ ignores = [] }: EngineManifest, { seed, mode }: Options): readonly string[] {
+  return [
+    ...(ignores.includes('seed') && seed !== DEFAULT_SEED ? ['SEED_IGNORED'] : []),
+    ...(ignores.includes('mode') && mode !== DEFAULT_MODE ? ['MODE_IGNORED'] : []),
+  ]
 }
 
 function compose({

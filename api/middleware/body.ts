@@ -191,6 +191,12 @@ function invalid(path: string, message: string): DrapeError {
 
 // formidable's codes for a file, or all files together, over their limit.
 const TOO_LARGE = [1009, 1016]
+/** Its codes for what there is too much of. */
+const TOO_MANY: Readonly<Record<string, string>> = {
+  1006: 'has fields of more than 1 MB',
+  1007: `has more than ${MAX_FIELDS} fields`,
+  1015: `has more than ${MAX_FILES} files`,
+}
 
 const FAULTS_OF_DISK = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE']
 
@@ -205,5 +211,5 @@ function refusalOf(error: Error & { code?: unknown; status?: unknown }): Error {
       cause: error,
     })
   }
-  return invalid('', 'could not be read')
+  return invalid('', TOO_MANY[String(error.code)] ?? 'could not be read')
 }

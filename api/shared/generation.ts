@@ -31,6 +31,10 @@ export const GARMENT_TYPES = ['flat_lay', 'ghost_mannequin', 'on_model', 'detail
 export const FORMATS = ['jpeg', 'png', 'webp'] as const
 export const MODES = ['fast', 'balanced', 'quality'] as const
 
+/** What a call that says nothing of them gets. */
+export const DEFAULT_SEED = 42
+export const DEFAULT_MODE = 'balanced'
+
 /** What an engine asks of a call before any worker has seen it; the worker's registry holds the engines themselves. */
 export const ENGINES = {
   warp: { cost: 1, garmentTypes: ['flat_lay', 'ghost_mannequin'] as readonly string[] },

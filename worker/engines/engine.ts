@@ -17,6 +17,8 @@ export interface EngineManifest {
   }
   /** True when the pixels come from a trained generative model (decides the provenance mark). */
   readonly aiGenerated: boolean
+  /** Options that make no difference to its pictures. */
+  readonly ignores?: readonly ('seed' | 'mode')[]
 }
 
 export interface EngineInput {

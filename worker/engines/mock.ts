@@ -14,6 +14,7 @@ export const MOCK_MANIFEST: EngineManifest = {
     needsPerson: false,
   },
   aiGenerated: false,
+  ignores: ['seed', 'mode'],
 }
 
 /** An engine for integrators' tests: the result is the person's photo with no pixel changed. */

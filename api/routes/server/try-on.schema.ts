@@ -1,4 +1,12 @@
-import { ENGINES, type EngineName, FORMATS, MODES, STATUSES } from '../../shared/generation.ts'
+import {
+  DEFAULT_MODE,
+  DEFAULT_SEED,
+  ENGINES,
+  type EngineName,
+  FORMATS,
+  MODES,
+  STATUSES,
+} from '../../shared/generation.ts'
 import { type Static, Type } from '../../shared/schema.ts'
 import { Generation } from './generations.schema.ts'
 import { ExternalUserId, KeepForDays } from './images.schema.ts'
@@ -31,8 +39,8 @@ export const Output = Type.Object(
       default: 300,
       description: 'What is not finished by then fails with GENERATION_TIMEOUT, and its credit comes back.',
     }),
-    seed: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: 42 }),
-    mode: Type.Enum([...MODES], { default: 'balanced' }),
+    seed: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: DEFAULT_SEED }),
+    mode: Type.Enum([...MODES], { default: DEFAULT_MODE }),
     engine: Type.Optional(
       Type.Enum(Object.keys(ENGINES) as EngineName[], {
         description: 'The default is the choice of the installation. mock gives the photo back and costs nothing.',

@@ -64,6 +64,15 @@ describe('a multipart body', () => {
     expect(answer.status).toBe(200)
   })
 
+  it.each([
+    ['files', 13, 'a"; filename="a', 'has more than 12 files'],
+    ['fields', 21, 'a', 'has more than 20 fields'],
+  ])('with too many %s is refused in these words', async (_, count, name, message) => {
+    const parts = Array.from({ length: count }, () => ({ disposition: `name="${name}"`, bytes: 'x' }))
+    const answer = await send('/tryon/v1/products', parts)
+    expect(answer).toMatchObject({ status: 400, body: { details: [{ path: '', message }] } })
+  })
+
   it('has a file that is found by the name its field has, when a browser had to escape that', async () => {
     const images = [{ source: { fileKey: 'a "b"\r\nc' } }, { source: { fileKey: '100%22' } }]
     const answer = await send('/tryon/v1/products', [

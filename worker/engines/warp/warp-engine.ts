@@ -26,6 +26,7 @@ export const WARP_MANIFEST: EngineManifest = {
     needsPerson: true,
   },
   aiGenerated: false,
+  ignores: ['seed', 'mode'],
 }
 
 /** Longest side in px of the pictures that garments are drawn on, and of product photos: enough for a screen, or for everything. */

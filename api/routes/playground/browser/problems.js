@@ -125,6 +125,8 @@ const WARNINGS = {
   GARMENT_STRETCHED: 'The product had to be stretched a lot.',
   SLEEVE_FOLDED: 'A sleeve is folded in the picture of the product.',
   RESULT_ENLARGED: 'The result was enlarged; a larger photo gives a sharper one.',
+  SEED_IGNORED: 'This engine makes the same picture whatever the seed is.',
+  MODE_IGNORED: 'This engine makes the same picture in every mode.',
   WATERMARK_MISSING: 'The logo could not be put on.',
 }
 
