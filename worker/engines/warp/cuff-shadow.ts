@@ -7,8 +7,8 @@ import type { FittingRegions } from './regions.ts'
 
 // In body units: how far along the arm a worn cuff's shadow and last threads are looked for, and how much of the arm beyond tells its tone.
 const BEFORE = 0.05
-const BEYOND = 0.09
-const TOLD_BY = 0.35
+const BEYOND = 0.14
+const TOLD_BY = 0.4
 // Darker than the arm by so much (L) is no skin in the scene's light.
 const DARKER = 9
 
@@ -34,7 +34,7 @@ function underCuff({ person, body, parts, placement, regions }: FittingRegions, 
   if (countSet(bare) < 20) return createMask(parts.skin)
   const tone = medianOf(parts.lab, bare, 0)
   const around = within(sleeveEnd - BEFORE * unit, sleeveEnd + BEYOND * unit)
-  const isOtherHand = handTest(regions.arms[side === 0 ? 1 : 0], 1.4 * body.armRadius[side])
+  const isOtherHand = handTest(regions.arms[side === 0 ? 1 : 0], body.armRadius[side])
   const dark = subset(
     around,
     (i) => person.mask.data[i] > 0.3 && parts.lab.data[i * 3] < tone - DARKER && !isOtherHand(i),

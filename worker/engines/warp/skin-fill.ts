@@ -140,11 +140,23 @@ function shadeLimbs(base: Colours, { body, parts, regions }: FittingRegions, { f
   const light = createPlane(parts.along)
   for (let i = 0; i < light.data.length; i++) {
     if (!regions.limbs.data[i] || parts.along.data[i] <= -0.02) continue
-    const rim = Math.min(rimOf(regions.arms[0], i), rimOf(regions.arms[1], i))
-    light.data[i] = 3 - 16 * Math.min(1.1, rim) ** 2.5
+    const rims = regions.arms.map((arm) => rimOf(arm, i))
+    const arm = regions.arms[rims[0] <= rims[1] ? 0 : 1]
+    const rim = Math.min(1.1, ...rims)
+    light.data[i] = 3 - ROUNDNESS * rim ** 2.5 - FROM_ABOVE * rim * downwards(arm.distance, i)
   }
   const smooth = gaussianBlur(reduceByFactor(light, factor), (0.01 * body.unit) / factor)
   for (let i = 0; i < smooth.data.length; i++) base.data[i * 3] += smooth.data[i]
+}
+
+// How much darker (L) a limb is at its edge than in its middle, and below its bone than above it, for light comes from above.
+const ROUNDNESS = 16
+const FROM_ABOVE = 7
+
+// How far the way from the bone to the pixel leads down: 1 right below it, −1 right above.
+function downwards({ width, data }: Plane, i: number): number {
+  const step = (data[i + width] - data[i - width]) / 2
+  return Number.isFinite(step) ? Math.min(1, Math.max(-1, step)) : 0
 }
 
 // 0 on the bone, 1 at the edge of the bare arm.

@@ -57,6 +57,22 @@ describe('removing the worn garment', () => {
     expect(removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
   })
 
+  it('rounds an invented forearm that lies across the body: light above its bone, in shade below it', () => {
+    const across = drawPerson({ elbow: { x: 40, y: 80 }, wrist: { x: -50, y: 84 } })
+    const sleeves = paintSleeves(across, COLOURS.top)
+    const laid = layGarment(across.person, sleeves, drawGarment())
+    const { layer, zones } = removeOldGarment(laid.fitting, { picture: bitmapToColours(sleeves), garment: laid.flat })
+    const { leftElbow, leftWrist } = across.person.landmarks
+    const middle = between(leftElbow, leftWrist, 0.45)
+    const lightAt = (dy: number) => {
+      const i = Math.round(middle.y + dy) * layer.width + Math.round(middle.x)
+      expect(zones[i]).toBe(SKIN)
+      return layer.data[4 * i] + layer.data[4 * i + 1] + layer.data[4 * i + 2]
+    }
+    expect(lightAt(-8)).toBeGreaterThan(lightAt(8) + 12)
+    expect(lightAt(0)).toBeGreaterThan(lightAt(8) + 12)
+  })
+
   it('does not paint skin when the new sleeves are long too', () => {
     const { removal: covered } = remove(clothed, 'long')
     const wristward = at(between(landmarks.leftElbow, landmarks.leftWrist, 0.5))
