@@ -31,6 +31,9 @@ const ROWS = [
   'noa-tee+glued_brown',
   'ben-jeans+jacket_open2',
   'cleo-trousers+tank_green',
+  'ray-white+open_beige',
+  'ada-long+vest_open',
+  'cleo-trousers+coat_open',
 ]
 const PHOTO_ROWS = ['grace-hopper+vneck_red', 'grace-hopper+tshirt_navy']
 
