@@ -1,6 +1,7 @@
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
 import { STATUSES, type Status } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
+import { keptResultKey } from '../shared/stores/generations.ts'
 
 const FoundRow = Type.Object({
   id: Type.String(),
@@ -81,7 +82,7 @@ export function createGenerationSearches(database: Database) {
     find: (id: string): Promise<GenerationDetail | null> =>
       database.maybeOne(sql.type(rowType(DetailRow))`
         select ${found}, shop_id as "shopId", generations.external_user_id as "externalUserId", attempt, worker, cost,
-          options, snapshot, progress, images.object_key as "personKey", result_key as "resultKey",
+          options, snapshot, progress, images.object_key as "personKey", ${keptResultKey} as "resultKey",
           images_expire_at as "imagesExpireAt", error_message as "errorMessage", generations.warnings, timings,
           engine_info as "engineInfo", category, deadline_at as "deadlineAt", started_at as "startedAt",
           finished_at as "finishedAt"

@@ -2,6 +2,7 @@ import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { STATUSES } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
+import { keptResultKey } from '../shared/stores/generations.ts'
 
 /** A link lasts as long as the picture behind it, and never longer than this. */
 const LINK_DAYS = 30
@@ -50,7 +51,7 @@ export function createShares(database: Database) {
       database.transaction(async (transaction) => {
         // Whoever shares it at the same time waits here, and then finds the link.
         const generation = await transaction.maybeOne(sql.type(Candidate)`
-          select status, coalesce(result_key is not null and images_expire_at > now(), false) as "hasPicture"
+          select status, coalesce(${keptResultKey} is not null and images_expire_at > now(), false) as "hasPicture"
           from generations where id = ${generationId} and shop_id = ${shopId} for no key update`)
         if (generation === null) throw new DrapeError('GENERATION_NOT_FOUND', 'There is no such generation.')
         if (generation.status !== 'COMPLETED') {
@@ -75,7 +76,7 @@ export function createShares(database: Database) {
       database.maybeOne(sql.type(rowType(SharedRow))`
         select ${link}, share_links.domain,
           case when share_links.expires_at > now() and images_expire_at > now() and shops.is_active and accounts.is_active
-            then result_key end as "resultKey",
+            then ${keptResultKey} end as "resultKey",
           generations.id as "generationId", generations.created_at as "createdAt", generations.updated_at as "updatedAt",
           product_external_id as "productId", snapshot->>'title' as "productTitle",
           snapshot->>'description' as "productDescription", snapshot->'images'->0->>'sourceUrl' as "productImageUrl",

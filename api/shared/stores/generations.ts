@@ -27,9 +27,12 @@ const GenerationRow = Type.Object({
 })
 export type GenerationRecord = Static<typeof GenerationRow>
 
+/** The key of a result whose bytes are there: a policy may have ended it before the generation's own time. */
+export const keptResultKey = sql.fragment`(select key from objects where key = result_key)`
+
 const columns = sql.fragment`
   id, account_id as "accountId", shop_id as "shopId", product_external_id as "productExternalId", status, attempt, progress,
-  result_key as "resultKey", images_expire_at as "imagesExpireAt",
+  ${keptResultKey} as "resultKey", images_expire_at as "imagesExpireAt",
   error_code as "errorCode", error_message as "errorMessage", warnings, timings, engine_info as "engineInfo", category,
   created_at as "createdAt", updated_at as "updatedAt"`
 

@@ -7,6 +7,7 @@ import { createLog } from '../../../../api/shared/log.ts'
 import { createPublish } from '../../../../api/shared/pub-sub.ts'
 import { createRedis, type Redis } from '../../../../api/shared/redis.ts'
 import { createGenerations, type Generations } from '../../../../api/shared/stores/generations.ts'
+import { createObjects } from '../../../../api/shared/stores/objects.ts'
 import { createAccounts } from '../../../../api/stores/accounts.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
 import { type ReceivedEvent, readEvents } from '../../../support/events.ts'
@@ -194,6 +195,7 @@ describe('generations', () => {
       await generations.renew({ id, attempt: 1, progress: 0.5 })
       expect((await events.next()).value).toMatchObject({ data: { status: 'PROCESSING', progress: 0.5 } })
       await generations.renew({ id, attempt: 1, progress: 0.5 })
+      await createObjects(drape.database).insertResult({ key: OUTCOME.resultKey, id, attempt: 1 })
       await generations.complete({ id, attempt: 1, outcome: OUTCOME })
       const last = await events.next()
       expect(last.value).toMatchObject({

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database.ts'
+import { createDueObjects } from '../../../../api/shared/stores/due-objects.ts'
 import { createShops } from '../../../../api/stores/shops.ts'
-import { completeForShop, type ShopGenerationOptions } from '../../../support/completed.ts'
+import { completeForShop, type ShopGenerationOptions, storageOf } from '../../../support/completed.ts'
 import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
 import { spawnProcess, startProgram } from '../../../support/process.ts'
 import { createDevelopmentShop, type TestShop } from '../../../support/shop.ts'
@@ -184,6 +185,22 @@ describe('the page of a shared picture', () => {
     expect((await drape.call('DELETE', `/tryon/v1/customers/${customer}`)).status).toBe(204)
     await expectGone(token)
     expect((await fetch(body.generation.resultImageUrl)).status).toBe(404)
+  })
+
+  it('is gone when a policy of the operator has ended its picture, and so is the picture of its generation', async () => {
+    const { generationId, token } = await share()
+    const lifetime = { ttlSeconds: 0, kinds: ['result'], accounts: [drape.accountId] }
+    const storage = await storageOf(drape)
+    const deleteBytes = (keys: readonly string[]) => storage.delete(keys)
+    await createDueObjects(drape.database).delete({ lifetime, holds: [] }, { limit: 1000, deleteBytes })
+    await expectGone(token)
+    const { body } = await drape.call('GET', `/tryon/v1/generations/${generationId}`)
+    expect(body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null, imagesExpired: true })
+    const asked = { key: null, headers: shop.headers }
+    const seen = await drape.call('GET', `/public/generation/${generationId}`, asked)
+    expect(seen.body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null })
+    const again = await drape.call('POST', '/public/share-generation', { ...asked, body: { generationId } })
+    expect(again).toMatchObject({ status: 410, body: { code: 'SHARE_LINK_GONE' } })
   })
 
   it('is gone while its shop is closed', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDatabase, type Database, sql } from '../../../../api/shared/database.ts'
 import { createGenerations, type Generations } from '../../../../api/shared/stores/generations.ts'
+import { createObjects } from '../../../../api/shared/stores/objects.ts'
 import { acceptGeneration } from '../../../../api/stores/acceptance.ts'
 import { createAccounts } from '../../../../api/stores/accounts.ts'
 import { type Caller, callOf, createCaller } from '../../../support/accepted.ts'
@@ -51,6 +52,7 @@ describe('the life of a generation', () => {
 
   it('ends COMPLETED, keeps the credit and leaves the outbox', async () => {
     await start(1)
+    await createObjects(database).insertResult({ key: outcome.resultKey, id, attempt: 1 })
     expect(await generations.complete({ id, attempt: 1, outcome })).toBe(true)
     expect(await generations.find(id)).toMatchObject({ status: 'COMPLETED', ...outcome })
     expect(await balance()).toBe(4)
