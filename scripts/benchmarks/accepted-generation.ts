@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { createGenerations } from '../../api/shared/stores/generations.ts'
+import { createObjects } from '../../api/shared/stores/objects.ts'
 import { acceptGeneration } from '../../api/stores/acceptance.ts'
 import type { Bench } from './bench.ts'
 import { EXTERNAL_ID, insertSample } from './sample-data.ts'
@@ -23,11 +24,13 @@ export async function insertCompleted(bench: Bench): Promise<string> {
   })
   const generations = createGenerations(database)
   await generations.start({ id, attempt: 1, worker: 'bench' })
+  const resultKey = `results/${accountId}/${id}-1.jpg`
+  await createObjects(database).insertResult({ key: resultKey, id, attempt: 1 })
   await generations.complete({
     id,
     attempt: 1,
     outcome: {
-      resultKey: `results/${accountId}/${id}-1.jpg`,
+      resultKey,
       warnings: [],
       timings: { decode: 40, engine: 600, composite: 30, encode: 20 },
       engineInfo: { name: 'warp', version: '1', license: 'Apache-2.0', kind: 'preview' },
