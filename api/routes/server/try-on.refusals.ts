@@ -17,6 +17,16 @@ export function refuseMissingParts(body: unknown): void {
   }
 }
 
+/**
+ * Of a field that comes in two shapes the new one counts, but not of this: who is meant decides whose picture is made. `sent` is the body
+ * as the caller wrote it.
+ */
+export function refuseTwoPeople(sent: unknown): void {
+  if (!isObject(sent) || sent.person == null || sent.customer == null) return
+  const details = ['person', 'customer'].map((path) => ({ path, message: 'send either person or customer' }))
+  throw new DrapeError('VALIDATION_FAILED', 'The request is not valid.', { details })
+}
+
 /** The ids that the server gives. */
 const SERVER_MADE = /^_anon_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

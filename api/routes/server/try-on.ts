@@ -14,7 +14,7 @@ import type { Acceptance } from '../../stores/acceptance.ts'
 import type { PresentGeneration } from './generations.view.ts'
 import { translateTryOn } from './legacy.ts'
 import type { ProductBody } from './products.schema.ts'
-import { refuseMissingParts } from './try-on.refusals.ts'
+import { refuseMissingParts, refuseTwoPeople } from './try-on.refusals.ts'
 import { TryOnBody } from './try-on.schema.ts'
 
 export interface TryOnOptions {
@@ -68,6 +68,7 @@ async function acceptTryOn(ctx: AppContext, options: TryOnOptions): Promise<Acce
   const generationId = `gen_${ctx.state.resourceId}`
   const earlier = ctx.state.resumed ? await options.generations.find(generationId) : null
   if (earlier) return { generationId, productExternalId: earlier.productExternalId }
+  refuseTwoPeople(ctx.state.body)
   const { body: translated, written } = translateTryOn(ctx.state.body)
   refuseMissingParts(translated)
   const input = parseTryOn(translated, written)

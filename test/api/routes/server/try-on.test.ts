@@ -79,7 +79,6 @@ describe('POST /try-on', () => {
       products,
       product: { externalId: 'nothing' },
       person: person(),
-      customer: { id: 'img_nothing' },
       externalUserId: 'new',
       customerId: 'old',
       output: { watermark: true },
@@ -167,6 +166,17 @@ describe('POST /try-on', () => {
     for (const body of [{ products }, { product: products[0] }, { products, person: null, customer: null }]) {
       expect(await post(body)).toMatchObject({ status: 400, body: { code: 'CUSTOMER_IMAGE_REQUIRED' } })
     }
+  })
+
+  it('does not choose between two people', async () => {
+    const answer = await post({ products, person: person(), customer: { id: 'img_1' } })
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        code: 'VALIDATION_FAILED',
+        details: [expect.objectContaining({ path: 'person' }), expect.objectContaining({ path: 'customer' })],
+      },
+    })
   })
 
   describe('ids', () => {
