@@ -31,9 +31,8 @@ export const WARP_MANIFEST: EngineManifest = {
 
 /** Longest side in px of the pictures that garments are drawn on, and of product photos: enough for a screen, or for everything. */
 const SIDES = { screen: { drawn: 1280, garment: 1400 }, full: { drawn: 3200, garment: 2400 } } as const
-/** Bytes of prepared garments that are kept: about seven of those for the screen; of those in full only the last one. */
+/** Bytes of prepared garments that are kept: about seven of those for the screen; one in full is kept alone. */
 const KEPT_BYTES = 64e6
-const LARGE_BYTES = 12e6
 
 /**
  * The engine that lays the product's own pixels on the person, without a generative model. What depends on the garment alone
@@ -83,6 +82,7 @@ function anticipate(product: EngineProduct, resources: Resources): void {
 
 async function run(input: EngineInput, context: EngineContext, resources: Resources): Promise<EngineResult> {
   const stages = createStages(context, { large: input.options.fullResolution })
+  if (input.options.fullResolution) makeRoom(keyOf(input), resources)
   const frame = await stages.run('resize', 0.02, () => limitSide(input.person, sidesOf(input).drawn))
   const seen = await stages.run('person', 0.2, () => personOf(input, frame, resources))
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
@@ -92,7 +92,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   // While the garment is prepared: what it is called tells whether it will need the legs.
   const expected = kept ? needsLegs(kept) : LEGS_EXPECTED[input.category ?? 'other']
   const early = beside && expected !== null ? await lookAtPerson({ frame, seen, long: expected }, stages) : null
-  const garment = await stages.run('garment', 0.5, async () => beside ?? prepareHere(input, resources))
+  const garment = await stages.run('garment', 0.5, async () => beside ?? prepareHere(input))
   if (!kept) keep(garment, input, resources)
   const long = needsLegs(garment)
   const look = early?.long === long ? early : await lookAtPerson({ frame, seen, long }, stages)
@@ -166,8 +166,7 @@ async function prepareBeside(product: EngineProduct, { thread }: Resources): Pro
   return thread.prepare(await limitGarment(product.garment, longest), { category: product.category, longest })
 }
 
-async function prepareHere(input: EngineInput, { garments }: Resources): Promise<PreparedGarment> {
-  forgetLarge(garments)
+async function prepareHere(input: EngineInput): Promise<PreparedGarment> {
   const longest = sidesOf(input).garment
   return prepareGarment(await limitGarment(input.garment, longest), { category: input.category, longest })
 }
@@ -176,9 +175,9 @@ async function limitGarment(garment: Bitmap, longest: number): Promise<Bitmap> {
   return Math.max(garment.width, garment.height) > longest ? resizeBitmap(garment, { longest }) : garment
 }
 
-// Before the next large one is made: two of them at once are too much.
-function forgetLarge(garments: Map<string, PreparedGarment>): void {
-  for (const [key, { image }] of [...garments]) if (image.data.byteLength > LARGE_BYTES) garments.delete(key)
+// A large picture needs the room of all that is kept beside its own garment.
+function makeRoom(key: string, { garments }: Resources): void {
+  for (const other of [...garments.keys()]) if (other !== key) garments.delete(other)
 }
 
 function forgetOldest(garments: Map<string, PreparedGarment>): void {
