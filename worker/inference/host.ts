@@ -80,7 +80,8 @@ export function createInferenceHost({
     startedAt = performance.now()
     const started = fork(program, [], {
       serialization: 'advanced',
-      execArgv: [...process.execArgv, '--expose-gc'],
+      // Pixels lie outside of V8's heap. What lies in it is short-lived: room for more of it would only be held, over 100 MB of it.
+      execArgv: [...process.execArgv, '--expose-gc', '--max-semi-space-size=8'],
       // Each of glibc's arenas keeps what its threads gave back; pictures come from many threads, one at a time.
       env: { MALLOC_ARENA_MAX: '2', ...process.env, ...env },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
