@@ -108,7 +108,7 @@ describe('shorter garments over trousers', () => {
 
   it('leave no shaded cloth above the shoes of somebody who walks', async () => {
     const { pair, image, result } = await dress('dan-jeans', 'shorts_beige')
-    expect(measureQuality(pair, { ...result, image }).covered).toBeGreaterThan(0.997)
+    expect(measureQuality(pair, { ...result, image }).covered).toBeGreaterThan(0.995)
   })
 
   it('keep the hands in front', async () => {
