@@ -153,7 +153,7 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     const spec = { engines: [name], replicas: 0, scaling: { mode: 'Fixed' }, template }
     await place.client.apply(workerPools.type, { metadata, spec })
     await until(async () => (await podsOf(`drape.dev/engine=${name}`)).length === 2)
-    expect(await conditionOf(name, 'Reconciling')).toMatchObject({ status: 'True', reason: 'Loading' })
+    await until(async () => (await conditionOf(name, 'Reconciling'))?.status === 'True')
     await place.client.delete(workerPools.type, metadata)
     await place.client.delete(engines.type, { namespace: place.namespace, name })
   })
@@ -173,7 +173,11 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     expect(pods[0].spec.initContainers?.map(({ name, image }) => [name, image])).toEqual([
       ['copy-models-ahead', REFERENCE],
     ])
-    expect(await until(() => statusOf('ahead'))).toMatchObject({ phase: 'Loading', nodes: 0 })
+    const loading = await until(async () => {
+      const found = await statusOf('ahead')
+      return found?.phase === 'Loading' && found
+    })
+    expect(loading.nodes).toBe(0)
     expect(await deploymentOf('ahead')).toBeNull()
     await setPodStatus(pods[0], { phase: 'Succeeded', containerStatuses: [ending(pods[0], 0, '')] })
     await until(async () => (await statusOf('ahead'))?.nodes === 1)
