@@ -1,8 +1,18 @@
 import { apartInLight } from '../../raster/colour.ts'
 import { type ColourModel, samplesOf } from '../../raster/colour-model.ts'
 import { connectedComponents } from '../../raster/components.ts'
+import { cropColours, cropMask, cropPlane, type Window } from '../../raster/crop.ts'
 import { close, dilate, open } from '../../raster/morphology.ts'
-import { type Colours, type Mask, maskWhere, type Plane, type Size, subset } from '../../raster/plane.ts'
+import {
+  type Colours,
+  createMask,
+  type Mask,
+  maskWhere,
+  type Plane,
+  type Point,
+  type Size,
+  subset,
+} from '../../raster/plane.ts'
 import { fillCapsules } from '../../raster/polygon.ts'
 import { between } from '../../raster/vector.ts'
 import { bothSides, type Side } from './axes.ts'
@@ -36,7 +46,46 @@ const ISLAND_LIKENESS = 1.6
  * Pixels of hands that lie in their own shade or on their edge and were taken for something else: they have the hue of the hand's sure
  * skin at less light, and hang together with it.
  */
-export function findShadedHands({ lab, sharp, mask, skin, body, clothes }: Input): Mask {
+export function findShadedHands(input: Input): Mask {
+  const { skin, body } = input
+  const found = createMask(skin)
+  const window = windowAround(body, skin)
+  if (window.width < 2 || window.height < 2) return found
+  const shaded = shadedWithin({
+    ...input,
+    lab: cropColours(input.lab, window),
+    sharp: cropColours(input.sharp, window),
+    mask: cropPlane(input.mask, window),
+    skin: cropMask(skin, window),
+    body: { ...body, joints: { ...body.joints, ...jointsIn(body, window) } },
+  })
+  for (let row = 0; row < window.height; row++) {
+    const from = row * window.width
+    found.data.set(shaded.data.subarray(from, from + window.width), (window.y + row) * found.width + window.x)
+  }
+  return found
+}
+
+// Both hands and a margin: the rest of the picture need not be gone through.
+function windowAround({ joints, armRadius, unit }: BodyFrame, size: Size): Window {
+  const ends = bothSides((side) => [joints.wrist[side], between(joints.wrist[side], joints.knuckles[side], 2)]).flat()
+  const margin = 1.45 * Math.max(...armRadius) + 0.2 * unit
+  const low = (values: number[]) => Math.max(0, Math.floor(Math.min(...values) - margin))
+  const high = (values: number[], most: number) => Math.min(most, Math.ceil(Math.max(...values) + margin))
+  const [xs, ys] = [ends.map(({ x }) => x), ends.map(({ y }) => y)]
+  const [x, y] = [low(xs), low(ys)]
+  return { x, y, width: high(xs, size.width) - x, height: high(ys, size.height) - y }
+}
+
+function jointsIn({ joints }: BodyFrame, window: Window): Pick<BodyFrame['joints'], 'wrist' | 'knuckles'> {
+  const inside = ({ x, y }: Point) => ({ x: x - window.x, y: y - window.y })
+  return {
+    wrist: bothSides((side) => inside(joints.wrist[side])),
+    knuckles: bothSides((side) => inside(joints.knuckles[side])),
+  }
+}
+
+function shadedWithin({ lab, sharp, mask, skin, body, clothes }: Input): Mask {
   const hands = bothSides((side) => subset(handRegion(skin, body, side), (i) => mask.data[i] > 0.5))
   const found = bothSides((side) => {
     const hand = hands[side]
