@@ -31,11 +31,10 @@ const ROWS = [
   'xia-tee+tshirt_mustard',
   'dot-roll+tshirt_mustard',
   'bea-tee+tshirt_mustard',
-  'zoe-roll+tshirt_mustard',
   'noa-tee+glued_brown',
   'ben-jeans+jacket_open2',
   'cleo-trousers+tank_green',
-  'ray-white+open_beige',
+  'jon-long+open_narrow',
   'ada-long+vest_open',
   'cleo-trousers+coat_open',
 ]

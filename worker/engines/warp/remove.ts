@@ -15,6 +15,7 @@ import {
   subset,
 } from '../../raster/plane.ts'
 import { type Reduced, reduceMasked } from '../../raster/reduce.ts'
+import { medianOf } from '../../raster/statistics.ts'
 import type { FlatGarment } from './flat-garment.ts'
 import { type FittingRegions, SOLID } from './regions.ts'
 import { inventSkin } from './skin-fill.ts'
@@ -36,8 +37,8 @@ export interface Removal {
  * garment's edge, with the new garment itself. `picture` is the analysed picture in sRGB, 0 to 255; `garment` is of its size.
  *
  * Throws `DrapeError` RESULT_REJECTED when much of the body would have to be invented, no skin is seen but the face's, and the clothes
- * stand off so far that they do not tell the body's shape either; and when the worn garment is so much longer than the new one that more
- * of the lower garment would be invented than is known.
+ * stand off so far that they do not tell the body's shape either; when the worn garment is so much longer than the new one that more of
+ * the lower garment would be invented than is known; and when it has the colour of skin and skin must take its place.
  */
 export function removeOldGarment(
   fitting: FittingRegions,
@@ -65,6 +66,11 @@ export function removeOldGarment(
       'The garment in the photo reaches far below the hem of the new one, and what is worn under it is not seen',
     )
   if (hem) warnings.push('OLD_HEM_VISIBLE')
+  if (areas.skin > MOST_OF_SKIN_COLOUR && hasColourOfSkin(fitting.parts))
+    throw new DrapeError(
+      'RESULT_REJECTED',
+      'The garment in the photo has the colour of skin and cannot be told from it',
+    )
   const seen = areas.skin > 0.002 ? paintSkin(canvas, fitting, { worn, factor }) : null
   if (seen && seen !== 'body' && areas.skin > MOST_WITHOUT_SKIN) {
     if (seen === 'none' || areas.ground > MOST_BULK)
@@ -82,6 +88,7 @@ const GROUND_ROUNDS = 40
 const MOST_BELOW_HEM = 0.85
 const MOST_OF_HEM = 0.06
 const MOST_WITHOUT_SKIN = 0.15
+const MOST_OF_SKIN_COLOUR = 0.1
 // Clothes of which more than this has to become ground (in squared body units) are no tight ones.
 const MOST_BULK = 0.12
 
@@ -95,6 +102,13 @@ interface Canvas {
 function lowerGarment({ person, body, parts }: FittingRegions, worn: WornGarment): Mask {
   const near = dilate(worn.mask, 0.05 * body.unit)
   return subset(parts.lower, (i) => !near.data[i] && person.mask.data[i] > 0.9 && parts.along.data[i] > 0.9)
+}
+
+// Cream on fair skin: where the old sleeve ends cannot be seen, so parts of it would stay.
+function hasColourOfSkin({ lab, top, skinColour }: FittingRegions['parts']): boolean {
+  if (skinColour === null || countSet(top) === 0) return false
+  const [l, a, b] = [0, 1, 2].map((channel) => medianOf(lab, top, channel) - skinColour[channel])
+  return Math.hypot(a, b) < 7 && Math.abs(l) < 16
 }
 
 // With a distance, because the mask's edge is not sure and a rim of cloth would colour the ground.

@@ -62,3 +62,17 @@ describe('the root of a wide old sleeve beside the torso', () => {
     expect(furthest / fitting.body.unit).toBeLessThan(0.02)
   })
 })
+
+describe('a cream roll-neck on fair skin', () => {
+  it('is refused where arms would be bare, and taken under long sleeves', async () => {
+    await expect(undress('zoe-roll', 'tshirt_mustard')).rejects.toMatchObject({
+      code: 'RESULT_REJECTED',
+      message: expect.stringContaining('colour of skin'),
+    })
+    expect((await undress('zoe-roll', 'longsleeve_grey')).removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
+  })
+
+  it('is another thing than a brown top on brown skin that differs from it', async () => {
+    expect((await undress('uma-tee', 'tank_green')).removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
+  })
+})
