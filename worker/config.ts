@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { readConfig, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
 import { QUEUES, type QueueName } from '../api/shared/redis.ts'
 import { Type } from '../api/shared/schema.ts'
+import { TOLERANCES } from './engines/conformance.ts'
 
 const schema = Type.Object({
   ...SHARED_VARIABLES,
@@ -13,6 +14,10 @@ const schema = Type.Object({
   EXECUTION_PROVIDER: Type.Enum(['cpu', 'cuda', 'tensorrt', 'webgpu'], { default: 'cpu' }),
   /** Names of engines whose licence forbids commercial use and that are used all the same for what it allows. */
   ACKNOWLEDGE_NON_COMMERCIAL: Type.String({ default: '' }),
+  /** `name=percent` of engines whose drawing may be further from the golden one, or must be nearer to it, than 2 %. */
+  SELF_TEST_TOLERANCE: Type.String({ default: '', pattern: TOLERANCES }),
+  /** Names of engines that are refused when their export has noted no golden drawing. */
+  SELF_TEST_GOLDEN: Type.String({ default: '' }),
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 1 }),
   /** Models that are not open and proven by then never will be. */
   START_SECONDS: Type.Integer({ minimum: 10, maximum: 3600, default: 180 }),

@@ -70,6 +70,8 @@ const inference = measureInference(
           ENGINE_DIR: config.ENGINE_DIR,
           EXECUTION_PROVIDER: config.EXECUTION_PROVIDER,
           ACKNOWLEDGE_NON_COMMERCIAL: config.ACKNOWLEDGE_NON_COMMERCIAL,
+          SELF_TEST_TOLERANCE: config.SELF_TEST_TOLERANCE,
+          SELF_TEST_GOLDEN: config.SELF_TEST_GOLDEN,
         },
         workSeconds: config.WORK_SECONDS,
         startSeconds: config.START_SECONDS,

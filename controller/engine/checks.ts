@@ -1,4 +1,4 @@
-import type { Pod } from '../worker-pool/pods.ts'
+import { type Pod, readPod } from '../worker-pool/pods.ts'
 import { CHECK_PREFIX } from './volume.ts'
 
 /** What the workers of an engine found when they held its files against their digests. */
@@ -6,9 +6,11 @@ export interface Checks {
   readonly passed: number
   /** What the last one said that failed and has not passed since; null when none did. */
   readonly problem: string | null
+  /** Workers that take jobs: their self-tests have passed. */
+  readonly proven: number
 }
 
-/** Reads it from the state of the init containers of pods. */
+/** Reads it from the state of pods and of their init containers. */
 export function readChecks(engine: string, pods: readonly Pod[]): Checks {
   const found = pods.flatMap(({ status }) => status?.initContainerStatuses ?? [])
   const ours = found.filter(({ name }) => name === `${CHECK_PREFIX}${engine}`)
@@ -17,6 +19,7 @@ export function readChecks(engine: string, pods: readonly Pod[]): Checks {
   return {
     passed: ended.filter((each) => each?.exitCode === 0).length,
     problem: failed.length > 0 ? lastLineOf(failed[0]?.message) : null,
+    proven: pods.map(readPod).filter(({ ready, deleting }) => ready && !deleting).length,
   }
 }
 

@@ -43,6 +43,7 @@ export function findingsOf(facts: EngineFacts): { phase: Phase; nodes: number | 
         message: licensed ? license.name : refusal,
       },
       ...prefetchedFinding(facts),
+      conformantFinding(facts),
       {
         type: 'Ready',
         status: usable ? 'True' : 'False',
@@ -87,6 +88,18 @@ function findFiles({ engine, checks, prefetch, prefetchProblem, refusal }: Engin
   if (prefetch && 'unknown' in prefetch && !prefetch.usable)
     return { phase: 'Pending', reason: 'Loading', message: prefetch.unknown }
   return { phase: 'Pending', reason: 'Usable', message: 'Each worker checks the files before it starts.', usable: true }
+}
+
+function conformantFinding({ checks: { proven } }: EngineFacts): Finding {
+  const one = proven === 1 ? '1 worker has' : `${proven} workers have`
+  return proven > 0
+    ? { type: 'Conformant', status: 'True', reason: 'Proven', message: `${one} passed the self-test.` }
+    : {
+        type: 'Conformant',
+        status: 'Unknown',
+        reason: 'NotProven',
+        message: 'No worker of this engine takes jobs now: the log of one that was started says why.',
+      }
 }
 
 function prefetchedFinding({ prefetch, prefetchProblem }: EngineFacts): Finding[] {

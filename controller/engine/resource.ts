@@ -115,6 +115,22 @@ export const engines = defineResource({
         },
         { default: {}, description: 'How the engine runs.' },
       ),
+      conformance: fields(
+        {
+          golden: choice(['IfNoted', 'Required'], {
+            default: 'IfNoted',
+            description:
+              'Whether an export without a golden drawing, with which the self-test compares its own, is refused (Required).',
+          }),
+          maxDeviationPercent: Type.Integer({
+            minimum: 1,
+            maximum: 20,
+            default: 2,
+            description: 'How far the drawing of the self-test may be from the golden one.',
+          }),
+        },
+        { default: {}, description: "What a worker's self-test has to show before it takes jobs." },
+      ),
       prefetch: fields(
         {
           enabled: Type.Boolean({

@@ -198,6 +198,7 @@ function environment(pool: WorkerPool, known: readonly Engine[]) {
     TMPDIR: '/tmp',
     ENGINE_DIR: ENGINE_FOLDERS,
     ...acknowledgement(known),
+    ...conformance(known),
   }
   const given = new Set(Object.keys(settings))
   return [
@@ -212,6 +213,21 @@ function acknowledgement(engines: readonly Engine[]): Readonly<Record<string, st
     .filter(({ spec: { license } }) => !license.commercialUse && license.acknowledged)
     .map(({ metadata }) => metadata.name)
   return names.length === 0 ? {} : { ACKNOWLEDGE_NON_COMMERCIAL: names.sort().join(',') }
+}
+
+/** What differs from what every worker asks of an engine. */
+function conformance(engines: readonly Engine[]): Readonly<Record<string, string>> {
+  const sorted = engines.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+  const tolerances = sorted
+    .filter(({ spec }) => spec.conformance.maxDeviationPercent !== 2)
+    .map(({ metadata, spec }) => `${metadata.name}=${spec.conformance.maxDeviationPercent}`)
+  const golden = sorted
+    .filter(({ spec }) => spec.conformance.golden === 'Required')
+    .map(({ metadata }) => metadata.name)
+  return {
+    ...(tolerances.length > 0 && { SELF_TEST_TOLERANCE: tolerances.join(',') }),
+    ...(golden.length > 0 && { SELF_TEST_GOLDEN: golden.join(',') }),
+  }
 }
 
 function variable({ name, value, secret }: Template['env'][number]) {

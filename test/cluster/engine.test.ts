@@ -140,6 +140,9 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     await setPodStatus(pod, { initContainerStatuses: [ended(0, '')] })
     await until(async () => (await statusOf('checked'))?.phase === 'Verified')
     await until(async () => (await poolCondition('checked', 'EnginesReady'))?.status === 'True')
+    expect(await conditionOf('checked', 'Conformant')).toMatchObject({ status: 'Unknown', reason: 'NotProven' })
+    await setPodStatus(pod, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })
+    await until(async () => (await conditionOf('checked', 'Conformant'))?.status === 'True')
   })
 
   it('of the longest name that there may be is brought to nodes as well', async () => {

@@ -1,6 +1,7 @@
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { Models } from '../inference/models.ts'
 import type { Provider } from '../inference/session.ts'
+import { type Conformance, USUAL } from './conformance.ts'
 import type { Engine, EngineManifest } from './engine.ts'
 import { createMockEngine, MOCK_MANIFEST } from './mock.ts'
 import { createWarpEngine, WARP_MANIFEST } from './warp/warp-engine.ts'
@@ -10,6 +11,8 @@ export interface EngineResources {
   readonly models: Models
   /** What the models of an engine have to run on. */
   readonly provider: Provider
+  /** What the self-test has to show. */
+  readonly conformance: Conformance
 }
 
 export interface EngineFactory {
@@ -34,6 +37,7 @@ interface EngineOptions {
   readonly models: Models
   readonly provider?: Provider
   readonly acknowledged?: readonly string[]
+  readonly conformanceOf?: (engine: string) => Conformance
   readonly known?: ReadonlyMap<string, EngineFactory>
 }
 
@@ -44,12 +48,13 @@ interface EngineOptions {
  */
 export async function createEngines(
   names: readonly string[],
-  { models, provider = 'cpu', acknowledged = [], known = ENGINES }: EngineOptions,
+  { models, provider = 'cpu', acknowledged = [], conformanceOf = () => USUAL, known = ENGINES }: EngineOptions,
 ): Promise<ReadonlyMap<string, Engine>> {
   const factories = names.map((name) => [name, demandFactory(name, { acknowledged, known })] as const)
   const engines = new Map<string, Engine>()
   // One after the other: each may take much of the memory of a device.
-  for (const [name, factory] of factories) engines.set(name, await factory.create({ models, provider }))
+  for (const [name, factory] of factories)
+    engines.set(name, await factory.create({ models, provider, conformance: conformanceOf(name) }))
   return engines
 }
 

@@ -1,5 +1,6 @@
 import { splitList } from '../../api/shared/config.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
+import { readConformance } from '../engines/conformance.ts'
 import { findInstalled } from '../engines/installed.ts'
 import { ENGINES as BUILT_IN, createEngines } from '../engines/registry.ts'
 import { preparePhoto } from '../prepare-photo.ts'
@@ -72,7 +73,8 @@ async function prepare() {
   const known = new Map([...BUILT_IN, ...(await findInstalled(names, ENGINE_DIR))])
   const models = await openModels(MODEL_DIR, { provider })
   const acknowledged = splitList(ACKNOWLEDGE_NON_COMMERCIAL)
-  const engines = await createEngines(names, { models, provider, acknowledged, known })
+  const conformanceOf = readConformance(process.env)
+  const engines = await createEngines(names, { models, provider, acknowledged, conformanceOf, known })
   return { models, engines, proofs: await runSelfTest({ models, engines }) }
 }
 

@@ -69,6 +69,26 @@ describe('the pods of a pool', () => {
     expect(settingOf([free, unread, read])).toEqual({ name: 'ACKNOWLEDGE_NON_COMMERCIAL', value: 'read' })
   })
 
+  it('are told what the self-tests of their engines have to show, where that is not the usual', () => {
+    const engine = (name: string, conformance: object): Engine => {
+      const files = [{ path: 'model.onnx', sha256: 'a'.repeat(64), bytes: 1 }]
+      const license = { name: 'terms', commercialUse: true }
+      const spec = { license, files, source: { bundled: {} }, conformance }
+      const metadata = { name, namespace: 'shop', uid: name, generation: 1 }
+      const read = engines.read({ apiVersion: 'drape.dev/v1alpha1', kind: 'Engine', metadata, spec })
+      if ('problems' in read) throw new Error(read.problems)
+      return read.object
+    }
+    const settingsOf = (known: readonly Engine[]) =>
+      podSpec({}, known).containers[0].env.filter(({ name }) => name.startsWith('SELF_TEST_'))
+    expect(settingsOf([engine('usual', {})])).toEqual([])
+    const strict = engine('strict', { golden: 'Required', maxDeviationPercent: 1 })
+    expect(settingsOf([strict, engine('usual', {}), engine('loose', { maxDeviationPercent: 5 })])).toEqual([
+      { name: 'SELF_TEST_TOLERANCE', value: 'loose=5,strict=1' },
+      { name: 'SELF_TEST_GOLDEN', value: 'strict' },
+    ])
+  })
+
   it('have a service account but none of its tokens', () => {
     expect(podSpec({ serviceAccountName: 'workers' })).toMatchObject({
       serviceAccountName: 'workers',

@@ -106,7 +106,7 @@ interface LicensedObject extends KubernetesObject {
 function verdictOn(object: unknown) {
   const read = engines.read(object)
   if ('problems' in read) throw new Error(read.problems)
-  const checks = { passed: 0, problem: null }
+  const checks = { passed: 0, problem: null, proven: 0 }
   const unknown = { prefetch: null, prefetchProblem: null, refusal: null }
   const { phase, findings } = findingsOf({ engine: read.object, checks, ...unknown })
   const reason = (type: string) => findings.find((finding) => finding.type === type)?.reason

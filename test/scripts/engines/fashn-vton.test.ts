@@ -5,6 +5,7 @@ import { InferenceSession } from 'onnxruntime-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines } from '../../../controller/engine/resource.ts'
 import { readYaml } from '../../../controller/runtime/yaml.ts'
+import { USUAL } from '../../../worker/engines/conformance.ts'
 import { findInstalled } from '../../../worker/engines/installed.ts'
 import { openModels, readManifest } from '../../../worker/inference/models.ts'
 import { exportEngine, findEnginePython, runPython } from '../../support/export-engine.ts'
@@ -82,6 +83,7 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
     const engine = await factory?.create({
       models: { session: () => expect.unreachable(), release: async () => {} },
       provider: 'cpu',
+      conformance: USUAL,
     })
     await engine?.release?.()
     expect(await readFile(at('pose/fashn-vton/kubernetes.yaml'), 'utf8')).toContain(

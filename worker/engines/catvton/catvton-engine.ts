@@ -2,7 +2,6 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import type { Rectangle } from '../../../api/shared/image.ts'
 import { changedRegion } from '../../composite/region.ts'
 import type { Models } from '../../inference/models.ts'
-import type { Provider } from '../../inference/session.ts'
 import { findPerson } from '../../person/find-person.ts'
 import { personAtSize } from '../../person/within.ts'
 import { featherMask } from '../../raster/feather.ts'
@@ -13,6 +12,7 @@ import { keepRecent, keptTogether, type Recent } from '../diffusion/recent.ts'
 import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
 import { toPicture } from '../diffusion/tensors.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../engine.ts'
+import type { EngineResources } from '../registry.ts'
 import { createStages } from '../stages.ts'
 import { type Conditions, createConditions } from './conditions.ts'
 import { denoise, latentNoise } from './denoise.ts'
@@ -46,7 +46,7 @@ const LEAST_SHARE = 1 / 512
 export async function openCatVton(
   folder: string,
   manifest: CatVtonManifest,
-  { models, provider }: { models: Models; provider: Provider },
+  { models, provider, conformance }: EngineResources,
 ): Promise<Engine> {
   const graphs = await openGraphs(folder, manifest, { provider })
   const resources = {
@@ -60,7 +60,7 @@ export async function openCatVton(
   return {
     manifest: { name, version, kind, license, accepts, aiGenerated },
     run: (input, context) => run(input, context, resources),
-    selfTest: () => proveGraphs(graphs, manifest, provider),
+    selfTest: () => proveGraphs(graphs, manifest, { provider, conformance }),
     kept: keptTogether(resources.conditions.kept, resources.categories),
     release: () => graphs.release(),
   }

@@ -1,5 +1,6 @@
 import type { Provider, Tensor } from '../../inference/session.ts'
 import { createPlane } from '../../raster/plane.ts'
+import type { Conformance } from '../conformance.ts'
 import { createBytes } from '../diffusion/bytes.ts'
 import { proveEngine } from '../diffusion/self-test.ts'
 import type { EngineProof } from '../engine.ts'
@@ -13,10 +14,14 @@ import type { CatVtonManifest } from './manifest.ts'
 const STEPS = 2
 
 /** Draws the middle of a black picture with a black product in two steps. Throws as `proveEngine` does. */
-export function proveGraphs(graphs: Graphs, manifest: CatVtonManifest, provider: Provider): Promise<EngineProof> {
+export function proveGraphs(
+  graphs: Graphs,
+  manifest: CatVtonManifest,
+  asked: { provider: Provider; conformance: Conformance },
+): Promise<EngineProof> {
   return proveEngine({
     manifest,
-    provider,
+    ...asked,
     draw: () => drawShortly(graphs, manifest),
     countOperators: () => graphs.denoiser.countOperators(),
   })

@@ -1,25 +1,26 @@
 import type { Provider, Tensor } from '../../inference/session.ts'
+import type { Conformance } from '../conformance.ts'
 import type { EngineProof } from '../engine.ts'
 import type { EngineFields } from './manifest.ts'
 
 /** Of −1 to 1 in the mean: the same steps on the same machine. */
 const SAME = 0.004
-/** Share of the golden values' length: 16-bit kernels of different devices differ by a tenth of it, other weights by all of it. */
-const ALIKE = 0.02
 
 /**
  * Draws twice: whatever the provider prepares is prepared, and what comes out has to be the same both times and what the export has
- * noted as golden, where it has; most operators have to have run on the provider that was asked for.
+ * noted as golden, as `conformance` asks; most operators have to have run on the provider that was asked for.
  * @throws Error that says which of these does not hold, and what `draw` throws
  */
 export async function proveEngine({
   manifest: { name, golden },
   provider,
+  conformance,
   draw,
   countOperators,
 }: {
   manifest: Pick<EngineFields, 'name' | 'golden'>
   provider: Provider
+  conformance: Conformance
   draw: () => Promise<Tensor>
   countOperators: () => Promise<Readonly<Record<string, number>>>
 }): Promise<EngineProof> {
@@ -32,7 +33,7 @@ export async function proveEngine({
     throw new Error(
       `Self-test of the engine ${name}: the same steps differ by ${(difference * 127.5).toFixed(2)} of 255`,
     )
-  if (golden) checkGolden(again.drawn, { name, golden })
+  checkGolden(again.drawn, { name, golden, conformance })
   return { operators, warmUp: { first: first.ms, again: again.ms } }
 }
 
@@ -57,12 +58,20 @@ function meanDifference(a: Tensor, b: Tensor): number {
 }
 
 /** Golden values lie evenly over what is drawn, from its first value on. */
-function checkGolden({ data }: Tensor, { name, golden }: { name: string; golden: readonly number[] }): void {
+function checkGolden(
+  { data }: Tensor,
+  { name, golden, conformance }: { name: string; golden?: readonly number[]; conformance: Conformance },
+): void {
+  if (!golden) {
+    if (conformance.goldenRequired)
+      throw new Error(`Self-test of the engine ${name}: its export has noted no golden drawing, and one is asked for`)
+    return
+  }
   const places = golden.map((_, i) => Math.floor((i * data.length) / golden.length))
   const squares = (values: readonly number[]) => values.reduce((sum, value) => sum + value ** 2, 0)
   const off = Math.sqrt(squares(golden.map((value, i) => value - data[places[i]])) / squares(golden))
   // Also false for what is no number.
-  if (off <= ALIKE) return
+  if (off <= conformance.tolerance) return
   throw new Error(
     `Self-test of the engine ${name}: what it draws differs from what its export has noted by ${(100 * off).toFixed(1)} %`,
   )

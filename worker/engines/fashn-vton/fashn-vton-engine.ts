@@ -1,12 +1,12 @@
 import { DrapeError } from '../../../api/shared/errors.ts'
 import type { Models } from '../../inference/models.ts'
-import type { Provider } from '../../inference/session.ts'
 import { findPerson } from '../../person/find-person.ts'
 import type { Size } from '../../raster/plane.ts'
 import { categoryOfProduct, type ProductCategory } from '../diffusion/product.ts'
 import { keepRecent, keptTogether, type Recent } from '../diffusion/recent.ts'
 import { toPicture } from '../diffusion/tensors.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../engine.ts'
+import type { EngineResources } from '../registry.ts'
 import { createStages } from '../stages.ts'
 import { type Conditions, createConditions } from './conditions.ts'
 import { denoise, startNoise } from './denoise.ts'
@@ -32,7 +32,7 @@ const KEPT_CATEGORIES = 256
 export async function openFashnVton(
   folder: string,
   manifest: FashnVtonManifest,
-  { models, provider }: { models: Models; provider: Provider },
+  { models, provider, conformance }: EngineResources,
 ): Promise<Engine> {
   const graphs = await openGraphs(folder, manifest, { provider })
   const resources = {
@@ -49,7 +49,7 @@ export async function openFashnVton(
     run: (input, context) => run(input, context, resources),
     selfTest: async () => {
       await tryOthers(resources, manifest.size)
-      return proveGraphs(graphs, manifest, provider)
+      return proveGraphs(graphs, manifest, { provider, conformance })
     },
     kept: keptTogether(resources.conditions.kept, resources.categories),
     release: () => graphs.release(),

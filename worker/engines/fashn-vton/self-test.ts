@@ -1,4 +1,5 @@
 import type { Provider, Tensor } from '../../inference/session.ts'
+import type { Conformance } from '../conformance.ts'
 import { createBytes } from '../diffusion/bytes.ts'
 import { proveEngine } from '../diffusion/self-test.ts'
 import type { EngineProof } from '../engine.ts'
@@ -11,10 +12,14 @@ import type { FashnVtonManifest } from './manifest.ts'
 const STEPS = 2
 
 /** Draws from black pictures in two steps. Throws as `proveEngine` does. */
-export function proveGraphs(graphs: Graphs, manifest: FashnVtonManifest, provider: Provider): Promise<EngineProof> {
+export function proveGraphs(
+  graphs: Graphs,
+  manifest: FashnVtonManifest,
+  asked: { provider: Provider; conformance: Conformance },
+): Promise<EngineProof> {
   return proveEngine({
     manifest,
-    provider,
+    ...asked,
     draw: () => drawShortly(graphs, manifest),
     countOperators: () => graphs.denoise.countOperators(),
   })

@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readWorkerConfig } from '../../../worker/config.ts'
+import { readConformance } from '../../../worker/engines/conformance.ts'
+import { findInstalled } from '../../../worker/engines/installed.ts'
+import { createEngines } from '../../../worker/engines/registry.ts'
+import { type Models, openModels } from '../../../worker/inference/models.ts'
+import { changeEngineManifest, copyTinyEngine } from '../../support/tiny-engine.ts'
+
+const NAME = 'fashn-vton'
+
+let models: Models
+let directory: string
+beforeAll(async () => {
+  models = await openModels('worker/models')
+  directory = await mkdtemp(join(tmpdir(), 'drape-conformance-'))
+})
+afterAll(async () => {
+  await models.release()
+  await rm(directory, { recursive: true, force: true })
+})
+
+type Golden = { golden?: number[] }
+
+/** What the self-test of the tiny engine says, after a change of its manifest and with these variables. */
+async function prove(change: (manifest: Golden) => void, env: Parameters<typeof readConformance>[0]): Promise<void> {
+  const at = await mkdtemp(join(directory, 'copy-'))
+  await copyTinyEngine(join(at, NAME), NAME)
+  await changeEngineManifest(join(at, NAME), change)
+  const known = await findInstalled([NAME], at)
+  const engine = (await createEngines([NAME], { models, known, conformanceOf: readConformance(env) })).get(NAME)
+  try {
+    await engine?.selfTest?.()
+  } finally {
+    await engine?.release?.()
+  }
+}
+
+/** Golden values that a drawing is 4 % away from. */
+const moved = (manifest: Golden) => {
+  manifest.golden = manifest.golden?.map((value) => value * 1.04)
+}
+const removed = (manifest: Golden) => {
+  delete manifest.golden
+}
+
+describe("what an engine's self-test has to show", () => {
+  it('is the golden drawing of its export, within 2 % or what is asked', async () => {
+    await expect(prove(moved, {})).rejects.toThrow(/differs from what its export has noted by 3.8 %/)
+    await expect(prove(moved, { SELF_TEST_TOLERANCE: 'other=20' })).rejects.toThrow('differs')
+    await expect(prove(moved, { SELF_TEST_TOLERANCE: 'other=1,fashn-vton=5' })).resolves.toBeUndefined()
+  })
+
+  it('is missing in an export without one only where one is asked for', async () => {
+    await expect(prove(removed, { SELF_TEST_GOLDEN: 'other' })).resolves.toBeUndefined()
+    await expect(prove(removed, { SELF_TEST_GOLDEN: 'fashn-vton' })).rejects.toThrow('has noted no golden drawing')
+  })
+
+  it.each(['fashn-vton', 'fashn-vton=0', 'fashn-vton=21', 'a=1,', '=3'])('is not read from %s', (value) => {
+    expect(() => readWorkerConfig({ SELF_TEST_TOLERANCE: value })).toThrow(/SELF_TEST_TOLERANCE/)
+  })
+})
