@@ -185,12 +185,14 @@ describe('the contract', () => {
     expect(body.metadata).toEqual({ large: 1e300, small: 5e-324, none: 0 })
   })
 
-  it('takes the person, when both person and customer were sent', async () => {
+  it('refuses person and customer in one call, with a path for each', async () => {
     const body = {
       products: [{ externalId: 'kept' }],
       person: { image: { source: { id: await upload() } } },
       customer: { source: { id: 'img_unknown' } },
     }
-    expect((await drape.call('POST', '/tryon/v1/try-on', { body })).status).toBe(201)
+    const answer = await drape.call('POST', '/tryon/v1/try-on', { body })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
+    expect(answer.body.details.map(({ path }: { path: string }) => path)).toEqual(['person', 'customer'])
   })
 })
