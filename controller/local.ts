@@ -11,9 +11,10 @@ import { Type } from '../api/shared/schema.ts'
 import { createStorage } from '../api/shared/storage/storage.ts'
 import { createDueObjects } from '../api/shared/stores/due-objects.ts'
 import { createRetentionGauges } from './retention/gauges.ts'
+import { keepRunning } from './retention/keep-running.ts'
 import { readPolicies } from './retention/policies.ts'
 import type { RetentionPolicy } from './retention/resource.ts'
-import { runPolicy } from './retention/run.ts'
+import { runPolicy, selectionOf } from './retention/run.ts'
 import { startSweeping } from './retention/sweeping.ts'
 
 // The controller without Kubernetes: it runs the retention policies of a file, and tells of each run in its log.
@@ -53,23 +54,29 @@ const sweeping = startSweeping({
 })
 lifecycle.onStop('sweeping', () => sweeping.stop())
 const stopping = new AbortController()
-const running = policies.map(keepRunning)
+const dueObjects = createDueObjects(database)
+const running = policies.map((policy) =>
+  keepRunning(policy, {
+    run: () => runOnce(policy),
+    measure: () => dueObjects.measure(selectionOf(policy.spec)),
+    onFault: (error) => log.warn({ err: error, policy: policy.metadata.name }, 'could not be looked at'),
+    now: () => new Date(),
+    sleep: (ms) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {}),
+    signal: stopping.signal,
+  }),
+)
 lifecycle.onStop('policies', () => {
   stopping.abort()
   return Promise.all(running)
 })
 log.info({ policies: policies.map(({ metadata }) => metadata.name) }, 'watching')
 
-async function keepRunning(policy: RetentionPolicy): Promise<void> {
-  const dueObjects = createDueObjects(database)
-  while (!stopping.signal.aborted) {
-    try {
-      const report = await runPolicy(policy, { dueObjects, storage, signal: stopping.signal })
-      gauges.noteRun(policy.metadata.name, policy, report)
-      log.info({ ...report.record, overdue: report.overdue }, 'swept')
-    } catch (error) {
-      log.warn({ err: error, policy: policy.metadata.name }, 'could not be run')
-    }
-    await sleep(policy.spec.intervalSeconds * 1000, undefined, { signal: stopping.signal }).catch(() => {})
+async function runOnce(policy: RetentionPolicy): Promise<void> {
+  try {
+    const report = await runPolicy(policy, { dueObjects, storage, signal: stopping.signal })
+    gauges.noteRun(policy.metadata.name, policy, report)
+    log.info({ ...report.record, overdue: report.overdue }, 'swept')
+  } catch (error) {
+    log.warn({ err: error, policy: policy.metadata.name }, 'could not be run')
   }
 }

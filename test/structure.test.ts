@@ -44,6 +44,7 @@ const DOORS: Doors = {
   'onnxruntime-node': only('worker/inference/session.ts'),
   '@kubernetes/*': only('controller/runtime/'),
   'js-yaml': only('controller/runtime/yaml.ts'),
+  'cron-parser': only('controller/retention/schedule.ts'),
 }
 
 /** Shared files that one process needs, and the scripts. */

@@ -2,6 +2,7 @@ import type { Metrics } from '../../api/shared/metrics.ts'
 import type { Swept } from '../../api/shared/retention.ts'
 import type { RetentionPolicy } from './resource.ts'
 import type { RunReport } from './run.ts'
+import { nextRunAfter } from './schedule.ts'
 
 export interface RetentionGauges {
   /** A run of a policy is over; `key` names the policy. */
@@ -55,7 +56,10 @@ export function createRetentionGauges(
   )
   show('drape_retention_held_objects', 'Images that a legal hold keeps', ({ report }) => report.record.held)
   show('drape_retention_run_seconds', 'Seconds of the last run', ({ report }) => report.record.durationMs / 1000)
-  show('drape_retention_interval_seconds', 'Seconds between two runs', ({ spec }) => spec.intervalSeconds)
+  show('drape_retention_interval_seconds', 'Seconds from the last run to the next', ({ spec, report }) => {
+    const start = new Date(report.record.startedAt)
+    return (nextRunAfter(spec, start).getTime() - start.getTime()) / 1000
+  })
   show(
     'drape_retention_last_success_timestamp_seconds',
     'When the last run without a fault ended',

@@ -1,6 +1,7 @@
 import type { Hold } from '../../api/shared/stores/due-objects.ts'
 import { readYaml } from '../runtime/yaml.ts'
 import { type RetentionPolicy, retentionPolicies } from './resource.ts'
+import { findScheduleProblem } from './schedule.ts'
 
 /** The RetentionPolicies in a YAML text; other kinds are left out. Throws an Error that tells what is wrong with one. */
 export function readPolicies(text: string): RetentionPolicy[] {
@@ -8,7 +9,8 @@ export function readPolicies(text: string): RetentionPolicy[] {
     .filter((document) => (document as { kind?: string }).kind === retentionPolicies.type.kind)
     .map((document) => {
       const read = retentionPolicies.read({ metadata: {}, ...(document as object) })
-      if ('problems' in read) throw new Error(`A RetentionPolicy is not valid: ${read.problems}`)
+      const problem = 'problems' in read ? read.problems : findScheduleProblem(read.object.spec)?.message
+      if ('problems' in read || problem !== undefined) throw new Error(`A RetentionPolicy is not valid: ${problem}`)
       return read.object
     })
 }

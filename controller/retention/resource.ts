@@ -1,6 +1,7 @@
 import { Type } from '../../api/shared/schema.ts'
 import { defineResource, type ObjectOf } from '../custom-resource.ts'
 import { choice, conditions, fields, list, moment, objectName, seconds } from '../schema-parts.ts'
+import { TIME_ZONE } from '../time-zone.ts'
 
 const TEN_YEARS = 315_360_000
 const ID = { minLength: 1, maxLength: 255 }
@@ -40,6 +41,7 @@ const StatusSchema = fields(
   {
     observedGeneration: Type.Optional(Type.Integer({ description: 'The edition that was looked at last.' })),
     lastRunAt: Type.Optional(moment('When the last run that found something started.')),
+    nextRunTime: Type.Optional(moment('When the next run starts, where there is a schedule.')),
     lastSweep: Type.Optional(objectName('The record of the last run that found something.')),
     overdue: Type.Optional(Type.Integer({ description: 'Images past their time after the last run.' })),
     oldestOverdueSeconds: Type.Optional(
@@ -68,7 +70,20 @@ export const retentionPolicies = defineResource({
       confirmShrink: Type.Optional(
         Type.Integer({ description: 'The new ttlSeconds once more, when it is less than a tenth of what it was.' }),
       ),
-      intervalSeconds: seconds({ minimum: 10, default: 300, description: 'The time between the starts of two runs.' }),
+      intervalSeconds: seconds({
+        minimum: 10,
+        default: 300,
+        description: 'The time between the starts of two runs, where there is no schedule.',
+      }),
+      schedule: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 256,
+          description:
+            'When runs start, as a cron expression: minute, hour, day of the month, month and day of the week, as in 30 2 * * *. One that falls into an absence of the controller is made up for once.',
+        }),
+      ),
+      timeZone: Type.String({ ...TIME_ZONE, description: 'The IANA time zone of the schedule, as in Europe/Berlin.' }),
       batchSize: Type.Integer({ minimum: 1, maximum: 1000, default: 500, description: 'Images deleted together.' }),
       maxDeletesPerRun: Type.Integer({
         minimum: 1,
@@ -104,6 +119,14 @@ export const retentionPolicies = defineResource({
       description: 'Seconds the oldest is past it',
     },
     { name: 'Last-Run', type: 'date', path: '.status.lastRunAt', description: 'Start of the last run' },
+    {
+      name: 'Schedule',
+      type: 'string',
+      path: '.spec.schedule',
+      description: 'When runs start',
+      wide: true,
+    },
+    { name: 'Next-Run', type: 'string', path: '.status.nextRunTime', description: 'Start of the next run', wide: true },
     {
       name: 'Ready',
       type: 'string',

@@ -1,6 +1,7 @@
 import { type Static, Type } from '../../api/shared/schema.ts'
 import { defineResource, type ObjectOf } from '../custom-resource.ts'
 import { choice, conditions, fields, list, seconds } from '../schema-parts.ts'
+import { TIME_ZONE } from '../time-zone.ts'
 
 const REPLICAS = { minimum: 0, maximum: 1000 }
 
@@ -137,12 +138,6 @@ const FallbackSchema = fields(
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const
 const CLOCK = '^([01][0-9]|2[0-3]):[0-5][0-9]$'
 
-const TIME_ZONE = Type.String({
-  default: 'UTC',
-  maxLength: 64,
-  pattern: '^[A-Za-z0-9_+/-]+$',
-  description: 'An IANA time zone, as in Europe/Berlin.',
-})
 const DAYS_OF_START = list(choice(DAYS, { description: 'A day of the week.' }), {
   set: true,
   minItems: 1,

@@ -1,4 +1,5 @@
 import type { ScalingRules } from '../scaling-policy/resource.ts'
+import { isTimeZone } from '../time-zone.ts'
 
 type Hours = Pick<ScalingRules['schedules'][number], 'timeZone' | 'days' | 'start' | 'end'>
 
@@ -62,16 +63,6 @@ const MINUTE_MS = 60_000
 export function untilNextHours({ schedules, budgets }: Pick<ScalingRules, 'schedules' | 'budgets'>, now: Date): number {
   const some = schedules.length > 0 || budgets.some(({ start }) => start !== undefined)
   return some ? MINUTE_MS - (now.getTime() % MINUTE_MS) : Number.POSITIVE_INFINITY
-}
-
-/** Whether the zone is one that can be reckoned with. */
-function isTimeZone(timeZone: string): boolean {
-  try {
-    formatterOf(timeZone)
-    return true
-  } catch {
-    return false
-  }
 }
 
 const WEEK = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']

@@ -53,6 +53,14 @@ describe('the gauges of retention', () => {
     expect(await read()).not.toContain('drape_retention_overdue_objects{')
   })
 
+  it('show how long it is to the next run by a schedule', async () => {
+    const { gauges, read } = create(() => 0)
+    gauges.noteRun('shop/old', readPolicy({ ttlSeconds: 3600, schedule: '0 0 * * Mon,Thu' }), report)
+    // From a Thursday to a Monday.
+    const line = `drape_retention_interval_seconds{policy="shop/old",dry_run="true"} ${4 * 86_400}`
+    expect((await read()).split('\n')).toContain(line)
+  })
+
   it('show the sweeps of what is past its own date', async () => {
     const { gauges, read } = create(() => 7000)
     gauges.noteSweep(0.2, null)

@@ -16,6 +16,11 @@ kind: RetentionPolicy
 metadata: { name: two-days }
 spec: { ttlSeconds: 172800, dryRun: false }
 ---
+apiVersion: drape.dev/v1alpha1
+kind: RetentionPolicy
+metadata: { name: nightly }
+spec: { selector: { kinds: [person] }, ttlSeconds: 172800, dryRun: false, schedule: '0 0 * * *', timeZone: Asia/Tokyo }
+---
 apiVersion: v1
 kind: ConfigMap
 metadata: { name: other }
@@ -27,11 +32,14 @@ describe('retention without Kubernetes', () => {
     const database = createDatabase(made.url, { poolSize: 1 })
     const { id: accountId } = await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })
     const objects = createObjects(database)
-    for (const [key, days] of [
-      ['results/old.jpg', 3],
-      ['results/new.jpg', 1],
+    for (const [key, kind, days] of [
+      ['results/old.jpg', 'result', 3],
+      ['results/new.jpg', 'result', 1],
+      // At the last midnight it was past its time already.
+      ['persons/old.jpg', 'person', 3],
+      ['persons/new.jpg', 'person', 1],
     ] as const) {
-      await objects.insert({ key, accountId, externalUserId: null, kind: 'result', expiresAt: null })
+      await objects.insert({ key, accountId, externalUserId: null, kind, expiresAt: null })
       await database.query(sql.unsafe`
         update objects set created_at = now() - make_interval(secs => ${days * 86_400}) where key = ${key}`)
     }
@@ -51,8 +59,9 @@ describe('retention without Kubernetes', () => {
       },
     })
     await until(async () => (await objects.find('results/old.jpg')) === null)
-    expect(await objects.find('results/new.jpg')).not.toBeNull()
-    await until(() => controller.output().includes('"policy":"two-days"'))
+    await until(async () => (await objects.find('persons/old.jpg')) === null)
+    for (const key of ['results/new.jpg', 'persons/new.jpg']) expect(await objects.find(key)).not.toBeNull()
+    for (const name of ['two-days', 'nightly']) await until(() => controller.output().includes(`"policy":"${name}"`))
     expect(await controller.end()).toBe(0)
     await database.end()
     await made.drop()
@@ -60,5 +69,9 @@ describe('retention without Kubernetes', () => {
 
   it('refuses a policy that the cluster would refuse', () => {
     expect(() => readPolicies(POLICIES.replace('172800', '59'))).toThrow('spec.ttlSeconds')
+    expect(() => readPolicies(POLICIES.replace('0 0 * * *', '0 24 * * *'))).toThrow(
+      'The schedule "0 24 * * *" is no cron expression: Constraint error, got value 24 expected range 0-23',
+    )
+    expect(() => readPolicies(POLICIES.replace('Asia/Tokyo', 'Asia/Atlantis'))).toThrow('no time zone Asia/Atlantis')
   })
 })

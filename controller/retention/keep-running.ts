@@ -1,0 +1,55 @@
+import type { DueObjects } from '../../api/shared/stores/due-objects.ts'
+import type { RetentionPolicy } from './resource.ts'
+import { lastRunTime, nextRunAfter } from './schedule.ts'
+
+export interface KeepRunningParts {
+  /** Runs the policy once. Never throws. */
+  readonly run: () => Promise<void>
+  /** What is past its time by the policy. */
+  readonly measure: () => ReturnType<DueObjects['measure']>
+  /** Told when it could not be found out whether a run was missed; it is asked again after `intervalSeconds`. */
+  readonly onFault: (error: unknown) => void
+  readonly now: () => Date
+  /** Resolves after `ms`, or when `signal` says so. */
+  readonly sleep: (ms: number) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+/** Timers know no month, and clocks are set. */
+const LONGEST_SLEEP_MS = 3_600_000
+
+/** Runs a policy when it is time to, without a cluster that remembers when it last was. Resolves when `signal` says so. */
+export async function keepRunning({ spec }: Pick<RetentionPolicy, 'spec'>, parts: KeepRunningParts): Promise<void> {
+  const { run, now, sleep, signal } = parts
+  let due = await findFirst(spec, parts)
+  while (!signal.aborted) {
+    const waitMs = due.getTime() - now().getTime()
+    if (waitMs > 0) {
+      await sleep(Math.min(waitMs, LONGEST_SLEEP_MS))
+      continue
+    }
+    const start = now()
+    await run()
+    due = nextRunAfter(spec, start)
+  }
+}
+
+async function findFirst(
+  spec: RetentionPolicy['spec'],
+  { measure, onFault, now, sleep, signal }: KeepRunningParts,
+): Promise<Date> {
+  const { schedule, timeZone, intervalSeconds } = spec
+  if (schedule === undefined) return now()
+  while (!signal.aborted) {
+    try {
+      const { oldestSeconds } = await measure()
+      // What was past its time at the last time of the schedule would be gone if there had been a run then.
+      const sinceSeconds = (now().getTime() - lastRunTime({ schedule, timeZone }, now()).getTime()) / 1000
+      return (oldestSeconds ?? 0) > sinceSeconds ? now() : nextRunAfter(spec, now())
+    } catch (error) {
+      onFault(error)
+      await sleep(intervalSeconds * 1000)
+    }
+  }
+  return now()
+}

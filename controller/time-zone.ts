@@ -1,0 +1,18 @@
+import { Type } from '../api/shared/schema.ts'
+
+export const TIME_ZONE = Type.String({
+  default: 'UTC',
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9_+/-]+$',
+  description: 'An IANA time zone, as in Europe/Berlin.',
+})
+
+/** Whether the zone is one that can be reckoned with. */
+export function isTimeZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { findScheduleProblem, lastRunTime, nextRunAfter } from '../../../controller/retention/schedule.ts'
+
+const times = (schedule: string | undefined, timeZone = 'UTC') => ({ schedule, timeZone, intervalSeconds: 300 })
+
+/** The runs after a moment, each as if the one before had started in time. */
+const runsAfter = (start: string, schedule: string, { timeZone = 'UTC', count = 2 } = {}) => {
+  const found: string[] = []
+  for (let at = new Date(start); found.length < count; found.push(at.toISOString()))
+    at = nextRunAfter(times(schedule, timeZone), at)
+  return found.map((at) => at.slice(0, 16))
+}
+
+describe('a schedule of runs', () => {
+  it('goes on after midnight, at the end of a month and of a week', () => {
+    expect(runsAfter('2026-05-01T02:29:59Z', '30 2 * * *')).toEqual(['2026-05-01T02:30', '2026-05-02T02:30'])
+    expect(runsAfter('2026-05-31T02:30:00Z', '30 2 * * *')).toEqual(['2026-06-01T02:30', '2026-06-02T02:30'])
+    expect(runsAfter('2026-05-01T23:50:30Z', '*/20 22-23,0 * * Mon-Fri', { count: 3 })).toEqual([
+      '2026-05-04T00:00',
+      '2026-05-04T00:20',
+      '2026-05-04T00:40',
+    ])
+  })
+
+  it('runs once on days on which clocks are changed', () => {
+    const timeZone = 'Europe/Berlin'
+    // From 2:00 they go on to 3:00: what was planned for 2:30 is at 3:30 then.
+    expect(runsAfter('2026-03-28T12:00:00Z', '30 2 * * *', { timeZone })).toEqual([
+      '2026-03-29T01:30',
+      '2026-03-30T00:30',
+    ])
+    // 2:30 comes twice.
+    expect(runsAfter('2026-10-24T12:00:00Z', '30 2 * * *', { timeZone })).toEqual([
+      '2026-10-25T00:30',
+      '2026-10-26T01:30',
+    ])
+    expect(runsAfter('2026-10-24T23:00:00Z', '30 * * * *', { timeZone, count: 4 })).toEqual([
+      '2026-10-24T23:30',
+      '2026-10-25T00:30',
+      '2026-10-25T01:30',
+      '2026-10-25T02:30',
+    ])
+  })
+
+  it('knows when the last run should have been', () => {
+    const last = (now: string) => lastRunTime({ schedule: '0 0 * * *', timeZone: 'America/New_York' }, new Date(now))
+    expect(last('2026-05-02T03:59:59Z')).toEqual(new Date('2026-05-01T04:00:00Z'))
+    expect(last('2026-05-02T04:00:00Z')).toEqual(new Date('2026-05-02T04:00:00Z'))
+  })
+
+  it('is the interval where there is none', () => {
+    expect(nextRunAfter(times(undefined), new Date(0))).toEqual(new Date(300_000))
+    expect(findScheduleProblem(times(undefined, 'Nowhere'))).toBeNull()
+  })
+
+  it.each(['30 2 * * *', '0,30 */2 1-15 * *', '0 3 * jan-mar THU', '0 0 29 2 *', '0 3 * * 7'])(
+    'takes %s',
+    (schedule) => {
+      expect(findScheduleProblem(times(schedule))).toBeNull()
+    },
+  )
+
+  it.each([
+    ['often', 'five fields'],
+    ['@daily', 'five fields'],
+    ['0 3 * *', 'five fields'],
+    ['0 0 3 * * *', 'five fields'],
+    ['H 3 * * *', 'five fields'],
+    ['0 3 L * *', 'five fields'],
+    [' 0 3 * * *', 'five fields'],
+    ['61 3 * * *', 'got value 61 expected range 0-59'],
+    ['0 3 * * abc', 'abc'],
+    ['0 3 20-10 * *', 'Invalid range'],
+    ['0 0 30 2 *', 'day of month'],
+    ['0 0 31 4,6 *', 'loop limit'],
+  ])('refuses %s', (schedule, why) => {
+    const problem = findScheduleProblem(times(schedule))
+    expect(problem?.reason).toBe('InvalidSchedule')
+    expect(problem?.message).toContain(`The schedule "${schedule}" is no cron expression: `)
+    expect(problem?.message).toContain(why)
+  })
+
+  it('refuses a time zone that nobody knows', () => {
+    expect(findScheduleProblem(times('0 3 * * *', 'Europe/Atlantis'))).toEqual({
+      reason: 'UnknownTimeZone',
+      message: 'There is no time zone Europe/Atlantis.',
+    })
+  })
+})
