@@ -31,7 +31,7 @@ export async function setLogo(
   const png = await encodeImage(await shrink(await decodeImage(file)), { format: 'png' })
   const key = `logos/${accountId}/${createHash('sha256').update(png).digest('hex')}.png`
   const expiresAt = new Date(Date.now() + UPLOAD_MS)
-  await objects.insert({ key, accountId, externalUserId: null, kind: 'logo', expiresAt })
+  await objects.insert({ key, accountId, externalUserId: null, kind: 'logo', bytes: png.byteLength, expiresAt })
   await storage.put(key, png, { contentType: 'image/png' })
   await logos.replace({ accountId, key })
   return key

@@ -72,6 +72,7 @@ export function createPersonPhotos({
         id: imageId,
         accountId: account.id,
         objectKey,
+        bytes: normalised.bytes.byteLength,
         externalUserId,
         width,
         height,

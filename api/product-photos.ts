@@ -37,7 +37,8 @@ export function createProductPhotos({ objects, storage }: { objects: Objects; st
     })
     const objectKey = `products/${accountId}/${hash}.${normalised.contentType === 'image/png' ? 'png' : 'jpg'}`
     const expiresAt = new Date(Date.now() + UNCLAIMED_MS)
-    await objects.insert({ key: objectKey, accountId, externalUserId: null, kind: 'product', expiresAt })
+    const { byteLength: bytes } = normalised.bytes
+    await objects.insert({ key: objectKey, accountId, externalUserId: null, kind: 'product', bytes, expiresAt })
     await storage.put(objectKey, normalised.bytes, { contentType: normalised.contentType })
     return { sourceUrl: `upload://${hash}`, objectKey }
   }

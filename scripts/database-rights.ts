@@ -14,7 +14,7 @@ const RIGHTS = {
     `update (status, worker, lease_until, started_at, finished_at, updated_at, attempt, progress, result_key, warnings, timings,
       engine_info, category, error_code, error_message) on generations`,
     'update (available_at, dispatched_at, payload), delete on outbox',
-    'insert, update (expires_at), delete on objects',
+    'insert, update (expires_at, bytes), delete on objects',
     'update (crop, warnings, person_detected) on images',
     'select (id, images_edition, detected, expires_at), update (detected) on products',
     // A failed generation gives its credits back.

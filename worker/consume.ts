@@ -146,7 +146,7 @@ async function store(job: TryOnJob, result: TryOnResult, options: ConsumeOptions
   const extension = result.format === 'jpeg' ? 'jpg' : result.format
   const key = `results/${job.accountId}/${job.generationId}-${job.attempt}.${extension}`
   const attempt = { id: job.generationId, attempt: job.attempt }
-  if (!(await objects.insertResult({ key, ...attempt }))) return 'late'
+  if (!(await objects.insertResult({ key, bytes: result.image.byteLength, ...attempt }))) return 'late'
   await storage.put(key, result.image, { contentType: `image/${result.format}` })
   const { warnings, timings, category, engine: engineInfo } = result
   const outcome = { resultKey: key, warnings, timings, category, engineInfo }

@@ -25,7 +25,7 @@ export async function prepareUpload(
     { signal: AbortSignal.timeout(LIMIT_MS), onProgress: () => {} },
   )
   const viewKey = job.objectKey.replace(/\.\w+$/, '-view.jpg')
-  const kept = await images.insertView({ imageId: job.imageId, viewKey })
+  const kept = await images.insertView({ imageId: job.imageId, viewKey, bytes: view.byteLength })
   if (!kept) throw deletedMeanwhile()
   await storage.put(viewKey, view, { contentType: 'image/jpeg' })
   const prepared = { viewKey, crop, personDetected, warnings }

@@ -47,7 +47,8 @@ async function loadFetched(
   const known = await storage.get(key)
   if (known) return known
   const { bytes } = await normaliseImage(await fetchImage(sourceUrl))
-  await objects.insert({ key, accountId, externalUserId: null, kind: 'product', expiresAt: null })
+  const about = { accountId, externalUserId: null, kind: 'product', expiresAt: null } as const
+  await objects.insert({ key, bytes: bytes.byteLength, ...about })
   await storage.put(key, bytes, { contentType: 'application/octet-stream' })
   return bytes
 }

@@ -1,7 +1,7 @@
 import { jobId, type TryOnJob } from './generation.ts'
 import type { JobQueue } from './queue.ts'
 import type { ObjectStorage } from './storage/object.ts'
-import type { Hold } from './stores/due-objects.ts'
+import { bytesOf, type Hold } from './stores/due-objects.ts'
 import type { Generations } from './stores/generations.ts'
 import type { IdempotencyKeys } from './stores/idempotency.ts'
 import type { ProxyNonces } from './stores/proxy-nonces.ts'
@@ -15,6 +15,8 @@ const PART = 500
 export interface Swept {
   readonly products: number
   readonly objects: number
+  /** Of these objects together; one whose size nobody knows counts nothing. */
+  readonly bytes: number
   readonly idempotencyKeys: number
   readonly shareLinks: number
   readonly proxyNonces: number
@@ -44,9 +46,14 @@ export async function sweep({
 }): Promise<Swept> {
   const products = await untilNone(() => retention.deleteExpiredProducts(PART))
   await retention.releaseOrphans()
+  let bytes = 0
+  const objects = await untilNone(async () => {
+    const deleted = await retention.deleteExpiredObjects(PART, (expired) => storage.delete(expired), holds)
+    bytes += bytesOf(deleted)
+    return deleted.length
+  })
   return {
-    products,
-    objects: await untilNone(() => retention.deleteExpiredObjects(PART, (expired) => storage.delete(expired), holds)),
+    ...{ products, objects, bytes },
     idempotencyKeys: await untilNone(() => keys.deleteOld(PART)),
     shareLinks: await untilNone(() => retention.deleteOldShareLinks(PART)),
     proxyNonces: await untilNone(() => nonces.deleteExpired(PART)),

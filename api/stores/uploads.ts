@@ -14,12 +14,12 @@ export function createUploads(database: Database) {
 
   return {
     /**
-     * MUST be called before bytes are put: erasure knows by the date of the row that they may be on their way. False when the
+     * MUST be called before so many bytes are put: erasure knows by the date of the row that they may be on their way. False when the
      * upload has become an image, is erased or past its time.
      */
-    receive: async (upload: UploadNames): Promise<boolean> => {
+    receive: async (upload: UploadNames, bytes: number): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
-        update objects set created_at = now_ms()
+        update objects set created_at = now_ms(), bytes = ${bytes}
         where ${isThere(upload)} and not exists (select from images where id = ${upload.imageId})`)
       return rowCount > 0
     },

@@ -84,7 +84,8 @@ export function createRetentionGauges(
       sweeps.observe({ outcome: counts === null ? 'failed' : 'done' }, took)
       if (counts === null) return
       sweptAt = now() / 1000
-      for (const [kind, count] of Object.entries(counts)) swept.inc({ kind }, count)
+      const { bytes: _, ...things } = counts
+      for (const [kind, count] of Object.entries(things)) swept.inc({ kind }, count)
     },
   }
 }

@@ -151,6 +151,15 @@ export const sweeps = defineResource({
       startedAt: moment('When the run started.'),
       durationMs: Type.Integer({ minimum: 0, description: 'How long it took.' }),
       objects: Type.Integer({ minimum: 0, description: 'Images deleted, or that would have been.' }),
+      bytes: Type.Optional(
+        Type.Integer({ minimum: 0, description: 'How large these images were together, as far as that is known.' }),
+      ),
+      unsized: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description: 'How many of these images count nothing in bytes, because they were stored before sizes were.',
+        }),
+      ),
       held: Type.Integer({ minimum: 0, description: 'Images past their time that a legal hold kept.' }),
       keysDigest: Type.String({
         pattern: '^sha256:[0-9a-f]{64}$',
@@ -165,6 +174,7 @@ export const sweeps = defineResource({
     { name: 'Policy', type: 'string', path: '.spec.policy', description: 'Of which policy' },
     { name: 'Dry-Run', type: 'string', path: '.spec.dryRun', description: 'Nothing was deleted' },
     { name: 'Objects', type: 'integer', path: '.spec.objects', description: 'Images deleted' },
+    { name: 'Bytes', type: 'integer', path: '.spec.bytes', description: 'Their size' },
     { name: 'Held', type: 'integer', path: '.spec.held', description: 'Images kept by a legal hold' },
     { name: 'Started', type: 'date', path: '.spec.startedAt', description: 'When it started' },
   ],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
-import type { DueObjects, DueSelection } from '../../api/shared/stores/due-objects.ts'
+import { bytesOf, type DueObject, type DueObjects, type DueSelection } from '../../api/shared/stores/due-objects.ts'
 import { wholeSeconds } from '../runtime/conditions.ts'
 import type { RetentionPolicy, Sweep } from './resource.ts'
 
@@ -21,11 +21,11 @@ export async function runPolicy(
 ): Promise<RunReport> {
   const startedAt = new Date()
   const selection = selectionOf(spec)
-  const keys: string[] = []
+  const objects: DueObject[] = []
   let error: string | undefined
   try {
-    if (spec.dryRun) keys.push(...(await dueObjects.find(selection, spec.maxDeletesPerRun)))
-    else await deleteAll({ spec, selection, dueObjects, storage, signal, keys })
+    if (spec.dryRun) objects.push(...(await dueObjects.find(selection, spec.maxDeletesPerRun)))
+    else await deleteAll({ spec, selection, dueObjects, storage, signal, objects })
   } catch (cause) {
     error = (cause instanceof Error ? cause.message : String(cause)).slice(0, 1024)
   }
@@ -35,9 +35,11 @@ export async function runPolicy(
     dryRun: spec.dryRun,
     startedAt: wholeSeconds(startedAt),
     durationMs: Date.now() - startedAt.getTime(),
-    objects: keys.length,
+    objects: objects.length,
+    bytes: bytesOf(objects),
+    unsized: objects.filter(({ bytes }) => bytes === null).length,
     held,
-    keysDigest: digestOf(keys),
+    keysDigest: digestOf(objects.map(({ key }) => key)),
     ...(error !== undefined && { error }),
   }
   return { record, overdue: due, oldestOverdueSeconds: Math.max(0, Math.floor(oldestSeconds ?? 0)) }
@@ -54,21 +56,21 @@ async function deleteAll({
   dueObjects,
   storage,
   signal,
-  keys,
+  objects,
 }: {
   spec: RetentionPolicy['spec']
   selection: DueSelection
   dueObjects: DueObjects
   storage: ObjectStorage
   signal: AbortSignal
-  keys: string[]
+  objects: DueObject[]
 }): Promise<void> {
   const deleteBytes = (batch: readonly string[]) => storage.delete(batch)
-  while (!signal.aborted && keys.length < spec.maxDeletesPerRun) {
-    const limit = Math.min(spec.batchSize, spec.maxDeletesPerRun - keys.length)
+  while (!signal.aborted && objects.length < spec.maxDeletesPerRun) {
+    const limit = Math.min(spec.batchSize, spec.maxDeletesPerRun - objects.length)
     const deleted = await dueObjects.delete(selection, { limit, deleteBytes })
     if (deleted.length === 0) return
-    keys.push(...deleted)
+    objects.push(...deleted)
   }
   if (signal.aborted) throw new Error('The run was stopped.')
 }

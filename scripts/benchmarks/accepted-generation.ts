@@ -25,7 +25,7 @@ export async function insertCompleted(bench: Bench): Promise<string> {
   const generations = createGenerations(database)
   await generations.start({ id, attempt: 1, worker: 'bench' })
   const resultKey = `results/${accountId}/${id}-1.jpg`
-  await createObjects(database).insertResult({ key: resultKey, id, attempt: 1 })
+  await createObjects(database).insertResult({ key: resultKey, bytes: 1, id, attempt: 1 })
   await generations.complete({
     id,
     attempt: 1,

@@ -18,6 +18,7 @@ export async function insertSample({
     accountId,
     objectKey: `persons/${accountId}/${imageId}.jpg`,
     externalUserId: null,
+    bytes: 1,
     width: 800,
     height: 1000,
     cropMode: 'auto',

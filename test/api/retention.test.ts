@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../api/shared/database.ts'
+import { rowType, sql } from '../../api/shared/database.ts'
+import { Type } from '../../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
 import { createGenerations } from '../../api/shared/stores/generations.ts'
 import { createObjects } from '../../api/shared/stores/objects.ts'
@@ -13,6 +14,7 @@ import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { spawnProcess, startProgram, type TestProgram } from '../support/process.ts'
 
 const PHOTO = 'image/jpeg'
+const Stored = rowType(Type.Object({ key: Type.String(), kind: Type.String(), bytes: Type.Integer() }))
 
 describe('retention', () => {
   let drape: Drape
@@ -183,7 +185,7 @@ describe('retention', () => {
       const { generationId: id } = (await tryOn(imageId, { externalUserId: 'user-6' })).body
       await generations.start({ id, attempt: 1, worker: 'w' })
       await erase('user-6')
-      expect(await objects.insertResult({ key: `results/a/${id}-1.jpg`, id, attempt: 1 })).toBe(false)
+      expect(await objects.insertResult({ key: `results/a/${id}-1.jpg`, bytes: 1, id, attempt: 1 })).toBe(false)
     })
 
     it('sweeps what a job in flight had under way', async () => {
@@ -193,7 +195,7 @@ describe('retention', () => {
       const { generationId: id } = (await tryOn(imageId, { externalUserId: 'user-7' })).body
       const key = `results/${drape.accountId}/${id}-1.jpg`
       await generations.start({ id, attempt: 1, worker: 'w' })
-      expect(await objects.insertResult({ key, id, attempt: 1 })).toBe(true)
+      expect(await objects.insertResult({ key, bytes: person.length, id, attempt: 1 })).toBe(true)
       await erase('user-7')
       expect(await countRows('user-7')).toBe(0)
       // The worker puts the bytes only now, and dies.
@@ -206,7 +208,13 @@ describe('retention', () => {
     it('goes on where it ended when the API is killed in the middle', async () => {
       const keys = Array.from({ length: 1500 }, (_, i) => `persons/${drape.accountId}/many-${i}.jpg`)
       const record = createObjects(drape.database)
-      const about = { accountId: drape.accountId, externalUserId: 'user-8', kind: 'person', expiresAt: null } as const
+      const about = {
+        accountId: drape.accountId,
+        externalUserId: 'user-8',
+        kind: 'person',
+        bytes: 1,
+        expiresAt: null,
+      } as const
       for (const key of keys) {
         await record.insert({ key, ...about })
         await storage.put(key, Buffer.from('x'), { contentType: PHOTO })
@@ -264,19 +272,36 @@ describe('retention', () => {
       drape.database.query(sql.unsafe`
         update objects set expires_at = now() - interval '1 second' where position(${id} in key) > 0 and kind = ${what}`)
 
-    it('deletes photos and results that are past their time, bytes and rows, and nothing else', async () => {
+    it('deletes photos and results that are past their time, bytes and rows, and nothing else, and tells how much', async () => {
       await startWorker()
       const [old, young] = [await upload(), await upload()]
       const { generationId } = (await tryOn(old.imageId, { output: { engine: 'mock' } })).body
       const { generationId: kept } = (await tryOn(young.imageId, { output: { engine: 'mock' } })).body
       const [result, keptResult] = [await drape.finish(generationId), await drape.finish(kept)]
       await stopWorker()
-      // The photo, the cropped view that a worker had time to make, and the result.
-      const expired = [await expire('person', old.imageId), await expire('result', generationId)]
-      for (const { rowCount } of expired) expect(rowCount).toBeGreaterThanOrEqual(1)
+      await swept()
+      const stored = await drape.database.any(sql.type(Stored)`
+        select key, kind, bytes from objects
+        where position(${old.imageId} in key) > 0 or position(${generationId} in key) > 0 or kind = 'product'`)
+      for (const { key, bytes } of stored) expect(bytes, key).toBe((await storage.get(key))?.length)
+      expect(new Set(stored.map(({ kind }) => kind))).toEqual(new Set(['person', 'product', 'result']))
+      // The photo, the cropped view that a worker had time to make, and the result; and one that was stored before sizes were.
+      for (const [kind, id] of [
+        ['person', old.imageId],
+        ['result', generationId],
+      ] as const)
+        await expire(kind, id)
+      const unsized = {
+        key: `results/${drape.accountId}/unsized.jpg`,
+        accountId: drape.accountId,
+        externalUserId: null,
+      }
+      await createObjects(drape.database).insert({ ...unsized, kind: 'result', bytes: null, expiresAt: new Date(0) })
       await drape.database.query(sql.unsafe`
         update generations set images_expire_at = now() where id = ${generationId}`)
-      expect((await swept()).objects).toBeGreaterThanOrEqual(expired.reduce((sum, { rowCount }) => sum + rowCount, 0))
+      const expired = stored.filter(({ kind }) => kind !== 'product')
+      const bytes = expired.reduce((sum, object) => sum + object.bytes, 0)
+      expect(await swept()).toMatchObject({ objects: expired.length + 1, bytes })
       for (const link of [old.imageUrl, result.resultImageUrl]) expect((await fetch(link)).status).toBe(404)
       for (const link of [young.imageUrl, keptResult.resultImageUrl]) expect((await fetch(link)).status).toBe(200)
       expect((await tryOn(old.imageId)).body.code).toBe('VALIDATION_FAILED')
@@ -353,7 +378,7 @@ describe('retention', () => {
       const { generationId: id } = (await tryOn((await upload()).imageId)).body
       const key = `results/${drape.accountId}/${id}-1.jpg`
       await generations.start({ id, attempt: 1, worker: 'w' })
-      await createObjects(drape.database).insertResult({ key, id, attempt: 1 })
+      await createObjects(drape.database).insertResult({ key, bytes: person.length, id, attempt: 1 })
       await storage.put(key, person, { contentType: PHOTO })
 
       const orphan = `products/${poor.id}/${uuidv7()}/fetched.bin`
@@ -362,6 +387,7 @@ describe('retention', () => {
         accountId: poor.id,
         externalUserId: null,
         kind: 'product',
+        bytes: person.length,
         expiresAt: null,
       })
       await storage.put(orphan, person, { contentType: 'application/octet-stream' })
@@ -378,7 +404,7 @@ describe('retention', () => {
     it('may be killed, and run several times at once', async () => {
       const keys = Array.from({ length: 2200 }, (_, i) => `results/${drape.accountId}/due-${i}.jpg`)
       const record = createObjects(drape.database)
-      const about = { accountId: drape.accountId, externalUserId: null, kind: 'result' } as const
+      const about = { accountId: drape.accountId, externalUserId: null, kind: 'result', bytes: 1 } as const
       for (const key of keys) {
         await record.insert({ key, ...about, expiresAt: new Date(Date.now() - 1000) })
         await storage.put(key, Buffer.from('x'), { contentType: PHOTO })

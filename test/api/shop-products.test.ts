@@ -53,6 +53,7 @@ describe('a product of a shop', () => {
       accountId,
       objectKey: `persons/${accountId}/${imageId}.jpg`,
       externalUserId: `${id}:customer:1`,
+      bytes: 1,
       width: 800,
       height: 1000,
       cropMode: 'auto',

@@ -29,7 +29,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
   }
   const store = async (key: string, days: number) => {
     const about = { accountId: drape.accountId, externalUserId: null, expiresAt: null }
-    await createObjects(drape.database).insert({ key, kind: 'result', ...about })
+    await createObjects(drape.database).insert({ key, kind: 'result', bytes: 7, ...about })
     await drape.database.query(sql.unsafe`
       update objects set created_at = now() - make_interval(secs => ${days * DAY}) where key = ${key}`)
   }
@@ -64,7 +64,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
 
     await apply({ ttlSeconds: 3 * DAY, dryRun: false })
     const deleted = await until(async () => (await records()).find(({ dryRun }) => !dryRun))
-    expect(deleted).toMatchObject({ objects: 1, keysDigest: told.keysDigest })
+    expect(deleted).toMatchObject({ objects: 1, bytes: 7, unsized: 0, keysDigest: told.keysDigest })
     await until(async () => (await status())?.overdue === 0)
     expect(await status()).toMatchObject({
       oldestOverdueSeconds: 0,

@@ -38,6 +38,7 @@ export async function acceptForShop(drape: Drape, options: Omit<ShopGenerationOp
     id: imageId,
     accountId,
     objectKey: `persons/${accountId}/${imageId}.jpg`,
+    bytes: 1,
     externalUserId,
     width: 800,
     height: 1000,
@@ -70,7 +71,7 @@ export async function completeForShop(drape: Drape, options: ShopGenerationOptio
   const attempt = { id: generationId, attempt: 1 }
   const resultKey = `results/${options.accountId ?? drape.accountId}/${generationId}-1.${options.extension ?? 'jpg'}`
   await generations.start({ ...attempt, worker: 'test' })
-  await createObjects(drape.database).insertResult({ key: resultKey, ...attempt })
+  await createObjects(drape.database).insertResult({ key: resultKey, bytes: options.picture.length, ...attempt })
   await (await storageOf(drape)).put(resultKey, options.picture, { contentType: contentTypeOf(resultKey) })
   const engineInfo = { name: 'mock', version: '1', license: 'Apache-2.0', kind: 'test' }
   const outcome = { resultKey, warnings: [], timings: {}, engineInfo, category: null }

@@ -53,6 +53,7 @@ async function postPrepare(ctx: AppContext, options: ShopperUploadOptions): Prom
     accountId: account.id,
     externalUserId: shopperId,
     kind: 'upload',
+    bytes: null,
     expiresAt: new Date(Date.now() + KEPT_MS),
   })
   const query = signUploadLink({ uploadKey, secret, expiresAt: Date.now() + LINK_MS })
@@ -81,8 +82,9 @@ async function putBytes(ctx: AppContext, { uploads, storage, withFolder }: Shopp
     // Nothing reaches the storage before all of it is here.
     const path = join(folder, 'photo')
     await receiveFile(ctx.req, path, { maxBytes: MAX_FILE_BYTES, maxMs: ARRIVAL_MS })
-    if (!(await uploads.receive(names))) throw unknownUpload()
-    await storage.put(names.objectKey, await readFile(path), { contentType: 'application/octet-stream' })
+    const photo = await readFile(path)
+    if (!(await uploads.receive(names, photo.byteLength))) throw unknownUpload()
+    await storage.put(names.objectKey, photo, { contentType: 'application/octet-stream' })
   })
   ctx.body = { uploadKey }
 }

@@ -22,10 +22,17 @@ export interface DueSelection {
   readonly holds: readonly Hold[]
 }
 
-const Key = rowType(Type.Object({ key: Type.String() }))
+const DueRow = rowType(Type.Object({ key: Type.String(), bytes: Nullable(Type.Integer()) }))
 const Overdue = rowType(
   Type.Object({ due: Type.Integer(), held: Type.Integer(), oldestSeconds: Nullable(Type.Number()) }),
 )
+
+/** An object whose time is over. */
+export interface DueObject {
+  readonly key: string
+  /** How large it is; null where nobody knows. */
+  readonly bytes: number | null
+}
 
 export type DueObjects = ReturnType<typeof createDueObjects>
 
@@ -34,30 +41,28 @@ export function createDueObjects(database: Database) {
   return {
     /**
      * Deletes at most `limit` of them, and the images that lie in them: bytes by `deleteBytes`, then rows. Their rows are locked
-     * until both are gone, so that nobody claims what is being deleted. Returns the keys. Several may do so at once.
+     * until both are gone, so that nobody claims what is being deleted. Returns them. Several may do so at once.
      */
     delete: (
       selection: DueSelection,
       { limit, deleteBytes }: { limit: number; deleteBytes: (keys: readonly string[]) => Promise<void> },
-    ): Promise<readonly string[]> =>
+    ): Promise<readonly DueObject[]> =>
       database.transaction(async (transaction) => {
-        const rows = await transaction.any(sql.type(Key)`
-          select key from objects where ${isDue(selection)} and not ${isHeld(selection)}
+        const rows = await transaction.any(sql.type(DueRow)`
+          select key, bytes from objects where ${isDue(selection)} and not ${isHeld(selection)}
           order by ${dueAt(selection)} limit ${limit} for update skip locked`)
         const keys = rows.map(({ key }) => key)
-        if (keys.length === 0) return keys
+        if (keys.length === 0) return rows
         await deleteBytes(keys)
         await transaction.query(sql.unsafe`delete from objects where key = any(${sql.array(keys, 'text')})`)
-        return keys
+        return rows
       }),
 
-    /** At most `limit` of their keys. */
-    find: async (selection: DueSelection, limit: number): Promise<readonly string[]> => {
-      const rows = await database.any(sql.type(Key)`
-        select key from objects where ${isDue(selection)} and not ${isHeld(selection)}
-        order by ${dueAt(selection)} limit ${limit}`)
-      return rows.map(({ key }) => key)
-    },
+    /** At most `limit` of them. */
+    find: (selection: DueSelection, limit: number): Promise<readonly DueObject[]> =>
+      database.any(sql.type(DueRow)`
+        select key, bytes from objects where ${isDue(selection)} and not ${isHeld(selection)}
+        order by ${dueAt(selection)} limit ${limit}`),
 
     /** How many there are, how many are held, and how long the oldest that is not held has been past its time. */
     measure: (selection: DueSelection) =>
@@ -66,6 +71,11 @@ export function createDueObjects(database: Database) {
           extract(epoch from now() - min(due_at) filter (where not held))::float8 as "oldestSeconds"
         from (select ${dueAt(selection)} as due_at, ${isHeld(selection)} as held from objects where ${isDue(selection)}) as found`),
   }
+}
+
+/** How many bytes they are together; those of which nobody knows count nothing. */
+export function bytesOf(objects: readonly DueObject[]): number {
+  return objects.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
 }
 
 function dueAt({ lifetime }: DueSelection) {

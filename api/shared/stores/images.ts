@@ -27,6 +27,8 @@ export function createImages(database: Database) {
       id: string
       accountId: string
       objectKey: string
+      /** How large the photo is as it is stored. */
+      bytes: number
       externalUserId: string | null
       width: number
       height: number
@@ -36,8 +38,8 @@ export function createImages(database: Database) {
       const expiresAt = byDatabaseClock(image.expiresAt)
       await database.query(sql.unsafe`
         with object as (
-          insert into objects (key, account_id, external_user_id, kind, expires_at)
-          values (${image.objectKey}, ${image.accountId}, ${image.externalUserId}, 'person', ${expiresAt})
+          insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
+          values (${image.objectKey}, ${image.accountId}, ${image.externalUserId}, 'person', ${image.bytes}, ${expiresAt})
           on conflict (key) do nothing
         )
         insert into images (id, account_id, object_key, external_user_id, width, height, crop_mode, expires_at)
@@ -53,13 +55,14 @@ export function createImages(database: Database) {
         from images where id = ${id}`),
 
     /** Records the key of the cropped view, with the photo's owner and lifetime, before its bytes; false when the photo is gone. */
-    insertView: async ({ imageId, viewKey }: { imageId: string; viewKey: string }): Promise<boolean> => {
+    insertView: async (view: { imageId: string; viewKey: string; bytes: number }): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
-        insert into objects (key, account_id, external_user_id, kind, expires_at)
-        select ${viewKey}, account_id, external_user_id, 'person', expires_at from images where id = ${imageId}
+        insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
+        select ${view.viewKey}, account_id, external_user_id, 'person', ${view.bytes}::bigint, expires_at from images
+        where id = ${view.imageId}
         -- Whoever deletes the photo meanwhile waits, and then finds this row.
         for share
-        on conflict (key) do update set expires_at = excluded.expires_at`)
+        on conflict (key) do update set expires_at = excluded.expires_at, bytes = excluded.bytes`)
       return rowCount > 0
     },
 

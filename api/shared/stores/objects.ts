@@ -6,8 +6,19 @@ export interface NewObject {
   readonly accountId: string
   readonly externalUserId: string | null
   readonly kind: 'person' | 'product' | 'result' | 'logo' | 'upload'
+  /** How large it is; null when its bytes come later. */
+  readonly bytes: number | null
   /** When a sweep may delete it; null keeps it as long as something refers to it. */
   readonly expiresAt: Date | null
+}
+
+export interface NewResult {
+  readonly key: string
+  /** How large it is. */
+  readonly bytes: number
+  /** The generation, and its attempt. */
+  readonly id: string
+  readonly attempt: number
 }
 
 const FoundObject = rowType(
@@ -25,24 +36,25 @@ export function createObjects(database: Database) {
      */
     insert: async (object: NewObject): Promise<void> => {
       await database.query(sql.unsafe`
-        insert into objects (key, account_id, external_user_id, kind, expires_at)
-        values (${object.key}, ${object.accountId}, ${object.externalUserId}, ${object.kind},
+        insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
+        values (${object.key}, ${object.accountId}, ${object.externalUserId}, ${object.kind}, ${object.bytes},
           ${object.expiresAt ? byDatabaseClock(object.expiresAt) : null})
-        on conflict (key) do update set expires_at = greatest(objects.expires_at, excluded.expires_at)
-        where objects.expires_at is not null`)
+        on conflict (key) do update set bytes = coalesce(excluded.bytes, objects.bytes),
+          expires_at = case when objects.expires_at is not null then greatest(objects.expires_at, excluded.expires_at) end
+        where objects.expires_at is not null or objects.bytes is distinct from excluded.bytes`)
     },
     /**
      * Records a result before its bytes are put; false when the attempt is over. Until it is completed the row lasts as long as
      * a worker may need to store it, so that what a dead one left is swept.
      */
-    insertResult: async ({ key, id, attempt }: { key: string; id: string; attempt: number }): Promise<boolean> => {
+    insertResult: async ({ key, bytes, id, attempt }: NewResult): Promise<boolean> => {
       const { rowCount } = await database.query(sql.unsafe`
-        insert into objects (key, account_id, external_user_id, kind, expires_at)
-        select ${key}, account_id, external_user_id, 'result', now() + interval '1 hour'
+        insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
+        select ${key}, account_id, external_user_id, 'result', ${bytes}::bigint, now() + interval '1 hour'
         from generations where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
         -- Whoever ends the attempt meanwhile waits, and then finds this row.
         for update
-        on conflict (key) do update set expires_at = excluded.expires_at`)
+        on conflict (key) do update set expires_at = excluded.expires_at, bytes = excluded.bytes`)
       return rowCount > 0
     },
     /** Null also for one that is past its time. */

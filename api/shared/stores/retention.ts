@@ -1,6 +1,6 @@
 import { type Database, rowType, sql } from '../database.ts'
 import { Type } from '../schema.ts'
-import { createDueObjects, type Hold } from './due-objects.ts'
+import { createDueObjects, type DueObject, type Hold } from './due-objects.ts'
 import { releaseAbandoned } from './product-merge.ts'
 
 /** A person behind a caller's opaque id. */
@@ -29,16 +29,16 @@ const DELIVERY_DAYS = 14
 
 export type Retention = ReturnType<typeof createRetention>
 
-/** The end of what is stored. Every method does a part, returns how much, and may be run by several at once. */
+/** The end of what is stored. Every method does a part, returns how much or what, and may be run by several at once. */
 export function createRetention(database: Database) {
   const dueObjects = createDueObjects(database)
   return {
-    /** Deletes objects that are past their time and not held, and the images that lie in them: bytes first, then rows. */
-    deleteExpiredObjects: async (
+    /** Deletes objects that are past their time and not held, and the images that lie in them: bytes first, then rows. Returns them. */
+    deleteExpiredObjects: (
       limit: number,
       deleteBytes: (keys: readonly string[]) => Promise<void>,
       holds: readonly Hold[] = [],
-    ): Promise<number> => (await dueObjects.delete({ lifetime: null, holds }, { limit, deleteBytes })).length,
+    ): Promise<readonly DueObject[]> => dueObjects.delete({ lifetime: null, holds }, { limit, deleteBytes }),
 
     /** Deletes products that are past their time; what is stored for them follows when no generation needs it any more. */
     deleteExpiredProducts: async (limit: number): Promise<number> => {

@@ -33,7 +33,7 @@ describe('what products have stored', () => {
   const createAccount = async () => (await createCaller(database, 100)).accountId
   const keyOf = (accountId: string, name: string) => `products/${accountId}/${name}.jpg`
   const insertObject = async (accountId: string, key: string, expiresAt: Date | null) => {
-    await createObjects(database).insert({ key, accountId, externalUserId: null, kind: 'product', expiresAt })
+    await createObjects(database).insert({ key, accountId, externalUserId: null, kind: 'product', bytes: 1, expiresAt })
   }
   /** A product with these stored images, as a call would name it that has just put their bytes. */
   const withImages = async (accountId: string, externalId: string, names: readonly string[]): Promise<ProductInput> => {

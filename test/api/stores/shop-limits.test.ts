@@ -48,6 +48,7 @@ describe('limits of a shop', () => {
       accountId: shop.accountId,
       objectKey: `persons/${shop.accountId}/${imageId}.jpg`,
       externalUserId,
+      bytes: 1,
       width: 800,
       height: 1000,
       cropMode: 'auto',

@@ -66,8 +66,10 @@ describe('the gauges of retention', () => {
     gauges.noteSweep(0.2, null)
     expect(await read()).not.toMatch(/^drape_sweep_last_success_timestamp_seconds /m)
     const nothing = { products: 0, idempotencyKeys: 0, shareLinks: 0, proxyNonces: 0, dataRequests: 0 }
-    gauges.noteSweep(0.2, { ...nothing, objects: 4, webhookDeliveries: 0, eventDays: 0 })
+    gauges.noteSweep(0.2, { ...nothing, objects: 4, bytes: 4096, webhookDeliveries: 0, eventDays: 0 })
     const text = await read()
+    // Bytes are no things that could be added to others.
+    expect(text).not.toContain('kind="bytes"')
     expect(text).toMatch(/^drape_sweep_last_success_timestamp_seconds 7$/m)
     expect(text).toMatch(/^drape_swept_total\{kind="objects"\} 4$/m)
     expect(text).toMatch(/^drape_sweep_seconds_count\{outcome="failed"\} 1$/m)

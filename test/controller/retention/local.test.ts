@@ -39,7 +39,7 @@ describe('retention without Kubernetes', () => {
       ['persons/old.jpg', 'person', 3],
       ['persons/new.jpg', 'person', 1],
     ] as const) {
-      await objects.insert({ key, accountId, externalUserId: null, kind, expiresAt: null })
+      await objects.insert({ key, accountId, externalUserId: null, kind, bytes: 1, expiresAt: null })
       await database.query(sql.unsafe`
         update objects set created_at = now() - make_interval(secs => ${days * 86_400}) where key = ${key}`)
     }

@@ -43,8 +43,10 @@ describe('a run of a retention policy', () => {
     const { kind = 'person', user = null } = about
     for (const age of days) {
       const key = `${kind}s/${accountId}/${user ?? 'nobody'}-${age}.jpg`
-      await createObjects(database).insert({ key, accountId, externalUserId: user, kind, expiresAt: null })
-      await storage.put(key, Buffer.from(`${age}`), { contentType: 'image/jpeg' })
+      const picture = Buffer.alloc(age * 1000)
+      const bytes = picture.length
+      await createObjects(database).insert({ key, accountId, externalUserId: user, kind, bytes, expiresAt: null })
+      await storage.put(key, picture, { contentType: 'image/jpeg' })
       await database.query(sql.unsafe`
         update objects set created_at = now() - make_interval(secs => ${age * 86_400}) where key = ${key}`)
     }
@@ -65,7 +67,7 @@ describe('a run of a retention policy', () => {
     const account = await createAccount()
     await store(account, [1, 4, 9])
     const { record, overdue, oldestOverdueSeconds } = await run({ selector: { accounts: [account] } })
-    expect(record).toMatchObject({ policy: 'test', dryRun: true, objects: 2, held: 0 })
+    expect(record).toMatchObject({ policy: 'test', dryRun: true, objects: 2, bytes: 13_000, unsized: 0, held: 0 })
     expect(overdue).toBe(2)
     expect(oldestOverdueSeconds).toBeGreaterThanOrEqual(6 * 86_400)
     expect(await stored(account)).toEqual(['nobody-1', 'nobody-4', 'nobody-9'])
@@ -85,11 +87,23 @@ describe('a run of a retention policy', () => {
     const digest = createHash('sha256')
       .update(keys.map((key) => `${key}\n`).join(''))
       .digest('hex')
-    expect(record).toMatchObject({ objects: 2, keysDigest: `sha256:${digest}` })
+    expect(record).toMatchObject({ objects: 2, bytes: 13_000, unsized: 0, keysDigest: `sha256:${digest}` })
     expect({ overdue, oldestOverdueSeconds }).toEqual({ overdue: 0, oldestOverdueSeconds: 0 })
     expect(await stored(account)).toEqual(['nobody-9', 'nobody-1'])
     expect(await storage.exists(keys[0])).toBe(false)
     expect(await stored(other)).toEqual(['nobody-9'])
+  })
+
+  it('counts nothing for what was stored before sizes were, and says how much that is', async () => {
+    const account = await createAccount()
+    await store(account, [4, 5, 9])
+    await database.query(sql.unsafe`
+      update objects set bytes = null where account_id = ${account} and key like '%-9.jpg'`)
+    const spec = { selector: { accounts: [account] }, batchSize: 1 }
+    for (const dryRun of [true, false]) {
+      const { record } = await run({ ...spec, dryRun })
+      expect(record).toMatchObject({ objects: 3, bytes: 9000, unsized: 1 })
+    }
   })
 
   it('keeps what a legal hold names, and nothing else', async () => {
@@ -121,7 +135,7 @@ describe('a run of a retention policy', () => {
     await store(account, [4, 5])
     const broken = { ...storage, delete: () => Promise.reject(new Error('the storage is away')) }
     const report = await run({ selector: { accounts: [account] }, dryRun: false }, broken)
-    expect(report).toMatchObject({ record: { objects: 0, error: 'the storage is away' }, overdue: 2 })
+    expect(report).toMatchObject({ record: { objects: 0, bytes: 0, error: 'the storage is away' }, overdue: 2 })
     expect(await stored(account)).toEqual(['nobody-4', 'nobody-5'])
     expect(await run({ selector: { accounts: [account] }, dryRun: false })).toMatchObject({ record: { objects: 2 } })
   })

@@ -29,7 +29,7 @@ describe('the sweep of the controller', () => {
     const objects = createObjects(database)
     const expiresAt = new Date(Date.now() - 1000)
     const store = (key: string, externalUserId: string | null) =>
-      objects.insert({ key, accountId, externalUserId, kind: 'person', expiresAt })
+      objects.insert({ key, accountId, externalUserId, kind: 'person', bytes: 1, expiresAt })
     const exists = async (key: string) =>
       (await database.query(sql.unsafe`select from objects where key = ${key}`)).rowCount > 0
     await store('persons/held.jpg', 'held')

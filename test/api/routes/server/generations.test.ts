@@ -195,7 +195,7 @@ describe('generations', () => {
       await generations.renew({ id, attempt: 1, progress: 0.5 })
       expect((await events.next()).value).toMatchObject({ data: { status: 'PROCESSING', progress: 0.5 } })
       await generations.renew({ id, attempt: 1, progress: 0.5 })
-      await createObjects(drape.database).insertResult({ key: OUTCOME.resultKey, id, attempt: 1 })
+      await createObjects(drape.database).insertResult({ key: OUTCOME.resultKey, bytes: 1, id, attempt: 1 })
       await generations.complete({ id, attempt: 1, outcome: OUTCOME })
       const last = await events.next()
       expect(last.value).toMatchObject({

@@ -37,7 +37,14 @@ describe('downloading a picture', () => {
   const store = async (object: Partial<Parameters<ReturnType<typeof createObjects>['insert']>[0]>) => {
     const { kind = 'person', accountId = drape.accountId, externalUserId = null, expiresAt = null } = object
     const key = object.key ?? `persons/${accountId}/${uuidv7()}.png`
-    await createObjects(drape.database).insert({ key, accountId, externalUserId, kind, expiresAt })
+    await createObjects(drape.database).insert({
+      key,
+      accountId,
+      externalUserId,
+      kind,
+      bytes: picture.length,
+      expiresAt,
+    })
     const contentType = key.endsWith('.bin') ? 'application/octet-stream' : 'image/png'
     await (await storageOf(drape)).put(key, picture, { contentType })
     return `${drape.api.url}/objects/${key}`

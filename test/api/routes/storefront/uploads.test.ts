@@ -128,6 +128,7 @@ describe('uploads of shoppers', () => {
       accountId: drape.accountId,
       objectKey: `persons/${drape.accountId}/${imageId}.jpg`,
       externalUserId: `${shop.id}:browser:${headers['x-service-anonymous-id']}`,
+      bytes: 1,
       width: 1,
       height: 1,
       cropMode: 'auto',
@@ -305,6 +306,9 @@ describe('uploads of shoppers', () => {
     const left = await drape.database.oneFirst(sql.unsafe`
       select extract(epoch from expires_at - now())::int as n from objects where key = ${objectOf(uploadKey)}`)
     expect(left).toBeLessThanOrEqual(3600)
+    const bytes = await drape.database.oneFirst(sql.unsafe`
+      select bytes from objects where key = ${objectOf(uploadKey)}`)
+    expect(bytes).toBe(photo.length)
     await drape.database.query(sql.unsafe`
       update objects set expires_at = now() - interval '1 second' where key = ${objectOf(uploadKey)}`)
     await sweep({

@@ -52,7 +52,7 @@ describe('the life of a generation', () => {
 
   it('ends COMPLETED, keeps the credit and leaves the outbox', async () => {
     await start(1)
-    await createObjects(database).insertResult({ key: outcome.resultKey, id, attempt: 1 })
+    await createObjects(database).insertResult({ key: outcome.resultKey, bytes: 1, id, attempt: 1 })
     expect(await generations.complete({ id, attempt: 1, outcome })).toBe(true)
     expect(await generations.find(id)).toMatchObject({ status: 'COMPLETED', ...outcome })
     expect(await balance()).toBe(4)

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database, sql } from '../../../../api/shared/database.ts'
+import { createDueObjects } from '../../../../api/shared/stores/due-objects.ts'
+import { createObjects } from '../../../../api/shared/stores/objects.ts'
+import { createAccounts } from '../../../../api/stores/accounts.ts'
+import { createTestDatabase } from '../../../support/postgres.ts'
+
+describe('the record of an object', () => {
+  let database: Database
+  let accountId: string
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 2 })
+    accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  const insert = (key: string, bytes: number | null, expiresAt: Date | null) =>
+    createObjects(database).insert({ key, accountId, externalUserId: null, kind: 'product', bytes, expiresAt })
+  const find = (key: string) =>
+    database.one(sql.unsafe`select bytes, expires_at is null as "isKept" from objects where key = ${key}`)
+  const inAnHour = () => new Date(Date.now() + 3_600_000)
+
+  it('tells the size of what was stored last, and keeps what is to be kept', async () => {
+    await insert('kept', 10, null)
+    await insert('kept', 12, inAnHour())
+    expect(await find('kept')).toEqual({ bytes: 12, isKept: true })
+    await insert('dated', null, inAnHour())
+    await insert('dated', 30, inAnHour())
+    await insert('dated', null, inAnHour())
+    expect(await find('dated')).toEqual({ bytes: 30, isKept: false })
+  })
+
+  it('goes with its size when its time is over, also where that is larger than four bytes can tell', async () => {
+    const due = [
+      { key: 'large', bytes: 5_000_000_000 },
+      { key: 'unknown', bytes: null },
+    ]
+    for (const [i, { key, bytes }] of due.entries()) await insert(key, bytes, new Date((i + 1) * 1000))
+    const objects = createDueObjects(database)
+    const selection = { lifetime: null, holds: [] }
+    expect(await objects.find(selection, 10)).toEqual(due)
+    expect(await objects.delete(selection, { limit: 10, deleteBytes: async () => {} })).toEqual(due)
+    expect(await objects.find(selection, 10)).toEqual([])
+  })
+
+  it('knows no size below nothing', async () => {
+    await expect(insert('negative', -1, null)).rejects.toThrow()
+  })
+})
