@@ -57,7 +57,7 @@ describe('scripts/dev', { timeout: 120_000 }, () => {
     const { dev } = await startDev(dataFolder, env)
     const log = () => readFile(join(dataFolder, 'logs/retention.log'), 'utf8')
     await until(async () => (await log()).includes('"policy":"three-days"'))
-    expect(await log()).toContain('"policies":["three-days","careful"]')
+    expect(await log()).toContain('"policies":["three-days","careful","nightly"]')
     expect(await dev.end('SIGTERM')).toBe(0)
   })
 
