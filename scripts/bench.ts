@@ -61,12 +61,29 @@ const BENCHMARKS: readonly Benchmark[] = [
 /** Several that belong together, by one name. */
 const GROUPS: Readonly<Record<string, readonly Benchmark[]>> = { operator }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { json: { type: 'boolean' }, full: { type: 'boolean' } },
-})
+const USAGE = `Usage: scripts/bench [--json] [--full] [ID…]      the figures of these ids, or all
+       scripts/bench quality [--sheet FILE]       the pictures of the default engine
+       scripts/bench gpu                          an engine with files of its own`
+
+const { values, positionals } = readArguments()
+if (values.help) {
+  console.log(USAGE)
+  process.exit(0)
+}
 const results = await runAll(chooseBenchmarks(positionals))
 console.log(values.json ? JSON.stringify(results) : presentTable(results))
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { json: { type: 'boolean' }, full: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    })
+  } catch (error) {
+    say(`${error instanceof Error ? error.message : error}\n${USAGE}`)
+    process.exit(2)
+  }
+}
 
 function chooseBenchmarks(names: readonly string[]): readonly Benchmark[] {
   const ids = names.flatMap((name) => GROUPS[name]?.map(({ id }) => id) ?? name)
