@@ -2,7 +2,7 @@ import { cropBitmap } from '../../../api/shared/image.ts'
 import type { Person } from '../../person/person.ts'
 import { apartInLight, rgbToLab } from '../../raster/colour.ts'
 import { countOf, learnColours, samplesOf } from '../../raster/colour-model.ts'
-import { connectedComponents } from '../../raster/components.ts'
+import { componentsTouching } from '../../raster/components.ts'
 import { cropPlane, type Window } from '../../raster/crop.ts'
 import {
   type Bitmap,
@@ -73,10 +73,8 @@ function findMissed(
   const isHand = handTest(rgbToLab(bitmapToColours(cropBitmap(picture, window))), { bones, seen })
   if (!isHand) return null
   const alike = subset(near, isHand)
-  const { labels } = connectedComponents(alike)
-  const grown = new Set<number>()
-  for (let i = 0; i < labels.length; i++) if (labels[i] && bones.data[i] && seen.data[i] > SURE) grown.add(labels[i])
-  const fingers = subset(alike, (i) => seen.data[i] <= 0.5 && grown.has(labels[i]))
+  const sure = subset(bones, (i) => seen.data[i] > SURE)
+  const fingers = subset(componentsTouching(alike, sure), (i) => seen.data[i] <= 0.5)
   return countSet(fingers) > 0 ? { window, mask: fingers } : null
 }
 

@@ -1,6 +1,6 @@
 import { apartInLight } from '../../raster/colour.ts'
 import { type ColourModel, samplesOf } from '../../raster/colour-model.ts'
-import { connectedComponents } from '../../raster/components.ts'
+import { componentsTouching } from '../../raster/components.ts'
 import { cropColours, cropMask, cropPlane, type Window } from '../../raster/crop.ts'
 import { close, dilate, open } from '../../raster/morphology.ts'
 import {
@@ -93,7 +93,7 @@ function shadedWithin({ lab, sharp, mask, skin, body, clothes }: Input): Mask {
     const samples = samplesOf(lab, seen)
     if (samples.length / 3 < Math.max(12, LEAST_SEEN * body.unit ** 2)) return null
     const isSkin = shadedSkinTest(lab, { skin: medianColour(samples), clothes, most: LIKENESS })
-    return connectedTo(
+    return componentsTouching(
       subset(hand, (i) => skin.data[i] === 1 || isSkin(i)),
       seen,
     )
@@ -157,13 +157,8 @@ function findIslands({
   reach: number
 }): Mask {
   const rest = maskWhere(skin, (i) => mask.data[i] > 0.5 && !skin.data[i])
-  const { labels, components } = connectedComponents(open(rest, reach))
-  const leaving = new Uint8Array(components.length + 1)
-  for (let i = 0; i < labels.length; i++) if (!hands.some((hand) => hand.data[i])) leaving[labels[i]] = 1
-  const cloth = dilate(
-    subset(rest, (i) => labels[i] > 0 && leaving[labels[i]] === 1),
-    1.5 * reach,
-  )
+  const outside = maskWhere(skin, (i) => !hands.some((hand) => hand.data[i]))
+  const cloth = dilate(componentsTouching(open(rest, reach), outside), 1.5 * reach)
   return subset(rest, (i) => !cloth.data[i] && hands.some((hand) => hand.data[i] === 1))
 }
 
@@ -208,11 +203,4 @@ function enclosedTest(
     )
     return a * a0 + b * b0 > 0 && toSkin < LIKENESS * toCloth
   }
-}
-
-function connectedTo(mask: Mask, seed: Mask): Mask {
-  const { labels } = connectedComponents(mask)
-  const kept = new Set<number>()
-  for (let i = 0; i < labels.length; i++) if (seed.data[i] && labels[i]) kept.add(labels[i])
-  return subset(mask, (i) => kept.has(labels[i]))
 }

@@ -59,13 +59,13 @@ export function removeOldGarment(
     cover: garment.cover,
   }
   if (areas.ground > 0) paint(canvas, { cells: ground, factor }, groundShare(canvas, person.mask))
-  const hem = areas.lower > 0.004 && !paintLower(canvas, fitting, { picture, worn, factor })
-  if (areas.lower > (hem ? MOST_OF_HEM : MOST_BELOW_HEM))
+  const isHemLeft = areas.lower > 0.004 && !paintLower(canvas, fitting, { picture, worn, factor })
+  if (areas.lower > (isHemLeft ? MOST_OF_HEM : MOST_BELOW_HEM))
     throw new DrapeError(
       'RESULT_REJECTED',
       'The garment in the photo reaches far below the hem of the new one, and what is worn under it is not seen',
     )
-  if (hem) warnings.push('OLD_HEM_VISIBLE')
+  if (isHemLeft) warnings.push('OLD_HEM_VISIBLE')
   if (areas.skin > MOST_OF_SKIN_COLOUR && hasColourOfSkin(fitting.parts))
     throw new DrapeError(
       'RESULT_REJECTED',
