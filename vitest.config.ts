@@ -1,40 +1,35 @@
+import { availableParallelism } from 'node:os'
+import { relative } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { readDurations } from './scripts/testing/durations.ts'
+import { orderFiles } from './scripts/testing/schedule.ts'
 
-/** Tests that take the whole machine: they come after the others, one at a time. */
-const ALONE = [
-  'test/faults/**/*.test.ts',
-  'test/cluster/**/*.test.ts',
-  'test/chart/lifecycle.test.ts',
-  'test/observability/watched.test.ts',
-  'test/storefront-flow.test.ts',
-  'test/dashboard-flow.test.ts',
-  'test/dashboard-sign-on-flow.test.ts',
-  'test/playground-flow.test.ts',
-  'test/client/browser.test.ts',
-  'test/widget/flow.test.ts',
-  'test/widget/faults.test.ts',
-  'test/widget/looks.test.ts',
-]
-const ALL = ['test/**/*.test.ts']
+// Two more than cores: files wait for processes and pages half of their time.
+const WORKERS = availableParallelism() + 2
+
+class Sequencer extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const byPath = new Map(files.map((file) => [relative(import.meta.dirname, file.moduleId), file]))
+    const paths = orderFiles([...byPath.keys()], { workers: WORKERS, durations: readDurations() })
+    return paths.flatMap((path) => byPath.get(path) ?? [])
+  }
+}
 
 export default defineConfig({
   test: {
+    include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
+    setupFiles: ['test/support/turn.ts', ...(process.env.TEST_PROFILE ? ['test/support/profile.ts'] : [])],
+    // Files of a worker share its modules, so each package is loaded once per worker. Tests must not leave anything behind in
+    // a module.
+    isolate: false,
+    // Node runs TypeScript as it is; no test mocks a module.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    maxWorkers: WORKERS,
+    sequence: { sequencer: Sequencer },
     // Never an expectation: how long a test that hangs holds up the others.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    projects: [
-      { extends: true, test: { name: 'together', include: ALL, exclude: ALONE, sequence: { groupOrder: 0 } } },
-      {
-        extends: true,
-        test: {
-          name: 'alone',
-          include: ALONE,
-          fileParallelism: false,
-          testTimeout: 240_000,
-          sequence: { groupOrder: 1 },
-        },
-      },
-    ],
+    testTimeout: 480_000,
+    hookTimeout: 480_000,
   },
 })

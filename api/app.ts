@@ -2,6 +2,7 @@ import type Router from '@koa/router'
 import Koa from 'koa'
 import { storefrontCors } from './middleware/cors.ts'
 import { translateErrors } from './middleware/errors.ts'
+import { trimForwarded } from './middleware/forwarded-headers.ts'
 import { requestContext } from './middleware/request-context.ts'
 import { traceRequests } from './middleware/trace.ts'
 import { DrapeError } from './shared/errors.ts'
@@ -25,11 +26,12 @@ export interface AppOptions {
 export function createApp({ log, metrics, routes, development = false, proxyHops = 0 }: AppOptions): Koa<AppState> {
   // What stands before the addresses that our own proxies have added is the caller's invention.
   const app = new Koa<AppState>({ proxy: proxyHops > 0, maxIpsCount: proxyHops })
+  app.use(trimForwarded)
   app.use(traceRequests())
   app.use(requestContext({ log, metrics }))
   app.use(storefrontCors({ development }))
   app.use(translateErrors())
-  app.use(refusePath)
+  app.use(refuseTarget)
   for (const group of routes) app.use(group.routes() as never)
   app.use(refuseRoute)
   // Everything that belongs in an answer has been translated; what remains are sockets that callers closed.
@@ -37,9 +39,15 @@ export function createApp({ log, metrics, routes, development = false, proxyHops
   return app
 }
 
-/** Nothing has U+0000 in its name, and Postgres refuses to look for it. */
-const refusePath: Koa.Middleware<AppState> = (ctx, next) => {
-  if (ctx.path.includes('%00')) throw new DrapeError('ROUTE_NOT_FOUND', 'There is no such route.')
+/** Koa reads a query in a time that grows with the square of the parameters of one name. */
+const MAX_PARAMETERS = 200
+
+const refuseTarget: Koa.Middleware<AppState> = (ctx, next) => {
+  // Nothing has U+0000 in its name, and Postgres refuses to look for it.
+  if (ctx.path.includes('%00')) throw new DrapeError('ROUTE_NOT_FOUND', 'The route does not exist.')
+  if (ctx.querystring.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) {
+    throw new DrapeError('VALIDATION_FAILED', `The query has more than ${MAX_PARAMETERS} parameters.`)
+  }
   return next()
 }
 
@@ -51,7 +59,7 @@ const refuseRoute: Koa.Middleware<AppState> = (ctx) => {
   const matched = (ctx as { matched?: { methods: string[] }[] }).matched ?? []
   const methods = [...new Set(matched.flatMap((layer) => layer.methods))]
   const isRemoved = ctx.method === REMOVED.method && REMOVED.path.test(ctx.path)
-  if (methods.length === 0 || isRemoved) throw new DrapeError('ROUTE_NOT_FOUND', 'There is no such route.')
+  if (methods.length === 0 || isRemoved) throw new DrapeError('ROUTE_NOT_FOUND', 'The route does not exist.')
   ctx.set('Allow', methods.join(', '))
-  throw new DrapeError('METHOD_NOT_ALLOWED', 'This route does not know that method.')
+  throw new DrapeError('METHOD_NOT_ALLOWED', 'The route does not support this method.')
 }

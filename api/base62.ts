@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** So many random digits, 5.95 bits each. */
+/** `length` random digits, 5.95 bits each. */
 export function randomBase62(length: number): string {
   return Array.from({ length }, () => DIGITS[randomInt(DIGITS.length)]).join('')
 }

@@ -1,6 +1,9 @@
 import { readConfig, SHARED_VARIABLES, splitList } from './shared/config.ts'
-import { ENGINES, type EngineName } from './shared/generation.ts'
+import { engineName, readEngines } from './shared/engine-names.ts'
 import { type Static, Type } from './shared/schema.ts'
+import { signingKeysOf } from './shared/signing.ts'
+import { RECONCILE_HOURS } from './shared/storage-reconciling.ts'
+import { DEFAULT_ATTEMPTS } from './stores/shop-limits.ts'
 
 /** Days that analytics events are kept; the API and the sweep have to agree on them. */
 export const EVENT_RETENTION_DAYS = Type.Integer({ minimum: 1, maximum: 3650, default: 90 })
@@ -10,32 +13,62 @@ const schema = Type.Object({
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 8080 }),
   SHARE_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   SERVICE_NAME: Type.String({ default: 'Drape' }),
-  DEFAULT_ENGINE: Type.Enum(Object.keys(ENGINES) as EngineName[], { default: 'warp' }),
+  DEFAULT_ENGINE: engineName({ default: 'warp' }),
+  /** Engines of workers that no WorkerPool runs. */
+  ENGINES: Type.String({ default: 'warp,mock' }),
   PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
   EVENT_RETENTION_DAYS,
+  SHOP_PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 1 }),
+  CAPTCHA_VERIFY_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
+  CAPTCHA_SECRET: Type.String({ default: '' }),
+  LEAD_RETENTION_DAYS: Type.Integer({ minimum: 1, maximum: 36_500, default: 730 }),
+  EVENTS_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 10_000_000, default: 12_000 }),
+  EVENT_BYTES_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 10_000_000_000, default: 16_000_000 }),
+  EVENT_BYTES_PER_DAY: Type.Integer({ minimum: 1, maximum: 1_000_000_000_000, default: 1_000_000_000 }),
+  ADDRESS_EVENTS_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 10_000_000, default: 1200 }),
+  ADDRESS_EVENT_BYTES_PER_MINUTE: Type.Integer({ minimum: 1, maximum: 10_000_000_000, default: 2_000_000 }),
   ANALYTICS_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   ANALYTICS_KEY: Type.String({ default: '' }),
+  SECRETS_REWRAP_DELAY: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
+  /** Megabytes of request bodies that one process has on disk at a time. */
+  UPLOAD_DISK_MB: Type.Integer({ minimum: 64, maximum: 1_000_000, default: 1024 }),
+  ATTEMPTS_PER_TRY_ON: Type.Integer({ minimum: 1, maximum: 1000, default: DEFAULT_ATTEMPTS }),
+  /** Megabytes of images that an account without a quota of its own may store. */
+  STORAGE_QUOTA_MB: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 102_400 }),
+  /** Where a controller runs too, whichever process is first reconciles. */
+  RECONCILE_HOURS,
   LINGER_SECONDS: Type.Optional(Type.Integer({ minimum: 0, maximum: 60 })),
+  MAX_JSON_MB: Type.Integer({ minimum: 1, maximum: 10, default: 1 }),
+  /** Shopify sends the whole order, of which large shops have many MB. */
+  MAX_WEBHOOK_MB: Type.Integer({ minimum: 1, maximum: 20, default: 4 }),
+  /** Megabytes on disk of bodies whose signature is not known yet: all, of one address, of one shop that has proved itself. */
+  UNPROVEN_BODIES_MB: Type.Integer({ minimum: 24, maximum: 100_000, default: 192 }),
+  UNPROVEN_ADDRESS_MB: Type.Integer({ minimum: 12, maximum: 50_000, default: 12 }),
+  UNPROVEN_SHOP_MB: Type.Integer({ minimum: 12, maximum: 50_000, default: 48 }),
+  BODY_SECONDS: Type.Integer({ minimum: 1, maximum: 55, default: 30 }),
+  BODY_MIN_KB_PER_SECOND: Type.Integer({ minimum: 0, maximum: 10_000, default: 16 }),
   DATABASE_POOL: Type.Integer({ minimum: 1, maximum: 200, default: 10 }),
   DASHBOARD_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
   DASHBOARD_HOST: Type.String({ default: '127.0.0.1' }),
   DASHBOARD_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   DASHBOARD_PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
+  DASHBOARD_PASSWORD_SIGN_IN: Type.Enum(['true', 'false'], { default: 'true' }),
+  DASHBOARD_SECOND_FACTOR: Type.Optional(Type.Enum(['optional', 'admin', 'all'])),
   OIDC_ISSUER: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   OIDC_CLIENT_ID: Type.String({ default: '' }),
   OIDC_CLIENT_SECRET: Type.String({ default: '' }),
   OIDC_SCOPE: Type.String({ pattern: '(^| )openid( |$)', default: 'openid email profile' }),
   OIDC_OPERATORS: Type.String({ pattern: '^([^=,]+=[^,]+(,|$))*$', default: '' }),
+  OIDC_ROLES: Type.String({ pattern: '^([^=,]+=[^,]+:(viewer|support|billing|admin)(,|$))*$', default: '' }),
   OIDC_TRUST_EMAIL: Type.Enum(['true', 'false'], { default: 'false' }),
 })
 
 /** Throws one Error that lists every problem of the environment. */
 export function readApiConfig(env: Readonly<Record<string, string | undefined>>) {
   const config = readConfig(schema, env)
-  if (config.NODE_ENV !== 'development' && config.SIGNING_SECRET.length < 16) {
-    throw new Error(
-      'The configuration is not valid:\n  SIGNING_SECRET must have at least 16 characters outside development',
-    )
+  refuseWeakSigningKeys(config)
+  if ((config.CAPTCHA_VERIFY_URL === '') !== (config.CAPTCHA_SECRET === '')) {
+    throw new Error('The configuration is not valid:\n  CAPTCHA_VERIFY_URL and CAPTCHA_SECRET go together')
   }
   if ((config.ANALYTICS_URL === '') !== (config.ANALYTICS_KEY === '')) {
     throw new Error('The configuration is not valid:\n  ANALYTICS_URL and ANALYTICS_KEY go together')
@@ -43,15 +76,35 @@ export function readApiConfig(env: Readonly<Record<string, string | undefined>>)
   if (config.DASHBOARD_PORT !== undefined && [config.PORT, config.PROBE_PORT].includes(config.DASHBOARD_PORT)) {
     throw new Error('The configuration is not valid:\n  DASHBOARD_PORT must be a port of its own')
   }
+  if (config.DASHBOARD_PASSWORD_SIGN_IN === 'false' && config.OIDC_ISSUER === '') {
+    throw new Error(
+      'The configuration is not valid:\n  DASHBOARD_PASSWORD_SIGN_IN=false needs OIDC_ISSUER: otherwise operators cannot sign in',
+    )
+  }
   refuseHalfSignOn(config)
   return {
     ...config,
     LINGER_SECONDS: config.LINGER_SECONDS ?? (config.NODE_ENV === 'development' ? 0 : 3),
+    SECRETS_REWRAP_DELAY: config.SECRETS_REWRAP_DELAY ?? (config.NODE_ENV === 'development' ? 0 : 600),
+    DASHBOARD_SECOND_FACTOR:
+      config.DASHBOARD_SECOND_FACTOR ??
+      (config.NODE_ENV === 'development' ? ('optional' as const) : ('admin' as const)),
     SHARE_URL: config.SHARE_URL || config.PUBLIC_URL,
     SIGNING_SECRET: config.SIGNING_SECRET || 'a secret for development only',
+    ENGINES: readEngines(config.ENGINES),
     FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),
+    FETCH_DNS_SERVERS: splitList(config.FETCH_DNS_SERVERS),
     FETCH_ALLOW_PORTS: splitList(config.FETCH_ALLOW_PORTS).map(Number),
   }
+}
+
+/** Several keys, separated by commas: the first signs, all verify. */
+function refuseWeakSigningKeys({ NODE_ENV, SIGNING_SECRET }: Static<typeof schema>): void {
+  const keys = signingKeysOf(SIGNING_SECRET)
+  if (NODE_ENV === 'development' || (keys.length > 0 && keys.every(({ length }) => length >= 16))) return
+  throw new Error(
+    'The configuration is not valid:\n  SIGNING_SECRET must be keys of at least 16 characters each, separated by commas, outside development',
+  )
 }
 
 /** What single sign-on needs, it needs at the start, not when the first operator comes. */
@@ -71,7 +124,7 @@ function refuseHalfSignOn(config: Static<typeof schema>): void {
 
 export type ApiConfig = ReturnType<typeof readApiConfig>
 
-/** Whether shops may be told by their mere names. */
+/** Whether a shop's name alone identifies it. */
 export function isDevelopment({ NODE_ENV }: ApiConfig): boolean {
   return NODE_ENV === 'development'
 }

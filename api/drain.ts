@@ -8,7 +8,7 @@ export interface Drain {
 }
 
 /**
- * Ends a server without losing a request. Whoever balances the load learns of the end later than the server itself: for
+ * Ends a server without losing a request. The load balancer learns of the end later than the server itself: for
  * `lingerSeconds` it goes on to answer, and asks each caller to take another connection for what comes next. An idle connection
  * that is closed at once might have a request on its way.
  */

@@ -1,18 +1,30 @@
-import { createServer } from 'node:http'
-import { acceptTogether } from './accept-together.ts'
 import { createApp } from './app.ts'
-import { createBacklogGauges } from './backlog-gauges.ts'
+import { createDiskBudgets } from './bodies/disk-budget.ts'
+import { startImageFetching } from './catalog/image-fetching.ts'
 import { isDevelopment, readApiConfig } from './config.ts'
 import { serveDashboard } from './dashboard/serve.ts'
 import { createDrain } from './drain.ts'
-import { createGenerationWatch } from './generation-watch.ts'
+import { createEngineChoice } from './engines/choice.ts'
+import { createEngineDirectory } from './engines/directory.ts'
+import { createWaitEstimate } from './engines/wait-estimate.ts'
+import { acceptTogether } from './generations/accept-together.ts'
+import { createBacklogGauges } from './generations/backlog-gauges.ts'
+import { createTryOnQueues } from './generations/try-on-queues.ts'
+import { createGenerationWatch } from './generations/watch.ts'
+import { createKeyLookup } from './keys/lookup.ts'
+import { createKeyUses } from './keys/uses.ts'
+import { createFetchLanes, limitFetches } from './limits/fetch-limit.ts'
+import { createLanes } from './limits/lanes.ts'
+import { createStorageQuota } from './limits/storage-quota.ts'
 import { apiKey } from './middleware/api-key.ts'
 import { parseBody } from './middleware/body.ts'
 import { idempotency } from './middleware/idempotency.ts'
+import { keyScope } from './middleware/key-scope.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
-import { createDocument } from './openapi/document.ts'
-import { createPersonPhotos } from './person-photos.ts'
-import { createProductPhotos } from './product-photos.ts'
+import { spoolBody } from './middleware/spooled-body.ts'
+import { createDocument, SCOPES_OF_ROUTES } from './openapi/document.ts'
+import { createPersonPhotos } from './photos/person-photos.ts'
+import { createProductPhotos } from './photos/product-photos.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
 import { docsRoutes } from './routes/docs/docs.ts'
@@ -20,16 +32,23 @@ import { objectRoutes } from './routes/objects.ts'
 import { playgroundRoutes } from './routes/playground/playground.ts'
 import { accountRoutes } from './routes/server/account.ts'
 import { customerRoutes } from './routes/server/customers.ts'
+import { engineRoutes } from './routes/server/engines.ts'
 import { generationRoutes } from './routes/server/generations.ts'
 import { createGenerationView } from './routes/server/generations.view.ts'
 import { imageRoutes } from './routes/server/images.ts'
 import { openApiRoutes } from './routes/server/openapi.ts'
+import { BATCH_TYPES, productBatchRoutes } from './routes/server/product-batches.ts'
 import { productRoutes } from './routes/server/products.ts'
 import { tryOnRoutes } from './routes/server/try-on.ts'
 import { widgetRoutes } from './routes/widget/widget.ts'
-import { createDatabase, pingDatabase } from './shared/database.ts'
+import { requireSecretBox } from './secrets/read-keys.ts'
+import { startRewrap } from './secrets/start-rewrap.ts'
+import { createDatabase, pingDatabase } from './shared/database/database.ts'
+import { createEngineCards } from './shared/engine-cards.ts'
 import { createImageFetcher } from './shared/fetch-image.ts'
-import { generationChannel, type PrepareJob, type TryOnJob } from './shared/generation.ts'
+import { generationChannel, type PrepareJob } from './shared/generation.ts'
+import { createHostLookup } from './shared/host-lookup.ts'
+import { createHttpServer } from './shared/http-server.ts'
 import { createLifecycle } from './shared/lifecycle.ts'
 import { createLog } from './shared/log.ts'
 import { countEnds, measureFetch, measureStorage, watchConnections } from './shared/measured.ts'
@@ -40,36 +59,43 @@ import { createJobQueue } from './shared/queue.ts'
 import { createRedis } from './shared/redis.ts'
 import { eraseCustomer } from './shared/retention.ts'
 import { createStorage } from './shared/storage/storage.ts'
+import { createReconciling } from './shared/storage-reconciling.ts'
 import { createGenerations } from './shared/stores/generations.ts'
 import { createIdempotencyKeys } from './shared/stores/idempotency.ts'
 import { createImages } from './shared/stores/images.ts'
 import { createObjects } from './shared/stores/objects.ts'
 import { type Customer, createRetention } from './shared/stores/retention.ts'
 import { startTelemetry } from './shared/telemetry.ts'
+import { createErasureLog } from './storage/erasure-log.ts'
+import { startStorageReconciling } from './storage/start-reconciling.ts'
 import { createStorefront } from './storefront.ts'
 import { type Acceptance, acceptGenerations } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
+import { createApiKeys } from './stores/api-keys.ts'
 import { createBacklog } from './stores/backlog.ts'
+import { createProductBatches } from './stores/product-batches.ts'
 import { createProducts } from './stores/products.ts'
+import { createPublishedEngines } from './stores/published-engines.ts'
+import { createStoredSecrets } from './stores/stored-secrets.ts'
 import { createWaiting } from './stores/waiting.ts'
 import { createWebhookDeliveries } from './stores/webhook-deliveries.ts'
 import { createWebhooks } from './stores/webhooks.ts'
-import { createWaitEstimate } from './wait-estimate.ts'
 import { startWebhookDelivering } from './webhooks/deliver.ts'
 import { createWebhookSender } from './webhooks/send.ts'
 
 const config = readApiConfig(process.env)
+const secrets = requireSecretBox(process.env, { development: isDevelopment(config) })
 const log = createLog({ process: 'api', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })
 const metrics = createMetrics('api')
 const telemetry = await startTelemetry({
   service: 'drape-api',
   env: process.env,
-  onFault: (reason) => log.warn({ reason }, 'telemetry is not delivered'),
+  onFault: (reason) => log.warn({ reason }, 'telemetry export failed'),
 })
 lifecycle.onStop('telemetry', () => telemetry.stop())
 
-const database = createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE_POOL })
+const database = createDatabase(config.DATABASE_URL, { poolSize: config.DATABASE_POOL, secrets })
 lifecycle.onStop('database', () => database.end())
 watchConnections(database, metrics)
 const redis = createRedis(config.REDIS_URL, { role: 'producer', log })
@@ -81,56 +107,84 @@ const storage = measureStorage(
   metrics,
 )
 lifecycle.onStop('storage', () => storage.close())
-const tryOnQueue = createJobQueue<TryOnJob>({ redis, name: 'try-on' })
-lifecycle.onStop('try-on queue', () => tryOnQueue.close())
+const tryOnQueues = createTryOnQueues(redis)
+lifecycle.onStop('try-on queues', () => tryOnQueues.close())
 const prepareQueue = createJobQueue<PrepareJob>({ redis, name: 'prepare', results: true })
 lifecycle.onStop('prepare queue', () => prepareQueue.close())
 
 const accounts = createAccounts(database)
+const engines = createEngineDirectory({
+  redis,
+  cards: createEngineCards(redis),
+  published: createPublishedEngines(database),
+  configured: [config.DEFAULT_ENGINE, ...config.ENGINES],
+  now: () => performance.timeOrigin + performance.now(),
+})
 const publish = createPublish(redis, log)
 const announce = countEnds((change) => publish(generationChannel(change.id), change), metrics)
 const generations = createGenerations(database, announce)
 const objects = createObjects(database)
-const fetchImage = measureFetch(
-  createImageFetcher({
-    allowCidrs: config.FETCH_ALLOW_CIDRS,
-    allowPorts: config.FETCH_ALLOW_PORTS,
-    failureCode: 'CUSTOMER_IMAGE_FETCH_FAILED',
-  }),
-  metrics,
-)
+const lookup = createHostLookup({ servers: config.FETCH_DNS_SERVERS })
+const fetchRules = { lookup, allowCidrs: config.FETCH_ALLOW_CIDRS, allowPorts: config.FETCH_ALLOW_PORTS }
+const fetchPersonImage = createImageFetcher({ ...fetchRules, failureCode: 'CUSTOMER_IMAGE_FETCH_FAILED' })
+const fetchProductImage = createImageFetcher({ ...fetchRules, failureCode: 'PRODUCT_IMAGE_FETCH_FAILED' })
+const fetchLanes = createFetchLanes()
 const images = createImages(database)
+const reserveStorage = createStorageQuota({
+  sumBytes: objects.sumBytes,
+  defaultBytes: config.STORAGE_QUOTA_MB * 1024 * 1024,
+})
 const personPhotos = createPersonPhotos({
+  reserveStorage,
   images,
   storage,
-  fetchImage,
+  fetchImage: limitFetches(measureFetch(fetchPersonImage, metrics), fetchLanes),
   prepareQueue,
   countWorkers: () => redis.countSlots('prepare'),
 })
-const productPhotos = createProductPhotos({ objects, storage })
+const productPhotos = createProductPhotos({ objects, storage, reserveStorage })
+const products = createProducts(database)
 const retention = createRetention(database)
 const watch = createGenerationWatch({ generations, subscriptions })
-const countSlots = () => redis.countSlots('try-on')
+const estimate = createWaitEstimate({ waiting: createWaiting(database), listEngines: engines.list })
+const engineChoice = createEngineChoice({
+  engines,
+  estimateWait: estimate.ofCall,
+  installation: config.DEFAULT_ENGINE,
+})
 const present = createGenerationView({
   storage,
-  estimateWait: createWaitEstimate({ waiting: createWaiting(database), countSlots }),
+  estimateWait: estimate.ofGeneration,
 })
 
 const relay = createRelay({
   outbox: createOutbox(database),
   generations,
-  queue: tryOnQueue,
-  countSlots,
+  queues: tryOnQueues,
   log,
   metrics,
 })
-// Connections of its own: however much is to be told, callers do not wait for it.
-const webhookDatabase = createDatabase(config.DATABASE_URL, { poolSize: 2 })
+// Its own connections: callers never wait for deliveries.
+const webhookDatabase = createDatabase(config.DATABASE_URL, { poolSize: 2, secrets })
 lifecycle.onStop('webhook database', () => webhookDatabase.end())
+const rewrap = startRewrap(
+  { stored: createStoredSecrets(webhookDatabase), delaySeconds: config.SECRETS_REWRAP_DELAY },
+  log,
+)
+lifecycle.onStop('rewrap', () => rewrap.stop())
+const reconciling = startStorageReconciling(
+  createReconciling({
+    ...{ database: webhookDatabase, storage, metrics, log },
+    everyHours: config.RECONCILE_HOURS,
+  }),
+  { log },
+)
+lifecycle.onStop('storage reconciling', () => reconciling.stop())
 const deliveries = createWebhookDeliveries(webhookDatabase)
 const gauges = createBacklogGauges({
   backlog: createBacklog(database),
-  countSlots,
+  countSlots: () => redis.countSlots('try-on'),
+  findEngineSlots: engines.list,
   measureWebhookLag: deliveries.measureLag,
   metrics,
   log,
@@ -140,14 +194,29 @@ lifecycle.onStop('relay', () => relay.stop())
 subscriptions.subscribeAll(generationChannel(''), relay.noteMove)
 
 const sendWebhook = createWebhookSender({
+  lookup,
   allowCidrs: config.FETCH_ALLOW_CIDRS,
   allowPorts: config.FETCH_ALLOW_PORTS,
+  openSecrets: deliveries.openSecrets,
 })
 const delivering = startWebhookDelivering({ deliveries, send: sendWebhook, log, metrics })
 lifecycle.onStop('webhooks', () => delivering.stop())
 
-const reading = [apiKey({ accounts }), rateLimit({ redis })]
-const writing = [...reading, parseBody(), idempotency({ keys: createIdempotencyKeys(database) })]
+const keys = createApiKeys(database)
+const uses = createKeyUses({ keys, log })
+lifecycle.onStop('uses of keys', () => uses.stop())
+const findKey = createKeyLookup({ keys, kind: 'secret', uses })
+const reading = [
+  apiKey({ findKey }),
+  rateLimit({ redis, onLocal: () => metrics.localCounts.inc() }),
+  keyScope(SCOPES_OF_ROUTES),
+]
+const disk = createDiskBudgets(config.UPLOAD_DISK_MB)
+const writing = [
+  ...reading,
+  parseBody({ disk: disk.accounts, maxJsonBytes: config.MAX_JSON_MB * 1024 * 1024 }),
+  idempotency({ keys: createIdempotencyKeys(database) }),
+]
 const acceptOne = acceptTogether((calls) => acceptGenerations(database, calls))
 const accept = async (call: Acceptance) => {
   const isNew = await acceptOne(call)
@@ -155,16 +224,34 @@ const accept = async (call: Acceptance) => {
   if (isNew) metrics.reserved.inc(call.cost)
   return isNew
 }
+const batches = createProductBatches(database)
+const fetching = startImageFetching({
+  ...{ batches, accounts, objects, storage, reserveStorage, log, metrics },
+  fetchImage: limitFetches(measureFetch(fetchProductImage, metrics), fetchLanes),
+})
+lifecycle.onStop('images of batches', () => fetching.stop())
+const busy = 'Too many batches of products at a time. Send the batch again after the seconds in Retry-After.'
+const batchLanes = createLanes({ maxConcurrent: 1, maxWaiting: 4, maxWaitMs: 20_000, message: busy })
+const allBatches = createLanes({ maxConcurrent: 2, maxWaiting: 40, maxWaitMs: 20_000, message: busy })
 const webhooks = createWebhooks(database)
 const erase = async (customer: Customer) => {
-  await eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueue })
+  const { record: recordErasure } = createErasureLog(storage)
+  await eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueues, recordErasure })
   await webhooks.insertErased(customer)
 }
 const storefront = createStorefront({
-  ...{ config, log, metrics, lifecycle, database, redis, storage, images, objects, accounts, generations, watch },
-  ...{ personPhotos, accept, erase, nudge: relay.nudge },
+  ...{ config, log, metrics, lifecycle, database, redis, storage, images, objects, uses, generations, watch },
+  ...{
+    personPhotos,
+    reserveStorage,
+    shopperDisk: disk.shoppers,
+    accept,
+    erase,
+    chooseEngine: engineChoice.choose,
+    nudge: relay.nudge,
+  },
 })
-serveDashboard({ config, log, lifecycle, redis, storage })
+serveDashboard({ config, log, metrics, lifecycle, redis, storage, secrets, announce, engines })
 const app = createApp({
   log,
   metrics,
@@ -182,13 +269,27 @@ const app = createApp({
       watch,
       present,
       nudge: relay.nudge,
-      defaultEngine: config.DEFAULT_ENGINE,
+      chooseEngine: engineChoice.choose,
+      findProduct: products.find,
     }),
     imageRoutes({ guards: writing, photos: personPhotos, storage }),
     productRoutes({
       guards: writing,
-      products: createProducts(database),
+      products,
       photos: productPhotos,
+      signingSecret: config.SIGNING_SECRET,
+    }),
+    productBatchRoutes({
+      reading,
+      writing: [
+        ...reading,
+        spoolBody(BATCH_TYPES, { disk: disk.accounts }),
+        idempotency({ keys: createIdempotencyKeys(database) }),
+      ],
+      batches,
+      photos: productPhotos,
+      lanes: (accountId, work) => batchLanes(accountId, () => allBatches('all', work)),
+      onItem: (result) => metrics.batchItems.inc({ result }),
       signingSecret: config.SIGNING_SECRET,
     }),
     customerRoutes({
@@ -196,20 +297,22 @@ const app = createApp({
       erase,
     }),
     accountRoutes({ guards: reading, accounts }),
+    engineRoutes({ guards: reading, engines, estimateWait: estimate.ofCall, defaultEngineOf: engineChoice.defaultOf }),
     openApiRoutes({
       document: createDocument({ publicUrl: config.PUBLIC_URL, serviceName: config.SERVICE_NAME }),
     }),
     ...storefront.routes,
     docsRoutes({ serviceName: config.SERVICE_NAME }),
-    playgroundRoutes({ serviceName: config.SERVICE_NAME, defaultEngine: config.DEFAULT_ENGINE, storage }),
+    playgroundRoutes({ serviceName: config.SERVICE_NAME, storage }),
     widgetRoutes(),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),
   ],
 })
 
-const server = createServer(storefront.before(app.callback()))
+const server = createHttpServer(storefront.before(app.callback()), { name: 'api', log, metrics })
 const drain = createDrain(server, config.LINGER_SECONDS)
 const probes = createProbeServer({
+  log,
   metrics,
   checks: {
     postgres: () => pingDatabase(database),
@@ -220,11 +323,8 @@ const probes = createProbeServer({
     },
   },
 })
-probes.listen(config.PROBE_PORT)
+probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 server.listen(config.PORT, () => log.info({ port: config.PORT }, 'listening'))
-// Time for a slow but honest upload of 10 MB; slower ones are cut so that they cannot hold the server.
-server.requestTimeout = 60_000
-server.headersTimeout = 15_000
 // What is still open by then are callers that follow a generation.
 lifecycle.onStop('server', () => drain.drain(() => watch.stop()))

@@ -1,19 +1,22 @@
 import type { DefaultContext, ParameterizedContext } from 'koa'
+import type { UploadedFile } from './bodies/uploaded-file.ts'
 import type { Log } from './shared/log.ts'
-import type { Shopper } from './shopper.ts'
+import type { Shopper } from './shops/shopper.ts'
 import type { AccountRecord } from './stores/accounts.ts'
+import type { LiveKey } from './stores/api-keys.ts'
 import type { ShopRecord } from './stores/shops.ts'
-import type { UploadedFile } from './uploaded-file.ts'
 
 /** What the middleware leaves for a handler. */
 export interface AppState {
   requestId: string
   log: Log
+  /** Set on every route behind an API key or a publishable key. */
+  key: LiveKey
   /** Set on every route behind an API key, a publishable key or a shop's proxy. */
   account: AccountRecord
   /** Set on every route behind a shop's proxy; null behind a publishable key. */
   shop: ShopRecord | null
-  /** Who is asking, as far as a shop's proxy or the caller tells. */
+  /** The caller's identity, as far as a shop's proxy or the caller gives it. */
   shopper: Shopper
   /** The JSON body, or the `data` field and plain fields of a multipart body. */
   body: unknown

@@ -1,22 +1,29 @@
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createRepeatedAnswers } from './answers/repeated-answers.ts'
 import type { Routes } from './app.ts'
-import { createBudget } from './budget.ts'
+import type { DiskBudget } from './bodies/disk-budget.ts'
+import { createBodyReceiver } from './bodies/signed-body.ts'
+import { createUploadFolders } from './bodies/upload-folders.ts'
 import { type ApiConfig, isDevelopment } from './config.ts'
+import type { EngineChoice } from './engines/choice.ts'
 import { createAnalyticsProvider } from './events/analytics-provider.ts'
 import { startForwarder } from './events/forwarder.ts'
 import { startHousekeeping } from './events/housekeeping.ts'
-import type { GenerationWatch } from './generation-watch.ts'
-import { createKeyLookup } from './key-lookup.ts'
-import { createLeadKeeper } from './lead-keeper.ts'
+import type { GenerationWatch } from './generations/watch.ts'
+import { createKeyLookup } from './keys/lookup.ts'
+import type { KeyUses } from './keys/uses.ts'
+import { createBudget } from './limits/budget.ts'
+import type { ReserveStorage } from './limits/storage-quota.ts'
+import { within } from './limits/time-limit.ts'
 import { parseBody } from './middleware/body.ts'
+import { eventLimit } from './middleware/event-limit.ts'
 import { idempotency } from './middleware/idempotency.ts'
 import { publishableKeyOr } from './middleware/publishable-key.ts'
 import { shopProxy } from './middleware/shop-proxy.ts'
-import { storefrontLimit } from './middleware/storefront-limit.ts'
-import type { PersonPhotos } from './person-photos.ts'
-import { createRepeatedAnswers } from './repeated-answers.ts'
+import { addressLimit, storefrontLimit } from './middleware/storefront-limit.ts'
+import type { PersonPhotos } from './photos/person-photos.ts'
 import { createGenerationView } from './routes/server/generations.view.ts'
 import { checkCreditsRoutes } from './routes/storefront/check-credits.ts'
 import { downloadRoutes } from './routes/storefront/download.ts'
@@ -28,7 +35,9 @@ import { shareRoutes } from './routes/storefront/share.ts'
 import { sharePageRoutes } from './routes/storefront/share-page.ts'
 import { shopifyWebhookRoutes } from './routes/storefront/shopify-webhooks.ts'
 import { shopperUploadRoutes } from './routes/storefront/uploads.ts'
-import { createDatabase, type Database, pingDatabase } from './shared/database.ts'
+import { visitorRoutes } from './routes/storefront/visitor.ts'
+import { createRangeRule } from './shared/addresses.ts'
+import { createDatabase, type Database, pingDatabase } from './shared/database/database.ts'
 import type { Lifecycle } from './shared/lifecycle.ts'
 import type { Log } from './shared/log.ts'
 import type { Metrics } from './shared/metrics.ts'
@@ -41,21 +50,28 @@ import type { Objects } from './shared/stores/objects.ts'
 import { createProxyNonces } from './shared/stores/proxy-nonces.ts'
 import type { Customer } from './shared/stores/retention.ts'
 import { createShopPlatforms } from './shop-platforms/shop-platforms.ts'
-import { hashAddress, shopperId } from './shopper.ts'
+import { createSiteVerify } from './shops/captcha.ts'
+import { startLeadDelivery } from './shops/lead-delivery.ts'
+import { createProductFinder } from './shops/product-finder.ts'
+import { hashAddress, shopperId } from './shops/shopper.ts'
+import { startShopperRetention } from './shops/shopper-retention.ts'
 import type { AppContext } from './state.ts'
 import type { Acceptance } from './stores/acceptance.ts'
-import type { Accounts } from './stores/accounts.ts'
+import { createApiKeys } from './stores/api-keys.ts'
 import { createEventOutbox } from './stores/event-outbox.ts'
 import { createEvents, type Events } from './stores/events.ts'
 import { createFittings } from './stores/fittings.ts'
+import { createLeadOutbox } from './stores/lead-outbox.ts'
 import { createLeads } from './stores/leads.ts'
+import { createProducts } from './stores/products.ts'
 import { createShares } from './stores/shares.ts'
 import { createShopCredits } from './stores/shop-credits.ts'
 import { createShopPrivacy } from './stores/shop-privacy.ts'
 import { createShops } from './stores/shops.ts'
 import { createUploads } from './stores/uploads.ts'
-import { within } from './time-limit.ts'
-import { createUploadFolders } from './upload-folders.ts'
+import { createVisitorAddresses } from './stores/visitor-addresses.ts'
+
+const MB = 1024 * 1024
 
 export interface StorefrontParts {
   readonly config: ApiConfig
@@ -67,14 +83,18 @@ export interface StorefrontParts {
   readonly storage: ObjectStorage
   readonly images: Images
   readonly objects: Objects
-  readonly accounts: Accounts
+  readonly uses: KeyUses
   readonly generations: Generations
   readonly watch: GenerationWatch
   readonly personPhotos: PersonPhotos
+  readonly reserveStorage: ReserveStorage
+  /** Files of shoppers on disk, by network address. */
+  readonly shopperDisk: DiskBudget
   /** False when the generation was accepted before. */
   readonly accept: (call: Acceptance) => Promise<boolean>
   readonly erase: (customer: Customer) => Promise<void>
-  /** Tells the relay that there is work. */
+  readonly chooseEngine: EngineChoice['choose']
+  /** Notifies the relay that there is work. */
   readonly nudge: () => void
 }
 
@@ -89,28 +109,63 @@ export function createStorefront(parts: StorefrontParts): Storefront {
   const { config, log, metrics, lifecycle, database, redis, storage, objects } = parts
   const shops = createShops(database)
   const nonces = createProxyNonces(database)
-  const proof = { development: isDevelopment(config), signingSecret: config.SIGNING_SECRET }
-  const fromShop = shopProxy({ shops, nonces, ...proof })
-  const perMinute = (name: string, points: number) => createBudget({ redis, name, points, seconds: 60 })
-  const uploads = (name: string) => createBudget({ redis, name, points: 10, seconds: 300 })
-  const platformOf = createShopPlatforms({ leads: createLeads(database) })
-  const leads = createLeadKeeper({ platformOf, log, metrics })
-  lifecycle.onStop('leads', () => leads.stop())
+  const proof = {
+    development: isDevelopment(config),
+    signingSecret: config.SIGNING_SECRET,
+    proxyHops: { own: config.PROXY_HOPS, shopify: config.SHOP_PROXY_HOPS },
+  }
+  const maxJsonBytes = config.MAX_JSON_MB * MB
+  const receiveBody = createBodyReceiver({
+    maxBytes: maxJsonBytes,
+    maxWebhookBytes: config.MAX_WEBHOOK_MB * MB,
+    maxMs: config.BODY_SECONDS * 1000,
+    minBytesPerSecond: config.BODY_MIN_KB_PER_SECOND * 1024,
+    strangers: (config.UNPROVEN_BODIES_MB * MB) / 2,
+    trusted: (config.UNPROVEN_BODIES_MB * MB) / 2,
+    address: config.UNPROVEN_ADDRESS_MB * MB,
+    shop: config.UNPROVEN_SHOP_MB * MB,
+  })
+  const fromShop = shopProxy({ shops, nonces, receiveBody, ...proof })
+  const onLocal = () => metrics.localCounts.inc()
+  const budget = (name: string, points: number, seconds: number) =>
+    createBudget({ redis, name, points, seconds, onLocal })
+  const perMinute = (name: string, points: number) => budget(name, points, 60)
+  const perFiveMinutes = (name: string, points: number) => budget(name, points, 300)
+  const perHour = (name: string, points: number) => budget(name, points, 3600)
+  const leads = createLeads(database)
+  const platformOf = createShopPlatforms({ leads, isPlainAllowed: createRangeRule(config.FETCH_ALLOW_CIDRS) })
+  const leadOutbox = createLeadOutbox(database)
+  const leadDelivery = startLeadDelivery({ outbox: leadOutbox, shops, platformOf, log, metrics })
+  lifecycle.onStop('lead delivery', () => leadDelivery.stop())
+  const retention = startShopperRetention({
+    leads,
+    addresses: createVisitorAddresses(database),
+    days: config.LEAD_RETENTION_DAYS,
+    log,
+  })
+  lifecycle.onStop('shopper retention', () => retention.stop())
   const events = startEvents(parts)
   const eventProxy = shopProxy({
     ...proof,
+    receiveBody,
     shops: { ...shops, find: (domain) => within(LOOKUP_MS, shops.find(domain)) },
     nonces: { ...nonces, use: (nonce) => within(LOOKUP_MS, nonces.use(nonce)) },
   })
   const shares = createShares(database)
   const sharing = { shares, storage, shareUrl: config.SHARE_URL, serviceName: config.SERVICE_NAME }
+  const parse = parseBody({
+    maxJsonBytes,
+    disk: parts.shopperDisk,
+    ownerOf: ({ state }) => state.shopper.addressHash,
+    maxFiles: 1,
+  })
   const repeatedAnswers = createRepeatedAnswers({ metrics })
 
   const routes = [
     shopperGenerationRoutes({
       guards: [fromShop],
       ...parts,
-      // Shoppers are not told of their place in the line.
+      // Shoppers do not see their place in the queue.
       present: createGenerationView({ storage, estimateWait: async () => null }),
     }),
     checkCreditsRoutes({
@@ -118,11 +173,34 @@ export function createStorefront(parts: StorefrontParts): Storefront {
       findAllowed: createShopCredits(database).find,
       keep: repeatedAnswers.keep,
     }),
+    visitorRoutes({
+      guards: [
+        fromShop,
+        addressLimit(perHour, 'visitor-address', 20),
+        storefrontLimit(perHour('visitor-shop', 5000), shopOf),
+        parse,
+      ],
+      signingSecret: config.SIGNING_SECRET,
+      captcha:
+        config.CAPTCHA_VERIFY_URL === ''
+          ? null
+          : createSiteVerify({ url: config.CAPTCHA_VERIFY_URL, secret: config.CAPTCHA_SECRET }),
+    }),
     shopperUploadRoutes({
       guards: [fromShop],
-      limits: [storefrontLimit(uploads('upload'), shopperOf)],
-      linkLimits: [storefrontLimit(uploads('upload-link'), ({ params }) => params.uploadKey)],
-      parsers: [parseBody()],
+      limits: [
+        addressLimit(perFiveMinutes, 'upload-address', 60),
+        storefrontLimit(perFiveMinutes('upload', 10), shopperOf),
+      ],
+      // Twice the uploads: browsers repeat a completion whose answer was lost.
+      completionLimits: [
+        addressLimit(perFiveMinutes, 'upload-complete-address', 120),
+        storefrontLimit(perFiveMinutes('upload-complete', 20), shopperOf),
+      ],
+      linkLimits: [storefrontLimit(perFiveMinutes('upload-link', 10), ({ params }) => params.uploadKey)],
+      parsers: [parse],
+      disk: parts.shopperDisk,
+      reserveStorage: parts.reserveStorage,
       objects,
       uploads: createUploads(database),
       images: parts.images,
@@ -133,24 +211,42 @@ export function createStorefront(parts: StorefrontParts): Storefront {
       signingSecret: config.SIGNING_SECRET,
     }),
     fittingRoomRoutes({
-      guards: [fromShop, parseBody(), idempotency({ keys: createIdempotencyKeys(database) })],
+      guards: [fromShop, parse, idempotency({ keys: createIdempotencyKeys(database) })],
       generations: parts.generations,
       fittings: createFittings(database),
-      findProduct: (shop, product, variant) => platformOf(shop).findProduct(shop, product, variant),
+      findProductFor: createProductFinder(platformOf, {
+        budgets: { address: perMinute('product-lookup-address', 20), shop: perMinute('product-lookup', 120) },
+      }),
       accept: parts.accept,
       nudge: parts.nudge,
-      defaultEngine: config.DEFAULT_ENGINE,
+      attemptsPerTryOn: config.ATTEMPTS_PER_TRY_ON,
+      chooseEngine: parts.chooseEngine,
+      findProduct: createProducts(database).find,
     }),
     eventRoutes({
-      keyOrProxy: publishableKeyOr(eventProxy, { findAccount: findByPublishableKey(parts.accounts), ...proof }),
+      keyOrProxy: publishableKeyOr(eventProxy, { findKey: findByPublishableKey(parts), receiveBody, ...proof }),
       proxy: eventProxy,
+      limit: eventLimit({ redis, limits: config }),
       events,
       metrics,
     }),
-    emailRoutes({ proxy: fromShop, budget: perMinute('collect-email', 10), leads }),
-    shopifyWebhookRoutes({ shops, events, privacy: createShopPrivacy(database), erase: parts.erase }),
+    emailRoutes({
+      proxy: fromShop,
+      budgets: {
+        shopper: perMinute('collect-email', 10),
+        address: perMinute('collect-email-address', 20),
+        shop: perMinute('collect-email-shop', 600),
+      },
+      outbox: leadOutbox,
+    }),
+    shopifyWebhookRoutes({ shops, events, receiveBody, privacy: createShopPrivacy(database), erase: parts.erase }),
     shareRoutes({
-      guards: [fromShop, storefrontLimit(perMinute('share', 20), shopOf), parseBody()],
+      guards: [
+        fromShop,
+        addressLimit(perMinute, 'share-address', 20),
+        storefrontLimit(perMinute('share-shop', 600), shopOf),
+        parse,
+      ],
       ...sharing,
     }),
     sharePageRoutes({
@@ -158,7 +254,11 @@ export function createStorefront(parts: StorefrontParts): Storefront {
       ...sharing,
     }),
     downloadRoutes({
-      guards: [fromShop, storefrontLimit(perMinute('download', 100), shopOf)],
+      guards: [
+        fromShop,
+        addressLimit(perMinute, 'download-address', 100),
+        storefrontLimit(perMinute('download-shop', 3000), shopOf),
+      ],
       objects,
       storage,
       serviceName: config.SERVICE_NAME,
@@ -170,9 +270,10 @@ export function createStorefront(parts: StorefrontParts): Storefront {
 /** Events are never in a shopper's way: who sends them is found in this time, or they are not taken. */
 const LOOKUP_MS = 500
 
-function findByPublishableKey(accounts: Accounts) {
-  const findByKey: Accounts['findByKey'] = (key, kind) => within(LOOKUP_MS, accounts.findByKey(key, kind))
-  return createKeyLookup({ accounts: { findByKey }, kind: 'publishable' })
+function findByPublishableKey({ database, uses }: StorefrontParts) {
+  const keys = createApiKeys(database)
+  const find: typeof keys.find = (key, kind) => within(LOOKUP_MS, keys.find(key, kind))
+  return createKeyLookup({ keys: { find }, kind: 'publishable', uses })
 }
 
 function shopOf({ state }: AppContext): string {
@@ -198,8 +299,8 @@ function startEvents({ config, database, lifecycle, log, metrics }: StorefrontPa
   lifecycle.onStop('event housekeeping', () => housekeeping.stop())
   const isForwarding = config.ANALYTICS_URL !== ''
   if (isForwarding) {
-    const tell = createAnalyticsProvider({ url: config.ANALYTICS_URL, key: config.ANALYTICS_KEY })
-    const forwarder = startForwarder({ outbox, tell, log, metrics })
+    const send = createAnalyticsProvider({ url: config.ANALYTICS_URL, key: config.ANALYTICS_KEY })
+    const forwarder = startForwarder({ outbox, send, log, metrics })
     lifecycle.onStop('event forwarder', () => forwarder.stop())
   }
   return createEvents(eventDatabase, { forward: isForwarding })

@@ -1,11 +1,13 @@
 import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
 import { Type } from '../api/shared/schema.ts'
+import { RECONCILE_HOURS } from '../api/shared/storage-reconciling.ts'
 
 const schema = Type.Object({
   DATABASE_URL: SHARED_VARIABLES.DATABASE_URL,
   REDIS_URL: SHARED_VARIABLES.REDIS_URL,
   STORAGE_URL: SHARED_VARIABLES.STORAGE_URL,
   PROBE_PORT: SHARED_VARIABLES.PROBE_PORT,
+  PROBE_HOST: SHARED_VARIABLES.PROBE_HOST,
   LOG_LEVEL: SHARED_VARIABLES.LOG_LEVEL,
   /** The one namespace that it looks after; all when empty. */
   WATCH_NAMESPACE: Type.String({ default: '' }),
@@ -17,6 +19,7 @@ const schema = Type.Object({
   LEASE_SECONDS: Type.Integer({ minimum: 3, maximum: 300, default: 15 }),
   /** What is past its own date is deleted so often. */
   SWEEP_SECONDS: Type.Integer({ minimum: 1, maximum: 86_400, default: 300 }),
+  RECONCILE_HOURS,
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 8 }),
 })
 

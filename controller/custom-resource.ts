@@ -15,7 +15,7 @@ export interface Column {
   readonly wide?: boolean
 }
 
-/** A kind of objects of ours: how the API server is told of it, and how its objects are read. */
+/** A kind of objects of ours: its definition for the API server, and how its objects are read. */
 export interface CustomResource<T> {
   readonly type: ResourceType
   /** The CustomResourceDefinition. */
@@ -74,8 +74,11 @@ function definitionOf(options: Options<TSchema, TSchema>) {
     description,
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string', description: 'The group and version of this kind.' },
-      kind: { type: 'string', description: 'The kind of this object.' },
+      apiVersion: {
+        type: 'string',
+        description: 'API group and version of the object, for example drape.dev/v1alpha1.',
+      },
+      kind: { type: 'string', description: 'Kind of the object.' },
       metadata: { type: 'object' },
       spec: structural(spec),
       ...(status && { status: structural(status) }),

@@ -6,7 +6,7 @@ import type { KubernetesObject, ResourceType } from './runtime/resource.ts'
 
 const REASON = 'InvalidSpec'
 
-/** Tells, in its conditions and in an event, of an object that an older or looser definition let in. */
+/** Reports, in its conditions and in an event, an invalid object that an older or looser definition let in. */
 export type ReportInvalid = (type: ResourceType, found: KubernetesObject, problems: string) => Promise<void>
 
 export function createReportInvalid({

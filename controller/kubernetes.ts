@@ -1,14 +1,16 @@
 import type { Log } from '../api/shared/log.ts'
 import { ENGINE_LABEL, JOBS, type Job, NODES, type Node } from './engine/prefetch.ts'
 import { engines } from './engine/resource.ts'
+import { FIELD_MANAGER } from './field-manager.ts'
 import type { ControllerMetrics } from './metrics.ts'
-import { retentionPolicies } from './retention/resource.ts'
+import { retentionPolicies, sweeps } from './retention/resource.ts'
 import { isTouched, type Live } from './runtime/apply-once.ts'
 import { type Connection, KubernetesError } from './runtime/connection.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './runtime/resource.ts'
 import { type Watched, type WatchOptions, watchObjects } from './runtime/watch.ts'
 import { scalingPolicies } from './scaling-policy/resource.ts'
 import { BUDGETS, DEPLOYMENTS, type Deployment, POOL_LABEL } from './worker-pool/deployment.ts'
+import { isAcceleratorProblem } from './worker-pool/node-problems.ts'
 import { keepOfPod, PODS, type Pod } from './worker-pool/pods.ts'
 import { type WorkerPool, workerPools } from './worker-pool/resource.ts'
 
@@ -19,6 +21,7 @@ export interface Interested {
   engine(key: string): void
   policy(key: string): void
   retention(key: string): void
+  sweep(key: string): void
 }
 
 /** What happens to the objects of a pool happens to several at a time: one look is enough for all of it. */
@@ -40,12 +43,9 @@ interface EngineSettings extends KubernetesObject {
   }
 }
 
-/** In whose name the controller writes. */
-export const FIELD_MANAGER = 'drape-controller'
-
 export type Cluster = ReturnType<typeof watchCluster>
 
-/** Watches all that the controller looks at, and asks for those objects that a change is about. */
+/** Watches all kinds that the controller reads, and queues the objects that a change concerns. */
 export function watchCluster({
   connection,
   namespace,
@@ -106,13 +106,17 @@ export function watchCluster({
   const retention = watch<KubernetesObject>(retentionPolicies.type, ({ metadata }) =>
     interested.retention(keyOf(metadata)),
   )
+  const sweepObjects = watch<KubernetesObject>(sweeps.type, ({ metadata }) => interested.sweep(keyOf(metadata)))
   const labelSelector = POOL_LABEL
   const deployments = watch<Deployment>(DEPLOYMENTS, (object) => interested.pool(poolOf(object), GATHER_MS), {
     labelSelector,
     keep: (object) => ({
       metadata: object.metadata,
       spec: { replicas: object.spec.replicas },
-      status: { observedGeneration: object.status?.observedGeneration },
+      status: {
+        observedGeneration: object.status?.observedGeneration,
+        conditions: object.status?.conditions?.filter(({ type }) => type === 'ReplicaFailure'),
+      },
       touched: isTouched(object, FIELD_MANAGER),
     }),
   })
@@ -149,9 +153,10 @@ export function watchCluster({
   // Nodes report often; only what one is selected by counts.
   const watchNodes = () =>
     watch<Node>(NODES, () => askPrefetching(), {
-      keep: ({ metadata: { name, uid, labels, resourceVersion, deletionTimestamp }, spec }) => ({
+      keep: ({ metadata: { name, uid, labels, resourceVersion, deletionTimestamp }, spec, status }) => ({
         metadata: { name, uid, labels, resourceVersion, deletionTimestamp },
         spec: { unschedulable: spec?.unschedulable },
+        status: { conditions: status?.conditions?.filter(isAcceleratorProblem) },
       }),
     })
   const nodes = mayWatchNodes ? watchNodes() : null
@@ -166,6 +171,7 @@ export function watchCluster({
     ScalingPolicy: policies,
     Engine: engineObjects,
     RetentionPolicy: retention,
+    Sweep: sweepObjects,
     Deployment: deployments,
     PodDisruptionBudget: budgets,
     Pod: pods,
@@ -189,17 +195,19 @@ export function watchCluster({
     deployments,
     budgets,
     retention,
+    sweeps: sweepObjects,
     /** The Jobs that bring files, and the nodes; null while they cannot be seen. */
     findJobs: () => ifKnown(jobs),
     findNodes: () => nodes && ifKnown(nodes),
     findNode: (name: string) => nodes?.get(keyOf({ name })),
     podsOf: ({ metadata }: WorkerPool): readonly Pod[] => [...(podsByPool.get(keyOf(metadata))?.values() ?? [])],
-    /** Resolves, for what is done about each kind, when all that it looks at has been listed once. */
+    /** Resolves, for each kind's reconciler, when all that it reads has been listed once. */
     synced: {
       pool: listedOnce(pools, policies, engineObjects, deployments, budgets, pods),
       engine: listedOnce(engineObjects, pools, pods),
       policy: listedOnce(policies, pools),
       retention: listedOnce(retention),
+      sweep: listedOnce(sweepObjects, retention),
     },
     /** Notes for each kind how long ago the API server was heard of. */
     measureAges: () => {

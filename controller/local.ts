@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig, SHARED_VARIABLES } from '../api/shared/config.ts'
-import { createDatabase } from '../api/shared/database.ts'
+import { createDatabase } from '../api/shared/database/database.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
 import { measureStorage } from '../api/shared/measured.ts'
@@ -9,15 +9,17 @@ import { createMetrics } from '../api/shared/metrics.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
 import { Type } from '../api/shared/schema.ts'
 import { createStorage } from '../api/shared/storage/storage.ts'
+import { createReconciling, RECONCILE_HOURS } from '../api/shared/storage-reconciling.ts'
 import { createDueObjects } from '../api/shared/stores/due-objects.ts'
+import { createLegalHolds } from '../api/shared/stores/legal-holds.ts'
 import { createRetentionGauges } from './retention/gauges.ts'
 import { keepRunning } from './retention/keep-running.ts'
-import { readPolicies } from './retention/policies.ts'
+import { holdsOf, readPolicies } from './retention/policies.ts'
 import type { RetentionPolicy } from './retention/resource.ts'
 import { runPolicy, selectionOf } from './retention/run.ts'
 import { startSweeping } from './retention/sweeping.ts'
 
-// The controller without Kubernetes: it runs the retention policies of a file, and tells of each run in its log.
+// The controller without Kubernetes: it runs the retention policies of a file, and logs each run.
 
 const SWEEP_SECONDS = 300
 
@@ -26,7 +28,9 @@ const config = readConfig(
     DATABASE_URL: SHARED_VARIABLES.DATABASE_URL,
     STORAGE_URL: SHARED_VARIABLES.STORAGE_URL,
     PROBE_PORT: SHARED_VARIABLES.PROBE_PORT,
+    PROBE_HOST: SHARED_VARIABLES.PROBE_HOST,
     LOG_LEVEL: SHARED_VARIABLES.LOG_LEVEL,
+    RECONCILE_HOURS,
     RETENTION_FILE: Type.String({ minLength: 1 }),
   }),
   process.env,
@@ -40,17 +44,24 @@ lifecycle.onStop('database', () => database.end())
 const storage = measureStorage(await createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' }), metrics)
 lifecycle.onStop('storage', () => storage.close())
 
+const legalHolds = createLegalHolds(database)
+const publishHolds = () => legalHolds.publish('file', policies.map(holdsOf))
+
 const gauges = createRetentionGauges(metrics)
-const probes = createProbeServer({ metrics, checks: {} })
-probes.listen(config.PROBE_PORT)
+const probes = createProbeServer({ log, metrics, checks: {} })
+probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 
 const sweeping = startSweeping({
   ...{ database, storage, log },
   everySeconds: SWEEP_SECONDS,
   mayRun: () => true,
-  holds: () => policies.flatMap(({ spec }) => spec.legalHold),
+  publishHolds,
   onSwept: gauges.noteSweep,
+  afterSweep: createReconciling({
+    ...{ database, storage, metrics, log },
+    everyHours: config.RECONCILE_HOURS,
+  }),
 })
 lifecycle.onStop('sweeping', () => sweeping.stop())
 const stopping = new AbortController()
@@ -59,7 +70,8 @@ const running = policies.map((policy) =>
   keepRunning(policy, {
     run: () => runOnce(policy),
     measure: () => dueObjects.measure(selectionOf(policy.spec)),
-    onFault: (error) => log.warn({ err: error, policy: policy.metadata.name }, 'could not be looked at'),
+    onFault: (error) =>
+      log.warn({ err: error, policy: policy.metadata.name }, 'retention policy could not be evaluated'),
     now: () => new Date(),
     sleep: (ms) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {}),
     signal: stopping.signal,
@@ -73,10 +85,11 @@ log.info({ policies: policies.map(({ metadata }) => metadata.name) }, 'watching'
 
 async function runOnce(policy: RetentionPolicy): Promise<void> {
   try {
+    await publishHolds()
     const report = await runPolicy(policy, { dueObjects, storage, signal: stopping.signal })
     gauges.noteRun(policy.metadata.name, policy, report)
     log.info({ ...report.record, overdue: report.overdue }, 'swept')
   } catch (error) {
-    log.warn({ err: error, policy: policy.metadata.name }, 'could not be run')
+    log.warn({ err: error, policy: policy.metadata.name }, 'retention run failed')
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import { createDatabase, listenDatabase } from '../api/shared/database.ts'
+import { createDatabase } from '../api/shared/database/database.ts'
 import { DEMAND_CHANNEL } from '../api/shared/generation.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
@@ -10,18 +10,27 @@ import { createPoolRegistry } from '../api/shared/pool-registry.ts'
 import { createProbeServer } from '../api/shared/probes.ts'
 import { createRedis } from '../api/shared/redis.ts'
 import { createStorage } from '../api/shared/storage/storage.ts'
+import { createReconciling } from '../api/shared/storage-reconciling.ts'
 import { createDueObjects } from '../api/shared/stores/due-objects.ts'
+import { createLegalHolds } from '../api/shared/stores/legal-holds.ts'
 import { readControllerConfig } from './config.ts'
 import { GROUP } from './custom-resource.ts'
+import { startEnginePublishing } from './engine/publishing.ts'
 import { createEngineReconcile } from './engine/reconcile.ts'
+import { FIELD_MANAGER } from './field-manager.ts'
 import { createReportInvalid } from './invalid-object.ts'
-import { type Cluster, FIELD_MANAGER, watchCluster } from './kubernetes.ts'
+import { type Cluster, watchCluster } from './kubernetes.ts'
+import { listenDatabase } from './listen-database.ts'
 import { createControllerMetrics } from './metrics.ts'
 import { createRetentionGauges } from './retention/gauges.ts'
-import { findHolds } from './retention/policies.ts'
+import { createPublishHolds } from './retention/holds.ts'
 import { createRetentionReconcile } from './retention/reconcile.ts'
+import { createWriteRecord } from './retention/records.ts'
+import { createRequestedSweeps } from './retention/requested-sweep.ts'
+import type { RetentionPolicy } from './retention/resource.ts'
 import { runPolicy } from './retention/run.ts'
 import { startSweeping } from './retention/sweeping.ts'
+import { createReportReverted } from './reverted-edits.ts'
 import { createApplyOnce } from './runtime/apply-once.ts'
 import { createClient } from './runtime/client.ts'
 import { openConnection } from './runtime/connection.ts'
@@ -35,6 +44,9 @@ import { readDemand } from './worker-pool/demand.ts'
 import { createPoolGauges } from './worker-pool/gauges.ts'
 import { createPoolReconcile } from './worker-pool/reconcile.ts'
 import { createSampler } from './worker-pool/sampler.ts'
+
+/** Retention policies delete images at their expiration time; what none of them covers must not stay either. */
+const SWEEP_GRACE_SECONDS = 3600
 
 const config = readControllerConfig(process.env)
 const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
@@ -64,7 +76,7 @@ const election = startElection({
   retrySeconds: (config.LEASE_SECONDS * 2) / 15,
   onElected: () => lead(true),
   onLost: () => lead(false),
-  onFault: (error) => log.warn({ err: error }, 'the lease could not be renewed'),
+  onFault: (error) => log.warn({ err: error }, 'lease renewal failed'),
 })
 const client = createClient(connection, {
   fieldManager: FIELD_MANAGER,
@@ -80,13 +92,16 @@ const record = createEventRecorder({
 })
 
 const registry = createPoolRegistry(redis)
+/** Counts 0 while Redis is unavailable: no worker can prepare a photo then. */
+const countPrepare = async () =>
+  redis.isReady() ? redis.countJobs('prepare').catch(() => ({ waiting: 0, inFlight: 0 })) : { waiting: 0, inFlight: 0 }
 const sampler = createSampler({
-  readDemand: () => readDemand(database),
+  readDemand: () => readDemand(database, countPrepare),
   registry: {
     ...registry,
     findWorkers: async () => {
       // It would wait for Redis to come back.
-      if (!redis.isReady()) throw new Error('Redis is away')
+      if (!redis.isReady()) throw new Error('Redis is unavailable')
       return registry.findWorkers()
     },
   },
@@ -98,7 +113,13 @@ const sampler = createSampler({
 
 const decisionTimes = createDecisionTimes((seconds) => metrics.decisionSeconds.observe(seconds))
 type Task = keyof typeof KINDS
-const KINDS = { pool: 'WorkerPool', engine: 'Engine', policy: 'ScalingPolicy', retention: 'RetentionPolicy' } as const
+const KINDS = {
+  pool: 'WorkerPool',
+  engine: 'Engine',
+  policy: 'ScalingPolicy',
+  retention: 'RetentionPolicy',
+  sweep: 'Sweep',
+} as const
 /** What can be done: a kind that is not there or may not be seen keeps only what needs it from being done. */
 const synced = new Set<Task>()
 const loops: Record<Task, Loop> = {
@@ -127,6 +148,11 @@ const loops: Record<Task, Loop> = {
     () => cluster.retention,
     (key) => retention.reconcile(key),
   ),
+  sweep: loop(
+    KINDS.sweep,
+    () => cluster.sweeps,
+    (key) => requestedSweeps.reconcile(key),
+  ),
 }
 const cluster: Cluster = watchCluster({
   connection,
@@ -138,7 +164,12 @@ const cluster: Cluster = watchCluster({
     policy: loops.policy.add,
     retention: (key) => {
       retention.noteChange(key)
+      requestedSweeps.noteChange()
       loops.retention.add(key)
+    },
+    sweep: (key) => {
+      requestedSweeps.noteChange()
+      loops.sweep.add(key)
     },
   },
   log,
@@ -156,17 +187,27 @@ const reconcilePolicy = createPolicyReconcile({
   pools: cluster.pools,
   now,
 })
-const retention = createRetentionReconcile({
-  client,
-  reportInvalid,
-  policies: cluster.retention,
-  run: (policy, signal) => runPolicy(policy, { dueObjects: createDueObjects(database), storage, signal }),
-  now,
+// Who may write policies decides over images of all accounts: that right must not come with another namespace.
+const ownNamespace = config.WATCH_NAMESPACE || config.LEASE_NAMESPACE || connection.namespace
+const publishHolds = createPublishHolds({
+  legalHolds: createLegalHolds(database),
+  policies: () => cluster.retention.list().filter(({ metadata }) => metadata.namespace === ownNamespace),
+  record,
   gauges: retentionGauges,
 })
+const runs = {
+  ...{ client, publishHolds, now, gauges: retentionGauges },
+  policies: cluster.retention,
+  run: (policy: RetentionPolicy, signal: AbortSignal) =>
+    runPolicy(policy, { dueObjects: createDueObjects(database), storage, signal }),
+  writeRecord: createWriteRecord(client),
+  namespace: ownNamespace,
+}
+const retention = createRetentionReconcile({ ...runs, reportInvalid })
+const requestedSweeps = createRequestedSweeps({ ...runs, sweeps: cluster.sweeps })
 const reconcilePool = createPoolReconcile({
   client,
-  applyOnce: createApplyOnce(client, { annotation: `${GROUP}/applied` }),
+  applyOnce: createApplyOnce(client, { annotation: `${GROUP}/applied`, onReverted: createReportReverted(record) }),
   record,
   reportInvalid,
   registry,
@@ -175,9 +216,22 @@ const reconcilePool = createPoolReconcile({
   now,
   onDecision: ({ direction }) => metrics.decisions.inc({ direction }),
   onWrongVictim: () => metrics.wrongVictims.inc(),
-  onStarted: (seconds) => metrics.workerStart.observe(seconds),
+  onStarted: (seconds, pool) => {
+    metrics.workerStart.observe(seconds)
+    publishing.noteStart(pool, seconds)
+  },
   gauges: poolGauges,
 })
+
+const publishing = startEnginePublishing({
+  ...{ database, log, now },
+  engines: cluster.engines,
+  pools: cluster.pools,
+  policies: cluster.policies,
+  // Before all objects were listed, a pool or an engine could be missing.
+  mayPublish: () => election.isLeader() && (['pool', 'engine', 'policy'] as const).every((task) => synced.has(task)),
+})
+lifecycle.onStop('publishing', () => publishing.stop())
 
 const listening = listenDatabase(config.DATABASE_URL, DEMAND_CHANNEL, () => {
   sampler.renew()
@@ -192,10 +246,15 @@ lifecycle.onStop('listening', () => listening.stop())
 const sweeping = startSweeping({
   ...{ database, storage, log },
   everySeconds: config.SWEEP_SECONDS,
-  // What is held is known only then.
+  graceSeconds: SWEEP_GRACE_SECONDS,
+  // Holds can be published only then.
   mayRun: () => synced.has('retention') && election.isLeader(),
-  holds: () => findHolds(cluster.retention.list()),
+  publishHolds,
   onSwept: retentionGauges.noteSweep,
+  afterSweep: createReconciling({
+    ...{ database, storage, metrics: figures, log },
+    everyHours: config.RECONCILE_HOURS,
+  }),
 })
 lifecycle.onStop('sweeping', () => sweeping.stop())
 
@@ -205,6 +264,7 @@ for (const task of Object.keys(KINDS) as Task[])
     loops[task].setLeading(election.isLeader())
   })
 const probes = createProbeServer({
+  log,
   metrics: figures,
   checks: {
     cluster: async () => {
@@ -212,7 +272,7 @@ const probes = createProbeServer({
     },
   },
 })
-probes.listen(config.PROBE_PORT)
+probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 const measuring = setInterval(() => {
   cluster.measureAges()
@@ -224,6 +284,7 @@ lifecycle.onStop('election', () => election.stop())
 // Last registered, first undone: what is under way ends before the office is given back.
 lifecycle.onStop('loops', () => {
   retention.stopAll()
+  requestedSweeps.stopAll()
   return Promise.all(Object.values(loops).map((each) => each.close()))
 })
 log.info({ identity }, 'watching')
@@ -231,7 +292,7 @@ log.info({ identity }, 'watching')
 function lead(leading: boolean): void {
   log.info({ leading }, leading ? 'leads' : 'stands by')
   metrics.leader.set(leading ? 1 : 0)
-  for (const told of [poolGauges, retentionGauges, decisionTimes]) told.forgetAll()
+  for (const gauges of [poolGauges, retentionGauges, decisionTimes]) gauges.forgetAll()
   // Until everything was listed, what is missing could only not have been seen yet.
   for (const task of Object.keys(KINDS) as Task[]) loops[task].setLeading(leading && synced.has(task))
 }
@@ -249,7 +310,7 @@ function loop(
       watched()
         .list()
         .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
-    onFailure: (key, error, failures) => log.warn({ err: error, kind, key, failures }, 'could not be reconciled'),
+    onFailure: (key, error, failures) => log.warn({ err: error, kind, key, failures }, 'reconciliation failed'),
     onDone: (_, seconds, outcome) => metrics.reconciles.observe({ kind, outcome }, seconds),
   })
 }

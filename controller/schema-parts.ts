@@ -30,7 +30,7 @@ function defaultsOf(properties: Record<string, TSchema>): Record<string, unknown
   return Object.fromEntries(withDefault.map(([name, schema]) => [name, (schema as { default?: unknown }).default]))
 }
 
-/** A list; `key` names the field that tells its entries apart, `set` that they are texts of which each occurs once. */
+/** A list; `key` names the field that identifies an entry; `set` says that entries are distinct strings. */
 export function list<S extends TSchema>(items: S, { key, set, rules, ...options }: Described & ListOptions) {
   const kind = key
     ? { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] }
@@ -100,16 +100,23 @@ export function conditions() {
   return list(
     fields(
       {
-        type: Type.String({ maxLength: 64, description: 'What this is about.' }),
-        status: choice(['True', 'False', 'Unknown'], { description: 'Whether it holds.' }),
-        reason: Type.String({ maxLength: 64, description: 'Why, in one word for programs.' }),
-        message: Type.String({ maxLength: 1024, description: 'Why, for people.' }),
-        observedGeneration: Type.Integer({ description: 'The edition of the object that this is about.' }),
-        lastTransitionTime: moment('When the status last changed.'),
+        type: Type.String({ maxLength: 64, description: 'Type of the condition, such as Ready.' }),
+        status: choice(['True', 'False', 'Unknown'], {
+          description: 'Status of the condition: True, False or Unknown.',
+        }),
+        reason: Type.String({ maxLength: 64, description: 'Machine-readable reason for the status, in CamelCase.' }),
+        message: Type.String({ maxLength: 1024, description: 'Human-readable reason for the status.' }),
+        observedGeneration: Type.Integer({ description: 'Generation of the spec that the condition refers to.' }),
+        lastTransitionTime: moment('Time of the last change of the status.'),
       },
-      { description: 'One aspect of the state of the object.' },
+      { description: 'Condition describes one aspect of the current state of the object.' },
     ),
-    { key: 'type', maxItems: 32, default: [], description: 'What holds of the object and why.' },
+    {
+      key: 'type',
+      maxItems: 32,
+      default: [],
+      description: 'Latest observations of the state of the object, one per condition type.',
+    },
   )
 }
 

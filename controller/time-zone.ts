@@ -4,7 +4,7 @@ export const TIME_ZONE = Type.String({
   default: 'UTC',
   maxLength: 64,
   pattern: '^[A-Za-z0-9_+/-]+$',
-  description: 'An IANA time zone, as in Europe/Berlin.',
+  description: 'IANA time zone of start and end, for example Europe/Berlin. Default UTC.',
 })
 
 /** Whether the zone is one that can be reckoned with. */

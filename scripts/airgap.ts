@@ -7,17 +7,17 @@ const USAGE = `usage: airgap --output FOLDER [--without IMAGE]… [--builder-opt
 
   Writes into FOLDER, which must be empty or absent:
 
-  images.txt         every image that the chart can use, with the digest under which a registry will know it
-  images/            those images, in the layout of OCI
-  weights/           the weights of models as an artifact of OCI, in the same layout
+  images.txt         every image that the chart can use, with its digest in a registry
+  images/            the images in OCI layout
+  weights/           the model weights as an OCI artifact, in the same layout
   *.tgz              the charts
   mirror             a script that copies images and weights into a registry: ./mirror registry.internal.example
-  SHA256SUMS         of everything else
+  SHA256SUMS         checksums of all other files
 
-  Images of Drape are those that scripts/images has built with the tag of the chart's version; others are pulled.
+  Requires the images of Drape that scripts/images has built with the chart version as tag. Other images are pulled.
 
-  --without IMAGE          leaves one out that you do not use, as in docker.io/library/postgres:18
-  --builder-option OPTION  for buildah or podman, before their subcommands, as in --root=/var/lib/images`
+  --without IMAGE          excludes an image, for example docker.io/library/postgres:18
+  --builder-option OPTION  global option of buildah or podman, for example --root=/var/lib/images`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

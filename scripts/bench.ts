@@ -22,6 +22,7 @@ import { statementsPerGeneration } from './benchmarks/statements.ts'
 import { presentTable } from './benchmarks/table.ts'
 import { telemetryCost } from './benchmarks/telemetry-cost.ts'
 import { uploadCopies, uploadMemory, uploadTime } from './benchmarks/uploads.ts'
+import { waitEstimates } from './benchmarks/wait-estimates.ts'
 import { warpJob } from './benchmarks/warp-job.ts'
 import { connections, idleCommands, redisCommands, storageCalls } from './benchmarks/work-counts.ts'
 import { ROOT, say } from './stack/session.ts'
@@ -55,6 +56,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   ...connections,
   uploadCopies,
   ...answerTimes,
+  ...waitEstimates,
   ...operator,
 ]
 

@@ -11,12 +11,12 @@ import { ROOT } from './stack/session.ts'
 
 const USAGE = `usage: scripts/chart <command> [--output FOLDER]
 
-  build       the charts as folders, with the custom resource definitions in them
-  package     the charts as archives
-  images      every image that the chart drape can use
-  document    writes the schemas and the tables of the values from each values.yaml
-  helm        where Helm is, which is built once
-  record      notes what upgrades from this version must not change, once for each release`
+  build       builds the charts as folders, including the custom resource definitions
+  package     packages the charts as archives
+  images      lists every image that the chart drape can use
+  document    generates the schemas and value tables from each values.yaml
+  helm        prints the path of Helm, and builds Helm if necessary
+  record      records the immutable fields of this version, once per release`
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { output: { type: 'string' } } })
 const output = resolve(values.output ?? join(ROOT, '.cache/charts'))

@@ -1,13 +1,13 @@
 export const CHECK_USAGE = `\
-  check NAME [--wait-seconds N]                         whether an installation works; tried until then
-      migrations                                        the database has the schema of this version
-      api --url URL --probe-urls URL                    it answers, knows keys and is ready
-      workers                                           some take jobs of both queues
-      storage                                           what is put there can be read and deleted
-      queue --url URL                                   a job goes to a worker and comes back
-      try-on --url URL                                  so does a real one, and its picture can be fetched
-      metrics --probe-urls URL,URL                      processes give theirs
-      dashboards --folder FOLDER                        they are there, and ask for something`
+  check NAME [--wait-seconds N]                         check an installation; retry until the check succeeds or N seconds pass
+      migrations                                        the database schema is current
+      api --url URL --probe-urls URL                    the API responds, authenticates keys and is ready
+      workers                                           live workers serve both queues
+      storage                                           objects can be written, read and deleted
+      queue --url URL                                   a worker completes a job
+      try-on --url URL                                  a try-on completes, and its result can be downloaded
+      metrics --probe-urls URL,URL                      every process serves metrics
+      dashboards --folder FOLDER                        the dashboards exist and contain queries`
 
 export const CHECK_OPTIONS = ['wait-seconds', 'url', 'probe-urls', 'folder']
 

@@ -9,7 +9,7 @@ const USAGE = `usage: scripts/client <command>
 
   types                     write api/client/schemas.ts from the OpenAPI document
   build [--output FOLDER]   JavaScript and declarations, as a package without dependencies (.cache/client)
-  package [--output FOLDER] the same as an archive that npm installs and publishes`
+  package [--output FOLDER] the same package as an npm archive`
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { output: { type: 'string' } } })
 const output = resolve(values.output ?? resolve(ROOT, '.cache/client'))

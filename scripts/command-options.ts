@@ -1,4 +1,4 @@
-import type { Database } from '../api/shared/database.ts'
+import type { Database } from '../api/shared/database/database.ts'
 
 export type Options = Readonly<Record<string, string | undefined>>
 export type Command = (database: Database, options: Options) => Promise<Record<string, unknown>>
@@ -11,11 +11,11 @@ export function required(value: string | undefined, name: string): string {
   return value
 }
 
-export function wholeNumber(text: string, name: string, minimum: number): number {
+export function wholeNumber(text: string, name: string, minimum: number, maximum = Infinity): number {
   const value = Number(text)
-  if (!Number.isSafeInteger(value) || value < minimum)
-    throw new UsageError(`--${name} must be a whole number of at least ${minimum}`)
-  return value
+  if (Number.isSafeInteger(value) && value >= minimum && value <= maximum) return value
+  const range = maximum < Infinity ? `from ${minimum} to ${maximum}` : `of at least ${minimum}`
+  throw new UsageError(`--${name} must be a whole number ${range}`)
 }
 
 export function readSwitch(text: string | undefined, name: string): boolean | undefined {

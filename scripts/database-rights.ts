@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { MIGRATION_LOCK } from '../api/shared/database.ts'
+import { MIGRATION_LOCK } from '../api/shared/database/migrate.ts'
 import { UsageError } from './command-options.ts'
 
 /** What each process may do, as `grant … to role` has it. Columns are named where a row holds more than the process needs. */
@@ -26,10 +26,18 @@ const RIGHTS = {
   /** Measures what waits and deletes what is past its time. Who locks a row before deleting it needs to be able to change something in it. */
   controller: [
     'select on generations, outbox',
-    'select, delete on objects, images, products, idempotency_keys, share_links, proxy_nonces, data_requests, webhook_deliveries',
+    'select, delete on objects, images, products, idempotency_keys, share_links, proxy_nonces, data_requests, webhook_deliveries, product_batches',
     'update (expires_at) on objects, products, share_links, proxy_nonces',
     'update (lease_until) on idempotency_keys',
-    'update (created_at) on data_requests, webhook_deliveries',
+    'select, insert, update, delete on hold_policies, legal_holds, published_engines',
+    'update (created_at) on data_requests, webhook_deliveries, product_batches',
+    'select, delete, update (erased_at) on erased_customers',
+    // Records objects that have no row, so that the next sweep deletes them.
+    'select (id) on accounts',
+    'insert (key, account_id, kind, bytes, expires_at) on objects',
+    'select, insert, update, delete on recurring_tasks',
+    // Commands that run as this role, such as a sweep, are audited.
+    'select (form), insert on operator_audit',
   ],
 } as const
 
@@ -75,6 +83,45 @@ export async function grantRights(url: string, { process, role }: Grant): Promis
     await client.query(`revoke all on all functions in schema ${schema} from ${name}`)
     await client.query(`grant usage on schema ${schema} to ${name}`)
     for (const right of RIGHTS[process]) await client.query(`grant ${right.replace(':schema', schema)} to ${name}`)
+    await client.query('commit')
+  } finally {
+    await client.end()
+  }
+}
+
+/** The variables that hold the URL by which each process connects. */
+export const ROLE_VARIABLES: Readonly<Record<GrantedProcess, string>> = {
+  api: 'API_DATABASE_URL',
+  worker: 'WORKER_DATABASE_URL',
+  controller: 'CONTROLLER_DATABASE_URL',
+}
+
+/** The grants for the roles of the URLs in the environment; processes without a URL have none. */
+export function readRoleUrls(env: NodeJS.ProcessEnv): (Grant & { readonly password: string })[] {
+  return (Object.keys(RIGHTS) as GrantedProcess[]).flatMap((process) => {
+    const text = env[ROLE_VARIABLES[process]]
+    if (!text) return []
+    const { username, password } = URL.parse(text) ?? {}
+    if (!username || !password) {
+      throw new UsageError(`${ROLE_VARIABLES[process]} must be postgres://ROLE:PASSWORD@HOST/DATABASE`)
+    }
+    return [{ process, role: decodeURIComponent(username), password: decodeURIComponent(password) }]
+  })
+}
+
+/** Creates a role that can log in with this password, or gives the password to the one that exists. */
+export async function ensureRole(
+  url: string,
+  { role, password }: { readonly role: string; readonly password: string },
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'drape-migrate' })
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role])
+    const login = `role ${client.escapeIdentifier(role)} login password ${client.escapeLiteral(password)}`
+    await client.query(rowCount === 0 ? `create ${login}` : `alter ${login}`)
     await client.query('commit')
   } finally {
     await client.end()

@@ -80,6 +80,7 @@ For the commands of the README, in another shell:
 
   export DRAPE=${report.url} KEY=${apiKey} ACCOUNT=${id}
   export DATABASE_URL=${env.DATABASE_URL} STORAGE_URL=${env.STORAGE_URL}
+  export SECRETS_KEY=${env.SECRETS_KEY ?? ''}
 
 In a browser: ${report.url}/playground
 `)

@@ -20,7 +20,7 @@ const RUNS = 5
  * What there is to know about an engine before it is used: licence, files with their hashes as they are on the disk, memory of a
  * process that runs it and seconds for one picture of 576 × 720 px on this machine, and how good its pictures were when that was
  * measured last (null for engines that were not). An engine with files of its own is looked for in `ENGINE_DIR` and run on
- * `EXECUTION_PROVIDER`, as by workers. Throws `UsageError` for an engine that nobody knows.
+ * `EXECUTION_PROVIDER`, as by workers. Throws `UsageError` for an unknown engine.
  */
 export async function engineCard(name: string | undefined): Promise<Record<string, unknown>> {
   const installed = name === undefined ? new Map() : await findInstalled([name], process.env.ENGINE_DIR ?? '')

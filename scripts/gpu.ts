@@ -112,14 +112,14 @@ async function measureRun(measured: Engine, options: EngineInput['options']) {
     { signal: new AbortController().signal, onProgress: () => at.push(performance.now()) },
   )
   const picture = performance.now() - begun
-  // Between the ends of steps: what stages before and after the steps tell is no step.
+  // Between the ends of steps: progress of the stages before and after them does not count.
   const stages = Object.keys(timings)
   const first = stages.indexOf('denoise')
   const ends = at.slice(first, first - stages.length)
   return { picture, steps: ends.slice(1).map((time, i) => time - ends[i]) }
 }
 
-/** The device's use and memory while something runs, as its driver tells them; null without a driver. */
+/** The device's use and memory while something runs, from its driver; null without a driver. */
 function watchGpu() {
   const query = ['--query-gpu=utilization.gpu,memory.used', '--format=csv,noheader,nounits', '-lms', '200']
   const child = spawn('nvidia-smi', query, { stdio: ['ignore', 'pipe', 'ignore'] })

@@ -10,15 +10,15 @@ import { ROOT } from './stack/session.ts'
 const USAGE = `usage: images build|sizes|verify [options]
 
   build     builds the images
-  sizes     what they weigh: sent, on a node, and there without the weights of models
-  verify    builds each of them twice, without what was kept, and compares their digests
+  sizes     prints the sizes: compressed, on a node, and on a node without model weights
+  verify    builds each image twice without cache and compares the digests
 
-  --target NAME     only this one: ${TARGETS.join(', ')}; may be repeated; without it all but worker-cuda
-  --prefix PREFIX   before their names: drape, as in registry.example/drape
-  --tag TAG         dev
-  --base IMAGE      what they are built on: glibc, Node 24 and npm
-  --build-arg N=V   of the Containerfile, such as PYTHON or CUDA_INDEX; may be repeated
-  --npmrc FILE      settings for npm while it installs, such as a registry of your own; they stay in no image`
+  --target NAME     only this target: ${TARGETS.join(', ')}; repeatable. Default: all but worker-cuda
+  --prefix PREFIX   prefix of the image names, for example registry.example/drape. Default drape
+  --tag TAG         tag of the images. Default dev
+  --base IMAGE      base image with glibc, Node 24 and npm; use a digest, image@sha256:…, to pin the image
+  --build-arg N=V   build argument of the Containerfile, such as PYTHON or CUDA_INDEX; repeatable
+  --npmrc FILE      npm configuration during the build, such as a private registry; not stored in the images`
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -97,7 +97,7 @@ function readTargets(): readonly Target[] {
   if (names === undefined) return TARGETS.filter((name) => name !== 'worker-cuda')
   return names.map((name) => {
     const target = TARGETS.find((known) => known === name)
-    if (target === undefined) throw new Error(`there is no target "${name}"`)
+    if (target === undefined) throw new Error(`the target "${name}" does not exist`)
     return target
   })
 }

@@ -6,7 +6,7 @@ import { UsageError } from './command-options.ts'
 import { createMcpServer } from './mcp/server.ts'
 
 /** A picture of 10 MB in base64, and what surrounds it. */
-const MOST_MESSAGE_BYTES = 32 * 1024 * 1024
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 
 /**
  * Speaks the Model Context Protocol on standard input and output until input ends.
@@ -18,7 +18,7 @@ export async function serveMcp(env: NodeJS.ProcessEnv): Promise<void> {
   if (!URL.canParse(DRAPE_URL)) throw new UsageError('DRAPE_URL must be the address of the service')
   const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
   const client = createDrapeClient({ url: DRAPE_URL, apiKey })
-  const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MOST_MESSAGE_BYTES })
+  const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MAX_MESSAGE_BYTES })
   serveStdio(() => createMcpServer({ client, version }), {
     transport,
     onerror: (error) => console.error(error.message),

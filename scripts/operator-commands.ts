@@ -1,17 +1,22 @@
 import { text } from 'node:stream/consumers'
 import { randomBase62 } from '../api/base62.ts'
 import { hashPassword, PASSWORD_LENGTH } from '../api/dashboard/password.ts'
-import { createOperators } from '../api/stores/operators.ts'
+import { createOperators, ROLES, type Role } from '../api/stores/operators.ts'
+import { createSecondFactors } from '../api/stores/second-factors.ts'
 import { type Command, type Options, required, UsageError } from './command-options.ts'
 
 export const OPERATOR_USAGE = `\
-  operator create --email E [--name N]                  who may use the dashboard; the password is made and shown once
-      [--password-stdin]                                or read from the input
-  operator password --email E [--password-stdin]        another password; signs the operator out everywhere
-  operator disable --email E                            nobody signs in with this address any more
-  operator enable --email E
-  operator list                                         every operator`
+  operator create --email E [--name N]                  create an operator of the dashboard and print the password once
+      [--password-stdin]                                read the password from standard input instead
+      [--role viewer|support|billing|admin]             default: admin for the first operator, viewer for others
+  operator role --email E --role R                      change the role and end all sessions
+  operator reset-second-factor --email E                remove the authenticator app and the recovery codes
+  operator password --email E [--password-stdin]        reset the password and end all sessions
+  operator disable --email E                            disable sign-in and end all sessions
+  operator enable --email E                             enable sign-in
+  operator list                                         list operators`
 
+export const OPERATOR_OPTIONS = ['role']
 export const OPERATOR_SWITCHES = ['password-stdin']
 
 /** Who may use the dashboard. */
@@ -20,10 +25,10 @@ export const operatorCommands: Readonly<Record<string, Command>> = {
     const email = readEmail(options)
     const { password, shown } = await choosePassword(options)
     const passwordHash = await hashPassword(password)
-    return {
-      ...(await createOperators(database).insert({ email, name: options.name ?? null, passwordHash })),
-      ...shown,
-    }
+    const operators = createOperators(database)
+    const byDefault = (await operators.hasAdmin()) ? 'viewer' : 'admin'
+    const role = options.role === undefined ? byDefault : readRole(options.role)
+    return { ...(await operators.insert({ email, name: options.name ?? null, passwordHash, role })), ...shown }
   },
 
   'operator password': async (database, options) => {
@@ -32,10 +37,26 @@ export const operatorCommands: Readonly<Record<string, Command>> = {
     return { ...(await createOperators(database).setPassword(email, await hashPassword(password))), ...shown }
   },
 
+  'operator role': (database, options) =>
+    createOperators(database).setRole(readEmail(options), readRole(required(options.role, 'role'))),
+
+  'operator reset-second-factor': async (database, options) => {
+    const email = readEmail(options)
+    const operator = await createOperators(database).find(email)
+    if (operator === null) throw new UsageError(`The operator ${email} does not exist`)
+    return { id: operator.id, email, reset: await createSecondFactors(database).delete(operator.id) }
+  },
+
   'operator disable': (database, options) => createOperators(database).setActive(readEmail(options), false),
   'operator enable': (database, options) => createOperators(database).setActive(readEmail(options), true),
 
   'operator list': async (database) => ({ operators: await createOperators(database).list() }),
+}
+
+function readRole(text: string): Role {
+  const role = ROLES.find((known) => known === text)
+  if (role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`)
+  return role
 }
 
 function readEmail({ email }: Options): string {

@@ -1,3 +1,8 @@
+import { createRangeRule } from '../api/shared/addresses.ts'
+import { readConfig, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
+import { Type } from '../api/shared/schema.ts'
+import { whyNoAdminUrl } from '../api/shop-platforms/admin-url.ts'
+import { parseDomains } from '../api/shops/domains.ts'
 import { createShopPrivacy } from '../api/stores/shop-privacy.ts'
 import {
   createShops,
@@ -8,21 +13,42 @@ import {
   type ShopSettings,
 } from '../api/stores/shops.ts'
 import { type Command, type Options, readSwitch, required, UsageError, wholeNumber } from './command-options.ts'
+import { readDefaultEngine, warnAboutEngines } from './engine-options.ts'
 
 export const SHOP_USAGE = `\
-  shop create --account ID --platform P --domain D      a shop: shopify, plugin or development
-      [--secret S]                                      what its proxy signs with; made for a plugin, and shown once
-      and what shop update takes
-  shop update --shop ID|DOMAIN                          "none" takes a setting away
+  shop create --account ID --platform P --domain D      create a shop; platforms: shopify, plugin, development
+      [--secret-file PATH|-]                            secret that its proxy signs with; generated for a plugin, and printed once
+      and the options of shop update
+  shop update --shop ID|DOMAIN                          change settings; "none" removes a setting
+      [--address-generations N] [--visitor-generations N]    daily (UTC) budgets of visitors without a customer account: per address, in total
+      [--requires-visitor-token true|false]             require a token from visitors without a customer account
+      [--default-engine NAME]                           engine of the try-ons of shoppers; without it the default of the account
+      [--extra-domains D,D]                             additional domains for share links
       [--name N] [--active true|false] [--billing-allowed true|false] [--plan-ends-at ISO] [--monthly-generations N]
-      [--admin-url U] [--admin-token T]                 where and with what the API of its platform is asked
-  shop secret add --shop ID|DOMAIN [--secret S]         one more secret beside the one that it replaces
-  shop secret remove --shop ID|DOMAIN [--secret S]      end that secret, or the older one of two
-  shop requests [--shop ID|DOMAIN]                      what is held of customers for whom Shopify asked, to be passed on
-  shop list [--account ID]                              every shop, without its secrets`
+      [--admin-url U] [--admin-token-file PATH|-]                 https URL and token of the platform API; a new URL without
+                                                        a token removes the token
+  shop secret add --shop ID|DOMAIN [--secret-file P]    add a second secret for rotation
+  shop secret remove --shop ID|DOMAIN [--secret-file P] remove this secret; default: the older of two
+  shop requests [--shop ID|DOMAIN]                      list the stored customer data that Shopify has requested
+  shop list [--account ID]                              list shops, without their secrets`
 
 export const SHOP_OPTIONS = [
-  ...['shop', 'platform', 'domain', 'secret', 'active', 'billing-allowed', 'plan-ends-at', 'admin-url', 'admin-token'],
+  ...[
+    'shop',
+    'platform',
+    'domain',
+    'secret',
+    'active',
+    'extra-domains',
+    'address-generations',
+    'visitor-generations',
+    'requires-visitor-token',
+    'default-engine',
+    'billing-allowed',
+    'plan-ends-at',
+    'admin-url',
+    'admin-token',
+  ],
 ]
 
 /** What an operator does with shops. Their secrets and tokens are never shown again. */
@@ -31,19 +57,24 @@ export const shopCommands: Readonly<Record<string, Command>> = {
     const platform = readPlatform(required(options.platform, 'platform'))
     const isMade = options.secret === undefined && platform === 'plugin'
     if (platform === 'shopify') required(options.secret, 'secret')
+    const settings = readSettings(options)
+    await warnAboutEngines(database, [settings.defaultEngine])
     const secret = isMade ? generateShopSecret() : options.secret
     const created = await createShops(database).insert({
       accountId: required(options.account, 'account'),
       platform,
       domain: readDomain(required(options.domain, 'domain')),
       secret: secret === undefined ? undefined : required(secret, 'secret'),
-      ...readSettings(options),
+      ...settings,
     })
     return { ...created, platform, ...(isMade && { secret }) }
   },
 
-  'shop update': async (database, options) =>
-    present(await createShops(database).update(required(options.shop, 'shop'), readSettings(options))),
+  'shop update': async (database, options) => {
+    const settings = readSettings(options)
+    await warnAboutEngines(database, [settings.defaultEngine])
+    return present(await createShops(database).update(required(options.shop, 'shop'), settings))
+  },
 
   'shop secret add': async (database, { shop, secret }) => {
     const added = secret ?? generateShopSecret()
@@ -85,9 +116,18 @@ function readSettings(options: Options): ShopSettings {
   }
   return {
     name: read('name', (text) => text),
+    extraDomains: read('extra-domains', (text) => parseDomains(text)),
     adminUrl: read('admin-url', readUrl),
     adminToken: read('admin-token', (text) => text),
     monthlyGenerations: read('monthly-generations', readGenerations),
+    addressGenerations: read('address-generations', (text) =>
+      Math.min(wholeNumber(text, 'address-generations', 0), MAX_GENERATIONS),
+    ),
+    visitorGenerations: read('visitor-generations', (text) =>
+      Math.min(wholeNumber(text, 'visitor-generations', 0), MAX_GENERATIONS),
+    ),
+    requiresVisitorToken: readSwitch(options['requires-visitor-token'], 'requires-visitor-token'),
+    defaultEngine: readDefaultEngine(options['default-engine']),
     planEndsAt: read('plan-ends-at', readTime),
     billingAllowed: readSwitch(options['billing-allowed'], 'billing-allowed'),
     isActive: readSwitch(options.active, 'active'),
@@ -95,15 +135,19 @@ function readSettings(options: Options): ShopSettings {
 }
 
 /** The largest number that the column holds. */
-const MOST_GENERATIONS = 2_147_483_647
+const MAX_GENERATIONS = 2_147_483_647
 
 function readGenerations(text: string): number {
-  return Math.min(wholeNumber(text, 'monthly-generations', 0), MOST_GENERATIONS)
+  return Math.min(wholeNumber(text, 'monthly-generations', 0), MAX_GENERATIONS)
 }
 
 function readUrl(text: string): string {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new UsageError('--admin-url must be an http(s) address')
+  const { FETCH_ALLOW_CIDRS } = readConfig(
+    Type.Object({ FETCH_ALLOW_CIDRS: SHARED_VARIABLES.FETCH_ALLOW_CIDRS }),
+    process.env,
+  )
+  const why = whyNoAdminUrl(text, createRangeRule(splitList(FETCH_ALLOW_CIDRS)))
+  if (why !== null) throw new UsageError(`--admin-url ${why}`)
   return text
 }
 

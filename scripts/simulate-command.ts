@@ -10,10 +10,10 @@ import { plotSimulation } from './simulation-plot.ts'
 
 const DAY_SECONDS = 86_400
 /** A month, and as many jobs as fit into memory. */
-const LONGEST_SECONDS = 31 * DAY_SECONDS
-const MOST_JOBS = 1_000_000
-/** In one second so many arrive that Knuth's way of drawing them still works: e to the minus 500 is a number. */
-const MOST_PER_MINUTE = 30_000
+const MAX_SECONDS = 31 * DAY_SECONDS
+const MAX_JOBS = 1_000_000
+/** Most arrivals a second for which Knuth's method still works: e to the minus 500 is a number. */
+const MAX_PER_MINUTE = 30_000
 
 /** Plays a trace of jobs against the rules in a YAML file. Returns decisions, waits and cost; draws them where asked. */
 export async function simulateCommand(options: Options): Promise<Record<string, unknown>> {
@@ -26,12 +26,12 @@ export async function simulateCommand(options: Options): Promise<Record<string, 
   const trace = options.trace
     ? parseTrace(await readText(options.trace))
     : generateTrace({
-        jobsPerMinute: number('jobs-per-minute', '60', [0, MOST_PER_MINUTE]),
-        minutes: number('minutes', '60', [1, LONGEST_SECONDS / 60]),
+        jobsPerMinute: number('jobs-per-minute', '60', [0, MAX_PER_MINUTE]),
+        minutes: number('minutes', '60', [1, MAX_SECONDS / 60]),
         seed: number('seed', '1', [0, 2 ** 32 - 1]),
       })
-  if (trace.seconds > LONGEST_SECONDS || countJobs(trace.arrivals) > MOST_JOBS)
-    throw new UsageError(`A trace has at most ${LONGEST_SECONDS} seconds and ${MOST_JOBS} jobs`)
+  if (trace.seconds > MAX_SECONDS || countJobs(trace.arrivals) > MAX_JOBS)
+    throw new UsageError(`A trace has at most ${MAX_SECONDS} seconds and ${MAX_JOBS} jobs`)
   const startsAt = new Date(options['starts-at'] ?? '2026-01-05T08:00:00Z')
   if (Number.isNaN(startsAt.getTime())) throw new UsageError('--starts-at must be a time as in 2026-01-05T08:00:00Z')
   const simulation = simulate({

@@ -1,67 +1,57 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
 import { run } from './stack/commands.ts'
 import { ROOT } from './stack/session.ts'
-import { type Counts, countTests, presentCounts } from './stack/test-counts.ts'
+import { type Counts, presentCounts } from './stack/test-counts.ts'
+import { readTestArguments } from './testing/arguments.ts'
+import { findChangedTests } from './testing/changed.ts'
+import { installMissing } from './testing/install.ts'
+import { runLongForms } from './testing/long-forms.ts'
+import { findAllNames } from './testing/requirements.ts'
+import { runTests } from './testing/run-tests.ts'
 
-const { paths, options, long } = readArguments(process.argv.slice(2))
-const scripts = paths.length === 0 ? [await checkScript('typecheck'), await checkScript('lint')] : []
-const tests = await runTests()
-const total: Counts = {
-  passed: tests.passed + scripts.filter((ok) => ok).length,
-  failed: tests.failed + scripts.filter((ok) => !ok).length,
-  skipped: tests.skipped,
-}
-console.log(presentCounts(total))
-process.exitCode = total.failed === 0 ? 0 : 1
+const settings = readTestArguments(process.argv.slice(2))
+const { paths, longAll, changedSince, allowMissing } = settings
+const isRoot = process.getuid?.() === 0
+const isComplete = paths.length === 0 && !longAll && changedSince === undefined
 
-function readArguments(all: readonly string[]): { paths: string[]; options: string[]; long: boolean } {
-  const paths = all.filter((argument) => !argument.startsWith('-'))
+const missing = isComplete && !allowMissing ? await findMissing() : []
+for (const line of missing) console.log(line)
+const counts = missing.length > 0 ? { passed: 0, failed: missing.length, skipped: 0 } : await runAll()
+console.log(presentCounts(counts))
+process.exitCode = counts.failed === 0 ? 0 : 1
+
+async function runAll(): Promise<Counts> {
+  if (longAll) return runLongForms(settings)
+  if (changedSince !== undefined) {
+    const changed = await findChangedTests(changedSince)
+    for (const line of changed.lines) console.log(line)
+    return changed.files.length === 0 ? { passed: 0, failed: 0, skipped: 0 } : runTests(changed.files, settings)
+  }
+  // The first test files wait for services to start while the type check runs.
+  const [tests, problems] = await Promise.all([runTests(paths, settings), isComplete ? checkSources() : []])
+  for (const problem of problems) if (problem !== '') console.log(problem)
   return {
-    // A path may be given from the folder in which the command was called; vitest reads it from the clone's.
-    paths: paths.map((path) => (existsSync(path) ? relative(ROOT, path) : path)),
-    options: all.filter((argument) => argument.startsWith('-') && argument !== '--long'),
-    long: all.includes('--long'),
+    passed: tests.passed + problems.filter((problem) => problem === '').length,
+    failed: tests.failed + problems.filter((problem) => problem !== '').length,
+    skipped: tests.skipped,
   }
 }
 
-async function checkScript(name: string): Promise<boolean> {
-  console.log(`npm run ${name} …`)
+async function checkSources(): Promise<string[]> {
+  return [await checkScript('typecheck'), await checkScript('lint')]
+}
+
+/** A complete run installs everything first: what is missing ends it at once, not after half an hour. */
+async function findMissing(): Promise<string[]> {
+  const lines = await installMissing(findAllNames(isRoot))
+  return isRoot ? lines : [...lines, 'Only root can build container images and start a real node: run this as root.']
+}
+
+/** What the script found; empty when it found nothing. */
+async function checkScript(name: string): Promise<string> {
   try {
     await run('npm', ['run', '--silent', name], { cwd: ROOT })
-    return true
+    return ''
   } catch (error) {
-    console.log(error instanceof Error ? error.message : error)
-    return false
+    return `npm run ${name}: ${error instanceof Error ? error.message : error}`
   }
-}
-
-async function runTests(): Promise<Counts> {
-  const folder = await mkdtemp(join(tmpdir(), 'drape-report-'))
-  try {
-    const reportPath = join(folder, 'report.json')
-    const succeeded = await runVitest(reportPath)
-    return countTests(JSON.parse(await readFile(reportPath, 'utf8').catch(() => 'null')), succeeded)
-  } finally {
-    await rm(folder, { recursive: true })
-  }
-}
-
-async function runVitest(reportPath: string): Promise<boolean> {
-  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`]
-  const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...options, ...paths], {
-    cwd: ROOT,
-    env: { ...process.env, ...(long ? { LONG_TESTS: '1' } : {}) },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
-  // Ctrl-C in a terminal reaches vitest as well; this process waits until it has tidied up.
-  process.on('SIGINT', () => {})
-  process.on('SIGTERM', () => child.kill('SIGTERM'))
-  const [code] = await once(child, 'exit')
-  return code === 0
 }

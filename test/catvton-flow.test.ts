@@ -19,7 +19,7 @@ describe('a try-on by CatVTON', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-catvton-'))
     await copyTinyEngine(join(folder, 'catvton'), 'catvton')
-    drape = await startDrape()
+    drape = await startDrape({ env: { ENGINES: 'catvton,mock' } })
     worker = await drape.startWorker({ ...ENV, ENGINE_DIR: folder, ACKNOWLEDGE_NON_COMMERCIAL: 'catvton' })
   })
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from 'redis'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createDatabase, rowType, sql } from '../api/shared/database.ts'
+import { createDatabase, rowType, sql } from '../api/shared/database/database.ts'
 import { Type } from '../api/shared/schema.ts'
 import { formOf, readSample, startDrape } from './support/drape.ts'
 import { monitorRedis } from './support/monitor.ts'

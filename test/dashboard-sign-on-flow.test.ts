@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createIdentityProvider } from '../api/dashboard/identity-provider.ts'
-import { CALLBACK_PATH, type Grant, SIGN_ON_PATH } from '../api/dashboard/single-sign-on.ts'
+import { CALLBACK_PATH, type Grant, type RoleGrant, SIGN_ON_PATH } from '../api/dashboard/single-sign-on.ts'
 import { createOperatorAudit } from '../api/stores/operator-audit.ts'
 import { createOperators } from '../api/stores/operators.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
@@ -29,7 +29,10 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
   let page: Page
   const ports = { dashboard: 0, other: 0, provider: 0 }
   const grants: Grant[] = []
-  const start = (port: number, { clientSecret = CLIENT.secret, trustsEmail = false } = {}) => {
+  const start = (
+    port: number,
+    { clientSecret = CLIENT.secret, trustsEmail = false, roles = null as RoleGrant[] | null } = {},
+  ) => {
     const identityProvider = createIdentityProvider({
       issuer: `http://localhost:${ports.provider}`,
       clientId: CLIENT.id,
@@ -37,7 +40,7 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
       scope: 'openid email profile groups',
       redirectUrl: `http://127.0.0.1:${port}${CALLBACK_PATH}`,
     })
-    return startDashboard({ port, singleSignOn: { provider: identityProvider, grants, trustsEmail } })
+    return startDashboard({ port, singleSignOn: { provider: identityProvider, grants, roles, trustsEmail } })
   }
 
   beforeAll(async () => {
@@ -81,7 +84,7 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     await page.goto(`${dashboard.url}/sign-in`)
     const [answer] = await press('a[href^="/sign-in/provider"]')
     expect(answer?.status()).toBe(503)
-    expect(await refusal()).toBe(`localhost:${ports.provider} does not answer. Try again in a moment.`)
+    expect(await refusal()).toBe(`localhost:${ports.provider} does not respond. Try again in a moment.`)
     await page.type('[name=email]', OPERATOR.email)
     await page.type('[name=password]', OPERATOR.password)
     await press('form button')
@@ -114,7 +117,9 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
 
   it('refuses whoever is no operator', async () => {
     await signInAs('eve')
-    expect(await refusal()).toBe('eve@example.com is no operator. Somebody who is one has to create you first.')
+    expect(await refusal()).toBe(
+      'eve@example.com is not an operator. Ask an admin to create an operator with this e-mail address.',
+    )
     expect((await listAudit('sign-in.refused'))[0]).toMatchObject({
       operatorEmail: null,
       details: { subject: 'eve', why: 'unknown' },
@@ -138,14 +143,14 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     context = await browser.createBrowserContext()
     page = await context.newPage()
     await signInAs('eve')
-    expect(await refusal()).toBe('eve@example.com is not among those who may use this dashboard.')
+    expect(await refusal()).toBe('eve@example.com is not allowed to use this dashboard.')
   })
 
   it('lets nobody in again who was disabled, whatever claims there are', async () => {
     grants.push({ claim: 'groups', value: 'drape-operators' })
     await createOperators(dashboard.database).setActive('bob@example.com', false)
     await signInAs('bob')
-    expect(await refusal()).toBe('bob@example.com is no operator any more.')
+    expect(await refusal()).toBe('bob@example.com is no longer an operator.')
   })
 
   it('takes no answer that this browser did not ask for, and none twice', async () => {
@@ -161,9 +166,9 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     await context.setCookie(ticket)
     const forged = await page.goto(answer)
     expect(forged?.status()).toBe(403)
-    expect(await refusal()).toContain('does not belong to this browser')
+    expect(await refusal()).toContain('was started in another browser')
     expect((await page.goto(answer))?.status()).toBe(403)
-    expect(await refusal()).toContain('was not begun in this browser, or took too long')
+    expect(await refusal()).toContain('has expired or was started in another browser')
     expect((await page.goto(`${dashboard.url}${CALLBACK_PATH}?error=access_denied`))?.status()).toBe(403)
   })
 
@@ -171,7 +176,7 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     await page.goto(`${dashboard.url}/sign-in`)
     await press('a[href^="/sign-in/provider"]')
     await press('a[href$="/abort"]')
-    expect(await refusal()).toMatch(/did not let you in: .*aborted/)
+    expect(await refusal()).toMatch(/refused the sign-in: .*aborted/)
   })
 
   it('says that the provider does not know this dashboard by its secret', async () => {
@@ -191,6 +196,23 @@ describe.skipIf(browserReason)(`single sign-on${browserReason && ` (skipped: ${b
     await signInAs('tom', { to: other })
     await page.waitForSelector('.who')
     expect(await text('.who')).toContain(OPERATOR.email)
+    await other.stop()
+  })
+
+  it('gives the role of the first claim that fits, and takes it from whoever has lost the claim', async () => {
+    const roles: RoleGrant[] = [{ claim: 'groups', value: 'drape-operators', role: 'support' }]
+    const other = await start(ports.other, { roles })
+    const { email } = PEOPLE.bob
+    const operators = createOperators(other.database)
+    await operators.insert({ email, name: null, passwordHash: '', role: 'admin' })
+    await signInAs('bob', { to: other })
+    await page.waitForSelector('.who')
+    expect((await operators.find(email))?.role).toBe('support')
+    roles.length = 0
+    await page.goto(`${other.url}/sign-in`)
+    await press('a[href^="/sign-in/provider"]')
+    await page.waitForSelector('.who')
+    expect((await operators.find(email))?.role).toBe('viewer')
     await other.stop()
   })
 

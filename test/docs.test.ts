@@ -27,6 +27,25 @@ describe('the pages under docs/', () => {
   })
 })
 
+describe('the page about the configuration', () => {
+  const CONFIGURATIONS = [
+    'api/config.ts',
+    'api/shared/config.ts',
+    'api/secrets/read-keys.ts',
+    'worker/config.ts',
+    'controller/{config,local}.ts',
+  ]
+  const pages = PAGES.map((path) => readFileSync(resolve(ROOT, path), 'utf8')).join('\n')
+
+  it.each(globSync(CONFIGURATIONS, { cwd: ROOT }).sort())('and its neighbours name every variable of %s', (path) => {
+    const source = readFileSync(resolve(ROOT, path), 'utf8')
+    const names = [...source.matchAll(/^ +([A-Z][A-Z0-9_]+): (?:Type|SHARED_VARIABLES)\./gm)].map(
+      ([, name = '']) => name,
+    )
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(pages))).toEqual([])
+  })
+})
+
 describe('the links of every page', () => {
   const pages = globSync(['*.md', '{api,charts,crds,docs,scripts,worker}/**/*.md'], { cwd: ROOT }).sort()
 

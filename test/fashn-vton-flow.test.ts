@@ -2,7 +2,7 @@ import { mkdtemp, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../api/shared/database.ts'
+import { sql } from '../api/shared/database/database.ts'
 import { type Bitmap, decodeImage } from '../api/shared/image.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
@@ -22,7 +22,7 @@ describe('a try-on by FASHN VTON', () => {
     await spoilBottoms(join(folder, 'fashn-vton'))
     photo = await readSample('persons/down-half-teal.jpg')
     shirt = await readSample('garments/tshirt-navy.jpg')
-    drape = await startDrape()
+    drape = await startDrape({ env: { ENGINES: 'fashn-vton,mock' } })
     await drape.startWorker({ ENGINES: 'fashn-vton,mock', ENGINE_DIR: folder, QUEUES: 'try-on' })
   })
   afterAll(async () => {

@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeImage } from '../api/shared/image.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 import type { TestProgram } from './support/process.ts'
+import { until } from './support/until.ts'
 
 /** One try-on from the caller's side: everything real, from HTTP to the picture. */
 describe('a try-on from end to end', () => {
@@ -24,15 +26,18 @@ describe('a try-on from end to end', () => {
     const pages: Readonly<Record<string, string | Buffer>> = {
       '/shirt.jpg': shirt,
       '/page.jpg': '<html>no picture</html>',
+      '/answer.json': '{"error":"not found"}',
+      '/empty.jpg': '',
+      '/image.gif': `GIF89a${'.'.repeat(20)}`,
     }
     shop = createServer(({ url = '' }, response) => {
       visits.push(url)
-      response.writeHead(pages[url] ? 200 : 404).end(pages[url])
+      response.writeHead(url in pages ? 200 : 404).end(pages[url])
     })
     await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
     const { port } = shop.address() as AddressInfo
     shopUrl = `http://127.0.0.1:${port}`
-    drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `80,443,${port}` } })
+    drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `80,443,${port}` }, pictures: true })
     worker = await drape.startWorker()
   })
   afterAll(async () => {
@@ -82,8 +87,12 @@ describe('a try-on from end to end', () => {
   it('takes a person that was uploaded before, by id, and a product by reference', async () => {
     const form = new FormData()
     form.set('file', new Blob([new Uint8Array(person)]))
-    const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
-    expect(upload.status).toBe(201)
+    // An upload that takes long is answered without what the photo shows.
+    const upload = await until(async () => {
+      const answer = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
+      expect(answer.status).toBe(201)
+      return 'personDetected' in answer.body && answer
+    })
     expect(upload.body).toMatchObject({ personDetected: true, crop: { width: expect.any(Number) } })
     expect((await fetch(upload.body.imageUrl)).headers.get('content-type')).toBe('image/jpeg')
 
@@ -117,15 +126,39 @@ describe('a try-on from end to end', () => {
 
   it.each([
     ['cannot be reached', '/missing.jpg', 'PRODUCT_IMAGE_FETCH_FAILED'],
-    ['is no picture', '/page.jpg', 'PRODUCT_IMAGE_FETCH_FAILED'],
-  ])('fails with a refund when the product image %s', async (_, path, code) => {
+    ['is a page', '/page.jpg', 'PRODUCT_IMAGE_FETCH_FAILED'],
+    ['is JSON', '/answer.json', 'PRODUCT_IMAGE_FETCH_FAILED'],
+    ['is empty', '/empty.jpg', 'PRODUCT_IMAGE_FETCH_FAILED'],
+    ['has another format', '/image.gif', 'UNSUPPORTED_IMAGE_TYPE'],
+  ])('fails with a refund when the product image %s, inline or stored', async (_, path, code) => {
     const before = await drape.balance()
-    const id = await drape.tryOn(inline({ url: shopUrl + path }), { me: person })
-    const result = await drape.finish(id)
-    expect(result).toMatchObject({ status: 'FAILED', errorMessage: expect.any(String) })
-    expect([code, 'UNSUPPORTED_IMAGE_TYPE', 'INVALID_IMAGE']).toContain(result.errorCode)
-    expect(result).not.toHaveProperty('resultImageUrl')
+    const images = [{ source: { url: shopUrl + path } }]
+    const stored = await drape.call('POST', '/tryon/v1/products', { body: { externalId: path.slice(1), images } })
+    expect(stored.status).toBe(200)
+    for (const products of [[{ images }], [{ externalId: path.slice(1) }]]) {
+      const id = await drape.tryOn({ ...inline({}), products, output: { engine: 'mock' } }, { me: person })
+      const result = await drape.finish(id)
+      expect(result).toMatchObject({ status: 'FAILED', errorCode: code, errorMessage: expect.any(String) })
+      expect(result).not.toHaveProperty('resultImageUrl')
+    }
     expect(await drape.balance()).toBe(before)
+  })
+
+  it('ends with a stable code for photos and products of a few pixels', async () => {
+    const tiny = (colour: string) =>
+      sharp({ create: { width: 16, height: 20, channels: 3, background: colour } })
+        .png()
+        .toBuffer()
+    const [me, thumbnail] = await Promise.all([tiny('teal'), tiny('orange')])
+    const nobody = await drape.finish(await drape.tryOn(inline({ fileKey: 'shirt' }), { me, shirt }))
+    expect(nobody).toMatchObject({ status: 'FAILED', errorCode: 'NO_PERSON_DETECTED' })
+    const unusable = await drape.finish(await drape.tryOn(inline({ fileKey: 'thumbnail' }), { me: person, thumbnail }))
+    expect(unusable).toMatchObject({ status: 'FAILED', errorCode: expect.stringMatching(/^(?!GENERATION_FAILED)/) })
+    const shown = await drape.tryOn(
+      { ...inline({ fileKey: 'thumbnail' }), output: { engine: 'mock' } },
+      { me, thumbnail },
+    )
+    expect(await drape.finish(shown)).toMatchObject({ status: 'COMPLETED' })
   })
 
   it('fails with a refund when the photo shows nobody', async () => {

@@ -3,22 +3,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sql } from '../api/shared/database.ts'
+import { sql } from '../api/shared/database/database.ts'
 import { rowType, Type } from '../api/shared/schema.ts'
 import { buildClient } from '../scripts/clients/build.ts'
-import { findCommand, run } from '../scripts/stack/commands.ts'
+import { run } from '../scripts/stack/commands.ts'
 import { browserReason, startBrowser } from './support/browser.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
 import { type FaultyLine, startFaultyLine } from './support/faulty-line.ts'
+import { reasonWithout } from './support/missing.ts'
 import { inspectLooks } from './support/page-looks.ts'
 import type { TestProgram } from './support/process.ts'
 
 const PHOTO = new URL('../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
 const SHIRT = new URL('../scripts/samples/garments/tshirt-stripe.jpg', import.meta.url).pathname
+const LONG = { timeout: 20_000 }
 const CAMERA = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
 /** More than the client, and the browser below it, try by themselves. */
 const always = <T>(value: T): T[] => Array.from({ length: 60 }, () => value)
-const noCurl = findCommand(['curl']) === undefined
+const noCurl = (await reasonWithout('curl')) !== ''
 if (browserReason) console.warn(`The walk through the playground is skipped: ${browserReason}`)
 
 /** A browser on the playground of the real service, with a line between them that breaks when it is told to. */
@@ -34,7 +36,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'drape-playground-'))
-    drape = await startDrape({ credits: 30 })
+    drape = await startDrape({ credits: 30, pictures: true })
     worker = await drape.startWorker()
     line = await startFaultyLine(drape.api.url)
     browser = await startBrowser({ args: CAMERA })
@@ -44,6 +46,8 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
   beforeEach(async () => {
     await page?.close()
     page = await browser.newPage()
+    // A try-on beside other files takes a while.
+    page.setDefaultTimeout(100_000)
     page.on('pageerror', (error) => complaints.push(String(error)))
     await page.exposeFunction('complain', (what: string) => complaints.push(what))
     await page.evaluateOnNewDocument(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
@@ -153,7 +157,22 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     expect(await page.$$eval('#option-engine option', (all) => all.map((one) => one.textContent))).toContain(
       'fashn-vton',
     )
-    expect(await page.$eval('#option-engine', (select) => (select as unknown as { value: string }).value)).toBe('warp')
+    expect(await page.$eval('#option-engine', (select) => (select as unknown as { value: string }).value)).toBe('')
+  })
+
+  it('offers the engines of the installation as soon as there is a key', async () => {
+    await drape.database.query(sql.unsafe`
+      insert into published_engines (namespace, name, license, max_slots) values ('shop', 'studio', 'Apache-2.0', 0)`)
+    const offered = () => page.$$eval('#option-engine option', (all) => all.map((one) => one.textContent))
+    await expect.poll(async () => (await drape.call('GET', '/tryon/v1/engines')).body.engines.length, LONG).toBe(3)
+    await page.click('#options summary')
+    await page.select('#option-engine', 'catvton')
+    await signIn()
+    await expect.poll(offered, LONG).toEqual(['as the account has it', 'warp', 'mock', 'studio (unavailable)'])
+    expect(await text('#code')).not.toContain('catvton')
+    await page.select('#option-engine', 'studio')
+    expect(await text('#code')).toContain('studio')
+    await drape.database.query(sql.unsafe`delete from published_engines`)
   })
 
   it('sends what was chosen: an engine that costs nothing, another format, the photo as it is', async () => {
@@ -248,7 +267,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await choose('photo', SHIRT)
     await page.click('#go')
     await until(`document.querySelector('#problem code')?.textContent.startsWith('NO_PERSON_DETECTED')`)
-    expect(await text('#problem')).toContain('Nobody was found in the photo')
+    expect(await text('#problem')).toContain('No person was found in the photo')
     expect(await drape.balance()).toBe(credits)
   })
 
@@ -275,7 +294,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     line.fail('/images/upload', ...always('cut-request' as const))
     await page.click('#go')
     await appear('#problem')
-    expect(await text('#problem')).toMatch(/The connection broke.*Nothing is lost/)
+    expect(await text('#problem')).toMatch(/The connection broke.*charged once/)
     expect(await page.$$eval('.drop.filled', (all) => all.length)).toBe(2)
     line.setUp(true)
     line.fail('/try-on', ...always('cut-answer' as const))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../api/shared/database.ts'
+import { sql } from '../api/shared/database/database.ts'
 import { createShops } from '../api/stores/shops.ts'
 import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
 import { createDevelopmentShop } from './support/shop.ts'
@@ -89,7 +89,7 @@ describe('a shop with a plugin, against an API that is not in development', () =
     })
     expect(answer).toMatchObject({ status: 200, body: { success: true } })
     const event = await drape.database.one(sql.unsafe`
-      select customer_id, customer_signed from events where insert_id = 'click-1'`)
+      select customer_id, customer_signed from event_details where insert_id = 'click-1'`)
     expect(event).toEqual({ customer_id: '42', customer_signed: true })
   })
 

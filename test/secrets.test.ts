@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../api/shared/database.ts'
+import { sql } from '../api/shared/database/database.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
 import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
 import { type OtlpReceiver, startOtlpReceiver } from './support/otlp-receiver.ts'
 import { until } from './support/until.ts'
 
 /** What callers trust the service with, by the name of its kind. Logs and traces are read by many more people. */
-describe('secrets', { timeout: 120_000 }, () => {
+describe('secrets', () => {
   let receiver: OtlpReceiver
   let drape: Drape
   let shop: Server

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createDatabase } from '../api/shared/database.ts'
+import { createDatabase } from '../api/shared/database/database.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
 import { reserveFreePort } from '../scripts/stack/ports.ts'
 import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
@@ -55,6 +55,7 @@ describe('starting and stopping', () => {
         DATABASE_URL: `postgres://drape@127.0.0.1:${gone.port}/drape`,
         REDIS_URL: `redis://127.0.0.1:${gone.port}`,
         STORAGE_URL: `file:${process.env.TMPDIR ?? '/tmp'}/drape-away`,
+        ENGINES: 'mock',
         PORT: String(port.port),
         PROBE_PORT: String(probe.port),
       },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../api/shared/database.ts'
+import { sql } from '../api/shared/database/database.ts'
 import { decodeImage } from '../api/shared/image.ts'
 import { createAccounts } from '../api/stores/accounts.ts'
 import { createShops } from '../api/stores/shops.ts'
@@ -30,10 +30,15 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
 
   beforeAll(async () => {
     downloads = await mkdtemp(join(tmpdir(), 'drape-downloads-'))
-    drape = await startDrape({ env: { PROXY_HOPS: '1' } })
+    drape = await startDrape({ env: { PROXY_HOPS: '1' }, pictures: true })
     await drape.startWorker()
     const shop = { platform: 'shopify', domain: 'linen-house.myshopify.com', name: 'The Linen House' } as const
-    const { id } = await createShops(drape.database).insert({ accountId: drape.accountId, ...shop, secret: 'hush' })
+    const { id } = await createShops(drape.database).insert({
+      accountId: drape.accountId,
+      ...shop,
+      extraDomains: ['shop.localhost'],
+      secret: 'hush',
+    })
     shopId = id
     const product = {
       externalId: PRODUCT_ID,
@@ -126,7 +131,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     await page.click('#cart')
     await reach('bought')
     const events = await drape.database.any(sql.unsafe`
-      select name, customer_id, customer_signed, shop_id, product_id from events order by happened_at, name`)
+      select name, customer_id, customer_signed, shop_id, product_id from event_details order by happened_at, name`)
     expect(events.map((event) => (event as { name: string }).name).toSorted()).toEqual(
       [
         'product_page:page_view',
@@ -187,7 +192,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
     })
     expect(answer).toEqual({ status: 200, body: { success: true } })
     const event = await drape.database.one(sql.unsafe`
-      select name, customer_id, customer_signed from events where insert_id = ${insertId}`)
+      select name, customer_id, customer_signed from event_details where insert_id = ${insertId}`)
     expect(event).toEqual({ name: 'widget:button_click', customer_id: '7', customer_signed: false })
   })
 

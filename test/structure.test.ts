@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -27,9 +28,9 @@ const DOORS: Doors = {
   'koa-body': inApi,
   bullmq: only('api/shared/queue.ts'),
   redis: only('api/shared/redis.ts'),
-  'rate-limiter-flexible': only('api/budget.ts'),
-  slonik: only('api/shared/database.ts', 'api/shared/stores/', 'api/stores/'),
-  pg: only('api/shared/database.ts'),
+  'rate-limiter-flexible': only('api/limits/budget.ts'),
+  slonik: only('api/shared/database/', 'api/shared/stores/', 'api/stores/'),
+  pg: only('api/shared/database/', 'controller/listen-database.ts'),
   ajv: only('api/shared/schema.ts'),
   'ajv-formats': only('api/shared/schema.ts'),
   typebox: only('api/shared/schema.ts'),
@@ -44,11 +45,18 @@ const DOORS: Doors = {
   'onnxruntime-node': only('worker/inference/session.ts'),
   '@kubernetes/*': only('controller/runtime/'),
   'js-yaml': only('controller/runtime/yaml.ts'),
+  'csv-parse': only('api/catalog/csv-rows.ts'),
   'cron-parser': only('controller/retention/schedule.ts'),
 }
 
 /** Shared files that one process needs, and the scripts. */
-const NEEDED_BY_SCRIPTS: ReadonlySet<string> = new Set()
+const NEEDED_BY_SCRIPTS: ReadonlySet<string> = new Set([
+  // The command `storage reconcile` runs in the image of the API, which has nothing of the controller.
+  'api/shared/reconcile-storage.ts',
+  'api/shared/stores/object-keys.ts',
+  // So does `migrate`.
+  'api/shared/database/migrate.ts',
+])
 
 describe('the house', () => {
   const sources = readSources('{api,worker,controller}/**/*.ts')
@@ -72,6 +80,18 @@ describe('the house', () => {
 
   it('has one door per package', () => {
     expect(findSideDoors(sources, DOORS)).toEqual([])
+  })
+
+  it('opens HTTP servers where their handlers are guarded', () => {
+    const opens = /import \{[^}]*\bcreateServer\b[^}]*\} from '(node:)?https?'/
+    expect([...sources].filter(([, text]) => opens.test(text)).map(([path]) => path)).toEqual([
+      'api/shared/http-server.ts',
+    ])
+  })
+
+  it('tracks no symbolic link, which could lead out of the clone', () => {
+    const tracked = execFileSync('git', ['ls-files', '--stage'], { cwd: ROOT, encoding: 'utf8' }).split('\n')
+    expect(tracked.filter((line) => line.startsWith('120000'))).toEqual([])
   })
 
   it('has no file whose name says nothing', () => {

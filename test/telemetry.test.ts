@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Drape, formOf, readSample, startDrape } from './support/drape.ts'
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './support/otlp-receiver.ts'
-import type { TestProgram } from './support/process.ts'
+import { linesOf, startProgram, type TestProgram } from './support/process.ts'
 import { until } from './support/until.ts'
 
-describe('telemetry', { timeout: 120_000 }, () => {
+describe('telemetry', () => {
   let receiver: OtlpReceiver
   let drape: Drape
   let worker: TestProgram
@@ -25,7 +25,7 @@ describe('telemetry', { timeout: 120_000 }, () => {
     const call = { products: [{ title: 'T-shirt', images: [{ source }] }], person: inForm('me') }
     body = formOf(call, { me: person })
     receiver = await startOtlpReceiver()
-    drape = await startDrape({ env: { ...receiver.env, FETCH_ALLOW_PORTS: String(port) } })
+    drape = await startDrape({ env: { ...receiver.env, FETCH_ALLOW_PORTS: String(port) }, pictures: true })
     worker = await drape.startWorker()
   })
   afterAll(async () => {
@@ -121,14 +121,21 @@ describe('telemetry', { timeout: 120_000 }, () => {
     expect(only('POST /tryon/v1/try-on', spans).parentSpanId).toBe(callerSpan)
   })
 
-  it('records nothing of a trace that the caller does not record', async () => {
+  it('is recorded by our own sampler, whatever the caller says of its trace', async () => {
     const unrecorded = hex(16)
     const { generationId } = await accepted(tryOn({ traceparent: `00-${unrecorded}-${hex(8)}-00` }))
     await drape.finish(generationId)
-    const recorded = await accepted(tryOn())
-    await drape.finish(recorded.generationId)
-    await wholeTrace(recorded.traceId)
-    expect(traceOf(unrecorded)).toEqual([])
+    await wholeTrace(unrecorded)
+
+    const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.000001' }
+    const sparing = await startProgram('api', { ...drape.env, ...sampler })
+    // The smallest id is below every ratio.
+    const forced = `${'0'.repeat(24)}${hex(4)}`
+    const headers = { traceparent: `00-${forced}-${hex(8)}-01`, 'x-api-key': drape.apiKey }
+    expect((await fetch(`${sparing.url}/tryon/v1/account/credits`, { headers })).status).toBe(200)
+    // What it has recorded it sends before it ends.
+    await sparing.end()
+    expect(traceOf(forced)).toEqual([])
   })
 
   it('takes a traceparent that is none for none', async () => {
@@ -159,7 +166,7 @@ describe('telemetry', { timeout: 120_000 }, () => {
   })
 })
 
-describe('telemetry that nobody receives', { timeout: 120_000 }, () => {
+describe('telemetry that nobody receives', () => {
   it.each([
     ['is not there', async () => ({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, stop: () => {} })],
     ['never answers', () => startOtlpReceiver({ answers: false })],
@@ -194,7 +201,7 @@ describe('telemetry that nobody receives', { timeout: 120_000 }, () => {
       },
     })
     try {
-      const complaints = () => linesOf(drape.api.output()).filter(({ msg }) => msg === 'telemetry is not delivered')
+      const complaints = () => linesOf(drape.api.output()).filter(({ msg }) => msg === 'telemetry export failed')
       await until(async () => {
         await drape.balance()
         return complaints().length > 0
@@ -239,14 +246,6 @@ function treeOf(spans: readonly ReceivedSpan[], closed: readonly string[], paren
       `${indent}${span.service} ${span.kind} ${span.name}`,
       ...(closed.includes(span.name) ? [] : treeOf(spans, closed, span.spanId, `${indent}  `)),
     ])
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: a log line has whatever its writer gave it
-function linesOf(output: string): Record<string, any>[] {
-  return output
-    .split('\n')
-    .filter((line) => line.startsWith('{') && line.endsWith('}'))
-    .map((line) => JSON.parse(line))
 }
 
 function hex(bytes: number): string {

@@ -1,15 +1,12 @@
-import { execFileSync } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../api/shared/database.ts'
+import { sql } from '../api/shared/database/database.ts'
 import { type Bitmap, decodeImage } from '../api/shared/image.ts'
+import { createCommandLine } from './support/command-line.ts'
 import { type Drape, readSample, startDrape } from './support/drape.ts'
-
-const DRAPE = fileURLToPath(new URL('../scripts/drape.ts', import.meta.url))
 
 function expectSame(picture: Bitmap, other: Bitmap): void {
   expect([picture.width, picture.height]).toEqual([other.width, other.height])
@@ -24,16 +21,14 @@ describe('the watermark of an account', () => {
   let plain: Awaited<ReturnType<typeof tryOn>>
   const file = join(tmpdir(), `drape-watermark-${process.pid}.png`)
 
-  const cli = (...args: string[]) =>
-    JSON.parse(
-      execFileSync(process.execPath, [DRAPE, ...args, '--json'], { env: { ...process.env, ...drape.env } }).toString(),
-    )
+  // While a command runs, this process has to see that the API closes its idle connections.
+  const cli = (...args: string[]) => createCommandLine(drape.env.DATABASE_URL, drape.env).answered(...args)
 
   async function setLogo(background: string): Promise<string> {
     await sharp({ create: { width: 300, height: 100, channels: 4, background } })
       .png()
       .toFile(file)
-    return cli('account', 'logo', '--account', drape.accountId, '--file', file).logo
+    return (await cli('account', 'logo', '--account', drape.accountId, '--file', file)).logo
   }
 
   async function tryOn(output: object): Promise<{ picture: Bitmap; warnings: readonly string[] }> {
@@ -51,7 +46,7 @@ describe('the watermark of an account', () => {
   beforeAll(async () => {
     person = await readSample('persons/down-half-teal.jpg')
     shirt = await readSample('garments/tshirt-mustard.jpg')
-    drape = await startDrape()
+    drape = await startDrape({ pictures: true })
     await drape.startWorker()
     plain = await tryOn({})
   })
@@ -95,7 +90,7 @@ describe('the watermark of an account', () => {
   })
 
   it('ends when the logo is taken away', async () => {
-    expect(cli('account', 'logo', '--account', drape.accountId, '--remove')).toEqual({ logo: null })
+    expect(await cli('account', 'logo', '--account', drape.accountId, '--remove')).toEqual({ logo: null })
     const { accountId, database } = drape
     expect(await database.oneFirst(sql.unsafe`select logo_key from accounts where id = ${accountId}`)).toBeNull()
   })

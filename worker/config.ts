@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { readConfig, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
+import { readEngines } from '../api/shared/engine-names.ts'
 import { QUEUES, type QueueName } from '../api/shared/redis.ts'
 import { Type } from '../api/shared/schema.ts'
 import { TOLERANCES } from './engines/conformance.ts'
@@ -22,7 +23,7 @@ const schema = Type.Object({
   /** Models that are not open and proven by then never will be. */
   START_SECONDS: Type.Integer({ minimum: 10, maximum: 3600, default: 180 }),
   WORK_SECONDS: Type.Integer({ minimum: 1, maximum: 3600, default: 60 }),
-  /** Set where a controller scales workers: this one says what it does and drains when it is told to. */
+  /** Set where a controller scales workers: this one reports its state and drains on its order. */
   POOL: Type.String({ default: '' }),
   DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 3600, default: 60 }),
 })
@@ -33,8 +34,9 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
   return {
     ...config,
     QUEUES: splitList(config.QUEUES) as QueueName[],
-    ENGINES: splitList(config.ENGINES),
+    ENGINES: readEngines(config.ENGINES),
     FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),
+    FETCH_DNS_SERVERS: splitList(config.FETCH_DNS_SERVERS),
     FETCH_ALLOW_PORTS: splitList(config.FETCH_ALLOW_PORTS).map(Number),
   }
 }

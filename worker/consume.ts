@@ -6,6 +6,7 @@ import type { ObjectStorage } from '../api/shared/storage/object.ts'
 import type { Generations } from '../api/shared/stores/generations.ts'
 import type { Objects } from '../api/shared/stores/objects.ts'
 import { describeSpan, withSpan } from '../api/shared/telemetry.ts'
+import { DeviceFault } from './inference/device-fault.ts'
 import type { Inference } from './inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
 import type { KeptGarments } from './kept-garments.ts'
@@ -16,12 +17,10 @@ import { recordStages } from './stage-spans.ts'
 
 export interface ConsumeOptions {
   readonly worker: string
-  /** Those that take try-on jobs now. */
-  readonly findWorkers: () => Promise<readonly { readonly worker: string }[]>
-  /** The engines of this worker. */
-  readonly engines: readonly string[]
-  /** Those that have this engine. */
+  /** Those that take try-ons by this engine now. */
   readonly findWorkersWith: (engine: string) => Promise<readonly { readonly worker: string }[]>
+  /** Whether this worker must start no job now. */
+  readonly isFenced: () => boolean
   /** Takes nothing for a moment. */
   readonly rest: () => Promise<void>
   readonly generations: Generations
@@ -55,13 +54,7 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
     'drape.attempt': job.attempt,
     'drape.engine': job.engine,
   })
-  if (await lacksEngine(job, options)) {
-    // It goes on with jobs that it can do; this one comes back until a worker that can has a slot.
-    await generations.handBack(attempt)
-    metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
-    return
-  }
-  if (await isForAnother(job, options)) {
+  if (options.isFenced() || (await isForAnother(job, options))) {
     await generations.handBack(attempt)
     // The queue serves its workers in turns, which might bring the job back to this one each time.
     await options.rest()
@@ -88,17 +81,13 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
   }
 }
 
-/** Whether this worker does not have the job's engine and there is one that has; without one the attempt fails as it must. */
-async function lacksEngine({ engine }: TryOnJob, { engines, findWorkersWith }: ConsumeOptions): Promise<boolean> {
-  if (engines.includes(engine)) return false
-  const able = await findWorkersWith(engine).catch(() => [])
-  return able.length > 0
-}
-
 /** Whether this worker has failed with the job before and there is one that has not. */
-async function isForAnother({ failedOn }: TryOnJob, { worker, findWorkers }: ConsumeOptions): Promise<boolean> {
+async function isForAnother(
+  { failedOn, engine }: TryOnJob,
+  { worker, findWorkersWith }: ConsumeOptions,
+): Promise<boolean> {
   if (!failedOn.includes(worker)) return false
-  const live = await findWorkers().catch(() => [])
+  const live = await findWorkersWith(engine).catch(() => [])
   return live.some((other) => !failedOn.includes(other.worker))
 }
 
@@ -111,7 +100,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
       logoKey === null ? null : options.loadLogo(logoKey),
     ]),
   )
-  if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo of the person does not exist any more.')
+  if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo of the person has been deleted.')
   const request: TryOnRequest = {
     engine: job.engine,
     photo,
@@ -130,7 +119,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
   noteKept()
   const result = await withSpan('infer', {}, async () => {
     const inferred = await options.inference
-      .run('try-on', request, { signal: lease.signal, onProgress: lease.report })
+      .run('try-on', request, { signal: lease.signal, onProgress: lease.report, subject: job.generationId })
       .finally(noteKept)
     recordStages(inferred.timings, Date.now())
     return inferred
@@ -183,7 +172,12 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
     return
   }
-  log.error({ err: error }, 'try-on will be tried again')
+  if (error instanceof DeviceFault && (await generations.spare({ id, attempt }))) {
+    log.warn({ reason: error.reason }, 'try-on handed back: the device failed')
+    metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
+    return
+  }
+  log.error({ err: error }, 'try-on will be retried')
   await withSpan('retry generation', DATABASE_CALL, () =>
     generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0 }),
   )
@@ -218,7 +212,7 @@ function keepLease(
     try {
       if (!(await generations.renew({ ...attempt, progress }))) lose('the attempt is over')
     } catch (error) {
-      log.warn({ err: error }, 'lease could not be renewed')
+      log.warn({ err: error }, 'lease renewal failed')
     }
   }, RENEW_MS)
   // The relay fails what is past its deadline; here it only has to stop.

@@ -1,4 +1,4 @@
-import { type Database, sql } from '../api/shared/database.ts'
+import { type Database, sql } from '../api/shared/database/database.ts'
 import type { Detected } from '../api/shared/generation.ts'
 
 export type Detections = ReturnType<typeof createDetections>

@@ -1,4 +1,4 @@
-import { type Database, sql } from '../api/shared/database.ts'
+import { type Database, sql } from '../api/shared/database/database.ts'
 import type { Log } from '../api/shared/log.ts'
 import { rowType, Type } from '../api/shared/schema.ts'
 
@@ -10,19 +10,19 @@ interface Edition {
 
 /** Which products the inference processes may have kept something of. */
 export interface KeptGarments {
-  /** Something is made of an image of this SHA-256 for the product. To be told before and after, since it may be gone in between. */
+  /** Something is made of an image of this SHA-256 for the product. To be called before and after, since it may be gone in between. */
   note(product: Edition, garmentHash: string): void
   /** Has everything forgotten that was made for products that are gone, or of images that they do not have any more. */
   sweep(): Promise<void>
 }
 
-/** So many hashes are known; what was made of older ones is forgotten. Engines keep far less. */
-const MOST = 2048
+/** How many hashes are known; what was made of older ones is dropped. Engines keep far less. */
+const MAX_HASHES = 2048
 const Gone = rowType(Type.Object({ hash: Type.String() }))
 
 /**
  * Engines keep what they have made of product images for the next try-on with the same bytes. What is kept goes with its product,
- * whoever deletes it. `forget` is told hashes.
+ * by any process. `forget` gets hashes.
  */
 export function createKeptGarments({
   database,
@@ -43,7 +43,7 @@ export function createKeptGarments({
       known.delete(garmentHash)
       known.set(garmentHash, editions)
       const [[oldest]] = known
-      if (known.size <= MOST) return
+      if (known.size <= MAX_HASHES) return
       known.delete(oldest)
       forget([oldest])
     },
@@ -69,7 +69,7 @@ export function createKeptGarments({
         for (const hash of hashes) known.delete(hash)
         if (hashes.length > 0) forget(hashes)
       } catch (error) {
-        log.warn({ err: error }, 'which products are gone could not be read')
+        log.warn({ err: error }, 'deleted products could not be read')
       } finally {
         isSweeping = false
       }

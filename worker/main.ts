@@ -1,7 +1,9 @@
 import { hostname } from 'node:os'
-import { createDatabase, pingDatabase } from '../api/shared/database.ts'
+import { createDatabase, pingDatabase } from '../api/shared/database/database.ts'
 import { createImageFetcher } from '../api/shared/fetch-image.ts'
 import { generationChannel, PrepareJobSchema, TryOnJobSchema } from '../api/shared/generation.ts'
+import { createHostLookup } from '../api/shared/host-lookup.ts'
+import { laneQueue } from '../api/shared/lanes.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
 import { countEnds, measureFetch, measureStorage, watchConnections } from '../api/shared/measured.ts'
@@ -20,6 +22,9 @@ import { startTelemetry } from '../api/shared/telemetry.ts'
 import { readWorkerConfig } from './config.ts'
 import { consumeTryOn } from './consume.ts'
 import { createDetections } from './detections.ts'
+import { createDeviceHealth } from './device-health.ts'
+import type { EngineManifest } from './engines/engine.ts'
+import { DEVICE_FAULT_REASONS } from './inference/device-fault.ts'
 import { createInferenceHost } from './inference/host.ts'
 import { measureInference } from './inference/measured.ts'
 import { createInferencePool } from './inference/pool.ts'
@@ -31,9 +36,11 @@ import { createRemember } from './remember.ts'
 import { watchQueues } from './watchdog.ts'
 
 /** By then another worker has taken what this one handed back. */
-const LONGEST_REST_MS = 3000
+const MAX_REST_MS = 3000
 /** By then what was made of a product that is gone is gone, too. */
 const FORGET_MS = 5000
+/** By then the controller of its pool has replaced a sick worker, or never does. */
+const REPLACED_MS = 600_000
 
 const config = readWorkerConfig(process.env)
 const worker = `${hostname()}-${process.pid}`
@@ -43,7 +50,7 @@ const metrics = createMetrics('worker')
 const telemetry = await startTelemetry({
   service: 'drape-worker',
   env: process.env,
-  onFault: (reason) => log.warn({ reason }, 'telemetry is not delivered'),
+  onFault: (reason) => log.warn({ reason }, 'telemetry export failed'),
 })
 lifecycle.onStop('telemetry', () => telemetry.stop())
 
@@ -59,6 +66,25 @@ const storage = measureStorage(
 )
 lifecycle.onStop('storage', () => storage.close())
 
+const deviceFaults = metrics.known('reason', DEVICE_FAULT_REASONS, {
+  name: 'drape_device_faults_total',
+  help: 'Failures of the accelerator of the worker, by reason: DeviceError, OutOfMemory, SelfTestDrift, Hang',
+})
+const health = createDeviceHealth({
+  onSick: (sickness) => {
+    log.error(sickness, 'worker fenced: its device keeps failing')
+    // A restart gets another process, and often another device. In a pool the controller replaces the pod first.
+    const exit = () => lifecycle.stop('the device keeps failing', 1)
+    if (config.POOL === '') exit()
+    else setTimeout(exit, REPLACED_MS).unref()
+  },
+})
+metrics.watch(
+  { name: 'drape_worker_sick', help: '1 while the worker is fenced because its device keeps failing, otherwise 0' },
+  () => [{ value: health.sickness() === null ? 0 : 1 }],
+)
+
+let manifests: readonly EngineManifest[] = []
 const inference = measureInference(
   createInferencePool(
     Array.from({ length: config.CONCURRENCY }, () =>
@@ -75,21 +101,34 @@ const inference = measureInference(
         },
         workSeconds: config.WORK_SECONDS,
         startSeconds: config.START_SECONDS,
+        hasDevice: config.EXECUTION_PROVIDER !== 'cpu',
         log,
-        onReady: (seconds) => metrics.inferenceStart.observe(seconds),
+        onReady: ({ seconds, startedAt }, found) => {
+          health.noteReady(startedAt)
+          manifests = found
+          metrics.inferenceStart.observe(seconds)
+        },
         onRestart: () => metrics.inferenceRestarts.inc(),
+        onDeviceFault: (fault) => {
+          deviceFaults.inc({ reason: fault.reason })
+          health.note(fault)
+          // At once: the next job is taken as soon as this one is handed back.
+          setTaking()
+        },
       }),
     ),
+    health.assertWell,
   ),
   metrics,
 )
 lifecycle.onStop('inference', () => inference.stop())
-metrics.watch({ name: 'drape_inference_ready', help: 'Inference processes that can take work or are at it' }, () => [
-  { value: inference.countReady() },
-])
+metrics.watch(
+  { name: 'drape_inference_ready', help: 'Inference processes that are idle or busy, without those that are starting' },
+  () => [{ value: inference.countReady() }],
+)
 
 metrics.watch(
-  { name: 'drape_kept_garments', help: 'What inference processes keep of products for the next try-on' },
+  { name: 'drape_kept_garments', help: 'Garments cached in the inference processes for later try-ons' },
   () => [{ value: inference.countKept() }],
 )
 const keptGarments = createKeptGarments({ database, forget: (hashes) => inference.forget(hashes), log })
@@ -102,12 +141,11 @@ const parts = {
   worker,
   rest: async () => {
     // By chance: two workers that rest alike would each find its own job again, over and over.
-    restingUntil = performance.now() + LONGEST_REST_MS * (1 / 3 + (Math.random() * 2) / 3)
+    restingUntil = performance.now() + MAX_REST_MS * (1 / 3 + (Math.random() * 2) / 3)
     await setTaking()
   },
-  findWorkers: () => redis.findWorkers('try-on'),
-  engines: config.ENGINES,
-  findWorkersWith: (engine: string) => redis.findWorkersWith(engine),
+  isFenced: health.isFenced,
+  findWorkersWith: redis.findWorkersWith,
   generations: createGenerations(
     database,
     countEnds((change) => publish(generationChannel(change.id), change), metrics),
@@ -117,6 +155,7 @@ const parts = {
   inference,
   fetchImage: measureFetch(
     createImageFetcher({
+      lookup: createHostLookup({ servers: config.FETCH_DNS_SERVERS }),
       allowCidrs: config.FETCH_ALLOW_CIDRS,
       allowPorts: config.FETCH_ALLOW_PORTS,
       failureCode: 'PRODUCT_IMAGE_FETCH_FAILED',
@@ -140,13 +179,13 @@ const refusals: typeof handlers = {
     const { generationId, attempt } = parseTryOn(data)
     await parts.generations.handBack({ id: generationId, attempt })
   },
-  // Whoever waits for it goes on without.
+  // The upload that waits for it goes on without.
   prepare: async () => null,
 }
 const consumers = config.QUEUES.map((name) =>
   createConsumer({
     redis,
-    name,
+    name: name === 'try-on' ? laneQueue(config.ENGINES) : name,
     concurrency: config.CONCURRENCY,
     handle: ({ data }) => handlers[name](data),
     refuse: ({ data }) => refusals[name](data),
@@ -161,10 +200,11 @@ const membership =
         host: hostname(),
         slots: config.CONCURRENCY,
         consumers,
+        findSickness: health.sickness,
         log,
       })
 lifecycle.onStop('membership', () => membership?.leave())
-const mayTake = () => inference.countReady() > 0 && (membership?.mayTake() ?? true)
+const mayTake = () => inference.countReady() > 0 && !health.isFenced() && (membership?.mayTake() ?? true)
 
 // Jobs are taken only while there is a process to run them, so that a crashing one does not eat attempts.
 let taking = false
@@ -179,17 +219,19 @@ const gate = setInterval(setTaking, 100)
 lifecycle.onStop('gate', () => clearInterval(gate))
 
 const probes = createProbeServer({
+  log,
   metrics,
   checks: {
     postgres: () => pingDatabase(database),
     redis: () => redis.ping(),
     storage: () => storage.check(),
     inference: async () => {
+      health.assertWell()
       if (inference.countReady() === 0) throw new Error(inference.problem() ?? 'no inference process is ready')
     },
   },
 })
-probes.listen(config.PROBE_PORT)
+probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 
 const announcement = announceWorker({
@@ -199,6 +241,7 @@ const announcement = announceWorker({
   engines: config.ENGINES,
   slots: config.CONCURRENCY,
   canWork: mayTake,
+  findManifests: () => (config.QUEUES.includes('try-on') ? manifests : []),
   log,
 })
 lifecycle.onStop('announcement', () => announcement.withdraw())
@@ -207,7 +250,7 @@ const watchdog = watchQueues({
   consumers,
   canWork: mayTake,
   onStuck: (queue) => {
-    log.fatal({ queue }, 'jobs wait and none is taken')
+    log.fatal({ queue }, 'jobs are waiting but none is consumed')
     lifecycle.stop('a queue is stuck', 1)
   },
 })

@@ -46,7 +46,7 @@ function warnAbout(person: Person, { pyramid, level }: { pyramid: Pyramid; level
   return warnAboutPhoto(pyramid.level(0), inFrame, pyramid)
 }
 
-/** The same place in a picture that is so many times larger. */
+/** The same place in a picture that is `scale` times larger. */
 function enlarged<T extends Point & Partial<Box>>(place: T, scale: number): T {
   const { x, y, width, height } = place
   const size = width === undefined || height === undefined ? {} : { width: width * scale, height: height * scale }

@@ -1,5 +1,5 @@
 import { DrapeError } from '../api/shared/errors.ts'
-import type { Prepared, PrepareJob } from '../api/shared/generation.ts'
+import { type Prepared, type PrepareJob, viewKeyOf } from '../api/shared/generation.ts'
 import type { ObjectStorage } from '../api/shared/storage/object.ts'
 import type { Images } from '../api/shared/stores/images.ts'
 import type { Inference } from './inference/pool.ts'
@@ -18,13 +18,13 @@ export async function prepareUpload(
   { images, storage, inference }: PrepareOptions,
 ): Promise<Prepared> {
   const photo = await storage.get(job.objectKey)
-  if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo does not exist any more.')
+  if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo has been deleted.')
   const { view, crop, personDetected, warnings } = await inference.run(
     'prepare',
     { photo },
-    { signal: AbortSignal.timeout(LIMIT_MS), onProgress: () => {} },
+    { signal: AbortSignal.timeout(LIMIT_MS), onProgress: () => {}, subject: job.imageId },
   )
-  const viewKey = job.objectKey.replace(/\.\w+$/, '-view.jpg')
+  const viewKey = viewKeyOf(job.objectKey)
   const kept = await images.insertView({ imageId: job.imageId, viewKey, bytes: view.byteLength })
   if (!kept) throw deletedMeanwhile()
   await storage.put(viewKey, view, { contentType: 'image/jpeg' })
@@ -35,5 +35,5 @@ export async function prepareUpload(
 }
 
 function deletedMeanwhile(): DrapeError {
-  return new DrapeError('GENERATION_FAILED', 'The photo was deleted meanwhile.')
+  return new DrapeError('GENERATION_FAILED', 'The photo was deleted during the request.')
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { DrapeError } from '../api/shared/errors.ts'
-import { type ProductImage, type TryOnJob, usableImages } from '../api/shared/generation.ts'
-import { normaliseImage } from '../api/shared/image.ts'
+import { keyOfFetched, storeFetched } from '../api/shared/fetched-product-image.ts'
+import { type ProductImage, type TryOnJob, usableImages, usualGarmentTypes } from '../api/shared/generation.ts'
 import type { ObjectStorage } from '../api/shared/storage/object.ts'
 import type { Objects } from '../api/shared/stores/objects.ts'
 
@@ -18,14 +18,15 @@ export interface ProductImageOptions {
  * `UNSUPPORTED_IMAGE_TYPE`.
  */
 export async function loadProductImage(
-  job: Pick<TryOnJob, 'accountId' | 'engine' | 'product'>,
+  job: Pick<TryOnJob, 'accountId' | 'engine' | 'garmentTypes' | 'product'>,
   options: ProductImageOptions,
 ): Promise<{ image: ProductImage; bytes: Uint8Array; hash: string }> {
-  const [image] = usableImages(job.product.images, job.engine)
+  const { engine, garmentTypes = usualGarmentTypes(engine) } = job
+  const [image] = usableImages(job.product.images, garmentTypes)
   if (!image) {
-    throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'No image of the product shows the garment lying flat.', {
-      details: { key: 'flat_lay' },
-    })
+    const [key] = garmentTypes
+    const message = `No image of the product is classified as ${key}, which the engine ${engine} needs.`
+    throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', message, { details: { key } })
   }
   const bytes = image.objectKey ? await loadStored(image.objectKey, options) : await loadFetched(job, image, options)
   return { image, bytes, hash: createHash('sha256').update(bytes).digest('hex') }
@@ -33,22 +34,15 @@ export async function loadProductImage(
 
 async function loadStored(key: string, { storage }: ProductImageOptions): Promise<Uint8Array> {
   const bytes = await storage.get(key)
-  if (!bytes) throw new DrapeError('PRODUCT_IMAGE_FETCH_FAILED', 'The stored product image does not exist any more.')
+  if (!bytes) throw new DrapeError('PRODUCT_IMAGE_FETCH_FAILED', 'The stored product image has been deleted.')
   return bytes
 }
 
 async function loadFetched(
   { accountId, product }: Pick<TryOnJob, 'accountId' | 'product'>,
   { sourceUrl }: ProductImage,
-  { storage, objects, fetchImage }: ProductImageOptions,
+  options: ProductImageOptions,
 ): Promise<Uint8Array> {
-  const name = createHash('sha256').update(`${product.imagesEdition} ${sourceUrl}`).digest('hex')
-  const key = `products/${accountId}/${product.id}/${name}.bin`
-  const known = await storage.get(key)
-  if (known) return known
-  const { bytes } = await normaliseImage(await fetchImage(sourceUrl))
-  const about = { accountId, externalUserId: null, kind: 'product', expiresAt: null } as const
-  await objects.insert({ key, bytes: bytes.byteLength, ...about })
-  await storage.put(key, bytes, { contentType: 'application/octet-stream' })
-  return bytes
+  const image = { accountId, productId: product.id, edition: product.imagesEdition, url: sourceUrl }
+  return (await options.storage.get(keyOfFetched(image))) ?? storeFetched(image, options)
 }

@@ -1,9 +1,14 @@
+import { createEngineCards, type EngineCard } from '../api/shared/engine-cards.ts'
 import type { Log } from '../api/shared/log.ts'
 import type { PoolRegistry, WorkerReport } from '../api/shared/pool-registry.ts'
 import type { Consumer } from '../api/shared/queue.ts'
 import type { QueueName, Redis } from '../api/shared/redis.ts'
+import type { Sickness } from './device-health.ts'
+import type { EngineManifest } from './engines/engine.ts'
 
 const EVERY_MS = 5000
+/** The manifests change only with the inference process. */
+const MANIFESTS_MS = 60_000
 /** A worker that has been silent for longer is not counted any more. */
 const SILENT_SECONDS = 12
 
@@ -15,6 +20,7 @@ export function announceWorker({
   engines,
   slots,
   canWork,
+  findManifests,
   log,
 }: {
   redis: Redis
@@ -23,12 +29,23 @@ export function announceWorker({
   engines: readonly string[]
   slots: number
   canWork: () => boolean
+  /** The manifests of the engines that the worker offers. */
+  findManifests: () => readonly EngineManifest[]
   log: Log
 }): { withdraw(): Promise<void> } {
+  const cards = createEngineCards(redis)
   let withdrawn = false
+  let reported: { manifests: readonly EngineManifest[]; at: number } | null = null
+  const reportManifests = async () => {
+    const manifests = findManifests()
+    if (reported?.manifests === manifests && performance.now() - reported.at < MANIFESTS_MS) return
+    await cards.report(new Map(manifests.map((manifest) => [manifest.name, cardOf(manifest)])))
+    reported = { manifests, at: performance.now() }
+  }
   const beat = async () => {
     if (withdrawn || !redis.isReady() || !canWork()) return
     try {
+      await reportManifests()
       await redis.announce({ queues, engines, worker, slots, seconds: SILENT_SECONDS })
     } catch (error) {
       log.debug({ err: error }, 'heartbeat missed')
@@ -51,31 +68,44 @@ export function announceWorker({
   }
 }
 
+function cardOf({ version, kind, license, accepts }: EngineManifest): EngineCard {
+  const { categories, garmentTypes } = accepts
+  return {
+    ...{ version, kind, license: license.spdx, seenAt: Date.now() },
+    ...{ categories: [...categories], garmentTypes: [...garmentTypes] },
+  }
+}
+
 const LISTEN_MS = 1000
 const REPORT_MS = 4000
+/** Texts of ONNX Runtime carry stack traces; their first line says enough. */
+const MAX_MESSAGE_LENGTH = 300
 
-/** This worker's part in a pool: it says what it does, and drains when it is told to. */
+/** This worker's part in a pool: it reports its state and drains on its order. */
 export interface Membership {
-  /** False from the moment it is told to drain, and until it knows what it was told last. */
+  /** False from the order to drain on, and until the last order is known. */
   mayTake(): boolean
   leave(): Promise<void>
 }
 
 /**
- * Follows what the pool's controller says until `leave`. What it was told last holds on when Redis is away or has forgotten it:
- * a worker that has said that it is drained takes no job before it is told so.
+ * Follows the orders of the pool's controller until `leave`. The last order stays valid when Redis is away or has lost it:
+ * a worker that has reported that it is drained takes no job before it is ordered to.
  */
 export function joinPool({
   registry,
   host,
   slots,
   consumers,
+  findSickness,
   log,
 }: {
   registry: PoolRegistry
   host: string
   slots: number
   consumers: readonly Consumer[]
+  /** Why this worker is fenced for good; null when it is not. */
+  findSickness: () => Sickness | null
   log: Log
 }): Membership {
   let [known, left] = [false, false]
@@ -86,11 +116,11 @@ export function joinPool({
   let last = { text: '', at: 0 }
 
   async function listen(): Promise<void> {
-    const word = await registry.readWord(host)
+    const word = await registry.readOrder(host)
     if (typeof word === 'number') follow(word)
     else if (word === 'take' && fence !== null) {
       await draining
-      log.info('takes jobs again')
+      log.info('accepting jobs again')
       fence = null
     }
     known = true
@@ -112,7 +142,11 @@ export function joinPool({
     const jobs = consumers.reduce((sum, consumer) => sum + consumer.countInHand(), 0)
     if (jobs > 0) idleSince = Date.now()
     const state = fence === null ? 'taking' : drained ? 'drained' : 'draining'
-    const said: WorkerReport = { host, state, fence, jobs, slots, idleSince: jobs > 0 ? null : idleSince }
+    const sick = findSickness()
+    const said: WorkerReport = {
+      ...{ host, state, fence, jobs, slots, idleSince: jobs > 0 ? null : idleSince },
+      ...(sick && { sick: { ...sick, message: sick.message.slice(0, MAX_MESSAGE_LENGTH) } }),
+    }
     const text = JSON.stringify(said)
     if (text === last.text && performance.now() - last.at < REPORT_MS) return
     await registry.report(said)
@@ -123,7 +157,7 @@ export function joinPool({
   const timer = setInterval(async () => {
     if (busy || left) return
     busy = true
-    await listen().catch((error) => log.debug({ err: error }, 'the pool was not reached'))
+    await listen().catch((error) => log.debug({ err: error }, 'worker pool registry unavailable'))
     busy = false
   }, LISTEN_MS)
   return {

@@ -1,4 +1,4 @@
-import { type TryOnJob, usableImages } from '../api/shared/generation.ts'
+import { type TryOnJob, usableImages, usualGarmentTypes } from '../api/shared/generation.ts'
 import type { Log } from '../api/shared/log.ts'
 import type { Images } from '../api/shared/stores/images.ts'
 import type { Detections } from './detections.ts'
@@ -12,22 +12,22 @@ export interface RememberOptions {
 
 /** Keeps what a try-on found out about a job's pictures for the next one with them. */
 export type Remember = (
-  job: Pick<TryOnJob, 'person' | 'product' | 'engine'>,
+  job: Pick<TryOnJob, 'person' | 'product' | 'engine' | 'garmentTypes'>,
   result: Pick<TryOnResult, 'found' | 'detected'>,
 ) => Promise<void>
 
 /** Never throws: the try-on is done and paid for, and the next one finds the same out again. */
 export function createRemember({ images, detections, log }: RememberOptions): Remember {
-  return async ({ person, product, engine }, { found, detected }) => {
+  return async ({ person, product, engine, garmentTypes }, { found, detected }) => {
     const { id: productId, imagesEdition } = product
-    const [image] = usableImages(product.images, engine)
+    const [image] = usableImages(product.images, garmentTypes ?? usualGarmentTypes(engine))
     try {
       await Promise.all([
         found && images.savePrepared(person.imageId, { ...found, viewKey: null }),
         detected && detections.note({ productId, imagesEdition, order: image.order, detected }),
       ])
     } catch (error) {
-      log.warn({ error, imageId: person.imageId, productId }, 'what was found is not kept')
+      log.warn({ error, imageId: person.imageId, productId }, 'detections not stored')
     }
   }
 }

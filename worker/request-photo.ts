@@ -12,9 +12,9 @@ export interface RequestPhoto {
   readonly photo: Bitmap
   /** Where it lies in the frame; null when it is the frame. */
   readonly crop: Rectangle | null
-  /** The main person in it, in its px; absent when nobody has looked or nobody is there. */
+  /** The main person in it, in its px; absent when it was not analysed or shows no person. */
   readonly person?: Person
-  /** What speaks against the photo, as far as anybody has looked. */
+  /** What speaks against the photo, as far as it was analysed. */
   readonly warnings: readonly string[]
   /** What is worth keeping for the next try-on with the same photo; null when its crop was known. */
   readonly found: Pick<PreparedPhoto, 'crop' | 'personDetected' | 'warnings'> | null

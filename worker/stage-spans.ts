@@ -4,7 +4,7 @@ import { type MeasuredSpan, recordSpan } from '../api/shared/telemetry.ts'
 const STAGES = ['decode', 'engine', 'composite', 'encode']
 
 /**
- * Records the stages of a try-on that ended just now (ms since 1970) as spans. The inference process tells only how long each
+ * Records the stages of a try-on that ended just now (ms since 1970) as spans. The inference process reports only how long each
  * took, in ms; they follow each other without a gap, up to the last one's end.
  */
 export function recordStages(timings: Readonly<Record<string, number>>, ended: number): void {

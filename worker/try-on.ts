@@ -1,5 +1,5 @@
 import { DrapeError } from '../api/shared/errors.ts'
-import { DEFAULT_MODE, DEFAULT_SEED, type Options } from '../api/shared/generation.ts'
+import { DEFAULT_MODE, DEFAULT_SEED, garmentTypeOf, type Options } from '../api/shared/generation.ts'
 import { type Bitmap, decodeImage, encodeImage, type Rectangle } from '../api/shared/image.ts'
 import { blendChange } from './composite/blend.ts'
 import { placeIntoFrame } from './composite/full-resolution.ts'
@@ -19,7 +19,7 @@ export interface TryOnContext extends EngineContext {
 
 /**
  * From two pictures' bytes to the finished picture's bytes: decode, crop, engine, composite, checks, encode with the mark of
- * its origin. Throws `DrapeError` as the engine does, and `RESULT_REJECTED` for a result that nobody should see.
+ * its origin. Throws `DrapeError` as the engine does, and `RESULT_REJECTED` for a result that must not be shown.
  */
 export async function tryOn(request: TryOnRequest, context: TryOnContext): Promise<TryOnResult> {
   const engine = context.engines.get(request.engine)
@@ -54,7 +54,8 @@ async function drawPicture(
   const { options } = request
   const [frame, garment] = await Promise.all([decodeImage(request.photo), decodeImage(request.garment)])
   const category = categoryFromWords(request.product)
-  const product = { garment, garmentHash: request.garmentHash, category, options }
+  const garmentType = garmentTypeOf(request.product.classifications)
+  const product = { garment, garmentHash: request.garmentHash, garmentType, category, options }
   engine.anticipate?.(product)
   const { needsPerson } = engine.manifest.accepts
   const { photo, crop, found, ...seen } = await photoOfRequest(frame, request.crop, {
@@ -92,7 +93,7 @@ async function drawPicture(
   }
 }
 
-/** What was asked for and makes no difference is told; what nobody asked for is not. */
+/** Requested options without effect give a warning; defaults do not. */
 function warnAboutOptions({ ignores = [] }: EngineManifest, { seed, mode }: Options): readonly string[] {
   return [
     ...(ignores.includes('seed') && seed !== DEFAULT_SEED ? ['SEED_IGNORED'] : []),

@@ -2,7 +2,7 @@ import type { Consumer } from '../api/shared/queue.ts'
 import type { Redis } from '../api/shared/redis.ts'
 
 /**
- * Between two looks. An idle worker that has taken nothing between them, while jobs waited at both, is stuck: whoever runs it
+ * Between two checks. An idle worker that has taken nothing between them, while jobs waited at both, is stuck: its supervisor
  * starts it again.
  */
 const EVERY_MS = 60_000

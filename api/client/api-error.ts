@@ -48,7 +48,7 @@ export function isApiError<C extends Code = Code>(error: unknown, code?: C): err
   return error instanceof DrapeApiError && (code === undefined || error.code === code)
 }
 
-/** No answer came: no network, a name that nobody knows, a connection that broke, a page that may not ask. */
+/** No answer came: no network, an unknown host name, a broken connection, a page without permission (CORS). */
 export class DrapeConnectionError extends Error {
   override readonly name = 'DrapeConnectionError'
 }
@@ -58,7 +58,7 @@ export class DrapeTimeoutError extends Error {
   override readonly name = 'DrapeTimeoutError'
 }
 
-/** The error that an answer tells of. */
+/** The error in an answer. */
 export function readError({ status, headers }: Response, text: string): DrapeApiError {
   const retryAfter = readRetryAfter(headers.get('retry-after'))
   const requestId = headers.get('x-request-id')

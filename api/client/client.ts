@@ -3,7 +3,7 @@ import { type FileInput, readFileInput } from './file-input.ts'
 import { type CompletedGeneration, generationPath, type WaitOptions, waitForGeneration } from './generation-wait.ts'
 import { keyed } from './idempotency-key.ts'
 import { createProducts, type ProductCalls } from './products.ts'
-import type { AcceptedTryOn, Account, Credits, Generation, Upload, UploadForm } from './schemas.ts'
+import type { AcceptedTryOn, Account, Credits, EngineList, Generation, Upload, UploadForm } from './schemas.ts'
 import { describeTryOn, type TryOnInput } from './try-on-body.ts'
 
 export type UploadOptions = Pick<UploadForm, 'crop' | 'externalUserId' | 'keepForDays'> & WriteOptions
@@ -38,6 +38,10 @@ export interface DrapeClient {
   readonly account: {
     get(options?: CallOptions): Promise<Account>
     credits(options?: CallOptions): Promise<Credits>
+  }
+  readonly engines: {
+    /** The engines of the installation; `output.engine` of a try-on takes their names. */
+    list(options?: CallOptions): Promise<EngineList>
   }
   readonly customers: {
     /** Deletes every photo and picture of an end user, whom calls named as `externalUserId`. */
@@ -82,6 +86,9 @@ export function createDrapeClient(options: ConnectionOptions): DrapeClient {
     account: {
       get: ({ signal } = {}) => call({ method: 'GET', path: '/tryon/v1/account', signal }),
       credits: ({ signal } = {}) => call({ method: 'GET', path: '/tryon/v1/account/credits', signal }),
+    },
+    engines: {
+      list: ({ signal } = {}) => call({ method: 'GET', path: '/tryon/v1/engines', signal }),
     },
     customers: {
       erase: (id, { signal } = {}) =>

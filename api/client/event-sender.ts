@@ -22,7 +22,7 @@ export type SendEvents = (
   options?: CallOptions,
 ) => Promise<EventsAnswer>
 
-/** A function that tells the service what shoppers do, from apps, pages of any origin and servers. */
+/** A function that sends what shoppers do to the service, from apps, pages of any origin and servers. */
 export function createEventSender({ publishableKey, ...options }: EventSenderOptions): SendEvents {
   const connection = createConnection(options)
   return async (events, context, { signal } = {}) => {

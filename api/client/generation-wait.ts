@@ -47,7 +47,7 @@ export async function waitForGeneration(
   const timer = timeout === undefined ? undefined : setTimeout(() => late.abort(), timeout)
   const stop = signal ? AbortSignal.any([signal, late.signal]) : late.signal
   try {
-    return await untilEnded(connection, id, { tell: onceEach(onProgress), stop, pollInterval })
+    return await untilEnded(connection, id, { report: onceEach(onProgress), stop, pollInterval })
   } catch (error) {
     if (late.signal.aborted && !signal?.aborted) throw new DrapeTimeoutError(`${id} has not ended in ${timeout} ms.`)
     throw error
@@ -57,7 +57,7 @@ export async function waitForGeneration(
 }
 
 interface Watching {
-  readonly tell: (generation: Generation) => void
+  readonly report: (generation: Generation) => void
   readonly stop: AbortSignal
   readonly pollInterval: number
 }
@@ -65,7 +65,7 @@ interface Watching {
 async function untilEnded(
   connection: Connection,
   id: string,
-  { tell, stop, pollInterval }: Watching,
+  { report, stop, pollInterval }: Watching,
 ): Promise<CompletedGeneration> {
   let streaming = true
   for (;;) {
@@ -74,12 +74,12 @@ async function untilEnded(
       streaming = false
       for await (const generation of follow(connection, id, stop)) {
         streaming = true
-        tell(generation)
+        report(generation)
         if (hasEnded(generation)) return settle(generation)
       }
     }
     const generation = await connection.call<Generation>({ method: 'GET', path: generationPath(id), signal: stop })
-    tell(generation)
+    report(generation)
     if (hasEnded(generation)) return settle(generation)
     await pause(pollInterval, stop)
   }
@@ -98,7 +98,7 @@ function settle(generation: Generation): CompletedGeneration {
 const FIRST_BYTES_MS = 8_000
 const SILENCE_MS = 25_000
 
-/** What the events tell, until they end or break. */
+/** The generations of the events, until the events end or break. */
 async function* follow(connection: Connection, id: string, stop: AbortSignal): AsyncGenerator<Generation> {
   const silent = new AbortController()
   let alarm = setTimeout(() => silent.abort(), FIRST_BYTES_MS)
@@ -124,14 +124,14 @@ function isRefusal(error: unknown): boolean {
   return error instanceof DrapeApiError && error.code !== 'UNEXPECTED_ANSWER' && [401, 403, 404].includes(error.status)
 }
 
-/** Leaves out what was told before. */
-function onceEach(tell: (generation: Generation) => void): (generation: Generation) => void {
-  let told = ''
+/** Leaves out what was reported before. */
+function onceEach(report: (generation: Generation) => void): (generation: Generation) => void {
+  let reported = ''
   return (generation) => {
     const { status, progress, queuePosition, updatedAt } = generation
     const state = JSON.stringify([status, progress, queuePosition, updatedAt])
-    if (state === told) return
-    told = state
-    tell(generation)
+    if (state === reported) return
+    reported = state
+    report(generation)
   }
 }

@@ -5,7 +5,7 @@ export function keyed({ signal, idempotencyKey = createKey() }: WriteOptions): W
   return { signal, idempotencyKey }
 }
 
-/** A text that nobody has used before. `crypto.randomUUID` is not there in pages without TLS. */
+/** A unique text. `crypto.randomUUID` is missing in pages without TLS. */
 export function createKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

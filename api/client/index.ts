@@ -16,6 +16,8 @@ export type {
   AcceptedTryOn,
   Account,
   Credits,
+  EngineDescription,
+  EngineList,
   EventsAnswer,
   Generation,
   Product,

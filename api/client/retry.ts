@@ -9,11 +9,11 @@ export interface RetryOptions {
 }
 
 const FIRST_DELAY_MS = 500
-const LONGEST_DELAY_MS = 8_000
-/** Spreads callers who were all told the same moment. */
+const MAX_DELAY_MS = 8_000
+/** Spreads callers who all got the same time to wait. */
 const SPREAD_MS = 250
 
-/** An earlier attempt may still run where nobody listens any more; the service tells so every second, and lets go of one that died. */
+/** An earlier attempt may still run after its caller has gone; the service says so every second, and releases the key of one that died. */
 const WAITS_FOR_FIRST = 45
 
 const PASSING = [429, 500, 502, 503, 504]
@@ -34,7 +34,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
   }
 }
 
-/** Resolves after so many ms; rejects with the reason of the signal. */
+/** Resolves after `ms`; rejects with the reason of the signal. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -60,7 +60,7 @@ function isStillRunning(error: unknown): boolean {
 
 /** Ms until the next attempt; null when another one would end the same way. */
 function delayAfter(error: unknown, failed: number): number | null {
-  const backoff = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** failed) * (0.5 + Math.random() / 2)
+  const backoff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failed) * (0.5 + Math.random() / 2)
   if (error instanceof DrapeConnectionError || error instanceof DrapeTimeoutError) return backoff
   if (!(error instanceof DrapeApiError)) return null
   if (!PASSING.includes(error.status) && !isStillRunning(error)) return null

@@ -82,21 +82,24 @@ export interface TryOn {
      */
     externalId?: string
     /**
-     * Helps to tell what kind of garment it is.
+     * Helps to recognise the kind of garment.
      */
     title?: string
     description?: string
     /**
-     * Needed for a new product; takes the place of all images of a known one.
+     * Needed for a new product; replaces all images of a known one. The order is kept.
      *
      * @minItems 1
-     * @maxItems 10
+     * @maxItems 50
      */
     images?: {
       /**
        * Exactly one of url and fileKey.
        */
       source: {
+        /**
+         * An http or https address, or the sourceUrl (upload://…) of a stored image of the account.
+         */
         url?: string
         /**
          * The name of a file field of the multipart body.
@@ -104,7 +107,7 @@ export interface TryOn {
         fileKey?: string
       }
       /**
-       * What the image shows. Known are type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned.
+       * What the image shows. Known are type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
        */
       classifications?: {
         [k: string]: unknown
@@ -112,7 +115,7 @@ export interface TryOn {
     }[]
     validForDays?: number | null
     /**
-     * Stored and returned as it is. Whole numbers beyond 2^53 are rounded, as JavaScript does: send them as text.
+     * Stored and returned as sent: the order of members is kept, and numbers of any length. At most 64 KB as JSON.
      */
     metadata?: {
       [k: string]: unknown
@@ -140,6 +143,14 @@ export interface TryOn {
    * Your opaque id of the end user, without personal data; makes erasure possible.
    */
   externalUserId?: string
+  /**
+   * batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds.
+   */
+  priority?: 'interactive' | 'batch'
+  /**
+   * Max seconds until a worker starts the try-on. When the estimate is longer, the call is refused with SERVICE_UNAVAILABLE before the charge.
+   */
+  maxWaitSeconds?: number
   output?: {
     /**
      * Whether the logo of the account, if it has one, is put on.
@@ -156,9 +167,13 @@ export interface TryOn {
     seed?: number
     mode?: 'fast' | 'balanced' | 'quality'
     /**
-     * The default is the choice of the installation. mock gives the photo back and costs nothing.
+     * Name of an engine of GET /tryon/v1/engines. The default is that of the account, else of the installation. mock gives the photo back and costs nothing.
      */
-    engine?: 'warp' | 'fashn-vton' | 'catvton' | 'mock'
+    engine?: string
+    /**
+     * Whether a fallback engine of the account may stand in when the engine would start too late or cannot be served.
+     */
+    fallback?: boolean
     format?: 'jpeg' | 'png' | 'webp'
     /**
      * Whether the result is put back into the whole photo, uncropped.
@@ -173,6 +188,33 @@ export interface AcceptedTryOn {
    * The id that was sent; of a one-shot product the one that the server gave, good for later calls.
    */
   productExternalId: string
+  /**
+   * Name of the engine that renders the try-on.
+   */
+  engineName: string
+  /**
+   * Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.
+   */
+  requestedEngine?: string
+  /**
+   * While PENDING: estimated seconds until a worker starts it, the start of a worker pool at zero included.
+   */
+  estimatedStartSeconds?: number
+  /**
+   * While PENDING: seconds between which a worker starts it in 9 of 10 cases.
+   */
+  estimatedStartRange?: {
+    min: number
+    max: number
+  }
+  /**
+   * While PENDING: estimated seconds until it is finished, at the pace of recent ones.
+   */
+  estimatedSeconds?: number
+  /**
+   * Codes of ignored fields: older fields beside the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top of the body.
+   */
+  warnings?: string[]
 }
 export interface Generation {
   generationId: string
@@ -185,7 +227,18 @@ export interface Generation {
    */
   queuePosition?: number
   /**
-   * While PENDING: until it will be finished, at the pace of recent ones.
+   * While PENDING: estimated seconds until a worker starts it, the start of a worker pool at zero included.
+   */
+  estimatedStartSeconds?: number
+  /**
+   * While PENDING: seconds between which a worker starts it in 9 of 10 cases.
+   */
+  estimatedStartRange?: {
+    min: number
+    max: number
+  }
+  /**
+   * While PENDING: estimated seconds until it is finished, at the pace of recent ones.
    */
   estimatedSeconds?: number
   /**
@@ -197,6 +250,14 @@ export interface Generation {
    * True when the picture was deleted at the end of its time; resultImageUrl is null then.
    */
   imagesExpired?: boolean
+  /**
+   * Name of the engine that renders the try-on.
+   */
+  engineName: string
+  /**
+   * Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.
+   */
+  requestedEngine?: string
   /**
    * The engine that made the picture.
    */
@@ -233,7 +294,7 @@ export interface Generation {
   errorCode?: string
   createdAt: string
   /**
-   * Of the last change; strictly grows.
+   * Time of the last change of status; strictly grows. Progress does not change it.
    */
   updatedAt: string
 }
@@ -264,21 +325,24 @@ export interface ProductInput {
    */
   externalId: string
   /**
-   * Helps to tell what kind of garment it is.
+   * Helps to recognise the kind of garment.
    */
   title?: string
   description?: string
   /**
-   * Needed for a new product; takes the place of all images of a known one.
+   * Needed for a new product; replaces all images of a known one. The order is kept.
    *
    * @minItems 1
-   * @maxItems 10
+   * @maxItems 50
    */
   images?: {
     /**
      * Exactly one of url and fileKey.
      */
     source: {
+      /**
+       * An http or https address, or the sourceUrl (upload://…) of a stored image of the account.
+       */
       url?: string
       /**
        * The name of a file field of the multipart body.
@@ -286,7 +350,7 @@ export interface ProductInput {
       fileKey?: string
     }
     /**
-     * What the image shows. Known are type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned.
+     * What the image shows. Known are type (flat_lay, ghost_mannequin, on_model, detail, other), view (front, back, side) and category (tops, bottoms, one-pieces, outerwear, other); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.
      */
     classifications?: {
       [k: string]: unknown
@@ -294,7 +358,7 @@ export interface ProductInput {
   }[]
   validForDays?: number | null
   /**
-   * Stored and returned as it is. Whole numbers beyond 2^53 are rounded, as JavaScript does: send them as text.
+   * Stored and returned as sent: the order of members is kept, and numbers of any length. At most 64 KB as JSON.
    */
   metadata?: {
     [k: string]: unknown
@@ -305,7 +369,7 @@ export interface Product {
   title: string | null
   description: string | null
   /**
-   * With what was sent stands what a look at the image has shown, once a try-on has used it.
+   * What was sent, and once a try-on has used the image also what was recognised in it.
    */
   images: {
     /**
@@ -354,6 +418,89 @@ export interface ProductStatistics {
    */
   avgGenerationTimeMs: number
 }
+export interface ProductBatch {
+  batchId: string
+  /**
+   * processing: products are being stored, or the request broke off: send it again with its Idempotency-Key. fetching: all products are stored, images are being fetched.
+   */
+  status: 'processing' | 'fetching' | 'completed'
+  createdAt: string
+  counts: {
+    total: number
+    created: number
+    updated: number
+    unchanged: number
+    failed: number
+    /**
+     * Products without a result yet.
+     */
+    pending: number
+  }
+  images: {
+    total: number
+    pending: number
+    fetched: number
+    failed: number
+    /**
+     * Not fetched: the product was changed or deleted meanwhile.
+     */
+    replaced: number
+  }
+  /**
+   * Products that have a result, in the order of the batch.
+   */
+  items: ProductBatchItem[]
+  nextCursor: string | null
+  hasMore: boolean
+}
+export interface ProductBatchItem {
+  /**
+   * Position in the batch, from 0.
+   */
+  index: number
+  /**
+   * Line of the body where the product starts, from 1.
+   */
+  line: number
+  externalId: string | null
+  result: 'created' | 'updated' | 'unchanged' | 'failed'
+  error?: {
+    /**
+     * As POST /products returns it.
+     */
+    code: string
+    message: string
+    details?:
+      | {
+          /**
+           * The field as you wrote it.
+           */
+          path: string
+          message: string
+        }[]
+      | {
+          /**
+           * The classification that is missing.
+           */
+          key: string
+        }
+      | {
+          estimatedStartSeconds: number
+          estimatedSeconds: number
+        }
+  }
+  images: {
+    pending: number
+    fetched: number
+    failures: {
+      url: string
+      /**
+       * For example PRODUCT_IMAGE_FETCH_FAILED or QUOTA_EXCEEDED.
+       */
+      code: string
+    }[]
+  }
+}
 export interface Account {
   id: string
   name: string
@@ -363,6 +510,10 @@ export interface Account {
    */
   creditBalance: number
   isActive: boolean
+  /**
+   * Days that images are kept when a call names none: 1 to 90.
+   */
+  retentionDays: number
   createdAt: string
 }
 export interface Credits {
@@ -370,6 +521,43 @@ export interface Credits {
    * Generations that can still be asked for.
    */
   creditBalance: number
+}
+export interface EngineDescription {
+  /**
+   * Value of `output.engine`.
+   */
+  name: string
+  version: string | null
+  kind: ('preview' | 'photo' | 'test') | null
+  license: string | null
+  /**
+   * Categories of garments that the engine accepts.
+   */
+  categories: ('tops' | 'bottoms' | 'one-pieces' | 'outerwear' | 'other')[]
+  /**
+   * Classifications of product images that the engine accepts, by its Engine resource or its workers.
+   */
+  garmentTypes: ('flat_lay' | 'ghost_mannequin' | 'on_model' | 'detail' | 'other')[]
+  /**
+   * Values of `output.mode`.
+   */
+  modes: ('fast' | 'balanced' | 'quality')[]
+  /**
+   * Price of a try-on in credits.
+   */
+  credits: number
+  /**
+   * Whether try-ons that name no engine use this engine.
+   */
+  isDefault: boolean
+  /**
+   * ready: live workers run the engine. scaling_from_zero: no worker is live; an accepted try-on waits until a worker starts. unavailable: no worker is live and none is expected; a try-on is refused with SERVICE_UNAVAILABLE.
+   */
+  state: 'ready' | 'scaling_from_zero' | 'unavailable'
+  expectedWaitSeconds: number | null
+}
+export interface EngineList {
+  engines: EngineDescription[]
 }
 export interface StorefrontBatch {
   /**
@@ -394,7 +582,7 @@ export interface StorefrontBatch {
      */
     properties?: Record<string, unknown>
     /**
-     * When it happened, by the clock of the sender.
+     * Time of the event by the clock of the sender: ISO 8601, UTC when it has no offset.
      */
     timestamp: string
     /**
@@ -441,7 +629,7 @@ export interface EventsAnswer {
    */
   success: boolean
   /**
-   * What is wrong with the first event that was not.
+   * Problem of the first rejected event.
    */
   message?: string
 }
@@ -472,8 +660,10 @@ export interface ErrorBody {
     | 'PRODUCT_NOT_FOUND'
     | 'GENERATION_NOT_FOUND'
     | 'ACCOUNT_NOT_FOUND'
+    | 'BATCH_NOT_FOUND'
     | 'ROUTE_NOT_FOUND'
     | 'METHOD_NOT_ALLOWED'
+    | 'HEADERS_TOO_LARGE'
     | 'RESERVED_EXTERNAL_ID'
     | 'IDEMPOTENCY_KEY_IN_USE'
     | 'IDEMPOTENCY_KEY_REUSED'
@@ -493,8 +683,10 @@ export interface ErrorBody {
     | 'SHARE_LINK_GONE'
     | 'IMAGE_NOT_FOUND'
     | 'UPLOAD_NOT_FOUND'
+    | 'CAPTCHA_REQUIRED'
+    | 'VISITOR_TOKEN_REQUIRED'
   /**
-   * For people; may change.
+   * Text for people. It may change; branch on code.
    */
   message: string
   /**
@@ -514,6 +706,10 @@ export interface ErrorBody {
          * The classification that is missing.
          */
         key: string
+      }
+    | {
+        estimatedStartSeconds: number
+        estimatedSeconds: number
       }
 }
 export interface UploadForm {
@@ -545,6 +741,9 @@ export interface UploadForm {
   retentionDays?: 1 | 3 | 7
 }
 export interface ListProductsQuery {
+  /**
+   * Products of a page. A page of more than 2 MB has fewer.
+   */
   limit?: number
   /**
    * The nextCursor of the page before.

@@ -16,8 +16,8 @@ export interface ReceivedWebhook {
 const TOLERANCE_SECONDS = 300
 
 /**
- * What a webhook tells, once its signature has proved right: the one of any secret `whsec_…`, as Standard Webhooks has it. For
- * servers: a secret in a page is none. Its `webhook-id` is the same however often it is told.
+ * The event of a webhook whose signature is right: by any secret `whsec_…`, as Standard Webhooks has it. For
+ * servers: a secret in a page is none. Its `webhook-id` is the same in each repetition.
  * @throws DrapeWebhookError
  */
 export async function verifyWebhook(

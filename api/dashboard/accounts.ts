@@ -1,7 +1,14 @@
 import Router from '@koa/router'
 import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
-import { type AccountChanges, type Accounts, createAccounts, type EditedAccount } from '../stores/accounts.ts'
+import {
+  type AccountChanges,
+  type Accounts,
+  createAccounts,
+  type EditedAccount,
+  RETENTION_WINDOW,
+  SETTING_BOUNDS,
+} from '../stores/accounts.ts'
 import type { ApiKeys } from '../stores/api-keys.ts'
 import type { Ledger } from '../stores/ledger.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
@@ -17,6 +24,7 @@ import {
   SETTING_NAMES,
 } from './accounts.view.ts'
 import { showConflict } from './conflict.ts'
+import { assertEngine, type Engines, findEngineNames, readFallbackEngines } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
@@ -29,13 +37,14 @@ export interface AccountPagesOptions {
   readonly shops: Shops
   readonly webhooks: Webhooks
   readonly audit: OperatorAudit
+  readonly engines: Engines
 }
 
 /** Accounts, their settings, their credits and what moved them. */
 export function accountPages(options: AccountPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>()
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/accounts', (ctx: DashboardContext) => showAccounts(ctx, options))
-  router.get('/accounts/new', (ctx: DashboardContext) => showNewAccount(ctx))
+  router.get('/accounts/new', (ctx: DashboardContext) => showNewAccount(ctx, options))
   router.post('/accounts', (ctx: DashboardContext) => createAccount(ctx, options))
   router.get('/accounts/:id', (ctx: DashboardContext) => showAccount(ctx, options))
   router.post('/accounts/:id', (ctx: DashboardContext) => changeAccount(ctx, options))
@@ -48,7 +57,7 @@ export function accountPages(options: AccountPagesOptions): Router<DashboardStat
 /** Entries of one page of a list. */
 export const PAGE = 50
 /** Of settings that are numbers. */
-const MOST = 1_000_000_000
+const MAX_VALUE = 1_000_000_000
 
 const readSearch = fieldsReader(
   Type.Object({ q: Type.String({ maxLength: 200, default: '' }), before: Type.Optional(Type.String()) }),
@@ -61,28 +70,37 @@ async function showAccounts(ctx: DashboardContext, { accounts }: AccountPagesOpt
   showPage(ctx, { title: 'Accounts', body: presentAccounts(found, { query, q, isFull: found.length === PAGE }) })
 }
 
-function showNewAccount(ctx: DashboardContext): void {
-  showPage(ctx, { title: 'New account', body: presentNewAccount(ctx.state.csrf) })
+async function showNewAccount(ctx: DashboardContext, { engines }: AccountPagesOptions): Promise<void> {
+  const names = await findEngineNames(engines)
+  showPage(ctx, { title: 'New account', body: presentNewAccount({ engines: names, forms: ctx.state.forms }) })
 }
 
-const limit = (minimum: number) => Type.Optional(Type.Integer({ minimum, maximum: MOST }))
+const number = (name: keyof typeof SETTING_BOUNDS) => Type.Optional(Type.Integer(SETTING_BOUNDS[name]))
 
 const SETTINGS = {
   name: Type.String({ minLength: 1, maxLength: 200 }),
   email: Type.Optional(Type.String({ format: 'email', maxLength: 320 })),
-  retentionDays: Type.Integer({ enum: [1, 3, 7] }),
-  writesPerMinute: limit(1),
-  readsPerMinute: limit(1),
-  monthlyGenerations: limit(1),
-  concurrentGenerations: limit(1),
-  creditsLowAt: limit(0),
+  retentionDays: Type.Integer(RETENTION_WINDOW),
+  defaultEngine: Type.Optional(Type.String()),
+  fallbackEngines: Type.Optional(Type.String({ maxLength: 500 })),
+  resultDays: number('resultDays'),
+  writesPerMinute: number('writesPerMinute'),
+  readsPerMinute: number('readsPerMinute'),
+  monthlyGenerations: number('monthlyGenerations'),
+  concurrentGenerations: number('concurrentGenerations'),
+  failedGenerationsPerHour: number('failedGenerationsPerHour'),
+  storageMegabytes: number('storageMegabytes'),
+  creditsLowAt: number('creditsLowAt'),
+  fallbackAfterSeconds: number('fallbackAfterSeconds'),
 }
 const readNew = fieldsReader(
-  Type.Object({ ...SETTINGS, credits: Type.Integer({ minimum: 0, maximum: MOST, default: 0 }) }),
+  Type.Object({ ...SETTINGS, credits: Type.Integer({ minimum: 0, maximum: MAX_VALUE, default: 0 }) }),
 )
 
-async function createAccount(ctx: DashboardContext, { audit }: AccountPagesOptions): Promise<void> {
-  const { name, email = null, credits, retentionDays, ...settings } = readNew(ctx.state.form)
+async function createAccount(ctx: DashboardContext, { audit, engines }: AccountPagesOptions): Promise<void> {
+  const { name, email = null, credits, retentionDays, fallbackEngines: chain, ...rest } = readNew(ctx.state.form)
+  const settings = { ...rest, fallbackEngines: await readFallbackEngines(engines, chain) }
+  await assertEngine(engines, settings.defaultEngine, { path: 'defaultEngine' })
   const made = await audit.record(actorOf(ctx), async (within) => {
     const created = await createAccounts(within).insert({ name, email, credits, retentionDays, settings })
     const details = { name, credits }
@@ -104,17 +122,18 @@ async function createAccount(ctx: DashboardContext, { audit }: AccountPagesOptio
 async function showAccount(ctx: DashboardContext, options: AccountPagesOptions): Promise<void> {
   const account = await findAccount(ctx, options)
   const { id: accountId } = account
-  const [keys, ledger, steps, failures, shops, endpoints] = await Promise.all([
+  const [keys, ledger, steps, failures, shops, endpoints, engines] = await Promise.all([
     options.keys.list(accountId),
     options.ledger.list({ accountId, before: null, limit: 5 }),
     options.usage.countSteps({ hours: 14 * 24, step: 'day', accountId }),
     options.usage.countFailures({ hours: 14 * 24, accountId }),
     options.shops.list(accountId),
     options.webhooks.list(accountId),
+    findEngineNames(options.engines, [account.settings.defaultEngine]),
   ])
   showPage(ctx, {
     title: account.name,
-    body: presentAccount({ account, keys, ledger, steps, failures, shops, endpoints, csrf: ctx.state.csrf }),
+    body: presentAccount({ account, keys, ledger, steps, failures, shops, endpoints, engines, forms: ctx.state.forms }),
   })
 }
 
@@ -124,7 +143,7 @@ export async function findAccount(
   { accounts }: { accounts: Pick<Accounts, 'findEdition'> },
 ): Promise<EditedAccount> {
   const account = await accounts.findEdition(ctx.params.id)
-  if (account === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${ctx.params.id}.`)
+  if (account === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${ctx.params.id} does not exist.`)
   return account
 }
 
@@ -132,7 +151,10 @@ const Edition = Type.String({ minLength: 1 })
 const readSettings = fieldsReader(Type.Object({ ...SETTINGS, edition: Edition }))
 
 async function changeAccount(ctx: DashboardContext, options: AccountPagesOptions): Promise<void> {
-  const { edition, name, email = null, retentionDays, ...limits } = readSettings(ctx.state.form)
+  const { edition, name, email = null, retentionDays, fallbackEngines: chain, ...rest } = readSettings(ctx.state.form)
+  const { settings: before } = await findAccount(ctx, options)
+  const limits = { ...rest, fallbackEngines: await readFallbackEngines(options.engines, chain, before) }
+  await assertEngine(options.engines, limits.defaultEngine, { path: 'defaultEngine', before: [before.defaultEngine] })
   const settings = Object.fromEntries(LIMITS.map((setting) => [setting, limits[setting] ?? null])) as Required<
     NonNullable<AccountChanges['settings']>
   >
@@ -146,7 +168,13 @@ const LIMITS = [
   'readsPerMinute',
   'monthlyGenerations',
   'concurrentGenerations',
+  'failedGenerationsPerHour',
+  'storageMegabytes',
+  'resultDays',
   'creditsLowAt',
+  'defaultEngine',
+  'fallbackEngines',
+  'fallbackAfterSeconds',
 ] as const
 
 const readActive = fieldsReader(
@@ -176,7 +204,9 @@ async function changeEdition(
   const { settings, ...rest } = changes
   const changed = await options.audit.record(actorOf(ctx), async (within) => {
     const account = await createAccounts(within).updateEdition(seen.id, changes, edition)
-    const details = { ...rest, ...settings }
+    const { fallbackEngines, ...others } = settings ?? {}
+    const chain = fallbackEngines !== undefined && { fallbackEngines: fallbackEngines?.join(', ') ?? null }
+    const details = { ...rest, ...others, ...chain }
     return account && { act: { action, object: seen.id, accountId: seen.id, reason, details } }
   })
   if (changed !== null) return seeOther(ctx, `/accounts/${seen.id}`, 'saved')
@@ -190,7 +220,7 @@ async function changeEdition(
 
 const readCredits = fieldsReader(
   Type.Object({
-    credits: Type.Integer({ minimum: 1, maximum: MOST }),
+    credits: Type.Integer({ minimum: 1, maximum: MAX_VALUE }),
     reason: Type.String({ minLength: 3, maxLength: 500 }),
   }),
 )

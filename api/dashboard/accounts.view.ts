@@ -1,5 +1,5 @@
-import { type Html, html } from '../html.ts'
-import type { AccountRecord, EditedAccount } from '../stores/accounts.ts'
+import { type Html, html } from '../answers/html.ts'
+import { type AccountRecord, type EditedAccount, RETENTION_WINDOW } from '../stores/accounts.ts'
 import type { KeyRecord } from '../stores/api-keys.ts'
 import type { LedgerEntry } from '../stores/ledger.ts'
 import type { ShopRecord } from '../stores/shops.ts'
@@ -21,6 +21,7 @@ import {
   time,
   when,
 } from './elements.ts'
+import type { FormIssuer } from './issued-forms.ts'
 import { presentKeys } from './keys.view.ts'
 import { plotUsage, presentFailures } from './overview.ts'
 
@@ -43,18 +44,18 @@ ${table({
     days(retentionDays),
     time(createdAt),
   ]),
-  empty: 'There is no such account.',
+  empty: 'No accounts found.',
   numeric: [3],
 })}${nextPage(query, isFull ? (accounts.at(-1)?.id ?? null) : null)}`
 }
 
-export function presentNewAccount(csrf: string): Html {
+export function presentNewAccount({ engines, forms }: Pick<AccountPage, 'engines' | 'forms'>): Html {
   const credits = field({ name: 'credits', label: 'First credits', type: 'number', value: 0, min: 0 })
   return actForm({
     action: '/accounts',
-    csrf,
+    forms,
     submit: 'Create account',
-    body: html`${settingFields(null)}${credits}`,
+    body: html`${settingFields(null, engines)}${credits}`,
   })
 }
 
@@ -68,7 +69,7 @@ export function presentNewKeys({
 }): Html {
   return html`<p class="problem" role="status">These are shown once. Copy them now: only their hashes are kept.</p>
 ${facts(keys.map(([name, key]) => [name, code(key)]))}
-<p><a class="button" href="/accounts/${accountId}">To the account</a></p>`
+<p><a class="button" href="/accounts/${accountId}">Open the account</a></p>`
 }
 
 interface AccountPage {
@@ -79,47 +80,50 @@ interface AccountPage {
   readonly failures: readonly FailureCount[]
   readonly shops: readonly ShopRecord[]
   readonly endpoints: readonly WebhookEndpoint[]
-  readonly csrf: string
+  /** Names to choose from. */
+  readonly engines: readonly string[]
+  readonly forms: FormIssuer
 }
 
 export function presentAccount(page: AccountPage): Html {
-  const { account, csrf } = page
+  const { account, forms } = page
   const { id, edition } = account
   const own = `?account=${encodeURIComponent(id)}`
   return html`${facts([
     ['Id', code(id)],
     ['State', stateOf(account.isActive)],
     ['Credits', count(account.balance)],
-    ['Pictures are kept for', days(account.retentionDays)],
+    ['Images are stored for', days(account.retentionDays)],
     ['Since', time(account.createdAt)],
   ])}
 <p class="actions"><a href="/generations${own}">Generations</a> <a href="/products${own}">Products</a> <a href="/audit?about=${encodeURIComponent(id)}">Audit log</a></p>
-<div class="columns">${section('Credits', presentCredits(page))}${section('Settings', presentSettings(account, csrf))}</div>
-${section('Keys', presentKeys({ accountId: id, keys: page.keys, csrf }))}
+<div class="columns">${section('Credits', presentCredits(page))}${section('Settings', presentSettings(page))}</div>
+${section('Keys', presentKeys({ accountId: id, keys: page.keys, forms }))}
 ${section('Use in 14 days', html`${plotUsage(page.steps, { step: 'day' })}${presentFailures(page.failures, id)}`)}
 <div class="columns">${section('Shops', presentShops(page.shops, id))}${section('Webhooks', presentEndpoints(page.endpoints, id))}</div>
-${section('Logo', presentLogo(account, csrf))}
-${section(account.isActive ? 'Deactivate' : 'Activate', presentActive({ id, edition, isActive: account.isActive, csrf }))}`
+${section('Logo', presentLogo(account, forms))}
+${section(account.isActive ? 'Deactivate' : 'Activate', presentActive({ id, edition, isActive: account.isActive, forms }))}`
 }
 
-function presentCredits({ account, ledger, csrf }: AccountPage): Html {
+function presentCredits({ account, ledger, forms }: AccountPage): Html {
   const form = actForm({
     action: `/accounts/${account.id}/credits`,
-    csrf,
+    forms,
     submit: 'Add credits',
     body: html`${field({ name: 'credits', label: 'Credits to add', type: 'number', min: 1, required: true })}
-${field({ name: 'reason', label: 'Reason', required: true, minLength: 3, hint: 'Stands in the ledger and in the audit log.' })}`,
+${field({ name: 'reason', label: 'Reason', required: true, minLength: 3, hint: 'Recorded in the ledger and in the audit log.' })}`,
   })
-  return html`${form}${entriesTable(ledger)}<p><a href="/accounts/${account.id}/ledger">The whole ledger</a></p>`
+  return html`${form}${entriesTable(ledger)}<p><a href="/accounts/${account.id}/ledger">Full ledger</a></p>`
 }
 
-function presentSettings(account: EditedAccount, csrf: string): Html {
+function presentSettings({ account, engines, forms }: AccountPage): Html {
   const edition = html`<input type="hidden" name="edition" value="${account.edition}">`
   return actForm({
     action: `/accounts/${account.id}`,
-    csrf,
+    forms,
     submit: 'Save settings',
-    body: html`${edition}${settingFields(account)}`,
+    readable: true,
+    body: html`${edition}${settingFields(account, engines)}`,
   })
 }
 
@@ -128,28 +132,38 @@ export const SETTING_NAMES = {
   name: 'Name',
   email: 'E-mail address',
   isActive: 'Active',
-  retentionDays: 'Pictures are kept for',
-  writesPerMinute: 'Writes a minute',
-  readsPerMinute: 'Reads a minute',
-  monthlyGenerations: 'Generations a month',
-  concurrentGenerations: 'Generations at the same time',
-  creditsLowAt: 'Credits are low at',
+  retentionDays: 'Days until photos are deleted',
+  writesPerMinute: 'Write requests per minute',
+  readsPerMinute: 'Read requests per minute',
+  monthlyGenerations: 'Generations per month',
+  concurrentGenerations: 'Concurrent generations',
+  failedGenerationsPerHour: 'Failed generations per hour',
+  storageMegabytes: 'Storage quota in megabytes',
+  resultDays: 'Days until results are deleted',
+  creditsLowAt: 'Low credits threshold',
+  defaultEngine: 'Default engine',
+  fallbackEngines: 'Fallback engines',
+  fallbackAfterSeconds: 'Fall back after seconds',
 } as const
 
-function settingFields(account: AccountRecord | null): Html {
+const WINDOW = { min: RETENTION_WINDOW.minimum, max: RETENTION_WINDOW.maximum }
+
+function settingFields(account: AccountRecord | null, names: readonly string[]): Html {
   const { settings = {}, name, email, retentionDays = 7 } = account ?? {}
-  const limit = (setting: keyof typeof SETTING_NAMES & keyof AccountRecord['settings'], min: number) =>
-    field({ name: setting, label: SETTING_NAMES[setting], type: 'number', min, value: settings[setting] })
+  const limit = (
+    setting: keyof typeof SETTING_NAMES & Exclude<keyof AccountRecord['settings'], 'fallbackEngines'>,
+    min: number,
+  ) => field({ name: setting, label: SETTING_NAMES[setting], type: 'number', min, value: settings[setting] })
+  const engines = [['', 'default of the installation'] as const, ...names.map((name) => [name, name] as const)]
   return html`${field({ name: 'name', label: SETTING_NAMES.name, value: name, required: true })}
 ${field({ name: 'email', label: SETTING_NAMES.email, type: 'email', value: email })}
-${choice({
-  name: 'retentionDays',
-  label: SETTING_NAMES.retentionDays,
-  options: [1, 3, 7].map((number) => [String(number), days(number)]),
-  value: String(retentionDays),
-})}
+<div class="pair">${field({ name: 'retentionDays', label: SETTING_NAMES.retentionDays, type: 'number', ...WINDOW, value: retentionDays, required: true, hint: '1 to 90. A request may choose 1, 3 or 7.' })}
+${field({ name: 'resultDays', label: SETTING_NAMES.resultDays, type: 'number', ...WINDOW, value: settings.resultDays, hint: 'Empty: the same as the photo.' })}</div>
+${choice({ name: 'defaultEngine', label: SETTING_NAMES.defaultEngine, options: engines, value: settings.defaultEngine })}
+<div class="pair">${field({ name: 'fallbackEngines', label: SETTING_NAMES.fallbackEngines, value: settings.fallbackEngines?.join(', '), hint: 'Stand in for the engine of a try-on, in this order, separated by commas.' })}
+${field({ name: 'fallbackAfterSeconds', label: SETTING_NAMES.fallbackAfterSeconds, type: 'number', min: 0, max: 3600, value: settings.fallbackAfterSeconds, hint: 'Estimated seconds until the start. Empty: only while nothing runs the engine.' })}</div>
 <fieldset><legend>Limits; an empty one is the installation's</legend><div class="pair">
-${limit('writesPerMinute', 1)}${limit('readsPerMinute', 1)}${limit('monthlyGenerations', 1)}${limit('concurrentGenerations', 1)}${limit('creditsLowAt', 0)}</div></fieldset>`
+${limit('writesPerMinute', 1)}${limit('readsPerMinute', 1)}${limit('monthlyGenerations', 1)}${limit('concurrentGenerations', 1)}${limit('failedGenerationsPerHour', 1)}${limit('storageMegabytes', 0)}${limit('creditsLowAt', 0)}</div></fieldset>`
 }
 
 function presentShops(shops: readonly ShopRecord[], accountId: string): Html {
@@ -161,7 +175,7 @@ function presentShops(shops: readonly ShopRecord[], accountId: string): Html {
       platform,
       stateOf(isActive),
     ]),
-    empty: 'It has no shop.',
+    empty: 'The account has no shops.',
   })}<p><a href="/shops/new?account=${encodeURIComponent(accountId)}">New shop</a></p>`
 }
 
@@ -170,16 +184,16 @@ function presentEndpoints(endpoints: readonly WebhookEndpoint[], accountId: stri
     caption: 'Webhooks of the account',
     head: ['Address', 'State'],
     rows: endpoints.map(({ id, url, isActive }) => [html`<a href="/webhooks/${id}">${url}</a>`, stateOf(isActive)]),
-    empty: 'It is told of nothing.',
+    empty: 'The account has no webhooks.',
   })}<p><a href="/webhooks/new?account=${encodeURIComponent(accountId)}">New endpoint</a></p>`
 }
 
-function presentLogo({ id, logoKey }: EditedAccount, csrf: string): Html {
+function presentLogo({ id, logoKey }: EditedAccount, forms: FormIssuer): Html {
   const shown = html`<img class="logo" src="/accounts/${id}/logo" alt="The account's logo">
-${actForm({ action: `/accounts/${id}/logo/remove`, csrf, submit: 'Remove the logo', danger: true })}`
+${actForm({ action: `/accounts/${id}/logo/remove`, forms, submit: 'Remove the logo', danger: true })}`
   const upload = actForm({
     action: `/accounts/${id}/logo`,
-    csrf,
+    forms,
     submit: 'Set the logo',
     upload: true,
     body: field({
@@ -197,20 +211,20 @@ function presentActive({
   id,
   edition,
   isActive,
-  csrf,
+  forms,
 }: {
   id: string
   edition: string
   isActive: boolean
-  csrf: string
+  forms: FormIssuer
 }): Html {
   const body = html`<input type="hidden" name="edition" value="${edition}"><input type="hidden" name="active" value="${String(!isActive)}">
 ${field({ name: 'reason', label: 'Reason (optional)' })}`
   const submit = isActive ? 'Deactivate the account' : 'Activate the account'
-  const form = actForm({ action: `/accounts/${id}/active`, csrf, submit, body, danger: isActive })
+  const form = actForm({ action: `/accounts/${id}/active`, forms, submit, body, danger: isActive })
   return isActive
-    ? disclosure('Refuse all of its keys and shops …', form)
-    : html`<p>All of its keys and shops are refused.</p>${form}`
+    ? disclosure('Reject all requests of its keys and shops …', form)
+    : html`<p>All requests of its keys and shops are rejected.</p>${form}`
 }
 
 export function presentLedger(
@@ -231,7 +245,7 @@ function entriesTable(entries: readonly LedgerEntry[]): Html {
       amount > 0 ? `+${count(amount)}` : count(amount),
       generationId === null ? (note ?? '') : html`<a href="/generations/${generationId}">${code(generationId)}</a>`,
     ]),
-    empty: 'Nothing has moved its credits.',
+    empty: 'The account has no ledger entries.',
     numeric: [2],
   })
 }

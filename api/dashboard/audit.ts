@@ -1,5 +1,5 @@
 import Router from '@koa/router'
-import { html } from '../html.ts'
+import { html } from '../answers/html.ts'
 import { Type } from '../shared/schema.ts'
 import type { AuditEntry, OperatorAudit } from '../stores/operator-audit.ts'
 import { PAGE } from './accounts.ts'
@@ -10,7 +10,7 @@ import type { DashboardContext, DashboardState } from './state.ts'
 
 /** GET /audit: who did what. */
 export function auditPages({ audit }: { audit: OperatorAudit }): Router<DashboardState> {
-  const router = new Router<DashboardState>()
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/audit', (ctx: DashboardContext) => showAudit(ctx, audit))
   return router
 }
@@ -31,11 +31,11 @@ async function showAudit(ctx: DashboardContext, audit: OperatorAudit): Promise<v
     title: 'Audit log',
     body: html`${searchForm({ action: '/audit', body: field({ name: 'about', label, type: 'search', value: about }) })}
 ${table({
-  caption: 'What operators did, newest first',
+  caption: 'Actions of operators, newest first',
   head: ['Time (UTC)', 'Operator', 'Action', 'Object', 'Reason', 'Details', 'From'],
   rows: entries.map((entry) => [
     time(entry.createdAt),
-    entry.operatorEmail ?? 'nobody',
+    entry.operatorEmail ?? entry.actor ?? 'not signed in',
     code(entry.action),
     entry.object === null
       ? ''
@@ -44,7 +44,7 @@ ${table({
     presentDetails(entry),
     entry.address ?? '',
   ]),
-  empty: 'Nothing of the kind was done.',
+  empty: 'No actions found.',
 })}${nextPage(query, entries.length === PAGE ? (entries.at(-1)?.id ?? null) : null)}`,
   })
 }

@@ -1,4 +1,4 @@
-import { html } from '../html.ts'
+import { html } from '../answers/html.ts'
 import { type Content, table } from './elements.ts'
 import { showPage } from './layout.ts'
 import type { DashboardContext } from './state.ts'
@@ -13,7 +13,7 @@ export interface Conflict {
   readonly names: Readonly<Record<string, string>>
 }
 
-/** Shows what an operator wanted beside what somebody else has made of it meanwhile. */
+/** Shows what an operator wanted beside what another one has saved meanwhile. */
 export function showConflict(ctx: DashboardContext, { what, path, sent, now, names }: Conflict): void {
   const rows = Object.entries(sent).map(([name, value]): Content[] => {
     const [wanted, is] = [said(value), said(now[name])]
@@ -21,10 +21,10 @@ export function showConflict(ctx: DashboardContext, { what, path, sent, now, nam
   })
   ctx.status = 409
   showPage(ctx, {
-    title: 'Somebody else changed it',
+    title: 'Another operator changed this',
     body: html`<p>The ${what} was changed after you opened its page. Nothing of what you sent was saved.</p>
-${table({ caption: 'What you sent and what is', head: ['Setting', 'You sent', 'It is now'], rows, empty: '' })}
-<p><a class="button" href="${path}">To the ${what} as it is now</a></p>`,
+${table({ caption: 'Your changes and the current values', head: ['Setting', 'Your value', 'Current value'], rows, empty: '' })}
+<p><a class="button" href="${path}">Open the current ${what}</a></p>`,
   })
 }
 

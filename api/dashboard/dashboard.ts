@@ -1,40 +1,58 @@
 import { readFileSync } from 'node:fs'
 import Router from '@koa/router'
 import Koa from 'koa'
-import { createBudget } from '../budget.ts'
-import type { Database } from '../shared/database.ts'
+import { createBudget } from '../limits/budget.ts'
+import { trimForwarded } from '../middleware/forwarded-headers.ts'
+import { createRangeRule } from '../shared/addresses.ts'
+import type { Database } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
 import { createPoolRegistry } from '../shared/pool-registry.ts'
 import type { Redis } from '../shared/redis.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
+import type { Announce } from '../shared/stores/generations.ts'
 import { createObjects } from '../shared/stores/objects.ts'
 import { createAccounts } from '../stores/accounts.ts'
 import { createApiKeys } from '../stores/api-keys.ts'
 import { createBacklog } from '../stores/backlog.ts'
 import { createGenerationSearches } from '../stores/generation-search.ts'
+import { createLeads } from '../stores/leads.ts'
 import { createLedger } from '../stores/ledger.ts'
-import { createLogos } from '../stores/logos.ts'
 import { createOperatorAudit } from '../stores/operator-audit.ts'
 import { createOperatorSessions, type OperatorSessions } from '../stores/operator-sessions.ts'
+import { createOperatorSignIns } from '../stores/operator-sign-ins.ts'
 import { createOperators } from '../stores/operators.ts'
 import { createProductSearches } from '../stores/product-search.ts'
+import { createSecondFactors } from '../stores/second-factors.ts'
 import { createShops } from '../stores/shops.ts'
 import { createUsage } from '../stores/usage.ts'
+import { createVisitorAddresses } from '../stores/visitor-addresses.ts'
 import { createWebhooks } from '../stores/webhooks.ts'
 import type { EndpointRules } from '../webhooks/endpoint-url.ts'
 import { accountPages } from './accounts.ts'
 import { auditPages } from './audit.ts'
+import type { Engines } from './engine-names.ts'
 import { readForm } from './form.ts'
 import { generationPages } from './generations.ts'
 import { setHeaders } from './headers.ts'
 import { keyPages } from './keys.ts'
+import { leadPages } from './leads.ts'
 import { logoPages } from './logo.ts'
+import { operatorPages } from './operators.ts'
 import { overviewRoutes } from './overview.ts'
 import { verifyPassword } from './password.ts'
 import { productPages } from './products.ts'
 import { refuseByPage } from './refusals.ts'
-import { readSession, refuseStrangers, requireOperator } from './session.ts'
+import { secondFactorPages } from './second-factor.ts'
+import { createSecondFactorCheck } from './second-factor-check.ts'
+import {
+  readSession,
+  refuseStrangers,
+  requireOperator,
+  requireRole,
+  requireSecondFactor,
+  type SecondFactorPolicy,
+} from './session.ts'
 import { shopPages } from './shops.ts'
 import { signInRoutes } from './sign-in.ts'
 import { type SingleSignOn, singleSignOnRoutes } from './single-sign-on.ts'
@@ -46,19 +64,34 @@ export interface DashboardOptions {
   readonly database: Database
   readonly redis: Redis
   readonly storage: ObjectStorage
+  readonly engines: Engines
   /** Where browsers reach it; null when that is whatever a request was sent to, without TLS. */
   readonly origin: string | null
   /** Reverse proxies before it, each of which adds whom it serves to `X-Forwarded-For`. */
   readonly proxyHops: number
   /** Where webhooks may be sent. */
   readonly endpointRules: EndpointRules
-  /** Who else may say who somebody is. */
+  /** The identity provider, if there is one. */
   readonly singleSignOn?: SingleSignOn | null
+  /** Whether operators may sign in by password. */
+  readonly passwords?: boolean
+  /** Which operators need a second factor beside their password. */
+  readonly secondFactor?: SecondFactorPolicy
+  /** What the installation is called in authenticator apps. */
+  readonly issuer?: string
+  /** Publishes the end of a generation. */
+  readonly announce?: Announce
+  /** For the codes of authenticator apps. */
+  readonly now?: () => number
   readonly verifyPassword?: typeof verifyPassword
 }
 
-/** Tries to sign in: from one address, and for one operator. */
-const TRIES = { address: { points: 20, seconds: 600 }, operator: { points: 10, seconds: 600 } } as const
+/** Tries to sign in: from one address, for one operator, and codes of one operator. */
+const TRIES = {
+  address: { points: 20, seconds: 600 },
+  operator: { points: 10, seconds: 600 },
+  code: { points: 5, seconds: 900 },
+} as const
 
 const STYLE = readFileSync(new URL('dashboard.css', import.meta.url))
 
@@ -67,9 +100,18 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   const { log, database, origin, proxyHops } = options
   const isSecure = origin?.startsWith('https:') ?? false
   const app = new Koa<DashboardState>({ proxy: proxyHops > 0, maxIpsCount: proxyHops })
+  app.use(trimForwarded as never)
   const sessions = createOperatorSessions(database)
   app.use(async (ctx, next) => {
-    Object.assign(ctx.state, { log, operator: null, csrf: '', token: '', form: new URLSearchParams() })
+    Object.assign(ctx.state, {
+      log,
+      operator: null,
+      formKey: null,
+      forms: () => null,
+      formId: null,
+      token: '',
+      form: new URLSearchParams(),
+    })
     await next()
     log.info({ method: ctx.method, status: ctx.status, operator: ctx.state.operator?.id }, 'dashboard request')
   })
@@ -80,11 +122,13 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   app.use(readSession({ sessions, isSecure }))
   app.use(readForm())
   for (const group of createSignIns(options, { sessions, isSecure })) app.use(group.routes() as never)
-  // Whoever is not signed in learns nothing of what lies behind, not even what there is.
+  // Without a session nobody learns which pages exist.
   app.use(requireOperator)
+  app.use(requireSecondFactor(options.secondFactor ?? 'optional'))
+  app.use(requireRole)
   for (const group of createPages(options)) app.use(group.routes() as never)
   app.use(() => {
-    throw new DrapeError('ROUTE_NOT_FOUND', 'The address leads nowhere.')
+    throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
   })
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection error'))
   return app
@@ -100,17 +144,26 @@ function createSignIns(
     address: createBudget({ redis, name: 'sign-in:address', ...TRIES.address }),
     operator: createBudget({ redis, name: 'sign-in:operator', ...TRIES.operator }),
   }
+  const { passwords = true } = options
+  const provider = singleSignOn?.provider.name ?? null
   const password = signInRoutes({
-    ...{ operators, sessions, audit, budgets, isSecure },
+    ...{ operators, sessions, audit, budgets, isSecure, provider, passwords },
     verifyPassword: options.verifyPassword ?? verifyPassword,
-    provider: singleSignOn?.provider.name ?? null,
+    signIns: createOperatorSignIns(database),
+    factors: createSecondFactors(database),
+    checkCode: createSecondFactorCheck({ budget: createCodeBudget(redis), now: options.now }),
   })
   if (singleSignOn === null) return [password]
   const budget = createBudget({ redis, name: 'sign-on:address', ...TRIES.address })
-  return [password, singleSignOnRoutes({ ...singleSignOn, operators, sessions, audit, budget, isSecure })]
+  return [password, singleSignOnRoutes({ ...singleSignOn, passwords, operators, sessions, audit, budget, isSecure })]
 }
 
-function createPages({ database, redis, storage, endpointRules }: DashboardOptions): Router<DashboardState>[] {
+function createCodeBudget(redis: Redis) {
+  return createBudget({ redis, name: 'second-factor', ...TRIES.code })
+}
+
+function createPages(options: DashboardOptions): Router<DashboardState>[] {
+  const { database, redis, storage, engines, endpointRules, passwords = true, secondFactor = 'optional' } = options
   const accounts = createAccounts(database)
   const audit = createOperatorAudit(database)
   const usage = createUsage(database)
@@ -119,22 +172,36 @@ function createPages({ database, redis, storage, endpointRules }: DashboardOptio
   return [
     overviewRoutes({ usage, redis, backlog: createBacklog(database), pools: createPoolRegistry(redis) }),
     accountPages({
-      ...{ accounts, audit, usage, shops, webhooks },
+      ...{ accounts, audit, usage, shops, webhooks, engines },
       keys: createApiKeys(database),
       ledger: createLedger(database),
     }),
     keyPages({ accounts, audit }),
-    logoPages({ accounts, audit, storage, logos: createLogos(database), objects: createObjects(database) }),
-    shopPages({ shops, audit }),
-    generationPages({ searches: createGenerationSearches(database), storage, audit }),
+    logoPages({ accounts, audit, storage, objects: createObjects(database) }),
+    shopPages({
+      ...{ shops, audit, engines, visitors: createVisitorAddresses(database) },
+      isPlainAllowed: createRangeRule(endpointRules.allowCidrs),
+    }),
+    generationPages({
+      ...{ storage, audit },
+      searches: createGenerationSearches(database),
+      announce: options.announce ?? (() => {}),
+    }),
     productPages({ searches: createProductSearches(database) }),
+    leadPages({ leads: createLeads(database), shops, audit }),
     webhookPages({ webhooks, audit, rules: endpointRules }),
     auditPages({ audit }),
+    operatorPages({ audit, passwords, operators: createOperators(database) }),
+    secondFactorPages({
+      ...{ audit, policy: secondFactor, issuer: options.issuer ?? 'Drape' },
+      factors: createSecondFactors(database),
+      check: createSecondFactorCheck({ budget: createCodeBudget(redis), now: options.now }),
+    }),
   ]
 }
 
 function styleRoute(): Router<DashboardState> {
-  const router = new Router<DashboardState>()
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/dashboard.css', (ctx: DashboardContext) => {
     ctx.type = 'css'
     ctx.set('Cache-Control', 'no-cache')

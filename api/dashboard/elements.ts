@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../answers/html.ts'
+import type { FormIssuer } from './issued-forms.ts'
 
 export type Content = string | Html | readonly Html[]
 
@@ -120,18 +121,23 @@ export function tick({
 
 export interface FormOptions {
   readonly action: string
-  readonly csrf: string
+  readonly forms: FormIssuer
   readonly submit: string
   readonly body?: Content
   /** Of what is not easily undone. */
   readonly danger?: boolean
   readonly upload?: boolean
+  /** Shows its fields, without a way to send them, to those who may not send it. */
+  readonly readable?: boolean
 }
 
-/** A form that does something; the same form does it once, however often it is sent. */
-export function actForm({ action, csrf, submit, body = '', danger = false, upload = false }: FormOptions): Html {
+/** A form that does something; the same form does it once, however often it is sent. Nothing for those who may not send it. */
+export function actForm(options: FormOptions): Html {
+  const { action, forms, submit, body = '', danger = false, upload = false, readable = false } = options
+  const id = forms(action)
+  if (id === null) return when(readable, html`<fieldset class="readable" disabled>${body}</fieldset>`)
   return html`<form method="post" action="${action}"${when(upload, html` enctype="multipart/form-data"`)}>
-<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="form" value="${randomUUID()}">
+<input type="hidden" name="form" value="${id}">
 ${body}<button${when(danger, html` class="danger"`)}>${submit}</button></form>`
 }
 

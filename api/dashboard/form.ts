@@ -1,11 +1,13 @@
 import type { Context } from 'koa'
 import { koaBody } from 'koa-body'
-import { parseBody, refuseUnstorable } from '../middleware/body.ts'
+import { assertStorable } from '../bodies/bounded-json.ts'
+import { parseBody } from '../middleware/body.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { compileParser, type Static, type TSchema } from '../shared/schema.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
 const MAX_FORM_BYTES = 256 * 1024
+const MAX_FIELDS = 1000
 
 /** Reads a form, urlencoded or multipart. Throws `VALIDATION_FAILED` when it is none, is too large or cannot be stored. */
 export function readForm(): DashboardMiddleware {
@@ -14,6 +16,8 @@ export function readForm(): DashboardMiddleware {
     ctx.state.form = new URLSearchParams()
     ctx.state.files = []
     if (ctx.method !== 'POST') return next()
+    // Only operators send files; what anyone else sends is not received.
+    if (ctx.is('multipart') && ctx.state.operator === null) return next()
     if (ctx.is('multipart')) {
       return parseMultipart(ctx as never, () => {
         ctx.state.form = new URLSearchParams(Object.entries(ctx.state.fields))
@@ -22,10 +26,19 @@ export function readForm(): DashboardMiddleware {
     }
     await parseText(ctx as unknown as Context, async () => {})
     const { body } = ctx.request as { body?: string }
-    ctx.state.form = new URLSearchParams(body ?? '')
-    for (const [name, value] of ctx.state.form) refuseUnstorable(value, name, 0)
+    ctx.state.form = parseFields(body ?? '')
+    for (const [name, value] of ctx.state.form) assertStorable(value, name)
     return next()
   }
+}
+
+/** Throws `VALIDATION_FAILED` for more fields than any form has, before they are parsed. */
+function parseFields(text: string): URLSearchParams {
+  let fields = 1
+  for (let i = text.indexOf('&'); i >= 0; i = text.indexOf('&', i + 1)) {
+    if (++fields > MAX_FIELDS) throw new DrapeError('VALIDATION_FAILED', `The form has more than ${MAX_FIELDS} fields.`)
+  }
+  return new URLSearchParams(text)
 }
 
 const parseText = koaBody({
@@ -67,6 +80,6 @@ function convert(text: string, schema: TSchema): unknown {
 /** What a page is asked for: the part of its address after the `?`. */
 export function queryOf(ctx: DashboardContext): URLSearchParams {
   const query = new URLSearchParams(ctx.querystring)
-  for (const [name, value] of query) refuseUnstorable(value, name, 0)
+  for (const [name, value] of query) assertStorable(value, name)
   return query
 }

@@ -3,6 +3,7 @@ import { DrapeError } from '../shared/errors.ts'
 import { STATUSES } from '../shared/generation.ts'
 import { Type } from '../shared/schema.ts'
 import { contentTypeOf, type ObjectStorage } from '../shared/storage/object.ts'
+import { type Announce, createGenerations } from '../shared/stores/generations.ts'
 import type { GenerationDetail, GenerationSearches } from '../stores/generation-search.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import { PAGE } from './accounts.ts'
@@ -15,14 +16,17 @@ export interface GenerationPagesOptions {
   readonly searches: GenerationSearches
   readonly storage: ObjectStorage
   readonly audit: OperatorAudit
+  /** Publishes the end of a generation. */
+  readonly announce: Announce
 }
 
 /** Generations, what became of them, and, for a reason, their pictures. */
 export function generationPages(options: GenerationPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>()
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/generations', (ctx: DashboardContext) => showGenerations(ctx, options))
   router.get('/generations/:id', (ctx: DashboardContext) => showGeneration(ctx, options))
   router.post('/generations/:id/picture', (ctx: DashboardContext) => showPicture(ctx, options))
+  router.post('/generations/:id/cancel', (ctx: DashboardContext) => cancelGeneration(ctx, options))
   return router
 }
 
@@ -63,20 +67,20 @@ function readTime(path: string, text: string | undefined): Date | null {
 
 async function findGeneration(ctx: DashboardContext, searches: GenerationSearches): Promise<GenerationDetail> {
   const found = await searches.find(ctx.params.id)
-  if (found === null) throw new DrapeError('GENERATION_NOT_FOUND', `There is no generation ${ctx.params.id}.`)
+  if (found === null) throw new DrapeError('GENERATION_NOT_FOUND', `The generation ${ctx.params.id} does not exist.`)
   return found
 }
 
 async function showGeneration(ctx: DashboardContext, { searches }: GenerationPagesOptions): Promise<void> {
   const generation = await findGeneration(ctx, searches)
-  showPage(ctx, { title: 'Generation', body: presentGeneration(generation, ctx.state.csrf) })
+  showPage(ctx, { title: 'Generation', body: presentGeneration(generation, ctx.state.forms) })
 }
 
 const readRequest = fieldsReader(
   Type.Object({ which: Type.Enum(['person', 'result']), reason: Type.String({ minLength: 3, maxLength: 500 }) }),
 )
 
-/** A person is on the picture: who looks at it says why, before anything is shown. */
+/** The picture shows a person: operators give a reason before they see it. */
 async function showPicture(ctx: DashboardContext, { searches, storage, audit }: GenerationPagesOptions): Promise<void> {
   const { which, reason } = readRequest(ctx.state.form)
   const { id, accountId, personKey, resultKey } = await findGeneration(ctx, searches)
@@ -84,7 +88,24 @@ async function showPicture(ctx: DashboardContext, { searches, storage, audit }: 
   await audit.insert(actorOf(ctx), { action: 'picture.view', object: id, accountId, reason, details: { which } })
   const bytes = key === null ? null : await storage.get(key)
   if (key === null || bytes === null)
-    throw new DrapeError('IMAGE_NOT_FOUND', 'The picture was never there, or is deleted.')
+    throw new DrapeError('IMAGE_NOT_FOUND', 'The image does not exist or has been deleted.')
   const source = `data:${contentTypeOf(key)};base64,${bytes.toString('base64')}`
   showPage(ctx, { title: 'Picture', body: presentPicture({ id, which, source }) })
+}
+
+const readReason = fieldsReader(Type.Object({ reason: Type.String({ minLength: 3, maxLength: 500 }) }))
+
+async function cancelGeneration(ctx: DashboardContext, options: GenerationPagesOptions): Promise<void> {
+  const { reason } = readReason(ctx.state.form)
+  const { id, accountId } = await findGeneration(ctx, options.searches)
+  const published: Parameters<Announce>[] = []
+  await options.audit.record(actorOf(ctx), async (within) => {
+    const generations = createGenerations(within, (...move) => void published.push(move))
+    const message = 'The generation was cancelled by an operator.'
+    const isEnded = await generations.fail({ id, attempt: null, code: 'GENERATION_CANCELLED', message })
+    if (!isEnded) throw new DrapeError('VALIDATION_FAILED', 'The generation has already ended.')
+    return { act: { action: 'generation.cancel', object: id, accountId, reason } }
+  })
+  for (const move of published) options.announce(...move)
+  seeOther(ctx, `/generations/${id}`, 'cancelled')
 }

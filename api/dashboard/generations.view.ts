@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../answers/html.ts'
 import { STATUSES, type Status } from '../shared/generation.ts'
 import type { FoundGeneration, GenerationDetail } from '../stores/generation-search.ts'
 import {
@@ -17,6 +17,7 @@ import {
   time,
   when,
 } from './elements.ts'
+import type { FormIssuer } from './issued-forms.ts'
 
 const TONES: Readonly<Record<Status, Tone>> = {
   PENDING: 'quiet',
@@ -49,12 +50,12 @@ ${table({
     generation.seconds === null ? '' : generation.seconds.toFixed(1),
     time(generation.createdAt),
   ]),
-  empty: 'There is no such generation.',
+  empty: 'No generations found.',
   numeric: [5],
 })}${nextPage(query, isFull ? (found.at(-1)?.id ?? null) : null)}`
 }
 
-export function presentGeneration(generation: GenerationDetail, csrf: string): Html {
+export function presentGeneration(generation: GenerationDetail, forms: FormIssuer): Html {
   const { id, status, errorCode, errorMessage, warnings } = generation
   return html`${facts([
     ['Id', code(id)],
@@ -67,16 +68,18 @@ export function presentGeneration(generation: GenerationDetail, csrf: string): H
     ],
     ['Product', generation.productExternalId],
     ['Engine', engineOf(generation)],
+    ...(generation.requestedEngine === null ? [] : ([['Requested engine', generation.requestedEngine]] as const)),
     ['Category', generation.category ?? 'not known'],
     ['Cost', String(generation.cost)],
     ['Attempt', String(generation.attempt)],
     ['Worker', generation.worker ?? 'none'],
-    ['Pictures are kept until', time(generation.imagesExpireAt)],
+    ['Images are stored until', time(generation.imagesExpireAt)],
   ])}
 <div class="columns">${section('Times (UTC)', times(generation))}${section('Timings', timings(generation))}</div>
 ${section('Warnings', warnings.length === 0 ? html`<p class="empty">None.</p>` : html`<ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`)}
-<div class="columns">${section('Options', json(generation.options))}${section('Product when it was accepted', json(generation.snapshot))}</div>
-${section('Pictures', pictureForm(generation, csrf))}`
+<div class="columns">${section('Options', json(generation.options))}${section('Product at acceptance', json(generation.snapshot))}</div>
+${section('Pictures', pictureForm(generation, forms))}
+${when(status === 'PENDING' || status === 'PROCESSING', cancelForm(id, forms))}`
 }
 
 function engineOf({ engine, engineInfo }: GenerationDetail): string {
@@ -89,16 +92,16 @@ function times({ createdAt, startedAt, finishedAt, deadlineAt }: GenerationDetai
     ['Accepted', time(createdAt)],
     ['Started', time(startedAt)],
     ['Ended', time(finishedAt)],
-    ['Had to end by', time(deadlineAt)],
+    ['Deadline', time(deadlineAt)],
   ])
 }
 
 function timings(generation: GenerationDetail): Html {
   return table({
-    caption: 'How long each step took',
+    caption: 'Duration of each step',
     head: ['Step', 'ms'],
     rows: Object.entries(generation.timings ?? {}).map(([step, ms]) => [step, String(Math.round(ms))]),
-    empty: 'Nothing was measured.',
+    empty: 'No durations recorded.',
     numeric: [1],
   })
 }
@@ -107,23 +110,39 @@ function json(value: unknown): Html {
   return html`<pre tabindex="0">${JSON.stringify(value, null, 2)}</pre>`
 }
 
-function pictureForm({ id, personKey, resultKey }: GenerationDetail, csrf: string): Html {
+function cancelForm(id: string, forms: FormIssuer): Html {
+  return actForm({
+    action: `/generations/${id}/cancel`,
+    forms,
+    submit: 'Cancel the generation',
+    danger: true,
+    body: field({
+      name: 'reason',
+      label: 'Reason for cancelling',
+      required: true,
+      minLength: 3,
+      hint: 'The credits are refunded.',
+    }),
+  })
+}
+
+function pictureForm({ id, personKey, resultKey }: GenerationDetail, forms: FormIssuer): Html {
   const options = [
     ...(resultKey === null ? [] : ([['result', 'the result']] as const)),
     ...(personKey === null ? [] : ([['person', 'the photo of the person']] as const)),
   ]
-  if (options.length === 0) return html`<p class="empty">There is none, or none any more.</p>`
+  if (options.length === 0) return html`<p class="empty">The generation has no images, or they have been deleted.</p>`
   const reason = field({
     name: 'reason',
     label: 'Reason',
     required: true,
     minLength: 3,
-    hint: 'Somebody is on the picture. Who looked at it, and why, stands in the audit log.',
+    hint: 'The image shows a person. The audit log records who opened it and why.',
   })
   return actForm({
     action: `/generations/${id}/picture`,
-    csrf,
-    submit: 'Show the picture',
+    forms,
+    submit: 'Show the image',
     body: html`${choice({ name: 'which', label: 'Picture', options })}${reason}`,
   })
 }

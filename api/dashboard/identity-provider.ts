@@ -26,7 +26,7 @@ export interface IdentityProviderSettings {
   readonly redirectUrl: string
 }
 
-/** What a provider says of somebody. https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims */
+/** The claims about a person. https://openid.net/specs/openid-connect-core-1_0.html#StandardClaims */
 export interface Claims {
   readonly sub: string
   readonly [name: string]: unknown
@@ -101,13 +101,13 @@ function derive(what: string, ticket: string): string {
   return createHash('sha256').update(`${what}:${ticket}`).digest('base64url')
 }
 
-/** Many providers tell the e-mail address only when they are asked once more. */
+/** Many providers give the e-mail address only in answer to a second request. */
 async function readClaims(
   config: Configuration,
   tokens: Awaited<ReturnType<typeof authorizationCodeGrant>>,
 ): Promise<Claims> {
   const claims = tokens.claims()
-  if (claims === undefined) throw new DrapeError('FORBIDDEN', 'The sign-in did not say who you are.')
+  if (claims === undefined) throw new DrapeError('FORBIDDEN', 'The sign-in provider did not return your identity.')
   if (config.serverMetadata().userinfo_endpoint === undefined) return claims
   return { ...(await fetchUserInfo(config, tokens.access_token, claims.sub)), ...claims }
 }
@@ -123,22 +123,22 @@ async function translated<T>(name: string, work: () => Promise<T>): Promise<T> {
 function translate(name: string, cause: unknown): DrapeError {
   if (cause instanceof DrapeError) return cause
   if (cause instanceof AuthorizationResponseError) {
-    return new DrapeError('FORBIDDEN', `${name} did not let you in: ${cause.error_description ?? cause.error}.`, {
+    return new DrapeError('FORBIDDEN', `${name} refused the sign-in: ${cause.error_description ?? cause.error}.`, {
       cause,
     })
   }
   if (cause instanceof ResponseBodyError && cause.error === 'invalid_grant') {
-    return new DrapeError('FORBIDDEN', 'This sign-in was used before, or took too long. Begin again.', { cause })
+    return new DrapeError('FORBIDDEN', 'This sign-in has expired or was already used. Start again.', { cause })
   }
   if (cause instanceof ResponseBodyError || cause instanceof WWWAuthenticateChallengeError) {
     return new DrapeError('SERVICE_UNAVAILABLE', `${name} does not accept this dashboard as its client.`, { cause })
   }
   if (cause instanceof ClientError && REFUSED_ANSWERS.includes(cause.code ?? '')) {
-    return new DrapeError('FORBIDDEN', 'This sign-in does not belong to this browser, or took too long. Begin again.', {
+    return new DrapeError('FORBIDDEN', 'This sign-in has expired or was started in another browser. Start again.', {
       cause,
     })
   }
-  return new DrapeError('SERVICE_UNAVAILABLE', `${name} does not answer. Try again in a moment.`, { cause })
+  return new DrapeError('SERVICE_UNAVAILABLE', `${name} does not respond. Try again in a moment.`, { cause })
 }
 
 /** The library's own codes for an answer that is not the one to our question. */

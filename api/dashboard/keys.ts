@@ -1,4 +1,6 @@
 import Router from '@koa/router'
+import type { KeyKind } from '../keys/credentials.ts'
+import { type KeyRestrictions, readRestrictions, SCOPES } from '../keys/restrictions.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
 import { createApiKeys } from '../stores/api-keys.ts'
@@ -13,21 +15,42 @@ type Options = Pick<AccountPagesOptions, 'accounts'> & { readonly audit: Operato
 
 /** What is done with the keys of an account. */
 export function keyPages(options: Options): Router<DashboardState> {
-  const router = new Router<DashboardState>()
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.post('/accounts/:id/keys', (ctx: DashboardContext) => createKey(ctx, options))
   router.post('/accounts/:id/keys/:key/rotate', (ctx: DashboardContext) => rotateKey(ctx, options))
   router.post('/accounts/:id/keys/:key/revoke', (ctx: DashboardContext) => revokeKey(ctx, options))
   return router
 }
 
-const readKind = fieldsReader(Type.Object({ kind: Type.Enum(['secret', 'publishable']) }))
+const readNew = fieldsReader(
+  Type.Object({
+    kind: Type.Enum(['secret', 'publishable']),
+    days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })),
+    cidrs: Type.Optional(Type.String({ maxLength: 4000 })),
+  }),
+)
+
+/** Restrictions as the form has them. Throws `VALIDATION_FAILED`. */
+function readLimits(ctx: DashboardContext): { kind: KeyKind; restrictions: KeyRestrictions } {
+  const { kind, days, cidrs } = readNew(ctx.state.form)
+  const ticked = ctx.state.form.getAll('scope')
+  const restrictions = readRestrictions(kind, {
+    scopes: ticked.length === 0 ? null : SCOPES.filter((scope) => ticked.includes(scope)),
+    expiresAt: days === undefined ? null : new Date(Date.now() + days * DAY_MS),
+    allowedCidrs: cidrs === undefined ? null : cidrs.split(/[\s,]+/),
+  })
+  return { kind, restrictions }
+}
+
+const DAY_MS = 86_400_000
 
 async function createKey(ctx: DashboardContext, options: Options): Promise<void> {
   const { id: accountId } = await findAccount(ctx, options)
-  const { kind } = readKind(ctx.state.form)
+  const { kind, restrictions } = readLimits(ctx)
   const made = await options.audit.record(actorOf(ctx), async (within) => {
-    const { id, key } = await createApiKeys(within).insert(accountId, kind)
-    return { key, act: { action: 'key.create', object: id, accountId, details: { kind } } }
+    const { id, key } = await createApiKeys(within).insert(accountId, kind, restrictions)
+    const details = { kind, ...describeRestrictions(restrictions) }
+    return { key, act: { action: 'key.create', object: id, accountId, details } }
   })
   if (made !== null) showKey(ctx, { accountId, key: made.key })
 }
@@ -45,11 +68,19 @@ async function rotateKey(ctx: DashboardContext, { audit }: Options): Promise<voi
 async function revokeKey(ctx: DashboardContext, { audit }: Options): Promise<void> {
   const { id: accountId, key: id } = ctx.params
   const done = await audit.record(actorOf(ctx), async (within) => {
-    const kind = await createApiKeys(within).revoke({ accountId, id })
-    return kind && { act: { action: 'key.revoke', object: id, accountId, details: { kind } } }
+    const revoked = await createApiKeys(within).revoke({ accountId, id })
+    return revoked && { act: { action: 'key.revoke', object: id, accountId, details: { kind: revoked.kind } } }
   })
   if (done === null) throw unknownKey(id)
   seeOther(ctx, `/accounts/${accountId}`, 'revoked')
+}
+
+function describeRestrictions({ scopes, expiresAt, allowedCidrs }: KeyRestrictions): Record<string, string | null> {
+  return {
+    scopes: scopes?.join(' ') ?? null,
+    expires: expiresAt?.toISOString() ?? null,
+    addresses: allowedCidrs?.join(' ') ?? null,
+  }
 }
 
 function showKey(ctx: DashboardContext, { accountId, key }: { accountId: string; key: string }): void {
@@ -57,5 +88,5 @@ function showKey(ctx: DashboardContext, { accountId, key }: { accountId: string;
 }
 
 function unknownKey(id: string): DrapeError {
-  return new DrapeError('VALIDATION_FAILED', `The account has no live key ${id}.`)
+  return new DrapeError('VALIDATION_FAILED', `The account has no active key ${id}.`)
 }

@@ -1,5 +1,9 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../answers/html.ts'
+import type { SignedIn } from '../stores/operator-sessions.ts'
+import type { Role } from '../stores/operators.ts'
 import { actForm, type Content, when } from './elements.ts'
+import type { FormIssuer } from './issued-forms.ts'
+import { isPermitted, rolesFor } from './roles.ts'
 import type { DashboardContext } from './state.ts'
 
 export interface Page {
@@ -15,8 +19,10 @@ const PLACES = [
   ['/shops', 'Shops'],
   ['/generations', 'Generations'],
   ['/products', 'Products'],
+  ['/leads', 'Leads'],
   ['/webhooks', 'Webhooks'],
   ['/audit', 'Audit log'],
+  ['/operators', 'Operators'],
 ] as const
 
 /** What may be said of what was just done, by the word in the address. */
@@ -24,18 +30,19 @@ const NOTICES: Readonly<Record<string, string>> = {
   saved: 'Saved.',
   created: 'Created.',
   credited: 'The credits were added.',
-  revoked: 'The key was revoked. It may be taken for a few seconds more.',
+  revoked: 'The key was revoked. It stops working within a few seconds.',
   removed: 'Removed.',
-  sent: 'It is on its way.',
+  cancelled: 'The generation was cancelled.',
+  sent: 'Delivery has been scheduled.',
 }
 
 /** Answers with a page. */
 export function showPage(ctx: DashboardContext, { title, body, notice }: Page): void {
-  const { operator, csrf } = ctx.state
+  const { operator, forms } = ctx.state
   const done = new URLSearchParams(ctx.querystring).get('done') ?? ''
   const said = notice ?? (Object.hasOwn(NOTICES, done) ? NOTICES[done] : '')
   ctx.type = 'html'
-  ctx.body = html`<!doctype html>
+  const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -47,7 +54,7 @@ export function showPage(ctx: DashboardContext, { title, body, notice }: Page): 
 </head>
 <body>
 <a class="skip" href="#content">To the content</a>
-${operator === null ? html`` : header({ email: operator.email, csrf, path: ctx.path })}
+${operator === null ? html`` : header({ operator, forms, path: ctx.path })}
 <main id="content" tabindex="-1">
 ${when(said, html`<p class="notice" role="status">${said}</p>`)}
 <h1>${title}</h1>
@@ -55,17 +62,29 @@ ${body}
 </main>
 </body>
 </html>`.markup
+  ctx.body = operator === null ? page : removeForbiddenLinks(page, operator.role)
 }
 
-function header({ email, csrf, path }: { email: string; csrf: string; path: string }): Html {
-  const links = PLACES.map(([place, name]) => {
+/** Values are escaped, so every tag was written by a view. */
+const LINK = /<a\b[^>]* href="(\/[^"?#]*)[^"]*"[^>]*>.*?<\/a>/gs
+
+/** Removes links to pages that the role may not open. */
+function removeForbiddenLinks(page: string, role: Role): string {
+  return page.replaceAll(LINK, (link, path: string) =>
+    rolesFor('GET', path).length > 0 && !isPermitted(role, 'GET', path) ? '' : link,
+  )
+}
+
+function header({ operator, forms, path }: { operator: SignedIn; forms: FormIssuer; path: string }): Html {
+  const places = PLACES.filter(([place]) => isPermitted(operator.role, 'GET', place))
+  const links = places.map(([place, name]) => {
     const isHere = place === '/' ? path === '/' : path === place || path.startsWith(`${place}/`)
     return html`<li><a href="${place}"${when(isHere, html` aria-current="page"`)}>${name}</a></li>`
   })
   return html`<header>
 <p class="brand">Drape</p>
 <nav aria-label="Dashboard"><ul>${links}</ul></nav>
-<div class="who"><span>${email}</span>${actForm({ action: '/sign-out', csrf, submit: 'Sign out' })}</div>
+<div class="who"><a href="/second-factor">${operator.email}</a>${actForm({ action: '/sign-out', forms, submit: 'Sign out' })}</div>
 </header>`
 }
 

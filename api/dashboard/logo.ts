@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import Router from '@koa/router'
-import { setLogo } from '../account-logo.ts'
+import { storeLogo } from '../photos/account-logo.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { contentTypeOf, type ObjectStorage } from '../shared/storage/object.ts'
 import type { Objects } from '../shared/stores/objects.ts'
 import type { Accounts } from '../stores/accounts.ts'
-import { createLogos, type Logos } from '../stores/logos.ts'
+import { createLogos } from '../stores/logos.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import { findAccount } from './accounts.ts'
 import { seeOther } from './layout.ts'
@@ -13,7 +13,6 @@ import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
 export interface LogoOptions {
   readonly accounts: Accounts
-  readonly logos: Logos
   readonly objects: Pick<Objects, 'insert'>
   readonly storage: ObjectStorage
   readonly audit: OperatorAudit
@@ -21,7 +20,7 @@ export interface LogoOptions {
 
 /** The logo of an account. */
 export function logoPages(options: LogoOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>()
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/accounts/:id/logo', (ctx: DashboardContext) => getLogo(ctx, options))
   router.post('/accounts/:id/logo', (ctx: DashboardContext) => changeLogo(ctx, options))
   router.post('/accounts/:id/logo/remove', (ctx: DashboardContext) => removeLogo(ctx, options))
@@ -39,10 +38,13 @@ async function getLogo(ctx: DashboardContext, options: LogoOptions): Promise<voi
 async function changeLogo(ctx: DashboardContext, options: LogoOptions): Promise<void> {
   const { id: accountId } = await findAccount(ctx, options)
   const file = ctx.state.files.find(({ field }) => field === 'logo')
-  if (file === undefined || file.bytes === 0) throw new DrapeError('FILE_REQUIRED', 'Choose a picture.')
-  // The key is written before the bytes, and both before the log: a picture that nobody noted would never be swept.
-  const key = await setLogo({ accountId, file: await readFile(file.path) }, options)
-  await options.audit.insert(actorOf(ctx), { action: 'logo.set', object: accountId, accountId, details: { key } })
+  if (file === undefined || file.bytes === 0) throw new DrapeError('FILE_REQUIRED', 'Choose an image.')
+  // Stored first, outside the transaction: a logo that is not set is swept.
+  const key = await storeLogo({ accountId, file: await readFile(file.path) }, options)
+  await options.audit.record(actorOf(ctx), async (within) => {
+    await createLogos(within).replace({ accountId, key })
+    return { act: { action: 'logo.set', object: accountId, accountId, details: { key } } }
+  })
   seeOther(ctx, `/accounts/${accountId}`, 'saved')
 }
 

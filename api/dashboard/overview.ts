@@ -1,5 +1,5 @@
 import Router from '@koa/router'
-import { html } from '../html.ts'
+import { html } from '../answers/html.ts'
 import type { PoolRegistry } from '../shared/pool-registry.ts'
 import { QUEUES, type QueueName, type Redis } from '../shared/redis.ts'
 import type { Backlog, Unfinished } from '../stores/backlog.ts'
@@ -19,7 +19,7 @@ export interface OverviewOptions {
 
 /** GET /: how it goes. */
 export function overviewRoutes(options: OverviewOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>()
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/', (ctx: DashboardContext) => showOverview(ctx, options))
   return router
 }
@@ -50,11 +50,11 @@ async function showOverview(ctx: DashboardContext, { usage, backlog, redis, pool
   showPage(ctx, {
     title: 'Overview',
     body: html`<div class="tiles">${tiles({ steps, unfinished, workers, overdue })}</div>
-<nav aria-label="Span of time"><ul class="spans">${links}</ul></nav>
+<nav aria-label="Time range"><ul class="spans">${links}</ul></nav>
 ${plotUsage(steps, span)}
 <div class="columns">${section('Queue', presentQueue(unfinished))}${section('Failures by code', presentFailures(failures))}</div>
 ${section('Workers', presentWorkers(workers))}
-${section('Workers of pools', presentPools([...reports.values()]))}`,
+${section('Worker pools', presentPools([...reports.values()]))}`,
   })
 }
 
@@ -89,7 +89,7 @@ function tiles({ steps, unfinished, workers, overdue }: Glance) {
     ['Failed', ended === 0 ? '0' : `${count(failed)} (${((failed / ended) * 100).toFixed(1)} %)`],
     ['Credits spent', count(sum((step) => step.credits))],
     ['Waiting', count(waiting)],
-    ['Slots of workers', count(slots)],
+    ['Worker slots', count(slots)],
     ['Overdue deletion', overdue === null ? 'none' : presentSeconds(overdue)],
   ]
   return entries.map(([name, value]) => html`<div class="tile"><span>${name}</span><strong>${value}</strong></div>`)
@@ -117,7 +117,7 @@ export function plotUsage(steps: readonly UsageStep[], { step }: { step: 'hour' 
 
 function presentQueue(unfinished: readonly Unfinished[]) {
   return table({
-    caption: 'Generations that have not ended',
+    caption: 'Unfinished generations',
     head: ['Engine', 'State', 'Count', 'Oldest'],
     rows: unfinished.map(({ engine, state, count: entries, seconds }) => [
       engine,
@@ -125,7 +125,7 @@ function presentQueue(unfinished: readonly Unfinished[]) {
       count(entries),
       presentSeconds(seconds),
     ]),
-    empty: 'Nothing waits and nothing runs.',
+    empty: 'No unfinished generations.',
     numeric: [2, 3],
   })
 }
@@ -148,17 +148,17 @@ export function presentFailures(failures: readonly FailureCount[], accountId?: s
 
 function presentWorkers(workers: readonly Worker[]) {
   return table({
-    caption: 'Workers that take jobs',
+    caption: 'Workers that accept jobs',
     head: ['Queue', 'Worker', 'Slots'],
     rows: workers.map(({ queue, worker, slots }) => [queue, code(worker), count(slots)]),
-    empty: 'No worker takes jobs.',
+    empty: 'No worker accepts jobs.',
     numeric: [2],
   })
 }
 
 function presentPools(reports: readonly { host: string; state: string; jobs: number; slots: number }[]) {
   return table({
-    caption: 'Workers of pools',
+    caption: 'Worker pools',
     head: ['Host', 'State', 'Jobs', 'Slots'],
     rows: reports.map(({ host, state, jobs, slots }) => [
       code(host),
@@ -166,7 +166,7 @@ function presentPools(reports: readonly { host: string; state: string; jobs: num
       count(jobs),
       count(slots),
     ]),
-    empty: 'No worker belongs to a pool.',
+    empty: 'No worker pools.',
     numeric: [2, 3],
   })
 }

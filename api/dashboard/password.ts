@@ -9,7 +9,7 @@ const COST = { memory: 65_536, passes: 3, parallelism: 1 } as const
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
-/** Each run takes 64 MiB and a thread: whoever guesses many passwords at once waits, not the rest of the process. */
+/** Each run takes 64 MiB and a thread: many guesses at once wait for each other, the rest of the process does not. */
 const inTurn = createTurns(2)
 
 /** Shorter ones are refused, longer ones would only cost. In characters. */
@@ -25,7 +25,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * Whether it is the password that was stored. With null, for an operator who does not exist, it computes as much and says no, so
- * that the time does not tell. Throws when what was stored is no such hash.
+ * that the time does not reveal it. Throws when what was stored is no such hash.
  */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const { cost, salt, hash } = stored === null ? NOBODY : readStored(stored)

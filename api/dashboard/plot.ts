@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../answers/html.ts'
 
 /** One quantity of a plot; its class gives it its colour. */
 export interface Series {
@@ -16,7 +16,7 @@ export interface PlotOptions {
 
 const SIZE = { width: 480, height: 190, left: 40, right: 4, top: 8, bottom: 22 } as const
 
-/** Stacked bars over time as SVG; each bar tells its number, and the legend the sums. */
+/** Stacked bars over time as SVG; each bar has its number, the legend the sums. */
 export function plotBars({ title, labels, series }: PlotOptions): Html {
   const totals = labels.map((_, i) => series.reduce((sum, { values }) => sum + values[i], 0))
   const top = niceTop(Math.max(1, ...totals))

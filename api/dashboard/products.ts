@@ -1,5 +1,5 @@
 import Router from '@koa/router'
-import { html } from '../html.ts'
+import { html } from '../answers/html.ts'
 import { Type } from '../shared/schema.ts'
 import type { FoundProduct, ProductSearches } from '../stores/product-search.ts'
 import { PAGE } from './accounts.ts'
@@ -10,7 +10,7 @@ import type { DashboardContext, DashboardState } from './state.ts'
 
 /** GET /products: the catalogs of all accounts. */
 export function productPages({ searches }: { searches: ProductSearches }): Router<DashboardState> {
-  const router = new Router<DashboardState>()
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/products', (ctx: DashboardContext) => showProducts(ctx, searches))
   return router
 }
@@ -43,7 +43,7 @@ ${table({
     time(product.lastUsedAt),
     time(product.expiresAt),
   ]),
-  empty: 'There is no such product.',
+  empty: 'No products found.',
 })}${nextPage(query, found.length === PAGE ? (found.at(-1)?.id ?? null) : null)}`,
   })
 }

@@ -1,12 +1,12 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../answers/html.ts'
 import { HTTP_STATUS } from '../middleware/errors.ts'
-import { translateDatabaseError } from '../shared/database.ts'
+import { translateDatabaseError } from '../shared/database/errors.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { facts, section, when } from './elements.ts'
 import { showPage } from './layout.ts'
 import type { DashboardMiddleware } from './state.ts'
 
-/** Turns whatever a page throws into a page that says so. Logs only what nobody foresaw. */
+/** Turns errors of a page into a page with the reason. Logs only unexpected ones. */
 export function refuseByPage(): DashboardMiddleware {
   return async function refusals(ctx, next) {
     try {
@@ -16,13 +16,13 @@ export function refuseByPage(): DashboardMiddleware {
       const error =
         translated instanceof DrapeError
           ? translated
-          : new DrapeError('INTERNAL_ERROR', 'Something went wrong on our side.', { cause: thrown })
+          : new DrapeError('INTERNAL_ERROR', 'An internal error occurred.', { cause: thrown })
       const status = HTTP_STATUS[error.code]
-      if (status >= 500) ctx.state.log.error({ err: thrown, code: error.code }, 'a page of the dashboard failed')
+      if (status >= 500) ctx.state.log.error({ err: thrown, code: error.code }, 'dashboard page failed')
       ctx.status = status
       const problems = Array.isArray(error.details) ? error.details : []
       showPage(ctx, {
-        title: HEADINGS[status] ?? 'That did not work',
+        title: HEADINGS[status] ?? 'The request failed',
         body: html`<p>${error.message}</p>
 <ul>${problems.map(({ path, message }) => html`<li><strong>${path}</strong> ${message}</li>`)}</ul>
 ${when(ctx.method === 'POST', presentSent(ctx.state.form))}`,
@@ -38,12 +38,12 @@ function presentSent(form: URLSearchParams): Html {
 ${when(typed.length > 0, section('What you sent', facts(typed)))}`
 }
 
-const HIDDEN: ReadonlySet<string> = new Set(['csrf', 'form', 'edition', 'next', 'password', 'secret', 'adminToken'])
+const HIDDEN: ReadonlySet<string> = new Set(['form', 'code', 'edition', 'next', 'password', 'secret', 'adminToken'])
 
 const HEADINGS: Readonly<Record<number, string>> = {
   403: 'Refused',
-  404: 'There is no such page',
-  429: 'Too many tries',
+  404: 'Page not found',
+  429: 'Too many attempts',
   500: 'Something went wrong',
-  503: 'Not available for a moment',
+  503: 'Temporarily unavailable',
 }

@@ -1,41 +1,54 @@
-import { createServer } from 'node:http'
 import type { ApiConfig } from '../config.ts'
 import { splitList } from '../shared/config.ts'
-import { createDatabase } from '../shared/database.ts'
+import { createDatabase } from '../shared/database/database.ts'
+import { createHttpServer } from '../shared/http-server.ts'
 import type { Lifecycle } from '../shared/lifecycle.ts'
 import type { Log } from '../shared/log.ts'
+import type { Metrics } from '../shared/metrics.ts'
 import type { Redis } from '../shared/redis.ts'
+import type { SecretBox } from '../shared/secret-box.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
+import type { Announce } from '../shared/stores/generations.ts'
+import { ROLES } from '../stores/operators.ts'
 import { createDashboard } from './dashboard.ts'
+import type { Engines } from './engine-names.ts'
 import { createIdentityProvider } from './identity-provider.ts'
-import { CALLBACK_PATH, type Grant, type SingleSignOn } from './single-sign-on.ts'
+import { CALLBACK_PATH, type Grant, type RoleGrant, type SingleSignOn } from './single-sign-on.ts'
 
 export interface ServeOptions {
   readonly config: ApiConfig
   readonly log: Log
+  readonly metrics: Metrics
   readonly lifecycle: Lifecycle
   readonly redis: Redis
   readonly storage: ObjectStorage
+  readonly engines: Engines
+  readonly secrets: SecretBox
+  /** Publishes the end of a generation. */
+  readonly announce: Announce
 }
 
 /** Serves the dashboard on its own port, where one is configured. */
-export function serveDashboard({ config, log, lifecycle, redis, storage }: ServeOptions): void {
+export function serveDashboard(options: ServeOptions): void {
+  const { config, log, metrics, lifecycle, redis, storage, engines, secrets, announce } = options
   const { DASHBOARD_PORT, DASHBOARD_HOST, DASHBOARD_URL, DASHBOARD_PROXY_HOPS } = config
   if (DASHBOARD_PORT === undefined) return
   // Connections of its own: whatever operators ask for, callers do not wait for it.
-  const database = createDatabase(config.DATABASE_URL, { poolSize: 3 })
+  const database = createDatabase(config.DATABASE_URL, { poolSize: 3, secrets })
   lifecycle.onStop('dashboard database', () => database.end())
   const app = createDashboard({
-    ...{ log, database, redis, storage },
+    ...{ log, database, redis, storage, engines },
     origin: DASHBOARD_URL === '' ? null : new URL(DASHBOARD_URL).origin,
     proxyHops: DASHBOARD_PROXY_HOPS,
     singleSignOn: readSingleSignOn(config),
+    passwords: config.DASHBOARD_PASSWORD_SIGN_IN === 'true',
+    secondFactor: config.DASHBOARD_SECOND_FACTOR,
+    issuer: config.SERVICE_NAME,
+    announce,
     endpointRules: { allowCidrs: config.FETCH_ALLOW_CIDRS, allowPorts: config.FETCH_ALLOW_PORTS },
   })
-  const server = createServer(app.callback())
-  server.requestTimeout = 60_000
-  server.headersTimeout = 15_000
-  server.listen(DASHBOARD_PORT, DASHBOARD_HOST, () => log.info({ port: DASHBOARD_PORT }, 'the dashboard listens'))
+  const server = createHttpServer(app.callback(), { name: 'dashboard', log, metrics })
+  server.listen(DASHBOARD_PORT, DASHBOARD_HOST, () => log.info({ port: DASHBOARD_PORT }, 'dashboard listening'))
   lifecycle.onStop('dashboard', () => {
     const closed = new Promise((resolve) => server.close(resolve))
     server.closeIdleConnections()
@@ -54,8 +67,17 @@ function readSingleSignOn(config: ApiConfig): SingleSignOn | null {
       redirectUrl: new URL(CALLBACK_PATH, config.DASHBOARD_URL).href,
     }),
     grants: splitList(config.OIDC_OPERATORS).map(readGrant),
+    roles: config.OIDC_ROLES === '' ? null : splitList(config.OIDC_ROLES).map(readRole),
     trustsEmail: config.OIDC_TRUST_EMAIL === 'true',
   }
+}
+
+/** `groups=drape-admins:admin`: the role is what follows the last colon. */
+function readRole(text: string): RoleGrant {
+  const at = text.lastIndexOf(':')
+  const role = ROLES.find((known) => known === text.slice(at + 1))
+  if (role === undefined) throw new Error(`OIDC_ROLES: "${text}" must end with one of ${ROLES.join(', ')}`)
+  return { ...readGrant(text.slice(0, at)), role }
 }
 
 /** `groups=drape-operators`: the value may have `=` in it as well. */

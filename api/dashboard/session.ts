@@ -1,10 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { DrapeError } from '../shared/errors.ts'
 import type { OperatorSessions } from '../stores/operator-sessions.ts'
+import { createFormIssuer, readIssuedForm } from './issued-forms.ts'
 import { seeOther } from './layout.ts'
+import { isPermitted, rolesFor } from './roles.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
-/** With TLS the browser takes the cookie from nobody but this very host. */
+/** With TLS the browser accepts the cookie only from this host. */
 const cookieName = (isSecure: boolean) => (isSecure ? '__Host-drape-operator' : 'drape-operator')
 
 /** Finds out who asks. */
@@ -18,8 +19,12 @@ export function readSession({
   return async function session(ctx, next) {
     const token = ctx.cookies.get(cookieName(isSecure)) ?? ''
     ctx.state.token = token
-    ctx.state.csrf = csrfOf(token)
-    ctx.state.operator = token === '' ? null : await sessions.use(token)
+    const session = token === '' ? null : await sessions.use(token)
+    if (session === null) return next()
+    const { formKey, ...operator } = session
+    const issue = createFormIssuer(formKey)
+    Object.assign(ctx.state, { operator, formKey })
+    ctx.state.forms = (action) => (isPermitted(operator.role, 'POST', action) ? issue(action) : null)
     return next()
   }
 }
@@ -48,23 +53,47 @@ export function refuseStrangers({ origin }: { origin: string | null }): Dashboar
   }
 }
 
-/** Lets operators through. Others go to the sign-in, and what they have sent is not done. */
+/** Lets operators through, and forms that were issued to them. Others go to the sign-in, and what they have sent is not done. */
 export const requireOperator: DashboardMiddleware = function operators(ctx, next) {
-  if (ctx.state.operator === null) {
+  const { operator, formKey: key, form } = ctx.state
+  if (operator === null || key === null) {
     const place = ctx.method === 'GET' ? `?next=${encodeURIComponent(ctx.url)}` : '?ended=true'
     return seeOther(ctx, `/sign-in${place}`)
   }
-  if (ctx.method === 'POST' && !isEqual(ctx.state.form.get('csrf') ?? '', ctx.state.csrf))
-    throw new DrapeError('FORBIDDEN', 'The form is not of this session. Open its page again.')
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return next()
+  ctx.state.formId = readIssuedForm(form.get('form') ?? '', { key, action: ctx.path })
+  if (ctx.state.formId === null)
+    throw new DrapeError(
+      'FORBIDDEN',
+      'The form was not issued to this session for this action. Reload the page and try again.',
+    )
   return next()
 }
 
-/** Follows from what the browser holds, and tells nothing of it. */
-function csrfOf(token: string): string {
-  return createHash('sha256').update(`csrf:${token}`).digest('base64url')
+/** Where an operator without a second factor enrols, and what is open meanwhile. */
+const ENROLMENT = '/second-factor'
+const OPEN_BEFORE_ENROLMENT = /^\/(second-factor(\/start|\/confirm)?|sign-out)$/
+
+/** For whom a second factor is required; a provider asks for its own. */
+export type SecondFactorPolicy = 'optional' | 'admin' | 'all'
+
+/** Sends operators who need a second factor and have none to their enrolment. */
+export function requireSecondFactor(policy: SecondFactorPolicy): DashboardMiddleware {
+  return function secondFactor(ctx, next) {
+    const { operator } = ctx.state
+    if (operator === null || operator.hasSecondFactor || operator.method === 'provider') return next()
+    const isRequired = policy === 'all' || (policy === 'admin' && operator.role === 'admin')
+    if (!isRequired || OPEN_BEFORE_ENROLMENT.test(ctx.path)) return next()
+    return seeOther(ctx, `${ENROLMENT}?required=true`)
+  }
 }
 
-function isEqual(given: string, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)]
-  return a.length === b.length && timingSafeEqual(a, b)
+/** Refuses what the role of the operator does not permit, and every address that `ROUTE_ROLES` does not name. */
+export const requireRole: DashboardMiddleware = function roles(ctx, next) {
+  const needed = rolesFor(ctx.method, ctx.path)
+  if (ctx.state.operator === null || needed.length === 0)
+    throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
+  if (isPermitted(ctx.state.operator.role, ctx.method, ctx.path)) return next()
+  const names = [...new Set(needed)].filter((role) => role !== 'viewer').join(' and ')
+  throw new DrapeError('FORBIDDEN', `This action requires the role ${names}. Your role is ${ctx.state.operator.role}.`)
 }

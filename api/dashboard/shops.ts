@@ -1,6 +1,9 @@
 import Router from '@koa/router'
+import type { AddressRule } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
+import { whyNoAdminUrl } from '../shop-platforms/admin-url.ts'
+import { parseDomains } from '../shops/domains.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import {
   createShops,
@@ -10,7 +13,9 @@ import {
   type ShopRecord,
   type Shops,
 } from '../stores/shops.ts'
+import type { VisitorAddresses } from '../stores/visitor-addresses.ts'
 import { showConflict } from './conflict.ts'
+import { assertEngine, type Engines, findEngineNames } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { presentNewShop, presentShop, presentShopSecret, presentShops, SHOP_SETTINGS } from './shops.view.ts'
@@ -18,14 +23,18 @@ import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
 export interface ShopPagesOptions {
   readonly shops: Shops
+  readonly visitors: Pick<VisitorAddresses, 'countToday'>
+  /** IP addresses that the token of a shop may be sent to without TLS. */
+  readonly isPlainAllowed: AddressRule
   readonly audit: OperatorAudit
+  readonly engines: Engines
 }
 
 /** Shops, and the secrets by which their proxies prove themselves. */
 export function shopPages(options: ShopPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>()
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/shops', (ctx: DashboardContext) => showShops(ctx, options))
-  router.get('/shops/new', (ctx: DashboardContext) => showNewShop(ctx))
+  router.get('/shops/new', (ctx: DashboardContext) => showNewShop(ctx, options))
   router.post('/shops', (ctx: DashboardContext) => createShop(ctx, options))
   router.get('/shops/:id', (ctx: DashboardContext) => showShop(ctx, options))
   router.post('/shops/:id', (ctx: DashboardContext) => changeShop(ctx, options))
@@ -38,18 +47,26 @@ async function showShops(ctx: DashboardContext, { shops }: ShopPagesOptions): Pr
   showPage(ctx, { title: 'Shops', body: presentShops(await shops.list(queryOf(ctx).get('account'))) })
 }
 
-function showNewShop(ctx: DashboardContext): void {
+async function showNewShop(ctx: DashboardContext, { engines }: ShopPagesOptions): Promise<void> {
   const accountId = queryOf(ctx).get('account') ?? ''
-  showPage(ctx, { title: 'New shop', body: presentNewShop({ accountId, csrf: ctx.state.csrf }) })
+  showPage(ctx, {
+    title: 'New shop',
+    body: presentNewShop({ accountId, engines: await findEngineNames(engines), forms: ctx.state.forms }),
+  })
 }
 
 /** The largest number that the column holds. */
-const MOST_GENERATIONS = 2_147_483_647
+const MAX_GENERATIONS = 2_147_483_647
 
 const SETTINGS = {
   name: Type.Optional(Type.String({ maxLength: 200 })),
-  adminUrl: Type.Optional(Type.String({ pattern: '^https?://[^/?#]', maxLength: 2000 })),
-  monthlyGenerations: Type.Optional(Type.Integer({ minimum: 0, maximum: MOST_GENERATIONS })),
+  extraDomains: Type.Optional(Type.String({ maxLength: 6000 })),
+  adminUrl: Type.Optional(Type.String({ maxLength: 2000 })),
+  monthlyGenerations: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GENERATIONS })),
+  addressGenerations: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GENERATIONS })),
+  visitorGenerations: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GENERATIONS })),
+  requiresVisitorToken: Type.Boolean({ default: false }),
+  defaultEngine: Type.Optional(Type.String()),
 }
 const Secret = Type.Optional(Type.String({ minLength: 16, maxLength: 500 }))
 
@@ -63,10 +80,13 @@ const readNew = fieldsReader(
   }),
 )
 
-async function createShop(ctx: DashboardContext, { audit }: ShopPagesOptions): Promise<void> {
-  const { account: accountId, platform, domain, secret, ...settings } = readNew(ctx.state.form)
+async function createShop(ctx: DashboardContext, { audit, engines, isPlainAllowed }: ShopPagesOptions): Promise<void> {
+  const { account: accountId, platform, domain, secret, extraDomains = '', ...rest } = readNew(ctx.state.form)
+  const settings = { ...rest, extraDomains: parseDomains(extraDomains) }
+  assertAdminUrl(settings.adminUrl, isPlainAllowed)
+  await assertEngine(engines, settings.defaultEngine, { path: 'defaultEngine' })
   if (platform === 'shopify' && secret === undefined) {
-    const message = 'must be the one that Shopify gave the app'
+    const message = 'must be the secret that Shopify issued for the app'
     throw new DrapeError('VALIDATION_FAILED', 'The shop is not valid.', { details: [{ path: 'secret', message }] })
   }
   const isMade = platform === 'plugin' && secret === undefined
@@ -80,21 +100,33 @@ async function createShop(ctx: DashboardContext, { audit }: ShopPagesOptions): P
   showPage(ctx, { title: 'Shop created', body: presentShopSecret({ id: made.id, secret: live }) })
 }
 
+/** Throws `VALIDATION_FAILED` for an address that no token may be sent to. */
+function assertAdminUrl(adminUrl: string | null | undefined, isPlainAllowed: AddressRule): void {
+  const message = adminUrl ? whyNoAdminUrl(adminUrl, isPlainAllowed) : null
+  if (message === null) return
+  throw new DrapeError('VALIDATION_FAILED', 'The shop is not valid.', { details: [{ path: 'adminUrl', message }] })
+}
+
 async function findShop(ctx: DashboardContext, { shops }: ShopPagesOptions): Promise<ShopRecord> {
   const shop = await shops.findById(ctx.params.id)
-  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `There is no shop ${ctx.params.id}.`)
+  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `The shop ${ctx.params.id} does not exist.`)
   return shop
 }
 
 async function findEdition(ctx: DashboardContext, { shops }: ShopPagesOptions): Promise<EditedShop> {
   const shop = await shops.findEdition(ctx.params.id)
-  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `There is no shop ${ctx.params.id}.`)
+  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `The shop ${ctx.params.id} does not exist.`)
   return shop
 }
 
 async function showShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
   const shop = await findEdition(ctx, options)
-  showPage(ctx, { title: shop.name ?? shop.domain, body: presentShop(shop, ctx.state.csrf) })
+  const [spent, engines] = await Promise.all([
+    options.visitors.countToday(shop.id),
+    findEngineNames(options.engines, [shop.defaultEngine]),
+  ])
+  const body = presentShop(shop, { engines, forms: ctx.state.forms, spent })
+  showPage(ctx, { title: shop.name ?? shop.domain, body })
 }
 
 const readSettings = fieldsReader(
@@ -108,14 +140,34 @@ const readSettings = fieldsReader(
 )
 
 async function changeShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
-  const { id, accountId } = await findShop(ctx, options)
-  const { edition, name = null, adminUrl = null, monthlyGenerations = null, ...rest } = readSettings(ctx.state.form)
-  const { adminToken, ...told } = rest
-  const changes = { name, adminUrl, monthlyGenerations, ...told }
+  const { id, accountId, ...before } = await findShop(ctx, options)
+  const { edition, name = null, adminUrl = null, monthlyGenerations = null, ...given } = readSettings(ctx.state.form)
+  const {
+    extraDomains = '',
+    addressGenerations = null,
+    visitorGenerations = null,
+    defaultEngine = null,
+    ...rest
+  } = given
+  assertAdminUrl(adminUrl, options.isPlainAllowed)
+  await assertEngine(options.engines, defaultEngine, { path: 'defaultEngine', before: [before.defaultEngine] })
+  const { adminToken, ...settings } = rest
+  const changes = {
+    name,
+    extraDomains: parseDomains(extraDomains),
+    adminUrl,
+    monthlyGenerations,
+    addressGenerations,
+    visitorGenerations,
+    defaultEngine,
+    ...settings,
+  }
   const changed = await options.audit.record(actorOf(ctx), async (within) => {
-    // A token that is not typed in stays: it is never shown.
+    // A token that is not typed in stays, unless the address changes: it is never shown.
     const shop = await createShops(within).updateEdition(id, { ...changes, adminToken }, edition)
-    const details = { ...changes, ...(adminToken !== undefined && { adminToken: 'another one' }) }
+    const isRemoved = before.adminToken !== null && shop?.adminToken === null
+    const token = adminToken !== undefined ? 'another one' : isRemoved ? 'removed' : null
+    const details = { ...changes, extraDomains, ...(token !== null && { adminToken: token }) }
     return shop && { act: { action: 'shop.update', object: id, accountId, details } }
   })
   if (changed === null) {

@@ -1,13 +1,16 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../answers/html.ts'
+import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../stores/shop-limits.ts'
 import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../stores/shops.ts'
+import type { VisitorCounts } from '../stores/visitor-addresses.ts'
 import { stateOf } from './accounts.view.ts'
 import { actForm, choice, code, count, disclosure, facts, field, section, table, tick, time } from './elements.ts'
+import type { FormIssuer } from './issued-forms.ts'
 
 export function presentShops(shops: readonly ShopRecord[]): Html {
   return html`<p class="actions"><a class="button" href="/shops/new">New shop</a></p>
 ${table({
   caption: 'Shops',
-  head: ['Domain', 'Name', 'Platform', 'State', 'Generations a month', 'Account'],
+  head: ['Domain', 'Name', 'Platform', 'State', 'Generations per month', 'Account'],
   rows: shops.map(({ id, domain, name, platform, isActive, monthlyGenerations, accountId }) => [
     html`<a href="/shops/${id}">${domain}</a>`,
     name ?? '',
@@ -16,87 +19,138 @@ ${table({
     monthlyGenerations === null ? 'any' : count(monthlyGenerations),
     html`<a href="/accounts/${accountId}">${code(accountId)}</a>`,
   ]),
-  empty: 'There is no shop.',
+  empty: 'No shops found.',
   numeric: [4],
 })}`
 }
 
-export function presentNewShop({ accountId, csrf }: { accountId: string; csrf: string }): Html {
+export function presentNewShop({
+  accountId,
+  engines,
+  forms,
+}: {
+  accountId: string
+  engines: readonly string[]
+  forms: FormIssuer
+}): Html {
   return actForm({
     action: '/shops',
-    csrf,
+    forms,
     submit: 'Create shop',
     body: html`${field({ name: 'account', label: 'Account (id)', value: accountId, required: true })}
 ${choice({ name: 'platform', label: 'Platform', options: SHOP_PLATFORMS.map((name) => [name, name] as const) })}
-${field({ name: 'domain', label: 'Domain', required: true, hint: 'Bare, as in shop.example.' })}
-${field({ name: 'secret', label: 'Secret', type: 'password', hint: 'What its proxy signs with. For a plugin it is made when it is left empty.' })}
-${settingFields(null)}`,
+${field({ name: 'domain', label: 'Domain', required: true, hint: 'Host name only, for example shop.example.' })}
+${field({ name: 'secret', label: 'Secret', type: 'password', hint: 'The shop signs its requests with this secret. Leave it empty for a plugin to generate one.' })}
+${settingFields(null, engines)}`,
   })
 }
 
 /** What the settings of a shop are called. */
 export const SHOP_SETTINGS = {
   name: 'Name',
-  monthlyGenerations: 'Generations a month',
-  adminUrl: 'Address of the platform’s API',
-  billingAllowed: 'Shoppers’ try-ons may be billed',
+  extraDomains: 'Extra domains',
+  monthlyGenerations: 'Generations per month',
+  addressGenerations: 'Generations per day and IP address',
+  visitorGenerations: 'Generations per day of all visitors',
+  requiresVisitorToken: 'Require a visitor token',
+  defaultEngine: 'Default engine',
+  adminUrl: 'URL of the platform’s API',
+  billingAllowed: 'Bill try-ons of shoppers',
   isActive: 'Active',
 } as const
 
-function settingFields(shop: ShopRecord | null): Html {
+function settingFields(shop: ShopRecord | null, names: readonly string[]): Html {
+  const engines = [['', 'default of the account'] as const, ...names.map((name) => [name, name] as const)]
   return html`${field({ name: 'name', label: SHOP_SETTINGS.name, value: shop?.name })}
-${field({ name: 'monthlyGenerations', label: SHOP_SETTINGS.monthlyGenerations, type: 'number', min: 0, value: shop?.monthlyGenerations, hint: 'Empty: no limit but the account’s.' })}
-${field({ name: 'adminUrl', label: SHOP_SETTINGS.adminUrl, type: 'url', value: shop?.adminUrl })}`
+${field({ name: 'extraDomains', label: SHOP_SETTINGS.extraDomains, value: shop?.extraDomains.join(', '), hint: 'More domains that share links may point to, separated by commas.' })}
+${field({ name: 'monthlyGenerations', label: SHOP_SETTINGS.monthlyGenerations, type: 'number', min: 0, value: shop?.monthlyGenerations, hint: 'Empty: the limit of the account.' })}
+${field({ name: 'addressGenerations', label: SHOP_SETTINGS.addressGenerations, type: 'number', min: 0, value: shop?.addressGenerations, hint: `Of visitors who are not signed in. Empty: ${DEFAULT_ADDRESS_GENERATIONS}.` })}
+${field({ name: 'visitorGenerations', label: SHOP_SETTINGS.visitorGenerations, type: 'number', min: 0, value: shop?.visitorGenerations, hint: `Of all visitors who are not signed in. Empty: ${DEFAULT_VISITOR_GENERATIONS}.` })}
+${tick({ name: 'requiresVisitorToken', label: SHOP_SETTINGS.requiresVisitorToken, value: 'true', checked: shop?.requiresVisitorToken ?? false })}
+${choice({ name: 'defaultEngine', label: SHOP_SETTINGS.defaultEngine, options: engines, value: shop?.defaultEngine ?? '' })}
+${field({ name: 'adminUrl', label: SHOP_SETTINGS.adminUrl, type: 'url', value: shop?.adminUrl, hint: 'https only. Empty: the domain of the shop.' })}`
 }
 
 /** A secret that is shown now and never again. */
 export function presentShopSecret({ id, secret }: { id: string; secret: string }): Html {
   return html`<p class="problem" role="status">This is shown once. Give it to the shop’s proxy now.</p>
-${facts([['Secret', code(secret)]])}<p><a class="button" href="/shops/${id}">To the shop</a></p>`
+${facts([['Secret', code(secret)]])}<p><a class="button" href="/shops/${id}">Open the shop</a></p>`
 }
 
-export function presentShop(shop: EditedShop, csrf: string): Html {
+interface ShopPage {
+  readonly engines: readonly string[]
+  readonly forms: FormIssuer
+  readonly spent: VisitorCounts
+}
+
+export function presentShop(shop: EditedShop, { engines, forms, spent }: ShopPage): Html {
   return html`${facts([
     ['Id', code(shop.id)],
     ['Domain', shop.domain],
     ['Platform', shop.platform],
     ['State', stateOf(shop.isActive)],
     ['Account', html`<a href="/accounts/${shop.accountId}">${code(shop.accountId)}</a>`],
-    ['The plan ends (UTC)', time(shop.planEndsAt)],
+    ['End of the plan (UTC)', time(shop.planEndsAt)],
   ])}
-<div class="columns">${section('Settings', settings(shop, csrf))}${section('Secrets', secrets(shop, csrf))}</div>`
+${section('Visitors today (UTC)', visitorsToday(shop, spent))}
+<div class="columns">${section('Settings', settings(shop, { engines, forms }))}${section('Secrets', secrets(shop, forms))}</div>`
 }
 
-function settings(shop: EditedShop, csrf: string): Html {
-  const token = shop.adminToken === null ? 'There is none.' : 'There is one, which stays when this is empty.'
+function visitorsToday(shop: ShopRecord, { generations, failed, addresses }: VisitorCounts): Html {
+  const ofAll = shop.visitorGenerations ?? DEFAULT_VISITOR_GENERATIONS
+  const ofOne = shop.addressGenerations ?? DEFAULT_ADDRESS_GENERATIONS
+  return html`${facts([
+    ['Generations of visitors who are not signed in', `${count(generations)} of ${count(ofAll)}`],
+    ['Failed generations', count(failed)],
+  ])}
+${table({
+  caption: 'IP addresses with the highest counts',
+  head: ['Address (keyed hash)', 'Generations', 'Limit', 'Failed generations'],
+  rows: addresses.map((one) => [code(one.address), count(one.generations), count(ofOne), count(one.failed)]),
+  empty: 'No generations today.',
+  numeric: [1, 2, 3],
+})}`
+}
+
+function settings(shop: EditedShop, { engines, forms }: Pick<ShopPage, 'engines' | 'forms'>): Html {
+  const token =
+    shop.adminToken === null
+      ? 'No token is stored.'
+      : 'A token is stored. Empty: keep it, unless the URL changes; a new URL removes it.'
   return actForm({
     action: `/shops/${shop.id}`,
-    csrf,
+    forms,
     submit: 'Save settings',
-    body: html`<input type="hidden" name="edition" value="${shop.edition}">${settingFields(shop)}
+    readable: true,
+    body: html`<input type="hidden" name="edition" value="${shop.edition}">${settingFields(shop, engines)}
 ${field({ name: 'adminToken', label: 'Token of the platform’s API', type: 'password', hint: token })}
 ${tick({ name: 'billingAllowed', label: SHOP_SETTINGS.billingAllowed, value: 'true', checked: shop.billingAllowed })}
 ${tick({ name: 'isActive', label: SHOP_SETTINGS.isActive, value: 'true', checked: shop.isActive })}`,
   })
 }
 
-function secrets({ id, secrets: live }: ShopRecord, csrf: string): Html {
+function secrets({ id, secrets: live }: ShopRecord, forms: FormIssuer): Html {
   const add = actForm({
     action: `/shops/${id}/secrets`,
-    csrf,
+    forms,
     submit: 'Add secret',
     body: field({
       name: 'secret',
       label: 'New secret',
       type: 'password',
-      hint: 'Made, and shown once, when it is left empty.',
+      hint: 'Empty: generate a secret. It is shown once.',
     }),
   })
-  const remove = actForm({ action: `/shops/${id}/secrets/remove`, csrf, submit: 'Remove the older one', danger: true })
+  const remove = actForm({
+    action: `/shops/${id}/secrets/remove`,
+    forms,
+    submit: 'Remove the older secret',
+    danger: true,
+  })
   return html`${table({
     caption: 'Live secrets, newest first',
     head: ['Live since (UTC)'],
     rows: live.map(({ createdAt }) => [time(new Date(createdAt))]),
-    empty: 'It has no secret.',
-  })}${live.length < 2 ? add : disclosure('End the older one …', remove)}`
+    empty: 'No secrets.',
+  })}${live.length < 2 ? add : disclosure('Remove the older secret …', remove)}`
 }

@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto'
 import Router from '@koa/router'
-import type { Budget } from '../budget.ts'
-import { html } from '../html.ts'
+import { type Html, html } from '../answers/html.ts'
+import type { Budget } from '../limits/budget.ts'
 import { Type } from '../shared/schema.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import type { OperatorSessions } from '../stores/operator-sessions.ts'
+import { type OperatorSignIns, SIGN_IN_MINUTES } from '../stores/operator-sign-ins.ts'
 import type { Operators } from '../stores/operators.ts'
+import type { SecondFactors } from '../stores/second-factors.ts'
 import { field, when } from './elements.ts'
 import { fieldsReader } from './form.ts'
+import { findKnownBrowser, rememberBrowser } from './known-browser.ts'
 import { seeOther, showPage } from './layout.ts'
 import { PASSWORD_LENGTH } from './password.ts'
+import type { SecondFactorCheck } from './second-factor-check.ts'
 import { requireOperator, setCookie } from './session.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
@@ -17,19 +21,28 @@ export interface SignInOptions {
   readonly operators: Pick<Operators, 'findSecret'>
   readonly sessions: OperatorSessions
   readonly audit: Pick<OperatorAudit, 'insert'>
-  /** Tries that an address, and that an operator, still has. */
+  /** Tries that an address, that an operator, and that a browser in which the operator has signed in before, still has. */
   readonly budgets: { readonly address: Budget; readonly operator: Budget }
   readonly verifyPassword: (password: string, stored: string | null) => Promise<boolean>
   readonly isSecure: boolean
+  /** Whether operators may sign in by password. */
+  readonly passwords: boolean
+  readonly signIns: OperatorSignIns
+  readonly factors: SecondFactors
+  readonly checkCode: SecondFactorCheck
   /** By what name people know the provider through which they may sign in as well; null when there is none. */
   readonly provider: string | null
 }
 
-/** GET and POST /sign-in, POST /sign-out. */
+/** GET and POST /sign-in and /sign-in/code, POST /sign-out; nothing but GET /sign-in and POST /sign-out without passwords. */
 export function signInRoutes(options: SignInOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>()
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/sign-in', (ctx: DashboardContext) => showSignIn(ctx, options))
-  router.post('/sign-in', (ctx: DashboardContext) => signIn(ctx, options))
+  if (options.passwords) {
+    router.post('/sign-in', (ctx: DashboardContext) => signIn(ctx, options))
+    router.get('/sign-in/code', (ctx: DashboardContext) => showCode(ctx))
+    router.post('/sign-in/code', (ctx: DashboardContext) => sendCode(ctx, options))
+  }
   router.post('/sign-out', requireOperator, (ctx: DashboardContext) => signOut(ctx, options))
   return router
 }
@@ -42,35 +55,102 @@ const readFields = fieldsReader(
 )
 
 async function signIn(ctx: DashboardContext, options: SignInOptions): Promise<void> {
-  const { operators, sessions, audit, verifyPassword, isSecure, provider } = options
+  const { operators, audit, verifyPassword, factors, signIns, isSecure } = options
   const { email, next } = readFields(ctx.state.form)
   const password = (ctx.state.form.get('password') ?? '').slice(0, PASSWORD_LENGTH.most + 1)
-  const retrySeconds = await spend(options, { address: ctx.ip, email })
+  const operator = await operators.findSecret(email)
+  const browser = findKnownBrowser(ctx, operator, isSecure)
+  const retrySeconds = await spend(options, { address: ctx.ip, email, browser })
   if (retrySeconds !== null) {
     ctx.status = 429
     ctx.set('Retry-After', String(retrySeconds))
     const minutes = Math.ceil(retrySeconds / 60)
-    return showSignIn(ctx, { provider, email, problem: `Too many tries. The next one is in ${minutes} min.` })
+    return showSignIn(ctx, { ...options, email, problem: `Too many attempts. Try again in ${minutes} min.` })
   }
-  const operator = await operators.findSecret(email)
-  // Also for those who do not exist: whoever asks does not learn from the time who does.
+  // Also for unknown addresses: the time must not reveal which exist.
   const isRight = await verifyPassword(password, operator?.passwordHash ?? null)
-  const actor = { ...actorOf(ctx), form: null, operator: operator && { id: operator.id, email: operator.email } }
+  const actor = { ...actorOf(ctx), operator: operator && { id: operator.id, email: operator.email } }
   if (operator === null || !isRight) {
     // What was typed for an address may be a password in the wrong field: of strangers it is not kept.
     await audit.insert(actor, { action: 'sign-in.refused', object: operator?.id ?? null })
     ctx.status = 401
-    return showSignIn(ctx, { provider, email, problem: 'The e-mail address or the password is not right.' })
+    return showSignIn(ctx, { ...options, email, problem: 'The e-mail address or the password is wrong.' })
   }
+  const factor = await factors.find(operator.id)
+  if (factor === null || factor.confirmedAt === null) return enter(ctx, options, { operator, next })
+  holdSignIn(ctx, { token: await signIns.insert(operator.id), isSecure })
+  seeOther(ctx, `/sign-in/code?next=${encodeURIComponent(isOwnPath(next) ? next : '/')}`)
+}
+
+async function enter(
+  ctx: DashboardContext,
+  { operators, sessions, audit, isSecure }: SignInOptions,
+  { operator, next }: { operator: { id: string; email: string }; next: string | undefined },
+): Promise<void> {
+  const actor = { ...actorOf(ctx), operator: { id: operator.id, email: operator.email } }
   await audit.insert(actor, { action: 'sign-in', object: operator.id })
   setCookie(ctx, { token: await sessions.insert(operator.id), isSecure })
+  const owner = await operators.findSecret(operator.email)
+  if (owner !== null) rememberBrowser(ctx, owner, isSecure)
   seeOther(ctx, isOwnPath(next) ? next : '/')
 }
 
+const readCode = fieldsReader(Type.Object({ code: Type.String({ maxLength: 50 }), next: Type.Optional(Type.String()) }))
+
+async function sendCode(ctx: DashboardContext, options: SignInOptions): Promise<void> {
+  const { signIns, factors, audit, checkCode, isSecure } = options
+  const { code, next } = readCode(ctx.state.form)
+  const token = ctx.cookies.get(signInCookie(isSecure)) ?? ''
+  const operator = token === '' ? null : await signIns.find(token)
+  if (operator === null) return seeOther(ctx, '/sign-in')
+  if (await checkCode(operator.id, { code }, factors)) {
+    await signIns.delete(token)
+    holdSignIn(ctx, { token: null, isSecure })
+    return enter(ctx, options, { operator, next })
+  }
+  await audit.insert(
+    { ...actorOf(ctx), operator },
+    { action: 'sign-in.refused', object: operator.id, details: { why: 'code' } },
+  )
+  ctx.status = 401
+  showCode(ctx, 'The code is wrong or was already used. Enter the next code.')
+}
+
+/** Between the password and the code. */
+function holdSignIn(ctx: DashboardContext, { token, isSecure }: { token: string | null; isSecure: boolean }): void {
+  const attributes = ['Path=/', 'HttpOnly', 'SameSite=Strict', ...(isSecure ? ['Secure'] : [])]
+  const age = `Max-Age=${token === null ? 0 : SIGN_IN_MINUTES * 60}`
+  ctx.append('Set-Cookie', [`${signInCookie(isSecure)}=${token ?? ''}`, ...attributes, age].join('; '))
+}
+
+function signInCookie(isSecure: boolean): string {
+  return isSecure ? '__Host-drape-code' : 'drape-code'
+}
+
+/** The page that asks for a code. */
+function showCode(ctx: DashboardContext, problem?: string): void {
+  const next = ctx.state.form.get('next') ?? new URLSearchParams(ctx.querystring).get('next') ?? ''
+  ctx.state.operator = null
+  showPage(ctx, {
+    title: 'Sign in',
+    body: html`<form method="post" action="/sign-in/code" class="narrow">
+${when(problem, html`<p class="problem" role="alert">${problem ?? ''}</p>`)}
+<input type="hidden" name="next" value="${next}">
+${field({ name: 'code', label: 'Authenticator code or recovery code', required: true, autocomplete: 'one-time-code' })}
+<button>Sign in</button></form>`,
+  })
+}
+
 /** Seconds until there is another try; null when there is one now. */
-async function spend({ budgets }: SignInOptions, { address, email }: { address: string; email: string }) {
+async function spend(
+  { budgets }: SignInOptions,
+  { address, email, browser }: { address: string; email: string; browser: string | null },
+) {
   const name = createHash('sha256').update(email.toLowerCase()).digest('base64url')
-  const spent = [await budgets.address(address), await budgets.operator(name)]
+  const spent =
+    browser === null
+      ? [await budgets.address(address), await budgets.operator(name)]
+      : [await budgets.operator(`browser ${browser}`)]
   const refused = spent.filter(({ allowed }) => !allowed)
   return refused.length === 0 ? null : Math.max(...refused.map(({ resetSeconds }) => resetSeconds))
 }
@@ -82,7 +162,7 @@ export function isOwnPath(next: string | undefined): next is string {
 
 async function signOut(ctx: DashboardContext, { sessions, audit, isSecure }: SignInOptions): Promise<void> {
   await sessions.delete(ctx.state.token)
-  await audit.insert({ ...actorOf(ctx), form: null }, { action: 'sign-out', object: ctx.state.operator?.id ?? null })
+  await audit.insert(actorOf(ctx), { action: 'sign-out', object: ctx.state.operator?.id ?? null })
   setCookie(ctx, { token: null, isSecure })
   ctx.set('Clear-Site-Data', '"cache"')
   seeOther(ctx, '/sign-in')
@@ -90,29 +170,42 @@ async function signOut(ctx: DashboardContext, { sessions, audit, isSecure }: Sig
 
 export interface SignInPage {
   readonly provider: string | null
+  readonly passwords: boolean
   readonly email?: string
   /** What went wrong. */
   readonly problem?: string
 }
 
-/** The page that asks who somebody is. */
-export function showSignIn(ctx: DashboardContext, { provider, email, problem }: SignInPage): void {
+/** The sign-in page. */
+export function showSignIn(ctx: DashboardContext, { provider, passwords, email, problem }: SignInPage): void {
   const query = new URLSearchParams(ctx.querystring)
   const next = ctx.state.form.get('next') ?? query.get('next') ?? ''
-  const said = problem ?? (query.has('ended') ? 'Your session has ended. What you sent was not done.' : '')
+  const said = problem ?? (query.has('ended') ? 'Your session has ended. Your last request was not carried out.' : '')
   ctx.state.operator = null
   showPage(ctx, {
     title: 'Sign in',
-    body: html`<form method="post" action="/sign-in" class="narrow">
-${when(said, html`<p class="problem" role="alert">${said}</p>`)}
+    body: html`${when(said, html`<p class="problem" role="alert">${said}</p>`)}
 ${when(
   provider,
-  html`<a class="button" href="/sign-in/provider?next=${encodeURIComponent(next)}">Sign in with ${provider ?? ''}</a>
-<p class="hint">or with the password of this dashboard:</p>`,
+  html`<a class="button" href="/sign-in/provider?next=${encodeURIComponent(next)}">Sign in with ${provider ?? ''}</a>`,
 )}
+${when(passwords, presentPasswordForm({ provider, email, next }))}`,
+  })
+}
+
+function presentPasswordForm({
+  provider,
+  email,
+  next,
+}: {
+  provider: string | null
+  email?: string
+  next: string
+}): Html {
+  return html`<form method="post" action="/sign-in" class="narrow">
+${when(provider, html`<p class="hint">Or sign in with a password:</p>`)}
 <input type="hidden" name="next" value="${next}">
 ${field({ name: 'email', label: 'E-mail address', type: 'email', value: email, required: true, autocomplete: 'username' })}
 ${field({ name: 'password', label: 'Password', type: 'password', required: true, autocomplete: 'current-password' })}
-<button>Sign in</button></form>`,
-  })
+<button>Sign in</button></form>`
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import Router from '@koa/router'
-import type { Budget } from '../budget.ts'
-import { html } from '../html.ts'
+import { html } from '../answers/html.ts'
+import type { Budget } from '../limits/budget.ts'
 import { HTTP_STATUS } from '../middleware/errors.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import type { OperatorSessions } from '../stores/operator-sessions.ts'
-import type { OperatorRecord, Operators } from '../stores/operators.ts'
+import type { OperatorRecord, Operators, Role } from '../stores/operators.ts'
 import type { Claims, IdentityProvider } from './identity-provider.ts'
 import { seeOther, showPage } from './layout.ts'
 import { hashPassword } from './password.ts'
@@ -16,8 +16,10 @@ import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
 export interface SingleSignOn {
   readonly provider: IdentityProvider
-  /** Claims that make somebody an operator, of which one is enough. Without any, operators have to be created first. */
+  /** Claims that make a person an operator; one is enough. Without any, operators must be created first. */
   readonly grants: readonly Grant[]
+  /** Roles by claim, of which the first that fits counts at each sign-in; null when the role is that of the operator's record. */
+  readonly roles: readonly RoleGrant[] | null
   /** Whether an address counts of which the provider does not say that it is verified. */
   readonly trustsEmail: boolean
 }
@@ -28,10 +30,16 @@ export interface Grant {
   readonly value: string
 }
 
+export interface RoleGrant extends Grant {
+  readonly role: Role
+}
+
 export interface SingleSignOnOptions extends SingleSignOn {
-  readonly operators: Pick<Operators, 'find' | 'insert'>
+  readonly operators: Pick<Operators, 'find' | 'insert' | 'setRole'>
   readonly sessions: OperatorSessions
   readonly audit: Pick<OperatorAudit, 'insert'>
+  /** Whether operators may sign in by password beside. */
+  readonly passwords: boolean
   /** Tries that an address still has. */
   readonly budget: Budget
   readonly isSecure: boolean
@@ -40,27 +48,30 @@ export interface SingleSignOnOptions extends SingleSignOn {
 export const SIGN_ON_PATH = '/sign-in/provider'
 export const CALLBACK_PATH = '/sign-in/provider/callback'
 
-/** How long somebody may take at the provider. */
+/** How long a sign-in at the provider may take. */
 const TICKET_SECONDS = 600
 
 /** GET /sign-in/provider: to the provider; GET /sign-in/provider/callback: back from it. */
 export function singleSignOnRoutes(options: SingleSignOnOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>()
-  const { name } = options.provider
-  router.get(SIGN_ON_PATH, (ctx: DashboardContext) => orSignIn(ctx, name, () => leave(ctx, options)))
-  router.get(CALLBACK_PATH, (ctx: DashboardContext) => orSignIn(ctx, name, () => comeBack(ctx, options)))
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
+  router.get(SIGN_ON_PATH, (ctx: DashboardContext) => orSignIn(ctx, options, () => leave(ctx, options)))
+  router.get(CALLBACK_PATH, (ctx: DashboardContext) => orSignIn(ctx, options, () => comeBack(ctx, options)))
   return router
 }
 
-/** What goes wrong is told where the password is asked for. */
-async function orSignIn(ctx: DashboardContext, provider: string, work: () => Promise<void>): Promise<void> {
+/** Failures appear on the page that asks for the password. */
+async function orSignIn(
+  ctx: DashboardContext,
+  { provider: { name: provider }, passwords }: SingleSignOnOptions,
+  work: () => Promise<void>,
+): Promise<void> {
   try {
     await work()
   } catch (error) {
     if (!(error instanceof DrapeError)) throw error
     ctx.status = HTTP_STATUS[error.code]
-    if (ctx.status >= 500) ctx.state.log.error({ err: error, provider }, 'the sign-in provider failed')
-    showSignIn(ctx, { provider, problem: error.message })
+    if (ctx.status >= 500) ctx.state.log.error({ err: error, provider }, 'sign-in provider failed')
+    showSignIn(ctx, { provider, passwords, problem: error.message })
   }
 }
 
@@ -68,7 +79,7 @@ async function leave(ctx: DashboardContext, { provider, budget, isSecure }: Sing
   const { allowed, resetSeconds } = await budget(ctx.ip)
   if (!allowed) {
     ctx.set('Retry-After', String(resetSeconds))
-    throw new DrapeError('RATE_LIMITED', `Too many tries. The next one is in ${Math.ceil(resetSeconds / 60)} min.`)
+    throw new DrapeError('RATE_LIMITED', `Too many attempts. Try again in ${Math.ceil(resetSeconds / 60)} min.`)
   }
   const next = new URLSearchParams(ctx.querystring).get('next') ?? undefined
   const ticket = provider.createTicket()
@@ -82,26 +93,26 @@ async function comeBack(ctx: DashboardContext, options: SingleSignOnOptions): Pr
   const { ticket, next } = readTicket(ctx.cookies.get(ticketName(isSecure)) ?? '')
   holdTicket(ctx, { value: null, isSecure })
   if (ticket === '') {
-    throw new DrapeError('FORBIDDEN', 'This sign-in was not begun in this browser, or took too long. Begin again.')
+    throw new DrapeError('FORBIDDEN', 'This sign-in has expired or was started in another browser. Start again.')
   }
   const claims = await provider.finish(ticket, ctx.querystring)
   const operator = await findOperator(ctx, claims, options)
   await audit.insert(
-    { ...actorOf(ctx), form: null, operator },
+    { ...actorOf(ctx), operator },
     { action: 'sign-in', object: operator.id, details: aboutSignIn(claims, provider) },
   )
-  setCookie(ctx, { token: await sessions.insert(operator.id), isSecure })
+  setCookie(ctx, { token: await sessions.insert(operator.id, 'provider'), isSecure })
   showWayOn(ctx, next)
 }
 
 /**
- * The browser sends the cookie of a session to nobody who comes from elsewhere, as whoever is sent on from the provider does. So
+ * The browser sends no session cookie with a request from another site, such as the provider's redirect. So
  * it is a page of ours that leads on.
  */
 function showWayOn(ctx: DashboardContext, next: string): void {
   const path = isOwnPath(next) ? next : '/'
   ctx.set('Refresh', `0; url=${path}`)
-  showPage(ctx, { title: 'Signed in', body: html`<p><a href="${path}">Go on to the dashboard</a></p>` })
+  showPage(ctx, { title: 'Signed in', body: html`<p><a href="${path}">Continue to the dashboard</a></p>` })
 }
 
 async function findOperator(
@@ -112,25 +123,49 @@ async function findOperator(
   const { operators, audit, grants, provider, trustsEmail } = options
   const refuse = async (why: string, message: string, object: string | null = null) => {
     const details = { ...aboutSignIn(claims, provider), why }
-    await audit.insert({ ...actorOf(ctx), form: null, operator: null }, { action: 'sign-in.refused', object, details })
+    await audit.insert({ ...actorOf(ctx), operator: null }, { action: 'sign-in.refused', object, details })
     return new DrapeError('FORBIDDEN', message)
   }
   const { email, email_verified: isVerified } = claims
   if (typeof email !== 'string' || !/^[^\s@]{1,200}@[^\s@]{1,119}$/.test(email)) {
-    throw await refuse('no e-mail address', `${provider.name} does not tell your e-mail address.`)
+    throw await refuse('no e-mail address', `${provider.name} does not share your e-mail address.`)
   }
   if (isVerified !== true && !(trustsEmail && isVerified === undefined)) {
     throw await refuse('address not verified', `${provider.name} has not verified that ${email} is yours.`)
   }
   const known = await operators.find(email)
-  if (known?.isActive === false) throw await refuse('disabled', `${email} is no operator any more.`, known.id)
+  if (known?.isActive === false) throw await refuse('disabled', `${email} is no longer an operator.`, known.id)
   if (grants.length > 0 && !grants.some((grant) => hasClaim(claims, grant))) {
-    throw await refuse('no claim', `${email} is not among those who may use this dashboard.`, known?.id)
+    throw await refuse('no claim', `${email} is not allowed to use this dashboard.`, known?.id)
   }
   if (known === null && grants.length === 0) {
-    throw await refuse('unknown', `${email} is no operator. Somebody who is one has to create you first.`)
+    throw await refuse(
+      'unknown',
+      `${email} is not an operator. Ask an admin to create an operator with this e-mail address.`,
+    )
   }
-  return known ?? createOperator(ctx, { claims, email, options })
+  if (known === null) return createOperator(ctx, { claims, email, options })
+  return followRole(ctx, { known, claims, options })
+}
+
+function roleOf(claims: Claims, { roles }: SingleSignOnOptions): Role | null {
+  if (roles === null) return null
+  return roles.find((grant) => hasClaim(claims, grant))?.role ?? 'viewer'
+}
+
+/** Where claims decide, an operator without a claim loses its role. */
+async function followRole(
+  ctx: DashboardContext,
+  { known, claims, options }: { known: OperatorRecord; claims: Claims; options: SingleSignOnOptions },
+): Promise<OperatorRecord> {
+  const role = roleOf(claims, options)
+  if (role === null || role === known.role) return known
+  const details = { ...aboutSignIn(claims, options.provider), role, before: known.role }
+  await options.audit.insert(
+    { ...actorOf(ctx), operator: known },
+    { action: 'operator.role', object: known.id, details },
+  )
+  return options.operators.setRole(known.email, role)
 }
 
 /** An operator by a claim alone; no password fits, until one is set. */
@@ -141,12 +176,10 @@ async function createOperator(
   const { operators, audit, provider } = options
   const passwordHash = await hashPassword(randomBytes(32).toString('base64url'))
   const name = typeof claims.name === 'string' ? claims.name.slice(0, 200) : null
-  const operator = await operators.insert({ email, name, passwordHash })
-  const details = aboutSignIn(claims, provider)
-  await audit.insert(
-    { ...actorOf(ctx), form: null, operator },
-    { action: 'operator.create', object: operator.id, details },
-  )
+  const role = roleOf(claims, options) ?? 'viewer'
+  const operator = await operators.insert({ email, name, passwordHash, role })
+  const details = { ...aboutSignIn(claims, provider), role }
+  await audit.insert({ ...actorOf(ctx), operator }, { action: 'operator.create', object: operator.id, details })
   return operator
 }
 

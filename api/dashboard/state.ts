@@ -1,8 +1,9 @@
 import type { DefaultContext, Middleware, ParameterizedContext } from 'koa'
+import type { UploadedFile } from '../bodies/uploaded-file.ts'
 import type { Log } from '../shared/log.ts'
 import type { Actor } from '../stores/operator-audit.ts'
 import type { SignedIn } from '../stores/operator-sessions.ts'
-import type { UploadedFile } from '../uploaded-file.ts'
+import type { FormIssuer } from './issued-forms.ts'
 
 /** What the middleware of the dashboard leaves for a page. */
 export interface DashboardState {
@@ -14,8 +15,11 @@ export interface DashboardState {
   files: readonly UploadedFile[]
   /** Who is signed in; null on the pages for everybody. */
   operator: SignedIn | null
-  /** What forms of this session have to bring back. */
-  csrf: string
+  /** Issues the ids of the forms that this session is shown. */
+  forms: FormIssuer
+  formKey: Buffer | null
+  /** Names the form that was sent; null on a request that needs none. */
+  formId: string | null
   /** What the browser holds. */
   token: string
 }
@@ -25,6 +29,5 @@ export type DashboardMiddleware = Middleware<DashboardState>
 
 /** Who acts by this request. */
 export function actorOf({ state, ip }: DashboardContext): Actor {
-  const form = state.form.get('form')
-  return { operator: state.operator, address: ip, form: form === null || form === '' ? null : form }
+  return { operator: state.operator, address: ip, form: state.formId }
 }

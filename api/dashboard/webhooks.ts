@@ -23,9 +23,9 @@ export interface WebhookPagesOptions {
   readonly rules: EndpointRules
 }
 
-/** Who is told of what, what they were told, and telling it again. */
+/** Endpoints, the events that they get, their deliveries, and repeating a delivery. */
 export function webhookPages(options: WebhookPagesOptions): Router<DashboardState> {
-  const router = new Router<DashboardState>()
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/webhooks', (ctx: DashboardContext) => showEndpoints(ctx, options))
   router.get('/webhooks/new', (ctx: DashboardContext) => showNewEndpoint(ctx))
   router.post('/webhooks', (ctx: DashboardContext) => createEndpoint(ctx, options))
@@ -45,7 +45,7 @@ async function showEndpoints(ctx: DashboardContext, { webhooks }: WebhookPagesOp
 
 function showNewEndpoint(ctx: DashboardContext): void {
   const accountId = queryOf(ctx).get('account') ?? ''
-  showPage(ctx, { title: 'New endpoint', body: presentNewEndpoint({ accountId, csrf: ctx.state.csrf }) })
+  showPage(ctx, { title: 'New endpoint', body: presentNewEndpoint({ accountId, forms: ctx.state.forms }) })
 }
 
 const readNew = fieldsReader(
@@ -54,7 +54,7 @@ const readNew = fieldsReader(
 
 async function createEndpoint(ctx: DashboardContext, { audit, rules }: WebhookPagesOptions): Promise<void> {
   const { account: accountId, url } = readNew(ctx.state.form)
-  demandUrl(url, rules)
+  assertUrl(url, rules)
   const secret = generateWebhookSecret()
   const made = await audit.record(actorOf(ctx), async (within) => {
     const endpoint = { accountId, url, eventTypes: readEvents(ctx), secret }
@@ -64,16 +64,16 @@ async function createEndpoint(ctx: DashboardContext, { audit, rules }: WebhookPa
   if (made !== null) showSecret(ctx, { id: made.id, secret })
 }
 
-function demandUrl(url: string, rules: EndpointRules): void {
+function assertUrl(url: string, rules: EndpointRules): void {
   const why = whyNoEndpoint(url, rules)
-  if (why !== null) throw invalid('url', `cannot be told anything: ${why}`)
+  if (why !== null) throw invalid('url', `cannot receive deliveries: ${why}`)
 }
 
 /** Those that are ticked. Throws `VALIDATION_FAILED` when none is. */
 function readEvents(ctx: DashboardContext): WebhookEvent[] {
   const ticked = ctx.state.form.getAll('event')
   const events = WEBHOOK_EVENTS.filter((event) => ticked.includes(event))
-  if (events.length === 0) throw invalid('event', 'must be at least one of those that are listed')
+  if (events.length === 0) throw invalid('event', 'must have at least one of the listed events')
   return events
 }
 
@@ -87,7 +87,7 @@ async function showEndpoint(ctx: DashboardContext, { webhooks }: WebhookPagesOpt
   const endpoint = await webhooks.getEdition(ctx.params.id)
   const failed = queryOf(ctx).get('only') === 'failed'
   const deliveries = await webhooks.listDeliveries({ endpointId: endpoint.id, failed, limit: DELIVERIES })
-  showPage(ctx, { title: 'Endpoint', body: presentEndpoint({ endpoint, deliveries, failed, csrf: ctx.state.csrf }) })
+  showPage(ctx, { title: 'Endpoint', body: presentEndpoint({ endpoint, deliveries, failed, forms: ctx.state.forms }) })
 }
 
 const readSettings = fieldsReader(
@@ -101,7 +101,7 @@ const readSettings = fieldsReader(
 async function changeEndpoint(ctx: DashboardContext, { webhooks, audit, rules }: WebhookPagesOptions): Promise<void> {
   const { id, accountId } = await webhooks.get(ctx.params.id)
   const { url, isActive, edition } = readSettings(ctx.state.form)
-  demandUrl(url, rules)
+  assertUrl(url, rules)
   const eventTypes = readEvents(ctx)
   const changed = await audit.record(actorOf(ctx), async (within) => {
     const endpoint = await createWebhooks(within).updateEdition(id, { url, eventTypes, isActive }, edition)

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '../answers/html.ts'
 import { type EditedEndpoint, WEBHOOK_EVENTS, type WebhookDelivery, type WebhookEndpoint } from '../stores/webhooks.ts'
 import { stateOf } from './accounts.view.ts'
 import {
@@ -16,11 +16,12 @@ import {
   time,
   when,
 } from './elements.ts'
+import type { FormIssuer } from './issued-forms.ts'
 
 export function presentEndpoints(endpoints: readonly WebhookEndpoint[]): Html {
   return html`<p class="actions"><a class="button" href="/webhooks/new">New endpoint</a></p>
 ${table({
-  caption: 'Endpoints of webhooks',
+  caption: 'Webhook endpoints',
   head: ['Address', 'State', 'Events', 'Failing since (UTC)', 'Account'],
   rows: endpoints.map(({ id, url, isActive, eventTypes, failingSince, accountId }) => [
     html`<a href="/webhooks/${id}">${url}</a>`,
@@ -29,14 +30,14 @@ ${table({
     time(failingSince),
     html`<a href="/accounts/${accountId}">${code(accountId)}</a>`,
   ]),
-  empty: 'Nobody is told of anything.',
+  empty: 'No webhook endpoints.',
 })}`
 }
 
-export function presentNewEndpoint({ accountId, csrf }: { accountId: string; csrf: string }): Html {
+export function presentNewEndpoint({ accountId, forms }: { accountId: string; forms: FormIssuer }): Html {
   return actForm({
     action: '/webhooks',
-    csrf,
+    forms,
     submit: 'Create endpoint',
     body: html`${field({ name: 'account', label: 'Account (id)', value: accountId, required: true })}
 ${field({ name: 'url', label: 'Address', type: 'url', required: true })}${eventTicks(WEBHOOK_EVENTS)}`,
@@ -44,7 +45,7 @@ ${field({ name: 'url', label: 'Address', type: 'url', required: true })}${eventT
 }
 
 /** What the settings of an endpoint are called. */
-export const ENDPOINT_SETTINGS = { url: 'Address', eventTypes: 'It is told of', isActive: 'Active' } as const
+export const ENDPOINT_SETTINGS = { url: 'URL', eventTypes: 'Events', isActive: 'Active' } as const
 
 function eventTicks(chosen: readonly string[]): Html {
   const ticks = WEBHOOK_EVENTS.map((event) =>
@@ -55,18 +56,18 @@ function eventTicks(chosen: readonly string[]): Html {
 
 /** A secret that is shown now and never again. */
 export function presentEndpointSecret({ id, secret }: { id: string; secret: string }): Html {
-  return html`<p class="problem" role="status">This is shown once. Whoever receives the webhooks checks them with it.</p>
-${facts([['Secret', code(secret)]])}<p><a class="button" href="/webhooks/${id}">To the endpoint</a></p>`
+  return html`<p class="problem" role="status">This is shown once. The receiver of the webhooks verifies them with it.</p>
+${facts([['Secret', code(secret)]])}<p><a class="button" href="/webhooks/${id}">Open the endpoint</a></p>`
 }
 
 interface EndpointPage {
   readonly endpoint: EditedEndpoint
   readonly deliveries: readonly WebhookDelivery[]
   readonly failed: boolean
-  readonly csrf: string
+  readonly forms: FormIssuer
 }
 
-export function presentEndpoint({ endpoint, deliveries, failed, csrf }: EndpointPage): Html {
+export function presentEndpoint({ endpoint, deliveries, failed, forms }: EndpointPage): Html {
   const { id, isActive, disabledReason } = endpoint
   return html`${facts([
     ['Id', code(id)],
@@ -75,60 +76,61 @@ export function presentEndpoint({ endpoint, deliveries, failed, csrf }: Endpoint
     ['Failing since (UTC)', time(endpoint.failingSince)],
     ['Account', html`<a href="/accounts/${endpoint.accountId}">${code(endpoint.accountId)}</a>`],
   ])}
-${section('Deliveries of the last 14 days', presentDeliveries({ endpoint, deliveries, failed, csrf }))}
-<div class="columns">${section('Settings', settings(endpoint, csrf))}${section('Secrets', secrets(endpoint, csrf))}</div>
-${section('Delete', disclosure('With all that it was to be told …', actForm({ action: `/webhooks/${id}/delete`, csrf, submit: 'Delete the endpoint', danger: true })))}`
+${section('Deliveries of the last 14 days', presentDeliveries({ endpoint, deliveries, failed, forms }))}
+<div class="columns">${section('Settings', settings(endpoint, forms))}${section('Secrets', secrets(endpoint, forms))}</div>
+${section('Delete', disclosure('With all its deliveries …', actForm({ action: `/webhooks/${id}/delete`, forms, submit: 'Delete the endpoint', danger: true })))}`
 }
 
 const TONES: Readonly<Record<WebhookDelivery['status'], Tone>> = { waiting: 'busy', delivered: 'good', failed: 'bad' }
 
-function presentDeliveries({ endpoint, deliveries, failed, csrf }: EndpointPage): Html {
+function presentDeliveries({ endpoint, deliveries, failed, forms }: EndpointPage): Html {
   const { id, isActive } = endpoint
   const other = failed
     ? html`<a href="/webhooks/${id}">Show all</a>`
-    : html`<a href="?only=failed">Show failed ones only</a>`
-  const test = actForm({ action: `/webhooks/${id}/test`, csrf, submit: 'Send a test' })
+    : html`<a href="?only=failed">Show failed deliveries only</a>`
+  const test = actForm({ action: `/webhooks/${id}/test`, forms, submit: 'Send a test' })
   return html`<p>${other}</p>${when(isActive, test)}${table({
     caption: 'Deliveries, newest first',
     head: ['Id', 'Event', 'State', 'Attempts', 'Last answer', 'Last attempt (UTC)', 'Again'],
     rows: deliveries.map((delivery): Content[] => [
       String(delivery.id),
-      html`${code(delivery.type)}${when(delivery.data, disclosure('What it says', html`<pre tabindex="0">${JSON.stringify(delivery.data, null, 2)}</pre>`))}`,
+      html`${code(delivery.type)}${when(delivery.data, disclosure('Payload', html`<pre tabindex="0">${JSON.stringify(delivery.data, null, 2)}</pre>`))}`,
       badge(delivery.status, TONES[delivery.status]),
       String(delivery.attempts),
       [delivery.lastStatus, delivery.lastError].filter((part) => part !== null).join(' '),
       time(delivery.lastAttemptAt),
       isActive && delivery.data !== null
-        ? actForm({ action: `/webhooks/${id}/deliveries/${delivery.id}/retry`, csrf, submit: 'Replay' })
+        ? actForm({ action: `/webhooks/${id}/deliveries/${delivery.id}/retry`, forms, submit: 'Replay' })
         : '',
     ]),
-    empty: 'It was told of nothing.',
+    empty: 'No deliveries.',
     numeric: [0, 3],
   })}`
 }
 
-function settings({ id, url, eventTypes, isActive, edition }: EditedEndpoint, csrf: string): Html {
+function settings({ id, url, eventTypes, isActive, edition }: EditedEndpoint, forms: FormIssuer): Html {
   return actForm({
     action: `/webhooks/${id}`,
-    csrf,
+    forms,
     submit: 'Save settings',
+    readable: true,
     body: html`<input type="hidden" name="edition" value="${edition}">${field({ name: 'url', label: ENDPOINT_SETTINGS.url, type: 'url', value: url, required: true })}${eventTicks(eventTypes)}
 ${tick({ name: 'isActive', label: ENDPOINT_SETTINGS.isActive, value: 'true', checked: isActive })}`,
   })
 }
 
-function secrets({ id, secrets: live }: WebhookEndpoint, csrf: string): Html {
-  const add = actForm({ action: `/webhooks/${id}/secrets`, csrf, submit: 'Add a new secret' })
+function secrets({ id, secrets: live }: WebhookEndpoint, forms: FormIssuer): Html {
+  const add = actForm({ action: `/webhooks/${id}/secrets`, forms, submit: 'Add a new secret' })
   const remove = actForm({
     action: `/webhooks/${id}/secrets/remove`,
-    csrf,
-    submit: 'Remove the older one',
+    forms,
+    submit: 'Remove the older secret',
     danger: true,
   })
   return html`${table({
     caption: 'Live secrets, newest first',
     head: ['Live since (UTC)'],
     rows: live.map(({ createdAt }) => [time(new Date(createdAt))]),
-    empty: 'It has no secret.',
-  })}${live.length < 2 ? add : disclosure('End the older one …', remove)}`
+    empty: 'No secrets.',
+  })}${live.length < 2 ? add : disclosure('Remove the older secret …', remove)}`
 }

@@ -1,23 +1,23 @@
-import type { UntoldEvent } from '../stores/event-outbox.ts'
+import type { PendingEvent } from '../stores/event-outbox.ts'
 
 export interface AnalyticsSettings {
-  /** The provider's base, under which `/batch/` lies. The operator's own choice, so any address is allowed. */
+  /** The provider's base, under which `/batch/` lies. The operator chooses it, so any address is allowed. */
   readonly url: string
   readonly key: string
   /** From the call to the whole answer; default 10 s. */
   readonly timeoutMs?: number
 }
 
-/** `refused` will be refused again; `later` may work, not before `afterSeconds` when the provider says so. */
-export type Told =
-  | { readonly outcome: 'taken' }
+/** `refused`: an event of the batch is at fault. `retry`: send again, not before `afterSeconds` when the provider says so. */
+export type SendResult =
+  | { readonly outcome: 'accepted' }
   | { readonly outcome: 'refused'; readonly reason: string }
-  | { readonly outcome: 'later'; readonly reason: string; readonly afterSeconds: number | null }
+  | { readonly outcome: 'retry'; readonly reason: string; readonly afterSeconds: number | null }
 
-export type TellProvider = (events: readonly UntoldEvent[], signal: AbortSignal) => Promise<Told>
+export type SendEvents = (events: readonly PendingEvent[], signal: AbortSignal) => Promise<SendResult>
 
-/** Tells events to a provider that takes batches as PostHog does (https://posthog.com/docs/api/capture). Never throws. */
-export function createAnalyticsProvider({ url, key, timeoutMs = 10_000 }: AnalyticsSettings): TellProvider {
+/** Sends events to a provider that accepts batches as PostHog does (https://posthog.com/docs/api/capture). Never throws. */
+export function createAnalyticsProvider({ url, key, timeoutMs = 10_000 }: AnalyticsSettings): SendEvents {
   const address = new URL('batch/', url.endsWith('/') ? url : `${url}/`)
   return async (events, signal) => {
     try {
@@ -31,19 +31,19 @@ export function createAnalyticsProvider({ url, key, timeoutMs = 10_000 }: Analyt
       await answer.body?.cancel()
       return judge(answer)
     } catch (error) {
-      return { outcome: 'later', reason: reasonOf(error), afterSeconds: null }
+      return { outcome: 'retry', reason: reasonOf(error), afterSeconds: null }
     }
   }
 }
 
-/** Statuses of refusals that are no judgement of the batch. */
-const FOR_NOW = [408, 429]
+/** Statuses that judge the batch: malformed, too large, not processable. Any other is about the key, the URL or the provider. */
+const REFUSED = [400, 413, 422]
 
-function judge({ ok, status, headers }: Response): Told {
-  if (ok) return { outcome: 'taken' }
+function judge({ ok, status, headers }: Response): SendResult {
+  if (ok) return { outcome: 'accepted' }
   const reason = `the provider answered ${status}`
-  if (status >= 400 && status < 500 && !FOR_NOW.includes(status)) return { outcome: 'refused', reason }
-  return { outcome: 'later', reason, afterSeconds: parseRetryAfter(headers.get('retry-after')) }
+  if (REFUSED.includes(status)) return { outcome: 'refused', reason }
+  return { outcome: 'retry', reason, afterSeconds: parseRetryAfter(headers.get('retry-after')) }
 }
 
 /** Seconds, or a date. */
@@ -58,8 +58,8 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message : message
 }
 
-/** As `POST /batch/` takes it. What the event and its page tell never replaces what we know. */
-function presentEvent(event: UntoldEvent) {
+/** In the shape of `POST /batch/`. Fields of the event and its page never replace our own. */
+function presentEvent(event: PendingEvent) {
   const { key, name, accountId, shopId, anonymousId, sessionId, customerId } = event
   return {
     event: name,

@@ -9,7 +9,7 @@ export interface HousekeepingOptions {
 }
 
 const DAY_MS = 86_400_000
-/** Even when nobody looks for a while, there is a place for what comes. */
+/** Partitions are made ahead, so that events find one even when housekeeping does not run for a while. */
 const DAYS_AHEAD = 4
 const PART = 5000
 const HOUR_MS = 3_600_000
@@ -36,8 +36,8 @@ export async function keepEventDays(
 export function startHousekeeping(options: HousekeepingOptions, log: Log): { stop(): Promise<void> } {
   const run = () =>
     keepEventDays(options).then(
-      (dropped) => dropped > 0 && log.info({ dropped }, 'days of events were dropped'),
-      (error) => log.warn({ err: error }, 'days of events could not be kept in order'),
+      (dropped) => dropped > 0 && log.info({ dropped }, 'event partitions dropped'),
+      (error) => log.warn({ err: error }, 'event partitions could not be maintained'),
     )
   let running = run()
   const timer = setInterval(() => {

@@ -1,5 +1,6 @@
-import { refuseUnstorable } from '../middleware/body.ts'
+import { assertStorable } from '../bodies/bounded-json.ts'
 import { DrapeError, type FieldProblem } from '../shared/errors.ts'
+import { parseIsoTime } from '../shared/iso-time.ts'
 import type { Check } from '../shared/schema.ts'
 import type { NewEvent } from '../stores/events.ts'
 
@@ -41,7 +42,7 @@ export function readBatch<Context>(body: unknown, shape: BatchShape<Context>): R
   const checked = shape.checkContext(context ?? {})
   if (!checked.ok) throw invalid(placed('context', checked.problems[0]))
   const known = pick(checked.value, shape.contextFields)
-  refuseUnstorable(known, 'context', 0)
+  assertStorable(known, 'context')
   const read = sent.map((event) => readEvent(event, shape))
   const events = read.filter((event) => 'insertId' in event)
   const first = read.findIndex((event) => 'message' in event)
@@ -70,12 +71,11 @@ function readEvent<Context>(event: unknown, { checkEvent }: BatchShape<Context>)
   if (!checked.ok) return checked.problems[0]
   const { event: name, properties = {}, timestamp, $insert_id: insertId } = checked.value
   try {
-    refuseUnstorable({ $insert_id: insertId, properties }, '', 0)
+    assertStorable({ $insert_id: insertId, properties }, '')
   } catch (error) {
     return problemsOf(error)[0]
   }
-  const happenedAt = new Date(timestamp)
-  if (Number.isNaN(happenedAt.getTime())) return { path: 'timestamp', message: 'must be an ISO 8601 date and time' }
+  const happenedAt = new Date(parseIsoTime(timestamp).start)
   const json = JSON.stringify(properties)
   if (Buffer.byteLength(json) > MAX_PROPERTY_BYTES) return { path: 'properties', message: 'is larger than 8 KB' }
   return { name, insertId, happenedAt, properties: json, ...mentioned(properties) }

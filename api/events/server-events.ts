@@ -1,9 +1,9 @@
 import type { Events } from '../stores/events.ts'
 
-/** Something that a server vouches for, such as an order that the shop's platform tells of. */
+/** Something that a server vouches for, such as an order that the shop's platform reports. */
 export interface ServerEvent {
   readonly name: 'order:created'
-  /** Unique in the account; told again under the same id it counts once. */
+  /** Unique in the account; repeated under the same id it counts once. */
   readonly insertId: string
   readonly happenedAt: Date
   /** The shop platform's id of the customer. */
@@ -19,10 +19,14 @@ export interface Shop {
   readonly shopId: string | null
 }
 
-/** Stores what servers tell of a shop; returns how many of the events were new. Throws when the database is away. */
-export async function recordServerEvents(events: Events, shop: Shop, told: readonly ServerEvent[]): Promise<number> {
+/** Stores the events that servers send for a shop; returns how many of the events were new. Throws when the database is away. */
+export async function recordServerEvents(
+  events: Events,
+  shop: Shop,
+  received: readonly ServerEvent[],
+): Promise<number> {
   let stored = 0
-  for (const { customerId, customerEmail = null, anonymousId = null, properties, ...event } of told) {
+  for (const { customerId, customerEmail = null, anonymousId = null, properties, ...event } of received) {
     stored += await events.insert({
       origin: { ...shop, ...NOWHERE, anonymousId, customerId, customerEmail, customerSigned: true },
       events: [{ ...event, properties: storableJson(properties), productId: null, generationId: null }],

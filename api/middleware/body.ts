@@ -3,50 +3,76 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Context, Middleware } from 'koa'
 import { koaBody } from 'koa-body'
-import { guardMultipart } from '../multipart-guard.ts'
+import { assertStorable, parseBoundedJson } from '../bodies/bounded-json.ts'
+import { createDiskBudgets, type DiskBudget, type DiskShare } from '../bodies/disk-budget.ts'
+import { guardMultipart } from '../bodies/multipart-guard.ts'
+import { createMultipartPlugin, type FormPart } from '../bodies/multipart-parser.ts'
+import { createUploadFolders } from '../bodies/upload-folders.ts'
+import type { UploadedFile } from '../bodies/uploaded-file.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { AppState } from '../state.ts'
-import { createUploadFolders } from '../upload-folders.ts'
-import type { UploadedFile } from '../uploaded-file.ts'
 
 /** 10 MB as the interface counts them, per file. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024
-const MAX_FILES = 12
-/** Of a multipart body as a whole. */
-const MAX_BODY_BYTES = (MAX_FILES + 1) * MAX_FILE_BYTES
+/** The images of a product, a photo, and one more. */
+const MAX_FILES = 52
+/** Of all files of a multipart body. */
+const MAX_FILES_BYTES = 12 * MAX_FILE_BYTES
+/** Of a multipart body beside its files: fields, headers and delimiters. */
+const MAX_OTHER_BYTES = MAX_FILE_BYTES
 const MAX_FIELDS = 20
-const MAX_JSON_BYTES = 1024 * 1024
-const MAX_DEPTH = 64
+/** Megabytes on disk of a parser without a budget from outside. */
+const OWN_DISK_MB = 512
+const MB = 1024 * 1024
+
+export interface BodyOptions {
+  /** Of JSON, and of the fields of a form together. */
+  readonly maxJsonBytes?: number
+  /** Default: a budget of its own. */
+  readonly disk?: DiskBudget
+  /** Who the bytes on disk count for; default: the account of the request. */
+  readonly ownerOf?: (ctx: { readonly state: AppState }) => string
+  readonly maxFiles?: number
+}
 
 /**
  * Parses JSON and multipart bodies within limits: `ctx.state.body` (of multipart the JSON in the field `data`), `fields` and
- * `files`. Files lie in a temporary folder of their own and are removed when the request has ended, however it ended.
+ * `files`. Files are in a temporary folder of their own, which is deleted when the request has ended, however it ended. Throws a
+ * retryable `SERVICE_UNAVAILABLE` when the disk budget of the owner or of the process is spent.
  */
-export function parseBody(root = join(tmpdir(), 'drape-uploads')): Middleware<AppState> {
-  const withFolder = createUploadFolders(root)
+export function parseBody({
+  maxJsonBytes = MB,
+  disk = createDiskBudgets(OWN_DISK_MB).accounts,
+  ownerOf = ({ state }) => state.account?.id ?? '',
+  maxFiles = MAX_FILES,
+}: BodyOptions = {}): Middleware<AppState> {
+  const withFolder = createUploadFolders(join(tmpdir(), 'drape-uploads'))
+  const parseText = createTextParser(maxJsonBytes)
   return async function body(ctx, next) {
-    // Nobody would tell a parser any more that nothing comes.
+    // After this nothing else would tell the parser that the body has ended.
     if (ctx.req.destroyed && !ctx.req.readableEnded) throw invalid('', 'could not be read')
     ctx.state.files = []
     ctx.state.fields = {}
     if (ctx.is('multipart') && ctx.method === 'POST') {
+      const share = disk(ownerOf(ctx))
       return withFolder(async (folder) => {
-        await reading(ctx, parseForm(ctx, folder))
+        await reading(ctx, parseForm(ctx, { folder, share, maxFiles, maxJsonBytes }))
         await next()
-      })
+      }).finally(share.release)
     }
     await reading(
       ctx,
       parseText(ctx as never, async () => {}),
     )
     ctx.state.body = parseJson(textOf(ctx.request), '')
-    refuseUnstorable(ctx.state.body, '', 0)
+    assertStorable(ctx.state.body, '')
     await next()
   }
 }
 
-/** Parses a JSON body alone. Whether all of it can be stored is left to the handler (`refuseUnstorable`). */
+/** Parses a JSON body of up to 1 MB alone. Whether all of it can be stored is left to the handler (`assertStorable`). */
 export function parseJsonBody(): Middleware<AppState> {
+  const parseText = createTextParser(MB)
   return async function jsonBody(ctx, next) {
     if (ctx.req.destroyed && !ctx.req.readableEnded) throw invalid('', 'could not be read')
     await reading(
@@ -68,43 +94,54 @@ async function reading({ req }: Context, parsing: Promise<void>): Promise<void> 
   }
 }
 
-const parseText = koaBody({
-  urlencoded: false,
-  // As text: its own JSON reader refuses bodies with a field named __proto__, which is as good a name as any other.
-  json: false,
-  textTypes: ['json', '+json'],
-  textLimit: MAX_JSON_BYTES,
-  patchNode: false,
-  onError: (error) => {
-    throw refusalOf(error)
-  },
-})
+function createTextParser(maxJsonBytes: number) {
+  return koaBody({
+    urlencoded: false,
+    // As text: its own JSON reader refuses bodies with a field named __proto__, which is as good a name as any other.
+    json: false,
+    textTypes: ['json', '+json'],
+    textLimit: maxJsonBytes,
+    patchNode: false,
+    onError: (error) => {
+      throw refusalOf(error, { maxJsonBytes })
+    },
+  })
+}
 
-async function parseForm(ctx: Context & { state: AppState }, folder: string): Promise<void> {
-  const guarded = guardMultipart(ctx.req, { maxBytes: MAX_BODY_BYTES })
+interface FormLimits {
+  readonly folder: string
+  readonly share: DiskShare
+  readonly maxFiles: number
+  readonly maxJsonBytes: number
+}
+
+async function parseForm(
+  ctx: Context & { state: AppState },
+  { folder, share, maxFiles, maxJsonBytes }: FormLimits,
+): Promise<void> {
+  const maxFilesBytes = Math.min(maxFiles * MAX_FILE_BYTES, MAX_FILES_BYTES)
+  // One file has 11 MB with its fields, as everywhere where one file is expected.
+  const maxBytes = maxFilesBytes + (maxFiles === 1 ? MB : MAX_OTHER_BYTES)
+  const guarded = guardMultipart(ctx.req, { maxBytes, onBytes: share.add })
   const parse = koaBody({
     multipart: true,
     patchNode: false,
     formidable: {
       uploadDir: folder,
       maxFileSize: MAX_FILE_BYTES,
-      maxTotalFileSize: MAX_FILES * MAX_FILE_BYTES,
-      maxFiles: MAX_FILES,
+      maxTotalFileSize: maxFilesBytes,
+      maxFiles,
       maxFields: MAX_FIELDS,
-      maxFieldsSize: MAX_JSON_BYTES,
+      maxFieldsSize: maxJsonBytes,
       allowEmptyFiles: true,
       hashAlgorithm: ctx.get('idempotency-key') === '' ? false : 'sha256',
       minFileSize: 0,
       // Names and types that callers send decide nothing, so none of them reaches the disk.
       filename: () => randomUUID(),
-      // A part with a type is a file to the parser, one without it a field.
-      onPart: (part, handle) => {
-        part.mimetype = isField(part) ? null : (part.mimetype ?? 'application/octet-stream')
-        handle(part)
-      },
+      enabledPlugins: [createMultipartPlugin(isField)] as never,
     },
     onError: (error) => {
-      throw refusalOf(error)
+      throw guarded.refusal ?? refusalOf(error, { maxFiles, maxJsonBytes })
     },
   })
   try {
@@ -115,12 +152,12 @@ async function parseForm(ctx: Context & { state: AppState }, folder: string): Pr
   ctx.state.files = filesOf(ctx.request)
   ctx.state.fields = fieldsOf(ctx.request)
   ctx.state.body = parseJson(ctx.state.fields.data, 'data')
-  refuseUnstorable(ctx.state.body, '', 0)
-  refuseUnstorable(ctx.state.fields, '', 0)
+  assertStorable(ctx.state.body, '')
+  assertStorable(ctx.state.fields, '')
 }
 
 /** Many clients give the type of every part, fields included, and some send the JSON as a file. */
-function isField(part: { name: string | null; originalFilename: string | null; mimetype: string | null }): boolean {
+function isField(part: FormPart): boolean {
   if (part.name === 'data') return true
   return part.originalFilename === null && /^text\/|^application\/json\b|^$/i.test(part.mimetype ?? '')
 }
@@ -157,32 +194,7 @@ function textOf(request: unknown): string | undefined {
 }
 
 function parseJson(text: string | undefined, path: string): unknown {
-  if (text === undefined) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw invalid(path, 'is not valid JSON')
-  }
-}
-
-/**
- * jsonb holds neither U+0000 nor half a surrogate pair, a number such as 1e999 would come back as null, and nothing here needs
- * a body that is nested without end. Throws `VALIDATION_FAILED`.
- */
-export function refuseUnstorable(value: unknown, path: string, depth: number): void {
-  if (depth > MAX_DEPTH) throw invalid(path, `is nested more than ${MAX_DEPTH} levels deep`)
-  if (typeof value === 'string') {
-    if (value.includes('\0') || !value.isWellFormed()) throw invalid(path, 'contains a character that cannot be stored')
-  } else if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw invalid(path, 'is a number too large to be stored')
-  } else if (Array.isArray(value)) {
-    for (const [i, entry] of value.entries()) refuseUnstorable(entry, `${path}[${i}]`, depth + 1)
-  } else if (value !== null && typeof value === 'object') {
-    for (const [name, entry] of Object.entries(value)) {
-      refuseUnstorable(name, path, depth + 1)
-      refuseUnstorable(entry, path === '' ? name : `${path}.${name}`, depth + 1)
-    }
-  }
+  return text === undefined ? undefined : parseBoundedJson(text, path)
 }
 
 function invalid(path: string, message: string): DrapeError {
@@ -191,25 +203,30 @@ function invalid(path: string, message: string): DrapeError {
 
 // formidable's codes for a file, or all files together, over their limit.
 const TOO_LARGE = [1009, 1016]
+/** Its code for fields over their limit. */
+const TOO_LARGE_FIELDS = 1006
 /** Its codes for what there is too much of. */
-const TOO_MANY: Readonly<Record<string, string>> = {
-  1006: 'has fields of more than 1 MB',
+const tooMany = (maxFiles: number): Readonly<Record<string, string>> => ({
   1007: `has more than ${MAX_FIELDS} fields`,
-  1015: `has more than ${MAX_FILES} files`,
-}
+  1015: `has more than ${maxFiles} ${maxFiles === 1 ? 'file' : 'files'}`,
+})
 
 const FAULTS_OF_DISK = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE']
 
-function refusalOf(error: Error & { code?: unknown; status?: unknown }): Error {
+function refusalOf(
+  error: Error & { code?: unknown; status?: unknown },
+  { maxFiles = MAX_FILES, maxJsonBytes }: { maxFiles?: number; maxJsonBytes: number },
+): Error {
   if (TOO_LARGE.includes(Number(error.code))) {
     return new DrapeError('FILE_TOO_LARGE', 'A file is larger than 10 MB.')
   }
-  if (error.status === 413) return invalid('', 'is larger than 1 MB')
+  if (error.status === 413) return invalid('', `is larger than ${maxJsonBytes / MB} MB`)
+  if (Number(error.code) === TOO_LARGE_FIELDS) return invalid('', `has fields of more than ${maxJsonBytes / MB} MB`)
   if (FAULTS_OF_DISK.includes(String(error.code))) {
-    return new DrapeError('SERVICE_UNAVAILABLE', 'Files cannot be taken for a moment.', {
+    return new DrapeError('SERVICE_UNAVAILABLE', 'Files cannot be received at the moment. Send the request again.', {
       retryable: true,
       cause: error,
     })
   }
-  return invalid('', TOO_MANY[String(error.code)] ?? 'could not be read')
+  return invalid('', tooMany(maxFiles)[String(error.code)] ?? 'could not be read')
 }

@@ -6,8 +6,9 @@ import type { AppState } from '../state.ts'
  * What a widget in an iframe or a headless shop calls from another origin. The server API is not among it: its key never
  * belongs into a browser.
  */
-const STOREFRONT = /^\/(storefront\/v1|public)\//i
-const PICTURES = /^\/objects\//i
+const STOREFRONT = /^\/(storefront\/v1|public)\//
+/** Public links: shared results and the images that links lead to. */
+const LINKED = /^\/(objects|s)\//
 
 /** Browsers ask again after this; none believes an answer for longer than two hours. */
 const PREFLIGHT_SECONDS = 7200
@@ -20,6 +21,7 @@ const HEADERS = [
   'X-Service-Anonymous-Id',
   'X-Service-Customer-Email',
   'X-Service-Customer-Id',
+  'X-Service-Visitor-Token',
 ]
 
 /**
@@ -37,7 +39,7 @@ export function storefrontCors({ development }: { development: boolean }): Middl
   }) as Middleware<AppState>
   return function crossOrigin(ctx, next) {
     if (STOREFRONT.test(ctx.path)) ctx.set('Cache-Control', 'no-store')
-    else if (!PICTURES.test(ctx.path)) return next()
+    else if (!LINKED.test(ctx.path)) return next()
     return share(ctx, next)
   }
 }

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import { translateDatabaseError } from '../shared/database.ts'
+import { translateDatabaseError } from '../shared/database/errors.ts'
 import { DrapeError, type ErrorCode } from '../shared/errors.ts'
 import type { AppState } from '../state.ts'
 
@@ -27,8 +27,10 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
   PRODUCT_NOT_FOUND: 404,
   GENERATION_NOT_FOUND: 404,
   ACCOUNT_NOT_FOUND: 404,
+  BATCH_NOT_FOUND: 404,
   ROUTE_NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
+  HEADERS_TOO_LARGE: 431,
   RESERVED_EXTERNAL_ID: 409,
   IDEMPOTENCY_KEY_IN_USE: 409,
   IDEMPOTENCY_KEY_REUSED: 422,
@@ -48,9 +50,14 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode, number>> = {
   SHARE_LINK_GONE: 410,
   IMAGE_NOT_FOUND: 404,
   UPLOAD_NOT_FOUND: 404,
+  CAPTCHA_REQUIRED: 403,
+  VISITOR_TOKEN_REQUIRED: 403,
 }
 
-/** Turns whatever a handler throws into the error body `{ code, message, status, details? }`. Logs only what nobody foresaw. */
+/**
+ * Turns whatever a handler throws into the error body `{ code, message, status, details? }`. Logs faults as errors and refusals for
+ * lack of capacity, which the caller can avoid, as warnings.
+ */
 export function translateErrors(): Middleware<AppState> {
   return async function errors(ctx, next) {
     try {
@@ -58,9 +65,13 @@ export function translateErrors(): Middleware<AppState> {
     } catch (thrown) {
       const error = asDrapeError(translateDatabaseError(thrown))
       const status = HTTP_STATUS[error.code]
-      if (status >= 500) ctx.state.log.error({ err: thrown, code: error.code }, 'request failed')
+      const isRefusal = status === 503 && thrown instanceof DrapeError && thrown.cause === undefined
+      if (isRefusal) ctx.state.log.warn({ code: error.code, reason: error.message }, 'request refused')
+      else if (status >= 500) ctx.state.log.error({ err: thrown, code: error.code }, 'request failed')
       ctx.status = status
       if (status === 503) ctx.set('Retry-After', '1')
+      if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds))
+      if (error.code === 'RATE_LIMITED' && !ctx.response.get('Retry-After')) ctx.set('Retry-After', '10')
       ctx.body = { code: error.code, message: error.message, status, ...(error.details && { details: error.details }) }
     }
   }
@@ -68,5 +79,5 @@ export function translateErrors(): Middleware<AppState> {
 
 function asDrapeError(error: unknown): DrapeError {
   if (error instanceof DrapeError) return error
-  return new DrapeError('INTERNAL_ERROR', 'Something went wrong on our side.', { cause: error })
+  return new DrapeError('INTERNAL_ERROR', 'An internal error occurred.', { cause: error })
 }

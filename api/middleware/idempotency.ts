@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa'
 import { v7 as uuidv7 } from 'uuid'
 import { DrapeError } from '../shared/errors.ts'
 import { CLAIM_SECONDS, type Claim, type IdempotencyKeys, type KeyedRequest } from '../shared/stores/idempotency.ts'
+import { shopperId } from '../shops/shopper.ts'
 import type { AppContext, AppState } from '../state.ts'
 import { HTTP_STATUS } from './errors.ts'
 
@@ -47,7 +48,7 @@ async function run(
   ctx: Context & { state: AppState },
   { keys, claim, next }: { keys: IdempotencyKeys; claim: Claim; next: () => Promise<unknown> },
 ): Promise<void> {
-  const ignore = (error: unknown) => ctx.state.log.warn({ err: error }, 'claim was left to its lease')
+  const ignore = (error: unknown) => ctx.state.log.warn({ err: error }, 'claim not released; its lease expires')
   const renewal = setInterval(() => keys.renew(claim).catch(ignore), RENEW_MS)
   try {
     await next()
@@ -78,8 +79,11 @@ function requestOf(ctx: Context & { state: AppState }): KeyedRequest | null {
       details: [{ path: 'Idempotency-Key', message: `must have 1 to ${MAX_KEY_LENGTH} characters` }],
     })
   }
+  const { account, shop, shopper } = ctx.state
   const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? ctx.path
-  return { accountId: ctx.state.account.id, route, key }
+  // One shopper must not receive the response to another, whose key may be guessed.
+  const asker = shop ? ` ${createHash('sha256').update(shopperId(shop.id, shopper)).digest('base64url')}` : ''
+  return { accountId: account.id, route: `${route}${asker}`, key }
 }
 
 /** SHA-256 over what makes the request: its body, in whatever order its fields came, and the contents of its files. */

@@ -1,5 +1,7 @@
 import type { Middleware } from 'koa'
-import type { KeyLookup } from '../key-lookup.ts'
+import type { ReceiveBody } from '../bodies/signed-body.ts'
+import type { KeyLookup } from '../keys/lookup.ts'
+import { networkOf } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { AppContext, AppState } from '../state.ts'
 import { readShopper } from './shop-proxy.ts'
@@ -8,12 +10,12 @@ const BEARER = /^bearer +(\S+) *$/i
 
 /**
  * Lets a request through whose `Authorization: Bearer pk_…` is a live publishable key of an active account and sets
- * `ctx.state.account` and `shopper`; `shop` is null. One without that header but with the marks of a shop's proxy is the proxy's
+ * `ctx.state.key`, `account` and `shopper`; `shop` is null. One without that header but with the marks of a shop's proxy is the proxy's
  * to judge. Throws `MISSING_API_KEY` or `INVALID_API_KEY`.
  */
 export function publishableKeyOr(
   proxy: Middleware<AppState>,
-  { findAccount, signingSecret }: { findAccount: KeyLookup; signingSecret: string },
+  { findKey, receiveBody, signingSecret }: { findKey: KeyLookup; receiveBody: ReceiveBody; signingSecret: string },
 ): Middleware<AppState> {
   return async function authenticate(ctx, next) {
     const sent = ctx.req.headersDistinct.authorization ?? []
@@ -22,13 +24,21 @@ export function publishableKeyOr(
       throw new DrapeError('MISSING_API_KEY', 'Send your publishable key in the header Authorization: Bearer pk_….')
     }
     const [, key = ''] = BEARER.exec(sent[0]) ?? []
-    const account = sent.length === 1 ? await findAccount(key) : null
-    if (!account) throw new DrapeError('INVALID_API_KEY', 'The publishable key is not valid.')
-    ctx.state.account = account
+    const found = sent.length === 1 ? await findKey(key, ctx.ip) : null
+    if (!found) throw new DrapeError('INVALID_API_KEY', 'The publishable key is not valid.')
+    ctx.state.key = found.key
+    ctx.state.account = found.account
     ctx.state.shop = null
-    // Whoever has the key, which is anybody, can say to be any customer.
+    // The key is public, so its holder could claim to be any customer.
     ctx.state.shopper = readShopper(ctx as AppContext, { customerId: null, signingSecret })
-    await next()
+    // The key is public, so its holders are strangers: their bodies share a limit before the parser holds them in memory.
+    const body = await receiveBody(ctx.req, { address: networkOf(ctx.ip), shop: found.account.id })
+    try {
+      ctx.req = body.replay()
+      await next()
+    } finally {
+      body.release()
+    }
   }
 }
 

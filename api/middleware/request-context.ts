@@ -9,7 +9,7 @@ const USABLE_ID = /^[\w.:-]{1,128}$/
 /** Gives every request an id (the caller's `X-Request-Id` when it is plain) and a log, measures it and writes one line at its end. */
 export function requestContext({ log, metrics }: { log: Log; metrics: Metrics }): Middleware<AppState> {
   let inFlight = 0
-  metrics.watch({ name: 'drape_http_requests_in_flight', help: 'Requests that are being answered' }, () => [
+  metrics.watch({ name: 'drape_http_requests_in_flight', help: 'HTTP requests in progress' }, () => [
     { value: inFlight },
   ])
   const observers = new Map<string, RequestObserver>()

@@ -1,10 +1,13 @@
 import type { Middleware } from 'koa'
+import type { ReceiveBody } from '../bodies/signed-body.ts'
 import { rememberBriefly } from '../brief-memory.ts'
+import { networkOf } from '../shared/addresses.ts'
 import type { ProxyNonces } from '../shared/stores/proxy-nonces.ts'
-import { claimRefused, readShopClaim, type ShopClaim } from '../shop-claim.ts'
-import { isSignedWith } from '../shop-signature.ts'
-import { hashAddress, type Shopper } from '../shopper.ts'
-import { createBodyReceiver } from '../signed-body.ts'
+import { type ProxyHops, shopperAddress } from '../shops/address.ts'
+import { claimRefused, readShopClaim, type ShopClaim } from '../shops/claim.ts'
+import { hashAddress, type Shopper } from '../shops/shopper.ts'
+import { isSignedWith } from '../shops/signature.ts'
+import { readVisitorToken } from '../shops/visitor-token.ts'
 import type { AppContext, AppState } from '../state.ts'
 import type { FoundShop, Shops } from '../stores/shops.ts'
 
@@ -13,9 +16,12 @@ const ANONYMOUS_ID = /^anon_[\w-]{1,100}$/
 export interface ShopProxyOptions {
   readonly shops: Shops
   readonly nonces: ProxyNonces
-  /** Whether a shop may be told by its mere name, in the header `X-Drape-Shop`. */
+  /** Shared by all routes, so that they share its limits. */
+  readonly receiveBody: ReceiveBody
+  /** Whether a shop's name alone, in the header `X-Drape-Shop`, identifies it. */
   readonly development: boolean
   readonly signingSecret: string
+  readonly proxyHops?: ProxyHops
   readonly now?: () => number
 }
 
@@ -24,10 +30,16 @@ export interface ShopProxyOptions {
  * `account` and `shopper`. Throws `PROXY_SIGNATURE_INVALID`, whatever is wrong.
  */
 export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
-  const { nonces, development, signingSecret, now = Date.now } = options
-  // Shops that do not exist are remembered too: nobody is to see by the time of an answer which do.
+  const {
+    nonces,
+    receiveBody,
+    development,
+    signingSecret,
+    proxyHops = { own: 0, shopify: 0 },
+    now = Date.now,
+  } = options
+  // Unknown shops are cached too: the time of an answer must not reveal which exist.
   const find = rememberBriefly((domain) => options.shops.find(domain), { now })
-  const receiveBody = createBodyReceiver()
 
   /** The shop that the claim is about, when it is true; `bodyHash` is that of a body that was received. */
   async function prove(claim: ShopClaim, found: FoundShop | null, bodyHash: string): Promise<FoundShop> {
@@ -50,13 +62,23 @@ export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
     const found = known?.shop.platform === claim.platform ? known : null
     const enter = ({ shop, account }: FoundShop) => {
       Object.assign(ctx.state, { shop, account })
-      ctx.state.shopper = readShopper(ctx as AppContext, { customerId: claim.customerId, signingSecret })
+      ctx.state.shopper = readShopper(ctx as AppContext, {
+        customerId: claim.customerId,
+        visitorId: readVisitorToken(ctx.get('x-service-visitor-token'), {
+          shopId: shop.id,
+          secret: signingSecret,
+          now: now(),
+        }),
+        ...shopperAddress(ctx as AppContext, claim, proxyHops),
+        signingSecret,
+      })
       return next()
     }
     if (claim.platform !== 'plugin') return enter(await prove(claim, found, ''))
-    const body = await receiveBody(ctx.req, { keep: found !== null })
+    const body = await receiveBody(ctx.req, { address: networkOf(ctx.ip), shop: claim.domain.toLowerCase() })
     try {
       const proven = await prove(claim, found, body.hash)
+      body.trust()
       ctx.req = body.replay()
       await enter(proven)
     } finally {
@@ -68,12 +90,27 @@ export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
 /** The shopper behind a request: a customer only as the proxy has signed it, a browser as it calls itself. */
 export function readShopper(
   ctx: AppContext,
-  { customerId, signingSecret }: { customerId: string | null; signingSecret: string },
+  {
+    customerId,
+    visitorId = null,
+    address = ctx.ip,
+    isAddressShared = false,
+    signingSecret,
+  }: {
+    customerId: string | null
+    visitorId?: string | null
+    address?: string
+    isAddressShared?: boolean
+    signingSecret: string
+  },
 ): Shopper {
   const anonymousId = ctx.get('x-service-anonymous-id')
   return {
     customerId,
     anonymousId: ANONYMOUS_ID.test(anonymousId) ? anonymousId : null,
-    addressHash: hashAddress(ctx.ip, signingSecret),
+    visitorId,
+    address,
+    isAddressShared,
+    addressHash: hashAddress(address, signingSecret),
   }
 }

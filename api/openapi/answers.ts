@@ -7,11 +7,13 @@ import type { Access, Operation, Success } from './operation.ts'
 /** Headers of answers, by the names that a document keeps them under. */
 export const HEADERS = {
   'X-Request-Id': 'Names the request in our logs; the one that was sent, if it was plain.',
-  'RateLimit-Limit': 'Requests a minute that the account has.',
-  'RateLimit-Remaining': 'Requests that may come at once now.',
-  'RateLimit-Reset': 'Seconds until RateLimit-Limit is whole again.',
+  'RateLimit-Limit': 'Requests a minute that the account has, reads and writes apart.',
+  'RateLimit-Remaining':
+    'Requests that may come at once now. Writes of a whole minute may come at once, reads of 12 s.',
+  'RateLimit-Reset': 'Seconds until as many requests as ever may come at once.',
   'Retry-After': 'Seconds to wait before the next try.',
   'Idempotent-Replay': 'true when this is the first answer again.',
+  Deprecation: 'The request has a field of an older shape; since when such shapes are deprecated (RFC 9745).',
   Allow: 'The methods that the path knows.',
 } as const
 type HeaderName = keyof typeof HEADERS
@@ -42,9 +44,9 @@ function withPage(answer: JsonSchema, status: number, { pages = [] }: Operation)
   return { ...answer, content: { ...(answer.content as JsonSchema), 'text/html': { schema: { type: 'string' } } } }
 }
 
-/** What a caller who cannot prove who they are is told. */
+/** Answers to callers whose credentials are missing or wrong. */
 const CREDENTIAL_CODES: Readonly<Record<Access, readonly ErrorCode[]>> = {
-  key: ['MISSING_API_KEY', 'INVALID_API_KEY', 'RATE_LIMITED'],
+  key: ['MISSING_API_KEY', 'INVALID_API_KEY', 'FORBIDDEN', 'RATE_LIMITED'],
   shop: ['PROXY_SIGNATURE_INVALID'],
   events: ['MISSING_API_KEY', 'INVALID_API_KEY', 'PROXY_SIGNATURE_INVALID'],
   open: [],
@@ -52,7 +54,7 @@ const CREDENTIAL_CODES: Readonly<Record<Access, readonly ErrorCode[]>> = {
 
 /** In the order of the list of codes. */
 function codesOf({ access = 'key', parameters, repeatable, errors }: Operation): ErrorCode[] {
-  const codes = new Set<ErrorCode>(['METHOD_NOT_ALLOWED', 'INTERNAL_ERROR', ...errors])
+  const codes = new Set<ErrorCode>(['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE', 'INTERNAL_ERROR', ...errors])
   const add = (condition: unknown, ...more: ErrorCode[]) => {
     if (condition) for (const code of more) codes.add(code)
   }
@@ -63,11 +65,12 @@ function codesOf({ access = 'key', parameters, repeatable, errors }: Operation):
   return ERROR_CODES.filter((code) => codes.has(code))
 }
 
-function describeSuccess(answer: Success, { access = 'key', repeatable }: Operation, names: Names): JsonSchema {
+function describeSuccess(answer: Success, { access = 'key', body, repeatable }: Operation, names: Names): JsonSchema {
   const { description, schema, contentType = 'application/json', next = {} } = answer
   const headers: HeaderName[] = [
     ...(access === 'key' ? RATE_LIMIT : []),
     ...(repeatable ? ['Idempotent-Replay' as const] : []),
+    ...(body && 'legacy' in body ? ['Deprecation' as const] : []),
   ]
   return {
     description,
@@ -80,7 +83,7 @@ function describeSuccess(answer: Success, { access = 'key', repeatable }: Operat
 }
 
 /** Answers that come before the budget of the account is counted. */
-const UNCOUNTED = [401, 405]
+const UNCOUNTED = [401, 405, 431]
 
 function describeErrors(status: number, codes: readonly ErrorCode[], operation: Operation): JsonSchema {
   const counted = (operation.access ?? 'key') === 'key' && !UNCOUNTED.includes(status)

@@ -1,12 +1,17 @@
+import type { Scope } from '../keys/restrictions.ts'
 import { accountOperations } from '../routes/server/account.operations.ts'
 import { Account, Credits } from '../routes/server/account.schema.ts'
 import { customerOperations } from '../routes/server/customers.operations.ts'
+import { engineOperations } from '../routes/server/engines.operations.ts'
+import { EngineDescription, EngineList } from '../routes/server/engines.schema.ts'
 import { generationOperations } from '../routes/server/generations.operations.ts'
 import { Generation } from '../routes/server/generations.schema.ts'
 import { imageOperations } from '../routes/server/images.operations.ts'
 import { Upload } from '../routes/server/images.schema.ts'
 import { LegacyProductBody, LegacyTryOnBody } from '../routes/server/legacy.schema.ts'
 import { openApiOperations } from '../routes/server/openapi.operations.ts'
+import { productBatchOperations } from '../routes/server/product-batches.operations.ts'
+import { ProductBatch, ProductBatchBody, ProductBatchItem } from '../routes/server/product-batches.schema.ts'
 import { productOperations } from '../routes/server/products.operations.ts'
 import { CatalogProductBody, Product, ProductList, ProductStatistics } from '../routes/server/products.schema.ts'
 import { tryOnOperations } from '../routes/server/try-on.operations.ts'
@@ -24,6 +29,7 @@ import { SharedTryOn, ShareLink } from '../routes/storefront/share.schema.ts'
 import { shopifyWebhookOperations } from '../routes/storefront/shopify-webhooks.operations.ts'
 import { shopperUploadOperations } from '../routes/storefront/uploads.operations.ts'
 import { ShopperPhoto } from '../routes/storefront/uploads.schema.ts'
+import { visitorOperations } from '../routes/storefront/visitor.operations.ts'
 import type { TSchema } from '../shared/schema.ts'
 import { describeAnswers, HEADERS } from './answers.ts'
 import { ErrorBody } from './error-body.ts'
@@ -40,9 +46,12 @@ const OPERATIONS: readonly Operation[] = [
   ...generationOperations,
   ...imageOperations,
   ...productOperations,
+  ...productBatchOperations,
   ...accountOperations,
+  ...engineOperations,
   ...customerOperations,
   ...openApiOperations,
+  ...visitorOperations,
   ...shopperUploadOperations,
   ...fittingRoomOperations,
   ...shopperGenerationOperations,
@@ -53,6 +62,13 @@ const OPERATIONS: readonly Operation[] = [
   ...eventOperations,
   ...shopifyWebhookOperations,
 ]
+
+/** The scopes of which an API key needs one, by route. */
+export const SCOPES_OF_ROUTES: ReadonlyMap<string, readonly Scope[]> = new Map(
+  OPERATIONS.flatMap(({ method, path, scopes }) =>
+    scopes === undefined ? [] : [[`${method.toUpperCase()} ${path}`, scopes] as const],
+  ),
+)
 
 const SCHEMAS: Readonly<Record<string, TSchema>> = {
   TryOn: TryOnBody,
@@ -66,8 +82,13 @@ const SCHEMAS: Readonly<Record<string, TSchema>> = {
   Product,
   ProductList,
   ProductStatistics,
+  ProductBatchInput: ProductBatchBody,
+  ProductBatch,
+  ProductBatchItem,
   Account,
   Credits,
+  EngineDescription,
+  EngineList,
   ShopperPhoto,
   ShopperGeneration,
   ShareLink,
@@ -85,7 +106,8 @@ const DESCRIPTION = `Puts garments of a shop on photos of people.
 3. Fetch the generation every 2 seconds, or follow its events, until it is \`COMPLETED\` or \`FAILED\`.
 
 A generation costs 1 credit, which comes back if it fails. Errors are \`{ code, message, status, details? }\`: branch on
-\`code\`. Fields that a request has beyond those described are ignored; answers may grow fields.`
+\`code\`. In a request, \`null\` for an optional field that may not be null is the same as leaving it out, and fields beyond those
+described are ignored; answers may grow fields.`
 
 /** The OpenAPI 3.1 document of the server API: the schemas in it are those that validate requests. */
 export function createDocument({ publicUrl, serviceName }: { publicUrl: string; serviceName: string }) {
@@ -100,7 +122,13 @@ export function createDocument({ publicUrl, serviceName }: { publicUrl: string; 
     webhooks: describeWebhooks(names),
     components: {
       securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The secret key of the account: sk_…' },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description:
+            'A secret key of the account: sk_…. A restricted key needs one of the x-required-scopes of the operation.',
+        },
         publishableKey: { type: 'http', scheme: 'bearer', description: 'The publishable key of the account: pk_…' },
         appProxy: {
           type: 'apiKey',
@@ -140,13 +168,14 @@ const SECURITY: Readonly<Record<Access, readonly JsonSchema[]>> = {
 }
 
 function describeOperation(operation: Operation, names: Names): JsonSchema {
-  const { id, tag, summary, description, body, access } = operation
+  const { id, tag, summary, description, body, access, scopes } = operation
   return {
     operationId: id,
     tags: [tag],
     summary,
     description,
     ...(access && { security: SECURITY[access] }),
+    ...(scopes && { 'x-required-scopes': scopes }),
     parameters: describeParameters(operation, names),
     ...(body && { requestBody: describeBody(body, names) }),
     responses: describeAnswers(operation, names),

@@ -4,7 +4,7 @@ import { Type } from '../shared/schema.ts'
 /** The body of every answer that is an error. */
 export const ErrorBody = Type.Object({
   code: Type.Enum([...ERROR_CODES], { description: 'Stable; branch on this.' }),
-  message: Type.String({ description: 'For people; may change.' }),
+  message: Type.String({ description: 'Text for people. It may change; branch on code.' }),
   status: Type.Integer({ description: 'The HTTP status.' }),
   details: Type.Optional(
     Type.Union([
@@ -15,6 +15,10 @@ export const ErrorBody = Type.Object({
         }),
       ),
       Type.Object({ key: Type.String({ description: 'The classification that is missing.' }) }),
+      Type.Object(
+        { estimatedStartSeconds: Type.Integer(), estimatedSeconds: Type.Integer() },
+        { description: 'Estimated seconds until the start and until the end of a try-on with maxWaitSeconds.' },
+      ),
     ]),
   ),
 })

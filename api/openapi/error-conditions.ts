@@ -2,9 +2,10 @@ import type { ErrorCode } from '../shared/errors.ts'
 
 /** When a caller meets each code. */
 export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
-  MISSING_API_KEY: 'the header x-api-key is missing',
-  INVALID_API_KEY: 'the key is wrong or revoked, or the account is not active',
-  FORBIDDEN: 'what is named belongs to another account',
+  MISSING_API_KEY: 'the key is missing: a secret key in x-api-key, a publishable key in Authorization: Bearer pk_…',
+  INVALID_API_KEY:
+    'the key is wrong, revoked or expired, or may not be used from this address, or the account is not active',
+  FORBIDDEN: 'what is named belongs to another account, or the key has none of the scopes that the message names',
   VALIDATION_FAILED: 'the request is not valid; details has one entry per field',
   EXTERNAL_ID_REQUIRED: 'the product has no externalId',
   PRODUCT_IMAGES_REQUIRED: 'a new product has no image',
@@ -19,12 +20,14 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   MISSING_REQUIRED_CLASSIFICATION: 'no image of the product can serve the engine; details.key names what it needs',
   FILE_TOO_LARGE: 'a file is larger than 10 MB',
   INSUFFICIENT_CREDITS: 'the account has no credits left',
-  QUOTA_EXCEEDED: 'the account has reached its own number of generations, of a month or at once',
+  QUOTA_EXCEEDED: 'the account has reached its limit of generations, of a month or at once, or of stored bytes',
   RATE_LIMITED: 'the account made too many requests; try again after Retry-After seconds',
   PRODUCT_NOT_FOUND: 'the product does not exist or has expired; send it in full',
   GENERATION_NOT_FOUND: 'there is no such generation',
   ACCOUNT_NOT_FOUND: 'the account does not exist any more',
+  BATCH_NOT_FOUND: 'the batch does not exist or is older than 7 days',
   ROUTE_NOT_FOUND: 'the path names nothing',
+  HEADERS_TOO_LARGE: 'the request line and the headers are larger than 16 KB together',
   METHOD_NOT_ALLOWED: 'the path does not know this method; the header Allow names those it knows',
   RESERVED_EXTERNAL_ID: 'the externalId starts with _anon_',
   IDEMPOTENCY_KEY_IN_USE: 'the first request with this Idempotency-Key is still running',
@@ -34,7 +37,7 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   GENERATION_FAILED: 'the generation failed in the middle, several times',
   GENERATION_TIMEOUT: 'the generation was not finished before its deadline',
   GENERATION_CANCELLED: 'the generation was cancelled',
-  NO_PERSON_DETECTED: 'the photo shows nobody',
+  NO_PERSON_DETECTED: 'the photo shows no person',
   RESULT_REJECTED: 'the picture that came out did not pass the checks',
   PROXY_SIGNATURE_INVALID: 'the request was not signed by a proxy of a known shop, or not lately',
   WEBHOOK_SIGNATURE_INVALID: 'the webhook was not signed with a secret of the shop that it names',
@@ -43,6 +46,8 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   GENERATION_NOT_COMPLETED: 'the generation has no result yet, or failed',
   SHARE_LINK_NOT_FOUND: 'there is no such link',
   SHARE_LINK_GONE: 'the link has ended, or the picture behind it',
+  CAPTCHA_REQUIRED: 'the response of the CAPTCHA challenge is missing, or the provider does not confirm it',
+  VISITOR_TOKEN_REQUIRED: 'the shop serves only customers and visitors with a token of POST /public/visitor',
   IMAGE_NOT_FOUND: 'the image does not exist, or not any more',
   UPLOAD_NOT_FOUND: 'the upload does not exist, has no bytes yet or has expired',
 }

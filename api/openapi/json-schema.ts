@@ -1,3 +1,4 @@
+import { ISO_TIME } from '../shared/iso-time.ts'
 import type { TSchema } from '../shared/schema.ts'
 
 /** A JSON Schema in the form that OpenAPI 3.1 documents have. */
@@ -53,16 +54,27 @@ function describeKeyword(
       const needed = (value as string[]).filter((name) => !hasDefault(schema, name))
       return needed.length === 0 ? [] : [[keyword, needed]]
     }
+    case 'maxJsonKilobytes':
+      // No keyword of JSON Schema: the description of the field states the limit.
+      return []
     case 'format':
-      return value === 'web-address'
-        ? [
-            ['format', 'uri'],
-            ['pattern', '^[Hh][Tt][Tt][Pp][Ss]?://'],
-          ]
-        : [[keyword, value]]
+      return OWN_FORMATS[String(value)] ?? [[keyword, value]]
     default:
       return [[keyword, value]]
   }
+}
+
+/** Formats that only our validator knows, in keywords that every reader knows. */
+const OWN_FORMATS: Readonly<Record<string, [string, unknown][]>> = {
+  'web-address': [
+    ['format', 'uri'],
+    ['pattern', '^[Hh][Tt][Tt][Pp][Ss]?://'],
+  ],
+  'image-address': [
+    ['format', 'uri'],
+    ['pattern', '^([Hh][Tt][Tt][Pp][Ss]?://|upload://[0-9a-f]{64}$)'],
+  ],
+  'iso-time': [['pattern', ISO_TIME.source]],
 }
 
 function hasDefault(schema: TSchema, name: string): boolean {

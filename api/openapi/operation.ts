@@ -1,7 +1,8 @@
+import type { Scope } from '../keys/restrictions.ts'
 import type { ErrorCode } from '../shared/errors.ts'
 import type { TSchema } from '../shared/schema.ts'
 
-/** What one method of one path does, as the OpenAPI document tells it. Lies beside the route that does it. */
+/** The description of one method of one path in the OpenAPI document. Lies beside its route. */
 export interface Operation {
   readonly method: 'get' | 'post' | 'put' | 'delete'
   /** With its parameters in braces: `/tryon/v1/generations/{id}`. */
@@ -15,14 +16,16 @@ export interface Operation {
   /** What each parameter of the path means. */
   readonly parameters?: Readonly<Record<string, string>>
   readonly query?: ObjectSchema
-  /** Headers that it reads beside its credentials, all of which may be left out as far as the document can tell. */
+  /** Headers that it reads beside its credentials, all optional as far as the document can say. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Body
   /** Whether it takes an `Idempotency-Key`. */
   readonly repeatable?: boolean
   /** The account's API key when it is not given. Only what is behind that key has the account's rate limit. */
   readonly access?: Access
-  /** Which answers, by HTTP status, are a page for whoever does not ask for JSON. */
+  /** Of which the API key needs one; keys without restrictions have all. */
+  readonly scopes?: readonly Scope[]
+  /** Which answers, by HTTP status, are a page for clients that do not ask for JSON. */
   readonly pages?: readonly number[]
   /** By HTTP status. */
   readonly answers: Readonly<Record<number, Success>>
@@ -30,7 +33,7 @@ export interface Operation {
   readonly errors: readonly ErrorCode[]
 }
 
-/** `key`: the account's API key; `shop`: signed by the proxy of a shop; `events`: that, or a publishable key; `open`: nobody has to prove anything. */
+/** `key`: the account's API key; `shop`: signed by the proxy of a shop; `events`: that, or a publishable key; `open`: no credentials. */
 export type Access = 'key' | 'shop' | 'events' | 'open'
 
 export type ObjectSchema = TSchema & {
@@ -44,6 +47,8 @@ export type Body =
       readonly json: ObjectSchema
       /** Older shapes of it that are translated before they are validated. Only such a body may also be multipart. */
       readonly legacy?: ObjectSchema
+      /** What the body is in other content types, of text. */
+      readonly text?: Readonly<Record<string, string>>
     }
   | {
       /** The fields beside the files. */

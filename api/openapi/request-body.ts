@@ -11,11 +11,15 @@ export function describeBody(body: Body, names: Names): JsonSchema {
 function describeContent(body: Body, names: Names): JsonSchema {
   if ('json' in body) return describeJson(body, names)
   if ('form' in body) return describeForm(body, names)
-  return { '*/*': { schema: { ...FILE, description: body.bytes } } }
+  // Clients that generators write send one type; the description says that any will do.
+  return { 'application/octet-stream': { schema: { ...FILE, description: body.bytes } } }
 }
 
-function describeJson({ json, legacy }: Extract<Body, { json: unknown }>, names: Names): JsonSchema {
-  if (legacy === undefined) return { 'application/json': { schema: describeOrRefer(json, names) } }
+function describeJson({ json, legacy, text = {} }: Extract<Body, { json: unknown }>, names: Names): JsonSchema {
+  if (legacy === undefined) {
+    const texts = Object.entries(text).map(([type, description]) => [type, { schema: { type: 'string', description } }])
+    return { 'application/json': { schema: describeOrRefer(json, names) }, ...Object.fromEntries(texts) }
+  }
   const schema = { anyOf: [describeOrRefer(json, names), describeOrRefer(legacy, names)] }
   return {
     'application/json': { schema },

@@ -2,13 +2,13 @@ import { WEBHOOK_MESSAGES } from '../webhooks/messages.schema.ts'
 import { describeSchema, type JsonSchema, type Names } from './json-schema.ts'
 
 const HEADERS: Readonly<Record<string, string>> = {
-  'webhook-id': 'The same however often it is told: what was done for it once need not be done again.',
+  'webhook-id': 'Unique id of the message. Retries have the same id: use it to ignore duplicates.',
   'webhook-timestamp': 'Of this attempt, in seconds since 1970.',
   'webhook-signature':
     '`v1,` and the HMAC-SHA256 in base64 of id, timestamp and body, joined by full stops; one for each live secret, with spaces between.',
 }
 
-/** What the service tells others, as the `webhooks` of OpenAPI 3.1. */
+/** The webhooks that the service sends, as the `webhooks` of OpenAPI 3.1. */
 export function describeWebhooks(names: Names): Record<string, JsonSchema> {
   const parameters = Object.entries(HEADERS).map(([name, description]) => ({
     name,
@@ -30,8 +30,8 @@ export function describeWebhooks(names: Names): Record<string, JsonSchema> {
           parameters,
           requestBody: { required: true, content: { 'application/json': { schema: describeSchema(schema, names) } } },
           responses: {
-            '2XX': { description: 'Taken. Anything else is told again, over three days.' },
-            410: { description: 'Nothing is to be told any more.' },
+            '2XX': { description: 'Accepted. Any other response is retried for three days.' },
+            410: { description: 'The endpoint is gone. Deliveries stop.' },
           },
         },
       },

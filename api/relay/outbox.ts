@@ -1,9 +1,9 @@
-import { type Database, rowType, sql } from '../shared/database.ts'
+import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { DEMAND_CHANNEL, type TryOnJob, TryOnJobSchema } from '../shared/generation.ts'
 import { Nullable, Type } from '../shared/schema.ts'
 
 const Claimed = rowType(Type.Object({ room: Nullable(Type.Integer()), jobs: Type.Array(TryOnJobSchema) }))
-const Unsure = rowType(Type.Object({ generationId: Type.String(), attempt: Type.Integer() }))
+const Unsure = rowType(Type.Object({ generationId: Type.String(), attempt: Type.Integer(), queue: Type.String() }))
 
 export type Outbox = ReturnType<typeof createOutbox>
 
@@ -13,54 +13,86 @@ export interface Claim {
   readonly room: number | null
 }
 
+export interface ClaimOptions {
+  readonly queue: string
+  /** What the workers of the queue run. */
+  readonly engines: readonly string[]
+  readonly limit: number
+  readonly depth: number
+}
+
 /** Any number that no other program takes in this database. */
 const CLAIM_LOCK = 7_201_430_002
+
+/**
+ * An account's oldest batch job of an engine counts as interactive after this wait, unless batch work of that account and engine is
+ * in the lane: however much interactive work arrives, batch work goes on, one job at a time.
+ */
+export const MAX_STEP_BACK_SECONDS = 60
 
 /** The relay's view of the work that is not finished. */
 export function createOutbox(database: Database) {
   return {
     /**
-     * Takes up to `limit` jobs and no more than leave `depth` of them waiting for a worker; fairly: accounts take turns,
-     * counting what each has in the queue already, so that one account's backlog, however long, stands behind another's first
-     * job. Of several relays one does at a time.
+     * Takes up to `limit` jobs for a lane, and no more than leave `depth` of them waiting for a worker; fairly: accounts take
+     * turns, counting what each has in the lane already, and so do the engines of one account. One account's backlog,
+     * however long, stands behind another's first job, and its backlog for one engine behind its first job for another. Batch
+     * jobs stand behind the interactive jobs of their account, whose turns do not count batch jobs in the lane. Of several
+     * relays one does at a time.
      */
-    claim: async ({ limit, depth }: { limit: number; depth: number }): Promise<Claim> => {
+    claim: async ({ queue, engines, limit, depth }: ClaimOptions): Promise<Claim> => {
       const { room, jobs } = await database.one(sql.type(Claimed)`
         with recursive handed as materialized (
-          select account_id, count(*) as jobs from outbox where dispatched_at is not null group by account_id
+          select account_id, engine_name as engine, count(*) as jobs, count(*) filter (where is_batch) as batch_jobs from outbox
+          where dispatched_at is not null and queue = ${queue} group by account_id, engine_name
         ), room as materialized (
           select case when ${limit} + coalesce((select sum(jobs) from handed), 0) <= ${depth} then ${limit}
             else least(${limit}, greatest(0, ${depth} - (
               select count(*) from outbox
-              where dispatched_at is not null and 'PENDING' = (
+              where dispatched_at is not null and queue = ${queue} and 'PENDING' = (
                 select status from generations where generations.id = outbox.generation_id limit 1)))) end as places
           where pg_try_advisory_xact_lock(${CLAIM_LOCK})
-        ), waiting (account_id) as (
-          (select account_id from outbox, room where dispatched_at is null and places > 0 order by account_id limit 1)
+        ), waiting (engine, account_id) as (
+          select wanted.engine, (select account_id from outbox where dispatched_at is null and outbox.engine_name = wanted.engine
+            order by account_id limit 1)
+          from unnest(${sql.array([...engines], 'text')}) as wanted (engine), room where places > 0
           union all
-          select (select account_id from outbox where dispatched_at is null and outbox.account_id > waiting.account_id
+          select waiting.engine, (select account_id from outbox
+            where dispatched_at is null and outbox.engine_name = waiting.engine and outbox.account_id > waiting.account_id
             order by account_id limit 1)
           from waiting where waiting.account_id is not null
         ), lines as materialized (
-          select waiting.account_id, coalesce(jobs, 0) as handed
-          from waiting left join handed on handed.account_id = waiting.account_id
-          where waiting.account_id is not null
+          select account_id, engine, coalesce(jobs, 0) as jobs, coalesce(batch_jobs, 0) as batch_jobs
+          from waiting left join handed using (account_id, engine)
+          where account_id is not null
+        ), next as (
+          select lines.account_id, job.*, case when steps_back then jobs else jobs - batch_jobs end + job.place as engine_turn
+          from lines cross join (values (false), (true)) as class (is_batch) cross join lateral (
+            select generation_id, available_at, created_at, place, class.is_batch and not (place = 1 and lines.batch_jobs = 0
+              and created_at < now() - make_interval(secs => ${MAX_STEP_BACK_SECONDS})) as steps_back
+            from (
+              select generation_id, available_at, created_at, row_number() over (order by available_at, generation_id) as place
+              from outbox
+              where outbox.account_id = lines.account_id and outbox.engine_name = lines.engine and dispatched_at is null
+                and outbox.is_batch = class.is_batch and available_at <= now()
+              order by available_at, generation_id limit (select places from room)) as first
+          ) as job
+        ), accounts_handed as materialized (
+          select account_id, sum(jobs) as jobs, sum(jobs - batch_jobs) as interactive_jobs from handed group by account_id
         ), turns as (
-          select next.generation_id, next.created_at, handed + next.position as turn
-          from lines cross join lateral (
-            select generation_id, created_at, row_number() over (order by available_at, generation_id) as position
-            from outbox
-            where outbox.account_id = lines.account_id and dispatched_at is null and available_at <= now()
-            order by available_at, generation_id limit (select places from room)
-          ) as next
+          select generation_id, created_at, steps_back,
+            coalesce(case when steps_back then accounts_handed.jobs else interactive_jobs end, 0)
+              + row_number() over (partition by next.account_id order by steps_back, engine_turn, available_at, generation_id) as turn
+          from next left join accounts_handed using (account_id)
         ), chosen as (
-          select generation_id from turns order by turn, created_at limit (select places from room)
+          select generation_id from turns order by turn, steps_back, created_at limit (select places from room)
         ), locked as (
           select outbox.generation_id from outbox join chosen using (generation_id)
           where dispatched_at is null
           for update of outbox skip locked
         ), claimed as (
-          update outbox set dispatched_at = now() from locked where outbox.generation_id = locked.generation_id
+          update outbox set dispatched_at = now(), queue = ${queue}
+          from locked where outbox.generation_id = locked.generation_id
           returning payload
         )
         select (select places from room) as room, coalesce(json_agg(payload), '[]') as jobs from claimed`)
@@ -76,13 +108,13 @@ export function createOutbox(database: Database) {
     /** Jobs that were handed over some seconds ago and that no worker has started. */
     findUnstarted: (olderThanSeconds: number, limit: number) =>
       database.any(sql.type(Unsure)`
-        select outbox.generation_id as "generationId", generations.attempt
+        select outbox.generation_id as "generationId", generations.attempt, outbox.queue
         from outbox join generations on generations.id = outbox.generation_id
         where dispatched_at < now() - make_interval(secs => ${olderThanSeconds}) and status = 'PENDING'
         order by dispatched_at limit ${limit}`),
 
-    /** Tells whoever scales the workers that there is work. Not where it is accepted: telling makes commits wait in line. */
-    tellDemand: async (): Promise<void> => {
+    /** Notifies the controller that there is work. Not in the transaction that accepts it: notifying makes commits wait in line. */
+    notifyDemand: async (): Promise<void> => {
       await database.query(sql.unsafe`select pg_notify(${DEMAND_CHANNEL}, '')`)
     },
   }

@@ -1,25 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { TryOnQueues } from '../generations/try-on-queues.ts'
+import { within } from '../limits/time-limit.ts'
 import { DrapeError } from '../shared/errors.ts'
-import { GenerationChangeSchema, jobId, LEASE_SECONDS, type TryOnJob } from '../shared/generation.ts'
+import { GenerationChangeSchema, LEASE_SECONDS, type TryOnJob } from '../shared/generation.ts'
+import type { Lane } from '../shared/lanes.ts'
 import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
-import type { JobQueue } from '../shared/queue.ts'
 import { compileCheck } from '../shared/schema.ts'
 import type { Generations } from '../shared/stores/generations.ts'
-import { within } from '../time-limit.ts'
 import type { Outbox } from './outbox.ts'
 
 export interface Relay {
   /** There is work: dispatch soon. */
   nudge(): void
-  /** Some process tells of a move of a generation: one that was started leaves room in the queue. */
+  /** A process has announced a change of a generation: one that was started leaves room in the queue. */
   noteMove(message: unknown): void
   stop(): Promise<void>
 }
 
-/** Between two looks at the outbox when nobody nudges (work accepted by another replica, retries that became due). */
+/** How often the outbox is read without a nudge (work accepted by another replica, retries that became due). */
 const IDLE_MS = 500
 const RECOVERY_MS = 1000
+/** The live workers are looked for so often. */
+const LOOK_MS = 500
 /** Another relay is at the outbox; by then it has done. */
 const BUSY_MS = 20
 /** Dispatched but not started for this long: Redis is asked whether it still has the job. */
@@ -27,7 +30,7 @@ const UNSURE_SECONDS = 3
 /** A queue that has not taken jobs by then counts as away. */
 const QUEUE_MS = 3000
 const BATCH = 500
-/** While there is work it is told again so often. */
+/** How often the notification is repeated while there is work. */
 const TELL_MS = 500
 
 const checkChange = compileCheck(GenerationChangeSchema)
@@ -35,50 +38,56 @@ const checkChange = compileCheck(GenerationChangeSchema)
 export interface RelayOptions {
   readonly outbox: Outbox
   readonly generations: Generations
-  readonly queue: JobQueue<TryOnJob>
-  /** Live slots of workers that take try-on jobs. */
-  readonly countSlots: () => Promise<number>
+  readonly queues: Pick<TryOnQueues, 'isReady' | 'findLanes' | 'add' | 'takeForgotten'>
   readonly log: Log
   readonly metrics: Metrics
 }
 
 /**
- * Moves accepted work from Postgres to the queue and takes lost work back, from Postgres alone. The queue is kept as deep as
- * there are live slots: whoever comes first finds his work started when each slot has ended what it runs and one job more. Any
- * number of relays may run.
+ * Moves accepted work from Postgres to the queues of the lanes and takes lost work back, from Postgres alone. A queue is kept as
+ * deep as its lane has live slots: the next job in turn starts when each slot has ended what it runs and one job more. Work that
+ * no live worker can run stays in Postgres. Any number of relays may run.
  */
 export function createRelay(options: RelayOptions): Relay {
   const stopping = new AbortController()
   const pass = createPasses(options.log)
-  const slots = createSlotCount(options.countSlots)
+  const findLanes = createLaneLook(options.queues.findLanes)
+  let passes = 0
   const bell = createBell()
-  let isFull = false
+  /** Whether a lane, or each one, has all the work that it may have. */
+  let full = { some: false, every: false }
   let handing = Promise.resolve()
   let toldAt = Number.NEGATIVE_INFINITY
-  const tellDemand = () => {
+  const notifyDemand = () => {
     if (performance.now() - toldAt < TELL_MS) return
     toldAt = performance.now()
-    pass('tell demand', () => options.outbox.tellDemand())
+    pass('notify demand', () => options.outbox.notifyDemand())
   }
 
-  const dispatch = async (): Promise<Outcome> => {
-    const { jobs, outcome } = await claim(options, await slots())
-    const earlier = handing
-    handing = earlier.catch(() => {}).then(() => handOver(jobs, options))
-    handing.catch(() => {})
-    // While there is more, one batch is handed over while the next is claimed; whoever comes then hears of its failure.
-    await (outcome === 'more' ? earlier : handing)
-    return outcome
+  const dispatch = async (): Promise<readonly Outcome[]> => {
+    const outcomes: Outcome[] = []
+    // Another lane is first each time: what one worker handed back may come to another lane with its engine.
+    for (const lane of rotate(await findLanes(), passes++)) {
+      const { jobs, outcome } = await claim(options, lane)
+      const earlier = handing
+      handing = earlier.catch(() => {}).then(() => handOver(lane, jobs, options))
+      handing.catch(() => {})
+      // While there is more, one batch is handed over while the next is claimed, which then reports the failure of the first.
+      await (outcome === 'more' ? earlier : handing)
+      outcomes.push(outcome)
+    }
+    return outcomes
   }
   // Two loops: deadlines and leases are looked after also while Redis is away.
   const dispatching = async () => {
     while (!stopping.signal.aborted) {
       bell.hush()
-      isFull = false
-      const outcome = await pass('dispatch', dispatch)
-      isFull = outcome === 'full'
-      if (outcome === null) await sleep(IDLE_MS, undefined, stopping).catch(() => {})
-      else if (outcome !== 'more') await bell.rung(outcome === 'busy' ? BUSY_MS : IDLE_MS)
+      full = { some: false, every: false }
+      const outcomes = await pass('dispatch', dispatch)
+      const isFull = (outcome: Outcome) => outcome === 'full'
+      if (outcomes !== null) full = { some: outcomes.some(isFull), every: outcomes.every(isFull) }
+      if (outcomes === null) await sleep(IDLE_MS, undefined, stopping).catch(() => {})
+      else if (!outcomes.includes('more')) await bell.rung(outcomes.includes('busy') ? BUSY_MS : IDLE_MS)
     }
     await handing.catch(() => {})
   }
@@ -96,11 +105,11 @@ export function createRelay(options: RelayOptions): Relay {
 
   return {
     nudge: () => {
-      tellDemand()
-      if (!isFull) bell.ring()
+      notifyDemand()
+      if (!full.every) bell.ring()
     },
     noteMove: (message) => {
-      if (isFull && isStart(message)) bell.ring()
+      if (full.some && isStart(message)) bell.ring()
     },
     stop: async () => {
       stopping.abort()
@@ -110,7 +119,7 @@ export function createRelay(options: RelayOptions): Relay {
   }
 }
 
-/** What somebody waits for, should it be rung, also when that was before. */
+/** A bell: `wait` ends when it is rung, also when that was before. */
 function createBell() {
   let isRung = false
   let wake = () => {}
@@ -156,37 +165,45 @@ function createPasses(log: Log) {
   }
 }
 
-/** The number is asked for now and then only. */
-function createSlotCount(count: () => Promise<number>): () => Promise<number> {
-  let slots = 0
+function rotate<T>(list: readonly T[], by: number): T[] {
+  const from = list.length === 0 ? 0 : by % list.length
+  return [...list.slice(from), ...list.slice(0, from)]
+}
+
+/** The lanes are asked for now and then only. */
+function createLaneLook(find: () => Promise<Lane[]>): () => Promise<readonly Lane[]> {
+  let lanes: readonly Lane[] = []
   let until = Number.NEGATIVE_INFINITY
   return async () => {
-    if (performance.now() < until) return slots
-    slots = await within(QUEUE_MS, count())
-    until = performance.now() + RECOVERY_MS
-    return slots
+    if (performance.now() < until) return lanes
+    lanes = await within(QUEUE_MS, find())
+    until = performance.now() + LOOK_MS
+    return lanes
   }
 }
 
-/** Whether the queue is full, another relay is `busy` with it, there may be `more`, or nothing is left to be done. */
+/** Whether the lane is full, another relay is `busy` with it, there may be `more`, or nothing is left to be done. */
 type Outcome = 'full' | 'busy' | 'more' | 'done'
 
 async function claim(
-  { outbox, queue }: RelayOptions,
-  slots: number,
+  { outbox, queues }: RelayOptions,
+  { queue, engines, slots }: Lane,
 ): Promise<{ jobs: readonly TryOnJob[]; outcome: Outcome }> {
-  if (!queue.isReady()) throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is not reachable.', { retryable: true })
-  const { jobs, room } = await outbox.claim({ limit: BATCH, depth: Math.max(1, slots) })
+  if (!queues.isReady()) throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is unavailable.', { retryable: true })
+  const { jobs, room } = await outbox.claim({ queue, engines, limit: BATCH, depth: slots })
   if (room === null) return { jobs, outcome: 'busy' }
   if (room > 0) return { jobs, outcome: 'done' }
   return { jobs, outcome: jobs.length === BATCH ? 'more' : 'full' }
 }
 
-async function handOver(jobs: readonly TryOnJob[], { outbox, queue, metrics }: RelayOptions): Promise<void> {
+async function handOver(
+  { queue }: Lane,
+  jobs: readonly TryOnJob[],
+  { outbox, queues, metrics }: RelayOptions,
+): Promise<void> {
   if (jobs.length === 0) return
   try {
-    const added = queue.add(jobs.map((data) => ({ id: jobId(data.generationId, data.attempt), data })))
-    await within(QUEUE_MS, added)
+    await within(QUEUE_MS, queues.add(queue, jobs))
     metrics.dispatched.inc(jobs.length)
   } catch (error) {
     await outbox.release(jobs.map((job) => job.generationId))
@@ -203,14 +220,10 @@ async function recover({ generations, metrics }: RelayOptions, knownMs: number):
   return true
 }
 
-async function findForgotten({ outbox, queue, metrics }: RelayOptions): Promise<void> {
+async function findForgotten({ outbox, queues, metrics }: RelayOptions): Promise<void> {
   const unsure = await outbox.findUnstarted(UNSURE_SECONDS, BATCH)
-  const names = unsure.map(({ generationId, attempt }) => jobId(generationId, attempt))
-  const held = await within(QUEUE_MS, queue.findHeld(names))
-  const forgotten = unsure.filter((_, i) => !held.has(names[i]))
+  const forgotten = await within(QUEUE_MS, queues.takeForgotten(unsure))
   if (forgotten.length === 0) return
-  // What is left of a job whose worker is gone would stand in the way of its next dispatch.
-  await within(QUEUE_MS, queue.remove(names.filter((name) => !held.has(name))))
   await outbox.release(forgotten.map(({ generationId }) => generationId))
   metrics.recovered.inc({ reason: 'queue' }, forgotten.length)
 }

@@ -13,7 +13,7 @@ export interface ObjectOptions {
 
 /** GET /objects/<key>: serves signed links of the `file:` storage. (Links of an S3 storage lead to the storage itself.) */
 export function objectRoutes(options: ObjectOptions): Router<AppState> {
-  const router = new Router<AppState>()
+  const router = new Router<AppState>({ sensitive: true })
   router.get('/objects/*key', (ctx: AppContext) => getObject(ctx, options))
   return router
 }
@@ -25,7 +25,7 @@ async function getObject(ctx: AppContext, { storage, signingSecret }: ObjectOpti
     throw new DrapeError('FORBIDDEN', 'The link is not valid or has expired.')
   }
   const bytes = await storage.get(key)
-  if (!bytes) throw new DrapeError('ROUTE_NOT_FOUND', 'The image does not exist any more.')
+  if (!bytes) throw new DrapeError('ROUTE_NOT_FOUND', 'The image has been deleted.')
   ctx.type = contentTypeOf(key)
   ctx.set('Cache-Control', 'private, max-age=300')
   ctx.set('X-Content-Type-Options', 'nosniff')

@@ -17,19 +17,44 @@ const CLOUD_INTERNAL = ipaddr.parseCIDR('168.63.129.16/32')
  * @throws DrapeError INTERNAL_ERROR for a range that is none
  */
 export function createAddressRule(allowCidrs: readonly string[]): AddressRule {
-  const allowed = allowCidrs.map(parseRange)
+  const isInRange = createRangeRule(allowCidrs)
+  return (text) => ipaddr.isValid(text) && (isPublic(ipaddr.process(text)) || isInRange(text))
+}
+
+/**
+ * Allows the addresses within the ranges and no others. An IPv4 address in IPv6 clothes counts as what it is.
+ * @throws DrapeError INTERNAL_ERROR for a range that is none
+ */
+export function createRangeRule(cidrs: readonly string[]): AddressRule {
+  const ranges = cidrs.map(parseRange)
   return (text) => {
     if (!ipaddr.isValid(text)) return false
     const address = ipaddr.process(text)
-    return isPublic(address) || allowed.some((range) => isWithin(address, range))
+    return ranges.some((range) => isWithin(address, range))
   }
+}
+
+/** The address as people write it: a mapped IPv4 address without its IPv6 prefix. */
+export function readableAddress(text: string): string {
+  return ipaddr.isValid(text) ? ipaddr.process(text).toString() : text
+}
+
+/** The network whose members share a limit: an IPv4 address alone, of an IPv6 address the /64 that one site has. */
+export function networkOf(text: string): string {
+  if (!ipaddr.isValid(text)) return text
+  const address = ipaddr.process(text)
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  return `${address.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`
 }
 
 function parseRange(text: string): Range {
   try {
     return ipaddr.parseCIDR(text)
   } catch (cause) {
-    throw new DrapeError('INTERNAL_ERROR', `"${text}" is not a range of addresses such as 10.1.0.0/16.`, { cause })
+    throw new DrapeError('INTERNAL_ERROR', `"${text}" is not a CIDR range such as 10.1.0.0/16.`, { cause })
   }
 }
 

@@ -9,6 +9,8 @@ export const SHARED_VARIABLES = {
   REDIS_URL: Type.String({ pattern: '^rediss?://' }),
   STORAGE_URL: Type.String({ pattern: '^(file|s3):', default: 'file:./.data/objects' }),
   PROBE_PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 9090 }),
+  /** Address that the probe port listens on; every address of the host when empty. */
+  PROBE_HOST: Type.String({ default: '' }),
   LOG_LEVEL: Type.Union(
     (['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const).map((level) => Type.Literal(level)),
     { default: 'info' },
@@ -17,6 +19,8 @@ export const SHARED_VARIABLES = {
   PUBLIC_URL: Type.String({ pattern: '^https?://', default: 'http://localhost:8080' }),
   SIGNING_SECRET: Type.String({ default: '' }),
   FETCH_ALLOW_CIDRS: Type.String({ default: '', pattern: '^( *[0-9A-Fa-f:.]+/[0-9]{1,3} *(,|$))*$' }),
+  /** DNS servers for hosts that callers name; empty: those of /etc/resolv.conf. */
+  FETCH_DNS_SERVERS: Type.String({ default: '', pattern: '^( *[0-9A-Fa-f:.\\[\\]]+ *(,|$))*$' }),
   FETCH_ALLOW_PORTS: Type.String({ default: '80,443', pattern: '^[0-9]+(,[0-9]+)*$' }),
 }
 

@@ -22,8 +22,10 @@ export const ERROR_CODES = [
   'PRODUCT_NOT_FOUND',
   'GENERATION_NOT_FOUND',
   'ACCOUNT_NOT_FOUND',
+  'BATCH_NOT_FOUND',
   'ROUTE_NOT_FOUND',
   'METHOD_NOT_ALLOWED',
+  'HEADERS_TOO_LARGE',
   'RESERVED_EXTERNAL_ID',
   'IDEMPOTENCY_KEY_IN_USE',
   'IDEMPOTENCY_KEY_REUSED',
@@ -44,6 +46,8 @@ export const ERROR_CODES = [
   'SHARE_LINK_GONE',
   'IMAGE_NOT_FOUND',
   'UPLOAD_NOT_FOUND',
+  'CAPTCHA_REQUIRED',
+  'VISITOR_TOKEN_REQUIRED',
 ] as const
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
@@ -53,7 +57,10 @@ export interface FieldProblem {
   readonly message: string
 }
 
-export type ErrorDetails = readonly FieldProblem[] | { readonly key: string } | Readonly<Record<string, string>>
+export type ErrorDetails =
+  | readonly FieldProblem[]
+  | { readonly key: string }
+  | Readonly<Record<string, string | number>>
 
 /**
  * The one error that Drape throws on purpose. `code` is stable and decides what happens; `message` is for people and is shown
@@ -63,16 +70,19 @@ export class DrapeError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetails | undefined
   readonly retryable: boolean
+  /** Seconds for the header `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: ErrorDetails; retryable?: boolean; cause?: unknown } = {},
+    options: { details?: ErrorDetails; retryable?: boolean; retryAfterSeconds?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause })
     this.name = 'DrapeError'
     this.code = code
     this.details = options.details
     this.retryable = options.retryable ?? false
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
 }

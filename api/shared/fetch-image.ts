@@ -2,7 +2,8 @@ import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import { type AddressRule, createAddressRule } from './addresses.ts'
 import { DrapeError } from './errors.ts'
-import { type AnswerHeaders, askGuarded, type GuardedAnswer, lookupAll, vetUrl } from './guarded-request.ts'
+import { type AnswerHeaders, askGuarded, type GuardedAnswer, vetUrl } from './guarded-request.ts'
+import type { LookUpHost } from './host-lookup.ts'
 
 /** The bytes behind a caller's URL. */
 export type FetchImage = (url: string) => Promise<Buffer>
@@ -17,8 +18,7 @@ export interface ImageFetcherSettings {
   readonly maxBytes?: number
   /** From the call to the last byte, redirects included; default 15 s. */
   readonly timeoutMs?: number
-  /** All addresses of a host name; default the system's resolver. */
-  readonly lookup?: (hostname: string) => Promise<readonly string[]>
+  readonly lookup: LookUpHost
 }
 
 interface Visit {
@@ -47,10 +47,9 @@ const HEADERS = {
 export function createImageFetcher({
   maxBytes = 10 * 1024 * 1024,
   timeoutMs = 15_000,
-  lookup = lookupAll,
   ...required
 }: ImageFetcherSettings): FetchImage {
-  const settings = { ...required, maxBytes, timeoutMs, lookup }
+  const settings = { ...required, maxBytes, timeoutMs }
   const isAllowed = createAddressRule(settings.allowCidrs)
   return async (url) => {
     const visit = { settings, isAllowed, signal: AbortSignal.timeout(timeoutMs) }
@@ -58,13 +57,13 @@ export function createImageFetcher({
       return await follow(parseUrl(url, visit), visit)
     } catch (cause) {
       if (cause instanceof DrapeError) throw cause
-      throw failure(visit, visit.signal.aborted ? 'it took too long' : UNREACHABLE, cause)
+      throw failure(visit, visit.signal.aborted ? 'the server took too long' : UNREACHABLE, cause)
     }
   }
 }
 
 // The same words for a host that is unknown, private or silent: the difference would map the network for strangers.
-const UNREACHABLE = 'its server could not be reached or broke off'
+const UNREACHABLE = 'the server is unreachable or closed the connection'
 
 function failure({ settings }: Visit, reason: string, cause?: unknown): DrapeError {
   return new DrapeError(settings.failureCode, `The image could not be fetched: ${reason}.`, { cause })
@@ -76,10 +75,11 @@ async function follow(start: URL, visit: Visit): Promise<Buffer> {
     visit.signal.throwIfAborted()
     const answer = await get(url, visit)
     if (Buffer.isBuffer(answer)) return answer
-    if (url.protocol === 'https:' && answer.protocol === 'http:') throw failure(visit, 'it leads from https to http')
+    if (url.protocol === 'https:' && answer.protocol === 'http:')
+      throw failure(visit, 'the URL redirects from https to http')
     url = answer
   }
-  throw failure(visit, 'it redirects too often')
+  throw failure(visit, 'the URL redirects too often')
 }
 
 /** A URL that may be visited, its host not yet known. */
@@ -100,14 +100,14 @@ async function readAnswer({ status, headers, body }: GuardedAnswer, url: URL, vi
   const { location } = headers
   if (REDIRECTS.includes(status) && typeof location === 'string') return parseUrl(location, visit, url)
   if (status < 200 || status > 299 || INCOMPLETE.includes(status)) {
-    throw failure(visit, `its server answered ${status}`)
+    throw failure(visit, `the server returned ${status}`)
   }
   return await readBody(body, headers, visit)
 }
 
 async function readBody(body: Readable, headers: AnswerHeaders, visit: Visit): Promise<Buffer> {
   const { maxBytes } = visit.settings
-  const tooLarge = () => failure(visit, `it is larger than ${maxBytes} bytes`)
+  const tooLarge = () => failure(visit, `the image is larger than ${maxBytes} bytes`)
   if (Number(headers['content-length']) > maxBytes) throw tooLarge()
   const chunks: Buffer[] = []
   let size = 0
@@ -117,7 +117,7 @@ async function readBody(body: Readable, headers: AnswerHeaders, visit: Visit): P
     chunks.push(chunk)
   }
   const bytes = Buffer.concat(chunks)
-  if (isPage(bytes)) throw failure(visit, 'the URL leads to a web page, not to an image')
+  if (!isImage(bytes)) throw failure(visit, 'the URL does not return an image')
   return bytes
 }
 
@@ -126,7 +126,7 @@ function decoded(body: Readable, headers: AnswerHeaders, visit: Visit): Readable
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
   if (encoding === 'identity' || encoding === '') return body
   const decoder = createDecoder(encoding)
-  if (!decoder) throw failure(visit, 'its encoding is unknown')
+  if (!decoder) throw failure(visit, 'the response has an unknown content encoding')
   return pipeline(body, decoder, () => {})
 }
 
@@ -135,6 +135,25 @@ function createDecoder(encoding: string) {
   return encoding === 'br' ? createBrotliDecompress() : undefined
 }
 
-function isPage(bytes: Buffer): boolean {
-  return /^\s*<(?:!doctype\s+html|html|head|body|script)\b/i.test(bytes.toString('utf8', 0, 512).replace('\ufeff', ''))
+/** How images begin that other programs show; for most of them the caller gets UNSUPPORTED_IMAGE_TYPE. */
+const IMAGE_STARTS = [
+  /^\xff\xd8/,
+  /^\x89PNG/,
+  /^RIFF....WEBP/s,
+  /^....ftyp/s,
+  /^GIF8/,
+  /^BM/,
+  /^II[*+]\0/,
+  /^MM\0[*+]/,
+  /^\xff\n/,
+  /^8BPS/,
+]
+
+function isImage(bytes: Buffer): boolean {
+  const start = bytes.toString('latin1', 0, 512)
+  return IMAGE_STARTS.some((pattern) => pattern.test(start)) || isSvg(start)
+}
+
+function isSvg(start: string): boolean {
+  return /^(?:\xef\xbb\xbf)?\s*<(?:\?xml|!--|!doctype svg|svg)/i.test(start) && start.includes('<svg')
 }

@@ -14,7 +14,13 @@ interface SchemaError {
 
 type Description = Readonly<Record<string, unknown>>
 
-/** One problem per field, told as the rest of a sentence that starts with the field. `written` says where the caller put it. */
+const MAX_PROBLEMS = 20
+const MAX_PATH_LENGTH = 200
+
+/**
+ * One problem per field, at most 20, as the rest of a sentence that starts with the field. `written` says where
+ * the caller put a field.
+ */
 export function problemsOf(errors: readonly SchemaError[], written: (path: Path) => Path): FieldProblem[] {
   const byPath = new Map<string, string>()
   for (const error of errors) {
@@ -22,7 +28,12 @@ export function problemsOf(errors: readonly SchemaError[], written: (path: Path)
     // The branches of a choice report themselves one by one before it; only the verdict on the choice helps a caller.
     if (!byPath.has(path) || error.keyword === 'anyOf') byPath.set(path, messageOf(error))
   }
-  return [...byPath].map(([path, message]) => ({ path, message }))
+  return [...byPath].slice(0, MAX_PROBLEMS).map(([path, message]) => ({ path: shortened(path), message }))
+}
+
+/** Field names come from the caller, who may choose them as long as the body. */
+function shortened(path: string): string {
+  return path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH)}…` : path
 }
 
 /** `products[0].images[1].source` */
@@ -62,6 +73,8 @@ function messageOf({ keyword, params, parentSchema = {}, message }: SchemaError)
       return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`
     case 'maxLength':
       return `must have at most ${counted(limit, 'character')}`
+    case 'maxJsonKilobytes':
+      return `must have at most ${parentSchema.maxJsonKilobytes} KB as JSON`
     case 'type':
     case 'const':
     case 'enum':
@@ -84,7 +97,9 @@ const NOUNS: Readonly<Record<string, string>> = {
   integer: 'a whole number',
   number: 'a number',
   'date-time': 'an ISO 8601 date and time',
+  'iso-time': 'an ISO 8601 date and time',
   'web-address': 'an http or https address',
+  'image-address': 'an http or https address, or the upload:// name of a stored image',
 }
 
 /** What a schema asks for, as a noun. */

@@ -3,7 +3,10 @@ import { type Static, Type } from './schema.ts'
 export const STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const
 export type Status = (typeof STATUSES)[number]
 
-/** One move of a generation, as processes tell each other. `updatedAt` (ms since 1970) strictly grows with each. */
+/**
+ * A change of a generation's status or progress, as processes publish it. `updatedAt` (ms since 1970) strictly grows with every
+ * change of status, `progress` between two of them.
+ */
 export const GenerationChangeSchema = Type.Object({
   id: Type.String(),
   status: Type.Enum([...STATUSES]),
@@ -12,16 +15,18 @@ export const GenerationChangeSchema = Type.Object({
 })
 export type GenerationChange = Static<typeof GenerationChangeSchema>
 
-/** Where the moves of a generation are told. */
+/** The channel of a generation's changes. */
 export function generationChannel(id: string): string {
   return `drape:generation:${id}`
 }
 
-/** Where Postgres tells that there is work, for whoever scales the workers. */
+/** The channel of Postgres on which the controller hears that there is work. */
 export const DEMAND_CHANNEL = 'drape_demand'
 
-/** After so many attempts a retryable fault counts as final. */
+/** After this many attempts a retryable fault counts as final. */
 export const MAX_ATTEMPTS = 3
+/** Failures of workers' devices that cost a generation no attempt; a job that makes devices fail ends by the attempts that follow. */
+export const MAX_SPARED = 3
 
 /** A worker that has not renewed its lease for this long is taken for lost. */
 export const LEASE_SECONDS = 7
@@ -31,24 +36,23 @@ export const GARMENT_TYPES = ['flat_lay', 'ghost_mannequin', 'on_model', 'detail
 export const FORMATS = ['jpeg', 'png', 'webp'] as const
 export const MODES = ['fast', 'balanced', 'quality'] as const
 
+/** `interactive`: a person waits for the result. `batch`: the work steps back behind the interactive work of its account. */
+export const PRIORITIES = ['interactive', 'batch'] as const
+
 /** What a call that says nothing of them gets. */
 export const DEFAULT_SEED = 42
 export const DEFAULT_MODE = 'balanced'
 
-/** What an engine asks of a call before any worker has seen it; the worker's registry holds the engines themselves. */
-export const ENGINES = {
-  warp: { cost: 1, garmentTypes: ['flat_lay', 'ghost_mannequin'] as readonly string[] },
-  'fashn-vton': { cost: 1, garmentTypes: ['flat_lay', 'ghost_mannequin'] as readonly string[] },
-  catvton: { cost: 1, garmentTypes: ['flat_lay', 'ghost_mannequin'] as readonly string[] },
-  mock: { cost: 0, garmentTypes: GARMENT_TYPES as readonly string[] },
-} as const
-export type EngineName = keyof typeof ENGINES
+/** Garment types of an engine that neither its Engine resource nor a worker has described yet. */
+export function usualGarmentTypes(engine: string): readonly string[] {
+  return engine === 'mock' ? GARMENT_TYPES : ['flat_lay', 'ghost_mannequin']
+}
 
 export const ClassificationsSchema = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 20,
   description:
     `What the image shows. Known are type (${GARMENT_TYPES.join(', ')}), view (front, back, side) and category ` +
-    `(${CATEGORIES.join(', ')}); on_model: true is the same as type: on_model. Other keys are stored and returned.`,
+    `(${CATEGORIES.join(', ')}); on_model: true is the same as type: on_model. Other keys are stored and returned. At most 4 KB as JSON.`,
   examples: [{ type: 'flat_lay', view: 'front' }],
 })
 
@@ -60,6 +64,8 @@ export const ProductImageSchema = Type.Object({
   objectKey: Type.Optional(Type.String()),
 })
 export type ProductImage = Static<typeof ProductImageSchema>
+/** What decides whether an engine has a use for an image. */
+export type ClassifiedImage = Pick<ProductImage, 'order' | 'classifications'>
 
 /** What a product image shows by its looks. */
 export const DetectedSchema = Type.Object({
@@ -96,7 +102,9 @@ export const TryOnJobSchema = Type.Object({
   attempt: Type.Integer(),
   accountId: Type.String(),
   externalUserId: Type.Union([Type.String(), Type.Null()]),
-  engine: Type.Enum(Object.keys(ENGINES) as EngineName[]),
+  engine: Type.String(),
+  /** What the engine accepted when the try-on was accepted; jobs of older versions name none. */
+  garmentTypes: Type.Optional(Type.Array(Type.String())),
   options: OptionsSchema,
   deadlineAt: Type.Integer(),
   acceptedAt: Type.Integer(),
@@ -139,16 +147,32 @@ export interface Prepared {
   readonly warnings: readonly string[]
 }
 
+/** The key of the cropped view of a photo, which a worker stores beside the full frame. */
+export function viewKeyOf(objectKey: string): string {
+  return objectKey.replace(/\.\w+$/, '-view.jpg')
+}
+
 /** The queue's own id of an attempt: a second dispatch of the same attempt is the same job. */
 export function jobId(generationId: string, attempt: number): string {
   return `${generationId}-${attempt}`
+}
+
+/** Whether a change comes after another one of the same generation. */
+export function isNewer(change: Moment, than: Moment): boolean {
+  const ms = Number(change.updatedAt) - Number(than.updatedAt)
+  return ms > 0 || (ms === 0 && (change.progress ?? 0) > (than.progress ?? 0))
+}
+
+interface Moment {
+  readonly updatedAt: Date | number
+  readonly progress: number | null
 }
 
 export function isTerminal(status: Status): boolean {
   return status === 'COMPLETED' || status === 'FAILED'
 }
 
-/** Whether images with these classifications can serve an engine: null means that only a look at them can tell. */
+/** Whether images with these classifications can serve an engine: null means that only the images themselves can show it. */
 export function garmentTypeOf(classifications: Readonly<Record<string, unknown>> | null): string | null {
   if (!classifications) return null
   if (typeof classifications.type === 'string') return classifications.type
@@ -156,20 +180,21 @@ export function garmentTypeOf(classifications: Readonly<Record<string, unknown>>
 }
 
 /**
- * The product images that an engine may work from, best first: classified ones it accepts, then unclassified ones; front views
- * before others; the caller's order otherwise. Empty when every image is classified as something the engine cannot use.
+ * The product images that an engine may work from that accepts these garment types, best first: garments alone, then other classified
+ * images, then unclassified images; front views before others; the caller's order otherwise. Empty when every image is classified as
+ * something the engine cannot use.
  */
-export function usableImages(images: readonly ProductImage[], engine: EngineName): ProductImage[] {
-  const accepted = ENGINES[engine].garmentTypes
-  const rank = (image: ProductImage) => {
+export function usableImages<I extends ClassifiedImage>(images: readonly I[], accepted: readonly string[]): I[] {
+  const rank = (image: I) => {
     const type = garmentTypeOf(image.classifications)
     if (type !== null && !accepted.includes(type)) return null
     const view = image.classifications?.view
-    return (type === null ? 2 : 0) + (view === undefined || view === 'front' ? 0 : 1)
+    const showsAlone = type === 'flat_lay' || type === 'ghost_mannequin'
+    return (type === null ? 4 : showsAlone ? 0 : 2) + (view === undefined || view === 'front' ? 0 : 1)
   }
   return images
     .map((image) => ({ image, rank: rank(image) }))
-    .filter((entry): entry is { image: ProductImage; rank: number } => entry.rank !== null)
+    .filter((entry): entry is { image: I; rank: number } => entry.rank !== null)
     .sort((a, b) => a.rank - b.rank || a.image.order - b.image.order)
     .map(({ image }) => image)
 }

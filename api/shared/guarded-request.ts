@@ -1,8 +1,8 @@
-import { lookup as lookupHost } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import { Agent, request } from 'undici'
 import type { AddressRule } from './addresses.ts'
+import type { LookUpHost } from './host-lookup.ts'
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
 
@@ -11,8 +11,7 @@ export interface GuardedRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly isAllowed: AddressRule
-  /** All addresses of a host name. */
-  readonly lookup: (hostname: string) => Promise<readonly string[]>
+  readonly lookup: LookUpHost
   readonly signal: AbortSignal
 }
 
@@ -70,7 +69,7 @@ export async function askGuarded<T>(
 
 async function allowedAddresses(url: URL, { isAllowed, lookup, signal }: GuardedRequest): Promise<readonly string[]> {
   const literal = literalAddress(url)
-  const addresses = literal === null ? await beforeAbort(lookup(url.hostname), signal) : [literal]
+  const addresses = literal === null ? await beforeAbort(lookup(url.hostname, signal), signal) : [literal]
   if (addresses.length > 0 && addresses.every(isAllowed)) return addresses
   throw new Error('The host has no address, or one that is not allowed')
 }
@@ -81,7 +80,7 @@ export function literalAddress({ hostname }: URL): string | null {
   return isIP(literal) ? literal : null
 }
 
-/** The resolver cannot be called off, but it need not be waited for. */
+/** Queries end some time after they are cancelled; the caller does not wait for that. */
 async function beforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)
@@ -100,10 +99,4 @@ function answerWith(addresses: readonly string[]): LookupFunction {
     if (all) callback(null, found)
     else callback(null, found[0].address, found[0].family)
   }
-}
-
-/** As the system's resolver knows them. */
-export async function lookupAll(hostname: string): Promise<readonly string[]> {
-  const found = await lookupHost(hostname, { all: true })
-  return found.map(({ address }) => address)
 }

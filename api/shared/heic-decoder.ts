@@ -1,24 +1,8 @@
 import { type ColourSpace, convertToSrgb, isSrgb, type Samples, spaceOfCodePoints } from './colour-space.ts'
+import { type DecodedHeic, HeicRefusal } from './heic-picture.ts'
+import { assertTiles, placeTile, reductionOf, type Tile, type Tiling } from './heic-tiles.ts'
 import { readIccProfile } from './icc-profile.ts'
 import { type Libheif, openLibheif } from './libheif.ts'
-
-/** A picture upright, in sRGB, 8 bits, interleaved RGB or RGB with straight alpha. */
-export interface DecodedHeic {
-  readonly width: number
-  readonly height: number
-  readonly channels: 3 | 4
-  readonly data: Uint8Array
-}
-
-/** What is wrong with a file, in the words of the library. Any other error leaves the library unusable. */
-export class HeicRefusal extends Error {
-  readonly reason: 'damaged' | 'too large'
-
-  constructor(reason: HeicRefusal['reason'], message: string) {
-    super(message)
-    this.reason = reason
-  }
-}
 
 /** `heif_error_Memory_allocation_error`. */
 const MEMORY_ERROR = 6
@@ -28,30 +12,59 @@ const CHANNEL_INTERLEAVED = 10
 const CHROMA = { shallow: { 3: 10, 4: 11 }, deep: { 3: 14, 4: 15 } } as const
 /** `heif_decoding_options.strict_decoding`: without it, missing parts of a picture are filled with green. */
 const STRICT_DECODING_OFFSET = 21
+/** `heif_image_tiling`, with room for fields of later versions. */
+const TILING_BYTES = 128
 /** 50 megapixels, and the blocks that a coder adds at the borders. */
 const MAX_SQUARE_SIDE = 7_200
 
 export interface HeicDecoder {
   /**
    * The primary picture of a HEIC file, upright by the file's own rotation and mirroring (its EXIF orientation says the same
-   * once more and is not applied), cropped as it asks, converted to sRGB. Blocks the thread.
-   * @throws HeicRefusal when the file is damaged, incomplete, coded in another way than HEVC, or needs too much memory.
+   * once more and is not applied), cropped as it asks, converted to sRGB. A picture of tiles with more than four times as many
+   * pixels as asked for is reduced to half or less of its sides, but not below those pixels. Blocks the thread.
+   * @throws HeicRefusal when the file is damaged, incomplete, coded in another way than HEVC, has tiles outside of its picture,
+   * or needs too much memory.
    */
-  decode(file: Uint8Array): DecodedHeic
+  decode(file: Uint8Array, options: HeicOptions): DecodedHeic
+  /** Bytes that the library holds, which never become fewer. */
+  heldBytes(): number
 }
 
-/** Opens libheif with at most `memoryBytes` of memory of its own. */
-export function createHeicDecoder({ memoryBytes }: { memoryBytes: number }): HeicDecoder {
-  const heif = openLibheif(memoryBytes)
+export interface HeicOptions {
+  /** Pixels that the caller needs. */
+  readonly pixels: number
+  /** Of the library and the picture together. */
+  readonly memoryBytes: number
+}
+
+export function createHeicDecoder(): HeicDecoder {
+  let maxBytes = Number.POSITIVE_INFINITY
+  const heif = openLibheif(() => maxBytes)
   return {
-    decode: (file) => {
-      const call = new Call(heif)
-      try {
-        return decodePrimary(call, file)
-      } finally {
-        call.end()
-      }
+    decode: (file, { pixels, memoryBytes }) => {
+      maxBytes = memoryBytes
+      return within(heif, (call) => {
+        const handle = openPrimary(call, file)
+        return decodePrimary(call, handle, {
+          pixels,
+          reserve: (bytes) => {
+            maxBytes = memoryBytes - bytes
+            if (heif.HEAPU8.byteLength > maxBytes)
+              throw new HeicRefusal('too large', 'There is not enough memory for it')
+          },
+        })
+      })
     },
+    heldBytes: () => heif.HEAPU8.byteLength,
+  }
+}
+
+function within<T>(heif: Libheif, work: (call: Call) => T): T {
+  const call = new Call(heif)
+  try {
+    return work(call)
+  } finally {
+    call.end()
   }
 }
 
@@ -110,7 +123,7 @@ class Call {
   }
 }
 
-function decodePrimary(call: Call, file: Uint8Array): DecodedHeic {
+function openPrimary(call: Call, file: Uint8Array): number {
   const { heif } = call
   const bytes = call.store(file)
   const context = heif._heif_context_alloc()
@@ -119,13 +132,81 @@ function decodePrimary(call: Call, file: Uint8Array): DecodedHeic {
   call.ask((error) => heif._heif_context_read_from_memory_without_copy(error, context, bytes, file.length, 0))
   const handle = call.ask((error, answer) => heif._heif_context_get_primary_image_handle(error, context, answer))
   call.onEnd(() => heif._heif_image_handle_release(handle))
+  return handle
+}
 
+/** `reserve` keeps memory free for the picture beside the library's own. */
+function decodePrimary(
+  call: Call,
+  handle: number,
+  { pixels, reserve }: { pixels: number; reserve: (bytes: number) => void },
+): DecodedHeic {
+  const { heif } = call
   const space = readSpace(call, handle)
+  const tiling = readTiling(call, handle)
+  const channels = heif._heif_image_handle_has_alpha_channel(handle) ? 4 : 3
+  const decode = (tile?: Tile) => within(heif, (own) => decodePart(own, handle, { channels, space, tile }))
+  if (tiling === null) {
+    // Samples of more than 8 bits are first copied as they are.
+    const isDeep = heif._heif_image_handle_get_luma_bits_per_pixel(handle) > 8
+    const size = heif._heif_image_handle_get_width(handle) * heif._heif_image_handle_get_height(handle)
+    reserve(size * channels * (isSrgb(space) ? 1 : isDeep ? 3 : 2))
+    return decode()
+  }
+  const factor = channels === 4 ? 1 : reductionOf(tiling, pixels)
+  const [width, height] = [Math.floor(tiling.width / factor), Math.floor(tiling.height / factor)]
+  reserve(width * height * channels)
+  const picture = { width, height, channels, data: new Uint8Array(width * height * channels) } as const
+  for (let row = 0; row < tiling.rows; row++) {
+    for (let column = 0; column < tiling.columns; column++) {
+      const part = decode({ column, row })
+      if (part.width !== tiling.tileWidth || part.height !== tiling.tileHeight || part.channels !== channels)
+        throw new HeicRefusal('damaged', 'A tile has another size than the others')
+      const place = { x: column * tiling.tileWidth - tiling.left, y: row * tiling.tileHeight - tiling.top }
+      placeTile(picture, part, { ...place, factor })
+    }
+  }
+  return picture
+}
+
+/** A part of the picture in sRGB, or all of it. */
+function decodePart(
+  call: Call,
+  handle: number,
+  { channels, space, tile }: { channels: 3 | 4; space: ColourSpace; tile?: Tile },
+): DecodedHeic {
   const plain = isSrgb(space)
-  const { width, height, ...samples } = decodeSamples(call, handle, { deep: !plain })
-  if (plain && samples.data instanceof Uint8Array)
-    return { width, height, channels: samples.channels, data: samples.data }
-  return { width, height, channels: samples.channels, data: convertToSrgb(samples, space) }
+  const { width, height, ...samples } = decodeSamples(call, handle, { channels, deep: !plain, tile })
+  const data = plain && samples.data instanceof Uint8Array ? samples.data : convertToSrgb(samples, space)
+  return { width, height, channels, data }
+}
+
+/** How the upright picture is made of tiles; null when it is cropped, or coded in one piece. */
+function readTiling(call: Call, handle: number): Tiling | null {
+  const stored = readTilingFields(call, handle, { upright: false })
+  assertTiles({ ...stored, top: 0, left: 0 })
+  const { columns, rows, tileWidth, tileHeight, width, height, top, left } = readTilingFields(call, handle, {
+    upright: true,
+  })
+  const isCropped = width * height !== stored.width * stored.height || ![stored.width, stored.height].includes(width)
+  if (columns * rows === 1 || isCropped) return null
+  // The library computes another offset; what of the tiles is not shown is at one side only.
+  return {
+    ...{ columns, rows, tileWidth, tileHeight, width, height },
+    top: top === 0 ? 0 : rows * tileHeight - height,
+    left: left === 0 ? 0 : columns * tileWidth - width,
+  }
+}
+
+function readTilingFields(call: Call, handle: number, { upright }: { upright: boolean }): Tiling {
+  const { heif } = call
+  const pointer = call.allocate(TILING_BYTES)
+  call.ask((error) => heif._heif_image_handle_get_image_tiling(error, handle, upright ? 1 : 0, pointer))
+  const fields = call.read(pointer, TILING_BYTES)
+  const [columns, rows, tileWidth, tileHeight, width, height, top, left] = Array.from({ length: 8 }, (_, i) =>
+    fields.readUInt32LE(4 + 4 * i),
+  )
+  return { columns, rows, tileWidth, tileHeight, width, height, top, left }
 }
 
 /** An ICC profile that cannot be read counts as sRGB, like none at all. */
@@ -156,16 +237,20 @@ function readCodePoints(call: Call, handle: number): { primaries: number; transf
 function decodeSamples(
   call: Call,
   handle: number,
-  { deep }: { deep: boolean },
+  { channels, deep, tile }: { channels: 3 | 4; deep: boolean; tile?: Tile },
 ): Samples & { width: number; height: number } {
   const { heif } = call
-  const channels = heif._heif_image_handle_has_alpha_channel(handle) ? 4 : 3
   const depth = deep && heif._heif_image_handle_get_luma_bits_per_pixel(handle) > 8 ? 'deep' : 'shallow'
   const options = heif._heif_decoding_options_alloc()
   call.onEnd(() => heif._heif_decoding_options_free(options))
   heif.HEAPU8[options + STRICT_DECODING_OFFSET] = 1
+  const chroma = CHROMA[depth][channels]
   const image = call.ask((error, answer) =>
-    heif._heif_decode_image(error, handle, answer, COLOUR_SPACE_RGB, CHROMA[depth][channels], options),
+    tile
+      ? heif._heif_image_handle_decode_image_tile(
+          ...([error, handle, answer, COLOUR_SPACE_RGB, chroma, options, tile.column, tile.row] as const),
+        )
+      : heif._heif_decode_image(error, handle, answer, COLOUR_SPACE_RGB, chroma, options),
   )
   call.onEnd(() => heif._heif_image_release(image))
 

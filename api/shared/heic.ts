@@ -1,15 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { HEIC_LIBRARY_BYTES } from './decoding-memory.ts'
 import { DrapeError } from './errors.ts'
-import type { DecodedHeic } from './heic-decoder.ts'
-import type { HeicAnswer } from './heic-thread.ts'
+import type { DecodedHeic } from './heic-picture.ts'
+import type { HeicAnswer, HeicRequest } from './heic-thread.ts'
 
 export interface HeicThreads {
   /**
-   * The file's primary picture, upright, in sRGB, 8 bits.
+   * The file's primary picture, upright, in sRGB, 8 bits. A large one is reduced by a whole number to at least `pixels` pixels.
    * @throws DrapeError INVALID_IMAGE when the file is damaged, incomplete, coded in another way than HEVC, or takes too much
    * time or memory; a retryable SERVICE_UNAVAILABLE when too many files are waiting.
    */
-  decode(file: Uint8Array): Promise<DecodedHeic>
+  decode(file: Uint8Array, options: { readonly pixels: number }): Promise<DecodedHeic>
   /** Ends all threads; what they are at is refused. */
   stop(): Promise<void>
 }
@@ -19,16 +21,22 @@ export interface HeicSettings {
   readonly threads: number
   /** Files that may wait for a thread. */
   readonly waiting: number
-  /** Of one decoding, and of the start of a thread; a file that takes longer ends its thread. */
+  /** Processor time of one decoding, and more for each MiB of the file; a file that takes more ends its thread. */
+  readonly workMs: number
+  readonly workMsPerMegabyte: number
+  /** Time of one decoding, and of the start of a thread, however busy the machine is. */
   readonly limitMs: number
   /** A thread without work for this long ends and gives its memory back. */
   readonly idleMs: number
-  /** Of one thread, for the library and its pictures. */
+  /** Of one file, for the library and the picture. */
   readonly memoryBytes: number
+  /** A thread whose library holds more than this after a file ends, because it never gives memory back. */
+  readonly heldBytes: number
 }
 
 interface Job {
   readonly file: Uint8Array
+  readonly pixels: number
   readonly resolve: (picture: DecodedHeic) => void
   readonly reject: (error: Error) => void
 }
@@ -38,9 +46,12 @@ interface Thread {
   ready: boolean
   job: Job | null
   timer: NodeJS.Timeout | undefined
+  /** Processor time of the thread, in ms, when it began its job; null when unknown. */
+  startedAt: number | null
 }
 
 const MEGABYTE = 2 ** 20
+const MEASURE_MS = 100
 const REFUSALS = {
   damaged: 'The image is damaged, incomplete or of an unknown coding.',
   'too large': 'The image takes too much memory to decode; send a smaller one.',
@@ -65,10 +76,11 @@ export function createHeicThreads(settings: HeicSettings): HeicThreads {
 
   function start(): Thread {
     const worker = new Worker(new URL('heic-thread.ts', import.meta.url), {
-      workerData: { memoryBytes: settings.memoryBytes },
+      // The thread reads bytes of callers; it needs no secret of the process.
+      env: {},
       resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 },
     })
-    const thread: Thread = { worker, ready: false, job: null, timer: undefined }
+    const thread: Thread = { worker, ready: false, job: null, timer: undefined, startedAt: null }
     threads.add(thread)
     worker.on('message', (answer: HeicAnswer) => receive(thread, answer))
     worker.on('error', (cause) => lose(thread, cause))
@@ -81,8 +93,26 @@ export function createHeicThreads(settings: HeicSettings): HeicThreads {
     thread.worker.ref()
     // A copy, because a view would take all the memory along that it is a part of.
     const bytes = new Uint8Array(job.file)
-    thread.worker.postMessage(bytes, [bytes.buffer])
+    const { memoryBytes } = settings
+    const request: HeicRequest = { file: bytes, pixels: job.pixels, memoryBytes }
+    thread.worker.postMessage(request, [bytes.buffer])
+    thread.startedAt = null
     limit(thread)
+    measure(thread, job)
+  }
+
+  /** Ends the thread when its job has used up its processor time. */
+  async function measure(thread: Thread, job: Job): Promise<void> {
+    const { workMs, workMsPerMegabyte } = settings
+    const maxMs = workMs + (workMsPerMegabyte * job.file.byteLength) / MEGABYTE
+    while (thread.job === job) {
+      await sleep(MEASURE_MS, undefined, { ref: false })
+      const used = thread.ready ? await thread.worker.cpuUsage().catch(() => null) : null
+      if (used === null || thread.job !== job) continue
+      const total = (used.user + used.system) / 1000
+      thread.startedAt ??= total
+      if (total - thread.startedAt > maxMs) await lose(thread, new Error('the processor time is over'))
+    }
   }
 
   function limit(thread: Thread): void {
@@ -93,11 +123,13 @@ export function createHeicThreads(settings: HeicSettings): HeicThreads {
   function receive(thread: Thread, answer: HeicAnswer): void {
     if (answer === 'ready') {
       thread.ready = true
+      thread.startedAt = null
       limit(thread)
       return
     }
     const { job } = thread
-    rest(thread)
+    if (answer.heldBytes > settings.heldBytes) retire(thread)
+    else rest(thread)
     if ('picture' in answer) job?.resolve(answer.picture)
     else job?.reject(new DrapeError('INVALID_IMAGE', REFUSALS[answer.refusal], { cause: new Error(answer.message) }))
     assign()
@@ -110,6 +142,11 @@ export function createHeicThreads(settings: HeicSettings): HeicThreads {
     thread.worker.unref()
     thread.timer = setTimeout(() => lose(thread, new Error('nothing to do')), settings.idleMs)
     thread.timer.unref()
+  }
+
+  function retire(thread: Thread): void {
+    thread.job = null
+    lose(thread, new Error('the thread holds too much memory'))
   }
 
   function lose(thread: Thread, cause: unknown): Promise<unknown> {
@@ -125,12 +162,12 @@ export function createHeicThreads(settings: HeicSettings): HeicThreads {
   }
 
   return {
-    decode: (file) => {
+    decode: (file, { pixels }) => {
       if (waiting.length >= settings.waiting) {
         return Promise.reject(unavailable('Too many HEIC images at once.'))
       }
       return new Promise((resolve, reject) => {
-        waiting.push({ file, resolve, reject })
+        waiting.push({ file, pixels, resolve, reject })
         assign()
       })
     },
@@ -146,11 +183,15 @@ function unavailable(message: string, cause?: unknown): DrapeError {
 }
 
 const decoders = createHeicThreads({
-  threads: 2,
+  threads: 1,
   waiting: 100,
-  limitMs: 10_000,
-  idleMs: 15_000,
-  memoryBytes: 768 * MEGABYTE,
+  workMs: 2_000,
+  // A photo of a phone takes 1.3 s for each MiB on a slow processor.
+  workMsPerMegabyte: 2_000,
+  limitMs: 30_000,
+  idleMs: 5_000,
+  memoryBytes: HEIC_LIBRARY_BYTES,
+  heldBytes: 24 * MEGABYTE,
 })
 
 /** As `HeicThreads.decode`, on threads that this process keeps for it. */

@@ -1,10 +1,14 @@
 import { availableParallelism } from 'node:os'
 import sharp, { type OutputInfo, type Sharp } from 'sharp'
+import { DECODING_BYTES, decodingBytes, HEIC_BYTES } from './decoding-memory.ts'
 import { DrapeError } from './errors.ts'
 import { decodeHeic } from './heic.ts'
-import { type ImageHeader, readImageHeader } from './image-format.ts'
+import { hasLosslessPart, type ImageHeader, readImageHeader, readJpegSampling } from './image-format.ts'
+import { readJpegSegments, START_OF_SCAN } from './jpeg-segments.ts'
+import { toPlainJpeg } from './plain-jpeg.ts'
+import { toPlainPng } from './plain-png.ts'
 import { insertXmp } from './png-xmp.ts'
-import { createTurns } from './turns.ts'
+import { createTurns, type Turn } from './turns.ts'
 
 /** A decoded picture: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
 export interface Bitmap {
@@ -16,6 +20,9 @@ export interface Bitmap {
 
 /** The bytes of a file, or how to get them when they are needed. */
 export type ImageFile = Uint8Array | (() => Promise<Uint8Array>)
+
+/** Whose image it is, and until when it is waited for. */
+export type Asker = Pick<Turn, 'owner' | 'signal'>
 
 export interface NormalisedImage {
   readonly bytes: Buffer
@@ -46,7 +53,10 @@ const MAX_SIDE = 12_000
 const NORMALISED_SIDE = 3_000
 const NORMALISED_QUALITY = 95
 const ENCODED_QUALITY = 92
-const MIN_SIDE = 64
+/** With less, a 4:5 crop and its preview are not recognisable at any enlargement. */
+const MIN_SIDE = 16
+/** Scans × pixels of a JPEG: 20 scans of 50 megapixels take 0.3 s of processor time, when they change nothing. */
+const MAX_SCANNED_PIXELS = 1_000_000_000
 const MAX_ASPECT = 10
 
 // The decoder also reads SVG, TIFF, GIF and more, which callers must never reach, whatever the bytes claim to be.
@@ -76,32 +86,51 @@ export function inspectImage(bytes: Uint8Array): ImageHeader {
 /**
  * The picture upright by its EXIF orientation (a HEIC by its own rotation), in sRGB, 8 bits: 4 channels when at least one pixel
  * is not opaque, otherwise 3. Of an animation the first frame, of a HEIC the primary picture.
- * @throws DrapeError as `inspectImage`, INVALID_IMAGE when the picture is damaged or incomplete, and a retryable
- * SERVICE_UNAVAILABLE when too many HEIC files are being decoded.
+ * @throws DrapeError as `inspectImage`, INVALID_IMAGE when the picture is damaged, incomplete or takes too much memory, and a retryable
+ * SERVICE_UNAVAILABLE when too many images wait.
  */
 export async function decodeImage(bytes: Uint8Array): Promise<Bitmap> {
-  const { picture } = await openFile(bytes)
-  return toPixels(picture.toColourspace('srgb'))
+  const decode = () => withFile(bytes, { pixels: MAX_PIXELS }, ({ picture }) => toPixels(picture.toColourspace('srgb')))
+  return isHeic(bytes) ? inHeicTurn(decode) : decode()
 }
 
 /**
  * The picture as Drape keeps it: upright, sRGB, 8 bits, without metadata, longest side at most 3,000 px (never enlarged);
  * a JPEG of quality 95 without chroma subsampling, or a PNG when it has alpha. The same bytes always give the same result.
- * A file that is given as a function is read when its turn has come: only so many are worked on at once.
- * @throws DrapeError as `decodeImage`, and INVALID_IMAGE for a side under 64 px or one over ten times the other.
+ * A file that is given as a function is read when its turn has come: only a few are decoded at once, and those of one owner do not
+ * delay those of others for long.
+ * @throws DrapeError as `decodeImage`, INVALID_IMAGE for a side under 16 px or one over ten times the other, and VALIDATION_FAILED
+ * when the signal aborts before the file's turn has come.
  */
-export async function normaliseImage(file: ImageFile): Promise<NormalisedImage> {
-  return inTurn(async () => normalise(typeof file === 'function' ? await file() : file))
+export async function normaliseImage(file: ImageFile, asker: Asker = {}): Promise<NormalisedImage> {
+  const read = async () => (typeof file === 'function' ? file() : file)
+  const normalised = await inTurn(async () => {
+    const bytes = await read()
+    return isHeic(bytes) ? null : normalise(bytes, asker)
+  }, asker)
+  return normalised ?? inHeicTurn(async () => normalise(await read(), asker), asker)
 }
 
+const MAX_WAITING = 200
 // Each takes a core and many times the memory of its file.
-const inTurn = createTurns(Math.max(2, Math.min(4, Math.floor(availableParallelism() / 2))))
+const inTurn = createTurns(Math.max(2, Math.min(4, Math.floor(availableParallelism() / 2))), {
+  maxWaiting: MAX_WAITING,
+})
+/** A HEIC takes many times longer than any other image, and would delay them. */
+const inHeicTurn = createTurns(1, { maxWaiting: MAX_WAITING })
+const inMemory = createTurns(DECODING_BYTES, { maxWaiting: MAX_WAITING })
 
-async function normalise(bytes: Uint8Array): Promise<NormalisedImage> {
-  demandWorkableSize(inspectImage(bytes))
-  const { picture, hasAlpha } = await openFile(bytes)
-  const reduced = withinNormalised(picture).toColourspace('srgb')
-  return (await hasAlpha()) ? normaliseBitmap(await toPixels(reduced)) : normaliseOpaque(reduced)
+function isHeic(bytes: Uint8Array): boolean {
+  return readImageHeader(bytes).format === 'heic'
+}
+
+async function normalise(bytes: Uint8Array, asker: Asker): Promise<NormalisedImage> {
+  assertWorkableSize(inspectImage(bytes))
+  const pixels = NORMALISED_SIDE ** 2
+  return withFile(bytes, { ...asker, pixels }, async ({ picture, hasAlpha }) => {
+    const reduced = withinNormalised(picture).toColourspace('srgb')
+    return hasAlpha ? normaliseBitmap(await toPixels(reduced)) : normaliseOpaque(reduced)
+  })
 }
 
 /** Neither the picture nor the result is ever in memory as pixels. */
@@ -110,12 +139,12 @@ async function normaliseOpaque(picture: Sharp): Promise<NormalisedImage> {
     asJpeg(picture, { quality: NORMALISED_QUALITY, optimiseCoding: false }).toBuffer({ resolveWithObject: true }),
   )
   // The picture that a HEIC shows may be smaller than the largest one in its file.
-  demandWorkableSize(info)
+  assertWorkableSize(info)
   return { bytes: data, contentType: 'image/jpeg', width: info.width, height: info.height, alpha: false }
 }
 
 async function normaliseBitmap(bitmap: Bitmap): Promise<NormalisedImage> {
-  demandWorkableSize(bitmap)
+  assertWorkableSize(bitmap)
   const { width, height } = bitmap
   const alpha = bitmap.channels === 4
   return {
@@ -147,7 +176,9 @@ export async function encodeImage(
 /** The part of the bitmap inside the rectangle with `longest` px on its longest side, as a JPEG. */
 export async function encodeView(bitmap: Bitmap, { x, y, width, height }: Rectangle, longest: number): Promise<Buffer> {
   const part = fromBitmap(bitmap).extract({ left: x, top: y, width, height })
-  const view = part.resize(longest, longest, { fit: 'inside' }).flatten({ background: 'white' })
+  const view = part
+    .resize(longest, longest, { fit: 'inside', withoutEnlargement: true })
+    .flatten({ background: 'white' })
   return asJpeg(view, { quality: ENCODED_QUALITY }).toBuffer()
 }
 
@@ -181,24 +212,85 @@ export async function resizeBitmap(
   return { width: info.width, height: info.height, channels: bitmap.channels, data }
 }
 
-function demandWorkableSize({ width, height }: Pick<ImageHeader, 'width' | 'height'>): void {
+function assertWorkableSize({ width, height }: Pick<ImageHeader, 'width' | 'height'>): void {
   const [short, long] = width < height ? [width, height] : [height, width]
-  if (short >= MIN_SIDE && long <= MAX_ASPECT * short) return
-  throw new DrapeError(
-    'INVALID_IMAGE',
-    `The image has ${width} × ${height} pixels; each side needs ${MIN_SIDE}, and none may be over ${MAX_ASPECT} times the other.`,
-  )
+  const limit =
+    short < MIN_SIDE
+      ? `each side must have at least ${MIN_SIDE} pixels`
+      : long > MAX_ASPECT * short && `no side may have more than ${MAX_ASPECT} times the pixels of the other`
+  if (limit) throw new DrapeError('INVALID_IMAGE', `The image has ${width} × ${height} pixels; ${limit}.`)
 }
 
-/** The picture, decoded when its pixels are asked for, and whether its file has room for alpha, of which it need make no use. */
-async function openFile(bytes: Uint8Array): Promise<{ picture: Sharp; hasAlpha: () => Promise<boolean> }> {
-  const { format } = inspectImage(bytes)
+interface OpenedFile {
+  /** Decoded when its pixels are asked for. */
+  readonly picture: Sharp
+  /** Whether the file has room for alpha, of which it need make no use. */
+  readonly hasAlpha: boolean
+}
+
+/** Works with the picture of a file, reduced to about `pixels` pixels, when the process has the memory for it. */
+async function withFile<T>(
+  bytes: Uint8Array,
+  { pixels, ...asker }: Asker & { readonly pixels: number },
+  work: (file: OpenedFile) => Promise<T>,
+): Promise<T> {
+  const header = inspectImage(bytes)
+  const { format } = header
   if (format === 'heic') {
-    const bitmap = await decodeHeic(bytes)
-    return { picture: fromBitmap(bitmap), hasAlpha: async () => bitmap.channels === 4 }
+    const decodeAndWork = async () => {
+      const bitmap = await decodeHeic(bytes, { pixels })
+      return work({ picture: fromBitmap(bitmap), hasAlpha: bitmap.channels === 4 })
+    }
+    return inMemory(decodeAndWork, { ...asker, weight: HEIC_BYTES })
   }
-  const picture = sharp(bytes, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
-  return { picture, hasAlpha: async () => (await undamaged(picture.metadata())).hasAlpha }
+  const plain = toPlainFile(bytes, header)
+  const picture = sharp(plain, { failOn: 'warning', limitInputPixels: MAX_PIXELS, autoOrient: true })
+  const stored = await undamaged(picture.metadata())
+  const { width, height, channels, depth, hasAlpha, orientation = 1, pages = 1, isProgressive } = stored
+  const needed = decodingBytes(
+    {
+      ...{ format, width, height, channels, isProgressive, hasAlpha },
+      bytesPerSample: depth === 'uchar' ? 1 : 2,
+      isAnimated: pages > 1,
+      isTurned: orientation > 1,
+      samplesPerPixel: format === 'jpeg' ? readJpegSampling(bytes) : 0,
+      isLossless: format === 'webp' && hasLosslessPart(bytes),
+      fileBytes: plain === bytes ? bytes.byteLength : bytes.byteLength + plain.byteLength,
+    },
+    pixels,
+  )
+  if (needed > DECODING_BYTES) {
+    throw new DrapeError(
+      'INVALID_IMAGE',
+      `The image takes ${toMegabytes(needed)} MB of memory to decode, and ${toMegabytes(DECODING_BYTES)} MB are allowed; send it with fewer pixels, 8 bits, or not progressive or interlaced.`,
+    )
+  }
+  return inMemory(() => work({ picture, hasAlpha }), { ...asker, weight: needed })
+}
+
+/** The file as decoders should see it. A walk beyond its end is a RangeError. */
+function toPlainFile(bytes: Uint8Array, { format, width, height }: ImageHeader): Uint8Array {
+  try {
+    if (format === 'png') return toPlainPng(bytes)
+    if (format !== 'jpeg') return bytes
+    // Once: the walk over all bytes of a file blocks the event loop.
+    const segments = [...readJpegSegments(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))]
+    // A decoder passes over the whole image once for each scan.
+    const scans = segments.filter(({ marker }) => marker === START_OF_SCAN).length
+    const maxScans = Math.floor(MAX_SCANNED_PIXELS / (width * height))
+    if (scans <= maxScans) return toPlainJpeg(bytes, segments)
+    throw new DrapeError(
+      'INVALID_IMAGE',
+      `The image has ${scans} scans; for its size, at most ${maxScans} are allowed.`,
+    )
+  } catch (cause) {
+    if (cause instanceof RangeError) throw damaged(cause)
+    throw cause
+  }
+}
+
+function toMegabytes(bytes: number): number {
+  return Math.ceil(bytes / 1e6)
 }
 
 async function toPixels(picture: Sharp): Promise<Bitmap> {
@@ -209,8 +301,12 @@ async function undamaged<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
-    throw new DrapeError('INVALID_IMAGE', 'The image is damaged or incomplete.', { cause })
+    throw damaged(cause)
   }
+}
+
+function damaged(cause: unknown): DrapeError {
+  return new DrapeError('INVALID_IMAGE', 'The image is damaged or incomplete.', { cause })
 }
 
 function toBitmap({ data, info: { width, height, channels } }: { data: Buffer; info: OutputInfo }): Bitmap {

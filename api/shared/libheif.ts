@@ -20,6 +20,8 @@ export interface Libheif {
   ): void
   _heif_context_get_primary_image_handle(error: number, context: number, handle: number): void
   _heif_image_handle_release(handle: number): void
+  _heif_image_handle_get_width(handle: number): number
+  _heif_image_handle_get_height(handle: number): number
   _heif_image_handle_has_alpha_channel(handle: number): number
   _heif_image_handle_get_luma_bits_per_pixel(handle: number): number
   _heif_image_handle_get_raw_color_profile_size(handle: number): number
@@ -37,6 +39,17 @@ export interface Libheif {
     options: number,
   ): void
   _heif_image_release(image: number): void
+  _heif_image_handle_get_image_tiling(error: number, handle: number, transformed: number, tiling: number): void
+  _heif_image_handle_decode_image_tile(
+    error: number,
+    handle: number,
+    image: number,
+    colourSpace: number,
+    chroma: number,
+    options: number,
+    column: number,
+    row: number,
+  ): void
   _heif_image_get_width(image: number, channel: number): number
   _heif_image_get_height(image: number, channel: number): number
   _heif_image_get_bits_per_pixel_range(image: number, channel: number): number
@@ -59,8 +72,8 @@ type Instance = InstanceType<typeof WebAssembly.Instance>
 
 const PAGE_BYTES = 65_536
 
-/** Opens libheif with at most `memoryBytes` of memory of its own. After an error that is thrown and not returned it is unusable. */
-export function openLibheif(memoryBytes: number): Libheif {
+/** Opens libheif with at most `maxBytes()` of memory of its own. After an error that is thrown and not returned it is unusable. */
+export function openLibheif(maxBytes: () => number): Libheif {
   const path = createRequire(import.meta.url).resolve('libheif-js/libheif-wasm/libheif.wasm')
   const module = new WebAssembly.Module(readFileSync(path))
   // The package's types describe it as an ES module, which it is not.
@@ -71,7 +84,7 @@ export function openLibheif(memoryBytes: number): Libheif {
     instantiateWasm: (imports: object, receive: (instance: Instance) => unknown) => {
       const instance = new WebAssembly.Instance(module, imports)
       for (const part of Object.values(instance.exports)) {
-        if (part instanceof WebAssembly.Memory) capMemory(part, memoryBytes)
+        if (part instanceof WebAssembly.Memory) capMemory(part, maxBytes)
       }
       return receive(instance)
     },
@@ -79,10 +92,10 @@ export function openLibheif(memoryBytes: number): Libheif {
 }
 
 /** Growing beyond the cap fails, which the library takes for a machine without more memory. */
-function capMemory(memory: Memory, memoryBytes: number): void {
+function capMemory(memory: Memory, maxBytes: () => number): void {
   const grow = memory.grow.bind(memory)
   memory.grow = (pages) => {
-    if (memory.buffer.byteLength + pages * PAGE_BYTES > memoryBytes) throw new RangeError('memory cap')
+    if (memory.buffer.byteLength + pages * PAGE_BYTES > maxBytes()) throw new RangeError('memory cap')
     return grow(pages)
   }
 }

@@ -1,5 +1,7 @@
 import type { ProcessLog } from './log.ts'
 
+const LAST_WORDS_MS = 5000
+
 export interface Lifecycle {
   /** Registers how to undo something that was just made. Undone in reverse order of registration. */
   onStop(name: string, undo: () => unknown): void
@@ -8,7 +10,7 @@ export interface Lifecycle {
 }
 
 /**
- * Owns the end of a process: SIGTERM and SIGINT, and errors nobody caught, lead to `stop`. A stop that takes longer than
+ * Owns the end of a process: SIGTERM and SIGINT, and uncaught errors, lead to `stop`. A stop that takes longer than
  * `graceSeconds` ends the process anyway.
  */
 export function createLifecycle({ log, graceSeconds }: { log: ProcessLog; graceSeconds: number }): Lifecycle {
@@ -36,15 +38,19 @@ export function createLifecycle({ log, graceSeconds }: { log: ProcessLog; graceS
       try {
         await undo()
       } catch (error) {
-        log.error({ err: error, part: name }, 'could not stop a part')
+        log.error({ err: error, part: name }, 'component did not stop')
       }
     }
     log.info('stopped')
     end(exitCode)
   }
 
-  /** What is still to be logged is written before: done at the exit, that goes on for ever when the reader is gone. */
+  /**
+   * What is still to be logged is written before: done at the exit, that goes on for ever without a reader. A reader who does not
+   * read it within `LAST_WORDS_MS` gets nothing more: even an exit would wait for the reader again.
+   */
   function end(exitCode: number): void {
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_WORDS_MS)
     log.flush(() => process.exit(exitCode))
   }
 

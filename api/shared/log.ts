@@ -7,7 +7,7 @@ export type Log = Pick<ReturnType<typeof pino>, 'fatal' | 'error' | 'warn' | 'in
 
 /** The log of a process. */
 export interface ProcessLog extends Log {
-  /** Calls back when what was logged has been written, or nobody reads it any more. */
+  /** Calls back when what was logged has been written, or its reader has gone. */
   flush(done: () => void): void
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts'
+import type { Database } from './database/database.ts'
 import type { ErrorCode } from './errors.ts'
 import type { FetchImage } from './fetch-image.ts'
 import type { Metrics } from './metrics.ts'
@@ -49,8 +49,8 @@ const FAILURES: readonly ErrorCode[] = [
   'RESULT_REJECTED',
 ]
 
-/** Counts generations that end, how long they took, and the credits that failed ones give back; and tells of their moves. */
-export function countEnds(tell: Announce, metrics: Metrics): Announce {
+/** Counts generations that end, how long they took, and the credits that failed ones give back; and announces their changes. */
+export function countEnds(announce: Announce, metrics: Metrics): Announce {
   const known = new Set<string>()
   for (const code of FAILURES) metrics.refunded.inc({ code }, 0)
   return (change, about) => {
@@ -63,13 +63,13 @@ export function countEnds(tell: Announce, metrics: Metrics): Announce {
       metrics.ended.observe({ engine, status }, seconds)
     }
     if (status === 'FAILED' && cost > 0) metrics.refunded.inc({ code: errorCode ?? 'unknown' }, cost)
-    tell(change, about)
+    announce(change, about)
   }
 }
 
 /** Shows how busy the connections are whenever the metrics are read. */
 export function watchConnections(database: Database, metrics: Metrics): void {
-  const help = 'Connections to Postgres that are at work (active) or at rest (idle), and statements that wait for one'
+  const help = 'Connections to Postgres, by state: active, idle; and statements that wait for a connection: waiting'
   metrics.watch({ name: 'drape_database_connections', help, labels: ['state'] }, () =>
     Object.entries(database.countConnections()).map(([state, value]) => ({ labels: { state }, value })),
   )

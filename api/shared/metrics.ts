@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Notes an answer that took so many seconds. */
+/** Counts an answer and its seconds. */
 export type RequestObserver = (seconds: number) => void
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -19,12 +19,21 @@ export function createMetrics(name: string) {
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
   const watch = (about: Watched, read: () => readonly Reading[]) => watchIn(registry, about, read)
-  watch({ name: 'drape_build_info', help: 'What runs here', labels: ['process', 'version', 'node'] }, () => [
-    { labels: { process: name, version: VERSION, node: process.versions.node }, value: 1 },
-  ])
+  watch(
+    {
+      name: 'drape_build_info',
+      help: 'Constant 1, with the kind of process, the version of Drape and the version of Node.js',
+      labels: ['process', 'version', 'node'],
+    },
+    () => [{ labels: { process: name, version: VERSION, node: process.versions.node }, value: 1 }],
+  )
   const known = <L extends string>(label: L, values: readonly string[], about: Figure<L>) =>
     knownIn(registers, { label, values, about })
-  const ready = new Gauge({ name: 'drape_ready', help: '1 when this process answers ready', registers })
+  const ready = new Gauge({
+    name: 'drape_ready',
+    help: '1 if the last readiness check of the process succeeded, otherwise 0',
+    registers,
+  })
   // Until it has been asked for the first time.
   ready.remove()
   return {
@@ -32,25 +41,25 @@ export function createMetrics(name: string) {
     accepted: new Counter({ name: 'drape_generations_accepted_total', help: 'Generations accepted', registers }),
     finished: new Counter({
       name: 'drape_generations_finished_total',
-      help: 'Generations that ended here, by engine, status and error code',
+      help: 'Generations that this process finished, by engine, status and error code',
       labelNames: ['engine', 'status', 'code'] as const,
       registers,
     }),
     ended: new Histogram({
       name: 'drape_generation_seconds',
-      help: 'Seconds from the acceptance of a generation to its end, by engine and status',
+      help: 'Seconds from the acceptance of a generation to its completion or failure, by engine and status',
       labelNames: ['engine', 'status'] as const,
       buckets: WHOLE_SECONDS,
       registers,
     }),
     reserved: new Counter({
       name: 'drape_credits_reserved_total',
-      help: 'Credits taken for accepted generations',
+      help: 'Credits reserved for accepted generations',
       registers,
     }),
     refunded: new Counter({
       name: 'drape_credits_refunded_total',
-      help: 'Credits given back for generations that failed, by error code',
+      help: 'Credits refunded for failed generations, by error code',
       labelNames: ['code'] as const,
       registers,
     }),
@@ -62,66 +71,83 @@ export function createMetrics(name: string) {
     }),
     stage: new Histogram({
       name: 'drape_stage_seconds',
-      help: 'Seconds in each stage of a try-on',
+      help: 'Duration of each stage of a try-on in seconds, by engine and stage',
       labelNames: ['engine', 'stage'] as const,
       buckets: SECONDS,
       registers,
     }),
     jobs: new Counter({
       name: 'drape_jobs_total',
-      help: 'Jobs this worker took, by queue and outcome',
+      help: 'Jobs that the worker took, by queue and outcome',
       labelNames: ['queue', 'outcome'] as const,
       registers,
     }),
     storage: new Histogram({
       name: 'drape_storage_seconds',
-      help: 'Seconds of each call of the object storage, by operation and outcome',
+      help: 'Duration of calls to the object storage in seconds, by operation and outcome',
       labelNames: ['operation', 'outcome'] as const,
       buckets: SECONDS,
       registers,
     }),
     fetches: new Histogram({
       name: 'drape_fetch_seconds',
-      help: 'Seconds of each picture fetched from a URL, by outcome',
+      help: 'Duration of image downloads from URLs in seconds, by outcome',
       labelNames: ['outcome'] as const,
       buckets: SECONDS,
       registers,
     }),
     inferenceStart: new Histogram({
       name: 'drape_inference_start_seconds',
-      help: 'Seconds from the start of an inference process to its being ready',
+      help: 'Seconds from the start of an inference process until the process is ready',
       buckets: SECONDS,
       registers,
     }),
     inferenceRestarts: new Counter({
       name: 'drape_inference_restarts_total',
-      help: 'Times the inference process had to be started again',
+      help: 'Restarts of the inference process',
       registers,
     }),
     dispatched: new Counter({
       name: 'drape_relay_dispatched_total',
-      help: 'Jobs moved from the outbox to the queue',
+      help: 'Jobs that the relay moved from the outbox to the queue',
       registers,
     }),
     recovered: known('reason', ['lease', 'queue', 'deadline'], {
       name: 'drape_relay_recovered_total',
-      help: 'Generations taken back from a lost worker, the queue or the deadline',
+      help: 'Generations that the relay recovered, by reason: lease (expired lease of a worker), queue (job missing in Redis), deadline (deadline exceeded)',
+    }),
+    batchItems: known('result', ['created', 'updated', 'unchanged', 'failed'], {
+      name: 'drape_product_batch_items_total',
+      help: 'Products of batches, by result',
+    }),
+    batchImages: known('outcome', ['fetched', 'failed', 'replaced'], {
+      name: 'drape_product_batch_images_total',
+      help: 'Images of batches, by outcome: fetched, failed, replaced (the product was changed meanwhile)',
     }),
     leads: known('outcome', ['kept', 'retried', 'lost'], {
       name: 'drape_leads_total',
-      help: 'Addresses that shoppers left, by what became of them: kept, retried, lost',
+      help: 'Attempts to deliver email addresses of shoppers to the shop platform, by outcome: kept (delivered), retried, lost (rejected; an operator can retry)',
     }),
     events: known('outcome', ['accepted', 'duplicate', 'refused'], {
       name: 'drape_events_total',
-      help: 'Analytics events that were sent to us, by what became of them: accepted, duplicate, refused',
+      help: 'Analytics events received from shops, by outcome: accepted, duplicate, refused',
     }),
     forwardedEvents: known('outcome', ['forwarded', 'retried', 'dead'], {
       name: 'drape_events_forwarded_total',
-      help: 'Analytics events told to the provider, by outcome: forwarded, retried, dead',
+      help: 'Analytics events sent to the analytics provider, by outcome: forwarded, retried, dead',
     }),
     webhookDeliveries: known('outcome', ['delivered', 'retried', 'failed'], {
       name: 'drape_webhook_deliveries_total',
-      help: 'Attempts to tell endpoints of webhooks, by what came of them: delivered, retried, failed',
+      help: 'Webhook delivery attempts, by outcome: delivered, retried, failed',
+    }),
+    localCounts: new Counter({
+      name: 'drape_rate_limit_local_total',
+      help: 'Rate limit checks that a replica made without Redis, because Redis did not respond in time',
+      registers,
+    }),
+    httpFaults: known('server', ['api', 'dashboard', 'probes'], {
+      name: 'drape_http_faults_total',
+      help: 'Requests whose handler failed outside all error handlers, by server',
     }),
     ready,
     /** Figures of one process alone; a counter whose values are `known` shows them from the start. */
@@ -168,22 +194,26 @@ function knownIn<L extends string>(
   return counter
 }
 
-/** Where answers are noted. Times are not told apart by status: with it there would be a thousand series more. */
+/** Callers may send any method; the others share one label. */
+const LABELLED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** Counts and times of answers. Times have no status label, which would add a thousand series. */
 function observeRequests(registers: Registry[]) {
   const times = new Histogram({
     name: 'drape_http_request_seconds',
-    help: 'Seconds from the first byte of a request to the end of its answer',
+    help: 'Seconds from the first byte of a request to the end of its response, by route and method',
     labelNames: ['route', 'method'] as const,
     buckets: SECONDS,
     registers,
   })
   const answers = new Counter({
     name: 'drape_http_requests_total',
-    help: 'Requests that were answered',
+    help: 'Completed HTTP requests, by route, method and status',
     labelNames: ['route', 'method', 'status'] as const,
     registers,
   })
-  return ({ route, method, status }: { route: string; method: string; status: number }): RequestObserver => {
+  return ({ route, status, ...request }: { route: string; method: string; status: number }): RequestObserver => {
+    const method = LABELLED_METHODS.has(request.method) ? request.method : 'other'
     const time = times.labels({ route, method })
     for (const failure of ['500', '503']) answers.labels({ route, method, status: failure }).inc(0)
     const answer = answers.labels({ route, method, status: String(status) })

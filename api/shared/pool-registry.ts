@@ -11,13 +11,15 @@ const ReportSchema = Type.Object({
   slots: Type.Integer(),
   /** Since when it has had no job, in ms since 1970; null while it has. */
   idleSince: Type.Union([Type.Integer(), Type.Null()]),
+  /** Why the worker has fenced itself for good; absent while its device works. */
+  sick: Type.Optional(Type.Object({ reason: Type.String(), message: Type.String(), since: Type.Integer() })),
 })
 
 /** What a worker of a pool says of itself. */
 export type WorkerReport = Static<typeof ReportSchema>
 
-/** What a worker was told: to follow the request to drain of this number, or to take jobs again. */
-export type DrainWord = number | 'take'
+/** The last order to a worker: to drain by the request of this number, or to take jobs again. */
+export type DrainOrder = number | 'take'
 
 export type PoolRegistry = ReturnType<typeof createPoolRegistry>
 
@@ -26,7 +28,7 @@ export const REPORT_SECONDS = 10
 const WORD_SECONDS = 3600
 const REPORTS = 'drape:pool-workers'
 
-/** Where workers of pools and whoever scales them tell each other what they need to know. All of it may be lost with Redis. */
+/** What workers of pools and the controller report to each other. All of it may be lost with Redis. */
 export function createPoolRegistry(redis: Redis) {
   const check = compileCheck(ReportSchema)
   const { client } = redis
@@ -42,8 +44,8 @@ export function createPoolRegistry(redis: Redis) {
     forget: async (host: string): Promise<void> => {
       await client.multi().del(reportKey(host)).zRem(REPORTS, host).execAsPipeline()
     },
-    /** What the worker on this host was told last; null when nothing is known of it. */
-    readWord: async (host: string): Promise<DrainWord | null> => {
+    /** The last order to the worker on this host; null when there is none. */
+    readOrder: async (host: string): Promise<DrainOrder | null> => {
       const word = await client.get(wordKey(host))
       if (word === null) return null
       return word === 'take' ? 'take' : Number(word)
@@ -60,7 +62,7 @@ export function createPoolRegistry(redis: Redis) {
       })
       return new Map(reports.map((report) => [report.host, report]))
     },
-    tell: async (host: string, word: DrainWord): Promise<void> => {
+    order: async (host: string, word: DrainOrder): Promise<void> => {
       await client.set(wordKey(host), String(word), { expiration: { type: 'EX', value: WORD_SECONDS } })
     },
   }

@@ -1,16 +1,29 @@
-import { createServer, type Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createHttpServer } from './http-server.ts'
+import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
 /** A named condition of readiness: resolves when it holds, rejects with the reason when it does not. */
 export type ReadyChecks = Readonly<Record<string, () => Promise<void>>>
 
+/** A probe is one short request. */
+const REQUEST_MS = 10_000
+
 /**
  * Serves `/healthz` (the process answers), `/readyz` (every check holds; 503 names those that do not) and `/metrics`.
  * A check that takes longer than a second counts as failed.
  */
-export function createProbeServer({ metrics, checks }: { metrics: Metrics; checks: ReadyChecks }): Server {
-  return createServer(async (request, response) => {
-    const path = new URL(request.url ?? '/', 'http://probe').pathname
+export function createProbeServer({
+  metrics,
+  checks,
+  log,
+}: {
+  metrics: Metrics
+  checks: ReadyChecks
+  log: Pick<Log, 'error'>
+}): Server {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const path = URL.parse(request.url ?? '/', 'http://probe')?.pathname
     if (path === '/healthz') return answer(response, 200, { status: 'ok' })
     if (path === '/readyz') {
       const failed = await failedChecks(checks)
@@ -24,7 +37,8 @@ export function createProbeServer({ metrics, checks }: { metrics: Metrics; check
       return response.end(text)
     }
     return answer(response, 404, { status: 'unknown' })
-  })
+  }
+  return createHttpServer(handle, { name: 'probes', log, metrics, headersMs: REQUEST_MS, requestMs: REQUEST_MS })
 }
 
 async function failedChecks(checks: ReadyChecks): Promise<Record<string, string>> {
@@ -49,7 +63,7 @@ function within(ms: number, promise: Promise<void>): Promise<void> {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-function answer(response: import('node:http').ServerResponse, status: number, body: unknown): void {
+function answer(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' })
   response.end(JSON.stringify(body))
 }

@@ -3,7 +3,7 @@ import type { Redis } from './redis.ts'
 
 // Messages may be lost whenever Redis is away: what matters is read from Postgres, they only make it prompt.
 
-/** Sends a message to whoever listens now. Never throws and never waits. */
+/** Sends a message to the listeners of this moment. Never throws and never waits. */
 export type Publish = (channel: string, message: unknown) => void
 
 export function createPublish(redis: Redis, log: Log): Publish {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createNodeRedisClient, type IRedisClient, Queue, QueueEvents, Worker } from 'bullmq'
 import { DrapeError } from './errors.ts'
-import type { QueueName, Redis } from './redis.ts'
+import type { Redis } from './redis.ts'
 import { type Attributes, activeTraceparent, withSpan } from './telemetry.ts'
 
 export interface Job<T> {
@@ -34,7 +34,7 @@ export function createJobQueue<T extends Traced>({
   results = false,
 }: {
   redis: Redis
-  name: QueueName
+  name: string
   results?: boolean
 }): JobQueue<T> {
   const connection = connectionOf(redis)
@@ -50,32 +50,31 @@ export function createJobQueue<T extends Traced>({
   // The worker's span belongs to that of the sending, so that the wait between the two is seen.
   const send = ({ id, data }: Job<T>) =>
     withSpan(
-      `send ${name}`,
+      `send ${kindOf(name)}`,
       { kind: 'producer', attributes: messaging(name, 'send', id), parent: data.traceparent },
       () => queue.add(name, { ...data, traceparent: activeTraceparent() ?? data.traceparent }, { jobId: id }),
     )
-  const mustBeReady = () => {
-    if (!redis.isReady())
-      throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is not reachable.', { retryable: true })
+  const assertReady = () => {
+    if (!redis.isReady()) throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is unavailable.', { retryable: true })
   }
   return {
     add: async (jobs) => {
-      mustBeReady()
+      assertReady()
       // One by one and not addBulk: its transaction finds no scripts in a Redis that was started anew and does not load them again.
       await Promise.all(jobs.map(send))
     },
     run: async (job, ms) => {
       if (!events) throw new Error(`The queue ${name} was opened without results`)
-      mustBeReady()
+      assertReady()
       const added = await Promise.race([send(job), sleep(ms, null, { ref: false })])
       return added?.waitUntilFinished(events, ms).catch(() => null) ?? null
     },
     remove: async (ids) => {
-      mustBeReady()
+      assertReady()
       await Promise.all(ids.map((id) => queue.remove(id)))
     },
     findHeld: async (ids) => {
-      mustBeReady()
+      assertReady()
       return ids.length === 0 ? new Set() : redis.findHeld(name, ids)
     },
     isReady: redis.isReady,
@@ -84,7 +83,7 @@ export function createJobQueue<T extends Traced>({
 }
 
 export interface Consumer {
-  readonly name: QueueName
+  readonly name: string
   /** Jobs taken since the start. */
   countTaken(): number
   isIdle(): boolean
@@ -109,7 +108,7 @@ export function createConsumer({
   refuse,
 }: {
   redis: Redis
-  name: QueueName
+  name: string
   concurrency: number
   handle: (job: Job<unknown>) => Promise<unknown>
   /** Gets what was under way when the consumer was closed. */
@@ -122,7 +121,7 @@ export function createConsumer({
     taken++
     const parent = (job.data as Traced).traceparent
     const attributes = messaging(name, 'process', job.id)
-    const running = withSpan(`process ${name}`, { kind: 'consumer', attributes, parent }, () =>
+    const running = withSpan(`process ${kindOf(name)}`, { kind: 'consumer', attributes, parent }, () =>
       closing ? refuse(job) : handle(job),
     ).finally(() => inHand.delete(running))
     inHand.add(running)
@@ -160,7 +159,7 @@ export function createConsumer({
       else if (!worker.isRunning()) keepRunning()
     },
     drain: async () => {
-      // One that was only told to pause may still get the job that it listened for.
+      // One that has only been paused may still get the job that it listened for.
       if (worker.isPaused()) worker.resume()
       await worker.pause(false)
       await Promise.allSettled(inHand)
@@ -193,8 +192,13 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work.catch(() => {}), new Promise((resolve) => setTimeout(resolve, ms))])
 }
 
+/** What the queues of all lanes have in common, as in `try-on` of `try-on.mock,warp`: names of spans must not differ by lane. */
+function kindOf(queue: string): string {
+  return queue.split('.', 1)[0]
+}
+
 /** https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/ */
-function messaging(queue: QueueName, operation: 'send' | 'process', id: string): Attributes {
+function messaging(queue: string, operation: 'send' | 'process', id: string): Attributes {
   return {
     'messaging.system': 'bullmq',
     'messaging.destination.name': queue,

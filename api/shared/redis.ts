@@ -1,4 +1,5 @@
 import { createClient } from 'redis'
+import { readEvictionPolicy, whyEvicting } from './eviction.ts'
 import type { Log } from './log.ts'
 
 /** The queues of jobs. */
@@ -32,13 +33,27 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
   })
   let reachable = true
   client.on('error', (error: Error) => {
-    if (reachable) log.warn({ reason: error.message }, 'Redis is away')
+    if (reachable) log.warn({ reason: error.message }, 'Redis is unavailable')
     reachable = false
   })
   client.on('ready', () => {
-    if (!reachable) log.info('Redis is back')
+    if (!reachable) log.info('Redis is available again')
     reachable = true
+    if (role !== 'subscriber')
+      refuseEviction().catch((error) => log.warn({ err: error }, 'maxmemory-policy of Redis could not be read'))
   })
+  let isChecked = false
+  /** At the first connection an evicting Redis ends the process; a policy that changes later is reported. */
+  async function refuseEviction(): Promise<void> {
+    const policy = await readEvictionPolicy(client)
+    if (policy === null) log.warn('Redis does not report its maxmemory-policy. It must be noeviction.')
+    const why = whyEvicting(policy)
+    if (why !== null) {
+      log.fatal({ policy }, why)
+      if (!isChecked) process.exit(1)
+    }
+    isChecked = true
+  }
   client.connect().catch(() => {})
   // The client gives a connection up for good that breaks while it is being made.
   const watchdog = setInterval(() => {
@@ -51,13 +66,44 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
     return findAnnounced(workersKey(queue))
   }
 
-  async function findAnnounced(key: string): Promise<{ worker: string; slots: number }[]> {
+  async function findMembers(key: string): Promise<string[]> {
     if (!client.isReady) return []
-    const members = (await client.eval(FIND_ANNOUNCED, { keys: [key] })) as string[]
-    return members.map((member) => {
+    return (await client.eval(FIND_ANNOUNCED, { keys: [key] })) as string[]
+  }
+
+  async function findAnnounced(key: string): Promise<{ worker: string; slots: number }[]> {
+    return (await findMembers(key)).map((member) => {
       const colon = member.lastIndexOf(':')
       return { worker: member.slice(0, colon), slots: Number(member.slice(colon + 1)) }
     })
+  }
+
+  async function findTryOnWorkers(): Promise<TryOnWorker[]> {
+    const [all, members] = await Promise.all([findWorkers('try-on'), findMembers(LANE_WORKERS)])
+    const known = new Map(members.map((member) => JSON.parse(member)).map((said) => [said.worker, said.engines]))
+    const old = all.filter(({ worker }) => !known.has(worker))
+    const oldEngines = old.length === 0 ? [] : await findEnginesOf(OLD_ENGINES)
+    return all.map(({ worker, slots }) => {
+      const engines = known.get(worker)
+      if (engines) return { worker, slots, engines, isOld: false }
+      const theirs = oldEngines.filter(({ workers }) => workers.has(worker)).map(({ engine }) => engine)
+      return { worker, slots, engines: theirs, isOld: true }
+    })
+  }
+
+  async function findEnginesOf(names: readonly string[]) {
+    return Promise.all(
+      names.map(async (engine) => {
+        const workers = await findAnnounced(engineKey(engine))
+        return { engine, workers: new Set(workers.map(({ worker }) => worker)) }
+      }),
+    )
+  }
+
+  /** Which of these jobs are in the hands of a worker that lives. */
+  async function findLocked(queue: string, ids: readonly string[]): Promise<Set<string>> {
+    const locks = await Promise.all(ids.map((id) => client.exists(`bull:${queue}:${id}:lock`)))
+    return new Set(ids.filter((_, i) => locks[i] === 1))
   }
 
   return {
@@ -68,17 +114,20 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
       if (!client.isReady) throw new Error('not connected')
       await client.ping()
     },
-    /** This worker is there for `seconds` with so many slots for each of the queues, and runs these engines. */
+    /** For `seconds`, this worker has `slots` for each of the queues and runs these engines. */
     announce: async ({ worker, slots, seconds, ...what }: Announcement & { readonly seconds: number }) => {
       await client.eval(ANNOUNCE, {
-        keys: announcedKeys(what),
-        arguments: [`${worker}:${slots}`, String(seconds * 1000)],
+        keys: [...announcedKeys(what), LANE_WORKERS],
+        arguments: [`${worker}:${slots}`, String(seconds * 1000), laneMember(worker, what)],
       })
     },
     withdraw: async ({ worker, slots, ...what }: Announcement) => {
-      await Promise.all(announcedKeys(what).map((key) => client.zRem(key, `${worker}:${slots}`)))
+      const leaving = announcedKeys(what).map((key) => client.zRem(key, `${worker}:${slots}`))
+      await Promise.all([...leaving, client.zRem(LANE_WORKERS, laneMember(worker, what))])
     },
     findWorkers,
+    /** The live workers that take try-ons, each with its engines. */
+    findTryOnWorkers,
     /** Those of them that take try-ons by this engine. */
     findWorkersWith: (engine: string) => findAnnounced(engineKey(engine)),
     /** Slots of all live workers of a queue. */
@@ -87,16 +136,25 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
       return workers.reduce((sum, { slots }) => sum + slots, 0)
     },
     /** Jobs that no worker has taken. */
-    countWaiting: (queue: QueueName): Promise<number> => client.lLen(`bull:${queue}:wait`),
+    countWaiting: (queue: string): Promise<number> => client.lLen(`bull:${queue}:wait`),
+    /** Jobs that wait for a worker, and jobs that workers run. */
+    countJobs: async (queue: string): Promise<{ waiting: number; inFlight: number }> => {
+      const lengths = ['wait', 'active'].map((list) => client.lLen(`bull:${queue}:${list}`))
+      const [waiting, inFlight] = await Promise.all(lengths)
+      return { waiting, inFlight }
+    },
     /** Which of these jobs still wait, or are in the hands of a worker that lives. */
-    findHeld: async (queue: QueueName, ids: readonly string[]): Promise<Set<string>> => {
+    findHeld: async (queue: string, ids: readonly string[]): Promise<Set<string>> => {
       const waiting = new Set(await client.lRange(`bull:${queue}:wait`, 0, -1))
       // A worker that was killed may have taken the mark by which the others learn of waiting jobs.
       if (waiting.size > 0) await client.zAdd(`bull:${queue}:marker`, { value: '0', score: 0 })
-      const taken = ids.filter((id) => !waiting.has(id))
-      const locks = await Promise.all(taken.map((id) => client.exists(`bull:${queue}:${id}:lock`)))
-      return new Set(ids.filter((id) => waiting.has(id) || locks[taken.indexOf(id)] === 1))
+      const locked = await findLocked(
+        queue,
+        ids.filter((id) => !waiting.has(id)),
+      )
+      return new Set(ids.filter((id) => waiting.has(id) || locked.has(id)))
     },
+    findLocked,
     close: async () => {
       clearInterval(watchdog)
       if (client.isOpen) client.destroy()
@@ -114,8 +172,26 @@ interface Announcement {
 
 // By the clock of Redis, the only one that all processes share.
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`
-const ANNOUNCE = `${NOW} for _, key in ipairs(KEYS) do redis.call('ZADD', key, now + ARGV[2], ARGV[1]) end`
+const ANNOUNCE = `${NOW} for i, key in ipairs(KEYS) do
+  redis.call('ZADD', key, now + ARGV[2], i < #KEYS and ARGV[1] or ARGV[3]) end`
 const FIND_ANNOUNCED = `${NOW} redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now) return redis.call('ZRANGE', KEYS[1], 0, -1)`
+
+/** Names each worker of try-ons together with its engines. */
+const LANE_WORKERS = 'drape:lane-workers'
+/** Workers of the release before lanes are announced for each engine only; it knew no other engines. */
+const OLD_ENGINES = ['warp', 'fashn-vton', 'catvton', 'mock']
+
+interface TryOnWorker {
+  readonly worker: string
+  readonly slots: number
+  readonly engines: readonly string[]
+  /** Of the release before lanes. */
+  readonly isOld: boolean
+}
+
+function laneMember(worker: string, { queues, engines }: Pick<Announcement, 'queues' | 'engines'>): string {
+  return JSON.stringify({ worker, engines: queues.includes('try-on') ? engines : [] })
+}
 
 function announcedKeys({ queues, engines }: Pick<Announcement, 'queues' | 'engines'>): string[] {
   return [...queues.map(workersKey), ...(queues.includes('try-on') ? engines.map(engineKey) : [])]

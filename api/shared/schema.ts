@@ -1,8 +1,10 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { type Static, type TSchema, Type } from 'typebox'
 import { DrapeError, type FieldProblem } from './errors.ts'
 import { type Path, problemsOf } from './field-problems.ts'
+import { normaliseInput } from './input-values.ts'
+import { parseIsoTime } from './iso-time.ts'
 
 export { type Static, type TSchema, Type } from 'typebox'
 export { formatPath, type Path } from './field-problems.ts'
@@ -11,34 +13,87 @@ export { formatPath, type Path } from './field-problems.ts'
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
 // One compiler for everything that enters a process: HTTP bodies, job payloads, environment, rows, manifests.
-const ajv = new Ajv2020({ allErrors: true, strict: true, useDefaults: true, allowUnionTypes: true, verbose: true })
-addFormats.default(ajv)
-ajv.addFormat('web-address', (text: string) => /^https?:\/\//i.test(text) && URL.canParse(text))
+// Stops at the first problem, so the cost of a value that is not valid never exceeds that of a valid one.
+const ajv = createAjv({ allErrors: false })
+// Compiled for a schema when the first small value fails: lists every problem.
+const thoroughAjv = createAjv({ allErrors: true })
 
-/** What is wrong with a value: one entry per offending field. */
+function createAjv({ allErrors }: { allErrors: boolean }): Ajv2020 {
+  const created = new Ajv2020({ allErrors, strict: true, useDefaults: true, allowUnionTypes: true, verbose: true })
+  addFormats.default(created)
+  created.addFormat('iso-time', (text: string) => !Number.isNaN(parseIsoTime(text).start))
+  const isWebAddress = (text: string) => /^https?:\/\//i.test(text) && URL.canParse(text)
+  created.addFormat('web-address', isWebAddress)
+  created.addFormat('image-address', (text: string) => isWebAddress(text) || /^upload:\/\/[0-9a-f]{64}$/.test(text))
+  created.addKeyword({
+    keyword: 'maxJsonKilobytes',
+    type: 'object',
+    schemaType: 'number',
+    validate: (max: number, value: unknown) => Buffer.byteLength(JSON.stringify(value)) <= max * 1024,
+  })
+  return created
+}
+
+/** What is wrong with a value: one entry per offending field, at most 20; of a large value the first alone. */
 export type Check<T> = (
   value: unknown,
   written?: (path: Path) => Path,
 ) => { ok: true; value: T } | { ok: false; problems: FieldProblem[] }
 
 /**
- * Compiles a JSON Schema to a check. Defaults of the schema are filled in on the value itself.
+ * A check by a JSON Schema, compiled for the first value: a process checks values of few of its schemas, and starts a third of a
+ * second sooner without the others. Defaults of the schema are filled in on the value itself.
  * Paths of problems are written as a caller would: `products[0].images[1].source`; `written` says where the caller put a
  * field that lies elsewhere in the value.
  */
 export function compileCheck<S extends TSchema>(schema: S): Check<Static<S>> {
-  const validate = ajv.compile<Static<S>>(schema)
+  let validate: ValidateFunction<Static<S>> | undefined
   return (value, written = (path) => path) => {
+    validate ??= ajv.compile<Static<S>>(schema)
     if (validate(value)) return { ok: true, value }
-    return { ok: false, problems: problemsOf(validate.errors ?? [], written) }
+    const first = validate.errors ?? []
+    if (!isSmall(value)) return { ok: false, problems: problemsOf(first, written) }
+    const listAll = thoroughAjv.compile<Static<S>>(schema)
+    listAll(value)
+    return { ok: false, problems: problemsOf(listAll.errors ?? first, written) }
   }
 }
 
-/** Like `compileCheck`, but throws `VALIDATION_FAILED` with the problems as details. */
+const SMALL_VALUES = 1000
+const SMALL_CHARACTERS = 100_000
+
+/** Whether listing every problem of a value is cheap; decided without visiting more of a large value than that. */
+function isSmall(value: unknown): boolean {
+  let [values, characters] = [0, 0]
+  const pending: unknown[] = [value]
+  while (pending.length > 0) {
+    const next = pending.pop()
+    if (typeof next === 'string') characters += next.length
+    if (typeof next === 'object' && next !== null) {
+      const inner = Object.values(next)
+      values += inner.length
+      if (values > SMALL_VALUES) return false
+      pending.push(...inner)
+    }
+    if (characters > SMALL_CHARACTERS) return false
+  }
+  return true
+}
+
+/** Like `compileCheck` for what callers send: an optional member that is `null` counts as absent. */
+export function compileInputCheck<S extends TSchema>(schema: S): Check<Static<S>> {
+  const check = compileCheck(schema)
+  return (value, written) => {
+    normaliseInput(schema, value)
+    return check(value, written)
+  }
+}
+
+/** Like `compileInputCheck`, but throws `VALIDATION_FAILED` with the problems as details. */
 export function compileParser<S extends TSchema>(
   schema: S,
 ): (value: unknown, written?: (path: Path) => Path) => Static<S> {
-  const check = compileCheck(schema)
+  const check = compileInputCheck(schema)
   return (value, written) => {
     const result = check(value, written)
     if (!result.ok) {

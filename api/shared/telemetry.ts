@@ -1,19 +1,22 @@
 import {
   type Attributes,
+  type Context,
   context,
   DiagLogLevel,
   diag,
   propagation,
   ROOT_CONTEXT,
+  SamplingDecision,
   SpanKind,
   SpanStatusCode,
+  TraceFlags,
   trace,
 } from '@opentelemetry/api'
 
 export type { Attributes } from '@opentelemetry/api'
 
 export interface Telemetry {
-  /** Sends what is left; gives up after a moment when nobody receives it. */
+  /** Sends what is left; gives up after a moment without a receiver. */
   stop(): Promise<void>
 }
 
@@ -33,7 +36,7 @@ export async function startTelemetry({
   /** What the resource is called, unless the environment names it. */
   service: string
   env: Readonly<Record<string, string | undefined>>
-  /** Told now and then why spans are not delivered. */
+  /** Is called now and then with why spans are not delivered. */
   onFault: (reason: string) => void
 }): Promise<Telemetry> {
   if (!isWanted(env)) return { stop: async () => {} }
@@ -43,12 +46,48 @@ export async function startTelemetry({
   const isNamed = env.OTEL_SERVICE_NAME || /(^|,)\s*service\.name\s*=/.test(env.OTEL_RESOURCE_ATTRIBUTES ?? '')
   const sdk = new NodeSDK({
     ...(!isNamed && { serviceName: service }),
+    ...createSampler(env),
     // Metrics are scraped, logs are lines: only spans are sent.
     metricReaders: [],
     logRecordProcessors: [],
   })
   sdk.start()
   return { stop: () => atMost(STOP_MS, sdk.shutdown()) }
+}
+
+/**
+ * The sampler that the environment names, but for one thing: a caller's `traceparent` decides nothing. Its flag is ignored, and so
+ * is its trace id, which a caller can choose to be below any ratio. Spans of one trace within our processes stay together.
+ */
+function createSampler({ OTEL_TRACES_SAMPLER: name = '', OTEL_TRACES_SAMPLER_ARG: argument }: Environment) {
+  const ratio = RATIOS[name.replace(/^parentbased_/, '')]?.(argument)
+  // Samplers that ask a server are the SDK's own.
+  if (ratio === undefined) return {}
+  const decide = (isSampled: boolean) => ({
+    decision: isSampled ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD,
+  })
+  return {
+    sampler: {
+      shouldSample: (above: Context) => {
+        const parent = trace.getSpanContext(above)
+        const isOurs = parent !== undefined && trace.isSpanContextValid(parent) && parent.isRemote !== true
+        return decide(isOurs ? (parent.traceFlags & TraceFlags.SAMPLED) !== 0 : Math.random() < ratio)
+      },
+      toString: () => `drape{${ratio}}`,
+    },
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const RATIOS: Readonly<Record<string, (argument: string | undefined) => number>> = {
+  '': () => 1,
+  always_on: () => 1,
+  always_off: () => 0,
+  traceidratio: (argument = '1') => {
+    const ratio = argument.trim() === '' ? 1 : Number(argument)
+    return ratio >= 0 && ratio <= 1 ? ratio : 1
+  },
 }
 
 /** Set once, when the process starts; every request asks. */
@@ -127,7 +166,7 @@ export interface AnsweredRequest {
 const METHODS = ['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE']
 
 /**
- * Answers a request inside a server span that goes on from its caller's `traceparent`. Named and described by OpenTelemetry's
+ * Answers a request inside a server span that goes on from its caller's `traceparent`, if our sampler chooses it. Named and described by OpenTelemetry's
  * conventions for HTTP, save for paths, queries and headers: those can hold what opens something.
  */
 export async function withRequestSpan(
@@ -193,5 +232,6 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 function contextOf(traceparent: string) {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent) ?? []
   if (traceId === undefined) return ROOT_CONTEXT
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true })
+  // Made by a process of ours, whose choice to record the trace holds.
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: Number.parseInt(flags, 16) })
 }

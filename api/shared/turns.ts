@@ -1,16 +1,122 @@
-/** Runs so many pieces of work at once; the others wait, and are begun in the order in which they came. */
-export function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let free = atOnce
-  return async (work) => {
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => waiting.push(resolve))
+import { DrapeError } from './errors.ts'
+
+export interface Turn {
+  /** Share of the capacity; default 1. */
+  readonly weight?: number
+  /** Whose work it is: an owner with little work under way goes before one with more. Default: one owner for all. */
+  readonly owner?: string
+  /** Work that has not begun when it aborts is not begun. */
+  readonly signal?: AbortSignal
+}
+
+export type Turns = <T>(work: () => Promise<T>, turn?: Turn) => Promise<T>
+
+interface Waiting {
+  readonly weight: number
+  readonly start: () => void
+}
+
+interface Owner {
+  running: number
+  readonly waiting: Set<Waiting>
+}
+
+/**
+ * Runs work while the sum of its weights is within `capacity`. Further work waits: the owner with the smallest weight under way is
+ * next, of equal ones the one who was served longest ago, and the work of one owner runs in the order in which it came. A weight is at
+ * most the capacity. The function throws a retryable SERVICE_UNAVAILABLE while `maxWaiting` pieces of work wait, or half as many of
+ * one named owner, and VALIDATION_FAILED for work whose signal aborts before it begins.
+ */
+export function createTurns(capacity: number, { maxWaiting = Number.POSITIVE_INFINITY } = {}): Turns {
+  const owners = new Map<string, Owner>()
+  let free = capacity
+  let waitingCount = 0
+
+  function ownerOf(name: string): Owner {
+    const owner = owners.get(name) ?? { running: 0, waiting: new Set() }
+    owners.set(name, owner)
+    return owner
+  }
+
+  function nextOwner(): [string, Owner] | undefined {
+    let next: [string, Owner] | undefined
+    for (const entry of owners) {
+      if (entry[1].waiting.size > 0 && (next === undefined || entry[1].running < next[1].running)) next = entry
+    }
+    return next
+  }
+
+  function begin(name: string, owner: Owner, weight: number): void {
+    free -= weight
+    owner.running += weight
+    owners.delete(name)
+    owners.set(name, owner)
+  }
+
+  function startWaiting(): void {
+    for (let next = nextOwner(); next !== undefined; next = nextOwner()) {
+      const [name, owner] = next
+      const [first] = owner.waiting
+      // Smaller work does not overtake: large work would wait forever.
+      if (first.weight > free) return
+      owner.waiting.delete(first)
+      waitingCount--
+      begin(name, owner, first.weight)
+      first.start()
+    }
+  }
+
+  function forgetIdle(name: string, { running, waiting }: Owner): void {
+    if (running === 0 && waiting.size === 0) owners.delete(name)
+  }
+
+  function wait(name: string, owner: Owner, { weight, signal }: { weight: number; signal?: AbortSignal }) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const leave = () => {
+      if (!owner.waiting.delete(entry)) return
+      waitingCount--
+      forgetIdle(name, owner)
+      reject(abandoned())
+      // What waited behind it may be smaller.
+      startWaiting()
+    }
+    const start = () => {
+      signal?.removeEventListener('abort', leave)
+      resolve()
+    }
+    const entry = { weight, start }
+    owner.waiting.add(entry)
+    waitingCount++
+    signal?.addEventListener('abort', leave, { once: true })
+    startWaiting()
+    return promise
+  }
+
+  return async (work, { weight = 1, owner: name = '', signal } = {}) => {
+    if (weight > capacity) throw new RangeError(`The weight ${weight} exceeds the capacity ${capacity}`)
+    if (signal?.aborted) throw abandoned()
+    const most = name === '' ? maxWaiting : Math.ceil(maxWaiting / 2)
+    if (waitingCount >= maxWaiting || (owners.get(name)?.waiting.size ?? 0) >= most) throw overloaded()
+    const owner = ownerOf(name)
+    if (waitingCount === 0 && weight <= free) begin(name, owner, weight)
+    else await wait(name, owner, { weight, signal })
     try {
       return await work()
     } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else free++
+      free += weight
+      owner.running -= weight
+      forgetIdle(name, owner)
+      startWaiting()
     }
   }
+}
+
+function overloaded(): DrapeError {
+  return new DrapeError('SERVICE_UNAVAILABLE', 'Too many images at once. Send the request again.', { retryable: true })
+}
+
+function abandoned(): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
+    details: [{ path: '', message: 'was abandoned before its image was decoded' }],
+  })
 }

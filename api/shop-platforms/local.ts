@@ -5,6 +5,6 @@ import { LEADS_SEGMENT, LEADS_TAG, type ShopPlatform } from './shop-platform.ts'
 export function createLocalPlatform({ leads }: { leads: Leads }): ShopPlatform {
   return {
     findProduct: async () => null,
-    keepLead: ({ id }, lead) => leads.keep({ shopId: id, ...lead, tag: LEADS_TAG, segment: LEADS_SEGMENT }),
+    keepLead: (_, { outboxId }) => leads.take(outboxId, { tag: LEADS_TAG, segment: LEADS_SEGMENT }),
   }
 }

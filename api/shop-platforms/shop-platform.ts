@@ -5,7 +5,7 @@ import type { ShopRecord } from '../stores/shops.ts'
  * cannot be reached or asks to wait, another when it refuses, as it does after our token has ended.
  */
 export interface ShopPlatform {
-  /** The product of this global id (`gid://…/Product/<id>`) with its images, or null when the platform knows none. */
+  /** The product of this global id (`gid://…/Product/<id>`) with its images, or null when the shop has no published one. */
   findProduct(shop: ShopRecord, productGid: string, variantGid: string | null): Promise<PlatformProduct | null>
   /** Looks the customer up by e-mail, creates or updates the record, tags it and sees that the segment Widget Leads exists. */
   keepLead(shop: ShopRecord, lead: Lead): Promise<void>
@@ -19,6 +19,8 @@ export interface PlatformProduct {
 }
 
 export interface Lead {
+  /** Its row in the outbox. */
+  readonly outboxId: number
   readonly email: string
   readonly marketingConsent: boolean
 }

@@ -1,3 +1,4 @@
+import type { AddressRule } from '../shared/addresses.ts'
 import type { Leads } from '../stores/leads.ts'
 import type { ShopRecord } from '../stores/shops.ts'
 import { createLocalPlatform } from './local.ts'
@@ -8,8 +9,15 @@ import { createShopifyAdmin } from './shopify-admin.ts'
 export type ShopPlatforms = (shop: ShopRecord) => ShopPlatform
 
 /** The platform of each shop: Shopify's API where we may ask it, otherwise our own database. */
-export function createShopPlatforms({ leads }: { leads: Leads }): ShopPlatforms {
+export function createShopPlatforms({
+  leads,
+  isPlainAllowed,
+}: {
+  leads: Leads
+  /** IP addresses that a token may be sent to without TLS. */
+  isPlainAllowed: AddressRule
+}): ShopPlatforms {
   const local = createLocalPlatform({ leads })
-  const shopify = createShopifyPlatform(createShopifyAdmin())
+  const shopify = createShopifyPlatform(createShopifyAdmin({ isPlainAllowed }))
   return ({ platform, adminToken }) => (platform === 'shopify' && adminToken !== null ? shopify : local)
 }

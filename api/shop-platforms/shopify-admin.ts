@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { AddressRule } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { compileCheck, Nullable, type Static, type TSchema, Type } from '../shared/schema.ts'
 import type { ShopRecord } from '../stores/shops.ts'
+import { whyNoAdminUrl } from './admin-url.ts'
 
 /** Supported by Shopify for a year from its name on; what is asked for here exists in it. */
 const API_VERSION = '2026-07'
 const ANSWER_MS = 10_000
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024
-/** For all pauses of one call together: somebody may be waiting for its answer. */
+/** For all pauses of one call together: a caller may be waiting for its answer. */
 const MAX_PAUSE_SECONDS = 5
 
 /** A document with one operation, and the shape of the `data` that it is answered with. */
@@ -22,7 +24,7 @@ export function adminOperation<S extends TSchema>(document: string, schema: S): 
   const parse = (data: unknown) => {
     const result = check(data)
     if (result.ok) return result.value
-    throw refused(`answered in another shape: ${result.problems.map(({ path, message }) => `${path} ${message}`)}`)
+    throw refused(`returned an unexpected shape: ${result.problems.map(({ path, message }) => `${path} ${message}`)}`)
   }
   return { document, parse }
 }
@@ -32,7 +34,7 @@ export const UserErrors = Type.Array(
   Type.Object({ field: Type.Optional(Nullable(Type.Array(Type.String()))), message: Type.String() }),
 )
 
-/** The platform did not do what it was told to. Names fields alone: messages may repeat what was sent, as an address. */
+/** The platform refused a request. Names only fields: messages may repeat what was sent, as an address. */
 export function refusedFields(errors: Static<typeof UserErrors>): DrapeError {
   return refused(`refused ${errors.map(({ field }) => field?.join('.') ?? 'all').join(', ')}`)
 }
@@ -43,8 +45,19 @@ export type ShopifyAdmin = ReturnType<typeof createShopifyAdmin>
  * Asks the GraphQL Admin API of a shop. Waits when the API is asked too much and says for how long, if that is not long. Throws a
  * retryable `SERVICE_UNAVAILABLE` when it cannot be reached or asks to wait longer, another one when it refuses.
  */
-export function createShopifyAdmin({ answerMs = ANSWER_MS, pause = sleep as (ms: number) => Promise<unknown> } = {}) {
+export function createShopifyAdmin({
+  isPlainAllowed,
+  answerMs = ANSWER_MS,
+  pause = sleep,
+}: {
+  /** IP addresses that a token may be sent to without TLS. */
+  isPlainAllowed: AddressRule
+  answerMs?: number
+  pause?: (ms: number) => Promise<unknown>
+}) {
   return async <T>(shop: ShopRecord, operation: AdminOperation<T>, variables: object): Promise<T> => {
+    const why = whyNoAdminUrl(baseOf(shop), isPlainAllowed)
+    if (why !== null) throw refused(`is not queried: its address ${why}`)
     let pausedSeconds = 0
     for (;;) {
       const answer = await post(shop, JSON.stringify({ query: operation.document, variables }), answerMs)
@@ -63,7 +76,7 @@ async function post(shop: ShopRecord, body: string, answerMs: number): Promise<A
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'X-Shopify-Access-Token': shop.adminToken ?? '' },
     body,
-    // The token is for nobody else.
+    // The token is for this host only.
     redirect: 'error',
     signal: AbortSignal.timeout(answerMs),
   }).catch((cause) => {
@@ -78,8 +91,12 @@ async function post(shop: ShopRecord, body: string, answerMs: number): Promise<A
   return readAnswer(text)
 }
 
-function addressOf({ adminUrl, domain }: ShopRecord): string {
-  return `${(adminUrl ?? `https://${domain}`).replace(/\/+$/, '')}/admin/api/${API_VERSION}/graphql.json`
+function baseOf({ adminUrl, domain }: ShopRecord): string {
+  return adminUrl ?? `https://${domain}`
+}
+
+function addressOf(shop: ShopRecord): string {
+  return `${baseOf(shop).replace(/\/+$/, '')}/admin/api/${API_VERSION}/graphql.json`
 }
 
 async function readText(response: Response): Promise<string> {
@@ -87,7 +104,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES) throw refused('answered with too much')
+    if (bytes > MAX_ANSWER_BYTES) throw refused('returned a response that is too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
@@ -95,10 +112,10 @@ async function readText(response: Response): Promise<string> {
 
 function readPause(response: Response): number {
   const seconds = Number(response.headers.get('retry-after') ?? 2)
-  return Number.isFinite(seconds) ? Math.max(seconds, LEAST_PAUSE_SECONDS) : 2
+  return Number.isFinite(seconds) ? Math.max(seconds, MIN_PAUSE_SECONDS) : 2
 }
 
-const LEAST_PAUSE_SECONDS = 0.1
+const MIN_PAUSE_SECONDS = 0.1
 
 const checkEnvelope = compileCheck(
   Type.Object({
@@ -127,7 +144,7 @@ const checkEnvelope = compileCheck(
 /** (shopify.dev: "API limits", "GraphQL Admin API: status and error codes") */
 function readAnswer(text: string): Answered {
   const envelope = checkEnvelope(parseJson(text))
-  if (!envelope.ok) throw refused('answered no GraphQL')
+  if (!envelope.ok) throw refused('did not return GraphQL')
   const { data, errors = [], extensions } = envelope.value
   const codes = errors.map(({ extensions, message }) => extensions?.code ?? message)
   if (codes.includes('THROTTLED') || codes.includes('Throttled'))
@@ -141,7 +158,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw refused('answered no JSON')
+    throw refused('did not return JSON')
   }
 }
 
@@ -154,7 +171,7 @@ interface Cost {
 function restoreSeconds(cost: Cost | undefined): number {
   if (cost === undefined) return 1
   const { currentlyAvailable, restoreRate } = cost.throttleStatus
-  return Math.max((cost.requestedQueryCost - currentlyAvailable) / Math.max(restoreRate, 1), LEAST_PAUSE_SECONDS)
+  return Math.max((cost.requestedQueryCost - currentlyAvailable) / Math.max(restoreRate, 1), MIN_PAUSE_SECONDS)
 }
 
 function away(what: string, cause?: unknown): DrapeError {

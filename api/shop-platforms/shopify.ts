@@ -25,10 +25,20 @@ const PRODUCT = `
     product(id: $productId) {
       title
       description
+      status
+      publishedAt
       media(first: 20) { nodes { ... on MediaImage { image { url } } } }
     }`
 
-const Product = Nullable(Type.Object({ title: Type.String(), description: Type.String(), media: Media }))
+const Product = Nullable(
+  Type.Object({
+    title: Type.String(),
+    description: Type.String(),
+    status: Type.String(),
+    publishedAt: Nullable(Type.String()),
+    media: Media,
+  }),
+)
 
 const productQuery = adminOperation(
   `query product($productId: ID!) {${PRODUCT}
@@ -59,7 +69,8 @@ async function findProduct(
     variantId !== null && VARIANT_GID.test(variantId)
       ? await admin(shop, variantQuery, { productId, variantId })
       : { ...(await admin(shop, productQuery, { productId })), productVariant: null }
-  if (product === null) return null
+  // Drafts and withdrawn products are not for strangers, who may name any id.
+  if (product === null || product.status !== 'ACTIVE' || product.publishedAt === null) return null
   const ofVariant = variant?.product.id === productId ? urlsOf(variant.media) : []
   return {
     title: product.title,
@@ -127,7 +138,7 @@ async function createCustomer(ask: Ask, lead: Lead): Promise<void> {
   }
   const { userErrors } = (await ask(customerCreation, { input })).customerCreate
   if (userErrors.length === 0) return
-  // Somebody else may have been faster with this address.
+  // Another request may have been faster with this address.
   const { customer } = await findLead(ask, lead)
   if (customer === null) throw refusedFields(userErrors)
   await updateCustomer(ask, { customer, lead })

@@ -1,10 +1,11 @@
-import { rowType, sql } from '../shared/database.ts'
-import { ENGINES, type EngineName, GARMENT_TYPES, type Options } from '../shared/generation.ts'
+import { rowType, sql } from '../shared/database/database.ts'
+import { GARMENT_TYPES, type Options } from '../shared/generation.ts'
 import { type Static, Type } from '../shared/schema.ts'
 import {
   abandonReplaced,
   claimObjects,
   hasImages,
+  isChanged,
   isLive,
   isReference,
   lockStored,
@@ -23,16 +24,26 @@ export interface Acceptance {
   /** Where the caller wrote the image's id. */
   readonly imagePath?: string
   readonly product: ProductInput
-  readonly engine: EngineName
+  readonly engine: string
+  /** The engine that a fallback engine stands in for. */
+  readonly requestedEngine?: string | null
+  /** Those that the engine accepts. */
+  readonly garmentTypes: readonly string[]
   readonly cost: number
   readonly options: Options
   readonly deadlineSeconds: number
-  /** Days that the result is kept; null takes the account's window. */
+  /** Days that the result is kept; null leaves them to the account, or to what was asked for the photo. */
   readonly keepForDays: number | null
+  /** Batch work steps back behind the other work of its account. */
+  readonly isBatch?: boolean
   /** Given when a shopper asks, who is the `externalUserId`: limits of the shop hold, and the photo must be of its shoppers. */
   readonly shop?: ShopCall
+  /** Keyed hash of the address of a visitor who is no customer of the shop. */
+  readonly visitorAddress?: string | null
   /** The span that the work goes on from. */
   readonly traceparent?: string
+  /** Seconds since the call joined those to be accepted: an erasure of its end user meanwhile refuses it. */
+  readonly waitedSeconds?: number
 }
 
 const VerdictSchema = Type.Object({
@@ -41,8 +52,10 @@ const VerdictSchema = Type.Object({
   affordable: Type.Boolean(),
   shop: Type.Enum([...SHOP_STATES]),
   image: Type.Enum(['mine', 'foreign', 'missing']),
+  erased: Type.Boolean(),
   product: Type.Enum(['mine', 'foreign', 'missing']),
   usable: Type.Boolean(),
+  failing: Type.Boolean(),
 })
 /** What the statement says of a call; of one that was refused, what stands against it after those that were accepted. */
 export type Verdict = Static<typeof VerdictSchema>
@@ -57,9 +70,12 @@ const ONE_SHOT_DAYS = 7
  * is what generations were made for.
  *
  * What is looked up for each call has a `limit`, which keeps Postgres from planning, once for all, to read a table as a whole.
+ *
+ * The snapshot may be older than an erasure that was answered while the statement waited for the account. So images are locked in
+ * the order of their ids, after the account, which finds a deleted one deleted; and `erased` reads past the snapshot.
  */
 export function acceptanceStatement(calls: readonly Acceptance[]) {
-  const [{ accountId, product, engine, cost, shop }] = calls
+  const [{ accountId, product, engine, requestedEngine = null, garmentTypes, cost, shop }] = calls
   const limits = shopLimits(shop)
   const rows = sql.jsonb(calls.map(rowOf))
   return sql.type(rowType(VerdictSchema))`
@@ -68,34 +84,41 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       from accounts where id = ${accountId} for no key update
     ), call as materialized (
       select * from jsonb_to_recordset(${rows}) as call (place int, id text, image_id text, external_id text,
-        external_user_id text, options jsonb, deadline_seconds float8, keep_for_days int, traceparent text)
+        external_user_id text, visitor_address text, options jsonb, deadline_seconds float8, keep_for_days int,
+        is_batch boolean, traceparent text, waited_seconds float8)
+    ), erased as materialized (
+      select call.id from account cross join call
+      where was_erased_since(account.id, external_user_id, now() - make_interval(secs => waited_seconds))
     ), quota as (
-      select ${roomOfQuotas} as room from account
+      select ${roomOfQuotas} as room, ${shop ? sql.fragment`false` : failsTooOften} as failing from account
     ), ${limits.rooms}, image as (
-      select images.*, images.account_id = account.id and ${isOfShop(shop)} as mine
-      from account cross join (select distinct image_id from call) as named
-        cross join lateral (select * from images where images.id = named.image_id limit 1) as images
-      where images.expires_at > now()
+      select images.* from account cross join (select distinct image_id from call order by image_id) as named
+        cross join lateral (
+          select images.*, images.account_id = account.id and ${isOfShop(shop)} as mine
+          from images where images.id = named.image_id and images.expires_at > now()
+          limit 1 for key share of images) as images
     ), ${lockStored(externalIdsOf(calls))}, usable as (
-      select external_id from stored where live and ${isUsable(product, engine)}
+      select external_id from stored where live and ${isUsable(product, garmentTypes)}
     ), possible as (
       select call.* from call join image on image.id = call.image_id and image.mine cross join locked
-      where ${hasImages(product)} or call.external_id in (select external_id from usable)
+      where (${hasImages(product)} or call.external_id in (select external_id from usable))
+        and call.id not in (select id from erased)
     ), waiting as (
       select possible.*, row_number() over (order by place) as turn from ${limits.possible}
     ), allowed as (
       select waiting.* from waiting, account, quota, shop
-      where is_active and is_paid and turn * ${cost} <= balance and coalesce(turn <= least(quota.room, shop.room), true)
+      where is_active and is_paid and not failing and turn * ${cost} <= balance and coalesce(turn <= least(quota.room, shop.room), true)
     ), ${isReference(product) ? useProducts : upsertProduct(product)}, generation as (
-      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, shop_id, cost, engine,
-        options, snapshot, deadline_at, images_expire_at)
+      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, shop_id, visitor_address, cost, engine,
+        requested_engine, options, snapshot, deadline_at, images_expire_at)
       select allowed.id, product.account_id, product.id, product.external_id, allowed.image_id, allowed.external_user_id,
-        ${shop?.id ?? null}, ${cost}, ${engine}, allowed.options,
+        ${shop?.id ?? null}, allowed.visitor_address, ${cost}, ${engine},
+        ${requestedEngine}, allowed.options,
         jsonb_build_object('externalId', product.external_id, 'title', product.title, 'description', product.description,
-          'images', product.images, 'metadata', product.metadata),
+          'images', ${firstImage}),
         now_ms() + make_interval(secs => allowed.deadline_seconds),
-        now_ms() + make_interval(hours => 24 * coalesce(allowed.keep_for_days, account.retention_days))
-      from allowed join product using (external_id) cross join account
+        ${resultExpiry}
+      from allowed join product using (external_id) join image on image.id = allowed.image_id cross join account
       order by place
       returning *
     ), charge as (
@@ -107,15 +130,16 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       set balance = accounts.balance - amount, credits_low_since = case when falls then now_ms() else credits_low_since end
       from charge where accounts.id = ${accountId}
       returning accounts.id, accounts.balance, settings, falls
-    ), told as (${insertDeliveries(lowCredits)}
+    ), notified as (${insertDeliveries(lowCredits)}
     ), entry as (
       insert into ledger (account_id, amount, kind, generation_id)
       select account_id, -cost, 'reserve', id from generation where cost > 0
     ), queued as (
-      insert into outbox (generation_id, account_id, queue, payload)
-      select generation.id, generation.account_id, 'try-on', jsonb_build_object(
+      insert into outbox (generation_id, account_id, queue, is_batch, payload)
+      select generation.id, generation.account_id, 'try-on', call.is_batch, jsonb_build_object(
         'generationId', generation.id, 'attempt', generation.attempt, 'accountId', generation.account_id,
-        'externalUserId', generation.external_user_id, 'engine', generation.engine, 'options', generation.options,
+        'externalUserId', generation.external_user_id, 'engine', generation.engine,
+        'garmentTypes', ${sql.jsonb([...garmentTypes])}, 'options', generation.options,
         'deadlineAt', floor(extract(epoch from generation.deadline_at) * 1000)::bigint,
         'acceptedAt', floor(extract(epoch from generation.created_at) * 1000)::bigint,
         'imagesExpireAt', floor(extract(epoch from generation.images_expire_at) * 1000)::bigint,
@@ -135,12 +159,21 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       ${limits.state} as shop,
       coalesce((select case when mine then 'mine' else 'foreign' end from image where image.id = call.image_id), 'missing')
         as image,
+      call.id in (select id from erased) as erased,
       case when exists (select from stored where live and stored.external_id = call.external_id) then 'mine'
         when ${isForeign(accountId, product)} then 'foreign' else 'missing' end as product,
-      call.external_id in (select external_id from usable) as usable
+      call.external_id in (select external_id from usable) as usable,
+      coalesce((select failing from quota), false) as failing
     from call left join queued on queued.generation_id = call.id
     order by place`
 }
+
+/** A shopper who asked for a photo of few days has no result of more. */
+const resultExpiry = sql.fragment`case
+          when coalesce(allowed.keep_for_days, image.keep_for_days) is null and account.settings->>'resultDays' is not null
+            then now_ms() + make_interval(hours => 24 * (account.settings->>'resultDays')::int)
+          when allowed.keep_for_days is null then image.expires_at
+          else now_ms() + make_interval(hours => 24 * allowed.keep_for_days) end`
 
 // Counted after the account was locked, so that calls at the same time count each other; see the functions. Null without a quota.
 const roomOfQuotas = sql.fragment`least(
@@ -149,10 +182,20 @@ const roomOfQuotas = sql.fragment`least(
         case when settings->>'monthlyGenerations' is not null
           then (settings->>'monthlyGenerations')::bigint - count_since(id, date_trunc('month', now(), 'UTC')) end)`
 
-/** Null when the account is not to be told. */
+/** Failed generations of an account in an hour, beside as many as it completed. */
+const MAX_FAILED_PER_HOUR = 200
+
+const failsTooOften = sql.fragment`
+  fails_too_often(id, coalesce((settings->>'failedGenerationsPerHour')::bigint, ${MAX_FAILED_PER_HOUR}))`
+
+/** What share pages show. Each generation has a snapshot, so what only the product's own pages show would be stored again and again. */
+const firstImage = sql.fragment`case when product.images = '[]' then '[]'
+          else jsonb_build_array((product.images->0) - 'classifications') end`
+
+/** Null when no event is due. */
 const creditsLowAt = sql.fragment`(settings->>'creditsLowAt')::bigint`
 
-/** Told once, when a debit leaves no more than the account's threshold, and again only after a top-up. */
+/** Sent once, when a debit leaves no more than the account's threshold, and again only after a top-up. */
 const lowCredits = sql.fragment`
       select id as account_id, 'evt_' || gen_random_uuid() as id, 'credits.low' as type, now_ms() as happened_at,
         jsonb_build_object('creditBalance', balance, 'creditsLowAt', ${creditsLowAt}) as data
@@ -165,10 +208,13 @@ function rowOf(call: Acceptance, place: number) {
     image_id: call.imageId,
     external_id: call.product.externalId,
     external_user_id: call.externalUserId,
+    visitor_address: call.visitorAddress ?? null,
     options: { ...call.options },
     deadline_seconds: call.deadlineSeconds,
     keep_for_days: call.keepForDays,
+    is_batch: call.isBatch ?? false,
     traceparent: call.traceparent ?? null,
+    waited_seconds: call.waitedSeconds ?? 0,
   }
 }
 
@@ -206,7 +252,7 @@ function upsertProduct(product: ProductInput) {
         valid_for_days = ${storedDays},
         last_used_at = now_ms(),
         expires_at = now_ms() + make_interval(days => ${storedDays}),
-        updated_at = now_ms()
+        updated_at = case when ${isChanged(product, storedDays)} then now_ms() else products.updated_at end
       returning *
     ), ${settleObjects(product)}`
 }
@@ -226,10 +272,10 @@ function isForeign(accountId: string, { images }: ProductInput) {
 }
 
 /** Whether a `stored` product has an image that the engine can work from: the rule of `usableImages`, for rows. */
-function isUsable(product: ProductInput, engine: EngineName) {
+function isUsable(product: ProductInput, garmentTypes: readonly string[]) {
   if (product.images) return sql.fragment`true`
   const types = sql.array([...GARMENT_TYPES], 'text')
-  const accepted = sql.array([...ENGINES[engine].garmentTypes], 'text')
+  const accepted = sql.array([...garmentTypes], 'text')
   return sql.fragment`exists (
         select from jsonb_array_elements(stored.images) as image
         where coalesce(

@@ -1,7 +1,8 @@
 import { UniqueIntegrityConstraintViolationError } from 'slonik'
-import { type Database, translateDatabaseError } from '../shared/database.ts'
+import type { Database } from '../shared/database/database.ts'
+import { translateDatabaseError } from '../shared/database/errors.ts'
 import { DrapeError } from '../shared/errors.ts'
-import { ENGINES, type EngineName, usableImages } from '../shared/generation.ts'
+import { usableImages } from '../shared/generation.ts'
 import { isReference, type ProductInput } from '../shared/stores/product-merge.ts'
 import { type Acceptance, acceptanceStatement, type Verdict } from './acceptance-statement.ts'
 import { shopRefusal } from './shop-limits.ts'
@@ -12,9 +13,9 @@ export type { Acceptance } from './acceptance-statement.ts'
 export type Outcome = boolean | Error
 
 /** Calls with the same kind can be accepted in one statement: they differ in photo, options and, unless they send one, product. */
-export function kindOf({ accountId, engine, cost, shop, product }: Acceptance): string {
+export function kindOf({ accountId, engine, requestedEngine, garmentTypes, cost, shop, product }: Acceptance): string {
   const sent = isReference(product) ? null : { ...product, id: null }
-  return JSON.stringify([accountId, engine, cost, shop, sent])
+  return JSON.stringify([accountId, engine, requestedEngine, garmentTypes, cost, shop, sent])
 }
 
 /**
@@ -24,15 +25,14 @@ export function kindOf({ accountId, engine, cost, shop, product }: Acceptance): 
  *
  * Locks are taken in the order account, products: two calls can wait for each other but never in a circle.
  *
- * Outcomes are `INSUFFICIENT_CREDITS`, `QUOTA_EXCEEDED`, `PRODUCT_NOT_FOUND`, `PRODUCT_IMAGES_REQUIRED`,
+ * Outcomes are `INSUFFICIENT_CREDITS`, `QUOTA_EXCEEDED`, `RATE_LIMITED`, `PRODUCT_NOT_FOUND`, `PRODUCT_IMAGES_REQUIRED`,
  * `MISSING_REQUIRED_CLASSIFICATION`, `FORBIDDEN`, `INVALID_API_KEY` or `VALIDATION_FAILED` (the person's image is unknown or
  * expired); for a shop `IMAGE_NOT_FOUND` in place of the last three, and `BILLING_NOT_ALLOWED` or `RATE_LIMIT_EXCEEDED`.
  * Throws when the database is away, which may be after they were accepted.
  */
 export async function acceptGenerations(database: Database, calls: readonly Acceptance[]): Promise<readonly Outcome[]> {
-  const [{ product, engine }] = calls
-  if (product.images && usableImages(product.images, engine).length === 0)
-    return calls.map(() => classificationMissing(engine))
+  const [{ product, garmentTypes }] = calls
+  if (product.images && usableImages(product.images, garmentTypes).length === 0) return calls.map(classificationMissing)
   try {
     const verdicts = await database.any(acceptanceStatement(calls))
     return calls.map((call, i) => verdicts[i].accepted || refusal(verdicts[i], call))
@@ -67,13 +67,15 @@ function isAcceptedTwice(error: unknown): boolean {
 }
 
 function refusal(verdict: Verdict, call: Acceptance): DrapeError {
-  const { product, engine, shop } = call
+  const { product, shop } = call
   if (!verdict.active)
     return shop ? shopRefusal('unpaid') : new DrapeError('INVALID_API_KEY', 'The account is not active.')
   if (verdict.image !== 'mine') return unknownImage(verdict, call)
+  if (verdict.erased) return erasedMeanwhile(call)
   if (!product.images && verdict.product !== 'mine') return unknownProduct(verdict, product)
-  if (!product.images && !verdict.usable) return classificationMissing(engine)
+  if (!product.images && !verdict.usable) return classificationMissing(call)
   if (verdict.shop !== 'open') return shopRefusal(verdict.shop)
+  if (verdict.failing) return failedTooOften()
   if (!verdict.affordable) return new DrapeError('INSUFFICIENT_CREDITS', 'The account has no credits left.')
   return new DrapeError(
     'QUOTA_EXCEEDED',
@@ -81,11 +83,30 @@ function refusal(verdict: Verdict, call: Acceptance): DrapeError {
   )
 }
 
+/** A client that follows `Retry-After` asks again once a minute. */
+const FAILING_RETRY_SECONDS = 60
+
+function failedTooOften(): DrapeError {
+  return new DrapeError(
+    'RATE_LIMITED',
+    'Too many try-ons of the account failed within the last hour. Check their errorCode, and send the call again after the seconds in Retry-After.',
+    { retryable: true, retryAfterSeconds: FAILING_RETRY_SECONDS },
+  )
+}
+
 function unknownImage({ image }: Verdict, { shop, imagePath = 'person.image.source.id' }: Acceptance): DrapeError {
-  if (shop) return new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist, or not any more. Upload it again.')
+  if (shop) return new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist or has expired. Upload it again.')
   if (image === 'foreign') return new DrapeError('FORBIDDEN', 'The person image belongs to another account.')
   return new DrapeError('VALIDATION_FAILED', 'The person image does not exist or has expired.', {
     details: [{ path: imagePath, message: 'does not exist or has expired' }],
+  })
+}
+
+function erasedMeanwhile({ shop }: Acceptance): DrapeError {
+  if (shop) return new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist or has expired. Upload it again.')
+  const message = 'was erased before the request was accepted'
+  return new DrapeError('VALIDATION_FAILED', `The end user ${message}. Send the call again.`, {
+    details: [{ path: 'externalUserId', message }],
   })
 }
 
@@ -94,11 +115,11 @@ function unknownProduct(verdict: Verdict, product: ProductInput): DrapeError {
     return new DrapeError('PRODUCT_IMAGES_REQUIRED', 'A new product needs at least one image.')
   }
   if (verdict.product === 'foreign') return new DrapeError('FORBIDDEN', 'The product belongs to another account.')
-  return new DrapeError('PRODUCT_NOT_FOUND', `There is no product ${product.externalId}.`)
+  return new DrapeError('PRODUCT_NOT_FOUND', `The product ${product.externalId} does not exist.`)
 }
 
-function classificationMissing(engine: EngineName): DrapeError {
-  const [key] = ENGINES[engine].garmentTypes
+function classificationMissing({ engine, garmentTypes }: Acceptance): DrapeError {
+  const [key] = garmentTypes
   const message = `The engine ${engine} needs an image classified as ${key}, or one without a classification.`
   return new DrapeError('MISSING_REQUIRED_CLASSIFICATION', message, { details: { key } })
 }

@@ -1,10 +1,13 @@
 import { v7 as uuidv7 } from 'uuid'
-import { generateKey, hashKey, type KeyKind } from '../credentials.ts'
-import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
+import { generateKey, hashKey, type KeyKind } from '../keys/credentials.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { type Static, Type } from '../shared/schema.ts'
 
 const Limit = Type.Optional(Type.Integer({ minimum: 0 }))
+
+/** Days that an account can keep its images. */
+export const RETENTION_WINDOW = { minimum: 1, maximum: 90 } as const
 
 /** What an operator set for an account; an absent limit is the installation's. */
 const AccountSettings = Type.Object({
@@ -14,9 +17,43 @@ const AccountSettings = Type.Object({
   monthlyGenerations: Limit,
   /** Generations that wait or run at the same time. */
   concurrentGenerations: Limit,
-  /** The balance at which endpoints of webhooks are told that credits are low; absent means never. */
+  /** Failed generations of the account's keys in an hour, in addition to as many as completed. */
+  failedGenerationsPerHour: Limit,
+  /** Megabytes (2^20 bytes) of images that the account may store. */
+  storageMegabytes: Limit,
+  /**
+   * Days that a result is kept when neither its call nor the upload of its photo chose a number; absent means as long as the
+   * photo.
+   */
+  resultDays: Limit,
+  /** The balance at which the webhook `credits.low` is sent; absent means never. */
   creditsLowAt: Limit,
+  /** Engine of try-ons that name none. */
+  defaultEngine: Type.Optional(Type.String()),
+  /** Engines that stand in for another one, in order of preference. */
+  fallbackEngines: Type.Optional(Type.Array(Type.String())),
+  /** Estimated seconds until the start after which a fallback engine is taken; absent: only when nothing runs the engine. */
+  fallbackAfterSeconds: Limit,
 })
+/** Fallback engines of an account. */
+export const MAX_FALLBACK_ENGINES = 5
+
+/** What an operator may set a number to. */
+export type Bounds = Readonly<Record<'minimum' | 'maximum', number>>
+const COUNT: Bounds = { minimum: 1, maximum: 1_000_000_000 }
+/** A number that may also be 0. */
+const AMOUNT: Bounds = { ...COUNT, minimum: 0 }
+export const SETTING_BOUNDS = {
+  writesPerMinute: COUNT,
+  readsPerMinute: COUNT,
+  monthlyGenerations: COUNT,
+  concurrentGenerations: COUNT,
+  failedGenerationsPerHour: COUNT,
+  storageMegabytes: AMOUNT,
+  resultDays: RETENTION_WINDOW,
+  creditsLowAt: AMOUNT,
+  fallbackAfterSeconds: { minimum: 0, maximum: 3600 },
+} as const satisfies { readonly [K in keyof AccountSettings]?: Bounds }
 export type AccountSettings = Static<typeof AccountSettings>
 
 /** What an operator changes; a setting that is null is taken away, what is absent stays. */
@@ -25,7 +62,7 @@ export interface AccountChanges {
   readonly email?: string | null
   readonly isActive?: boolean
   readonly retentionDays?: number
-  readonly settings?: { readonly [K in keyof AccountSettings]?: number | null }
+  readonly settings?: { readonly [K in keyof AccountSettings]?: AccountSettings[K] | null }
 }
 
 export const AccountRow = Type.Object({
@@ -53,6 +90,8 @@ export type EditedAccount = Static<typeof EditedRow>
 
 const accountEdition = sql.fragment`md5(row(name, email, is_active, retention_days, settings)::text)`
 
+const RevokedKey = rowType(Type.Object({ id: Type.String(), accountId: Type.String() }))
+
 const LedgerGap = rowType(Type.Object({ id: Type.String(), balance: Type.Integer(), ledger: Type.Integer() }))
 
 /** At once; so that no sum of top-ups leaves the numbers that are exact. */
@@ -66,12 +105,6 @@ export function createAccounts(database: Database) {
     find: (id: string): Promise<AccountRecord | null> =>
       database.maybeOne(sql.type(rowType(AccountRow))`select ${accountColumns} from accounts where id = ${id}`),
 
-    /** The active account that a live key of this kind belongs to. */
-    findByKey: (key: string, kind: KeyKind): Promise<AccountRecord | null> =>
-      database.maybeOne(sql.type(rowType(AccountRow))`
-        select ${accountColumns} from api_keys join accounts on accounts.id = api_keys.account_id
-        where hash = ${sql.binary(hashKey(key))} and kind = ${kind} and revoked_at is null and is_active`),
-
     /** Every account, in the order in which they came. */
     list: (): Promise<readonly AccountRecord[]> =>
       database.any(sql.type(rowType(AccountRow))`select ${accountColumns} from accounts order by id`),
@@ -80,11 +113,11 @@ export function createAccounts(database: Database) {
     update: async (id: string, changes: AccountChanges) => {
       const changed = await database.maybeOne(sql.type(rowType(AccountRow))`
         update accounts set ${assignments(changes)} where id = ${id} returning ${accountColumns}`)
-      if (changed === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${id}.`)
+      if (changed === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${id} does not exist.`)
       return changed
     },
 
-    /** Changes what is given, unless somebody has changed the account since this edition of it: then null. */
+    /** Changes what is given, unless the account has changed since this edition of it: then null. */
     updateEdition: (id: string, changes: AccountChanges, edition: string): Promise<AccountRecord | null> =>
       database.maybeOne(sql.type(rowType(AccountRow))`
         update accounts set ${assignments(changes)} where id = ${id} and ${accountEdition} = ${edition}
@@ -137,16 +170,15 @@ export function createAccounts(database: Database) {
     insertKey: async (accountId: string, kind: KeyKind): Promise<string> => {
       const key = generateKey(kind)
       const { rowCount } = await database.query(insertKey(accountId, kind, key))
-      if (rowCount === 0) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${accountId}.`)
+      if (rowCount === 0) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
       return key
     },
 
-    /** False when the key is unknown or was revoked before. */
-    revokeKey: async (key: string): Promise<boolean> => {
-      const { rowCount } = await database.query(sql.unsafe`
-        update api_keys set revoked_at = now_ms() where hash = ${sql.binary(hashKey(key))} and revoked_at is null`)
-      return rowCount > 0
-    },
+    /** The key that was revoked; null when it is unknown or was revoked before. */
+    revokeKey: (key: string) =>
+      database.maybeOne(sql.type(RevokedKey)`
+        update api_keys set revoked_at = now_ms() where hash = ${sql.binary(hashKey(key))} and revoked_at is null
+        returning id, account_id as "accountId"`),
 
     /** Adds 1 to 1,000,000,000 credits with their ledger entry and returns the new balance. Throws `ACCOUNT_NOT_FOUND`. */
     addCredits: async ({ accountId, credits, note }: { accountId: string; credits: number; note: string | null }) => {
@@ -160,7 +192,7 @@ export function createAccounts(database: Database) {
           insert into ledger (account_id, amount, kind, note) select id, ${credits}, 'grant', ${note} from account
         )
         select balance from account`)
-      if (balance === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${accountId}.`)
+      if (balance === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
       return balance
     },
 
@@ -180,10 +212,11 @@ function assignments({ name, email, isActive, retentionDays, settings }: Account
     isActive !== undefined && sql.fragment`is_active = ${isActive}`,
     retentionDays !== undefined && sql.fragment`retention_days = ${retentionDays}`,
     settings !== undefined && sql.fragment`settings = jsonb_strip_nulls(settings || ${sql.jsonb({ ...settings })})`,
-    // Of a threshold that is set anew nobody was told.
+    // No event was sent yet for a new threshold.
     settings?.creditsLowAt !== undefined && sql.fragment`credits_low_since = null`,
   ].filter((change) => change !== false)
-  if (changes.length === 0) throw new DrapeError('VALIDATION_FAILED', 'Nothing is to be changed.')
+  if (changes.length === 0)
+    throw new DrapeError('VALIDATION_FAILED', 'The request changes nothing. Name at least one setting.')
   return sql.join(changes, sql.fragment`, `)
 }
 

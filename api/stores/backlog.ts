@@ -1,5 +1,6 @@
-import { type Database, rowType, sql } from '../shared/database.ts'
+import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
+import { isHeld } from '../shared/stores/legal-holds.ts'
 
 const UnfinishedRow = Type.Object({
   engine: Type.String(),
@@ -28,9 +29,10 @@ export function createBacklog(database: Database) {
           from outbox join generations on generations.id = outbox.generation_id where dispatched_at is not null
         ) as unfinished group by engine, state`),
 
-    /** Seconds since the object expired that should have been swept first; null when there is none. */
+    /** Seconds since the oldest object that a sweep should have deleted expired; null when there is none. Held objects do not count. */
     measureOverdue: (): Promise<number | null> =>
       database.oneFirst(sql.type(Overdue)`
-        select extract(epoch from now() - min(expires_at))::float8 as seconds from objects where expires_at < now()`),
+        select extract(epoch from now() - min(expires_at))::float8 as seconds from objects
+        where expires_at < now() and not ${isHeld}`),
   }
 }

@@ -1,7 +1,7 @@
-import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 
-const UntoldRow = Type.Object({
+const PendingRow = Type.Object({
   id: Type.Integer(),
   /** A UUID. */
   key: Type.String(),
@@ -17,10 +17,10 @@ const UntoldRow = Type.Object({
   happenedAt: Timestamp,
   receivedAt: Timestamp,
 })
-/** An event that the provider of analytics does not know yet. */
-export type UntoldEvent = Static<typeof UntoldRow>
+/** An event that waits to be forwarded to the analytics provider. */
+export type PendingEvent = Static<typeof PendingRow>
 
-const ids = (events: readonly UntoldEvent[]) =>
+const ids = (events: readonly PendingEvent[]) =>
   sql.array(
     events.map(({ id }) => id),
     'int8',
@@ -28,38 +28,50 @@ const ids = (events: readonly UntoldEvent[]) =>
 
 export type EventOutbox = ReturnType<typeof createEventOutbox>
 
-/** Events on their way to the provider of analytics. */
+/** Events on their way to the analytics provider. */
 export function createEventOutbox(database: Database) {
   return {
-    /** Takes the events that have waited longest; nobody else gets them for `leaseSeconds`. */
-    claim: ({ limit, leaseSeconds }: { limit: number; leaseSeconds: number }): Promise<readonly UntoldEvent[]> =>
-      database.any(sql.type(rowType(UntoldRow))`
-        update event_outbox set attempts = attempts + 1, available_at = now() + make_interval(secs => ${leaseSeconds})
-        where id in (
-          select id from event_outbox where dead_at is null and available_at <= now()
-          order by available_at, id limit ${limit} for update skip locked)
-        returning id, key, account_id as "accountId", shop_id as "shopId", name, insert_id as "insertId",
-          anonymous_id as "anonymousId", session_id as "sessionId", customer_id as "customerId", properties, context,
-          happened_at as "happenedAt", received_at as "receivedAt"`),
+    /** Claims the events that have waited longest; no other forwarder gets them for `leaseSeconds`. */
+    claim: ({ limit, leaseSeconds }: { limit: number; leaseSeconds: number }): Promise<readonly PendingEvent[]> =>
+      database.any(sql.type(rowType(PendingRow))`
+        with claimed as (
+          update event_outbox set attempts = attempts + 1, available_at = now() + make_interval(secs => ${leaseSeconds})
+          where id in (
+            select id from event_outbox where dead_at is null and available_at <= now()
+            order by available_at, id limit ${limit} for update skip locked)
+          returning *
+        )
+        -- Earlier versions of the service write events without a batch.
+        select claimed.id, key, coalesce(claimed.account_id, batch.account_id) as "accountId",
+          coalesce(claimed.shop_id, batch.shop_id) as "shopId", name, insert_id as "insertId",
+          coalesce(claimed.anonymous_id, batch.anonymous_id) as "anonymousId",
+          coalesce(claimed.session_id, batch.session_id) as "sessionId",
+          coalesce(claimed.customer_id, batch.customer_id) as "customerId", properties,
+          coalesce(claimed.context, batch.context) as context, happened_at as "happenedAt",
+          claimed.received_at as "receivedAt"
+        from claimed left join event_batches as batch
+          on batch.received_on = claimed.received_on and batch.id = claimed.batch_id
+        -- A batch that is past its retention takes its events with it.
+        where claimed.batch_id is null or batch.id is not null`),
 
-    /** They were told. */
-    delete: async (events: readonly UntoldEvent[]): Promise<void> => {
+    /** Deletes forwarded events. */
+    delete: async (events: readonly PendingEvent[]): Promise<void> => {
       await database.query(sql.unsafe`delete from event_outbox where id = any(${ids(events)})`)
     },
 
-    /** They are to be told again after so many seconds. */
-    release: async (events: readonly UntoldEvent[], { seconds }: { seconds: number }): Promise<void> => {
+    /** Makes events claimable again after `seconds`. */
+    release: async (events: readonly PendingEvent[], { seconds }: { seconds: number }): Promise<void> => {
       await database.query(sql.unsafe`
         update event_outbox set available_at = now() + make_interval(secs => ${seconds}) where id = any(${ids(events)})`)
     },
 
-    /** They are never told. */
-    bury: async (events: readonly UntoldEvent[], { reason }: { reason: string }): Promise<void> => {
+    /** Keeps events without forwarding them again. */
+    park: async (events: readonly PendingEvent[], { reason }: { reason: string }): Promise<void> => {
       await database.query(sql.unsafe`
         update event_outbox set dead_at = now(), reason = ${reason} where id = any(${ids(events)})`)
     },
 
-    /** Deletes events that came before, told or not; several may do so at once. Returns how many. */
+    /** Deletes events that were received before a date, forwarded or not; safe to run concurrently. Returns their count. */
     deleteOld: async (before: Date, limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`
         delete from event_outbox where id in (

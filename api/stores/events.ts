@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { CheckIntegrityConstraintViolationError } from 'slonik'
-import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Type } from '../shared/schema.ts'
 
-/** What all events of a batch have in common. */
+/** What all events of a batch have in common; stored once for all of them. */
 export interface EventOrigin {
   readonly accountId: string
   readonly shopId: string | null
@@ -39,8 +39,8 @@ export interface EventBatch {
 }
 
 /** Clocks of browsers are wrong by any amount; what cannot be is brought to the nearest time that can. */
-const MOST_HOURS_AHEAD = 24
-const MOST_HOURS_BEHIND = 90 * 24
+const MAX_HOURS_AHEAD = 24
+const MAX_HOURS_BEHIND = 90 * 24
 /** What the database can read as a time. */
 const EARLIEST_MS = Date.UTC(1970, 0)
 const LATEST_MS = Date.UTC(9999, 0)
@@ -68,17 +68,17 @@ export function createEvents(database: Database, { forward = false }: { forward?
     insert: async (batch: EventBatch): Promise<number> => {
       const insert = () => database.oneFirst(insertBatch(batch, forward))
       return insert().catch(async (error) => {
-        // The day has no partition: whoever makes them ahead has not been at work for days.
+        // The day has no partition: housekeeping, which makes them ahead, has not run for days.
         if (!(error instanceof CheckIntegrityConstraintViolationError)) throw error
         await makePartitions(batch.receivedAt ?? (await today()), 0)
         return insert()
       })
     },
 
-    /** Makes the partitions of a day and of so many days after it, as far as they are missing. Returns how many it made. */
+    /** Makes the missing partitions of a day and of `days` days after it. Returns how many it made. */
     makePartitions,
 
-    /** Drops the oldest partition if its day is before the one given. False when there is none, or somebody reads it for long. */
+    /** Drops the oldest partition if its day is before the one given. False when there is none, or a reader holds it for long. */
     dropPartition: (before: Date): Promise<boolean> =>
       database.oneFirst(sql.type(Dropped)`select drop_event_partition(${dayOf(before)}) as dropped`),
 
@@ -108,15 +108,20 @@ function insertBatch({ origin, events, receivedAt }: EventBatch, forward: boolea
       select key, received_on from clock, unnest(${sql.array(keys, 'uuid')}) as key
       on conflict do nothing returning key
     ), batch as (
-      select key, received_on, ${origin.accountId}::text, ${origin.shopId}::text, name, insert_id,
-        ${origin.anonymousId}::text, ${origin.sessionId}::text, ${origin.customerId}::text, ${origin.customerEmail}::text,
-        ${origin.customerSigned}::boolean,
-        coalesce(product_id, ${origin.productId}), ${origin.variantId}::text, generation_id, properties,
-        ${JSON.stringify(origin.context)}::jsonb,
-        greatest(least(happened_at, received_at + make_interval(hours => ${MOST_HOURS_AHEAD})),
-          received_at - make_interval(hours => ${MOST_HOURS_BEHIND})),
-        received_at
-      from clock cross join fresh join unnest(
+      insert into event_batches (received_on, id, account_id, shop_id, anonymous_id, session_id, customer_id, customer_email,
+        customer_signed, product_id, variant_id, context, received_at)
+      select received_on, ${newBatchId()}::bigint, ${origin.accountId}, ${origin.shopId}, ${origin.anonymousId},
+        ${origin.sessionId}, ${origin.customerId}, ${origin.customerEmail}, ${origin.customerSigned}, ${origin.productId},
+        ${origin.variantId}, ${JSON.stringify(origin.context)}::jsonb, received_at
+      from clock where exists (select from fresh)
+      returning id
+    ), event as (
+      select received_on, batch.id as batch_id, name, insert_id, nullif(product_id, ${origin.productId}) as product_id,
+        generation_id, properties,
+        greatest(least(happened_at, received_at + make_interval(hours => ${MAX_HOURS_AHEAD})),
+          received_at - make_interval(hours => ${MAX_HOURS_BEHIND})) as happened_at,
+        key, received_at
+      from clock cross join batch cross join fresh join unnest(
         ${sql.array(keys, 'uuid')},
         ${column('text', ({ name }) => name)},
         ${column('text', ({ insertId }) => insertId)},
@@ -126,15 +131,20 @@ function insertBatch({ origin, events, receivedAt }: EventBatch, forward: boolea
         ${column('timestamptz', ({ happenedAt }) => readableTime(happenedAt).toISOString())}
       ) as sent (key, name, insert_id, product_id, generation_id, properties, happened_at) using (key)
     ), ${forward ? intoOutbox : sql.fragment``}
-    stored as (insert into events (${columns}) select * from batch)
+    stored as (insert into events (${columns}) select ${columns} from event)
     select count(*)::integer as stored from fresh`
 }
 
 const columns = sql.fragment`
-  key, received_on, account_id, shop_id, name, insert_id, anonymous_id, session_id, customer_id, customer_email,
-  customer_signed, product_id, variant_id, generation_id, properties, context, happened_at, received_at`
+  received_on, batch_id, name, insert_id, product_id, generation_id, properties, happened_at`
 
-const intoOutbox = sql.fragment`forwarded as (insert into event_outbox (${columns}) select * from batch),`
+const intoOutbox = sql.fragment`forwarded as (
+      insert into event_outbox (${columns}, key, received_at) select ${columns}, key, received_at from event),`
+
+/** 63 random bits, so that no process has to ask another for the next number. */
+function newBatchId(): string {
+  return String(randomBytes(8).readBigInt64BE() & 0x7fff_ffff_ffff_ffffn)
+}
 
 /** A UUID (version 8, RFC 9562) of the first bits of the SHA-256 of both. */
 function keyOf(accountId: string, insertId: string): string {

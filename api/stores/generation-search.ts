@@ -1,4 +1,4 @@
-import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { STATUSES, type Status } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { keptResultKey } from '../shared/stores/generations.ts'
@@ -19,6 +19,7 @@ export type FoundGeneration = Static<typeof FoundRow>
 const DetailRow = Type.Object({
   ...FoundRow.properties,
   shopId: Nullable(Type.String()),
+  requestedEngine: Nullable(Type.String()),
   externalUserId: Nullable(Type.String()),
   attempt: Type.Integer(),
   worker: Nullable(Type.String()),
@@ -81,7 +82,7 @@ export function createGenerationSearches(database: Database) {
     /** Everything that is known of one; null when there is none. */
     find: (id: string): Promise<GenerationDetail | null> =>
       database.maybeOne(sql.type(rowType(DetailRow))`
-        select ${found}, shop_id as "shopId", generations.external_user_id as "externalUserId", attempt, worker, cost,
+        select ${found}, shop_id as "shopId", requested_engine as "requestedEngine", generations.external_user_id as "externalUserId", attempt, worker, cost,
           options, snapshot, progress, images.object_key as "personKey", ${keptResultKey} as "resultKey",
           images_expire_at as "imagesExpireAt", error_message as "errorMessage", generations.warnings, timings,
           engine_info as "engineInfo", category, deadline_at as "deadlineAt", started_at as "startedAt",

@@ -1,4 +1,4 @@
-import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 
 const EntryRow = Type.Object({

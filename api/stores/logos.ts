@@ -1,4 +1,4 @@
-import { type Database, rowType, sql } from '../shared/database.ts'
+import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
 
@@ -28,7 +28,7 @@ export function createLogos(database: Database) {
         )
         update accounts set logo_key = ${key}::text from former where accounts.id = former.id
         returning accounts.id`)
-      if (!account) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${accountId}.`)
+      if (!account) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
     },
   }
 }

@@ -1,10 +1,12 @@
-import { type Database, Json, rowType, sql, Timestamp, withinTransaction } from '../shared/database.ts'
+import { type Database, Json, rowType, sql, Timestamp, withinTransaction } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 
 const EntryRow = Type.Object({
   id: Type.Integer(),
   operatorEmail: Nullable(Type.String()),
+  /** Who acted on the command line; null where an operator was signed in. */
+  actor: Nullable(Type.String()),
   action: Type.String(),
   object: Nullable(Type.String()),
   accountId: Nullable(Type.String()),
@@ -18,8 +20,11 @@ export type AuditEntry = Static<typeof EntryRow>
 /** Who acts, from where, and by which form. */
 export interface Actor {
   readonly operator: { readonly id: string; readonly email: string } | null
-  readonly address: string
+  /** Null on the command line. */
+  readonly address: string | null
   readonly form: string | null
+  /** The user of the command line, where there is no sign-in. */
+  readonly name?: string
 }
 
 /** What was done. */
@@ -56,32 +61,36 @@ export function createOperatorAudit(database: Database) {
         return done
       }),
 
-    /** What happened without anybody who is signed in, or changed nothing else. */
+    /**
+     * Writes down what happened without an operator, or what changes nothing else, before it is done. Throws
+     * `IDEMPOTENCY_KEY_IN_USE` when the form was sent before.
+     */
     insert: async (actor: Actor, act: Act): Promise<void> => {
-      await database.query(insertEntry(actor, act))
+      const { rowCount } = await database.query(insertEntry(actor, act))
+      if (rowCount === 0) throw sentBefore()
     },
 
     /** Newest first. */
     list: ({ about, before, limit }: AuditSearch): Promise<readonly AuditEntry[]> =>
       database.any(sql.type(rowType(EntryRow))`
-        select id, operator_email as "operatorEmail", action, object, account_id as "accountId", reason, details, address,
+        select id, operator_email as "operatorEmail", actor, action, object, account_id as "accountId", reason, details, address,
           created_at as "createdAt"
         from operator_audit
         where (${about}::text is null or object = ${about} or account_id = ${about} or action = ${about}
-            or lower(operator_email) = lower(${about}))
+            or lower(operator_email) = lower(${about}) or actor = ${about})
           and (${before}::bigint is null or id < ${before})
         order by id desc limit ${limit}`),
   }
 }
 
-function insertEntry({ operator, address, form }: Actor, act: Act) {
+function insertEntry({ operator, address, form, name }: Actor, act: Act) {
   return sql.unsafe`
-    insert into operator_audit (operator_id, operator_email, action, object, account_id, reason, details, address, form)
-    values (${operator?.id ?? null}, ${operator?.email ?? null}, ${act.action}, ${act.object}, ${act.accountId ?? null},
+    insert into operator_audit (operator_id, operator_email, actor, action, object, account_id, reason, details, address, form)
+    values (${operator?.id ?? null}, ${operator?.email ?? null}, ${name ?? null}, ${act.action}, ${act.object}, ${act.accountId ?? null},
       ${act.reason ?? null}, ${sql.jsonb({ ...act.details })}, ${address}, ${form})
     on conflict (form) do nothing`
 }
 
 function sentBefore(): DrapeError {
-  return new DrapeError('IDEMPOTENCY_KEY_IN_USE', 'This form was sent before. It was done once, and not again.')
+  return new DrapeError('IDEMPOTENCY_KEY_IN_USE', 'This form was already submitted. The action ran once.')
 }

@@ -1,14 +1,30 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type Database, rowType, sql } from '../shared/database.ts'
+import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
+import { ROLES } from './operators.ts'
 
-/** A session that nobody uses ends after this time, and any session after the other. */
+/** An unused session ends after the first time, any session after the second. */
 export const SESSION_IDLE_MINUTES = 30
 export const SESSION_HOURS = 12
 
-const SignedInRow = Type.Object({ id: Type.String(), email: Type.String(), name: Nullable(Type.String()) })
+const SignedInRow = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Nullable(Type.String()),
+  role: Type.Enum([...ROLES]),
+  /** A provider asks for second factors of its own. */
+  method: Type.Enum(['password', 'provider']),
+  hasSecondFactor: Type.Boolean(),
+})
 /** Who is signed in. */
 export type SignedIn = Static<typeof SignedInRow>
+
+const SessionRow = Type.Object({
+  ...SignedInRow.properties,
+  /** Signs the ids of the forms that this session is shown. */
+  formKey: Type.Unsafe<Buffer>({}),
+})
+export type Session = Static<typeof SessionRow>
 
 const isLive = sql.fragment`
   seen_at > now() - make_interval(mins => ${SESSION_IDLE_MINUTES})
@@ -20,20 +36,30 @@ export type OperatorSessions = ReturnType<typeof createOperatorSessions>
 export function createOperatorSessions(database: Database) {
   return {
     /** Signs an operator in and returns what the browser is to hold. Sessions that have ended are forgotten. */
-    insert: async (operatorId: string): Promise<string> => {
+    insert: async (operatorId: string, method: 'password' | 'provider' = 'password'): Promise<string> => {
       const token = randomBytes(32).toString('base64url')
       await database.query(sql.unsafe`
         with ended as (delete from operator_sessions where not (${isLive}))
-        insert into operator_sessions (hash, operator_id) values (${sql.binary(hashOf(token))}, ${operatorId})`)
+        insert into operator_sessions (hash, operator_id, method)
+        values (${sql.binary(hashOf(token))}, ${operatorId}, ${method})`)
       return token
     },
 
     /** The active operator of a live session, which thereby is used; null when it has ended. */
-    use: (token: string): Promise<SignedIn | null> =>
-      database.maybeOne(sql.type(rowType(SignedInRow))`
+    use: (token: string): Promise<Session | null> =>
+      database.maybeOne(sql.type(rowType(SessionRow))`
         update operator_sessions set seen_at = now() from operators
         where hash = ${sql.binary(hashOf(token))} and operators.id = operator_id and operators.is_active and ${isLive}
-        returning operators.id, email, name`),
+        returning operators.id, email, name, role, method, form_key as "formKey", exists (
+          select from operator_second_factors as factors
+          where factors.operator_id = operators.id and confirmed_at is not null
+        ) as "hasSecondFactor"`),
+
+    /** Ends every other session of the operator. */
+    deleteOthers: async (operatorId: string, token: string): Promise<void> => {
+      await database.query(sql.unsafe`
+        delete from operator_sessions where operator_id = ${operatorId} and hash <> ${sql.binary(hashOf(token))}`)
+    },
 
     delete: async (token: string): Promise<void> => {
       await database.query(sql.unsafe`delete from operator_sessions where hash = ${sql.binary(hashOf(token))}`)

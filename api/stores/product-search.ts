@@ -1,4 +1,4 @@
-import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { ProductImageSchema } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 

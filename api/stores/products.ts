@@ -1,10 +1,11 @@
-import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { DetectedSchema, ProductImageSchema } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import {
   abandonReplaced,
   claimObjects,
   hasImages,
+  isChanged,
   isLive,
   lockStored,
   mergedFields,
@@ -33,6 +34,8 @@ const ProductRow = Type.Object({
 })
 export type ProductRecord = Static<typeof ProductRow>
 
+const ListedRow = Type.Object({ ...ProductRow.properties, hasMore: Type.Boolean() })
+
 const StatisticsRow = Type.Object({
   accountId: Type.String(),
   total: Type.Integer(),
@@ -43,13 +46,16 @@ const StatisticsRow = Type.Object({
 
 export type ProductStatistics = Static<typeof StatisticsRow>
 
-/** A product of the account itself, or a server-made one of whichever account: only those can be told to be someone else's. */
+/** A product of the account itself, or a server-made one of whichever account: only those can be known to be another's. */
 export interface ProductName {
   readonly accountId: string
   readonly externalId: string
 }
 
 const Owner = rowType(Type.Object({ accountId: Type.String() }))
+
+/** What a page of products takes in memory is a multiple of this. */
+const MAX_PAGE_BYTES = 2_000_000
 
 const columns = sql.fragment`
   id, account_id as "accountId", external_id as "externalId", title, description, images, images_edition as "imagesEdition",
@@ -68,12 +74,27 @@ export function createProducts(database: Database) {
     find: (name: ProductName): Promise<ProductRecord | null> =>
       database.maybeOne(sql.type(rowType(ProductRow))`select ${columns} from products where ${isNamed(name)}`),
 
-    /** Products with an id of the caller's, newest first, those after the product whose id is `after`. */
-    list: ({ accountId, after, limit }: { accountId: string; after: string | null; limit: number }) =>
-      database.any(sql.type(rowType(ProductRow))`
-        select ${columns} from products
-        where account_id = ${accountId} and not anonymous and ${isLive} and (${after}::text is null or id < ${after})
-        order by id desc limit ${limit}`),
+    /**
+     * A page of products with an id of the caller's, newest first, those after the product whose id is `after`: at most `limit` of
+     * them, and fewer when they are large.
+     */
+    list: async ({ accountId, after, limit }: { accountId: string; after: string | null; limit: number }) => {
+      const rows = await database.any(sql.type(rowType(ListedRow))`
+        with candidates as (
+          select id, octet_length(concat(description, images, metadata)) as bytes from products
+          where account_id = ${accountId} and not anonymous and ${isLive} and (${after}::text is null or id < ${after})
+          order by id desc limit ${limit + 1}
+        ), page as (
+          select id from (
+            select id, row_number() over newest as place, sum(bytes) over newest - bytes as before
+            from candidates window newest as (order by id desc)
+          ) as placed
+          where place <= ${limit} and (place = 1 or before < ${MAX_PAGE_BYTES})
+        )
+        select ${columns}, (select count(*) from candidates) > (select count(*) from page) as "hasMore"
+        from products join page using (id) order by id desc`)
+      return { products: rows, hasMore: rows[0]?.hasMore ?? false }
+    },
 
     /** Creates or changes a product and returns it; null when it would be a new one without images. */
     upsert: (accountId: string, product: ProductInput): Promise<ProductRecord | null> =>
@@ -113,6 +134,7 @@ export function createProducts(database: Database) {
 function upsert(accountId: string, product: ProductInput) {
   const days = product.validForDays ?? null
   const keepsDays = product.validForDays === undefined
+  const newDays = sql.fragment`case when ${keepsDays} and ${isLive} then products.valid_for_days else excluded.valid_for_days end`
   return sql.type(rowType(ProductRow))`
     with account as (select ${accountId}::text as id), ${lockStored([product.externalId])}, product as (
       insert into products (id, account_id, external_id, title, description, images, images_edition, metadata,
@@ -121,10 +143,11 @@ function upsert(accountId: string, product: ProductInput) {
       from account, locked where ${hasImages(product)} or exists (select from stored where live)
       on conflict (account_id, external_id) do update set
         ${mergedFields(product)},
-        valid_for_days = case when ${keepsDays} and ${isLive} then products.valid_for_days else excluded.valid_for_days end,
-        expires_at = case when ${keepsDays} and ${isLive} then products.expires_at else excluded.expires_at end,
+        valid_for_days = ${newDays},
+        expires_at = case when ${isLive} and ${newDays} is not distinct from products.valid_for_days then products.expires_at
+          else excluded.expires_at end,
         last_used_at = case when ${isLive} then products.last_used_at end,
-        updated_at = now_ms()
+        updated_at = case when ${isChanged(product, newDays)} then now_ms() else products.updated_at end
       returning *
     ), ${claimObjects(product)}, ${abandonReplaced(product)}
     select ${columns} from product`

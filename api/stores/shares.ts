@@ -1,4 +1,4 @@
-import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { STATUSES } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
@@ -34,7 +34,7 @@ export interface NewShare {
   readonly token: string
   readonly generationId: string
   readonly shopId: string
-  /** That the shopper was on. */
+  /** Domain of the shop that the shopper visited. */
   readonly domain: string
 }
 
@@ -49,15 +49,15 @@ export function createShares(database: Database) {
      */
     findOrInsert: ({ token, generationId, shopId, domain }: NewShare) =>
       database.transaction(async (transaction) => {
-        // Whoever shares it at the same time waits here, and then finds the link.
+        // A concurrent share of it waits here, and then finds the link.
         const generation = await transaction.maybeOne(sql.type(Candidate)`
           select status, coalesce(${keptResultKey} is not null and images_expire_at > now(), false) as "hasPicture"
           from generations where id = ${generationId} and shop_id = ${shopId} for no key update`)
-        if (generation === null) throw new DrapeError('GENERATION_NOT_FOUND', 'There is no such generation.')
+        if (generation === null) throw new DrapeError('GENERATION_NOT_FOUND', 'The generation does not exist.')
         if (generation.status !== 'COMPLETED') {
           throw new DrapeError('GENERATION_NOT_COMPLETED', 'Only a completed generation can be shared.')
         }
-        if (!generation.hasPicture) throw new DrapeError('SHARE_LINK_GONE', 'The picture does not exist any more.')
+        if (!generation.hasPicture) throw new DrapeError('SHARE_LINK_GONE', 'The image has been deleted.')
         const found = await transaction.maybeOne(sql.type(Link)`
           select ${link} from share_links
           where generation_id = ${generationId} and domain = ${domain} and expires_at > now()
@@ -74,7 +74,8 @@ export function createShares(database: Database) {
 
     find: (token: string): Promise<SharedGeneration | null> =>
       database.maybeOne(sql.type(rowType(SharedRow))`
-        select ${link}, share_links.domain,
+        select ${link},
+          case when share_links.domain = any(extra_domains) then share_links.domain else shops.domain end as domain,
           case when share_links.expires_at > now() and images_expire_at > now() and shops.is_active and accounts.is_active
             then ${keptResultKey} end as "resultKey",
           generations.id as "generationId", generations.created_at as "createdAt", generations.updated_at as "updatedAt",

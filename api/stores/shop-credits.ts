@@ -1,4 +1,4 @@
-import { type Database, rowType, sql } from '../shared/database.ts'
+import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { Type } from '../shared/schema.ts'
 import { isPaid, roomOfShop } from './shop-limits.ts'
 

@@ -1,6 +1,6 @@
-import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
-import { customerShopperId } from '../shopper.ts'
+import { customerShopperId } from '../shops/shopper.ts'
 import type { ShopRecord } from './shops.ts'
 
 /** A customer as the platform of a shop names one: by id, by e-mail address, mostly by both. */
@@ -45,10 +45,19 @@ export function createShopPrivacy(database: Database) {
             from generations where ${isTheirs}),
           'events', (
             select coalesce(jsonb_object_agg(name, count), '{}')
-            from (select name, count(*) from events where ${namesCustomer(shop, customer)} group by name) as counted),
+            from (
+              select name, count(*) from (
+                select name from events where ${namesCustomer(shop, customer)}
+                union all
+                select name from event_batches as batch join events on ${isOfBatch} where ${namesCustomer(shop, customer, 'batch')}
+              ) as theirs group by name
+            ) as counted),
           'lead', (
             select jsonb_build_object('marketingConsent', marketing_consent, 'tags', tags, 'createdAt', created_at)
-            from leads where shop_id = ${shop.id} and lower(email) = lower(${customer.email}))
+            from leads where shop_id = ${shop.id} and lower(email) = lower(${customer.email})),
+          'waitingLead', (
+            select jsonb_build_object('marketingConsent', marketing_consent, 'createdAt', created_at)
+            from lead_outbox where shop_id = ${shop.id} and lower(email) = lower(${customer.email}))
         ))
         on conflict do nothing`)
     },
@@ -67,17 +76,29 @@ export function createShopPrivacy(database: Database) {
       await database.query(sql.unsafe`
         delete from leads where shop_id = ${shop.id} and lower(email) = lower(${customer.email})`)
       await database.query(sql.unsafe`
+        delete from lead_outbox where shop_id = ${shop.id} and lower(email) = lower(${customer.email})`)
+      await database.query(sql.unsafe`
         delete from data_requests
         where shop_id = ${shop.id} and (customer_id = ${customer.id} or lower(email) = lower(${customer.email}))`)
       await database.query(sql.unsafe`
         update event_outbox set customer_id = null, customer_email = null where ${namesCustomer(shop, customer)}`)
       await database.query(sql.unsafe`
         update events set customer_id = null, customer_email = null where ${namesCustomer(shop, customer)}`)
+      await database.query(sql.unsafe`
+        update event_batches as batch set customer_id = null, customer_email = null
+        where ${namesCustomer(shop, customer, 'batch')}`)
       if (customer.orders.length > 0) {
         await database.query(sql.unsafe`
           update events set customer_id = null, customer_email = null, properties = properties - 'order_id' - 'name'
-          where account_id = ${shop.accountId} and shop_id = ${shop.id} and name = 'order:created'
-            and properties ->> 'order_id' = any(${sql.array([...customer.orders], 'text')})`)
+          where account_id = ${shop.accountId} and shop_id = ${shop.id} and ${isOrderOf(customer)}`)
+        await database.query(sql.unsafe`
+          with cleared as (
+            update events set properties = properties - 'order_id' - 'name' from event_batches as batch
+            where ${isOfBatch} and batch.account_id = ${shop.accountId} and batch.shop_id = ${shop.id} and ${isOrderOf(customer)}
+            returning batch.received_on, batch.id
+          )
+          update event_batches as batch set customer_id = null, customer_email = null from cleared
+          where batch.received_on = cleared.received_on and batch.id = cleared.id`)
       }
     },
 
@@ -97,7 +118,7 @@ export function createShopPrivacy(database: Database) {
     /** Deletes a part of the shop's leads and share links, and what was written down of its customers. Returns how many. */
     deletePeople: async ({ id }: ShopRecord, limit: number): Promise<number> => {
       let deleted = 0
-      for (const table of ['leads', 'share_links', 'data_requests']) {
+      for (const table of ['lead_outbox', 'leads', 'share_links', 'data_requests']) {
         const name = sql.identifier([table])
         const { rowCount } = await database.query(sql.unsafe`
           delete from ${name} where ctid = any(array(select ctid from ${name} where shop_id = ${id} limit ${limit}))`)
@@ -111,14 +132,27 @@ export function createShopPrivacy(database: Database) {
       const isOfShop = sql.fragment`account_id = ${accountId} and shop_id = ${id}`
       const waiting = await database.query(sql.unsafe`
         delete from event_outbox where id in (select id from event_outbox where ${isOfShop} limit ${limit})`)
+      const batches = await database.query(sql.unsafe`
+        with batch as (
+          select received_on, id from event_batches where ${isOfShop} limit ${limit}
+        ), pending as (
+          delete from event_outbox using batch
+          where event_outbox.received_on = batch.received_on and event_outbox.batch_id = batch.id
+        ), gone as (
+          delete from events using batch where ${isOfBatch}
+        )
+        delete from event_batches using batch
+        where event_batches.received_on = batch.received_on and event_batches.id = batch.id`)
+      const deleted = waiting.rowCount + batches.rowCount
+      // Written by earlier versions of the service, without a batch.
       const day = await database.maybeOneFirst(sql.type(Day)`
         select received_on::text as day from events where ${isOfShop} limit 1`)
-      if (day === null) return waiting.rowCount
+      if (day === null) return deleted
       // A row's place is its own only within the table of a day.
       const { rowCount } = await database.query(sql.unsafe`
         delete from events where received_on = ${day}::date and ctid = any(array(
           select ctid from events where received_on = ${day}::date and ${isOfShop} limit ${limit}))`)
-      return waiting.rowCount + rowCount
+      return deleted + rowCount
     },
   }
 }
@@ -127,8 +161,15 @@ export function createShopPrivacy(database: Database) {
  * Events at a shop that name the customer. Those sent with the account's publishable key have no shop, and name whom the shop's
  * own pages and apps named.
  */
-function namesCustomer({ id, accountId }: ShopRecord, customer: ShopCustomer) {
+function namesCustomer({ id, accountId }: ShopRecord, customer: ShopCustomer, table?: 'batch') {
+  const column = (name: string) => sql.identifier(table === undefined ? [name] : [table, name])
   return sql.fragment`
-    account_id = ${accountId} and (shop_id = ${id} or shop_id is null)
-    and (customer_id = ${customer.id} or lower(customer_email) = lower(${customer.email}))`
+    ${column('account_id')} = ${accountId} and (${column('shop_id')} = ${id} or ${column('shop_id')} is null)
+    and (${column('customer_id')} = ${customer.id} or lower(${column('customer_email')}) = lower(${customer.email}))`
+}
+
+const isOfBatch = sql.fragment`events.received_on = batch.received_on and events.batch_id = batch.id`
+
+function isOrderOf({ orders }: ShopCustomer) {
+  return sql.fragment`name = 'order:created' and properties ->> 'order_id' = any(${sql.array([...orders], 'text')})`
 }

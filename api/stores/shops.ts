@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import { type Database, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
+import type { SecretPlace } from '../shared/secret-box.ts'
 import { type AccountRecord, AccountRow, accountColumns } from './accounts.ts'
+import { addLiveSecret, LiveSecrets, openSecrets, removeLiveSecret, sealSecret } from './live-secrets.ts'
 
 export const SHOP_PLATFORMS = ['shopify', 'plugin', 'development'] as const
 export type ShopPlatform = (typeof SHOP_PLATFORMS)[number]
@@ -13,12 +15,21 @@ const ShopRow = Type.Object({
   accountId: Type.String(),
   platform: Type.Enum([...SHOP_PLATFORMS]),
   domain: Type.String(),
+  /** Further domains that customers of the shop visit, in lower case. */
+  extraDomains: Type.Array(Type.String()),
   name: Nullable(Type.String()),
-  /** Newest first. */
-  secrets: Type.Array(Type.Object({ secret: Type.String(), createdAt: Type.String() })),
+  /** Newest first. Like the token they are as stored, sealed, but for what `find` and `findByDomain` return. */
+  secrets: LiveSecrets,
   adminUrl: Nullable(Type.String()),
   adminToken: Nullable(Type.String()),
   monthlyGenerations: Nullable(Type.Integer()),
+  /** Generations in a day (UTC) of one address, and of all addresses, by visitors who are no customers; null takes the default. */
+  addressGenerations: Nullable(Type.Integer()),
+  visitorGenerations: Nullable(Type.Integer()),
+  /** Whether visitors who are no customers need a visitor token. */
+  requiresVisitorToken: Type.Boolean(),
+  /** Engine of try-ons by shoppers; null takes that of the account. */
+  defaultEngine: Nullable(Type.String()),
   billingAllowed: Type.Boolean(),
   planEndsAt: Nullable(Timestamp),
   isActive: Type.Boolean(),
@@ -30,11 +41,14 @@ const EditedRow = Type.Object({ ...ShopRow.properties, edition: Type.String() })
 export type EditedShop = Static<typeof EditedRow>
 
 const shopEdition = sql.fragment`
-  md5(row(name, admin_url, admin_token, monthly_generations, billing_allowed, plan_ends_at, is_active)::text)`
+  md5(row(name, extra_domains, admin_url, admin_token, monthly_generations, address_generations,
+    visitor_generations, requires_visitor_token, default_engine, billing_allowed, plan_ends_at, is_active)::text)`
 
 const columns = sql.fragment`
-  shops.id, shops.account_id as "accountId", platform, domain, shops.name, secrets, admin_url as "adminUrl",
-  admin_token as "adminToken", monthly_generations as "monthlyGenerations", billing_allowed as "billingAllowed",
+  shops.id, shops.account_id as "accountId", platform, domain, extra_domains as "extraDomains", shops.name, secrets, admin_url as "adminUrl",
+  admin_token as "adminToken", monthly_generations as "monthlyGenerations",
+  address_generations as "addressGenerations", visitor_generations as "visitorGenerations",
+  requires_visitor_token as "requiresVisitorToken", default_engine as "defaultEngine", billing_allowed as "billingAllowed",
   plan_ends_at as "planEndsAt", shops.is_active as "isActive"`
 
 /** A shop and the account that pays for it. */
@@ -46,9 +60,15 @@ export interface FoundShop {
 /** What an operator sets; null takes a setting away. */
 export interface ShopSettings {
   readonly name?: string | null
+  /** In any case; null is the same as none. */
+  readonly extraDomains?: readonly string[] | null
   readonly adminUrl?: string | null
   readonly adminToken?: string | null
   readonly monthlyGenerations?: number | null
+  readonly addressGenerations?: number | null
+  readonly visitorGenerations?: number | null
+  readonly requiresVisitorToken?: boolean
+  readonly defaultEngine?: string | null
   readonly billingAllowed?: boolean
   readonly planEndsAt?: Date | null
   readonly isActive?: boolean
@@ -61,7 +81,7 @@ export interface NewShop extends ShopSettings {
   readonly secret?: string
 }
 
-/** A secret that nobody can guess, for a proxy that we may give one. */
+/** A random secret, for a proxy whose secret we choose. */
 export function generateShopSecret(): string {
   return randomBytes(32).toString('base64url')
 }
@@ -71,17 +91,30 @@ export type Shops = ReturnType<typeof createShops>
 /** Shops, and how their proxies prove themselves. */
 export function createShops(database: Database) {
   /** Shops are named by id or domain. */
-  const change = async (
-    shop: string,
-    changes: SqlFragment,
-    { when = sql.fragment`true`, otherwise = '' }: { when?: SqlFragment; otherwise?: string } = {},
-  ): Promise<ShopRecord> => {
-    const isNamed = sql.fragment`(id = ${shop} or domain = lower(${shop}))`
+  const named = (shop: string) => sql.fragment`(id = ${shop} or domain = lower(${shop}))`
+  const change = async (shop: string, changes: SqlFragment): Promise<ShopRecord> => {
     const changed = await database.maybeOne(sql.type(rowType(ShopRow))`
-      update shops set ${changes} where ${isNamed} and ${when} returning ${columns}`)
-    if (changed !== null) return changed
-    const isKnown = await database.exists(sql.unsafe`select 1 from shops where ${isNamed}`)
-    throw isKnown ? invalid('secret', otherwise) : invalid('shop', `There is no shop ${shop}.`)
+      update shops set ${changes} where ${named(shop)} returning ${columns}`)
+    if (changed === null) throw unknownShop(shop)
+    return changed
+  }
+  const get = (id: string): Promise<ShopRecord> =>
+    database.one(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`)
+
+  /** The shop with its secrets and token as they are used. */
+  async function open(shop: ShopRecord): Promise<ShopRecord> {
+    const { id, adminToken: token } = shop
+    const [secrets, adminToken] = await Promise.all([
+      openSecrets(database, shop.secrets, { table: 'shops', id }),
+      token === null ? null : database.secrets.open(token, tokenPlace(id)),
+    ])
+    return { ...shop, secrets, adminToken }
+  }
+
+  /** The settings as the row stores them. */
+  async function seal({ adminToken, ...settings }: ShopSettings, id: string): Promise<ShopSettings> {
+    if (typeof adminToken !== 'string') return { ...settings, adminToken }
+    return { ...settings, adminToken: await database.secrets.seal(adminToken, tokenPlace(id)) }
   }
 
   return {
@@ -95,16 +128,25 @@ export function createShops(database: Database) {
           select ${accountColumns} from accounts
           where id = (select account_id from shops where ${isNamed}) and is_active`),
       ])
-      return shop === null || account === null ? null : { shop, account }
+      return shop === null || account === null ? null : { shop: await open(shop), account }
     },
 
     /** The shop of this domain, active or not. */
-    findByDomain: (domain: string): Promise<ShopRecord | null> =>
-      database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where domain = lower(${domain})`),
+    findByDomain: async (domain: string): Promise<ShopRecord | null> => {
+      const shop = await database.maybeOne(sql.type(rowType(ShopRow))`
+        select ${columns} from shops where domain = lower(${domain})`)
+      return shop && open(shop)
+    },
 
     /** The shop of this id, active or not. */
     findById: (id: string): Promise<ShopRecord | null> =>
       database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`),
+
+    /** The same with its secrets and token as they are used. */
+    findOpen: async (id: string): Promise<ShopRecord | null> => {
+      const shop = await database.maybeOne(sql.type(rowType(ShopRow))`select ${columns} from shops where id = ${id}`)
+      return shop && open(shop)
+    },
 
     /** The same with its edition, another one for whatever `update` can change. */
     findEdition: (id: string): Promise<EditedShop | null> =>
@@ -119,79 +161,104 @@ export function createShops(database: Database) {
     /** A new shop. Throws `ACCOUNT_NOT_FOUND`, or `VALIDATION_FAILED` when the domain has a shop already. */
     insert: async ({ accountId, platform, domain, secret, ...settings }: NewShop) => {
       const id = `shop_${uuidv7()}`
-      const secrets = secret === undefined ? [] : [newSecret(secret)]
-      const { billingAllowed = true, isActive = true } = settings
+      const secrets = secret === undefined ? [] : [await sealSecret(database, secret, { table: 'shops', id })]
+      const { billingAllowed = true, isActive = true, adminToken = null } = await seal(settings, id)
       const isKnown = await database.exists(sql.unsafe`select 1 from accounts where id = ${accountId}`)
-      if (!isKnown) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${accountId}.`)
+      if (!isKnown) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
       const { rowCount } = await database.query(sql.unsafe`
         insert into shops (
-          id, account_id, platform, domain, name, secrets, admin_url, admin_token, monthly_generations, billing_allowed,
+          id, account_id, platform, domain, extra_domains, name, secrets, admin_url, admin_token, monthly_generations,
+          address_generations, visitor_generations, requires_visitor_token, default_engine, billing_allowed,
           plan_ends_at, is_active
         ) values (
-          ${id}, ${accountId}, ${platform}, lower(${domain}), ${settings.name ?? null}, ${sql.jsonb(secrets)},
-          ${settings.adminUrl ?? null}, ${settings.adminToken ?? null}, ${settings.monthlyGenerations ?? null},
-          ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
+          ${id}, ${accountId}, ${platform}, lower(${domain}), ${domainArray(settings.extraDomains)}, ${settings.name ?? null}, ${sql.jsonb(secrets)},
+          ${settings.adminUrl ?? null}, ${adminToken}, ${settings.monthlyGenerations ?? null},
+          ${settings.addressGenerations ?? null}, ${settings.visitorGenerations ?? null}, ${settings.requiresVisitorToken ?? false},
+          ${settings.defaultEngine ?? null}, ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
         )
         on conflict (domain) do nothing`)
-      if (rowCount === 0) throw invalid('domain', `There is a shop with the domain ${domain} already.`)
+      if (rowCount === 0) throw invalid('domain', `A shop with the domain ${domain} already exists.`)
       return { id, domain: domain.toLowerCase() }
     },
 
     /** Changes what is given of a shop, named by id or domain. Throws `VALIDATION_FAILED` when there is none. */
-    update: (shop: string, settings: ShopSettings): Promise<ShopRecord> => change(shop, assignments(settings)),
+    update: async (shop: string, settings: ShopSettings): Promise<ShopRecord> => {
+      const id = await database.maybeOneFirst(sql.type(Id)`select id from shops where ${named(shop)}`)
+      if (id === null) throw unknownShop(shop)
+      return change(id, assignments(await seal(settings, id)))
+    },
 
-    /** Changes what is given, unless somebody has changed the shop since this edition of it: then null. */
-    updateEdition: (id: string, settings: ShopSettings, edition: string): Promise<ShopRecord | null> =>
-      database.maybeOne(sql.type(rowType(ShopRow))`
-        update shops set ${assignments(settings)} where id = ${id} and ${shopEdition} = ${edition} returning ${columns}`),
+    /** Changes what is given, unless the shop has changed since this edition of it: then null. */
+    updateEdition: async (id: string, settings: ShopSettings, edition: string): Promise<ShopRecord | null> => {
+      const changes = assignments(await seal(settings, id))
+      return database.maybeOne(sql.type(rowType(ShopRow))`
+        update shops set ${changes} where id = ${id} and ${shopEdition} = ${edition} returning ${columns}`)
+    },
 
     /** Makes a secret live beside the one that it is to replace. Throws `VALIDATION_FAILED` when two are live already. */
-    addSecret: (shop: string, secret: string): Promise<ShopRecord> =>
-      change(shop, sql.fragment`secrets = ${sql.jsonb([newSecret(secret)])} || secrets`, {
-        when: sql.fragment`jsonb_array_length(secrets) < 2 and not secrets @> ${sql.jsonb([{ secret }])}`,
-        otherwise: 'The secret is live already, or two others are: remove one first.',
-      }),
+    addSecret: async (shop: string, secret: string): Promise<ShopRecord> => {
+      const id = await addLiveSecret(database, { table: 'shops', where: named(shop) }, secret)
+      if (id === null) throw unknownShop(shop)
+      if (id !== 'refused') return get(id)
+      throw invalid('secret', 'The secret is already active, or two others are. Remove one first.')
+    },
 
     /** Ends a secret, or the older one of two. Throws `VALIDATION_FAILED` when there is no such secret. */
-    removeSecret: (shop: string, secret: string | null): Promise<ShopRecord> =>
-      secret === null
-        ? change(shop, sql.fragment`secrets = secrets - 1`, {
-            when: sql.fragment`jsonb_array_length(secrets) = 2`,
-            otherwise: 'Only one secret is live: say which to remove.',
-          })
-        : change(
-            shop,
-            sql.fragment`secrets = jsonb_path_query_array(secrets, ${OTHERS}::jsonpath, ${sql.jsonb({ secret })})`,
-            {
-              when: sql.fragment`secrets @> ${sql.jsonb([{ secret }])}`,
-              otherwise: 'The shop has no such secret.',
-            },
-          ),
+    removeSecret: async (shop: string, secret: string | null): Promise<ShopRecord> => {
+      const id = await removeLiveSecret(database, { table: 'shops', where: named(shop) }, { secret, min: 0 })
+      if (id === null) throw unknownShop(shop)
+      if (id !== 'refused') return get(id)
+      const message =
+        secret === null
+          ? 'The shop has only one active secret. Name the secret to remove it.'
+          : 'The shop does not have this secret.'
+      throw invalid('secret', message)
+    },
   }
 }
 
-const OTHERS = '$[*] ? (@.secret != $secret)'
+const Id = rowType(Type.Object({ id: Type.String() }))
+
+/** Where a shop keeps the token of its platform's API. */
+export function tokenPlace(id: string): SecretPlace {
+  return { table: 'shops', column: 'admin_token', id }
+}
 
 type SqlFragment = ReturnType<typeof sql.fragment>
 
-function newSecret(secret: string) {
-  return { secret, createdAt: new Date().toISOString() }
-}
-
 /** Throws `VALIDATION_FAILED` when nothing is given. */
 function assignments(settings: ShopSettings): SqlFragment {
-  const { name, adminUrl, adminToken, monthlyGenerations, billingAllowed, planEndsAt, isActive } = settings
+  const { name, extraDomains, adminUrl, adminToken, monthlyGenerations, billingAllowed, planEndsAt, isActive } =
+    settings
   const changes = [
     name !== undefined && sql.fragment`name = ${name}`,
+    extraDomains !== undefined && sql.fragment`extra_domains = ${domainArray(extraDomains)}`,
     adminUrl !== undefined && sql.fragment`admin_url = ${adminUrl}`,
+    // A token was given for one address: a change of the address alone must not send the token there.
+    adminUrl !== undefined &&
+      adminToken === undefined &&
+      sql.fragment`admin_token = case when admin_url is not distinct from ${adminUrl} then admin_token end`,
     adminToken !== undefined && sql.fragment`admin_token = ${adminToken}`,
     monthlyGenerations !== undefined && sql.fragment`monthly_generations = ${monthlyGenerations}`,
+    settings.addressGenerations !== undefined && sql.fragment`address_generations = ${settings.addressGenerations}`,
+    settings.visitorGenerations !== undefined && sql.fragment`visitor_generations = ${settings.visitorGenerations}`,
+    settings.requiresVisitorToken !== undefined &&
+      sql.fragment`requires_visitor_token = ${settings.requiresVisitorToken}`,
+    settings.defaultEngine !== undefined && sql.fragment`default_engine = ${settings.defaultEngine}`,
     billingAllowed !== undefined && sql.fragment`billing_allowed = ${billingAllowed}`,
     planEndsAt !== undefined && sql.fragment`plan_ends_at = ${planEndsAt?.toISOString() ?? null}`,
     isActive !== undefined && sql.fragment`is_active = ${isActive}`,
   ].filter((change) => change !== false)
-  if (changes.length === 0) throw invalid('shop', 'Nothing is to be changed.')
+  if (changes.length === 0) throw invalid('shop', 'The request changes nothing. Name at least one setting.')
   return sql.fragment`${sql.join(changes, sql.fragment`, `)}`
+}
+
+function domainArray(domains: readonly string[] | null = null) {
+  return sql.array([...new Set((domains ?? []).map((domain) => domain.toLowerCase()))], 'text')
+}
+
+function unknownShop(shop: string): DrapeError {
+  return invalid('shop', `The shop ${shop} does not exist.`)
 }
 
 function invalid(path: string, message: string): DrapeError {

@@ -1,8 +1,10 @@
-import { type Database, rowType, sql } from '../shared/database.ts'
+import type { UploadNames } from '../photos/upload-link.ts'
+import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { Nullable, Type } from '../shared/schema.ts'
-import type { UploadNames } from '../upload-link.ts'
 
 const UploadRow = rowType(Type.Object({ externalUserId: Nullable(Type.String()) }))
+
+const CLAIM_SECONDS = 60
 
 export type Uploads = ReturnType<typeof createUploads>
 
@@ -14,7 +16,7 @@ export function createUploads(database: Database) {
 
   return {
     /**
-     * MUST be called before so many bytes are put: erasure knows by the date of the row that they may be on their way. False when the
+     * MUST be called before the bytes are put: erasure knows by the date of the row that they may be on their way. False when the
      * upload has become an image, is erased or past its time.
      */
     receive: async (upload: UploadNames, bytes: number): Promise<boolean> => {
@@ -22,6 +24,21 @@ export function createUploads(database: Database) {
         update objects set created_at = now_ms(), bytes = ${bytes}
         where ${isThere(upload)} and not exists (select from images where id = ${upload.imageId})`)
       return rowCount > 0
+    },
+
+    /**
+     * Claims the upload for one replica, which alone makes it a photo. False while another claim lasts, which ends by itself after a
+     * minute: its replica may have died.
+     */
+    claim: async (upload: UploadNames): Promise<boolean> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        update objects set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
+        where ${isThere(upload)} and (claimed_until is null or claimed_until <= now())`)
+      return rowCount > 0
+    },
+
+    release: async ({ objectKey }: UploadNames): Promise<void> => {
+      await database.query(sql.unsafe`update objects set claimed_until = null where key = ${objectKey}`)
     },
 
     /** Whose upload it is; null when it is none, or none any more. */

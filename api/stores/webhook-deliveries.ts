@@ -1,5 +1,6 @@
-import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
+import { LiveSecrets, openSecrets } from './live-secrets.ts'
 
 const ClaimedRow = Type.Object({
   id: Type.Integer(),
@@ -12,7 +13,8 @@ const ClaimedRow = Type.Object({
   endpointId: Type.String(),
   accountId: Type.String(),
   url: Type.String(),
-  secrets: Type.Array(Type.Object({ secret: Type.String() })),
+  /** As stored: `openSecrets` opens them. */
+  secrets: LiveSecrets,
   claimedAt: Timestamp,
 })
 /** A delivery that is to be made now, and all that it takes. */
@@ -47,21 +49,21 @@ export function createWebhookDeliveries(database: Database) {
      */
     claim: ({ limit, leaseSeconds, underWay }: ClaimOptions): Promise<readonly ClaimedDelivery[]> =>
       database.any(sql.type(rowType(ClaimedRow))`
-        with recursive told (endpoint_id) as (
+        with recursive waiting_endpoints (endpoint_id) as (
           (select endpoint_id from webhook_deliveries where status = 'waiting' order by endpoint_id limit 1)
           union all
           select (select endpoint_id from webhook_deliveries
-            where status = 'waiting' and webhook_deliveries.endpoint_id > told.endpoint_id order by endpoint_id limit 1)
-          from told where told.endpoint_id is not null
+            where status = 'waiting' and webhook_deliveries.endpoint_id > waiting_endpoints.endpoint_id order by endpoint_id limit 1)
+          from waiting_endpoints where waiting_endpoints.endpoint_id is not null
         ), turns as (
           select next.id, next.turn
-          from told join webhook_endpoints on webhook_endpoints.id = told.endpoint_id
+          from waiting_endpoints join webhook_endpoints on webhook_endpoints.id = waiting_endpoints.endpoint_id
           cross join lateral (
             select id, row_number() over (order by next_attempt_at, id) as turn from webhook_deliveries
-            where webhook_deliveries.endpoint_id = told.endpoint_id and status = 'waiting' and next_attempt_at <= now()
+            where webhook_deliveries.endpoint_id = waiting_endpoints.endpoint_id and status = 'waiting' and next_attempt_at <= now()
             order by next_attempt_at, id
             limit greatest(0, case when failing_since is null then ${AT_ONCE} else 1 end
-              - coalesce((${sql.jsonb({ ...underWay })}->>told.endpoint_id)::int, 0))
+              - coalesce((${sql.jsonb({ ...underWay })}->>waiting_endpoints.endpoint_id)::int, 0))
           ) as next
           where is_active and (paused_until is null or paused_until <= now())
         ), chosen as (
@@ -76,6 +78,12 @@ export function createWebhookDeliveries(database: Database) {
         where webhook_deliveries.id = locked.id and webhook_endpoints.id = webhook_deliveries.endpoint_id
         returning webhook_deliveries.id, event_id as "eventId", type, data, happened_at as "happenedAt", attempts,
           endpoint_id as "endpointId", account_id as "accountId", url, secrets, clock_timestamp() as "claimedAt"`),
+
+    /** The secrets that sign a delivery, newest first. Throws when they cannot be opened now. */
+    openSecrets: async ({ endpointId, secrets }: ClaimedDelivery): Promise<string[]> => {
+      const opened = await openSecrets(database, secrets, { table: 'webhook_endpoints', id: endpointId })
+      return opened.map(({ secret }) => secret)
+    },
 
     /** It was taken. Whom it named of persons is forgotten. */
     noteDelivered: async (id: number, status: number): Promise<void> => {
@@ -118,7 +126,7 @@ export function createWebhookDeliveries(database: Database) {
       return { disabledReason: disabled }
     },
 
-    /** They were not made after all: anybody may at once. */
+    /** They were not made after all: any process may take them at once. */
     release: async (ids: readonly number[]): Promise<void> => {
       await database.query(sql.unsafe`
         update webhook_deliveries set next_attempt_at = now()
@@ -148,7 +156,7 @@ const Lag = rowType(Type.Object({ seconds: Nullable(Type.Number()) }))
 function whyDisabled({ isGone, disableAfterDays }: FailedAttempt) {
   return sql.fragment`
     case when not is_active then null
-      when ${isGone} then 'It answered 410: it wants to be told no more.'
+      when ${isGone} then 'The endpoint returned 410 Gone.'
       when failing_since < now() - make_interval(days => ${disableAfterDays})
         then format('It has taken nothing for %s days.', ${disableAfterDays}::int)
     end`

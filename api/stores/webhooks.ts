@@ -1,11 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
-import { type Database, Json, rowType, sql, Timestamp } from '../shared/database.ts'
+import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import type { Customer } from '../shared/stores/retention.ts'
 import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
+import { addLiveSecret, LiveSecrets, removeLiveSecret, sealSecret } from './live-secrets.ts'
 
-/** What an endpoint can ask to be told of. */
+/** The events that an endpoint can ask for. */
 export const WEBHOOK_EVENTS = ['generation.completed', 'generation.failed', 'credits.low', 'customer.erased'] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
@@ -14,8 +15,8 @@ const EndpointRow = Type.Object({
   accountId: Type.String(),
   url: Type.String(),
   eventTypes: Type.Array(Type.Enum([...WEBHOOK_EVENTS])),
-  /** Newest first. */
-  secrets: Type.Array(Type.Object({ secret: Type.String(), createdAt: Type.String() })),
+  /** Newest first, as stored: sealed. */
+  secrets: LiveSecrets,
   isActive: Type.Boolean(),
   disabledReason: Nullable(Type.String()),
   failingSince: Nullable(Timestamp),
@@ -63,19 +64,9 @@ export interface EndpointSettings {
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
-/** Who wants to be told of what, and what they were told. */
+/** Webhook endpoints, the events that they ask for, and their deliveries. */
 export function createWebhooks(database: Database) {
-  const change = async (
-    id: string,
-    changes: SqlFragment,
-    { when = sql.fragment`true`, otherwise = '' }: { when?: SqlFragment; otherwise?: string } = {},
-  ): Promise<WebhookEndpoint> => {
-    const changed = await database.maybeOne(sql.type(rowType(EndpointRow))`
-      update webhook_endpoints set ${changes} where id = ${id} and ${when} returning ${columns}`)
-    if (changed !== null) return changed
-    await get(id)
-    throw invalid('secret', otherwise)
-  }
+  const live = (id: string) => ({ table: 'webhook_endpoints', where: sql.fragment`id = ${id}` }) as const
   const get = async (id: string): Promise<WebhookEndpoint> => {
     const found = await database.maybeOne(sql.type(rowType(EndpointRow))`
       select ${columns} from webhook_endpoints where id = ${id}`)
@@ -103,49 +94,49 @@ export function createWebhooks(database: Database) {
 
     /** A new endpoint. Throws `ACCOUNT_NOT_FOUND`. */
     insert: async ({ accountId, url, eventTypes, secret }: NewEndpoint): Promise<WebhookEndpoint> => {
+      const id = `endpoint_${uuidv7()}`
+      const secrets = [await sealSecret(database, secret, { table: 'webhook_endpoints', id })]
       const inserted = await database.maybeOne(sql.type(rowType(EndpointRow))`
         insert into webhook_endpoints (id, account_id, url, event_types, secrets)
-        select ${`endpoint_${uuidv7()}`}, accounts.id, ${url}, ${sql.jsonb([...eventTypes])}, ${sql.jsonb([newSecret(secret)])}
+        select ${id}, accounts.id, ${url}, ${sql.jsonb([...eventTypes])}, ${sql.jsonb(secrets)}
         from accounts where id = ${accountId}
         returning ${columns}`)
-      if (inserted === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `There is no account ${accountId}.`)
+      if (inserted === null) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
       return inserted
     },
 
     /**
-     * Changes what is given. One that is made active is told at once of what waits. Throws `VALIDATION_FAILED` when there is no such
+     * Changes what is given. One that becomes active gets at once what waits. Throws `VALIDATION_FAILED` when there is no such
      * endpoint.
      */
-    update: (id: string, settings: EndpointSettings): Promise<WebhookEndpoint> => change(id, assignments(settings)),
+    update: async (id: string, settings: EndpointSettings): Promise<WebhookEndpoint> => {
+      const updated = await database.maybeOne(sql.type(rowType(EndpointRow))`
+        update webhook_endpoints set ${assignments(settings)} where id = ${id} returning ${columns}`)
+      if (updated === null) throw unknownEndpoint(id)
+      return updated
+    },
 
-    /** Changes what is given, unless somebody has changed the endpoint since this edition of it: then null. */
+    /** Changes what is given, unless the endpoint has changed since this edition of it: then null. */
     updateEdition: (id: string, settings: EndpointSettings, edition: string): Promise<WebhookEndpoint | null> =>
       database.maybeOne(sql.type(rowType(EndpointRow))`
         update webhook_endpoints set ${assignments(settings)}
         where id = ${id} and ${endpointEdition} = ${edition} returning ${columns}`),
 
     /** Makes a secret live beside the one that it is to replace. Throws `VALIDATION_FAILED` when two are live already. */
-    addSecret: (id: string, secret: string): Promise<WebhookEndpoint> =>
-      change(id, sql.fragment`secrets = ${sql.jsonb([newSecret(secret)])} || secrets`, {
-        when: sql.fragment`jsonb_array_length(secrets) < 2 and not secrets @> ${sql.jsonb([{ secret }])}`,
-        otherwise: 'The secret is live already, or two others are: remove one first.',
-      }),
+    addSecret: async (id: string, secret: string): Promise<WebhookEndpoint> => {
+      const added = await addLiveSecret(database, live(id), secret)
+      if (added !== 'refused') return get(id)
+      throw invalid('secret', 'The secret is already active, or two others are. Remove one first.')
+    },
 
     /** Ends one of two secrets, the older one unless it is named. Throws `VALIDATION_FAILED` when that would leave none. */
-    removeSecret: (id: string, secret: string | null): Promise<WebhookEndpoint> =>
-      change(
-        id,
-        secret === null
-          ? sql.fragment`secrets = secrets - 1`
-          : sql.fragment`secrets = jsonb_path_query_array(secrets, ${OTHERS}::jsonpath, ${sql.jsonb({ secret })})`,
-        {
-          when: sql.fragment`
-            jsonb_array_length(secrets) = 2 and ${secret === null ? sql.fragment`true` : sql.fragment`secrets @> ${sql.jsonb([{ secret }])}`}`,
-          otherwise: 'The endpoint has no such secret, or no other: add one first.',
-        },
-      ),
+    removeSecret: async (id: string, secret: string | null): Promise<WebhookEndpoint> => {
+      const removed = await removeLiveSecret(database, live(id), { secret, min: 1 })
+      if (removed !== 'refused') return get(id)
+      throw invalid('secret', 'The secret does not exist or is the only one of the endpoint. Add another one first.')
+    },
 
-    /** Ends an endpoint, with all that it was to be told. Throws `VALIDATION_FAILED` when there is no such endpoint. */
+    /** Deletes an endpoint with its deliveries. Throws `VALIDATION_FAILED` when there is no such endpoint. */
     delete: async (id: string): Promise<void> => {
       const { rowCount } = await database.query(sql.unsafe`
         with forgotten as (delete from webhook_deliveries where endpoint_id = ${id})
@@ -165,7 +156,7 @@ export function createWebhooks(database: Database) {
 
     /**
      * Puts a delivery on its way again, whatever came of it, with all of its attempts. Throws `VALIDATION_FAILED` when it is not
-     * there (any more), no longer holds what to tell, or its endpoint is not active, or is not the one that is named.
+     * there (any more), no longer holds its data, or its endpoint is not active, or is not the one that is named.
      */
     retry: async (id: number, endpointId: string | null = null): Promise<void> => {
       const { rowCount } = await database.query(sql.unsafe`
@@ -179,7 +170,7 @@ export function createWebhooks(database: Database) {
         set status = 'waiting', attempts = 0, next_attempt_at = now(), ended_at = null
         from endpoint where webhook_deliveries.id = ${id} and endpoint_id = endpoint.id and data is not null`)
       if (rowCount > 0) return
-      const message = `There is no delivery ${id} that could be made again, or its endpoint is not active.`
+      const message = `The delivery ${id} does not exist, cannot be retried, or its endpoint is not active.`
       throw invalid('delivery', message)
     },
 
@@ -196,7 +187,7 @@ export function createWebhooks(database: Database) {
       throw invalid('endpoint', 'The endpoint is not active.')
     },
 
-    /** Everything that was stored of a customer is gone, of which those are told who want to know. */
+    /** Queues the webhook that everything stored of a customer has been erased. */
     insertErased: async ({ accountId, externalUserId }: Customer): Promise<void> => {
       await database.query(
         sql.unsafe`${insertDeliveries(sql.fragment`
@@ -214,13 +205,7 @@ export interface NewEndpoint {
   readonly secret: string
 }
 
-const OTHERS = '$[*] ? (@.secret != $secret)'
-
 type SqlFragment = ReturnType<typeof sql.fragment>
-
-function newSecret(secret: string) {
-  return { secret, createdAt: new Date().toISOString() }
-}
 
 /** Throws `VALIDATION_FAILED` when nothing is given. */
 function assignments({ url, eventTypes, isActive }: EndpointSettings): SqlFragment {
@@ -229,12 +214,12 @@ function assignments({ url, eventTypes, isActive }: EndpointSettings): SqlFragme
     eventTypes !== undefined && sql.fragment`event_types = ${sql.jsonb([...eventTypes])}`,
     isActive !== undefined && sql.fragment`is_active = ${isActive}, disabled_at = null, disabled_reason = null`,
   ].filter((change) => change !== false)
-  if (changes.length === 0) throw invalid('endpoint', 'Nothing is to be changed.')
+  if (changes.length === 0) throw invalid('endpoint', 'The request changes nothing. Name at least one setting.')
   return sql.fragment`${sql.join([...changes, rested], sql.fragment`, `)}`
 }
 
 function unknownEndpoint(id: string): DrapeError {
-  return invalid('endpoint', `There is no endpoint ${id}.`)
+  return invalid('endpoint', `The endpoint ${id} does not exist.`)
 }
 
 function invalid(path: string, message: string): DrapeError {

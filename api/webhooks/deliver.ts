@@ -5,7 +5,7 @@ import type { ClaimedDelivery, WebhookDeliveries } from '../stores/webhook-deliv
 import type { SendWebhook, Sent } from './send.ts'
 
 export interface WebhookDelivering {
-  /** Breaks off what is under way; it is told again by whoever comes next. */
+  /** Breaks off deliveries under way; another process repeats them. */
   stop(): Promise<void>
 }
 
@@ -30,16 +30,16 @@ const IDLE_MS = 1000
 const DATABASE_PAUSE_MS = 3000
 const HOUR_SECONDS = 3600
 const RETRY_SECONDS = [5, 300, 1800, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_SECONDS)]
-/** So many times a pause is added at random, so that what failed together does not come back together. */
+/** The random share that is added to a pause, so that what failed together does not come back together. */
 const JITTER = 0.1
 const FIRST_REST_SECONDS = 5
-const LONGEST_REST_SECONDS = 300
+const MAX_REST_SECONDS = 300
 /** However long an endpoint asks us to wait. */
-const LONGEST_WAIT_SECONDS = 24 * HOUR_SECONDS
+const MAX_WAIT_SECONDS = 24 * HOUR_SECONDS
 const DISABLE_AFTER_DAYS = 5
 
 /**
- * Tells endpoints of what happened, each at least once under the same id. Any number of these may run; each takes other
+ * Delivers events to endpoints, each at least once under the same id. Any number of these may run; each takes other
  * deliveries. An endpoint that is slow or away takes a few slots now and then, never all.
  */
 export function startWebhookDelivering(options: DeliverOptions): WebhookDelivering {
@@ -110,8 +110,8 @@ async function deliver(delivery: ClaimedDelivery, signal: AbortSignal, options: 
       await noteFailed(delivery, sent, options)
     }
   } catch (error) {
-    // Its lease ends, and it is told again.
-    options.log.warn({ err: error, deliveryId: delivery.id }, 'what came of a webhook could not be noted')
+    // Its lease ends, and it is delivered again.
+    options.log.warn({ err: error, deliveryId: delivery.id }, 'webhook delivery result not recorded')
   }
 }
 
@@ -120,11 +120,11 @@ async function noteFailed(
   sent: Exclude<Sent, { outcome: 'taken' }>,
   { deliveries, log, metrics, retrySeconds = RETRY_SECONDS, firstRestSeconds = FIRST_REST_SECONDS }: DeliverOptions,
 ): Promise<void> {
-  const asked = sent.outcome === 'gone' ? 0 : Math.min(sent.afterSeconds ?? 0, LONGEST_WAIT_SECONDS)
+  const asked = sent.outcome === 'gone' ? 0 : Math.min(sent.afterSeconds ?? 0, MAX_WAIT_SECONDS)
   const planned = retrySeconds.at(delivery.attempts)
   const isGone = sent.outcome === 'gone'
   const isOver = isGone || planned === undefined
-  const rest = { firstSeconds: firstRestSeconds, longestSeconds: LONGEST_REST_SECONDS }
+  const rest = { firstSeconds: firstRestSeconds, longestSeconds: MAX_REST_SECONDS }
   const { disabledReason } = await deliveries.noteFailed(delivery.id, {
     status: sent.status,
     reason: sent.reason,
@@ -140,6 +140,5 @@ async function noteFailed(
     { endpointId, accountId, eventId, type, reason: sent.reason },
     'a webhook was not taken',
   )
-  if (disabledReason !== null)
-    log.error({ endpointId, accountId, reason: disabledReason }, 'an endpoint is told no more')
+  if (disabledReason !== null) log.error({ endpointId, accountId, reason: disabledReason }, 'webhook endpoint disabled')
 }

@@ -7,7 +7,7 @@ export interface EndpointRules {
 }
 
 /**
- * Why nothing can be told to this address; null when it can be. Only what the URL itself says: what a name leads to is looked up
+ * Why nothing can be delivered to this address; null when it can. Only what the URL itself says: what a name leads to is looked up
  * whenever something is sent.
  */
 export function whyNoEndpoint(text: string, { allowCidrs, allowPorts }: EndpointRules): string | null {

@@ -21,7 +21,7 @@ function describeMessage(type: string, description: string, data: Record<string,
   return { description, schema }
 }
 
-/** What an endpoint is told, by type. */
+/** The bodies of webhooks, by type. */
 export const WEBHOOK_MESSAGES: Readonly<Record<WebhookEvent | 'webhook.test', WebhookMessage>> = {
   'generation.completed': describeMessage(
     'generation.completed',
@@ -38,13 +38,13 @@ export const WEBHOOK_MESSAGES: Readonly<Record<WebhookEvent | 'webhook.test', We
   }),
   'credits.low': describeMessage(
     'credits.low',
-    'The balance has fallen to the threshold of the account. Told once, and again only after a top-up above it.',
+    'The balance has fallen to the threshold of the account. Sent once, and again only after a top-up above the threshold.',
     { creditBalance: Type.Integer(), creditsLowAt: Type.Integer() },
   ),
   'customer.erased': describeMessage('customer.erased', 'Everything that was stored of a customer is gone.', {
     externalUserId: Type.String(),
   }),
-  'webhook.test': describeMessage('webhook.test', 'Somebody wants to see whether this endpoint can be reached.', {
+  'webhook.test': describeMessage('webhook.test', 'Sent on request, to test the endpoint.', {
     endpointId: Type.String(),
   }),
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { createAddressRule } from '../shared/addresses.ts'
-import { askGuarded, type GuardedAnswer, lookupAll, vetUrl } from '../shared/guarded-request.ts'
+import { askGuarded, type GuardedAnswer, vetUrl } from '../shared/guarded-request.ts'
+import type { LookUpHost } from '../shared/host-lookup.ts'
 import type { ClaimedDelivery } from '../stores/webhook-deliveries.ts'
 import { signWebhook } from './signature.ts'
 
@@ -10,12 +11,13 @@ export interface WebhookSenderSettings {
   readonly allowPorts: readonly number[]
   /** From the call to the end of the answer; default 10 s. */
   readonly timeoutMs?: number
-  /** All addresses of a host name; default the system's resolver. */
-  readonly lookup?: (hostname: string) => Promise<readonly string[]>
+  /** The secrets that sign a delivery, newest first. */
+  readonly openSecrets: (delivery: ClaimedDelivery) => Promise<readonly string[]>
+  readonly lookup: LookUpHost
 }
 
 /**
- * What came of an attempt. Whoever is `gone` wants nothing any more; whatever is `refused` may be tried again, not before
+ * The outcome of an attempt. An endpoint that is `gone` gets nothing any more; what is `refused` may be tried again, not before
  * `afterSeconds` when the endpoint says so. `isTroubled` when that was not about this message but about any.
  */
 export type Sent =
@@ -32,14 +34,15 @@ export type Sent =
 export type SendWebhook = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<Sent>
 
 /** Of an answer's body, which says nothing to us; so that an honest server is not broken off while it speaks. */
-const MOST_BYTES = 16_384
+const MAX_BYTES = 16_384
 
 /** Sends a delivery as Standard Webhooks has it. Redirects are not followed. Never throws. */
 export function createWebhookSender({
   allowCidrs,
   allowPorts,
+  openSecrets,
   timeoutMs = 10_000,
-  lookup = lookupAll,
+  lookup,
 }: WebhookSenderSettings): SendWebhook {
   const isAllowed = createAddressRule(allowCidrs)
   return async (delivery, signal) => {
@@ -47,8 +50,10 @@ export function createWebhookSender({
     if (typeof url === 'string') return unreachable(url)
     const late = AbortSignal.timeout(timeoutMs)
     const guard = { isAllowed, lookup, signal: AbortSignal.any([signal, late]) }
+    const secrets = await openSecrets(delivery).catch(() => null)
+    if (secrets === null) return unreachable('its secret could not be opened')
     try {
-      return await askGuarded(url, { method: 'POST', ...messageOf(delivery), ...guard }, readAnswer)
+      return await askGuarded(url, { method: 'POST', ...messageOf(delivery, secrets), ...guard }, readAnswer)
     } catch {
       const reason = late.aborted ? `no answer within ${timeoutMs / 1000} s` : 'it could not be reached or broke off'
       return unreachable(reason)
@@ -56,13 +61,13 @@ export function createWebhookSender({
   }
 }
 
-function messageOf({ eventId, type, data, happenedAt, accountId, secrets, claimedAt }: ClaimedDelivery) {
+function messageOf(
+  { eventId, type, data, happenedAt, accountId, claimedAt }: ClaimedDelivery,
+  secrets: readonly string[],
+) {
   const timestamp = Math.floor(claimedAt.getTime() / 1000)
   const body = JSON.stringify({ type, timestamp: happenedAt.toISOString(), data: { accountId, ...(data as object) } })
-  const signature = signWebhook(
-    { id: eventId, timestamp, body },
-    secrets.map(({ secret }) => secret),
-  )
+  const signature = signWebhook({ id: eventId, timestamp, body }, secrets)
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Drape',
@@ -91,7 +96,7 @@ async function skip(body: Readable): Promise<void> {
   try {
     for await (const chunk of body) {
       size += chunk.length
-      if (size > MOST_BYTES) return
+      if (size > MAX_BYTES) return
     }
   } catch {}
 }

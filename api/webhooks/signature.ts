@@ -2,10 +2,10 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
-const FEWEST_BYTES = 24
-const MOST_BYTES = 64
+const MIN_BYTES = 24
+const MAX_BYTES = 64
 
-/** A secret that nobody can guess: `whsec_` and base64. */
+/** A random secret: `whsec_` and base64. */
 export function generateWebhookSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 }
@@ -13,7 +13,7 @@ export function generateWebhookSecret(): string {
 /** Whether the text is `whsec_` and 24 to 64 bytes in base64. */
 export function isWebhookSecret(text: string): boolean {
   const key = keyOf(text)
-  return text === PREFIX + key.toString('base64') && key.length >= FEWEST_BYTES && key.length <= MOST_BYTES
+  return text === PREFIX + key.toString('base64') && key.length >= MIN_BYTES && key.length <= MAX_BYTES
 }
 
 export interface SignedMessage {

@@ -1,4 +1,4 @@
-import type { Tell } from './events.ts'
+import type { Track } from './events.ts'
 import { Failure, failureOf } from './failure.ts'
 import { forgetPhoto, type Photo, rememberPhoto } from './photo.ts'
 import { sendPhoto } from './send-photo.ts'
@@ -21,7 +21,9 @@ export interface Attempt {
 export interface AttemptOptions {
   readonly shop: Shop
   readonly settings: Settings
-  readonly tell: Tell
+  readonly track: Track
+  /** The response of a CAPTCHA challenge, from the page; null when the page has none. */
+  readonly solve: () => Promise<string | null>
   readonly signal: AbortSignal
   readonly onSending: (part: number) => void
   readonly onWaiting: (status: 'PENDING' | 'PROCESSING', isOffline: boolean) => void
@@ -51,15 +53,16 @@ export async function runAttempt(attempt: Attempt, options: AttemptOptions): Pro
 
 async function upload(attempt: Attempt, options: AttemptOptions): Promise<string> {
   const startedAt = Date.now()
-  const { tell } = options
+  const { track } = options
   options.onSending(0)
   try {
+    await options.shop.nameVisitor(options.solve)
     const { fileId } = await (options.settings.onlyProxy ? sendToProxy : sendToLink)(attempt, options)
-    tell('widget:image_upload_success', { duration_ms: Date.now() - startedAt })
+    track('widget:image_upload_success', { duration_ms: Date.now() - startedAt })
     rememberPhoto(attempt.photo, fileId)
     return fileId
   } catch (error) {
-    tell('widget:image_upload_error', { code: failureOf(error).code })
+    track('widget:image_upload_error', { code: failureOf(error).code })
     throw error
   }
 }
@@ -88,11 +91,11 @@ async function sendToLink(attempt: Attempt, options: AttemptOptions): Promise<{ 
   }
 }
 
-async function ask(attempt: Attempt, imageId: string, { shop, tell, onWaiting }: AttemptOptions): Promise<string> {
+async function ask(attempt: Attempt, imageId: string, { shop, track, onWaiting }: AttemptOptions): Promise<string> {
   onWaiting('PENDING', false)
   try {
     const { jobId } = await shop.enterFittingRoom(imageId, attempt.key)
-    tell('widget:generation_start', { generation_id: jobId })
+    track('widget:generation_start', { generation_id: jobId })
     return jobId
   } catch (error) {
     if (isRefused(error)) attempt.key = newId()
@@ -112,7 +115,7 @@ function isRefused(error: unknown): boolean {
 
 const POLL_MS = 2000
 /** Polls that fail in a row before a shopper is asked to try again. */
-const MOST_FAILURES = 8
+const MAX_FAILURES = 8
 
 async function follow(jobId: string, { shop, signal, onWaiting }: AttemptOptions): Promise<Generation> {
   for (let failures = 0; ; ) {
@@ -120,7 +123,7 @@ async function follow(jobId: string, { shop, signal, onWaiting }: AttemptOptions
     const found = await shop.findGeneration(jobId).catch((error: unknown) => failureOf(error))
     if (found instanceof Failure) {
       const isPassing = found.code === 'NETWORK' || found.status >= 500 || found.status === 429
-      if (!isPassing || ++failures >= MOST_FAILURES) throw found
+      if (!isPassing || ++failures >= MAX_FAILURES) throw found
       onWaiting('PROCESSING', true)
     } else {
       failures = 0

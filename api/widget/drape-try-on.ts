@@ -33,7 +33,7 @@ export function createDrapeTryOn(script: string | null): CustomElementConstructo
 
     /** Notes what else happens on the page, such as `product_page:cart_add`. */
     track(event: string, properties?: Record<string, unknown>): void {
-      quietly(() => this.#tryOn?.tell(event, properties))
+      quietly(() => this.#tryOn?.track(event, properties))
     }
 
     /** Once for however many attributes a page sets in a row. */

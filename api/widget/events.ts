@@ -3,10 +3,10 @@ import type { Settings } from './settings.ts'
 import { newId, type Visit } from './visit.ts'
 
 /** Notes what a shopper does. Never throws and never waits. */
-export type Tell = (event: string, properties?: Readonly<Record<string, unknown>>) => void
+export type Track = (event: string, properties?: Readonly<Record<string, unknown>>) => void
 
 export interface Events {
-  readonly tell: Tell
+  readonly track: Track
   /** Sends what waits and ends. */
   stop(): void
 }
@@ -20,13 +20,13 @@ interface NotedEvent {
 
 const BATCH = 50
 /** Older ones are given up when the service stays away. */
-const MOST_WAITING = 200
+const MAX_WAITING = 200
 const PAUSE_MS = 800
-const LONGEST_PAUSE_MS = 60_000
+const MAX_PAUSE_MS = 60_000
 /** What is wrong with a batch that is refused so often is not going to be right. */
-const MOST_REFUSALS = 3
+const MAX_REFUSALS = 3
 
-/** Sends what is told in batches, those that failed again under their own ids, and the last ones when the page is left. */
+/** Sends events in batches, those that failed again under their own ids, and the last ones when the page is left. */
 export function startEvents(settings: Settings, visit: Visit, isEnabled: () => boolean): Events {
   const post = settings.publishableKey === null ? postTracking : postStorefront
   let waiting: NotedEvent[] = []
@@ -41,12 +41,14 @@ export function startEvents(settings: Settings, visit: Visit, isEnabled: () => b
     if (isSending || waiting.length === 0) return
     isSending = true
     const batch = waiting.splice(0, BATCH)
-    const answer = await post(batch, { settings, visit, isEnabled: isEnabled() }).catch(() => 'lost')
+    const { outcome: answer, retrySeconds } = await post(batch, { settings, visit, isEnabled: isEnabled() }).catch(
+      () => LOST,
+    )
     isSending = false
     refusals = answer === 'refused' ? refusals + 1 : 0
-    const isTaken = answer === 'taken' || refusals >= MOST_REFUSALS
-    pauseMs = isTaken ? PAUSE_MS : Math.min(pauseMs * 4, LONGEST_PAUSE_MS)
-    if (!isTaken) waiting = [...batch, ...waiting].slice(-MOST_WAITING)
+    const isTaken = answer === 'taken' || refusals >= MAX_REFUSALS
+    pauseMs = isTaken ? PAUSE_MS : Math.max(Math.min(pauseMs * 4, MAX_PAUSE_MS), retrySeconds * 1000)
+    if (!isTaken) waiting = [...batch, ...waiting].slice(-MAX_WAITING)
     if (waiting.length > 0) plan()
   }
 
@@ -59,7 +61,7 @@ export function startEvents(settings: Settings, visit: Visit, isEnabled: () => b
   document.addEventListener('visibilitychange', onHidden)
   addEventListener('pagehide', onLeave)
   return {
-    tell: (event, properties = {}) => {
+    track: (event, properties = {}) => {
       const name = nameOf(event, settings)
       if (!settings.hasAnalytics || name === null) return
       const noted = {
@@ -104,14 +106,14 @@ interface Sender {
 }
 
 function postTracking(events: readonly NotedEvent[], { settings, visit, isEnabled }: Sender): Promise<Outcome> {
-  if (settings.proxy === null) return Promise.resolve('taken')
+  if (settings.proxy === null) return Promise.resolve(TAKEN)
   const context = trackingContext(settings, visit, isEnabled)
   return post(`${settings.proxy}/public/tracking/events`, { events, context }, {})
 }
 
 function postStorefront(events: readonly NotedEvent[], { settings, visit, isEnabled }: Sender): Promise<Outcome> {
   const base = settings.service ?? settings.proxy
-  if (base === null) return Promise.resolve('taken')
+  if (base === null) return Promise.resolve(TAKEN)
   const context = storefrontContext(settings, visit, isEnabled)
   return post(
     `${base}/storefront/v1/events`,
@@ -123,7 +125,15 @@ function postStorefront(events: readonly NotedEvent[], { settings, visit, isEnab
   )
 }
 
-type Outcome = 'taken' | 'refused' | 'lost'
+interface Outcome {
+  readonly outcome: 'taken' | 'refused' | 'lost'
+  /** Before the next batch. */
+  readonly retrySeconds: number
+}
+
+const TAKEN: Outcome = { outcome: 'taken', retrySeconds: 0 }
+const REFUSED: Outcome = { outcome: 'refused', retrySeconds: 0 }
+const LOST: Outcome = { outcome: 'lost', retrySeconds: 0 }
 
 /** Outlives the page, which a beacon would too, but without headers. */
 async function post(url: string, body: object, headers: Readonly<Record<string, string>>): Promise<Outcome> {
@@ -133,7 +143,8 @@ async function post(url: string, body: object, headers: Readonly<Record<string, 
     body: JSON.stringify(body),
     keepalive: true,
   })
-  if (!answer.ok) return answer.status >= 500 ? 'lost' : 'refused'
+  if (answer.status === 429) return { outcome: 'lost', retrySeconds: Number(answer.headers.get('retry-after')) || 0 }
+  if (!answer.ok) return answer.status >= 500 ? LOST : REFUSED
   const { success } = (await answer.json()) as { success: boolean }
-  return success ? 'taken' : 'refused'
+  return success ? TAKEN : REFUSED
 }

@@ -5,15 +5,22 @@ export class Failure extends Error {
   readonly status: number
   /** After which it makes sense to try again; null when nothing was said. */
   readonly retrySeconds: number | null
+  /** Of the limit that is used up: `day` or `week`; null for one of some minutes. */
+  readonly period: string | null
 
   constructor(
     code: string,
-    { status = 0, retrySeconds = null }: { status?: number; retrySeconds?: number | null } = {},
+    {
+      status = 0,
+      retrySeconds = null,
+      period = null,
+    }: { status?: number; retrySeconds?: number | null; period?: string | null } = {},
   ) {
     super(code)
     this.code = code
     this.status = status
     this.retrySeconds = retrySeconds
+    this.period = period
   }
 }
 
@@ -33,17 +40,11 @@ const NONE = [
   ...['QUOTA_EXCEEDED', 'BILLING_NOT_ALLOWED', 'PRODUCT_NOT_FOUND', 'PRODUCT_IMAGE_FETCH_FAILED'],
   ...['MISSING_REQUIRED_CLASSIFICATION', 'PROXY_SIGNATURE_INVALID'],
 ]
-const HOUR_SECONDS = 3600
 
 export function remedyFor(failure: Failure): Remedy {
   if (PHOTO.includes(failure.code)) return 'photo'
-  if (NONE.includes(failure.code) || isForLong(failure)) return 'none'
+  if (NONE.includes(failure.code) || failure.period !== null) return 'none'
   return 'again'
-}
-
-/** Whether it asks for more patience than a shopper has. */
-export function isForLong({ code, retrySeconds }: Failure): boolean {
-  return code === 'RATE_LIMIT_EXCEEDED' && (retrySeconds ?? 0) > HOUR_SECONDS
 }
 
 /** Runs what must never disturb the page that the widget is a guest of. */

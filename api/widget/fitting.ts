@@ -1,5 +1,5 @@
 import { type Attempt, createAttempt, runAttempt } from './attempt.ts'
-import type { Tell } from './events.ts'
+import type { Track } from './events.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { type Photo, readPhoto, recallPhoto } from './photo.ts'
 import type { Settings } from './settings.ts'
@@ -38,12 +38,14 @@ export interface Fitting {
 export interface FittingOptions {
   readonly shop: Shop
   readonly settings: Settings
-  readonly tell: Tell
+  readonly track: Track
+  /** The response of a CAPTCHA challenge, from the page; null when the page has none. */
+  readonly solve: () => Promise<string | null>
   readonly onStep: (step: Step) => void
 }
 
 /** A shopper's way from a photo to a picture. */
-export function createFitting({ shop, settings, tell, onStep }: FittingOptions): Fitting {
+export function createFitting({ shop, settings, track, solve, onStep }: FittingOptions): Fitting {
   let step: Step = { name: 'photo' }
   let attempt: Attempt | null = null
   let running = new AbortController()
@@ -58,7 +60,7 @@ export function createFitting({ shop, settings, tell, onStep }: FittingOptions):
     const show = (next: Step) => signal.aborted || enter(next)
     try {
       const generation = await runAttempt(current, {
-        ...{ shop, settings, tell, signal },
+        ...{ shop, settings, track, solve, signal },
         onSending: (part) => show({ name: 'sending', photo, part }),
         onWaiting: (status, isOffline) => show({ name: 'waiting', photo, status, isOffline }),
       })
@@ -86,13 +88,13 @@ export function createFitting({ shop, settings, tell, onStep }: FittingOptions):
       await start()
     },
     choose: async (file, source) => {
-      tell('widget:image_upload', { source, bytes: file.size, type: file.type })
+      track('widget:image_upload', { source, bytes: file.size, type: file.type })
       try {
         const photo = await readPhoto(file)
         attempt = createAttempt(photo)
         enter({ name: 'ready', photo, isRemembered: false })
       } catch (error) {
-        tell('widget:image_upload_error', { code: failureOf(error).code })
+        track('widget:image_upload_error', { code: failureOf(error).code })
         enter({ name: 'failed', failure: failureOf(error), photo: null })
       }
     },

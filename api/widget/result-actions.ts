@@ -1,4 +1,4 @@
-import type { Tell } from './events.ts'
+import type { Track } from './events.ts'
 import { Failure } from './failure.ts'
 import type { Step } from './fitting.ts'
 import { element } from './markup.ts'
@@ -10,14 +10,14 @@ export interface ResultActionOptions {
   readonly host: HTMLElement
   readonly settings: Settings
   readonly shop: Shop
-  readonly tell: Tell
+  readonly track: Track
   readonly clientId: string
   readonly step: () => Step
 }
 
 /** What the buttons beside a picture do. */
 export function createResultActions(options: ResultActionOptions): Omit<ResultActions, 'restart'> {
-  const { shop, tell } = options
+  const { shop, track } = options
   const current = (): Generation => {
     const step = options.step()
     if (step.name !== 'done') throw new Failure('UNEXPECTED')
@@ -27,24 +27,24 @@ export function createResultActions(options: ResultActionOptions): Omit<ResultAc
 
   return {
     share: () => {
-      tell('widget:share_clicked', named())
+      track('widget:share_clicked', named())
       return shop.share(current().generationId)
     },
     download: async () => {
-      tell('widget:download_clicked', named())
+      track('widget:download_clicked', named())
       const { generationId, resultImageUrl } = current()
       // The link that was given with the picture may have ended meanwhile.
       const fresh = await shop.findGeneration(generationId)
       saveFile(shop.downloadUrl(fresh.resultImageUrl ?? resultImageUrl ?? ''))
     },
     addToCart: async () => {
-      tell('widget:add_to_cart_clicked', named())
+      track('widget:add_to_cart_clicked', named())
       const isAdded = await askShop(options, current().generationId)
-      tell(isAdded ? 'widget:add_to_cart_success' : 'widget:add_to_cart_error', named())
+      track(isAdded ? 'widget:add_to_cart_success' : 'widget:add_to_cart_error', named())
       return isAdded
     },
     leaveEmail: (email, marketingConsent) => {
-      tell('widget:email_collected', { ...named(), marketing_consent: marketingConsent })
+      track('widget:email_collected', { ...named(), marketing_consent: marketingConsent })
       shop.leaveEmail(email, marketingConsent).catch(() => {})
     },
   }
@@ -57,12 +57,12 @@ function saveFile(url: string): void {
   link.remove()
 }
 
-/** Only the page knows how its cart is filled: it takes the event and says when it is done. False when nobody does. */
+/** Only the page knows how its cart is filled: it handles the event and says when it is done. False when it does not. */
 async function askShop({ host, settings, clientId }: ResultActionOptions, generationId: string): Promise<boolean> {
   const work: Promise<unknown>[] = []
   const detail = {
     ...{ product: settings.product, variant: settings.variant, generationId },
-    /** For the cart, so that an order can be told to follow a try-on: the browser, as events name it. */
+    /** For the cart, so that an order can be traced to a try-on: the browser, as events name it. */
     attributes: { _drape_anonymous_id: settings.publishableKey === null ? clientId : `anon_${clientId}` },
     waitUntil: (promise: Promise<unknown>) => void work.push(promise),
   }

@@ -9,12 +9,12 @@ export interface PhotoRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Blob | FormData
-  /** Told the part that has left, 0 to 1. */
+  /** Is called with the share that has been sent, 0 to 1. */
   readonly onProgress: (part: number) => void
   readonly signal: AbortSignal
 }
 
-/** Sends a photo and gives the answer. Not with fetch, which does not tell how far it is. Throws a `Failure`. */
+/** Sends a photo and gives the answer. Not with fetch, which has no upload progress. Throws a `Failure`. */
 export function sendPhoto<T>({ method, url, headers, body, onProgress, signal }: PhotoRequest): Promise<T> {
   const request = new XMLHttpRequest()
   return new Promise<T>((resolve, reject) => {

@@ -1,6 +1,7 @@
-import type { Tell } from './events.ts'
+import type { Track } from './events.ts'
 import { Failure } from './failure.ts'
 import type { Settings } from './settings.ts'
+import { recall, remember } from './visit.ts'
 
 export interface Generation {
   readonly generationId: string
@@ -14,6 +15,11 @@ export interface UploadLink {
   readonly uploadKey: string
 }
 
+interface Visitor {
+  readonly visitorToken: string
+  readonly expiresAt: string
+}
+
 export interface ShareLink {
   readonly shareUrl: string
   readonly expiresAt: string
@@ -23,11 +29,22 @@ export interface ShareLink {
 export type Shop = ReturnType<typeof createShop>
 
 const PATIENCE_MS = 30_000
+const VISITOR_KEY = 'drape:visitor'
 
 /** Calls through the proxy of the shop, in the name of this browser. */
-export function createShop({ settings, clientId, tell }: { settings: Settings; clientId: string; tell: Tell }) {
+export function createShop({ settings, clientId, track }: { settings: Settings; clientId: string; track: Track }) {
   const base = `${settings.proxy}/public`
-  const headers = { 'x-service-anonymous-id': `anon_${clientId}` }
+  const headers: Record<string, string> = { 'x-service-anonymous-id': `anon_${clientId}` }
+  // Without analytics nothing outlives the tab.
+  const storage = () => (settings.hasAnalytics ? localStorage : sessionStorage)
+  const useToken = ({ visitorToken, expiresAt }: Visitor) => {
+    if (Date.parse(expiresAt) > Date.now()) headers['x-service-visitor-token'] = visitorToken
+  }
+  try {
+    useToken(JSON.parse(recall(storage, VISITOR_KEY) ?? '{}'))
+  } catch {
+    // Not ours, or of another version: a new one is asked for.
+  }
 
   async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
     try {
@@ -35,7 +52,7 @@ export function createShop({ settings, clientId, tell }: { settings: Settings; c
       return await request<T>(`${base}/${path}`, { ...given, signal: AbortSignal.timeout(PATIENCE_MS) })
     } catch (error) {
       const { code, status } = error as Failure
-      tell('api:error', { code, status, path: path.replace(/\/.*/, '') })
+      track('api:error', { code, status, path: path.replace(/\/.*/, '') })
       throw error
     }
   }
@@ -47,6 +64,21 @@ export function createShop({ settings, clientId, tell }: { settings: Settings; c
     })
 
   return {
+    /** Names this browser to the service, once. `solve` answers the challenge of a CAPTCHA provider, where the service wants one. */
+    nameVisitor: async (solve: () => Promise<string | null>): Promise<void> => {
+      if (headers['x-service-visitor-token']) return
+      const ask = (body: object) => post<Visitor>('visitor', body)
+      // Without a token the service counts this browser by its address.
+      const visitor = await ask({})
+        .catch(async (error: Failure) => {
+          const captcha = error.code === 'CAPTCHA_REQUIRED' ? await solve() : null
+          return captcha === null ? null : await ask({ captcha })
+        })
+        .catch(() => null)
+      if (visitor === null) return
+      useToken(visitor)
+      remember(storage, VISITOR_KEY, JSON.stringify(visitor))
+    },
     uploadUrl: `${base}/upload-image`,
     headers,
     checkCredits: () => call<{ allowed: boolean }>('check-credits'),
@@ -77,15 +109,16 @@ async function request<T>(url: string, init: RequestInit): Promise<T> {
   return readAnswer(answer.status, text, answer.headers.get('retry-after'))
 }
 
-/** The body of an answer. Throws the `Failure` that it tells of. */
+/** The body of an answer. Throws the `Failure` in it. */
 export function readAnswer<T>(status: number, text: string, retryAfter: string | null): T {
   const body = parse(text)
   if (status < 300 && body !== null) return body as T
-  const { code } = (body ?? {}) as { code?: unknown }
+  const { code, period } = (body ?? {}) as { code?: unknown; period?: unknown }
   const seconds = Number(retryAfter ?? Number.NaN)
   throw new Failure(typeof code === 'string' ? code : status >= 500 ? 'SERVICE_UNAVAILABLE' : 'UNEXPECTED', {
     status,
     retrySeconds: Number.isFinite(seconds) ? seconds : null,
+    period: typeof period === 'string' ? period : null,
   })
 }
 

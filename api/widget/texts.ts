@@ -1,4 +1,4 @@
-import { type Failure, isForLong } from './failure.ts'
+import type { Failure } from './failure.ts'
 import de from './texts/de.json' with { type: 'json' }
 import en from './texts/en.json' with { type: 'json' }
 import es from './texts/es.json' with { type: 'json' }
@@ -45,9 +45,9 @@ export function fill(text: string, values: Readonly<Record<string, string>>): st
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
 }
 
-/** What a shopper is told of a failure. */
+/** The texts of failures. */
 export function explain(failure: Failure, { errors }: Texts): string {
-  const code = isForLong(failure) ? 'WEEK_EXCEEDED' : failure.code
+  const code = failure.period === null ? failure.code : `${failure.period.toUpperCase()}_EXCEEDED`
   const minutes = Math.max(1, Math.ceil((failure.retrySeconds ?? 60) / 60))
   return fill(errors[code] ?? errors.UNEXPECTED, { minutes: String(minutes) })
 }

@@ -1,5 +1,5 @@
 import { createDialog, type Dialog } from './dialog.ts'
-import { startEvents, type Tell } from './events.ts'
+import { startEvents, type Track } from './events.ts'
 import { failureOf } from './failure.ts'
 import { createFitting, type Fitting, type Step } from './fitting.ts'
 import { button, icon } from './markup.ts'
@@ -11,12 +11,12 @@ import { readVisit } from './visit.ts'
 
 export interface TryOn {
   readonly elements: readonly HTMLElement[]
-  readonly tell: Tell
+  readonly track: Track
   open(): void
   stop(): void
 }
 
-/** After this a page does not wait any longer to be told that there are no credits. */
+/** How long a page waits for the answer that there are no credits. */
 const CHECK_MS = 1500
 
 /** A button and its dialog, for one product. */
@@ -26,15 +26,15 @@ export function createTryOn(
 ): TryOn {
   const visit = readVisit(settings.hasAnalytics)
   const opener = createOpener(language.texts, open)
-  const { tell, stop: stopEvents } = startEvents(settings, visit, () => !opener.element.hidden)
-  const shop = createShop({ settings, clientId: visit.clientId, tell })
-  const fitting = createFitting({ shop, settings, tell, onStep: show })
-  const results = createResultActions({ host, settings, shop, tell, clientId: visit.clientId, step: fitting.step })
+  const { track, stop: stopEvents } = startEvents(settings, visit, () => !opener.element.hidden)
+  const shop = createShop({ settings, clientId: visit.clientId, track })
+  const fitting = createFitting({ shop, settings, track, solve: () => askPage(host), onStep: show })
+  const results = createResultActions({ host, settings, shop, track, clientId: visit.clientId, step: fitting.step })
   const dialog: Dialog = createDialog({
     ...{ language, settings, shop },
     actions: { ...results, ...fitting },
     complain: (error) => dialog.show({ name: 'failed', failure: failureOf(error), photo: null }),
-    onClose: () => tell('widget:modal_close', { step: fitting.step().name }),
+    onClose: () => track('widget:modal_close', { step: fitting.step().name }),
   })
   const viewed = new Set<string>()
 
@@ -45,17 +45,17 @@ export function createTryOn(
     host.dispatchEvent(new CustomEvent('drape-step', { bubbles: true, composed: true, detail: { step: step.name } }))
   }
 
-  /** A result counts when somebody sees it, and once. */
+  /** A result counts once, when it is seen. */
   function noteResult(step: Step): void {
     if (step.name !== 'done' || !dialog.element.open || viewed.has(step.generation.generationId)) return
     const named = { generation_id: step.generation.generationId }
     viewed.add(named.generation_id)
-    tell('widget:result_view', named)
-    if (settings.hasEmail) tell('widget:email_prompt_view', named)
+    track('widget:result_view', named)
+    if (settings.hasEmail) track('widget:email_prompt_view', named)
   }
 
   function open(): void {
-    tell('widget:button_click')
+    track('widget:button_click')
     dialog.show(fitting.step())
     dialog.open()
     noteResult(fitting.step())
@@ -65,13 +65,13 @@ export function createTryOn(
   const goOn = () => void goOnWith(fitting)
   addEventListener('online', goOn)
   void within(CHECK_MS, shop.checkCredits()).then(opener.reveal)
-  const watcher = watchView(opener.element, () => tell('widget:button_view'))
+  const watcher = watchView(opener.element, () => track('widget:button_view'))
   // The element of the product that the page is about; further ones belong to lists.
-  if (document.querySelector(host.localName) === host) tell('product_page:page_view')
+  if (document.querySelector(host.localName) === host) track('product_page:page_view')
 
   return {
     elements: [opener.element, dialog.element],
-    tell,
+    track,
     open,
     stop: () => {
       removeEventListener('online', goOn)
@@ -80,6 +80,18 @@ export function createTryOn(
       stopEvents()
     },
   }
+}
+
+/** Only the page knows its CAPTCHA provider: it takes the event and answers with the response of the challenge. */
+async function askPage(host: HTMLElement): Promise<string | null> {
+  let answer: Promise<string> | null = null
+  const detail = {
+    answer: (response: Promise<string>) => {
+      answer = response
+    },
+  }
+  host.dispatchEvent(new CustomEvent('drape-captcha', { bubbles: true, composed: true, detail }))
+  return answer
 }
 
 /** A browser that says that it is online again may still be without its network for a moment. */
@@ -95,7 +107,7 @@ async function goOnWith(fitting: Fitting): Promise<void> {
   }
 }
 
-/** The button on the page, which tells how far a try-on is while its dialog is closed. */
+/** The button on the page, which shows the progress of a try-on while its dialog is closed. */
 function createOpener(texts: Texts, open: () => void) {
   const label = document.createTextNode(texts.button)
   const opener = button('', open, { looks: 'button', symbol: icon('hanger') })

@@ -1,4 +1,4 @@
-/** Who visits which page, as far as events tell it. */
+/** Who visits which page, as far as events carry it. */
 export interface Visit {
   /** A UUID: the browser, while it remembers. */
   readonly clientId: string

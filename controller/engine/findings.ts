@@ -109,13 +109,13 @@ function prefetchedFinding({ prefetch, prefetchProblem }: EngineFacts): Finding[
   }
   const { loaded, wanted, failed } = prefetch
   const done = loaded === wanted && failed.length === 0
-  const told = `${loaded} of ${wanted} nodes have the files.`
+  const summary = `${loaded} of ${wanted} nodes have the files.`
   return [
     {
       type: 'Prefetched',
       status: done ? 'True' : 'False',
       reason: done ? 'OnAllNodes' : failed.length > 0 ? 'Failed' : 'Loading',
-      message: failed.length > 0 ? `${told} Failed: ${failed.join(', ')}. ${prefetchProblem ?? ''}`.trim() : told,
+      message: failed.length > 0 ? `${summary} Failed: ${failed.join(', ')}. ${prefetchProblem ?? ''}`.trim() : summary,
     },
   ]
 }

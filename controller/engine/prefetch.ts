@@ -9,16 +9,17 @@ export const NODES: ResourceType = { group: '', version: 'v1', plural: 'nodes', 
 /** Which engine a Job brings files of. */
 export const ENGINE_LABEL = 'drape.dev/engine'
 const NODE_ANNOTATION = 'drape.dev/node'
-/** So many nodes fetch at once: an image of gigabytes for each weighs on the registry. */
-const MOST_AT_ONCE = 10
+/** How many nodes fetch at once: an image of gigabytes for each is a load on the registry. */
+const MAX_AT_ONCE = 10
 const TRIES = 3
-const LONGEST_SECONDS = 3600
+const MAX_SECONDS = 3600
 const NOBODY = 65532
 /** The name of a Job is a label of its pods, and those have at most 63 characters. */
 const NAME_IN_JOB = 43
 
 /** A machine of the cluster as far as it is looked at here. */
 export interface Node extends KubernetesObject {
+  readonly status?: { readonly conditions?: readonly { type: string; status: string; message?: string }[] }
   readonly spec?: { readonly unschedulable?: boolean }
 }
 
@@ -63,7 +64,7 @@ export function planPrefetch({
   const missing = [...wanted].filter(([name]) => !present.has(name))
   return {
     make: missing
-      .slice(0, Math.max(0, MOST_AT_ONCE - count('running')))
+      .slice(0, Math.max(0, MAX_AT_ONCE - count('running')))
       .map(([name, node]) => renderJob({ name, engine, pool, node })),
     remove: [...present.keys()].filter((name) => !wanted.has(name)),
     wanted: wanted.size,
@@ -103,7 +104,7 @@ function renderJob({ name, engine, pool, node }: { name: string; engine: Engine;
     },
     spec: {
       backoffLimit: TRIES,
-      activeDeadlineSeconds: LONGEST_SECONDS,
+      activeDeadlineSeconds: MAX_SECONDS,
       template: {
         metadata: { labels },
         spec: {

@@ -1,31 +1,41 @@
+import { GARMENT_TYPES } from '../../api/shared/generation.ts'
 import { Type } from '../../api/shared/schema.ts'
 import { defineResource, type ObjectOf } from '../custom-resource.ts'
 import { choice, conditions, fields, list, objectName, texts } from '../schema-parts.ts'
 
 const LicenseSchema = fields(
   {
-    name: Type.String({ minLength: 1, maxLength: 128, description: 'SPDX identifier, or the name of the licence.' }),
-    commercialUse: Type.Boolean({ description: 'Whether the licence allows commercial use.' }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'SPDX identifier or name of the licence. 1 to 128 characters.',
+    }),
+    commercialUse: Type.Boolean({ description: 'True when the licence allows commercial use.' }),
     acknowledged: Type.Boolean({
       default: false,
-      description: 'You know that commercial use is not allowed, and use it all the same for what is.',
+      description:
+        'Confirms that the engine is used only within a licence that forbids commercial use. Such an engine becomes Ready only when true. Default false.',
     }),
   },
-  { description: 'Under which terms the model files may be used.' },
+  { description: 'Licence of the model files.' },
 )
 
 const FileSchema = fields(
   {
-    path: Type.String({ minLength: 1, maxLength: 256, description: 'Where it lies in the model folder.' }),
+    path: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: 'Path relative to the model folder. Must not leave the folder.',
+    }),
     sha256: Type.String({
       pattern: '^[0-9a-f]{64}$',
       maxLength: 64,
-      description: 'SHA-256 of its bytes, in hexadecimal.',
+      description: 'SHA-256 digest of the file as a hex string of 64 lowercase characters.',
     }),
-    bytes: Type.Integer({ minimum: 1, description: 'Its size.' }),
+    bytes: Type.Integer({ minimum: 1, description: 'Size of the file in bytes. Minimum 1.' }),
   },
   {
-    description: 'A file of the engine.',
+    description: 'Model file of the engine.',
     rules: [
       {
         rule: "!self.path.startsWith('/') && !self.path.split('/').exists(part, part == '..' || part == '')",
@@ -38,31 +48,36 @@ const FileSchema = fields(
 
 const SourceSchema = fields(
   {
-    bundled: Type.Optional(fields({}, { description: 'The files are in the image of the worker.' })),
+    bundled: Type.Optional(fields({}, { description: 'The worker image contains the files. The object is empty.' })),
     image: Type.Optional(
       fields(
         {
           reference: Type.String({
             maxLength: 512,
             pattern: '^[^@]+@sha256:[0-9a-f]{64}$',
-            description: 'The image by its digest, as in registry.example/models@sha256:….',
+            description: 'Image reference with digest, for example registry.example/models@sha256:….',
           }),
           mount: choice(['Volume', 'Copy'], {
             default: 'Copy',
             description:
-              'Volume mounts the image itself, where the cluster can; Copy has it copied before the worker starts.',
+              'Volume: mounts the image as an image volume, which the cluster must support. Copy: an init container copies the files before the worker starts. Default Copy.',
           }),
         },
-        { description: 'An image that holds the files.' },
+        { description: 'Container image that contains the files in /models.' },
       ),
     ),
     persistentVolumeClaim: Type.Optional(
       fields(
         {
-          claimName: objectName('The claim, in this namespace.'),
-          subPath: Type.Optional(Type.String({ maxLength: 256, description: 'The folder in the volume.' })),
+          claimName: objectName('Name of a PersistentVolumeClaim in the namespace of the pool.'),
+          subPath: Type.Optional(
+            Type.String({
+              maxLength: 256,
+              description: 'Folder in the volume that contains the files. Default: the root of the volume.',
+            }),
+          ),
         },
-        { description: 'A volume that holds the files.' },
+        { description: 'PersistentVolumeClaim that contains the files.' },
       ),
     ),
     url: Type.Optional(
@@ -71,16 +86,20 @@ const SourceSchema = fields(
           base: Type.String({
             maxLength: 1024,
             pattern: '^https://',
-            description: 'The folder from which the files are fetched.',
+            description: 'HTTPS URL of the folder that contains the files.',
           }),
-          secretName: Type.Optional(objectName('A Secret whose key `authorization` is sent along.')),
+          secretName: Type.Optional(
+            objectName(
+              'Name of a Secret. Its key `authorization` is sent as the Authorization header of each request.',
+            ),
+          ),
         },
-        { description: 'A place from which the files are fetched before the worker starts.' },
+        { description: 'HTTPS server from which an init container downloads the files before the worker starts.' },
       ),
     ),
   },
   {
-    description: 'Where the files come from.',
+    description: 'Source of the files. Set exactly one of bundled, image, persistentVolumeClaim and url.',
     rules: [
       {
         rule: '[has(self.bundled), has(self.image), has(self.persistentVolumeClaim), has(self.url)].filter(set, set).size() == 1',
@@ -94,7 +113,7 @@ export const engines = defineResource({
   kind: 'Engine',
   plural: 'engines',
   shortName: 'eng',
-  description: 'The model files of an engine and the terms of their use.',
+  description: 'Engine describes the model files of a try-on engine, their source and their licence.',
   spec: fields(
     {
       license: LicenseSchema,
@@ -102,7 +121,8 @@ export const engines = defineResource({
         key: 'path',
         maxItems: 64,
         default: [],
-        description: 'What the engine needs; checked before a worker takes jobs.',
+        description:
+          'Model files of the engine, immutable. An init container checks the size and digest of each file before the worker starts. Required unless source.bundled is set. Max 64.',
         rules: [{ rule: 'self == oldSelf', message: 'files cannot change: make another Engine' }],
       }),
       source: SourceSchema,
@@ -110,40 +130,57 @@ export const engines = defineResource({
         {
           executionProvider: choice(['cpu', 'cuda', 'tensorrt'], {
             default: 'cpu',
-            description: 'What runs the model.',
+            description: 'ONNX Runtime execution provider: cpu, cuda or tensorrt. Default cpu.',
           }),
         },
-        { default: {}, description: 'How the engine runs.' },
+        { default: {}, description: 'Runtime of the engine.' },
       ),
       conformance: fields(
         {
           golden: choice(['IfNoted', 'Required'], {
             default: 'IfNoted',
             description:
-              'Whether an export without a golden drawing, with which the self-test compares its own, is refused (Required).',
+              'Policy for the golden image, the expected result of the self-test. IfNoted: the self-test compares its result with the golden image if the export contains one. Required: an export without a golden image is rejected. Default IfNoted.',
           }),
           maxDeviationPercent: Type.Integer({
             minimum: 1,
             maximum: 20,
             default: 2,
-            description: 'How far the drawing of the self-test may be from the golden one.',
+            description:
+              'Max deviation of the result of the self-test from the golden image, in percent. Default 2, range 1 to 20.',
           }),
         },
-        { default: {}, description: "What a worker's self-test has to show before it takes jobs." },
+        {
+          default: {},
+          description: 'Requirements of the self-test that a worker must pass before the worker takes jobs.',
+        },
+      ),
+      garmentTypes: Type.Optional(
+        list(choice(GARMENT_TYPES, { description: 'Classification of a product image.' }), {
+          set: true,
+          minItems: 1,
+          maxItems: GARMENT_TYPES.length,
+          description:
+            'Classifications of product images that the engine accepts, for example on_model for garments worn by a model. Try-ons of products with only other classifications are rejected. Default: what the workers report.',
+        }),
       ),
       prefetch: fields(
         {
           enabled: Type.Boolean({
             default: false,
-            description: 'Brings the image of the files to nodes before a worker needs it.',
+            description:
+              'Pulls the image and checks the files on each selected node before a worker needs them. Requires source.image. Default false.',
           }),
-          nodeSelector: texts({ default: {}, description: 'The nodes.' }),
+          nodeSelector: texts({
+            default: {},
+            description: 'Labels of the nodes to prefetch to. Default empty: every schedulable node.',
+          }),
         },
-        { default: {}, description: 'What is done ahead of time.' },
+        { default: {}, description: 'Prefetch of the model files to nodes.' },
       ),
     },
     {
-      description: 'What the engine is.',
+      description: 'Desired state of the engine.',
       rules: [
         {
           rule: 'has(self.source.bundled) || self.files.size() > 0',
@@ -160,12 +197,20 @@ export const engines = defineResource({
   ),
   status: fields(
     {
-      observedGeneration: Type.Optional(Type.Integer({ description: 'The edition that was looked at last.' })),
-      phase: Type.Optional(choice(['Pending', 'Loading', 'Verified', 'Failed'], { description: 'How far it is.' })),
-      nodes: Type.Optional(Type.Integer({ description: 'Nodes that have the files already.' })),
+      observedGeneration: Type.Optional(
+        Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }),
+      ),
+      phase: Type.Optional(
+        choice(['Pending', 'Loading', 'Verified', 'Failed'], {
+          description: 'Phase: Pending, Loading, Verified or Failed.',
+        }),
+      ),
+      nodes: Type.Optional(
+        Type.Integer({ description: 'Number of nodes that have the files. Set only when prefetch is enabled.' }),
+      ),
       conditions: conditions(),
     },
-    { description: 'What the controller found.' },
+    { description: 'Observed state of the engine.' },
   ),
   rules: [
     {
@@ -174,11 +219,27 @@ export const engines = defineResource({
     },
   ],
   columns: [
-    { name: 'License', type: 'string', path: '.spec.license.name', description: 'Terms of use' },
-    { name: 'Phase', type: 'string', path: '.status.phase', description: 'How far it is' },
-    { name: 'Nodes', type: 'integer', path: '.status.nodes', description: 'Nodes that have the files', wide: true },
-    { name: 'Ready', type: 'string', path: '.status.conditions[?(@.type=="Ready")].status', description: 'Usable' },
-    { name: 'Age', type: 'date', path: '.metadata.creationTimestamp', description: 'Since it was made' },
+    { name: 'License', type: 'string', path: '.spec.license.name', description: 'Licence of the model files' },
+    { name: 'Phase', type: 'string', path: '.status.phase', description: 'Phase of the engine' },
+    {
+      name: 'Nodes',
+      type: 'integer',
+      path: '.status.nodes',
+      description: 'Number of nodes that have the files',
+      wide: true,
+    },
+    {
+      name: 'Ready',
+      type: 'string',
+      path: '.status.conditions[?(@.type=="Ready")].status',
+      description: 'Status of the Ready condition',
+    },
+    {
+      name: 'Age',
+      type: 'date',
+      path: '.metadata.creationTimestamp',
+      description: 'Time since the object was created',
+    },
   ],
 })
 

@@ -2,7 +2,7 @@ import type { Engine } from './resource.ts'
 
 /** Where workers find the files of all engines, each in a folder of its name. */
 export const ENGINE_FOLDERS = '/models'
-/** The containers that check files are told by this. */
+/** Marks the containers that check files. */
 export const CHECK_PREFIX = 'check-'
 /** What a check writes beside the files, and what a file takes while it is fetched. */
 const SPARE_BYTES = 64 * 2 ** 20

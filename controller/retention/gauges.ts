@@ -1,5 +1,6 @@
 import type { Metrics } from '../../api/shared/metrics.ts'
 import type { Swept } from '../../api/shared/retention.ts'
+import type { PublishedHolds } from '../../api/shared/stores/legal-holds.ts'
 import type { RetentionPolicy } from './resource.ts'
 import type { RunReport } from './run.ts'
 import { nextRunAfter } from './schedule.ts'
@@ -9,8 +10,10 @@ export interface RetentionGauges {
   noteRun(key: string, policy: Pick<RetentionPolicy, 'spec'>, report: RunReport): void
   /** The policy is gone. */
   forget(key: string): void
-  /** Another process acts now, and tells of them. */
+  /** Another process acts now and has the metrics. */
   forgetAll(): void
+  /** The legal holds of all policies were published. */
+  noteHolds(published: Pick<PublishedHolds, 'count' | 'unread'>): void
   /** What was past its own date was swept, or not: null. */
   noteSweep(seconds: number, swept: Swept | null): void
 }
@@ -28,49 +31,82 @@ export function createRetentionGauges(
 ): RetentionGauges {
   const runs = new Map<string, Run>()
   let sweptAt: number | undefined
+  let holds: Pick<PublishedHolds, 'count' | 'unread'> | undefined
   const about = { labels: ['policy', 'dry_run'] as const }
   const objects = counter({
-    ...{ name: 'drape_retention_objects_total', help: 'Images that runs of a policy deleted, or would have' },
+    ...{
+      name: 'drape_retention_objects_total',
+      help: 'Images that runs of a retention policy deleted or, in a dry run, would have deleted',
+    },
     ...about,
   })
   const ended = counter({
-    ...{ name: 'drape_retention_runs_total', help: 'Runs of a policy, by outcome: done, failed' },
+    ...{ name: 'drape_retention_runs_total', help: 'Runs of a retention policy, by outcome: done, failed' },
     labels: ['policy', 'outcome'],
   })
   const swept = counter({
-    ...{ name: 'drape_swept_total', help: 'What was deleted because its own date was past, by kind' },
+    ...{ name: 'drape_swept_total', help: 'Expired records and objects deleted by sweeps, by kind' },
     labels: ['kind'],
   })
   const sweeps = seconds({
-    ...{ name: 'drape_sweep_seconds', help: 'Seconds of each sweep of what is past its own date, by outcome' },
+    ...{ name: 'drape_sweep_seconds', help: 'Duration of sweeps in seconds, by outcome' },
     labels: ['outcome'],
   })
   for (const outcome of ['done', 'failed']) sweeps.zero({ outcome })
   const show = (name: string, help: string, read: (run: Run) => number | undefined) =>
     watch({ name, help, ...about }, () => readAll(runs, read))
-  show('drape_retention_overdue_objects', 'Images past their time after the last run', ({ report }) => report.overdue)
+  show(
+    'drape_retention_overdue_objects',
+    'Images past their time under the policy after the last run',
+    ({ report }) => report.overdue,
+  )
   show(
     'drape_retention_oldest_overdue_seconds',
-    'How long the oldest image that is still there was past its time after the last run',
+    'Seconds by which the oldest remaining image exceeded its time under the policy after the last run',
     ({ report }) => report.oldestOverdueSeconds,
   )
-  show('drape_retention_held_objects', 'Images that a legal hold keeps', ({ report }) => report.record.held)
-  show('drape_retention_run_seconds', 'Seconds of the last run', ({ report }) => report.record.durationMs / 1000)
-  show('drape_retention_interval_seconds', 'Seconds from the last run to the next', ({ spec, report }) => {
-    const start = new Date(report.record.startedAt)
-    return (nextRunAfter(spec, start).getTime() - start.getTime()) / 1000
-  })
+  show(
+    'drape_retention_held_objects',
+    'Images past their time under the policy that a legal hold kept in the last run',
+    ({ report }) => report.record.held,
+  )
+  show(
+    'drape_retention_run_seconds',
+    'Duration of the last run in seconds',
+    ({ report }) => report.record.durationMs / 1000,
+  )
+  show(
+    'drape_retention_interval_seconds',
+    'Seconds from the start of the last run to the start of the next',
+    ({ spec, report }) => {
+      const start = new Date(report.record.startedAt)
+      return (nextRunAfter(spec, start).getTime() - start.getTime()) / 1000
+    },
+  )
   show(
     'drape_retention_last_success_timestamp_seconds',
-    'When the last run without a fault ended',
+    'Unix time of the end of the last successful run',
     (run) => run.succeededAt,
   )
   watch(
-    { name: 'drape_sweep_last_success_timestamp_seconds', help: 'When the last sweep without a fault ended' },
+    { name: 'drape_sweep_last_success_timestamp_seconds', help: 'Unix time of the end of the last successful sweep' },
     () => (sweptAt === undefined ? [] : [{ value: sweptAt }]),
+  )
+  watch({ name: 'drape_legal_holds', help: 'Accounts and customers under a legal hold of any policy' }, () =>
+    holds === undefined ? [] : [{ value: holds.count }],
+  )
+  watch(
+    {
+      name: 'drape_legal_holds_unread_policies',
+      help: 'Policies whose legal holds have never been read; nothing is deleted while the value exceeds 0',
+    },
+    () => (holds === undefined ? [] : [{ value: holds.unread.length }]),
   )
 
   return {
+    noteHolds: (published) => {
+      holds = published
+    },
     noteRun: (key, { spec }, report) => {
       const { error, objects: count } = report.record
       const outcome = error === undefined ? 'done' : 'failed'
@@ -79,7 +115,10 @@ export function createRetentionGauges(
       objects.inc({ policy: key, dry_run: String(spec.dryRun) }, count)
     },
     forget: (key) => void runs.delete(key),
-    forgetAll: () => runs.clear(),
+    forgetAll: () => {
+      runs.clear()
+      holds = undefined
+    },
     noteSweep: (took, counts) => {
       sweeps.observe({ outcome: counts === null ? 'failed' : 'done' }, took)
       if (counts === null) return

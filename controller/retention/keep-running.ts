@@ -7,7 +7,7 @@ export interface KeepRunningParts {
   readonly run: () => Promise<void>
   /** What is past its time by the policy. */
   readonly measure: () => ReturnType<DueObjects['measure']>
-  /** Told when it could not be found out whether a run was missed; it is asked again after `intervalSeconds`. */
+  /** Is called when it is unknown whether a run was missed; the next try is after `intervalSeconds`. */
   readonly onFault: (error: unknown) => void
   readonly now: () => Date
   /** Resolves after `ms`, or when `signal` says so. */
@@ -16,7 +16,7 @@ export interface KeepRunningParts {
 }
 
 /** Timers know no month, and clocks are set. */
-const LONGEST_SLEEP_MS = 3_600_000
+const MAX_SLEEP_MS = 3_600_000
 
 /** Runs a policy when it is time to, without a cluster that remembers when it last was. Resolves when `signal` says so. */
 export async function keepRunning({ spec }: Pick<RetentionPolicy, 'spec'>, parts: KeepRunningParts): Promise<void> {
@@ -25,7 +25,7 @@ export async function keepRunning({ spec }: Pick<RetentionPolicy, 'spec'>, parts
   while (!signal.aborted) {
     const waitMs = due.getTime() - now().getTime()
     if (waitMs > 0) {
-      await sleep(Math.min(waitMs, LONGEST_SLEEP_MS))
+      await sleep(Math.min(waitMs, MAX_SLEEP_MS))
       continue
     }
     const start = now()

@@ -1,9 +1,10 @@
-import type { Hold } from '../../api/shared/stores/due-objects.ts'
+import type { Hold, HoldingPolicy } from '../../api/shared/stores/legal-holds.ts'
+import type { KubernetesObject } from '../runtime/resource.ts'
 import { readYaml } from '../runtime/yaml.ts'
 import { type RetentionPolicy, retentionPolicies } from './resource.ts'
 import { findScheduleProblem } from './schedule.ts'
 
-/** The RetentionPolicies in a YAML text; other kinds are left out. Throws an Error that tells what is wrong with one. */
+/** The RetentionPolicies in a YAML text; other kinds are left out. Throws an Error that says what is wrong with one. */
 export function readPolicies(text: string): RetentionPolicy[] {
   return readYaml(text)
     .filter((document) => (document as { kind?: string }).kind === retentionPolicies.type.kind)
@@ -15,10 +16,17 @@ export function readPolicies(text: string): RetentionPolicy[] {
     })
 }
 
-/** What these objects say has to be kept. One that cannot be read holds nothing, and is told of where it is reconciled. */
-export function findHolds(objects: readonly unknown[]): Hold[] {
-  return objects.flatMap((object) => {
-    const read = retentionPolicies.read(object)
-    return 'problems' in read ? [] : read.object.spec.legalHold
-  })
+/** The holds of a policy; `null` when they cannot be read. A fault elsewhere in the policy does not end its holds. */
+export function holdsOf(object: unknown): HoldingPolicy {
+  const { metadata, spec } = object as Partial<KubernetesObject> & { spec?: { legalHold?: unknown } }
+  const { namespace, name = '' } = metadata ?? {}
+  const legalHold = spec === undefined ? null : (spec?.legalHold ?? [])
+  const holds = Array.isArray(legalHold) && legalHold.every(isHold) ? legalHold : null
+  return { name: namespace === undefined ? name : `${namespace}/${name}`, holds }
+}
+
+function isHold(hold: unknown): hold is Hold {
+  const { accountId, externalUserId } = (hold ?? {}) as { accountId?: unknown; externalUserId?: unknown }
+  const isId = (id: unknown) => typeof id === 'string' && id !== ''
+  return isId(accountId) && (externalUserId === undefined || isId(externalUserId))
 }

@@ -9,25 +9,30 @@ import {
   wholeSeconds,
 } from '../runtime/conditions.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
-import { ownedBy } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { RetentionGauges } from './gauges.ts'
-import { type RetentionPolicy, retentionPolicies, sweeps } from './resource.ts'
+import type { PublishHolds } from './holds.ts'
+import type { WriteRecord } from './records.ts'
+import { type RetentionPolicy, retentionPolicies } from './resource.ts'
 import type { RunReport } from './run.ts'
 import { findScheduleProblem, nextRunAfter } from './schedule.ts'
 
-/** Records that are kept of each policy. */
-const RECORDS = 50
 /** Longer waits are cut in parts: clocks are set, and timers know no month. */
-const LONGEST_WAIT_MS = 3_600_000
+const MAX_WAIT_MS = 3_600_000
+/** Until it is checked again whether all holds are known. */
+const UNREAD_WAIT_MS = 60_000
 
 export interface RetentionParts {
-  readonly client: Pick<Client, 'apply' | 'list' | 'delete'>
+  readonly client: Pick<Client, 'apply'>
   readonly reportInvalid: ReportInvalid
   readonly policies: Pick<Watched<KubernetesObject>, 'get'>
   readonly run: (policy: RetentionPolicy, signal: AbortSignal) => Promise<RunReport>
   readonly now: () => Date
   readonly gauges: Pick<RetentionGauges, 'noteRun' | 'forget'>
+  readonly publishHolds: PublishHolds
+  readonly writeRecord: WriteRecord
+  /** The only namespace whose policies are run: that of the release. */
+  readonly namespace: string
 }
 
 /** A run that is over. */
@@ -40,7 +45,17 @@ interface Ended {
 }
 
 /** Runs a policy when it is time to, and writes down what was done. */
-export function createRetentionReconcile({ client, reportInvalid, policies, run, now, gauges }: RetentionParts) {
+export function createRetentionReconcile({
+  client,
+  reportInvalid,
+  policies,
+  run,
+  now,
+  gauges,
+  publishHolds,
+  writeRecord,
+  namespace,
+}: RetentionParts) {
   const startedAt = new Map<string, { at: number; generation: number }>()
   /** Runs that are over and not written down yet. */
   const unwritten = new Map<string, Ended>()
@@ -52,8 +67,16 @@ export function createRetentionReconcile({ client, reportInvalid, policies, run,
       startedAt.delete(key)
       unwritten.delete(key)
       gauges.forget(key)
+      await publishHolds()
       return undefined
     }
+    if (found.metadata.namespace !== namespace) {
+      await writeStatus(found as RetentionPolicy, {
+        conditions: conditionsOf(found as RetentionPolicy, ignored(namespace)),
+      })
+      return undefined
+    }
+    const unread = await publishHolds()
     const read = retentionPolicies.read(found)
     if ('problems' in read) {
       await reportInvalid(retentionPolicies.type, found, read.problems)
@@ -62,17 +85,22 @@ export function createRetentionReconcile({ client, reportInvalid, policies, run,
     const policy = read.object
     await writeDown(key, policy)
     const problem = findScheduleProblem(policy.spec)
-    if (problem !== null) return void (await refuse(policy, problem))
+    if (problem !== null) return void (await refuse(policy, { ...problem, progress: 'Stalled' }))
+    if (unread.length > 0) {
+      await refuse(policy, holdsUnknown(unread))
+      return { againMs: UNREAD_WAIT_MS }
+    }
+    if (policy.spec.suspend) return void (await refuse(policy, SUSPENDED))
     const due = dueAt(key, policy)
     const waitMs = due.getTime() - now().getTime()
     if (waitMs > 0) {
       await announce(policy, due)
-      return { againMs: Math.min(waitMs, LONGEST_WAIT_MS) }
+      return { againMs: Math.min(waitMs, MAX_WAIT_MS) }
     }
     await runNow(key, policy, due)
     await writeDown(key, policy)
     const nextMs = nextRunAfter(policy.spec, new Date(startedAt.get(key)?.at ?? now())).getTime() - now().getTime()
-    return { againMs: Math.min(Math.max(nextMs, 1), LONGEST_WAIT_MS) }
+    return { againMs: Math.min(Math.max(nextMs, 1), MAX_WAIT_MS) }
   }
 
   /** When the next run starts; the past where one is overdue. */
@@ -83,7 +111,7 @@ export function createRetentionReconcile({ client, reportInvalid, policies, run,
     const planned = status?.nextRunTime === undefined ? 0 : Date.parse(status.nextRunTime)
     // Another controller may have written since, or this one not have been able to.
     if (isSame) return new Date(Math.max(planned, nextRunAfter(spec, new Date(last.at)).getTime()))
-    // A time that passed while nobody was there, or while the policy was changed, if it is one of the schedule as it is now.
+    // A time that passed while no controller ran, or while the policy was changed, if it is one of the present schedule.
     const isMissed = planned <= now().getTime() && planned > (last?.at ?? 0)
     if (isMissed && nextRunAfter(spec, new Date(planned - 1)).getTime() === planned) return new Date(planned)
     return nextRunAfter(spec, now())
@@ -121,14 +149,9 @@ export function createRetentionReconcile({ client, reportInvalid, policies, run,
   }
 
   async function note(policy: RetentionPolicy, { at, report, next }: Ended): Promise<void> {
-    const { namespace, name } = policy.metadata
     const found = report.record.objects > 0 || report.record.error !== undefined
-    const sweep = `${name.slice(0, 200)}-${at}`
-    if (found) {
-      const metadata = { namespace, name: sweep, labels: { [POLICY_LABEL]: name }, ownerReferences: [ownedBy(policy)] }
-      await client.apply(sweeps.type, { metadata, spec: report.record })
-      await dropOldRecords(policy)
-    }
+    const sweep = `${policy.metadata.name.slice(0, 200)}-${at}`
+    if (found) await writeRecord(policy, sweep, report)
     const { error } = report.record
     await writeStatus(policy, {
       ...(found ? { lastRunAt: report.record.startedAt, lastSweep: sweep } : lastRunOf(policy.status)),
@@ -139,11 +162,12 @@ export function createRetentionReconcile({ client, reportInvalid, policies, run,
     })
   }
 
-  /** Says when the next run is, so that whoever is there then knows of it. */
+  /** Writes down when the next run is, for the controller that leads then. */
   async function announce(policy: RetentionPolicy, due: Date): Promise<void> {
     if (policy.spec.schedule === undefined) return
     const { observedGeneration, conditions = [], ...before } = policy.status ?? {}
-    const isKnown = observedGeneration === policy.metadata.generation && conditions.length > 0
+    const isKnown =
+      observedGeneration === policy.metadata.generation && conditions.some(({ reason }) => RUN_REASONS.has(reason))
     await writeStatus(policy, {
       ...before,
       nextRunTime: wholeSeconds(due),
@@ -151,10 +175,10 @@ export function createRetentionReconcile({ client, reportInvalid, policies, run,
     })
   }
 
-  async function refuse(policy: RetentionPolicy, problem: { reason: string; message: string }): Promise<void> {
+  /** Says why the policy is not run. */
+  async function refuse(policy: RetentionPolicy, why: Omit<Readiness, 'status'> & Partial<Readiness>): Promise<void> {
     const { nextRunTime: _, ...before } = policy.status ?? {}
-    const conditions = conditionsOf(policy, { status: 'False', progress: 'Stalled', ...problem })
-    await writeStatus(policy, { ...before, conditions })
+    await writeStatus(policy, { ...before, conditions: conditionsOf(policy, { status: 'False', ...why }) })
   }
 
   function conditionsOf({ metadata, status: before }: RetentionPolicy, { progress, ...ready }: Readiness) {
@@ -172,15 +196,6 @@ export function createRetentionReconcile({ client, reportInvalid, policies, run,
     await client.apply(retentionPolicies.type, { metadata: { namespace, name }, status }, { subresource: 'status' })
   }
 
-  async function dropOldRecords({ metadata: { namespace, name } }: RetentionPolicy): Promise<void> {
-    const records = await client.list<KubernetesObject>(sweeps.type, {
-      namespace,
-      labelSelector: `${POLICY_LABEL}=${name}`,
-    })
-    const names = records.map(({ metadata }) => metadata.name).sort()
-    for (const old of names.slice(0, -RECORDS)) await client.delete(sweeps.type, { namespace, name: old })
-  }
-
   return {
     reconcile,
     /** Ends a run whose policy was changed or is gone. */
@@ -196,7 +211,8 @@ export function createRetentionReconcile({ client, reportInvalid, policies, run,
   }
 }
 
-const POLICY_LABEL = 'drape.dev/policy'
+/** Reasons of `Ready` that the last run gave; others say why there was none. */
+const RUN_REASONS = new Set(['Runs', 'RunFailed'])
 
 interface Readiness {
   readonly status: ConditionStatus
@@ -206,8 +222,33 @@ interface Readiness {
 }
 
 function runs({ spec }: RetentionPolicy): Readiness {
-  const message = spec.dryRun ? 'Only tells what would be deleted.' : 'Deletes what is past its time.'
+  const message = spec.dryRun ? 'Dry run: reports what would be deleted.' : 'Deletes what has expired.'
   return { status: 'True', reason: 'Runs', message, progress: 'Settled' }
+}
+
+const SUSPENDED: Readiness = {
+  status: 'True',
+  reason: 'Suspended',
+  message: 'No run starts while spec.suspend is true. Legal holds still apply.',
+  progress: 'Settled',
+}
+
+function ignored(namespace: string): Readiness {
+  return {
+    status: 'False',
+    reason: 'NamespaceIgnored',
+    message: `The policy is ignored, and its legal holds too: Drape reads retention policies only in the namespace of its release. Create the policy in ${namespace}.`,
+    progress: 'Stalled',
+  }
+}
+
+function holdsUnknown(policies: readonly string[]): Readiness {
+  return {
+    status: 'False',
+    reason: 'HoldsUnknown',
+    message: `Nothing is deleted, because the legal holds of ${policies.join(', ')} were never read. Correct or delete that policy.`,
+    progress: 'Reconciling',
+  }
 }
 
 /** A run that failed is tried again. */

@@ -9,97 +9,141 @@ export const IMAGE_KINDS = ['person', 'product', 'result'] as const
 
 const SelectorSchema = fields(
   {
-    kinds: list(choice(IMAGE_KINDS, { description: 'What an image is.' }), {
+    kinds: list(choice(IMAGE_KINDS, { description: 'Kind of image: person, product or result.' }), {
       set: true,
       minItems: 1,
       maxItems: 3,
       default: ['person', 'result'],
-      description: 'Which images: photos of persons, pictures of products, results.',
+      description:
+        'Kinds of images that the policy applies to: person (photos of people), product (product images), result (results of generations). Default person and result.',
     }),
-    accounts: list(Type.String({ ...ID, description: 'The id of an account.' }), {
+    accounts: list(Type.String({ ...ID, description: 'ID of an account.' }), {
       set: true,
       maxItems: 256,
       default: [],
-      description: 'Of these accounts only; of all when empty.',
+      description: 'IDs of the accounts that the policy applies to. Default empty: all accounts. Max 256.',
     }),
   },
-  { default: {}, description: 'Which images the policy is about.' },
+  { default: {}, description: 'Images that the policy applies to.' },
 )
 
 const HoldSchema = fields(
   {
-    accountId: Type.String({ ...ID, description: 'The account.' }),
+    accountId: Type.String({ ...ID, description: 'ID of the account.' }),
     externalUserId: Type.Optional(
-      Type.String({ ...ID, description: 'One customer of the account; all when missing.' }),
+      Type.String({
+        ...ID,
+        description: 'External user ID of one customer of the account. Not set: all customers of the account.',
+      }),
     ),
-    reason: Type.String({ minLength: 1, maxLength: 256, description: 'Why, for auditors.' }),
+    reason: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: 'Reason for the legal hold, for auditors. 1 to 256 characters.',
+    }),
   },
-  { description: 'Images that no run of this policy deletes.' },
+  {
+    description:
+      'Legal hold on the images of an account or of one of its customers. Retention runs, sweeps and erasures do not delete the images until the hold is removed.',
+  },
 )
 
 const StatusSchema = fields(
   {
-    observedGeneration: Type.Optional(Type.Integer({ description: 'The edition that was looked at last.' })),
-    lastRunAt: Type.Optional(moment('When the last run that found something started.')),
-    nextRunTime: Type.Optional(moment('When the next run starts, where there is a schedule.')),
-    lastSweep: Type.Optional(objectName('The record of the last run that found something.')),
-    overdue: Type.Optional(Type.Integer({ description: 'Images past their time after the last run.' })),
+    observedGeneration: Type.Optional(
+      Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }),
+    ),
+    lastRunAt: Type.Optional(moment('Start of the last run that found images to delete.')),
+    nextRunTime: Type.Optional(moment('Start of the next run. Set only when the policy has a schedule.')),
+    lastSweep: Type.Optional(objectName('Name of the Sweep of the last run that found images to delete.')),
+    overdue: Type.Optional(
+      Type.Integer({ description: 'Number of images past their expiration time after the last run.' }),
+    ),
     oldestOverdueSeconds: Type.Optional(
       Type.Integer({
-        description: 'How long the oldest image that is still there was past its time after the last run.',
+        description: 'Seconds by which the oldest remaining image exceeded its expiration time after the last run.',
       }),
     ),
     conditions: conditions(),
   },
-  { description: 'What the controller found.' },
+  { description: 'Observed state of the policy.' },
 )
 
 export const retentionPolicies = defineResource({
   kind: 'RetentionPolicy',
   plural: 'retentionpolicies',
   shortName: 'drp',
-  description: 'How long images live at most, whatever accounts ask for.',
+  description:
+    'RetentionPolicy deletes images at their expiration time. With ttlSeconds it also sets the max time that images are stored, even if an account is configured to keep its images longer.',
   spec: fields(
     {
       selector: SelectorSchema,
-      ttlSeconds: Type.Integer({
-        minimum: 60,
-        maximum: TEN_YEARS,
-        description: 'How long after it was stored an image may live.',
-      }),
+      ttlSeconds: Type.Optional(
+        Type.Integer({
+          minimum: 60,
+          maximum: TEN_YEARS,
+          description:
+            'Max seconds from the storage of an image to its deletion. Not set: images are deleted at their own expiration time, which the request, the account or the product sets. Range 60 to 315360000 (10 years).',
+        }),
+      ),
       confirmShrink: Type.Optional(
-        Type.Integer({ description: 'The new ttlSeconds once more, when it is less than a tenth of what it was.' }),
+        Type.Integer({
+          description:
+            'Confirmation of a reduction of ttlSeconds by more than 90 %, or of a first ttlSeconds below 86400 (1 day). Must equal the new ttlSeconds.',
+        }),
       ),
       intervalSeconds: seconds({
         minimum: 10,
         default: 300,
-        description: 'The time between the starts of two runs, where there is no schedule.',
+        description:
+          'Seconds between the starts of two runs. Ignored when schedule is set. Default 300, range 10 to 86400.',
       }),
       schedule: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 256,
           description:
-            'When runs start, as a cron expression: minute, hour, day of the month, month and day of the week, as in 30 2 * * *. One that falls into an absence of the controller is made up for once.',
+            'Start times of runs as a cron expression: minute, hour, day of the month, month and day of the week, for example 30 2 * * *. If the controller misses start times while it is stopped, it starts one run as soon as it is back.',
         }),
       ),
-      timeZone: Type.String({ ...TIME_ZONE, description: 'The IANA time zone of the schedule, as in Europe/Berlin.' }),
-      batchSize: Type.Integer({ minimum: 1, maximum: 1000, default: 500, description: 'Images deleted together.' }),
+      timeZone: Type.String({
+        ...TIME_ZONE,
+        description: 'IANA time zone of schedule, for example Europe/Berlin. Default UTC.',
+      }),
+      suspend: Type.Boolean({
+        default: false,
+        description: 'Starts no run while true, and stops one that is running. Legal holds still apply. Default false.',
+      }),
+      batchSize: Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        default: 500,
+        description: 'Number of images that a run deletes per batch. Default 500, range 1 to 1000.',
+      }),
       maxDeletesPerRun: Type.Integer({
         minimum: 1,
         maximum: 10_000_000,
         default: 100_000,
-        description: 'A run ends after so many images; the next one goes on.',
+        description:
+          'Max number of images that one run deletes. The next run continues. Default 100000, range 1 to 10000000.',
       }),
-      dryRun: Type.Boolean({ default: true, description: 'Only tells what would be deleted.' }),
-      legalHold: list(HoldSchema, { maxItems: 256, default: [], description: 'What has to be kept all the same.' }),
+      dryRun: Type.Boolean({
+        default: true,
+        description: 'Reports the images that a run would delete, without deleting them. Default true.',
+      }),
+      legalHold: list(HoldSchema, {
+        maxItems: 256,
+        default: [],
+        description: 'Legal holds. The holds of all policies apply together. Max 256.',
+      }),
     },
     {
-      description: 'What is deleted when.',
+      description: 'Desired state of the policy.',
       rules: [
         {
-          rule: 'self.ttlSeconds * 10 >= oldSelf.ttlSeconds || (has(self.confirmShrink) && self.confirmShrink == self.ttlSeconds)',
-          message: 'lowering ttlSeconds by more than 90 % needs confirmShrink equal to the new value',
+          rule: '!has(self.ttlSeconds) || (has(oldSelf.ttlSeconds) && self.ttlSeconds * 10 >= oldSelf.ttlSeconds) || (has(self.confirmShrink) && self.confirmShrink == self.ttlSeconds) || (!has(oldSelf.ttlSeconds) && self.ttlSeconds >= 86400)',
+          message:
+            'lowering ttlSeconds by more than 90 %, or setting it below 86400, needs confirmShrink equal to the new value',
           fieldPath: '.ttlSeconds',
         },
       ],
@@ -109,21 +153,32 @@ export const retentionPolicies = defineResource({
   // It is a label of the records of its runs.
   rules: [{ rule: 'self.metadata.name.size() <= 63', message: 'the name must not be longer than 63 characters' }],
   columns: [
-    { name: 'TTL', type: 'integer', path: '.spec.ttlSeconds', description: 'Seconds that an image lives' },
-    { name: 'Dry-Run', type: 'string', path: '.spec.dryRun', description: 'Only tells' },
-    { name: 'Overdue', type: 'integer', path: '.status.overdue', description: 'Images past their time' },
     {
-      name: 'Oldest',
+      name: 'TTL-Seconds',
+      type: 'integer',
+      path: '.spec.ttlSeconds',
+      description: 'Max seconds that an image is stored; empty: until its own expiration time',
+    },
+    { name: 'Dry-Run', type: 'string', path: '.spec.dryRun', description: 'Runs report but do not delete' },
+    { name: 'Suspend', type: 'string', path: '.spec.suspend', description: 'Runs are suspended', wide: true },
+    {
+      name: 'Overdue',
+      type: 'integer',
+      path: '.status.overdue',
+      description: 'Number of images past their expiration time',
+    },
+    {
+      name: 'Oldest-Seconds',
       type: 'integer',
       path: '.status.oldestOverdueSeconds',
-      description: 'Seconds the oldest is past it',
+      description: 'Seconds by which the oldest image exceeds its expiration time',
     },
     { name: 'Last-Run', type: 'date', path: '.status.lastRunAt', description: 'Start of the last run' },
     {
       name: 'Schedule',
       type: 'string',
       path: '.spec.schedule',
-      description: 'When runs start',
+      description: 'Start times of runs, as a cron expression',
       wide: true,
     },
     { name: 'Next-Run', type: 'string', path: '.status.nextRunTime', description: 'Start of the next run', wide: true },
@@ -131,9 +186,14 @@ export const retentionPolicies = defineResource({
       name: 'Ready',
       type: 'string',
       path: '.status.conditions[?(@.type=="Ready")].status',
-      description: 'Runs as planned',
+      description: 'Status of the Ready condition',
     },
-    { name: 'Age', type: 'date', path: '.metadata.creationTimestamp', description: 'Since it was made' },
+    {
+      name: 'Age',
+      type: 'date',
+      path: '.metadata.creationTimestamp',
+      description: 'Time since the object was created',
+    },
   ],
 })
 
@@ -143,41 +203,92 @@ export const sweeps = defineResource({
   kind: 'Sweep',
   plural: 'sweeps',
   shortName: 'dsw',
-  description: 'The record of one run of a retention policy. It cannot be changed.',
+  description:
+    'Sweep is the record of one run of a RetentionPolicy. A Sweep that is created with only spec.policy, and optionally spec.dryRun, starts a run; the controller then fills in the result. A Sweep with a result is immutable.',
   spec: fields(
     {
-      policy: objectName('The policy.'),
-      dryRun: Type.Boolean({ description: 'Nothing was deleted.' }),
-      startedAt: moment('When the run started.'),
-      durationMs: Type.Integer({ minimum: 0, description: 'How long it took.' }),
-      objects: Type.Integer({ minimum: 0, description: 'Images deleted, or that would have been.' }),
+      policy: objectName('Name of the RetentionPolicy.'),
+      dryRun: Type.Optional(
+        Type.Boolean({
+          description:
+            'True when the run only reports images and deletes none. A run of a policy whose spec.dryRun is true is always a dry run.',
+        }),
+      ),
+      startedAt: Type.Optional(moment('Start of the run.')),
+      durationMs: Type.Optional(Type.Integer({ minimum: 0, description: 'Duration of the run in milliseconds.' })),
+      objects: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description: 'Number of images that the run deleted or, in a dry run, would have deleted.',
+        }),
+      ),
       bytes: Type.Optional(
-        Type.Integer({ minimum: 0, description: 'How large these images were together, as far as that is known.' }),
+        Type.Integer({
+          minimum: 0,
+          description: 'Total size of the images in bytes. Excludes the images counted in unsized.',
+        }),
       ),
       unsized: Type.Optional(
         Type.Integer({
           minimum: 0,
-          description: 'How many of these images count nothing in bytes, because they were stored before sizes were.',
+          description: 'Number of images of unknown size, which were stored before Drape recorded sizes.',
         }),
       ),
-      held: Type.Integer({ minimum: 0, description: 'Images past their time that a legal hold kept.' }),
-      keysDigest: Type.String({
-        pattern: '^sha256:[0-9a-f]{64}$',
-        maxLength: 71,
-        description: 'SHA-256 of the keys of these images, sorted, one a line.',
-      }),
-      error: Type.Optional(Type.String({ maxLength: 1024, description: 'Why the run ended early.' })),
+      held: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description: 'Number of images past their expiration time that a legal hold kept.',
+        }),
+      ),
+      keysDigest: Type.Optional(
+        Type.String({
+          pattern: '^sha256:[0-9a-f]{64}$',
+          maxLength: 71,
+          description: 'SHA-256 digest of the storage keys of the images, sorted, one per line.',
+        }),
+      ),
+      error: Type.Optional(Type.String({ maxLength: 1024, description: 'Error that ended the run early.' })),
     },
-    { description: 'What the run did.', rules: [{ rule: 'self == oldSelf', message: 'a record cannot be changed' }] },
+    {
+      description: 'The policy, and the result of its run.',
+      rules: [
+        {
+          rule: 'self == oldSelf || (!has(oldSelf.startedAt) && self.policy == oldSelf.policy)',
+          message: 'a record cannot be changed',
+        },
+        {
+          rule: 'has(self.startedAt) ? has(self.dryRun) && has(self.durationMs) && has(self.objects) && has(self.held) && has(self.keysDigest) : !(has(self.durationMs) || has(self.objects) || has(self.bytes) || has(self.unsized) || has(self.held) || has(self.keysDigest) || has(self.error))',
+          message: 'to start a run set only policy and dryRun; the controller adds the result',
+        },
+      ],
+    },
+  ),
+  status: fields(
+    {
+      observedGeneration: Type.Optional(
+        Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }),
+      ),
+      conditions: conditions(),
+    },
+    { description: 'State of a run that was started by creating the Sweep.' },
   ),
   columns: [
-    { name: 'Policy', type: 'string', path: '.spec.policy', description: 'Of which policy' },
-    { name: 'Dry-Run', type: 'string', path: '.spec.dryRun', description: 'Nothing was deleted' },
-    { name: 'Objects', type: 'integer', path: '.spec.objects', description: 'Images deleted' },
-    { name: 'Bytes', type: 'integer', path: '.spec.bytes', description: 'Their size' },
-    { name: 'Held', type: 'integer', path: '.spec.held', description: 'Images kept by a legal hold' },
-    { name: 'Started', type: 'date', path: '.spec.startedAt', description: 'When it started' },
+    { name: 'Policy', type: 'string', path: '.spec.policy', description: 'Name of the RetentionPolicy' },
+    { name: 'Dry-Run', type: 'string', path: '.spec.dryRun', description: 'The run deleted no images' },
+    { name: 'Objects', type: 'integer', path: '.spec.objects', description: 'Number of images deleted' },
+    { name: 'Bytes', type: 'integer', path: '.spec.bytes', description: 'Total size of the images in bytes' },
+    { name: 'Held', type: 'integer', path: '.spec.held', description: 'Number of images kept by a legal hold' },
+    { name: 'Started', type: 'date', path: '.spec.startedAt', description: 'Time since the start of the run' },
+    {
+      name: 'Reason',
+      type: 'string',
+      path: '.status.conditions[?(@.type=="Complete")].reason',
+      description: 'Reason of the condition Complete of a Sweep that was created to start a run',
+    },
   ],
 })
 
 export type Sweep = ObjectOf<typeof sweeps>
+/** The spec of a Sweep with a result. */
+export type SweepRecord = Sweep['spec'] &
+  Required<Pick<Sweep['spec'], 'dryRun' | 'startedAt' | 'durationMs' | 'objects' | 'held' | 'keysDigest'>>

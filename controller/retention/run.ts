@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import { bytesOf, type DueObject, type DueObjects, type DueSelection } from '../../api/shared/stores/due-objects.ts'
 import { wholeSeconds } from '../runtime/conditions.ts'
-import type { RetentionPolicy, Sweep } from './resource.ts'
+import type { RetentionPolicy, SweepRecord } from './resource.ts'
 
 /** What a run did, and what it left. */
 export interface RunReport {
-  readonly record: Sweep['spec']
+  readonly record: SweepRecord
   readonly overdue: number
   readonly oldestOverdueSeconds: number
 }
@@ -46,8 +46,8 @@ export async function runPolicy(
 }
 
 /** What a policy is about. */
-export function selectionOf({ ttlSeconds, selector, legalHold }: RetentionPolicy['spec']): DueSelection {
-  return { lifetime: { ttlSeconds, kinds: selector.kinds, accounts: selector.accounts }, holds: legalHold }
+export function selectionOf({ ttlSeconds, selector }: RetentionPolicy['spec']): DueSelection {
+  return { ttlSeconds: ttlSeconds ?? null, kinds: selector.kinds, accounts: selector.accounts }
 }
 
 async function deleteAll({

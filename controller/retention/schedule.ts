@@ -12,7 +12,7 @@ const FIELDS = new RegExp(`^(?:${FIELD}(?:,${FIELD})*(?: +|$)){5}$`)
 /** What is wrong with a schedule: a reason for programs, and a message for people. Null for one that can be kept, or for none. */
 export function findScheduleProblem({ schedule, timeZone }: RunTimes): { reason: string; message: string } | null {
   if (schedule === undefined) return null
-  if (!isTimeZone(timeZone)) return { reason: 'UnknownTimeZone', message: `There is no time zone ${timeZone}.` }
+  if (!isTimeZone(timeZone)) return { reason: 'UnknownTimeZone', message: `Unknown time zone ${timeZone}.` }
   const invalid = (why: string) => ({
     reason: 'InvalidSchedule',
     message: `The schedule "${schedule}" is no cron expression: ${why}`,

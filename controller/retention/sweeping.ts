@@ -1,29 +1,35 @@
-import type { Database } from '../../api/shared/database.ts'
+import type { Database } from '../../api/shared/database/database.ts'
 import type { Log } from '../../api/shared/log.ts'
 import { type Swept, sweep } from '../../api/shared/retention.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
-import type { Hold } from '../../api/shared/stores/due-objects.ts'
 import { createIdempotencyKeys } from '../../api/shared/stores/idempotency.ts'
 import { createProxyNonces } from '../../api/shared/stores/proxy-nonces.ts'
 import { createRetention } from '../../api/shared/stores/retention.ts'
 
-/** Deletes what is past its own date, over and over, except for what is held. Does what `drape sweep` does once. */
+/** Deletes what is past its own time, again and again, except for what is held: what `drape sweep` does once. */
 export function startSweeping({
   database,
   storage,
   everySeconds,
+  graceSeconds = 0,
   mayRun,
-  holds,
+  publishHolds,
   onSwept = () => {},
+  afterSweep = async () => {},
   log,
 }: {
   database: Database
   storage: ObjectStorage
   everySeconds: number
+  /** Seconds after their expiration time that images are left to the retention policies. */
+  graceSeconds?: number
   mayRun: () => boolean
-  holds: () => readonly Hold[]
+  /** Publishes the legal holds, without which nothing is swept. */
+  publishHolds: () => Promise<unknown>
   /** A sweep is over; null when it failed. */
   onSwept?: (seconds: number, swept: Swept | null) => void
+  /** Runs after each sweep, before the next. */
+  afterSweep?: () => Promise<void>
   log: Log
 }): { stop(): Promise<void> } {
   const stores = {
@@ -34,15 +40,17 @@ export function startSweeping({
   let running: Promise<void> | null = null
   const run = async () => {
     const started = performance.now()
-    const tell = (swept: Swept | null) => onSwept((performance.now() - started) / 1000, swept)
+    const report = (swept: Swept | null) => onSwept((performance.now() - started) / 1000, swept)
     try {
-      const swept = await sweep({ ...stores, storage, holds: holds() })
-      tell(swept)
+      await publishHolds()
+      const swept = await sweep({ ...stores, storage, graceSeconds })
+      report(swept)
       if (Object.values(swept).some((count) => count > 0)) log.info(swept, 'swept')
     } catch (error) {
-      tell(null)
-      log.warn({ err: error }, 'could not sweep')
+      report(null)
+      log.warn({ err: error }, 'sweep failed')
     }
+    await afterSweep().catch((error) => log.warn({ err: error }, 'storage reconciliation failed'))
     running = null
   }
   const look = () => {

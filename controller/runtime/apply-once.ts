@@ -5,18 +5,24 @@ import { type KubernetesObject, keyOf, type ResourceType } from './resource.ts'
 /** Applies an object unless it is known to be so already. Resolves to whether there was a write. */
 export type ApplyOnce = (type: ResourceType, object: Sent, live: Live | undefined) => Promise<boolean>
 
-/** An object as the API server has it; `touched` when somebody else may have set what it should be. */
+/** An object as the API server has it; `touched` when another writer may have changed it. */
 export interface Live extends KubernetesObject {
   readonly touched?: boolean
   readonly spec?: { readonly replicas?: number }
 }
 
+/** Called after an apply that changed back what others had changed; `live` is the object as they left it. */
+export type OnReverted = (type: ResourceType, live: Live) => Promise<void>
+
 /**
- * Remembers what it applied and which generation the server gave it: while both are the same nobody has changed the object, and
- * nothing is sent. What an earlier process applied is known by a digest in an annotation, as long as nobody else set a field of
+ * Remembers what it applied and which generation the server gave it: while both are the same the object is unchanged, and
+ * nothing is sent. What an earlier process applied is known by a digest in an annotation, as long as no other writer set a field of
  * the specification.
  */
-export function createApplyOnce(client: Client, { annotation }: { annotation: string }): ApplyOnce {
+export function createApplyOnce(
+  client: Client,
+  { annotation, onReverted = async () => {} }: { annotation: string; onReverted?: OnReverted },
+): ApplyOnce {
   const applied = new Map<string, { digest: string; uid?: string; generation?: number }>()
   return async (type, object, live) => {
     const key = `${type.plural} ${keyOf(object.metadata)}`
@@ -28,8 +34,14 @@ export function createApplyOnce(client: Client, { annotation }: { annotation: st
       live?.touched === false && live.metadata.annotations?.[annotation] === digest && hasReplicas(live, object)
     const { metadata } = known ? live : await client.apply(type, annotated(object, { [annotation]: digest }))
     applied.set(key, { digest, uid: metadata.uid, generation: metadata.generation })
+    const wasOurs = live?.metadata.annotations?.[annotation] === digest && generationOf(live) > (last?.generation ?? -1)
+    if (wasOurs && generationOf({ metadata }) > generationOf(live)) await onReverted(type, live)
     return !known
   }
+}
+
+function generationOf({ metadata }: KubernetesObject): number {
+  return metadata.generation ?? 0
 }
 
 /** Who scales an object to zero leaves no trace of it in the server's record. */

@@ -19,7 +19,7 @@ export interface Client {
    */
   apply<T extends KubernetesObject>(type: ResourceType, object: Sent, options?: ApplyOptions): Promise<T>
   create<T extends KubernetesObject>(type: ResourceType, object: Sent): Promise<T>
-  /** Replaces an object. With its `resourceVersion` this fails with 409 when somebody else was faster. */
+  /** Replaces an object. With its `resourceVersion` this fails with 409 when another writer was faster. */
   replace<T extends KubernetesObject>(type: ResourceType, object: Sent): Promise<T>
   /** JSON merge patch; null when the object is gone. */
   patch<T extends KubernetesObject>(
@@ -53,7 +53,7 @@ const PAGE = 500
 export interface ClientOptions {
   readonly fieldManager: string
   readonly fence?: Fence
-  /** Told of each object as a write left it. */
+  /** Is called with each object as a write left it. */
   readonly onWritten?: (type: ResourceType, object: KubernetesObject) => void
 }
 

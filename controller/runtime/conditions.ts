@@ -17,16 +17,21 @@ export interface Condition extends Finding {
   readonly lastTransitionTime: string
 }
 
-const LONGEST_MESSAGE = 1024
+const MAX_MESSAGE_LENGTH = 1024
 
 /** How far an object is from what it should be; `Stalled` when it does not get there by itself. */
 export type Progress = 'Settled' | 'Reconciling' | 'Stalled'
+
+const NOT_IN_PROGRESS = {
+  Reconciling: 'No change is under way.',
+  Stalled: 'No problem needs a change of the spec.',
+} as const
 
 /** The conditions `Reconciling` and `Stalled`, which tools that wait for an object read beside `Ready`. */
 export function progressFindings(progress: Progress, reason: string, message: string): Finding[] {
   return (['Reconciling', 'Stalled'] as const).map((type) => {
     const holds = type === progress
-    return { type, status: holds ? 'True' : 'False', reason, message: holds ? message : '' }
+    return { type, status: holds ? 'True' : 'False', reason, message: holds ? message : NOT_IN_PROGRESS[type] }
   })
 }
 
@@ -45,7 +50,7 @@ export function conditionsAfter(
         type,
         status,
         reason,
-        message: shorten(message, LONGEST_MESSAGE),
+        message: shorten(message, MAX_MESSAGE_LENGTH),
         observedGeneration: generation,
         lastTransitionTime: changed || !earlier ? wholeSeconds(now) : earlier.lastTransitionTime,
       }
@@ -53,13 +58,13 @@ export function conditionsAfter(
     .sort((a, b) => (a.type < b.type ? -1 : 1))
 }
 
-/** A text of at most so many bytes, by which the API server counts. */
-export function shorten(text: string, mostBytes: number): string {
+/** The text cut to `maxBytes`, which is how the API server counts. */
+export function shorten(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text)
-  return bytes.length <= mostBytes
+  return bytes.length <= maxBytes
     ? text
     : bytes
-        .subarray(0, mostBytes)
+        .subarray(0, maxBytes)
         .toString()
         .replace(/\uFFFD$/, '')
 }

@@ -16,7 +16,7 @@ export interface Call {
   readonly beforeSent?: () => void
 }
 
-/** A way to the API server with somebody's credentials. */
+/** A connection to the API server with credentials. */
 export interface Connection {
   /** The namespace that the credentials belong to. */
   readonly namespace: string
@@ -75,7 +75,7 @@ function send(server: string, call: Call, options: RequestOptions): Promise<Inco
   return new Promise((resolve, reject) => {
     const sent = request(url, { ...options, method, headers, signal })
     sent.on('response', (response) => {
-      // It also ends the reading; without a listener it would end the process when nobody reads.
+      // It also ends the reading; without a listener it would end the process when there is no reader.
       response.on('error', () => {})
       resolve(response)
     })

@@ -15,16 +15,16 @@ export function warning(reason: string, message: string): Happening {
   return { type: 'Warning', reason, message }
 }
 
-/** Tells about an object, for `kubectl describe`. Never throws. */
+/** Writes an event about an object, for `kubectl describe`. Never throws. */
 export type RecordEvent = (object: KubernetesObject, happening: Happening) => Promise<void>
 
 /** The same happening is written once and counted from then on, at most once in so long. */
 const QUIET_MS = 60_000
 const REMEMBERED = 1000
 /** What the name of an event may have of that of its object. */
-const LONGEST_NAME = 236
+const MAX_NAME_LENGTH = 236
 
-/** Tells events in the name of `component`, the same ones together. */
+/** Writes events in the name of `component`, equal ones together. */
 export function createEventRecorder({
   client,
   component,
@@ -36,21 +36,21 @@ export function createEventRecorder({
   instance: string
   onFault?: (error: unknown) => void
 }): RecordEvent {
-  const told = new Map<string, { count: number; firstTimestamp: string; writtenAt: number }>()
+  const written = new Map<string, { count: number; firstTimestamp: string; writtenAt: number }>()
   return async (object, happening) => {
     const { namespace = 'default', name, uid = '' } = object.metadata
     const id = createHash('sha256').update(`${uid} ${instance} ${happening.reason} ${happening.message}`).digest('hex')
-    const earlier = told.get(id)
+    const earlier = written.get(id)
     const count = (earlier?.count ?? 0) + 1
     const quiet = earlier !== undefined && performance.now() - earlier.writtenAt < QUIET_MS
     const now = wholeSeconds(new Date())
     const firstTimestamp = earlier?.firstTimestamp ?? now
-    told.delete(id)
-    told.set(id, { count, firstTimestamp, writtenAt: quiet ? earlier.writtenAt : performance.now() })
-    if (told.size > REMEMBERED) told.delete(told.keys().next().value ?? '')
+    written.delete(id)
+    written.set(id, { count, firstTimestamp, writtenAt: quiet ? earlier.writtenAt : performance.now() })
+    if (written.size > REMEMBERED) written.delete(written.keys().next().value ?? '')
     if (quiet) return
     const event = {
-      metadata: { namespace, name: `${name.slice(0, LONGEST_NAME).replace(/[^a-z0-9]+$/, '')}.${id.slice(0, 16)}` },
+      metadata: { namespace, name: `${name.slice(0, MAX_NAME_LENGTH).replace(/[^a-z0-9]+$/, '')}.${id.slice(0, 16)}` },
       involvedObject: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid },
       ...happening,
       source: { component },

@@ -44,7 +44,9 @@ export function findKubeconfig(source: KubeconfigSource): Kubeconfig {
   const own = join(home, '.kube/config')
   if (existsSync(own)) return readFiles([own])
   if (existsSync(join(serviceAccount, 'token'))) return readServiceAccount(env, serviceAccount)
-  throw new Error('There is no cluster to connect to: no KUBECONFIG, no ~/.kube/config, and this is no pod')
+  throw new Error(
+    'No cluster configured: KUBECONFIG is not set, ~/.kube/config does not exist, and the process does not run in a pod',
+  )
 }
 
 interface File {
@@ -60,9 +62,9 @@ function readFiles(paths: readonly string[]): Kubeconfig {
   const all = <T>(of: (file: (typeof files)[number]) => readonly T[]) => files.flatMap(of)
   const current = files.find((file) => file.current)?.current
   const context = all(({ contexts }) => contexts).find(({ name }) => name === current)
-  if (context === undefined) throw new Error(`There is no context ${current ?? ''} in ${paths.join(delimiter)}`)
+  if (context === undefined) throw new Error(`Unknown context ${current ?? ''} in ${paths.join(delimiter)}`)
   const cluster = all(({ clusters }) => clusters).find(({ name }) => name === context.cluster)
-  if (cluster === undefined) throw new Error(`There is no cluster ${context.cluster} in ${paths.join(delimiter)}`)
+  if (cluster === undefined) throw new Error(`Unknown cluster ${context.cluster} in ${paths.join(delimiter)}`)
   const user: User = all(({ users }) => users).find(({ name }) => name === context.user) ?? { name: context.user }
   if (user.authProvider?.name)
     throw new Error(`The auth-provider ${user.authProvider.name} is not supported: use exec instead`)
@@ -73,7 +75,7 @@ function readFiles(paths: readonly string[]): Kubeconfig {
 function readFile(path: string) {
   const [document = {}] = readYaml(readFileSync(path, 'utf8'))
   const { clusters = [], contexts = [], users = [], 'current-context': current } = document as File
-  // Paths are told from where the file lies.
+  // Paths are relative to the file's folder.
   const placed = (file: string | undefined) => file && resolve(dirname(path), file)
   return {
     current,

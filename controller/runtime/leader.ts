@@ -54,13 +54,13 @@ export function startElection(options: ElectionOptions): Election {
   const stopping = new AbortController()
   let seen: { renewal: string; at: number } | null = null
   let renewedAt: number | null = null
-  let told = false
+  let reported = false
 
   const isLeader = () => renewedAt !== null && performance.now() - renewedAt < renewSeconds * 1000
-  const tell = () => {
+  const report = () => {
     const leads = isLeader()
-    if (leads === told) return
-    told = leads
+    if (leads === reported) return
+    reported = leads
     if (leads) onElected()
     else onLost()
   }
@@ -101,17 +101,17 @@ export function startElection(options: ElectionOptions): Election {
   async function campaign(): Promise<void> {
     while (!stopping.signal.aborted) {
       await round().catch((error) => {
-        // Somebody else was faster; the next look says who.
+        // Another controller was faster; the next read says which.
         if (!(error instanceof KubernetesError && error.status === 409)) onFault(error)
       })
-      tell()
+      report()
       const pause = retrySeconds * 1000 * (isLeader() ? 1 : 0.75 + Math.random() / 4)
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
 
   // A renewal that hangs must not keep a leader in office.
-  const watchdog = setInterval(tell, 250)
+  const watchdog = setInterval(report, 250)
   watchdog.unref()
   const campaigning = campaign()
   return {
@@ -127,7 +127,7 @@ export function startElection(options: ElectionOptions): Election {
       await campaigning
       clearInterval(watchdog)
       renewedAt = null
-      tell()
+      report()
       if (led) await release(client, name, identity).catch(onFault)
     },
   }

@@ -21,7 +21,7 @@ export interface LoopOptions {
   readonly concurrency: number
   /** All keys there are, to start with when this process begins to lead. */
   readonly keys: () => readonly string[]
-  /** Tells of what nobody foresaw. */
+  /** Is called with unexpected errors. */
   readonly onFailure: (key: string, error: unknown, failures: number) => void
   readonly onDone?: (key: string, seconds: number, outcome: 'done' | 'again' | 'failed') => void
 }
@@ -61,7 +61,7 @@ export function createLoop({ reconcile, concurrency, keys, onFailure, onDone = (
   }
 }
 
-/** Somebody else was faster or took the object away, the server is busy, or this process has just lost its office. */
+/** Another writer was faster or deleted the object, the server is busy, or this process has just lost the lead. */
 function isExpected(error: unknown): boolean {
   return error instanceof KubernetesError && ([404, 409, 429].includes(error.status) || error.reason === 'NotLeader')
 }

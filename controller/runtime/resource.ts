@@ -38,7 +38,7 @@ export interface ObjectMeta {
   readonly managedFields?: readonly ManagedFields[]
 }
 
-/** Any object of the API; what lies beside its metadata is known to whoever asks for it. */
+/** Any object of the API; the caller knows what lies beside its metadata. */
 export interface KubernetesObject {
   readonly apiVersion?: string
   readonly kind?: string

@@ -10,7 +10,7 @@ export interface Watched<T> {
   get(key: string): T | undefined
   list(): T[]
   /**
-   * Takes in what a write was answered with, so that whoever wrote reads it at once, however far behind the watch is. What the
+   * Takes in what a write was answered with, so that the writer reads it at once, however far behind the watch is. What the
    * watch has seen already, or has seen go since, is left as it is.
    */
   note(object: KubernetesObject): void
@@ -42,7 +42,7 @@ const WATCH_SECONDS = 30
 const SILENCE_SECONDS = 10
 const OPEN_MS = 5000
 const FIRST_PAUSE_MS = 50
-const LONGEST_PAUSE_MS = 2000
+const MAX_PAUSE_MS = 2000
 /** While the type is unknown or forbidden here. */
 const REFUSED_PAUSE_MS = 15_000
 // What a page takes while it is read is not given back soon.
@@ -209,7 +209,7 @@ function withoutManagedFields<T extends KubernetesObject>(object: T): T {
 function pauseAfter(error: unknown, failures: number): number {
   const { status = 0, retryAfterSeconds = null } = error instanceof KubernetesError ? error : {}
   const asked = (retryAfterSeconds ?? 0) * 1000
-  const longest = status === 403 || status === 404 ? REFUSED_PAUSE_MS : LONGEST_PAUSE_MS
+  const longest = status === 403 || status === 404 ? REFUSED_PAUSE_MS : MAX_PAUSE_MS
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 20), longest)
   return Math.max(asked, pause * (0.5 + Math.random() / 2))
 }

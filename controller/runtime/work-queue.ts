@@ -1,6 +1,6 @@
 /** What a worker of the queue says when it is done with a key. */
 export interface Done {
-  /** Looks at the key again after so long, unless something asks for it earlier. */
+  /** Handles the key again after `againMs`, unless something asks for it earlier. */
   readonly againMs?: number
 }
 
@@ -21,14 +21,14 @@ export interface WorkQueueOptions {
   /** Works on a key; `failures` counts those in a row before. Never called twice at once for the same key. */
   readonly work: (key: string, failures: number) => Promise<Done | undefined>
   readonly concurrency: number
-  /** Tells of an error; returns for how long the key is left alone at least (ms), or null for the usual pause. */
+  /** Is called with an error; returns the shortest pause for the key (ms), or null for the usual one. */
   readonly onFailure?: (key: string, error: unknown, failures: number) => number | null
   readonly firstPauseMs?: number
   readonly longestPauseMs?: number
 }
 
 const FIRST_PAUSE_MS = 50
-const LONGEST_PAUSE_MS = 300_000
+const MAX_PAUSE_MS = 300_000
 
 /**
  * A queue of keys, each at most once in it. A key that is asked for while it is worked on comes again afterwards. After a failure
@@ -114,7 +114,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
 
 function pauseAfter(
   failures: number,
-  { firstPauseMs = FIRST_PAUSE_MS, longestPauseMs = LONGEST_PAUSE_MS }: WorkQueueOptions,
+  { firstPauseMs = FIRST_PAUSE_MS, longestPauseMs = MAX_PAUSE_MS }: WorkQueueOptions,
 ): number {
   const pause = Math.min(firstPauseMs * 2 ** Math.min(failures, 30), longestPauseMs)
   return pause * (0.75 + Math.random() / 4)

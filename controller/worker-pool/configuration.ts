@@ -18,7 +18,7 @@ export function findRules({ spec, metadata }: WorkerPool, policies: Objects): Ru
   if (mode !== 'Auto') return { fixed: spec.replicas ?? 1 }
   if (policy) return knownZones(policy)
   const named = policyRef && policies.get(`${metadata.namespace}/${policyRef.name}`)
-  if (!named) return { missing: `There is no ScalingPolicy ${policyRef?.name}.` }
+  if (!named) return { missing: `The ScalingPolicy ${policyRef?.name} does not exist.` }
   const read = scalingPolicies.read(named)
   return 'problems' in read ? { missing: read.problems } : knownZones((read.object as ScalingPolicy).spec)
 }
@@ -27,7 +27,7 @@ export function findEngines({ spec, metadata }: WorkerPool, engines: Objects): E
   const list: Engine[] = []
   for (const name of spec.engines) {
     const found = engines.get(`${metadata.namespace}/${name}`)
-    if (!found) return { missing: `There is no Engine ${name}.` }
+    if (!found) return { missing: `The Engine ${name} does not exist.` }
     const read = engineResource.read(found)
     if ('problems' in read) return { missing: `Engine ${name}: ${read.problems}` }
     const ready = read.object.status?.conditions.find(({ type }) => type === 'Ready')

@@ -69,7 +69,7 @@ export function decide(input: DecideInput): Outcome {
   const at = now.getTime()
   if (demand === null) {
     const stale = at - memory.readAt > rules.sampling.staleSeconds * 1000
-    const decision = stale ? fallBack(input, bounds) : keep(input, 'The demand could not be read just now.')
+    const decision = stale ? fallBack(input, bounds) : keep(input, bounds)
     return { decision, bounds, memory: remember({ ...memory, since: at, wanted: [] }, decision, input) }
   }
   const idleSince = demand.waiting + demand.inFlight > 0 ? null : (memory.idleSince ?? at)
@@ -116,7 +116,8 @@ function capCost(bounds: Bounds, { rules: { cost }, hourlyCost }: DecideInput): 
   const max = Math.min(bounds.max, cost.mode === 'Hard' ? affordable : Math.max(affordable, bounds.min))
   if (max === bounds.max) return bounds
   const lowered = max < bounds.min ? { min: max, minSetBy: 'cost.hourlyCap' } : {}
-  return { ...bounds, max, maxSetBy: 'cost.hourlyCap', ...lowered }
+  const ceiling = cost.mode === 'Hard' ? { ceiling: max, ceilingSetBy: 'cost.hourlyCap' } : {}
+  return { ...bounds, max, maxSetBy: 'cost.hourlyCap', ...lowered, ...ceiling }
 }
 
 function step(clamped: Limited, input: DecideInput, bounds: Bounds): Decision {
@@ -154,14 +155,17 @@ function stepDown(aim: Limited, input: DecideInput, bounds: Bounds): Decision {
   const { stabilizationSeconds, maxReplicas, periodSeconds } = rules.scaleDown
   const limitedBy = [...aim.limitedBy]
   // What is above the upper bound goes at once.
-  const ceiling = Math.min(from, bounds.max)
-  const lasting = Math.max(aim.replicas, Math.min(ceiling, highestWithin(memory, stabilizationSeconds, now)))
+  const { ceiling, ceilingSetBy } = bounds
+  const most = Math.min(from, bounds.max)
+  const lasting = Math.max(aim.replicas, Math.min(most, highestWithin(memory, stabilizationSeconds, now)))
   if (lasting > aim.replicas) limitedBy.push('scaleDown.stabilizationSeconds')
   const room = Math.max(0, maxReplicas - changedWithin(memory, 'Down', periodSeconds, now))
-  const to = Math.min(from, Math.max(lasting, from - room))
+  // A ceiling holds at once, whatever the pace of scaling down.
+  const to = Math.min(from, ceiling, Math.max(lasting, from - room))
   if (to > lasting) limitedBy.push('scaleDown.maxReplicas')
   if (to === from) return { from, to, direction: 'None', reason: waitsFor(limitedBy), limitedBy }
-  return { from, to, direction: 'Down', reason: `The demand asks for ${aim.replicas}.`, limitedBy }
+  const reason = from > ceiling ? `${ceilingSetBy} allows ${ceiling}.` : `The demand asks for ${aim.replicas}.`
+  return { from, to, direction: 'Down', reason, limitedBy }
 }
 
 function lowestWithin(memory: ScalingMemory, seconds: number, now: Date): number {
@@ -196,8 +200,11 @@ function fallBack(input: DecideInput, bounds: Bounds): Decision {
   return { from, to, direction, reason, limitedBy: ['fallback', ...limitedBy] }
 }
 
-function keep({ replicas }: DecideInput, reason: string): Decision {
-  return { from: replicas, to: replicas, direction: 'None', reason, limitedBy: [] }
+/** As many as before, but never more than the ceiling. */
+function keep({ replicas: from }: DecideInput, { ceiling, ceilingSetBy }: Bounds): Decision {
+  const to = Math.min(from, ceiling)
+  const reason = 'The demand could not be read just now.'
+  return { from, to, direction: to < from ? 'Down' : 'None', reason, limitedBy: to < from ? [ceilingSetBy] : [] }
 }
 
 function waitsFor(limitedBy: readonly string[]): string {

@@ -1,14 +1,14 @@
-/** How long it takes from the word of new work to a look at each pool. */
+/** How long it takes from the notification of work to a decision for each pool. */
 export interface DecisionTimes {
   /** There may be new work for a pool. */
   ask(key: string): void
   /** A pool is being looked at now. Call what it returns when a decision has been made. */
   begin(key: string): () => void
-  /** Another process looks at them. */
+  /** Another process decides now. */
   forgetAll(): void
 }
 
-/** `observe` is told the seconds of each decision that was asked for. `now` in ms. */
+/** `observe` gets the seconds of each requested decision. `now` in ms. */
 export function createDecisionTimes(observe: (seconds: number) => void, now = () => performance.now()): DecisionTimes {
   const askedAt = new Map<string, number>()
   return {

@@ -1,6 +1,7 @@
-import { type Database, rowType, sql } from '../../api/shared/database.ts'
+import { type Database, rowType, sql } from '../../api/shared/database/database.ts'
 import { Type } from '../../api/shared/schema.ts'
 import type { Demand } from './decide.ts'
+import { PREPARE_LANE } from './divide.ts'
 
 const DemandRow = rowType(
   Type.Object({
@@ -17,19 +18,29 @@ const SAMPLE = 200
 /** Seconds of a generation before any was measured. */
 const UNMEASURED_SECONDS = 3
 
-/** What there is to do, by engine. */
+/** Seconds of a slot for the preparation of a photo. Nothing measures it. */
+const PREPARE_SECONDS = 1
+
+/** Demand by lane: by engine, and of photos to prepare. */
 export type DemandByEngine = ReadonlyMap<string, Demand>
 
-/** Reads from Postgres what waits and runs now, and how long recent generations took. */
-export async function readDemand(database: Database): Promise<DemandByEngine> {
-  const [work, paces] = await Promise.all([
+/**
+ * Reads the waiting and running generations and the duration of recent generations from Postgres, and the photos to prepare
+ * through `countPrepare`.
+ */
+export async function readDemand(
+  database: Database,
+  countPrepare: () => Promise<Pick<Demand, 'waiting' | 'inFlight'>>,
+): Promise<DemandByEngine> {
+  const [prepare, work, paces] = await Promise.all([
+    countPrepare(),
     database.any(sql.type(DemandRow)`
-      select engine, count(*) filter (where status = 'PENDING') as waiting,
+      select generations.engine, count(*) filter (where status = 'PENDING') as waiting,
         count(*) filter (where status = 'PROCESSING') as "inFlight",
         coalesce(greatest(extract(epoch from clock_timestamp()
           - min(outbox.created_at) filter (where status = 'PENDING')), 0), 0)::float8 as "oldestWaitSeconds"
       from outbox join generations on generations.id = outbox.generation_id
-      group by engine`),
+      group by generations.engine`),
     database.any(sql.type(PaceRow)`
       select engine, avg(extract(epoch from finished_at - started_at))::float8 as seconds from (
         select engine, started_at, finished_at from generations
@@ -37,17 +48,15 @@ export async function readDemand(database: Database): Promise<DemandByEngine> {
       group by engine`),
   ])
   const seconds = new Map(paces.map((pace) => [pace.engine, pace.seconds]))
-  return new Map(
-    work.map(({ engine, ...counts }) => [
-      engine,
-      { ...counts, secondsPerJob: seconds.get(engine) ?? UNMEASURED_SECONDS },
-    ]),
-  )
+  const lanes = work.map(({ engine, ...counts }): [string, Demand] => [
+    engine,
+    { ...counts, secondsPerJob: seconds.get(engine) ?? UNMEASURED_SECONDS },
+  ])
+  return new Map([...lanes, [PREPARE_LANE, { ...prepare, oldestWaitSeconds: 0, secondsPerJob: PREPARE_SECONDS }]])
 }
 
-/** What there is to do for those who run these engines. */
-export function demandFor(engines: readonly string[], demand: DemandByEngine): Demand {
-  const parts = engines.flatMap((engine) => demand.get(engine) ?? [])
+/** The demand of several lanes together. */
+export function sumDemand(parts: readonly Demand[]): Demand {
   const jobs = parts.reduce((sum, { waiting, inFlight }) => sum + waiting + inFlight, 0)
   const work = parts.reduce((sum, part) => sum + (part.waiting + part.inFlight) * part.secondsPerJob, 0)
   return {

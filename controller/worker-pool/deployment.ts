@@ -9,7 +9,15 @@ import { nodeAffinity } from './tiers.ts'
 /** A Deployment as far as it is looked at here. */
 export interface Deployment extends Live {
   readonly spec: { readonly replicas?: number }
-  readonly status?: { readonly observedGeneration?: number }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly status: string
+      readonly reason?: string
+      readonly message?: string
+    }[]
+  }
 }
 
 export const DEPLOYMENTS: ResourceType = {
@@ -38,7 +46,7 @@ export function workersName(pool: WorkerPool): string {
   return `${pool.metadata.name}-workers`
 }
 
-/** The labels that tell the pods of a pool from all others. */
+/** The labels that select the pods of a pool. */
 export function poolLabels(pool: WorkerPool): Record<string, string> {
   return { 'app.kubernetes.io/name': 'drape-worker', [POOL_LABEL]: pool.metadata.name }
 }

@@ -25,11 +25,15 @@ export interface LiveWorker {
   readonly jobs: number
   /** Since when it has had no job; null while it has. */
   readonly idleSince: number | null
+  /** Why it has fenced itself for good; absent while its device works. */
+  readonly sick?: { readonly reason: string; readonly message: string; readonly since: number }
 }
 
 export interface DrainInput {
   readonly pods: readonly PoolPod[]
   readonly workers: ReadonlyMap<string, LiveWorker>
+  /** Pods to replace, which do no work: they leave before others come in their place. */
+  readonly replaced?: ReadonlySet<string>
   /** Workers that there should be in the end. */
   readonly target: number
   /** Workers that the Deployment asks for now. */
@@ -38,6 +42,11 @@ export interface DrainInput {
   readonly shrinking: boolean
   /** Limits how many may be on their way out at the same time; null when nothing does. */
   readonly budget: Budget | null
+  /**
+   * Workers above this number leave as soon as they have finished their jobs, whatever `removeBusy` and the budget say; null when
+   * there is no such limit.
+   */
+  readonly ceiling: number | null
   readonly acknowledgeSeconds: number
   readonly removeBusy: boolean
   readonly now: number
@@ -70,10 +79,12 @@ export const REFUSED_MS = 300_000
  * very moment that they are drained.
  */
 export function planDrain(input: DrainInput): DrainPlan {
-  const { pods, target, replicas, now } = input
+  const { pods, replicas, now } = input
   const alive = pods.filter(({ deleting }) => !deleting)
+  const target =
+    input.target > alive.length ? input.target : Math.min(input.target, alive.length - countLeaving(alive, input))
   const fenced = alive.filter(({ fencedAt }) => fencedAt !== null)
-  // The Deployment asks for so many fewer than there are; they are chosen by their marks at any moment.
+  // The Deployment asks for fewer pods than there are; it chooses them by their marks at any moment.
   const doomed = Math.max(0, alive.length - replicas)
   const mayReturn = (pod: PoolPod) => pod.markedAt === null || (doomed === 0 && !input.shrinking)
   if (target >= alive.length) {
@@ -85,18 +96,19 @@ export function planDrain(input: DrainInput): DrainPlan {
   const refuse = fenced.filter((pod) => mayReturn(pod) && isRefused(pod, input))
   const going = fenced.filter((pod) => !refuse.includes(pod))
   const surplus = alive.length - target
+  const excess = Math.max(0, alive.length - Math.max(target, input.ceiling ?? alive.length))
   const tooMany = Math.max(0, going.length - Math.max(surplus, doomed))
   const release = leastGone(going, input).slice(0, tooMany).filter(mayReturn)
   const kept = going.filter((pod) => !release.includes(pod))
   const candidates = alive.filter((pod) => pod.fencedAt === null && isKnown(pod, input))
-  const room = Math.max(0, Math.min(surplus, input.budget?.maxDraining ?? surplus) - kept.length)
-  const fence = bestVictims(candidates, input).slice(0, room)
+  const allowed = Math.max(excess, Math.min(surplus, input.budget?.maxDraining ?? surplus))
+  const fence = bestVictims(candidates, input, excess - kept.length).slice(0, Math.max(0, allowed - kept.length))
   const drained = kept.filter((pod) => isDrained(pod, input))
   const mark = drained.filter(({ markedAt }) => markedAt === null)
   const settled = drained.filter(({ markedAt }) => markedAt !== null && now - markedAt >= MARK_SETTLES_MS)
   const lowered = Math.min(replicas, Math.max(target, alive.length - settled.length))
   const chosen = kept.length + fence.length
-  const held = chosen < surplus && chosen >= (input.budget?.maxDraining ?? Number.POSITIVE_INFINITY)
+  const held = chosen < surplus && chosen >= Math.max(excess, input.budget?.maxDraining ?? Number.POSITIVE_INFINITY)
   const unsure = alive.filter((pod) => !pod.ready && pod.started && !drained.includes(pod))
   return {
     refuse: refuse.map(({ name }) => name),
@@ -109,6 +121,14 @@ export function planDrain(input: DrainInput): DrainPlan {
       ? `budget ${input.budget?.name}`
       : whatFor({ unsure: unsure.length, going: chosen, busy: surplus - chosen }),
   }
+}
+
+/** Pods to replace that leave or can be asked to. */
+function countLeaving(alive: readonly PoolPod[], input: DrainInput): number {
+  return alive.filter((pod) => {
+    if (!input.replaced?.has(pod.name)) return false
+    return pod.fencedAt === null ? isKnown(pod, input) : !isRefused(pod, input)
+  }).length
 }
 
 function isRefused(pod: PoolPod, { workers, acknowledgeSeconds, now }: DrainInput): boolean {
@@ -124,20 +144,30 @@ function isDrained({ name, started, fencedAt }: PoolPod, { workers }: DrainInput
   return worker === undefined ? !started : worker.state === 'drained' && worker.fence === fencedAt
 }
 
-/** Of a worker that was up and is silent nobody knows whether it has a job. */
+/** A worker that was up and is silent may still have a job. */
 function isKnown({ name, started, refusedAt }: PoolPod, { workers, now }: DrainInput): boolean {
   if (refusedAt !== null && now - refusedAt < REFUSED_MS) return false
   return !started || workers.has(name)
 }
 
-/** Not started yet, then not ready, then longest idle, then, where that is allowed, the youngest busy. */
-function bestVictims(pods: readonly PoolPod[], { workers, removeBusy }: DrainInput): PoolPod[] {
+/** What leaves every pod as it is: a pause freezes a drain under way. */
+export function standStill(replicas: number): DrainPlan {
+  return { refuse: [], release: [], fence: [], mark: [], replicas, waitsFor: null }
+}
+
+/**
+ * Not started yet, then not ready, then longest idle, then the youngest busy: all of them where the pool allows it, otherwise as
+ * many as complete the first `required`.
+ */
+function bestVictims(pods: readonly PoolPod[], input: DrainInput, required: number): PoolPod[] {
+  const { workers, removeBusy, replaced } = input
   const jobs = ({ name }: PoolPod) => workers.get(name)?.jobs ?? 0
   const idleSince = ({ name }: PoolPod) => workers.get(name)?.idleSince ?? Number.POSITIVE_INFINITY
-  const rank = (pod: PoolPod) => (!pod.started ? 0 : jobs(pod) > 0 ? 3 : pod.ready ? 2 : 1)
-  return pods
-    .filter((pod) => removeBusy || jobs(pod) === 0)
+  const isReplaced = ({ name }: PoolPod) => replaced?.has(name) ?? false
+  const rank = (pod: PoolPod) => (isReplaced(pod) ? -1 : !pod.started ? 0 : jobs(pod) > 0 ? 3 : pod.ready ? 2 : 1)
+  return [...pods]
     .sort((a, b) => rank(a) - rank(b) || compare(idleSince(a), idleSince(b)) || b.createdAt - a.createdAt)
+    .filter((pod, i) => removeBusy || i < required || jobs(pod) === 0 || isReplaced(pod))
 }
 
 function compare(a: number, b: number): number {

@@ -1,55 +1,79 @@
 import type { Metrics } from '../../api/shared/metrics.ts'
 import type { PoolStatus } from './status-schema.ts'
 
-/** Pools that are told of by name; the series of a process must stay few. */
-const MOST_POOLS = 50
-/** Told of as one pool: all the others. */
+/** Pools with their own series; a process must have few series. */
+const MAX_POOLS = 50
+/** The name under which all other pools are counted together. */
 const OTHERS = 'others'
 
 /** Conditions that are worth a look while they hold. */
-const CONDITIONS = ['Reconciling', 'Stalled', 'ScalingLimited', 'CostCapped', 'Draining', 'Paused']
+const CONDITIONS = ['Reconciling', 'Stalled', 'ScalingLimited', 'CostCapped', 'AboveCap', 'Draining', 'Paused']
 
 export interface PoolGauges {
-  note(key: string, status: PoolStatus): void
+  note(key: string, status: PoolStatus, engines: readonly string[]): void
   forget(key: string): void
-  /** Another process acts now, and tells of them. */
+  /** Another process acts now and has the metrics. */
   forgetAll(): void
 }
 
 /** Shows what was found out about pools and decided, whenever the metrics are read. The pool's label is `namespace/name`. */
 export function createPoolGauges({ watch }: Pick<Metrics, 'watch'>): PoolGauges {
   const statuses = new Map<string, PoolStatus>()
+  const enginesOf = new Map<string, readonly string[]>()
   const show = (about: { name: string; help: string; label?: string }, read: Read) =>
     watch({ ...about, labels: ['pool', ...(about.label ? [about.label] : [])] }, () =>
       readAll(statuses, { ...about, read }),
     )
   show(
-    { name: 'drape_pool_workers', help: 'Workers that are there, by what they do', label: 'state' },
-    ({ workers, replicas = 0 }) => ({ ...NO_WORKERS, ...countStates(workers), Unlisted: replicas - workers.length }),
+    { name: 'drape_pool_workers', help: 'Existing workers of the pool, by state', label: 'state' },
+    ({ workers, busyReplicas, replicas = 0 }) => ({
+      ...NO_WORKERS,
+      ...countStates(workers),
+      Unlisted: replicas - workers.length,
+      ...(busyReplicas === undefined && { Busy: undefined, Idle: undefined }),
+    }),
   )
   show(
     {
       name: 'drape_pool_bounds',
-      help: 'Workers that there should be (desired), at least (min), at most (max)',
+      help: 'Number of workers of the pool: desired, min and max',
       label: 'bound',
     },
     ({ min, desiredReplicas, max }) => ({ min, desired: desiredReplicas, max }),
   )
-  show({ name: 'drape_pool_ready_workers', help: 'Workers whose pods are ready' }, ({ readyReplicas }) => ({
+  show({ name: 'drape_pool_ready_workers', help: 'Workers of the pool whose pods are ready' }, ({ readyReplicas }) => ({
     '': readyReplicas,
   }))
-  show({ name: 'drape_pool_jobs', help: 'Jobs that wait, and that are in hand', label: 'state' }, ({ demand }) => ({
-    waiting: demand?.waiting,
-    running: demand?.inFlight,
-  }))
   show(
-    { name: 'drape_pool_hourly_cost', help: 'What the workers that are there cost an hour, in the unit of the pools' },
+    { name: 'drape_pool_jobs', help: 'Jobs for the engines of the pool, by state: waiting, running', label: 'state' },
+    ({ demand }) => ({
+      waiting: demand?.waiting,
+      running: demand?.inFlight,
+    }),
+  )
+  show(
+    { name: 'drape_pool_unschedulable_workers', help: 'Workers without a node, or that cannot be created' },
+    ({ unschedulableReplicas }) => ({ '': unschedulableReplicas }),
+  )
+  show(
+    { name: 'drape_pool_hourly_cost', help: 'Cost of the workers on nodes per hour, in the unit of hourlyCost' },
     ({ hourlyCost }) => ({ '': hourlyCost }),
   )
   show(
     {
+      name: 'drape_pool_sick_workers',
+      help: 'Workers that fenced themselves lately because their accelerator kept failing',
+    },
+    ({ sickWorkers = [] }) => ({ '': sickWorkers.length }),
+  )
+  show(
+    { name: 'drape_pool_avoided_nodes', help: 'Nodes that the pool avoids because of their sick workers' },
+    ({ avoidedNodes = [] }) => ({ '': avoidedNodes.length }),
+  )
+  show(
+    {
       name: 'drape_pool_limited',
-      help: '1 for each rule that keeps a pool from the number that its demand asks for',
+      help: '1 for each rule that keeps the number of workers from the number that the demand requires',
       label: 'by',
     },
     ({ limitedBy = '' }) =>
@@ -61,7 +85,7 @@ export function createPoolGauges({ watch }: Pick<Metrics, 'watch'>): PoolGauges 
       ),
   )
   show(
-    { name: 'drape_pool_condition', help: '1 while a condition holds that is worth a look', label: 'type' },
+    { name: 'drape_pool_condition', help: '1 while the condition of the pool is True, otherwise 0', label: 'type' },
     ({ conditions }) =>
       Object.fromEntries(
         conditions
@@ -70,20 +94,36 @@ export function createPoolGauges({ watch }: Pick<Metrics, 'watch'>): PoolGauges 
       ),
   )
   watch(
-    { name: 'drape_pool_oldest_wait_seconds', help: 'How long the oldest job of a pool has waited', labels: ['pool'] },
+    {
+      name: 'drape_pool_oldest_wait_seconds',
+      help: 'Seconds that the oldest job of the pool has waited',
+      labels: ['pool'],
+    },
     () => oldestWaits(statuses),
   )
+  watch({ name: 'drape_engine_pools', help: 'Worker pools that serve an engine', labels: ['engine'] }, () =>
+    countPools([...enginesOf.values()].flat()),
+  )
   return {
-    note: (key, status) => void statuses.set(key, status),
-    forget: (key) => void statuses.delete(key),
-    forgetAll: () => statuses.clear(),
+    note: (key, status, engines) => {
+      statuses.set(key, status)
+      enginesOf.set(key, engines)
+    },
+    forget: (key) => {
+      statuses.delete(key)
+      enginesOf.delete(key)
+    },
+    forgetAll: () => {
+      statuses.clear()
+      enginesOf.clear()
+    },
   }
 }
 
 /** Values by the second label; what is not known is left out. */
 type Read = (status: PoolStatus) => Readonly<Record<string, number | undefined>>
 
-const NO_WORKERS = { Starting: 0, Idle: 0, Busy: 0, Draining: 0, Drained: 0, Silent: 0 }
+const NO_WORKERS = { Starting: 0, Idle: 0, Busy: 0, Draining: 0, Drained: 0, Silent: 0, Sick: 0 }
 
 function countStates(workers: PoolStatus['workers']): Record<string, number> {
   return Object.fromEntries(
@@ -104,7 +144,12 @@ function readAll(statuses: ReadonlyMap<string, PoolStatus>, { label, read }: { l
   return [...sums.values()]
 }
 
-/** The longest, where several pools are told of as one. */
+function countPools(engines: readonly string[]) {
+  const groups = Object.entries(Object.groupBy(engines, (engine) => engine))
+  return groups.map(([engine, group = []]) => ({ labels: { engine }, value: group.length }))
+}
+
+/** The longest, where several pools are counted together. */
 function oldestWaits(statuses: ReadonlyMap<string, PoolStatus>) {
   const longest = new Map<string, number>()
   for (const [pool, { demand }] of named(statuses)) {
@@ -114,5 +159,5 @@ function oldestWaits(statuses: ReadonlyMap<string, PoolStatus>) {
 }
 
 function named(statuses: ReadonlyMap<string, PoolStatus>): [string, PoolStatus][] {
-  return [...statuses].map(([key, status], i) => [i < MOST_POOLS ? key : OTHERS, status])
+  return [...statuses].map(([key, status], i) => [i < MAX_POOLS ? key : OTHERS, status])
 }

@@ -1,6 +1,5 @@
 import type { Engines, Rules } from './configuration.ts'
-import { type Decision, decide, type Outcome } from './decide.ts'
-import type { demandFor } from './demand.ts'
+import { type Decision, type Demand, decide, type Outcome } from './decide.ts'
 import type { PoolMemory } from './pool-memory.ts'
 import type { WorkerPool } from './resource.ts'
 import { untilNextHours } from './schedule.ts'
@@ -11,7 +10,7 @@ const FIXED_MS = 5000
 
 export interface Deciding {
   readonly pool: WorkerPool
-  readonly demand: ReturnType<typeof demandFor> | null
+  readonly demand: Demand | null
   readonly rules: Rules
   readonly engines: Engines
   readonly pausedUntil: string | null

@@ -9,10 +9,17 @@ export interface Pod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string }
   readonly status?: {
     readonly phase?: string
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly conditions?: readonly PodCondition[]
     readonly containerStatuses?: readonly ContainerStatus[]
     readonly initContainerStatuses?: readonly ContainerStatus[]
   }
+}
+
+interface PodCondition {
+  readonly type: string
+  readonly status: string
+  readonly reason?: string
+  readonly message?: string
 }
 
 interface ContainerStatus {
@@ -41,6 +48,8 @@ export const annotationsFor = {
   mark: (now: number) => ({ [MARKED_AT]: String(now), [DELETION_COST]: LOWEST_COST }),
   release: () => ({ [FENCED_AT]: null, [MARKED_AT]: null, [DELETION_COST]: null }),
   refuse: (now: number) => ({ ...annotationsFor.release(), [REFUSED_AT]: String(now) }),
+  /** For people, and for tools that collect pods whose device fails. */
+  sick: (reason: string) => ({ 'drape.dev/sick': reason }),
 }
 
 /** The part of a pod that is looked at here: a small one. */
@@ -56,8 +65,8 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
     status: {
       phase: status?.phase,
       conditions: status?.conditions
-        ?.filter(({ type }) => type === 'Ready')
-        .map(({ type, status: holds }) => ({ type, status: holds })),
+        ?.filter(({ type, status: holds }) => type === 'Ready' || (type === 'PodScheduled' && holds === 'False'))
+        .map(keepOfCondition),
       containerStatuses: status?.containerStatuses?.map(({ name: container, started }) => ({
         name: container,
         started,
@@ -65,6 +74,10 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
       initContainerStatuses: status?.initContainerStatuses?.map(keepOfContainer),
     },
   }
+}
+
+function keepOfCondition({ type, status, reason, message }: PodCondition): PodCondition {
+  return type === 'Ready' ? { type, status } : { type, status, reason, message }
 }
 
 function ourSteps(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> | undefined {
@@ -96,6 +109,9 @@ export function readPod({ metadata, status }: Pod): PoolPod {
 
 export function liveWorkers(reports: ReadonlyMap<string, WorkerReport>): Map<string, LiveWorker> {
   return new Map(
-    [...reports].map(([host, { state, fence, jobs, idleSince }]) => [host, { state, fence, jobs, idleSince }]),
+    [...reports].map(([host, { state, fence, jobs, idleSince, sick }]) => [
+      host,
+      { state, fence, jobs, idleSince, ...(sick && { sick }) },
+    ]),
   )
 }

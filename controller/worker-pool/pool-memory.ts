@@ -2,6 +2,7 @@ import { type Decision, emptyMemory, type ScalingMemory } from './decide.ts'
 import type { Deployment } from './deployment.ts'
 import type { PoolPod } from './drain.ts'
 import type { WorkerPool } from './resource.ts'
+import { MAX_DECISIONS, type SickWorker } from './status-schema.ts'
 
 /** A decision and when it was made. */
 export interface TimedDecision {
@@ -14,6 +15,8 @@ export interface PoolMemory {
   scaling: ScalingMemory
   /** Workers there should be, as decided last. */
   desired: number
+  /** Workers that the Deployment was last asked for; null when this process has not asked yet. */
+  replicas: number | null
   pods: ReadonlyMap<string, PoolPod>
   /** When that was; ms since 1970. */
   lookedAt: number
@@ -21,10 +24,14 @@ export interface PoolMemory {
   expected: number
   /** When the replicas were lowered last, as far as is known (ms since 1970). */
   loweredAt: number
-  /** Decisions that the status does not tell of yet, oldest first. */
+  /** Decisions that are not in the status yet, oldest first. */
   untold: readonly TimedDecision[]
-  /** Since when objects have been written and the status does not tell of it (ms since 1970); null when it tells of all. */
+  /** When the first write happened that is not in the status yet (ms since 1970); null when all are. */
   owesSince: number | null
+  /** Workers that were sick, newest first. */
+  sickWorkers: readonly SickWorker[]
+  /** When this process last wrote the status (ms since 1970). */
+  statusWrittenAt: number
 }
 
 /** For so long after the replicas were lowered pods may be chosen by what they were then. */
@@ -36,13 +43,24 @@ export function firstMemory(pool: WorkerPool, deployment: Deployment | undefined
   return {
     scaling: memoryFrom(pool, now),
     desired,
+    replicas: null,
     pods: new Map(),
     lookedAt: now.getTime(),
     expected: 0,
     loweredAt: now.getTime(),
     untold: [],
     owesSince: null,
+    sickWorkers: pool.status?.sickWorkers ?? [],
+    statusWrittenAt: Number.NEGATIVE_INFINITY,
   }
+}
+
+/** The decisions that are not in the status yet; one that changes nothing and says the same as the last is left out. */
+export function withDecision(untold: readonly TimedDecision[], next: TimedDecision): readonly TimedDecision[] {
+  const last = untold.at(-1)?.decision
+  const { direction, to, limitedBy } = next.decision
+  const isSame = direction === 'None' && last?.to === to && last.limitedBy.join() === limitedBy.join()
+  return isSame ? untold : [...untold, next].slice(-MAX_DECISIONS)
 }
 
 /** Whether the cluster may still be taking pods away because the replicas were lowered, even if they were raised since. */
@@ -52,7 +70,7 @@ export function isShrinking(deployment: Deployment | undefined, memory: PoolMemo
   return !seen || now.getTime() - memory.loweredAt < LOWERING_SETTLES_MS
 }
 
-/** What the status tells of the time before this process. */
+/** What the status holds of the time before this process. */
 function memoryFrom(pool: WorkerPool, now: Date): ScalingMemory {
   const changes = (pool.status?.decisions ?? []).map(({ at, from, to }) => ({ at: Date.parse(at), by: to - from }))
   return { ...emptyMemory(now), changes: changes.reverse() }

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { PoolRegistry } from '../../api/shared/pool-registry.ts'
 import type { Engine } from '../engine/resource.ts'
 import type { ReportInvalid } from '../invalid-object.ts'
@@ -11,7 +10,7 @@ import type { Watched } from '../runtime/watch.ts'
 import type { Done } from '../runtime/work-queue.ts'
 import { type Engines, findEngines, findRules, pausedAt, type Rules } from './configuration.ts'
 import type { Decision, Demand } from './decide.ts'
-import { demandFor } from './demand.ts'
+import { sumDemand } from './demand.ts'
 import {
   BUDGETS,
   DEPLOYMENTS,
@@ -21,17 +20,21 @@ import {
   renderDeployment,
   workersName,
 } from './deployment.ts'
-import { type DrainPlan, type PoolPod, planDrain } from './drain.ts'
+import { type DrainPlan, type PoolPod, standStill } from './drain.ts'
 import type { PoolGauges } from './gauges.ts'
 import { outcomeFor, untilNextLook } from './outcome.ts'
-import { liveWorkers, type Pod, readPod } from './pods.ts'
-import { firstMemory, isShrinking, type PoolMemory } from './pool-memory.ts'
+import { findPlacement, type Placement } from './placement.ts'
+import { annotationsFor, liveWorkers, PODS, type Pod, readPod } from './pods.ts'
+import { firstMemory, isShrinking, type PoolMemory, withDecision } from './pool-memory.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
 import type { Sample } from './sampler.ts'
 import { budgetAt } from './schedule.ts'
+import { findSickWorkers, newRecords, planAround, type SickWorkers } from './sick-workers.ts'
 import { presentStatus } from './status.ts'
-import { MOST_DECISIONS } from './status-schema.ts'
+import { eventsOfChanges } from './status-events.ts'
+import { untilStatusWrite } from './status-writes.ts'
 import { createSteps } from './steps.ts'
+import { createDivision } from './takers.ts'
 import { countTiers } from './tiers.ts'
 
 export interface PoolParts {
@@ -39,9 +42,9 @@ export interface PoolParts {
   readonly applyOnce: ApplyOnce
   readonly record: RecordEvent
   readonly reportInvalid: ReportInvalid
-  readonly registry: PoolRegistry
+  readonly registry: Pick<PoolRegistry, 'order'>
   readonly sample: () => Promise<Sample>
-  readonly pools: Pick<Watched<KubernetesObject>, 'get'>
+  readonly pools: Pick<Watched<KubernetesObject>, 'get' | 'list'>
   readonly policies: Pick<Watched<KubernetesObject>, 'get'>
   readonly engines: Pick<Watched<KubernetesObject>, 'get'>
   readonly deployments: Pick<Watched<Deployment>, 'get'>
@@ -51,12 +54,12 @@ export interface PoolParts {
   /** The pods of a pool. */
   readonly podsOf: (pool: WorkerPool) => readonly Pod[]
   readonly now: () => Date
-  /** Tells of a change of the number of workers. */
+  /** Is called with a change of the number of workers. */
   readonly onDecision: (decision: Decision) => void
-  /** Tells that another pod went than the one that was drained. */
+  /** Is called when another pod was removed than the drained one. */
   readonly onWrongVictim: () => void
-  /** Tells that a worker takes jobs, so many seconds after its pod was made. */
-  readonly onStarted: (seconds: number) => void
+  /** Is called when a worker takes its first job, with the seconds since its pod was created. */
+  readonly onStarted: (seconds: number, pool: WorkerPool) => void
   readonly gauges: Pick<PoolGauges, 'note' | 'forget'>
 }
 
@@ -64,7 +67,11 @@ export interface PoolParts {
 interface Look {
   readonly pool: WorkerPool
   readonly pods: readonly PoolPod[]
+  readonly placement: Placement
   readonly workers: ReturnType<typeof liveWorkers>
+  readonly sick: SickWorkers
+  /** Sick workers that stay in addition to the desired ones. */
+  readonly heldCount: number
   readonly queueReachable: boolean
   readonly demand: Demand | null
   readonly engines: Engines
@@ -81,7 +88,7 @@ interface Look {
 
 /** While something is under way it is looked at so often. */
 const BUSY_MS = 1000
-/** The status tells of what was written after so long at the latest. */
+/** The longest time until a write appears in the status. */
 const TOLD_MS = 1000
 /** A worker that is ready and has not been heard of is looked for so often. */
 const UNHEARD_MS = 5000
@@ -90,6 +97,7 @@ const UNHEARD_MS = 5000
 export function createPoolReconcile(parts: PoolParts) {
   const memories = new Map<string, PoolMemory>()
   const takeSteps = createSteps(parts)
+  const divide = createDivision(parts)
 
   return async (key: string, failures: number): Promise<Done | undefined> => {
     const found = parts.pools.get(key)
@@ -105,7 +113,10 @@ export function createPoolReconcile(parts: PoolParts) {
 
   async function reconcilePool(pool: WorkerPool, key: string, failures: number): Promise<Done> {
     const look = await lookAt(pool, key)
-    const { memory, outcome, pods, now } = look
+    const { memory, outcome, pods, plan, now } = look
+    // Recorded before the cluster can act on it: the pods of this pass do not have these marks yet.
+    memory.pods = new Map(pods.map((pod) => [pod.name, markedBy(plan, pod, now)]))
+    await reportSick(look)
     const { wrote, refusal } = await carryOut(look).then(
       (done) => ({ wrote: done, refusal: null }),
       (error) => ({ wrote: false, refusal: refusalOf(error, failures) }),
@@ -113,15 +124,15 @@ export function createPoolReconcile(parts: PoolParts) {
     if (outcome.decision.direction !== 'None') parts.onDecision(outcome.decision)
     memory.scaling = outcome.memory
     memory.desired = outcome.decision.to
-    memory.pods = new Map(pods.map((pod) => [pod.name, pod]))
     memory.lookedAt = now.getTime()
-    memory.untold = [...memory.untold, { decision: outcome.decision, at: now }].slice(-MOST_DECISIONS)
+    memory.untold = withDecision(memory.untold, { decision: outcome.decision, at: now })
+    await tellDecision(pool, outcome.decision)
     if (wrote) memory.owesSince ??= now.getTime()
     const waitMs = refusal ? 0 : untilTold(look, wrote)
     if (waitMs > 0) return { againMs: waitMs }
-    await tell(look, key, refusal?.message ?? null)
+    const writeMs = await writeStatus(look, key, refusal?.message ?? null)
     if (refusal) throw refusal
-    return { againMs: againAfter(look) }
+    return { againMs: Math.min(writeMs, againAfter(look)) }
   }
 
   /** All that there is to see of a pool now, and what is to be done about it. */
@@ -134,26 +145,55 @@ export function createPoolReconcile(parts: PoolParts) {
     const memory = memories.get(key) ?? firstMemory(pool, deployment, now)
     memories.set(key, memory)
     noteVictims(pool, memory, pods)
-    noteStarts(memory, pods, now)
+    noteStarts(pool, memory, pods, now)
 
-    const demand = everything && demandFor(pool.spec.engines, everything)
+    const demand = everything && sumDemand([...(divide(everything).get(key)?.values() ?? [])])
     const engines = findEngines(pool, parts.engines)
     const rules = findRules(pool, parts.policies)
     const pausedUntil = pausedAt(pool, now)
     const outcome = outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, now })
     const replicas = deployment?.spec.replicas ?? 0
-    const plan = planDrain({
-      pods,
-      workers,
-      target: outcome.decision.to,
-      replicas,
-      shrinking: isShrinking(deployment, memory, now),
-      budget: 'rules' in rules ? budgetAt(rules.rules, now) : null,
-      now: now.getTime(),
-      ...pool.spec.drain,
+    const sick = findSickWorkers({
+      ...{ pool, before: memory.sickWorkers, pods: parts.podsOf(pool), workers },
+      findNode: parts.findNode,
+      now,
     })
+    const { plan, heldCount } =
+      pausedUntil !== null
+        ? {
+            plan: standStill(memory.replicas ?? deployment?.spec.replicas ?? outcome.decision.to),
+            heldCount: 0,
+          }
+        : planAround(sick.held, {
+            pods,
+            replaced: sick.replaced,
+            workers,
+            target: outcome.decision.to,
+            replicas,
+            shrinking: isShrinking(deployment, memory, now),
+            budget: 'rules' in rules ? budgetAt(rules.rules, now) : null,
+            ceiling: outcome.bounds?.ceiling ?? null,
+            now: now.getTime(),
+            ...pool.spec.drain,
+          })
     const queueReachable = reports !== null
-    const seen = { pool, pods, workers, queueReachable, demand, engines, rules, pausedUntil, deployment, replicas, now }
+    const placement = findPlacement(parts.podsOf(pool), deployment ? [deployment] : [])
+    const seen = {
+      pool,
+      pods,
+      placement,
+      workers,
+      sick,
+      heldCount,
+      queueReachable,
+      demand,
+      engines,
+      rules,
+      pausedUntil,
+      deployment,
+      replicas,
+      now,
+    }
     return { ...seen, memory, outcome, plan }
   }
 
@@ -163,7 +203,8 @@ export function createPoolReconcile(parts: PoolParts) {
     return 'list' in look.engines ? applyObjects(look, look.engines.list) : false
   }
 
-  async function tell(look: Look, key: string, refusal: string | null): Promise<void> {
+  /** Resolves to when the status is to be written, in ms; infinite when it has been. */
+  async function writeStatus(look: Look, key: string, refusal: string | null): Promise<number> {
     const { pool, engines, rules, memory, outcome } = look
     const status = presentStatus({
       ...look,
@@ -176,17 +217,34 @@ export function createPoolReconcile(parts: PoolParts) {
       cost: countTiers(pool, parts.podsOf(pool), parts.findNode),
       selector: `${POOL_LABEL}=${pool.metadata.name}`,
     })
-    parts.gauges.note(key, status)
-    await writeStatus(pool, status)
-    const told = memory.untold
-    memory.untold = []
-    memory.owesSince = null
-    for (const { decision } of told) await tellDecision(pool, decision)
+    parts.gauges.note(key, status, pool.spec.engines)
+    for (const event of eventsOfChanges(pool.status?.conditions ?? [], status.conditions))
+      await parts.record(pool, event)
     if (refusal !== null) await parts.record(pool, warning('Refused', refusal))
+    memory.owesSince = null
+    const writeMs = untilStatusWrite(pool.status, status, memory.statusWrittenAt, look.now)
+    if (writeMs > 0 && writeMs < Number.POSITIVE_INFINITY) return writeMs
+    if (writeMs === 0) {
+      const { namespace, name } = pool.metadata
+      await parts.client.apply(workerPools.type, { metadata: { namespace, name }, status }, { subresource: 'status' })
+      memory.statusWrittenAt = parts.now().getTime()
+    }
+    memory.untold = []
+    return Number.POSITIVE_INFINITY
+  }
+
+  async function reportSick({ pool, sick, memory }: Look): Promise<void> {
+    const { namespace } = pool.metadata
+    for (const { name, node = 'no node', reason, message } of newRecords(memory.sickWorkers, sick.records)) {
+      await parts.client.patch(PODS, { namespace, name }, { metadata: { annotations: annotationsFor.sick(reason) } })
+      await parts.record(pool, warning('WorkerSick', `${name} on ${node} takes no more jobs: ${reason}: ${message}`))
+    }
+    memory.sickWorkers = sick.records
   }
 
   async function applyObjects(look: Look, engines: readonly Engine[]): Promise<boolean> {
     const { pool, plan, deployment, memory, replicas } = look
+    memory.replicas = plan.replicas
     const wroteDeployment = await parts.applyOnce(
       DEPLOYMENTS,
       renderDeployment(pool, engines, plan.replicas),
@@ -208,18 +266,21 @@ export function createPoolReconcile(parts: PoolParts) {
       const gone = !before.deleting && (now.get(before.name)?.deleting ?? true)
       if (!gone || memory.expected === 0) continue
       memory.expected--
-      if (before.markedAt !== null || !before.started) continue
+      const isMarked = (before.markedAt ?? now.get(before.name)?.markedAt ?? null) !== null
+      // A sick worker is not ready, so the cluster chooses it before any other; it has no job to lose.
+      const isSick = memory.sickWorkers.some(({ name }) => name === before.name)
+      if (isMarked || isSick || !before.started) continue
       parts.onWrongVictim()
       parts.record(pool, warning('WrongVictim', `${before.name} was removed instead of a drained worker.`))
     }
   }
 
   /** Which workers are ready that were not at the last look. The times of pods are whole seconds. */
-  function noteStarts(memory: PoolMemory, pods: readonly PoolPod[], now: Date): void {
+  function noteStarts(pool: WorkerPool, memory: PoolMemory, pods: readonly PoolPod[], now: Date): void {
     for (const { name, ready, createdAt } of pods) {
       const before = memory.pods.get(name)
       const isNews = before === undefined ? createdAt + 1000 > memory.lookedAt : !before.started
-      if (ready && isNews) parts.onStarted(Math.max(0, now.getTime() - createdAt) / 1000)
+      if (ready && isNews) parts.onStarted(Math.max(0, now.getTime() - createdAt) / 1000, pool)
     }
   }
 
@@ -228,15 +289,15 @@ export function createPoolReconcile(parts: PoolParts) {
     if (direction === 'None') return
     await parts.record(pool, { type: 'Normal', reason: `Scale${direction}`, message: `${from} → ${to}: ${reason}` })
   }
-
-  async function writeStatus(pool: WorkerPool, status: object): Promise<void> {
-    if (isDeepStrictEqual(JSON.parse(JSON.stringify(status)), pool.status)) return
-    const { namespace, name } = pool.metadata
-    await parts.client.apply(workerPools.type, { metadata: { namespace, name }, status }, { subresource: 'status' })
-  }
 }
 
-/** In ms: first comes what other pools wait for, and what follows from a write is told of together with it. */
+/** A pod as it is when the plan has been carried out. */
+function markedBy({ mark, release, refuse }: DrainPlan, pod: PoolPod, now: Date): PoolPod {
+  if (mark.includes(pod.name)) return { ...pod, markedAt: now.getTime() }
+  return release.includes(pod.name) || refuse.includes(pod.name) ? { ...pod, markedAt: null } : pod
+}
+
+/** In ms: first comes what other pools wait for, and what follows from a write is reported together with it. */
 function untilTold({ pods, plan, memory, now }: Look, wrote: boolean): number {
   if (memory.owesSince === null) return 0
   const followed = pods.filter(({ deleting }) => !deleting).length === plan.replicas
@@ -244,8 +305,10 @@ function untilTold({ pods, plan, memory, now }: Look, wrote: boolean): number {
 }
 
 /** In ms. */
-function againAfter({ pods, workers, queueReachable, rules, pausedUntil, outcome, plan, now }: Look): number {
-  const underWay = plan.waitsFor !== null || plan.mark.length > 0 || plan.replicas !== outcome.decision.to
+function againAfter(look: Look): number {
+  const { pods, workers, queueReachable, rules, pausedUntil, outcome, plan, heldCount, now } = look
+  const waits = plan.waitsFor !== null || plan.mark.length > 0 || plan.replicas - heldCount !== outcome.decision.to
+  const underWay = waits && pausedUntil === null
   if (underWay) return BUSY_MS
   // Who has just become ready is heard of soon.
   const unheard = queueReachable && pods.some(({ name, ready, deleting }) => ready && !deleting && !workers.has(name))

@@ -1,7 +1,7 @@
 import { Type } from '../../api/shared/schema.ts'
 import { type Column, defineResource, type ObjectOf } from '../custom-resource.ts'
 import { ScalingPolicySpecSchema } from '../scaling-policy/resource.ts'
-import { choice, fields, list, moment, objectName } from '../schema-parts.ts'
+import { choice, fields, list, moment, objectName, seconds } from '../schema-parts.ts'
 import { PoolStatusSchema } from './status-schema.ts'
 import { AcceleratorSchema, CAPACITY_FIELDS, DrainSchema, TemplateSchema, TierSchema } from './template-schema.ts'
 
@@ -9,15 +9,22 @@ const ScalingSchema = fields(
   {
     mode: choice(['Auto', 'Fixed', 'External'], {
       default: 'Auto',
-      description: 'Auto: by the demand. Fixed: spec.replicas. External: spec.replicas, which an autoscaler sets.',
+      description:
+        'Source of the number of workers. Auto: the controller computes the number from the demand. Fixed: spec.replicas. External: spec.replicas, set through the scale subresource by an autoscaler such as the HorizontalPodAutoscaler. Default Auto.',
     }),
     policy: Type.Optional(ScalingPolicySpecSchema),
     policyRef: Type.Optional(
-      fields({ name: objectName('The ScalingPolicy, in this namespace.') }, { description: 'Rules that pools share.' }),
+      fields(
+        { name: objectName('Name of a ScalingPolicy in the namespace of the pool.') },
+        {
+          description:
+            'Reference to a ScalingPolicy that several pools can share. In mode Auto, set either policy or policyRef.',
+        },
+      ),
     ),
   },
   {
-    description: 'Who decides on the number of workers, and how.',
+    description: 'Scaling of the pool: the source of the number of workers and the rules for mode Auto.',
     rules: [
       {
         rule: "self.mode == 'Auto' ? has(self.policy) != has(self.policyRef) : !has(self.policy) && !has(self.policyRef)",
@@ -33,66 +40,139 @@ const WarmupSchema = fields(
       minimum: 1,
       maximum: 3600,
       default: 300,
-      description: 'A worker that cannot take jobs after this time is started anew.',
+      description:
+        'Max seconds from the start of a worker until the worker is ready for jobs. Kubernetes restarts a worker that exceeds the time. Default 300, range 1 to 3600.',
     }),
   },
-  { default: {}, description: 'From the start of a worker until it takes jobs.' },
+  { default: {}, description: 'Start-up of a worker, until the worker is ready for jobs.' },
+)
+
+const SickNodesSchema = fields(
+  {
+    maxWorkers: Type.Integer({
+      minimum: 1,
+      maximum: 20,
+      default: 2,
+      description:
+        'Number of workers that must become sick on a node within windowSeconds until the controller avoids the node. Default 2, range 1 to 20.',
+    }),
+    windowSeconds: seconds({
+      minimum: 60,
+      maximum: 86_400,
+      default: 3600,
+      description: 'Period in which sick workers of a node are counted. Default 3600, range 60 to 86400.',
+    }),
+    avoidSeconds: seconds({
+      minimum: 60,
+      maximum: 86_400,
+      default: 3600,
+      description:
+        'Seconds that the controller avoids the node after the last of the sick workers. Default 3600, range 60 to 86400.',
+    }),
+  },
+  {
+    default: {},
+    description:
+      'Nodes whose accelerators keep failing. The controller replaces a worker that fenced itself. On a node with maxWorkers such workers, the last one stays for avoidSeconds, fenced and in addition to the desired workers as far as bounds and caps allow, so that no new worker gets its accelerator.',
+  },
 )
 
 const CapacitySchema = fields(CAPACITY_FIELDS, {
   default: {},
-  description: 'The nodes that the workers run on.',
+  description: 'Nodes that the workers run on. Set either capacity or tiers.',
 })
 
 const condition = (type: string) => `.status.conditions[?(@.type=="${type}")].status`
 
 const COLUMNS: readonly Column[] = [
-  { name: 'Mode', type: 'string', path: '.spec.scaling.mode', description: 'Who decides' },
-  { name: 'Min', type: 'integer', path: '.status.min', description: 'Fewest workers now' },
-  { name: 'Max', type: 'integer', path: '.status.max', description: 'Most workers now' },
-  { name: 'Desired', type: 'integer', path: '.status.desiredReplicas', description: 'Workers there should be' },
-  { name: 'Up', type: 'integer', path: '.status.readyReplicas', description: 'Workers that take jobs' },
-  { name: 'Busy', type: 'integer', path: '.status.busyReplicas', description: 'Workers with a job' },
-  { name: 'Waiting', type: 'integer', path: '.status.demand.waiting', description: 'Jobs that wait' },
-  { name: 'Oldest', type: 'integer', path: '.status.demand.oldestWaitSeconds', description: 'Longest wait in seconds' },
-  { name: 'Limited-By', type: 'string', path: '.status.limitedBy', description: 'What limits the number of workers' },
-  { name: 'Ready', type: 'string', path: condition('Ready'), description: 'Whether all is as it should be' },
-  { name: 'Age', type: 'date', path: '.metadata.creationTimestamp', description: 'Since it was made' },
-  { name: 'Paused', type: 'string', path: condition('Paused'), description: 'Whether it is paused', wide: true },
-  { name: 'Cost', type: 'number', path: '.status.hourlyCost', description: 'What it costs an hour', wide: true },
+  {
+    name: 'Mode',
+    type: 'string',
+    path: '.spec.scaling.mode',
+    description: 'Source of the number of workers: Auto, Fixed or External',
+  },
+  { name: 'Min', type: 'integer', path: '.status.min', description: 'Min number of workers at this time' },
+  { name: 'Max', type: 'integer', path: '.status.max', description: 'Max number of workers at this time' },
+  { name: 'Desired', type: 'integer', path: '.status.desiredReplicas', description: 'Desired number of workers' },
+  { name: 'Up', type: 'integer', path: '.status.readyReplicas', description: 'Workers that are ready for jobs' },
+  { name: 'Busy', type: 'integer', path: '.status.busyReplicas', description: 'Workers that run at least 1 job' },
+  { name: 'Waiting', type: 'integer', path: '.status.demand.waiting', description: 'Waiting jobs' },
+  {
+    name: 'Oldest-Seconds',
+    type: 'integer',
+    path: '.status.demand.oldestWaitSeconds',
+    description: 'Age of the oldest waiting job, in seconds',
+  },
+  {
+    name: 'Limited-By',
+    type: 'string',
+    path: '.status.limitedBy',
+    description: 'Rules that limit the number of workers',
+  },
+  { name: 'Ready', type: 'string', path: condition('Ready'), description: 'Status of the Ready condition' },
+  { name: 'Age', type: 'date', path: '.metadata.creationTimestamp', description: 'Time since the object was created' },
+  {
+    name: 'Paused',
+    type: 'string',
+    path: condition('Paused'),
+    description: 'Status of the Paused condition',
+    wide: true,
+  },
+  {
+    name: 'Hourly-Cost',
+    type: 'number',
+    path: '.status.hourlyCost',
+    description: 'Cost of the current workers per hour',
+    wide: true,
+  },
 ]
 
 export const workerPools = defineResource({
   kind: 'WorkerPool',
   plural: 'workerpools',
   shortName: 'wp',
-  description: 'Workers that are all alike, as many of them as the work needs.',
+  description: 'WorkerPool is a group of identical workers that the controller scales to the demand.',
   spec: fields(
     {
-      engines: list(objectName('An Engine of this namespace.'), {
+      engines: list(objectName('Name of an Engine in the namespace of the pool.'), {
         set: true,
         minItems: 1,
         maxItems: 16,
-        description: 'The engines that the workers run: they do the jobs that ask for one of them.',
+        description:
+          'Engines that each worker runs. The workers take only the jobs that name one of the engines. 1 to 16 names.',
       }),
-      queues: list(choice(['try-on', 'prepare'], { description: 'A queue.' }), {
+      queues: list(choice(['try-on', 'prepare'], { description: 'Name of a queue.' }), {
         set: true,
         minItems: 1,
         maxItems: 2,
         default: ['try-on', 'prepare'],
-        description: 'The queues that the workers take jobs from.',
+        description:
+          'Queues that the workers take jobs from: try-on (generations), prepare (preparation of uploaded photos). Default both.',
       }),
       slotsPerReplica: Type.Integer({
         minimum: 1,
         maximum: 64,
         default: 1,
-        description: 'Jobs that a worker does at the same time.',
+        description: 'Max number of jobs that a worker runs at the same time. Default 1, range 1 to 64.',
+      }),
+      priority: Type.Integer({
+        minimum: -1000,
+        maximum: 1000,
+        default: 0,
+        description:
+          'Place among pools that share an engine or queue. The controller assigns each waiting job to one pool: to the pool with the highest priority, then to the pool with the lowest hourly cost per slot, until that pool is at its upper bound. Default 0, range -1000 to 1000.',
       }),
       replicas: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 1000, description: 'The number of workers, unless scaling.mode is Auto.' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: 1000,
+          description:
+            'Desired number of workers in the scaling modes Fixed and External. Must not be set in mode Auto. Range 0 to 1000.',
+        }),
       ),
       scaling: ScalingSchema,
       drain: DrainSchema,
+      sickNodes: SickNodesSchema,
       warmup: WarmupSchema,
       accelerator: Type.Optional(AcceleratorSchema),
       capacity: CapacitySchema,
@@ -102,22 +182,29 @@ export const workerPools = defineResource({
           minItems: 1,
           maxItems: 4,
           description:
-            'Several kinds of nodes instead of one, in the order in which they are preferred, as spot before on demand.',
+            'Several kinds of nodes in order of preference, for example spot before on-demand. Replaces capacity. 1 to 4 tiers.',
         }),
       ),
       template: TemplateSchema,
       paused: Type.Optional(
         fields(
           {
-            reason: Type.String({ minLength: 1, maxLength: 256, description: 'Why, for those who wonder.' }),
-            until: moment('When it ends by itself.'),
+            reason: Type.String({
+              minLength: 1,
+              maxLength: 256,
+              description: 'Human-readable reason for the pause. 1 to 256 characters.',
+            }),
+            until: moment('End of the pause. The controller resumes scaling at this time.'),
           },
-          { description: 'The number of workers stays as it is for a while.' },
+          {
+            description:
+              'Pause of scaling. The controller adds and removes no worker until the pause ends or is removed, and a drain under way stops: workers that drain finish their jobs, take no others and stay, with their marks.',
+          },
         ),
       ),
     },
     {
-      description: 'What the pool is.',
+      description: 'Desired state of the pool.',
       rules: [
         {
           rule: "self.scaling.mode == 'Auto' ? !has(self.replicas) : true",

@@ -1,7 +1,7 @@
 import type { PoolRegistry, WorkerReport } from '../../api/shared/pool-registry.ts'
 import type { DemandByEngine } from './demand.ts'
 
-/** What all pools look at together. Each part is null when it could not be read. */
+/** The measurements that all pools share. Each part is null when it could not be read. */
 export interface Sample {
   readonly demand: DemandByEngine | null
   readonly workers: ReadonlyMap<string, WorkerReport> | null

@@ -9,11 +9,14 @@ export interface Bounds {
   readonly max: number
   readonly minSetBy: string
   readonly maxSetBy: string
+  /** Busy workers above this number finish their jobs and leave. A soft cost cap lowers `max` only. */
+  readonly ceiling: number
+  readonly ceilingSetBy: string
 }
 
 /**
  * The bounds of this moment: those of the schedules that hold, otherwise those of the policy. Of several that hold the highest
- * min and the lowest max count, and max before min. Throws a RangeError on a time zone that nobody knows.
+ * min and the lowest max count, and max before min. Throws a RangeError on an unknown time zone.
  */
 export function boundsAt({ bounds, schedules }: Pick<ScalingRules, 'bounds' | 'schedules'>, now: Date): Bounds {
   const holding = schedules.filter((schedule) => holds(schedule, now))
@@ -22,11 +25,14 @@ export function boundsAt({ bounds, schedules }: Pick<ScalingRules, 'bounds' | 's
   const highest = mins.sort((a, b) => b.value - a.value)[0]
   const lowest = maxes.sort((a, b) => a.value - b.value)[0]
   const max = lowest?.value ?? bounds.max
+  const maxSetBy = lowest ? `schedule ${lowest.name}` : 'bounds.max'
   return {
     min: Math.min(highest?.value ?? bounds.min, max),
     max,
     minSetBy: highest ? `schedule ${highest.name}` : 'bounds.min',
-    maxSetBy: lowest ? `schedule ${lowest.name}` : 'bounds.max',
+    maxSetBy,
+    ceiling: max,
+    ceilingSetBy: maxSetBy,
   }
 }
 
@@ -51,10 +57,10 @@ export function holds({ timeZone, days, start, end }: Hours, now: Date): boolean
   return (listed(day) && clock >= start) || (listed(yesterday) && clock < end)
 }
 
-/** What to say of a time zone in the rules that nobody knows; null when all are known. */
+/** The message about an unknown time zone in the rules; null when all are known. */
 export function unknownZoneOf({ schedules, budgets }: Pick<ScalingRules, 'schedules' | 'budgets'>): string | null {
   const unknown = [...schedules, ...budgets].find(({ timeZone }) => !isTimeZone(timeZone))
-  return unknown ? `There is no time zone ${unknown.timeZone}.` : null
+  return unknown ? `Unknown time zone ${unknown.timeZone}.` : null
 }
 
 const MINUTE_MS = 60_000

@@ -42,7 +42,7 @@ export interface Simulation {
 }
 
 /** A day more than the trace: who is not done by then never will be. */
-const LONGEST_REST_SECONDS = 86_400
+const MAX_REST_SECONDS = 86_400
 
 /** Plays a trace of arriving jobs against the rules, second by second. The same input always gives the same result. */
 export function simulate(options: SimulateOptions): Simulation {
@@ -50,7 +50,7 @@ export function simulate(options: SimulateOptions): Simulation {
   const arriving = new Map<number, number>()
   for (const { second, jobs } of arrivals) arriving.set(second, (arriving.get(second) ?? 0) + jobs)
   const state = emptyState(options)
-  for (let second = 0; second < seconds + LONGEST_REST_SECONDS; second++) {
+  for (let second = 0; second < seconds + MAX_REST_SECONDS; second++) {
     for (let job = arriving.get(second) ?? 0; job > 0; job--) state.waiting.push(second)
     work(state, second, options)
     // A job that arrives wakes the controller; otherwise it looks every few seconds.

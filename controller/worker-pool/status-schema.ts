@@ -1,90 +1,155 @@
 import { type Static, Type } from '../../api/shared/schema.ts'
 import { choice, conditions, fields, list, moment } from '../schema-parts.ts'
 
-export const MOST_DECISIONS = 20
-export const MOST_WORKERS = 200
-export const LONGEST_REASON = 256
-export const LONGEST_LIMITS = 1024
+export const MAX_DECISIONS = 20
+export const MAX_WORKERS = 200
+export const MAX_SICK_WORKERS = 20
+export const MAX_REASON_LENGTH = 256
+export const MAX_KIND_LENGTH = 64
+export const MAX_LIMITS_LENGTH = 1024
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const DecisionSchema = fields(
   {
-    at: moment('When.'),
-    from: count('Workers before.'),
-    to: count('Workers after.'),
-    direction: choice(['Up', 'Down', 'None'], { description: 'More, fewer or as many.' }),
-    reason: Type.String({ maxLength: LONGEST_REASON, description: 'Why, for people.' }),
-    limitedBy: list(Type.String({ maxLength: 128, description: 'A rule.' }), {
+    at: moment('Time of the decision.'),
+    from: count('Number of workers before the decision.'),
+    to: count('Number of workers after the decision.'),
+    direction: choice(['Up', 'Down', 'None'], {
+      description:
+        'Direction of the change. Up: workers are added. Down: workers are removed. None: the number stays the same.',
+    }),
+    reason: Type.String({ maxLength: MAX_REASON_LENGTH, description: 'Human-readable reason for the decision.' }),
+    limitedBy: list(Type.String({ maxLength: 128, description: 'Name of a rule, for example bounds.max.' }), {
       maxItems: 16,
-      description: 'The rules that kept it from what the demand asked for.',
+      description: 'Rules that kept the number of workers from the number that the demand requires.',
     }),
   },
-  { description: 'A decision on the number of workers.' },
+  { description: 'Decision on the number of workers.' },
 )
 
 const WorkerSchema = fields(
   {
-    name: Type.String({ maxLength: 253, description: 'Its pod.' }),
-    state: choice(['Starting', 'Idle', 'Busy', 'Draining', 'Drained', 'Silent'], { description: 'What it does.' }),
-    jobs: count('Jobs in hand.'),
+    name: Type.String({ maxLength: 253, description: 'Name of the pod.' }),
+    state: choice(['Starting', 'Idle', 'Busy', 'Draining', 'Drained', 'Silent', 'Sick'], {
+      description:
+        'State of the worker. Starting: not ready yet. Idle: ready, without a job. Busy: runs at least 1 job. Draining: takes no new jobs. Drained: takes no new jobs and runs none, or is being deleted. Silent: was ready before, but sends no heartbeat. Sick: takes no jobs because its accelerator keeps failing.',
+    }),
+    jobs: count('Number of jobs that the worker runs.'),
   },
-  { description: 'A worker of the pool.' },
+  { description: 'Worker of the pool.' },
+)
+
+const nodeName = (description: string) => Type.String({ maxLength: 253, description })
+
+const SickWorkerSchema = fields(
+  {
+    name: Type.String({ maxLength: 253, description: 'Name of the pod.' }),
+    node: Type.Optional(nodeName('Name of the node of the pod.')),
+    reason: Type.String({
+      maxLength: MAX_KIND_LENGTH,
+      description: 'Kind of the last failure: DeviceError, OutOfMemory, SelfTestDrift or Hang.',
+    }),
+    message: Type.String({ maxLength: MAX_REASON_LENGTH, description: 'Human-readable message of the last failure.' }),
+    at: moment('Time when the worker fenced itself.'),
+  },
+  { description: 'Worker that fenced itself because its accelerator kept failing.' },
+)
+
+const AvoidedNodeSchema = fields(
+  {
+    name: nodeName('Name of the node.'),
+    workers: count('Number of sick workers on the node within spec.sickNodes.windowSeconds.'),
+    until: moment('Time when the controller stops avoiding the node, unless another worker on the node becomes sick.'),
+  },
+  { description: 'Node whose accelerators new workers do not get.' },
 )
 
 export const PoolStatusSchema = fields(
   {
-    observedGeneration: Type.Optional(Type.Integer({ description: 'The edition that was looked at last.' })),
-    selector: Type.Optional(Type.String({ maxLength: 512, description: 'Selects the pods, for autoscalers.' })),
-    min: Type.Optional(count('Fewest workers by the rules of now.')),
-    max: Type.Optional(count('Most workers by the rules of now.')),
-    replicas: Type.Optional(count('Workers that are there.')),
-    desiredReplicas: Type.Optional(count('Workers that there should be.')),
-    readyReplicas: Type.Optional(count('Workers that take jobs.')),
-    busyReplicas: Type.Optional(count('Workers with a job in hand.')),
-    drainingReplicas: Type.Optional(count('Workers that take no more jobs.')),
+    observedGeneration: Type.Optional(
+      Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }),
+    ),
+    selector: Type.Optional(
+      Type.String({ maxLength: 512, description: 'Label selector of the pods, for the scale subresource.' }),
+    ),
+    min: Type.Optional(count('Min number of workers at this time, after schedules and the cost cap.')),
+    max: Type.Optional(count('Max number of workers at this time, after schedules and the cost cap.')),
+    replicas: Type.Optional(count('Number of existing workers.')),
+    desiredReplicas: Type.Optional(count('Desired number of workers.')),
+    readyReplicas: Type.Optional(count('Number of workers that are ready for jobs.')),
+    busyReplicas: Type.Optional(count('Number of workers that run at least 1 job. Absent while Redis is unavailable.')),
+    drainingReplicas: Type.Optional(
+      count('Number of workers that take no new jobs before their removal. Absent while Redis is unavailable.'),
+    ),
+    unschedulableReplicas: Type.Optional(
+      count(
+        'Number of workers that have no node or cannot be created. The conditions WorkersScheduled and WorkersCreated give the reasons.',
+      ),
+    ),
     demand: Type.Optional(
       fields(
         {
-          waiting: count('Jobs that wait.'),
-          inFlight: count('Jobs in hand.'),
-          oldestWaitSeconds: count('How long the oldest of them has waited, in steps of a few seconds.'),
+          waiting: count('Number of waiting jobs.'),
+          inFlight: count('Number of running jobs.'),
+          oldestWaitSeconds: count('Age of the oldest waiting job, in seconds. Rounded down to a multiple of 5.'),
         },
-        { description: 'What there is to do.' },
+        { description: 'Demand for the engines of the pool when the controller last read the queue.' },
       ),
     ),
     hourlyCost: Type.Optional(
       Type.Number({
-        description: 'What the workers that are there cost an hour; at most, where their nodes are not known.',
+        description:
+          'Cost of the workers on nodes per hour, in the unit of hourlyCost. A worker whose node matches no tier counts with the highest hourlyCost of the tiers.',
       }),
     ),
     tiers: Type.Optional(
       list(
         fields(
           {
-            name: Type.String({ maxLength: 63, description: 'The tier.' }),
-            replicas: count('Workers on its nodes.'),
+            name: Type.String({ maxLength: 63, description: 'Name of the tier.' }),
+            replicas: count('Number of workers on the nodes of the tier.'),
           },
-          { description: 'The workers of a tier.' },
+          { description: 'Number of workers of one tier.' },
         ),
-        { maxItems: 4, description: 'Where the workers are, for pools with tiers.' },
+        { maxItems: 4, description: 'Number of workers per tier, for a pool with tiers.' },
       ),
     ),
     limitedBy: Type.Optional(
-      Type.String({ maxLength: LONGEST_LIMITS, description: 'What limits the number of workers now.' }),
+      Type.String({
+        maxLength: MAX_LIMITS_LENGTH,
+        description:
+          'Rules that limit the number of workers at this time, separated by commas. Empty when no rule applies.',
+      }),
     ),
     lastDecision: Type.Optional(DecisionSchema),
     decisions: list(DecisionSchema, {
-      maxItems: MOST_DECISIONS,
+      maxItems: MAX_DECISIONS,
       default: [],
-      description: 'The last decisions that changed something or that would have, newest first.',
+      description: 'Last 20 decisions that changed the number of workers or that a rule limited, newest first.',
     }),
-    workers: list(WorkerSchema, { maxItems: MOST_WORKERS, default: [], description: 'The workers that are there.' }),
+    workers: list(WorkerSchema, {
+      maxItems: MAX_WORKERS,
+      default: [],
+      description: 'Existing workers, sorted by name. Max 200.',
+    }),
+    sickWorkers: list(SickWorkerSchema, {
+      maxItems: MAX_SICK_WORKERS,
+      default: [],
+      description: 'Workers that fenced themselves within the periods of spec.sickNodes, newest first. Max 20.',
+    }),
+    avoidedNodes: list(AvoidedNodeSchema, {
+      maxItems: MAX_SICK_WORKERS,
+      default: [],
+      description: 'Nodes with too many sick workers. Max 20.',
+    }),
     conditions: conditions(),
   },
-  { description: 'What the controller found and did.' },
+  { description: 'Observed state of the pool.' },
 )
 
+export type SickWorker = Static<typeof SickWorkerSchema>
+export type AvoidedNode = Static<typeof AvoidedNodeSchema>
 export type PoolStatus = Static<typeof PoolStatusSchema>
 export type PastDecision = Static<typeof DecisionSchema>
 export type WorkerStatus = Static<typeof WorkerSchema>

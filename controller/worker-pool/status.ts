@@ -1,14 +1,16 @@
 import { conditionsAfter, type Finding, shorten, wholeSeconds } from '../runtime/conditions.ts'
 import type { Decision, Demand } from './decide.ts'
 import type { DrainPlan, LiveWorker, PoolPod } from './drain.ts'
+import type { Placement } from './placement.ts'
 import type { TimedDecision } from './pool-memory.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Bounds } from './schedule.ts'
+import type { SickWorkers } from './sick-workers.ts'
 import {
-  LONGEST_LIMITS,
-  LONGEST_REASON,
-  MOST_DECISIONS,
-  MOST_WORKERS,
+  MAX_DECISIONS,
+  MAX_LIMITS_LENGTH,
+  MAX_REASON_LENGTH,
+  MAX_WORKERS,
   type PastDecision,
   type PoolStatus,
   type WorkerStatus,
@@ -21,12 +23,16 @@ export interface PoolFacts {
   readonly pods: readonly PoolPod[]
   readonly workers: ReadonlyMap<string, LiveWorker>
   readonly demand: Demand | null
+  readonly placement: Placement
   readonly queueReachable: boolean
   readonly bounds: Bounds | null
   readonly decision: Decision
-  /** That one, after those that the status does not tell of yet. */
+  /** That one, after those that are not in the status yet. */
   readonly decided: readonly TimedDecision[]
   readonly plan: DrainPlan
+  readonly sick: SickWorkers
+  /** Sick workers that stay in addition to the desired ones. */
+  readonly heldCount: number
   /** Why the engines cannot be used yet; null when they can. */
   readonly enginesMissing: string | null
   /** Why there are no rules to decide by; null when there are. */
@@ -40,7 +46,7 @@ export interface PoolFacts {
   readonly now: Date
 }
 
-/** Waiting times are told in steps, so that a status does not change with every second. */
+/** Waiting times are rounded, so that a status does not change every second. */
 const WAIT_STEP_SECONDS = 5
 
 export function presentStatus(facts: PoolFacts): PoolStatus {
@@ -56,9 +62,13 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
     ...(bounds && { min: bounds.min, max: bounds.max }),
     replicas: alive.length,
     desiredReplicas: decision.to,
-    readyReplicas: alive.filter(({ ready }) => ready).length,
-    busyReplicas: count('Busy'),
-    drainingReplicas: count('Draining') + count('Drained'),
+    readyReplicas: countReady(facts),
+    // Redis alone knows what workers do.
+    ...(facts.queueReachable && {
+      busyReplicas: count('Busy'),
+      drainingReplicas: count('Draining') + count('Drained'),
+    }),
+    unschedulableReplicas: missingFrom(facts.placement, alive.length, decision.to),
     ...(demand && {
       demand: {
         waiting: demand.waiting,
@@ -68,10 +78,12 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
     }),
     hourlyCost: facts.cost.hourlyCost,
     ...(pool.spec.tiers && { tiers: [...facts.cost.tiers] }),
-    limitedBy: shorten(limits.join(', '), LONGEST_LIMITS),
+    limitedBy: shorten(limits.join(', '), MAX_LIMITS_LENGTH),
     ...(decisions.length > 0 && { lastDecision: decisions[0] }),
     decisions: [...decisions],
-    workers: listed.slice(0, MOST_WORKERS),
+    workers: listed.slice(0, MAX_WORKERS),
+    sickWorkers: [...facts.sick.records],
+    avoidedNodes: [...facts.sick.avoided],
     conditions: conditionsAfter(pool.status?.conditions ?? [], findingsOf(facts), {
       generation: pool.metadata.generation,
       now,
@@ -79,11 +91,44 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
   }
 }
 
+/** Workers without a node, and those that the API server refuses to create. */
+function missingFrom({ unscheduled, whyNotCreated }: Placement, alive: number, wanted: number): number {
+  return unscheduled + (whyNotCreated === null ? 0 : Math.max(0, wanted - alive))
+}
+
+/** By how much a ceiling is exceeded, for people; null when it is not. */
+function aboveCap({ pods, bounds }: PoolFacts): string | null {
+  const alive = pods.filter(({ deleting }) => !deleting).length
+  if (bounds === null || alive <= bounds.ceiling) return null
+  const { ceiling, ceilingSetBy } = bounds
+  return `${ceilingSetBy} allows ${ceiling} workers, and there are ${alive}: ${alive - ceiling} finish their jobs and leave.`
+}
+
+/** A pod of a worker that has just become sick is ready until Kubernetes has probed it. */
+function countReady({ pods, workers }: PoolFacts): number {
+  return pods.filter(({ name, ready, deleting }) => ready && !deleting && workers.get(name)?.sick === undefined).length
+}
+
+/** Which workers are sick now and which nodes are avoided or report a failing accelerator, for people; null when there are none. */
+function describeSick({ records, avoided, problems, replaced, held }: SickWorkers): string | null {
+  const sick = records.filter(({ name }) => replaced.has(name) || held.has(name))
+  const workers = sick.map(({ name, node, reason }) => `${name} on ${node ?? 'no node'} (${reason})`)
+  const nodes = avoided.map(({ name, workers: count, until }) => `${name} (${count} sick workers) until ${until}`)
+  const reported = [...problems].map(([node, { type, message }]) => `${node} (${type}: ${message})`).sort()
+  const parts = [
+    ...(workers.length > 0 ? [`Sick: ${workers.join(', ')}.`] : []),
+    ...(nodes.length > 0 ? [`Avoided: ${nodes.join(', ')}.`] : []),
+    ...(reported.length > 0 ? [`Nodes report: ${reported.join(', ')}.`] : []),
+  ]
+  return parts.length === 0 ? null : parts.join(' ')
+}
+
 function presentWorker(pod: PoolPod, worker: LiveWorker | undefined): WorkerStatus {
   return { name: pod.name, state: stateOf(pod, worker), jobs: worker?.jobs ?? 0 }
 }
 
 function stateOf({ started, fencedAt, deleting }: PoolPod, worker: LiveWorker | undefined): WorkerStatus['state'] {
+  if (worker?.sick !== undefined && !deleting) return 'Sick'
   if (!started) return 'Starting'
   if (worker === undefined) return 'Silent'
   if (worker.state === 'drained' || deleting) return 'Drained'
@@ -98,15 +143,15 @@ function rememberDecision(before: readonly PastDecision[], { decision, at }: Tim
   if (decision.direction === 'None' && sameLimits && last.to === decision.to) return before
   if (decision.direction === 'None' && decision.limitedBy.length === 0) return before
   const { from, to, direction, limitedBy } = decision
-  const reason = shorten(decision.reason, LONGEST_REASON)
+  const reason = shorten(decision.reason, MAX_REASON_LENGTH)
   const entry: PastDecision = { at: wholeSeconds(at), from, to, direction, reason, limitedBy: [...limitedBy] }
-  return [entry, ...before].slice(0, MOST_DECISIONS)
+  return [entry, ...before].slice(0, MAX_DECISIONS)
 }
 
 function findingsOf(facts: PoolFacts): Finding[] {
-  const { pool, pods, demand, queueReachable, decision, plan, enginesMissing, pausedUntil } = facts
-  const ready = pods.filter((pod) => pod.ready && !pod.deleting).length
-  const settled = ready === decision.to && plan.replicas === decision.to && plan.waitsFor === null
+  const { pool, pods, demand, queueReachable, decision, plan, enginesMissing, pausedUntil, placement } = facts
+  const ready = countReady(facts)
+  const settled = ready === decision.to && plan.replicas - facts.heldCount === decision.to && plan.waitsFor === null
   const missing = enginesMissing ?? facts.rulesMissing
   const problem = missing ?? facts.refusal
   const working = problem === null
@@ -115,6 +160,10 @@ function findingsOf(facts: PoolFacts): Finding[] {
   const costCapped = decision.limitedBy.includes('cost.hourlyCap')
   const draining = pods.filter(({ fencedAt }) => fencedAt !== null).length
   const auto = pool.spec.scaling.mode === 'Auto'
+  const unhealthy = describeSick(facts.sick)
+  const paused = pausedUntil !== null
+  const above = aboveCap(facts)
+  const blind = auto && demand === null
   const found = (type: string, holds: boolean, [reason, otherwise]: [string, string], message: string): Finding => ({
     type,
     status: holds ? 'True' : 'False',
@@ -124,20 +173,40 @@ function findingsOf(facts: PoolFacts): Finding[] {
   return [
     found(
       'Ready',
-      working && settled,
-      ['AsWanted', working ? 'Scaling' : whyNot],
-      problem ?? `${ready} of ${decision.to} workers are ready.`,
+      working && settled && !blind,
+      ['AsWanted', !working ? whyNot : blind ? 'DemandUnknown' : paused ? 'Paused' : 'Scaling'],
+      problem ?? (blind ? decision.reason : `${ready} of ${decision.to} workers are ready.`),
     ),
-    found('Reconciling', working && !settled, ['Scaling', 'Settled'], plan.waitsFor ?? decision.reason),
+    found(
+      'Reconciling',
+      working && !settled && !paused,
+      ['Scaling', paused ? 'Paused' : 'Settled'],
+      plan.waitsFor ?? decision.reason,
+    ),
     found('Stalled', !working, [whyNot, 'Working'], problem ?? ''),
+    found(
+      'WorkersScheduled',
+      placement.whyUnscheduled === null,
+      ['Scheduled', 'Unschedulable'],
+      placement.whyUnscheduled === null
+        ? 'Every worker has a node.'
+        : `${placement.unscheduled} workers have no node: ${placement.whyUnscheduled}`,
+    ),
+    found(
+      'WorkersCreated',
+      placement.whyNotCreated === null,
+      ['Created', 'FailedCreate'],
+      placement.whyNotCreated ?? 'The API server refuses no worker.',
+    ),
+    found(
+      'WorkersHealthy',
+      unhealthy === null,
+      ['Healthy', facts.sick.records.length > 0 ? 'SickWorkers' : 'NodesUnhealthy'],
+      unhealthy ?? 'No worker is sick, no node is avoided, and no node reports a failing accelerator.',
+    ),
     found('EnginesReady', enginesMissing === null, ['Ready', 'NotReady'], enginesMissing ?? 'All engines can be used.'),
     found('ScalingActive', auto && pausedUntil === null, ['Auto', pausedUntil ? 'Paused' : pool.spec.scaling.mode], ''),
-    found(
-      'AbleToScale',
-      !auto || demand !== null,
-      ['DemandKnown', 'DemandUnknown'],
-      demand || !auto ? '' : decision.reason,
-    ),
+    found('AbleToScale', !blind, ['DemandKnown', 'DemandUnknown'], demand || !auto ? '' : decision.reason),
     found(
       'ScalingLimited',
       limited,
@@ -146,6 +215,12 @@ function findingsOf(facts: PoolFacts): Finding[] {
     ),
     found('QueueReachable', queueReachable, ['Reachable', 'Away'], queueReachable ? '' : 'No worker can be drained.'),
     found('CostCapped', costCapped, ['AtCap', 'BelowCap'], ''),
+    found(
+      'AboveCap',
+      above !== null,
+      ['AboveCap', 'WithinCap'],
+      above ?? 'No maximum and no hard cost cap is exceeded.',
+    ),
     found(
       'Draining',
       draining > 0,

@@ -7,7 +7,7 @@ import type { WorkerPool } from './resource.ts'
 
 export interface StepParts {
   readonly client: Pick<Client, 'patch'>
-  readonly registry: Pick<PoolRegistry, 'tell'>
+  readonly registry: Pick<PoolRegistry, 'order'>
   readonly record: RecordEvent
   readonly now: () => Date
 }
@@ -19,7 +19,7 @@ interface Steps {
   readonly workers: ReadonlyMap<string, LiveWorker>
 }
 
-/** Tells workers and marks pods, in the order in which each step is safe without the next. */
+/** Gives workers their orders and marks pods, in an order in which each step is safe without the next. */
 export function createSteps({ client, registry, record, now: clock }: StepParts) {
   return async ({ pool, plan, pods, workers }: Steps): Promise<void> => {
     const { namespace } = pool.metadata
@@ -27,27 +27,27 @@ export function createSteps({ client, registry, record, now: clock }: StepParts)
     const annotate = (name: string, annotations: Record<string, string | null>) =>
       client.patch(PODS, { namespace, name }, { metadata: { annotations } })
     for (const name of plan.refuse) {
-      await registry.tell(name, 'take')
+      await registry.order(name, 'take')
       await annotate(name, annotationsFor.refuse(now))
       await record(pool, warning('DrainRefused', `${name} did not answer; another worker is asked.`))
     }
     for (const name of plan.release) {
       await annotate(name, annotationsFor.release())
-      await registry.tell(name, 'take')
+      await registry.order(name, 'take')
     }
     for (const name of plan.fence) {
       await annotate(name, annotationsFor.fence(now))
-      await registry.tell(name, now)
+      await registry.order(name, now)
     }
     // Each by the time at which it is written: from then on the cluster can know it.
     for (const name of plan.mark) await annotate(name, annotationsFor.mark(clock().getTime()))
     // Redis may have lost what was said.
-    const told = new Set([...plan.refuse, ...plan.release, ...plan.fence])
+    const ordered = new Set([...plan.refuse, ...plan.release, ...plan.fence])
     for (const { name, fencedAt, deleting, started } of pods) {
       const worker = workers.get(name)
       const knows = worker === undefined ? started || fencedAt === null : worker.fence === fencedAt
-      if (deleting || knows || told.has(name)) continue
-      await registry.tell(name, fencedAt ?? 'take')
+      if (deleting || knows || ordered.has(name)) continue
+      await registry.order(name, fencedAt ?? 'take')
     }
   }
 }

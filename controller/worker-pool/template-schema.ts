@@ -3,34 +3,45 @@ import { choice, fields, list, objectName, quantities, seconds, texts } from '..
 
 const VariableSchema = fields(
   {
-    name: Type.String({ minLength: 1, maxLength: 128, description: 'Its name.' }),
-    value: Type.Optional(Type.String({ maxLength: 4096, description: 'Its value.' })),
+    name: Type.String({ minLength: 1, maxLength: 128, description: 'Name of the environment variable.' }),
+    value: Type.Optional(
+      Type.String({ maxLength: 4096, description: 'Value of the environment variable. Set either value or secret.' }),
+    ),
     secret: Type.Optional(
       fields(
         {
-          name: objectName('The Secret.'),
-          key: Type.String({ minLength: 1, maxLength: 253, description: 'The key in it.' }),
+          name: objectName('Name of a Secret in the namespace of the pool.'),
+          key: Type.String({ minLength: 1, maxLength: 253, description: 'Key in the Secret.' }),
         },
-        { description: 'Where its value is.' },
+        { description: 'Reference to the key of a Secret that holds the value.' },
       ),
     ),
   },
   {
-    description: 'A variable of the environment.',
+    description: 'Environment variable of the worker.',
     rules: [{ rule: 'has(self.value) != has(self.secret)', message: 'set either value or secret' }],
   },
 )
 
 const TolerationSchema = fields(
   {
-    key: Type.Optional(Type.String({ maxLength: 253, description: 'The key of the taint.' })),
-    operator: Type.Optional(choice(['Exists', 'Equal'], { description: 'How the value is compared.' })),
-    value: Type.Optional(Type.String({ maxLength: 63, description: 'The value of the taint.' })),
+    key: Type.Optional(
+      Type.String({ maxLength: 253, description: 'Key of the taint. Matches every key when not set.' }),
+    ),
+    operator: Type.Optional(
+      choice(['Exists', 'Equal'], {
+        description:
+          'Comparison of the taint with the value. Exists: the key is enough. Equal: the value must be equal.',
+      }),
+    ),
+    value: Type.Optional(Type.String({ maxLength: 63, description: 'Value of the taint.' })),
     effect: Type.Optional(
-      choice(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], { description: 'The effect of the taint.' }),
+      choice(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], {
+        description: 'Effect of the taint. Matches every effect when not set.',
+      }),
     ),
   },
-  { description: 'A taint of nodes that workers put up with.' },
+  { description: 'Toleration of a node taint, as in the spec of a Pod.' },
 )
 
 const VolumeSchema = fields(
@@ -38,19 +49,27 @@ const VolumeSchema = fields(
     name: Type.String({
       maxLength: 63,
       pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
-      description: 'Its name; no other volume of the pod has it.',
+      description: 'Name of the volume. Must be unique in the pod.',
     }),
-    mountPath: Type.String({ minLength: 1, maxLength: 512, pattern: '^/', description: 'Where workers see it.' }),
-    readOnly: Type.Boolean({ default: false, description: 'Whether workers can only read it.' }),
-    claim: Type.Optional(objectName('A PersistentVolumeClaim of this namespace.')),
-    secret: Type.Optional(objectName('A Secret of this namespace; each key is a file.')),
-    configMap: Type.Optional(objectName('A ConfigMap of this namespace; each key is a file.')),
+    mountPath: Type.String({
+      minLength: 1,
+      maxLength: 512,
+      pattern: '^/',
+      description: 'Absolute path of the volume in the worker container.',
+    }),
+    readOnly: Type.Boolean({ default: false, description: 'Mounts the volume read-only when true. Default false.' }),
+    claim: Type.Optional(objectName('Name of a PersistentVolumeClaim in the namespace of the pool.')),
+    secret: Type.Optional(objectName('Name of a Secret in the namespace of the pool. Each key becomes a file.')),
+    configMap: Type.Optional(objectName('Name of a ConfigMap in the namespace of the pool. Each key becomes a file.')),
     memoryBytes: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Empty and in memory, at most this large, as for /dev/shm.' }),
+      Type.Integer({
+        minimum: 1,
+        description: 'Size limit in bytes of an empty volume in memory, for example for /dev/shm. Minimum 1.',
+      }),
     ),
   },
   {
-    description: 'A folder beside those that every worker has.',
+    description: 'Additional volume of the worker. Set exactly one of claim, secret, configMap and memoryBytes.',
     rules: [
       {
         rule: '[has(self.claim), has(self.secret), has(self.configMap), has(self.memoryBytes)].filter(set, set).size() == 1',
@@ -65,36 +84,50 @@ export const AcceleratorSchema = fields(
     resource: Type.String({
       minLength: 1,
       maxLength: 253,
-      description: 'The name under which nodes offer it, as in nvidia.com/gpu.',
+      description: 'Name of the extended resource of the nodes, for example nvidia.com/gpu.',
     }),
-    count: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: 'So many for each worker.' }),
-    runtimeClassName: Type.Optional(objectName('The runtime class that it needs.')),
+    count: Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      default: 1,
+      description: 'Number of accelerators per worker. Default 1, range 1 to 64.',
+    }),
+    runtimeClassName: Type.Optional(objectName('Name of the RuntimeClass of the worker pods.')),
   },
-  { description: 'The accelerator of each worker.' },
+  { description: 'Accelerator of each worker.' },
 )
 
 /** What a node costs and by which labels it is known. */
 export const CAPACITY_FIELDS = {
   type: choice(['on-demand', 'spot'], {
     default: 'on-demand',
-    description: 'What kind of nodes the workers run on.',
+    description: 'Purchase type of the nodes: on-demand or spot. Default on-demand.',
   }),
   hourlyCost: Type.Number({
     minimum: 0,
     maximum: 100_000,
     default: 0,
-    description: 'What one worker costs an hour, in any unit; 0 when it is not known.',
+    description:
+      'Cost of one worker per hour, in a unit of your choice that all pools share. 0 disables cost.hourlyCap. Default 0, range 0 to 100000.',
   }),
-  nodeSelector: texts({ default: {}, description: 'Labels that such nodes have.' }),
+  nodeSelector: texts({ default: {}, description: 'Labels that a node must have. Default empty: every node.' }),
 }
 
 export const TierSchema = fields(
   {
-    name: Type.String({ minLength: 1, maxLength: 63, description: 'Shown in the status.' }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 63,
+      description: 'Name of the tier, shown in the status. 1 to 63 characters.',
+    }),
     ...CAPACITY_FIELDS,
-    tolerations: list(TolerationSchema, { maxItems: 16, default: [], description: 'Taints that such nodes have.' }),
+    tolerations: list(TolerationSchema, {
+      maxItems: 16,
+      default: [],
+      description: 'Tolerations for the taints of the nodes. The pods of every tier get the tolerations.',
+    }),
   },
-  { description: 'A kind of nodes.' },
+  { description: 'Kind of nodes that workers can run on.' },
 )
 
 export type Tier = Static<typeof TierSchema>
@@ -105,22 +138,25 @@ export const DrainSchema = fields(
       minimum: 1,
       maximum: 3600,
       default: 120,
-      description: 'A job in hand has so long to end when its worker is told to stop.',
+      description:
+        'Seconds that a running job has to finish after its worker receives SIGTERM. The grace period of the pod is 30 seconds longer. Default 120, range 1 to 3600.',
     }),
     acknowledgeSeconds: seconds({
       minimum: 1,
       maximum: 600,
       default: 15,
-      description: 'A worker that did not say within this time that it takes no more jobs is left alone.',
+      description:
+        'Seconds within which a worker must acknowledge that the worker takes no new jobs. The controller keeps a worker that does not acknowledge and selects another one. Default 15, range 1 to 600, max timeoutSeconds.',
     }),
     removeBusy: Type.Boolean({
       default: false,
-      description: 'Whether busy workers may be chosen too; they finish what they have first.',
+      description:
+        'Allows the removal of busy workers when true. A busy worker finishes its jobs first. Default false: only workers without a job are removed.',
     }),
   },
   {
     default: {},
-    description: 'How workers are removed.',
+    description: 'Removal of workers. The controller removes a worker only after the worker has stopped taking jobs.',
     rules: [
       {
         rule: 'self.acknowledgeSeconds <= self.timeoutSeconds',
@@ -132,52 +168,65 @@ export const DrainSchema = fields(
 
 export const TemplateSchema = fields(
   {
-    image: Type.String({ minLength: 1, maxLength: 512, description: 'The image of the worker.' }),
+    image: Type.String({ minLength: 1, maxLength: 512, description: 'Container image of the worker.' }),
     imagePullPolicy: choice(['Always', 'IfNotPresent', 'Never'], {
       default: 'IfNotPresent',
-      description: 'When the image is fetched.',
+      description: 'Pull policy of the image: Always, IfNotPresent or Never. Default IfNotPresent.',
     }),
-    imagePullSecrets: list(objectName('A Secret of this namespace.'), {
+    imagePullSecrets: list(objectName('Name of a Secret in the namespace of the pool.'), {
       set: true,
       maxItems: 16,
       default: [],
-      description: 'What it takes to fetch the image.',
+      description: 'Names of Secrets with the credentials of the image registry.',
     }),
     env: list(VariableSchema, {
       key: 'name',
       maxItems: 128,
       default: [],
-      description: 'Variables of the environment.',
+      description:
+        'Environment variables of the worker. The controller ignores the names that the controller sets, for example ENGINES. Max 128.',
     }),
-    envFrom: list(objectName('A Secret of this namespace.'), {
+    envFrom: list(objectName('Name of a Secret in the namespace of the pool.'), {
       set: true,
       maxItems: 16,
       default: [],
-      description: 'Secrets of which each key is a variable.',
+      description: 'Names of Secrets. Each key becomes an environment variable of the worker.',
     }),
-    requests: quantities({ description: 'What each worker is given at least.' }),
-    limits: Type.Optional(quantities({ description: 'What each worker is given at most.' })),
-    labels: texts({ default: {}, description: 'More labels of the pods.' }),
-    annotations: texts({ default: {}, description: 'More annotations of the pods.' }),
-    nodeSelector: texts({ default: {}, description: 'Labels that nodes must have.' }),
-    tolerations: list(TolerationSchema, { maxItems: 32, default: [], description: 'Taints of nodes to put up with.' }),
+    requests: quantities({ description: 'Resource requests of the worker container, for example cpu: 500m.' }),
+    limits: Type.Optional(quantities({ description: 'Resource limits of the worker container.' })),
+    labels: texts({ default: {}, description: 'Additional labels of the pods.' }),
+    annotations: texts({ default: {}, description: 'Additional annotations of the pods.' }),
+    nodeSelector: texts({ default: {}, description: 'Labels that a node must have to run the pods.' }),
+    tolerations: list(TolerationSchema, {
+      maxItems: 32,
+      default: [],
+      description: 'Tolerations of the pods for node taints.',
+    }),
     nextTo: texts({
       default: {},
       description:
-        'Labels of pods of this namespace: workers run on nodes where one is, as volumes need that one node mounts.',
+        'Labels of other pods in the namespace. Workers run only on nodes with a pod that has all of the labels, for example to share a ReadWriteOnce volume.',
     }),
-    priorityClassName: Type.Optional(objectName('The priority class of the pods.')),
+    priorityClassName: Type.Optional(objectName('Name of the PriorityClass of the pods.')),
     serviceAccountName: Type.Optional(
-      objectName('The service account of the pods, for what clouds tie to it; workers get no token of it.'),
+      objectName(
+        'Name of the ServiceAccount of the pods, for the workload identity of a cloud. The Kubernetes token is not mounted.',
+      ),
     ),
-    volumes: list(VolumeSchema, { key: 'name', maxItems: 32, default: [], description: 'More folders.' }),
+    volumes: list(VolumeSchema, {
+      key: 'name',
+      maxItems: 32,
+      default: [],
+      description: 'Additional volumes of the worker. Max 32.',
+    }),
     temporaryBytes: Type.Integer({
       minimum: 1_048_576,
       default: 1_073_741_824,
-      description: 'Room for temporary files; the rest of the file system cannot be written.',
+      description:
+        'Size limit in bytes of the volume for temporary files at /tmp. The root file system is read-only. Default 1073741824 (1 GiB), minimum 1048576 (1 MiB).',
     }),
   },
-  { description: 'What each worker is.' },
+  { description: 'Template of the worker pods.' },
 )
 
 export type Template = Static<typeof TemplateSchema>

@@ -7,7 +7,7 @@ interface PlacedPod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string }
 }
 
-/** The first tier is preferred most; so many steps of weight lie between two. */
+/** The first tier is preferred most; two neighbours differ by this weight. */
 const WEIGHTS = [100, 75, 50, 25]
 
 /** The kinds of nodes of a pool, in the order in which they are preferred; one where it names none. */
@@ -15,7 +15,7 @@ export function tiersOf({ spec: { tiers, capacity } }: WorkerPool): readonly Tie
   return tiers ?? [{ name: capacity.type, ...capacity, tolerations: [] }]
 }
 
-/** What a worker may cost an hour at most: nobody knows beforehand on which node the next one will be. */
+/** What a worker may cost an hour at most: the node of the next one is unknown beforehand. */
 export function highestCost(pool: WorkerPool): number {
   return Math.max(...tiersOf(pool).map(({ hourlyCost }) => hourlyCost))
 }
@@ -37,8 +37,8 @@ export function nodeAffinity(tiers: readonly Tier[]) {
 }
 
 /**
- * How many of the pods that stay are on nodes of each tier, and what they cost an hour together. One whose node is not known, or is of no
- * tier, counts for the tier that costs most.
+ * How many of the pods that stay are on nodes of each tier, and what they cost an hour together. A pod without a node costs nothing;
+ * one whose node is not known, or is of no tier, counts for the tier that costs most.
  */
 export function countTiers(
   pool: WorkerPool,
@@ -47,7 +47,9 @@ export function countTiers(
 ): { readonly tiers: readonly { readonly name: string; readonly replicas: number }[]; readonly hourlyCost: number } {
   const tiers = tiersOf(pool)
   const dearest = tiers.reduce((a, b) => (b.hourlyCost > a.hourlyCost ? b : a))
-  const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const placed = ({ metadata, spec }: PlacedPod) =>
+    metadata.deletionTimestamp === undefined && spec?.nodeName !== undefined
+  const staying = pods.filter(placed)
   const found = staying.map(({ spec }) => {
     const labels = spec?.nodeName === undefined ? undefined : findNode(spec.nodeName)?.metadata.labels
     return tiers.find((tier) => labels && selects(tier, labels)) ?? dearest

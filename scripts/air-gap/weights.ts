@@ -40,7 +40,7 @@ async function writeBlob(folder: string, mediaType: string, bytes: Buffer): Prom
   return { mediaType, digest: `sha256:${digest}`, size: bytes.length }
 }
 
-/** An archive of the folder that does not tell when and by whom it was made. */
+/** An archive of the folder that does not reveal when and by whom it was made. */
 async function archive(folder: string): Promise<Buffer> {
   const steady = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rw,go=r,a+X']
   const tar = spawn('tar', ['--create', ...steady, '--directory', folder, '.'], {

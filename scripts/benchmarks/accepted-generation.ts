@@ -17,6 +17,7 @@ export async function insertCompleted(bench: Bench): Promise<string> {
     imageId,
     product: { id: uuidv7(), externalId: EXTERNAL_ID, anonymous: false },
     engine: 'warp',
+    garmentTypes: ['flat_lay', 'ghost_mannequin'],
     cost: 1,
     options: { watermark: true, seed: 42, mode: 'balanced', format: 'jpeg', fullResolution: false },
     deadlineSeconds: 300,

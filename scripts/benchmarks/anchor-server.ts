@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers'
 import Router from '@koa/router'
 import Koa from 'koa'
 import { v7 as uuidv7 } from 'uuid'
-import { createDatabase } from '../../api/shared/database.ts'
+import { createDatabase } from '../../api/shared/database/database.ts'
 import { createGenerations } from '../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../api/stores/acceptance.ts'
 import { measureBareInsert } from './bare-events.ts'
@@ -46,6 +46,7 @@ async function accept(ctx: Koa.Context): Promise<void> {
     imageId,
     product: { id: uuidv7(), externalId, anonymous: false },
     engine: 'warp',
+    garmentTypes: ['flat_lay', 'ghost_mannequin'],
     cost: 1,
     options: { watermark: true, seed: 42, mode: 'balanced', format: 'jpeg', fullResolution: false },
     deadlineSeconds: 300,

@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { createDatabase, type Database, migrate } from '../../api/shared/database.ts'
+import { createDatabase, type Database } from '../../api/shared/database/database.ts'
+import { migrate } from '../../api/shared/database/migrate.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
+import { readImageVariables } from '../container/image-variables.ts'
 import type { Part } from '../stack/part.ts'
 import { createPorts } from '../stack/ports.ts'
 import { startReaper } from '../stack/reaper.ts'
@@ -27,7 +30,7 @@ export interface Bench extends Tenant {
   readonly isFull: boolean
   /** The addresses of an API and of the bare programs, started at the first call; both on one processor, in turn. */
   servers(): Promise<{ api: string; anchor: string }>
-  /** An API over an empty database and an empty Redis, apart from all others. Whoever starts one stops it. */
+  /** An API over an empty database and an empty Redis, apart from all others. Its starter stops it. */
   startStack(options?: { env?: Readonly<Record<string, string>> }): Promise<Stack>
   /** Keeps a part running until the benchmarks end. */
   startPart(part: Part): Promise<void>
@@ -45,7 +48,7 @@ export interface Stack extends Tenant {
 }
 
 export const LIMITS = { writesPerMinute: 100_000_000, readsPerMinute: 100_000_000 }
-/** Redis has so many databases; the first is that of `servers`. */
+/** How many databases Redis has; the first is that of `servers`. */
 const REDIS_DATABASES = 16
 
 export async function startBench({
@@ -88,9 +91,8 @@ export async function startBench({
           NODE_ENV: 'production',
           STORAGE_URL: `file:${join(folder, 'objects')}`,
           SIGNING_SECRET: 'a secret of the benchmarks',
-          // As the stack starts its programs.
-          UV_THREADPOOL_SIZE: '16',
-          MALLOC_MMAP_THRESHOLD_: '1048576',
+          SECRETS_KEY: randomBytes(32).toString('hex'),
+          ...readImageVariables('api'),
           REDIS_URL: redisUrl,
           ...env,
         },

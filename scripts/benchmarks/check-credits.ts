@@ -1,4 +1,4 @@
-import { shopifyMessage, signMessage } from '../../api/shop-signature.ts'
+import { shopifyMessage, signMessage } from '../../api/shops/signature.ts'
 import { createShops } from '../../api/stores/shops.ts'
 import type { Benchmark } from './benchmark.ts'
 import { measureThroughput } from './load.ts'

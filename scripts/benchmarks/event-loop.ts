@@ -22,7 +22,7 @@ export const eventLoopGap: Benchmark = {
       const { imageId } = await sendSample(stack, stack.api.url)
       const request = tryOnRequest(stack, { imageId, engine: 'warp' })
       const figures = () => Promise.all([stack.api, worker].map(({ probeUrl }) => scrape(probeUrl)))
-      // The metrics tell the longest gap since they were last asked.
+      // The metrics have the longest gap since they were last read.
       const [, before] = await figures()
       await postTryOns(stack.api.url, request, JOBS)
       await Promise.all([

@@ -16,7 +16,7 @@ export interface Load {
 export const AT_ONCE = 16
 export const SECONDS = 2
 
-/** Answers a second of a server that always has so many requests in hand. Throws when one of them is refused. */
+/** Answers a second of a server that always has `atOnce` requests in hand. Throws when one of them is refused. */
 export async function measureThroughput(
   { url, headers, body: sent, ...request }: Load,
   { atOnce = AT_ONCE, seconds = SECONDS }: { atOnce?: number; seconds?: number } = {},

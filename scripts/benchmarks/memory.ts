@@ -23,8 +23,12 @@ export async function measureGrowth(pid: number, work: () => Promise<unknown>): 
       await sleep(5)
     }
   })()
-  await work()
-  isOver = true
-  await watching
+  try {
+    await work()
+  } finally {
+    // Else the failure of the work would hide behind that of reading a process that has ended.
+    isOver = true
+    await watching
+  }
   return peak - before
 }

@@ -1,4 +1,4 @@
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import type { Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import { measureThroughput } from './load.ts'

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import { engines } from '../../controller/engine/resource.ts'
 import { type Client, createClient } from '../../controller/runtime/client.ts'
 import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
@@ -77,7 +77,7 @@ const wake: Benchmark = {
 /** How quickly a controller that was just started has looked at every pool. */
 const resync: Benchmark = {
   id: 'O2',
-  what: 'operator: looks at pools by a controller that has just begun to lead',
+  what: 'operator: first decisions of a controller that has just begun to lead',
   unit: '1/s',
   sense: 'least',
   goal: 200,
@@ -143,7 +143,7 @@ const memory: Benchmark = {
   },
 }
 
-/** Until another controller leads when the first is told to end. */
+/** Until another controller leads after SIGTERM to the first. */
 const handedOver: Benchmark = {
   id: 'O4',
   what: 'operator: from SIGTERM of the leader until another one leads',
@@ -250,7 +250,7 @@ async function untilDeployments(client: Client, names: readonly string[], replic
   }
 }
 
-/** Until the status of every pool tells of so many workers. */
+/** Until the status of every pool shows this many workers. */
 async function untilTold(client: Client, replicas: number): Promise<void> {
   for (;;) {
     const found = await client.list<KubernetesObject & { status?: { replicas?: number } }>(workerPools.type, {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** The processors that this process may use; empty where the system does not tell. */
+/** The processors that this process may use; empty where the system does not say. */
 const processors = listProcessors()
 
 /** A command on a processor of its own, so that both sides of a benchmark have the same. As it is where that cannot be had. */

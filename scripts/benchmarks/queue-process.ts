@@ -13,7 +13,7 @@ const AT_ONCE = 50
 // As large as a job of ours.
 const PAYLOAD = { generationId: 'gen', text: 'x'.repeat(1200) }
 
-/** Jobs added a second, so many at once. */
+/** Jobs added a second, a fixed number at once. */
 async function measureAdding(jobs: number): Promise<number> {
   const queue = new Queue('bare-add', { connection })
   await queue.waitUntilReady()

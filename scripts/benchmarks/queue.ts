@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from 'redis'
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
+import { laneQueue } from '../../api/shared/lanes.ts'
 import type { Bench, Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import { measureThroughput } from './load.ts'
@@ -88,16 +89,19 @@ const UNTIMED = 500
 async function measureRelay(stack: Stack, request: TryOnRequest): Promise<number> {
   await insertBacklog(stack, request)
   const redis = await createClient({ url: stack.redisUrl }).connect()
-  const queued = () => redis.lLen('bull:try-on:wait')
+  const engines = ['warp']
+  const queued = () => redis.lLen(`bull:${laneQueue(engines)}:wait`)
   try {
-    await redis.zAdd('drape:workers:try-on', { value: `bench:${10 * BACKLOG}`, score: Date.now() + 60_000 })
+    const score = Date.now() + 60_000
+    await redis.zAdd('drape:lane-workers', { value: JSON.stringify({ worker: 'bench', engines }), score })
+    await redis.zAdd('drape:workers:try-on', { value: `bench:${10 * BACKLOG}`, score })
     while ((await queued()) < UNTIMED) await sleep(1)
     const [started, before] = [performance.now(), await queued()]
     while ((await queued()) < BACKLOG) await sleep(1)
     return ((BACKLOG - before) * 1000) / (performance.now() - started)
   } finally {
     // In this order the relay finds nothing to hand over again.
-    await redis.del('drape:workers:try-on')
+    await redis.del(['drape:workers:try-on', 'drape:lane-workers'])
     await stack.database.query(sql.unsafe`truncate outbox`)
     await redis.flushDb()
     redis.destroy()
@@ -125,12 +129,12 @@ async function insertBacklog({ api, database }: Stack, request: TryOnRequest): P
 async function measurePickup(stack: Stack, request: TryOnRequest): Promise<number> {
   const redis = await createClient({ url: stack.redisUrl }).connect()
   const times: number[] = []
-  let told: (status: string) => void = () => {}
-  await redis.pSubscribe('drape:generation:*', (message) => told(JSON.parse(message).status))
+  let onStatus: (status: string) => void = () => {}
+  await redis.pSubscribe('drape:generation:*', (message) => onStatus(JSON.parse(message).status))
   try {
     for (let i = 0; i < PICKED_UP; i++) {
       const [started, ended] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()]
-      told = (status) => {
+      onStatus = (status) => {
         if (status === 'PROCESSING') started.resolve(performance.now())
         else ended.resolve()
       }

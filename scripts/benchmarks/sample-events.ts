@@ -1,6 +1,6 @@
 export const EVENTS_AT_ONCE = 50
 
-/** What a browser tells of itself. */
+/** What a browser says about itself. */
 export const EVENT_CONTEXT = {
   anonymous_id: 'anon_01939f4e-6b1d-7c3a-9d52-3f1f0c9e8b7a',
   session_id: 'sess_01939f4e-6b1d-7c3a-9d52-3f1f0c9e8b7b',

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import type { Tenant } from './bench.ts'
 import type { Load } from './load.ts'
 import { EXTERNAL_ID } from './sample-data.ts'
@@ -48,7 +48,7 @@ export async function sendSample({ apiKey }: Pick<Tenant, 'apiKey'>, api: string
   return send('/images/upload', {}, 'persons/down-half-teal.jpg')
 }
 
-/** Posts so many try-ons. */
+/** Posts `count` try-ons. */
 export async function postTryOns(api: string, request: TryOnRequest, count: number): Promise<void> {
   const post = async () => {
     const { method, headers, body } = request

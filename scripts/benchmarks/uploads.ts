@@ -27,7 +27,7 @@ export const uploadTime: Benchmark = {
       }
       try {
         return await alternate({
-          // In a field that nobody asks for, it is refused when it has been stored and hashed.
+          // In an unknown field, it is refused when it has been stored and hashed.
           ours: () => timed(() => upload(stack, file, { status: 400, field: 'unasked' })),
           anchor: () => timed(() => fetch(bare.url, { method: 'POST', body: formOf(file, 'file') })),
           best: 'least',

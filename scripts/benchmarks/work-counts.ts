@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from 'redis'
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import type { Bench, Stack } from './bench.ts'
 import type { Benchmark } from './benchmark.ts'
 import type { Program } from './program.ts'

@@ -27,7 +27,7 @@ export async function buildChart(name: ChartName, output: string): Promise<strin
   return folder
 }
 
-/** Tells Artifact Hub of the images and the custom resources, as they are. */
+/** Lists the images and the custom resources for Artifact Hub. */
 async function annotate(folder: string): Promise<void> {
   const path = join(folder, 'Chart.yaml')
   const chart = parse(await readFile(path, 'utf8'))

@@ -1,3 +1,4 @@
+import { schemaOfDefinition } from './definition-schema.ts'
 import type { Value } from './values.ts'
 
 /**
@@ -22,7 +23,15 @@ function schemaOf({ path, description, rules, fallback, children }: Value): Reco
     const shared = path.length === 1 && path[0] === 'global' ? { additionalProperties: true } : {}
     return { description, ...objectOf(children), ...shared, ...rules }
   }
-  return { description, ...(rules.enum ? {} : { type: typeOf(path, fallback) }), ...rules }
+  return { description, ...(rules.enum ? {} : { type: typeOf(path, fallback) }), ...resolveDefinition(rules) }
+}
+
+/** `definition`: a spec or a field of a custom resource. `definitionByName`: several by name, each of which null removes. */
+function resolveDefinition({ definition, definitionByName, ...rules }: Value['rules']): Record<string, unknown> {
+  if (definition !== undefined) return { ...rules, ...schemaOfDefinition(String(definition)) }
+  if (definitionByName === undefined) return rules
+  const spec = schemaOfDefinition(String(definitionByName))
+  return { ...rules, additionalProperties: { ...spec, type: ['object', 'null'] } }
 }
 
 function typeOf(path: readonly string[], fallback: unknown): string | readonly string[] {
@@ -40,7 +49,7 @@ export function presentTable(values: readonly Value[]): string {
     const cells = [`\`${path.join('.')}\``, `\`${JSON.stringify(fallback)}\``, description]
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   })
-  return ['| Value | Default | What |', '|---|---|---|', ...rows, ''].join('\n')
+  return ['| Value | Default | Description |', '|---|---|---|', ...rows, ''].join('\n')
 }
 
 function leavesOf(value: Value): Value[] {

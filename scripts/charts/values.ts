@@ -1,11 +1,11 @@
 import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
 
-/** A value of a chart, as its values.yaml tells of it. */
+/** A value of a chart, as its values.yaml describes it. */
 export interface Value {
   readonly path: readonly string[]
   /** The comment above it. */
   readonly description: string
-  /** What the line `# @schema {…}` above it adds to what its default tells. */
+  /** What the line `# @schema {…}` above it adds to what its default shows. */
   readonly rules: Readonly<Record<string, unknown>>
   readonly fallback: unknown
   /** The values inside of it; null where it is one value, or may hold anything. */
@@ -41,7 +41,7 @@ function readValue(pair: Pair, { path, comment }: { path: readonly string[]; com
   if (description === '') throw new Error(`${path.join('.')} has no comment`)
   const rules = lines.filter((line) => line.startsWith(RULES)).map((line) => JSON.parse(line.slice(RULES.length)))
   const whole = Object.assign({}, ...rules)
-  const isOpen = 'additionalProperties' in whole
+  const isOpen = ['additionalProperties', 'definition', 'definitionByName'].some((rule) => rule in whole)
   const children = isMap(pair.value) && !isOpen ? readMap(pair.value, path) : null
   return { path, description, rules: whole, fallback: plain(pair.value), children }
 }

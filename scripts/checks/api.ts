@@ -2,7 +2,7 @@ import { CheckFailure } from '../check-options.ts'
 import { type Options, required } from '../command-options.ts'
 import { expectStatus } from './ask.ts'
 
-/** The API tells what it is, refuses a key that nobody has, which takes the database, and says itself that it is ready. */
+/** The API serves its document, refuses an unknown key, which needs the database, and reports that it is ready. */
 export async function checkApi(options: Options): Promise<Record<string, unknown>> {
   const url = required(options.url, 'url')
   const document = (await (await expectStatus(200, `${url}/tryon/v1/openapi.json`)).json()) as {
@@ -10,7 +10,7 @@ export async function checkApi(options: Options): Promise<Record<string, unknown
     paths?: object
   }
   const paths = Object.keys(document.paths ?? {}).length
-  if (paths === 0) throw new CheckFailure(`${url} tells of no path`)
+  if (paths === 0) throw new CheckFailure(`${url} has no paths in its OpenAPI document`)
   await expectStatus(401, `${url}/tryon/v1/account`, { headers: { 'x-api-key': 'sk_nobody' } })
   for (const probeUrl of required(options['probe-urls'], 'probe-urls').split(',')) {
     await expectStatus(200, `${probeUrl}/readyz`)

@@ -1,4 +1,4 @@
-import { createDatabase } from '../../api/shared/database.ts'
+import { createDatabase } from '../../api/shared/database/database.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
 import { databaseUrl } from './environment.ts'
 

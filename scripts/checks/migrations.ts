@@ -1,4 +1,4 @@
-import { findPendingMigrations } from '../../api/shared/database.ts'
+import { findPendingMigrations } from '../../api/shared/database/migrate.ts'
 import { CheckFailure } from '../check-options.ts'
 import { databaseUrl } from './environment.ts'
 

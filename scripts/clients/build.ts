@@ -37,7 +37,7 @@ async function describePackage() {
   return {
     ...{ name, version, license, type },
     description: 'Client for Drape, the open, self-hosted virtual try-on platform',
-    // Whoever imports the widget wants its element, and nothing that it exports.
+    // Imports of the widget define its element; they need nothing that it exports.
     sideEffects: [`./${WIDGET}`],
     engines: { node: '>=20.3' },
     exports: Object.fromEntries(Object.entries(exports).map(([path, source]) => [path, compiledFrom(source)])),

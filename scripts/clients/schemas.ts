@@ -14,8 +14,12 @@ const NAMED = [
   'Product',
   'ProductList',
   'ProductStatistics',
+  'ProductBatch',
+  'ProductBatchItem',
   'Account',
   'Credits',
+  'EngineDescription',
+  'EngineList',
   'StorefrontBatch',
   'EventsAnswer',
 ] as const

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { ROOT } from '../stack/session.ts'
 
-const CONTAINERFILE = readFileSync(join(ROOT, 'Containerfile'), 'utf8')
+const CONTAINERFILE = readFileSync(join(import.meta.dirname, '../../Containerfile'), 'utf8')
 
 /**
- * The variables that the Containerfile sets for the programs of a target itself, so that whoever measures a program outside of its
+ * The variables that the Containerfile sets for the programs of a target itself, so that a program measured outside of its
  * image runs it as the image does. Throws where there is no such target.
  */
 export function readImageVariables(target: string, text = CONTAINERFILE): Readonly<Record<string, string>> {

@@ -5,7 +5,7 @@ export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   controller: ['controller/main.ts', 'controller/definitions.ts'],
 }
 
-/** What would bring the packages of another program; whoever asks for it is told so. */
+/** Imports that would need the packages of another program; they end with a message. */
 export const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   api: [
     'scripts/simulate-command.ts',

@@ -7,6 +7,7 @@ def render_resource(manifest, files):
     licenses = [manifest["license"], *(model["license"] for model in manifest.get("auxiliary", []))]
     spdx = " AND ".join(dict.fromkeys(license["spdx"] for license in licenses))
     commercial = all(license["commercial"] for license in licenses)
+    garment_types = ", ".join(manifest["accepts"]["garmentTypes"])
     listed = "\n".join(f'    - {{ path: {f["path"]}, sha256: "{f["sha256"]}", bytes: {f["bytes"]} }}' for f in files)
     return f"""\
 apiVersion: drape.dev/v1alpha1
@@ -20,4 +21,5 @@ spec:
   source:
     persistentVolumeClaim: {{ claimName: models, subPath: {name} }}
   runtime: {{ executionProvider: cuda }}
+  garmentTypes: [{garment_types}]
 """

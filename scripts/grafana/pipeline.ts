@@ -16,7 +16,7 @@ const glance: Row = {
     {
       kind: 'number',
       title: 'Accepted',
-      description: 'Generations accepted a minute, for all engines.',
+      description: 'Generations accepted per minute, all engines.',
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('', 'drape_generations_accepted_total')}`, legend: '' }],
       width: 4,
@@ -24,7 +24,7 @@ const glance: Row = {
     {
       kind: 'number',
       title: 'Completed',
-      description: 'Generations completed a minute.',
+      description: 'Generations completed per minute.',
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('', FINISHED, COMPLETED, ENGINE)}`, legend: '' }],
       width: 4,
@@ -32,7 +32,7 @@ const glance: Row = {
     {
       kind: 'number',
       title: 'Failed',
-      description: 'Share of generations that ended without a result, whoever is at fault.',
+      description: 'Share of finished generations without a result, for any reason.',
       unit: 'percentunit',
       queries: [
         {
@@ -49,8 +49,8 @@ const glance: Row = {
     },
     {
       kind: 'number',
-      title: 'Half have a result within',
-      description: 'From the acceptance to the stored result.',
+      title: 'Median time to result',
+      description: 'Time from the acceptance of a generation to the stored result.',
       unit: 's',
       queries: [{ expr: quantile(0.5, '', WHOLE, COMPLETED, ENGINE), legend: '' }],
       width: 4,
@@ -58,7 +58,7 @@ const glance: Row = {
     {
       kind: 'number',
       title: 'Oldest wait',
-      description: 'How long the oldest generation has waited for its start.',
+      description: 'Time that the oldest generation has waited for a worker.',
       unit: 's',
       queries: [
         { expr: `${highest('', 'drape_generations_oldest_seconds', WAITING, ENGINE)} or vector(0)`, legend: '' },
@@ -68,12 +68,12 @@ const glance: Row = {
         [30, 'yellow'],
         [120, 'red'],
       ],
-      runbooks: ['backlog-old', 'no-workers'],
+      runbooks: ['backlog-old', 'no-workers', 'backlog-without-pool'],
     },
     {
       kind: 'number',
       title: 'Slots',
-      description: 'Try-ons that all live workers can run at once.',
+      description: 'Max number of try-ons that all live workers can run at the same time.',
       unit: 'short',
       queries: [{ expr: highest('', 'drape_worker_slots'), legend: '' }],
       width: 4,
@@ -88,7 +88,7 @@ const time: Row = {
     {
       kind: 'areas',
       title: 'Mean time to result by stage',
-      description: 'What a result waits for, one after the other: a worker, decoding, the engine, composing, encoding.',
+      description: 'Mean time of the successive stages: wait for a worker, decoding, engine, composing, encoding.',
       unit: 's',
       queries: [
         { expr: mean('', 'drape_queue_wait_seconds'), legend: 'wait' },
@@ -99,8 +99,8 @@ const time: Row = {
     },
     {
       kind: 'lines',
-      title: 'Seconds to result',
-      description: 'Half, 95 % and 99 % of the completed generations are there within.',
+      title: 'Time to result',
+      description: '50th, 95th and 99th percentile of the completed generations.',
       unit: 's',
       queries: [0.5, 0.95, 0.99].map((q) => ({
         expr: quantile(q, 'engine', WHOLE, COMPLETED, ENGINE),
@@ -112,9 +112,9 @@ const time: Row = {
     },
     {
       kind: 'heatmap',
-      title: 'Seconds to result, all of them',
+      title: 'Distribution of time to result',
       description:
-        'How many completed generations took how long. Two bands are two kinds of generation: warm and cold.',
+        'Number of completed generations by duration. Two bands mean two kinds of generations: warm and cold.',
       unit: 'short',
       queries: [
         {
@@ -127,7 +127,7 @@ const time: Row = {
     {
       kind: 'lines',
       title: 'Wait for a worker',
-      description: 'From the acceptance to the start of an attempt; half and 95 % within.',
+      description: 'Time from the acceptance to the start of an attempt, 50th and 95th percentile.',
       unit: 's',
       queries: [0.5, 0.95].map((q) => ({ expr: quantile(q, '', 'drape_queue_wait_seconds'), legend: `p${q * 100}` })),
       width: 12,
@@ -136,7 +136,7 @@ const time: Row = {
     {
       kind: 'areas',
       title: 'Inside the engine',
-      description: 'Mean seconds of each part of the engine. Which parts there are depends on the engine.',
+      description: 'Mean duration of each stage of the engine. The stages depend on the engine.',
       unit: 's',
       queries: [
         {
@@ -148,9 +148,9 @@ const time: Row = {
     },
     {
       kind: 'lines',
-      title: 'Later than 30 s, against the objective',
+      title: 'Slower than 30 s, compared with the objective',
       description:
-        'Share of generations without a result within 30 s, over three windows. 0.144 for an hour spends 30 days in two.',
+        'Share of generations without a result within 30 s, over 3 windows. A ratio of 0.144 consumes the 30-day error budget in 2 days.',
       unit: 'percentunit',
       queries: ['5m', '1h', '6h'].map((window) => ({
         expr: highest('namespace', `drape:slo_error_ratio:${window}`, 'slo="time-to-result"'),
@@ -171,8 +171,9 @@ const backlog: Row = {
   panels: [
     {
       kind: 'areas',
-      title: 'Generations not ended',
-      description: 'Waiting for the relay, queued for a worker, running. The queue is kept as deep as there are slots.',
+      title: 'Unfinished generations',
+      description:
+        'Waiting (for the relay), queued (for a worker) or running. The relay queues as many generations as there are slots.',
       unit: 'short',
       queries: [
         {
@@ -185,8 +186,8 @@ const backlog: Row = {
     },
     {
       kind: 'lines',
-      title: 'Oldest by engine',
-      description: 'Since the oldest generation in each state was accepted.',
+      title: 'Oldest unfinished generation by engine',
+      description: 'Time since the acceptance of the oldest generation in each state.',
       unit: 's',
       queries: [
         { expr: highest('engine, state', 'drape_generations_oldest_seconds', ENGINE), legend: '{{engine}} {{state}}' },
@@ -198,7 +199,7 @@ const backlog: Row = {
     {
       kind: 'lines',
       title: 'Slots and running try-ons',
-      description: 'Running ones at the number of slots for long: more workers are needed.',
+      description: 'If the number of running try-ons stays at the number of slots, add workers.',
       unit: 'short',
       queries: [
         { expr: highest('', 'drape_worker_slots'), legend: 'slots' },
@@ -213,11 +214,11 @@ const backlog: Row = {
       kind: 'lines',
       title: 'Relay',
       description:
-        'Jobs handed to the queue a second, and generations taken back: from lost workers, the queue, the deadline.',
+        'Jobs dispatched to the queue per second, and generations recovered after an expired lease, a loss in the queue or an exceeded deadline.',
       unit: 'ops',
       queries: [
         { expr: sumRate('', 'drape_relay_dispatched_total'), legend: 'dispatched' },
-        { expr: sumRate('reason', 'drape_relay_recovered_total'), legend: 'taken back: {{reason}}' },
+        { expr: sumRate('reason', 'drape_relay_recovered_total'), legend: 'recovered: {{reason}}' },
       ],
       width: 12,
       runbooks: ['nothing-dispatched', 'workers-lost', 'queue-forgets'],
@@ -230,9 +231,9 @@ const outcomes: Row = {
   panels: [
     {
       kind: 'areas',
-      title: 'Generations ended, by status and code',
+      title: 'Finished generations by status and code',
       description:
-        'A minute. GENERATION_FAILED and GENERATION_TIMEOUT are our own fault, the others the pictures or the caller.',
+        'Per minute. GENERATION_FAILED and GENERATION_TIMEOUT are internal errors; all other codes are caused by the images or the caller.',
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('status, code', FINISHED, ENGINE)}`, legend: '{{status}} {{code}}' }],
       width: 12,
@@ -241,7 +242,7 @@ const outcomes: Row = {
     {
       kind: 'bars',
       title: 'Failure codes',
-      description: 'Generations that failed in the chosen time, by code and engine.',
+      description: 'Failed generations in the selected time range, by code and engine.',
       unit: 'short',
       queries: [
         {
@@ -256,7 +257,7 @@ const outcomes: Row = {
       kind: 'areas',
       title: 'Runs of engines',
       description:
-        'A minute, by outcome: done, refused (the pictures do not suit), failed, stopped. Preparing a photo has no engine.',
+        'Per minute, by outcome: done, refused (unsuitable images), failed, stopped. The preparation of a photo has no engine.',
       unit: 'short',
       queries: [
         {
@@ -270,7 +271,7 @@ const outcomes: Row = {
       kind: 'areas',
       title: 'Jobs',
       description:
-        'A minute, by outcome. Late ones were taken from a worker that was held for lost; over ones had ended before.',
+        'Per minute, by outcome. late: finished after the lease expired. over: the generation had finished before.',
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('outcome', 'drape_jobs_total')}`, legend: '{{outcome}}' }],
       width: 12,
@@ -279,19 +280,20 @@ const outcomes: Row = {
     {
       kind: 'lines',
       title: 'Cold starts of the inference process',
-      description: 'Starts in ten minutes, and those of them that were needed again after a crash.',
+      description: 'Starts per 10 minutes, and the restarts after a crash among them.',
       unit: 'short',
       queries: [
         { expr: `sum(increase(${of('drape_inference_start_seconds_count')}[10m]))`, legend: 'starts' },
         { expr: `sum(increase(${of('drape_inference_restarts_total')}[10m]))`, legend: 'after a crash' },
       ],
       width: 12,
-      runbooks: ['inference-restarts'],
+      runbooks: ['inference-restarts', 'inference-not-ready'],
     },
     {
       kind: 'lines',
-      title: 'Seconds of a cold start',
-      description: 'From the start of an inference process to its models being open; mean over the chosen time.',
+      title: 'Duration of a cold start',
+      description:
+        'Mean time from the start of an inference process until its models are loaded, in the selected time range.',
       unit: 's',
       queries: [
         {
@@ -307,7 +309,7 @@ const outcomes: Row = {
 export const pipeline: Dashboard = {
   name: 'pipeline',
   title: 'Pipeline',
-  description: 'From an accepted generation to its result: how long, split by stage, what waits, what fails and why.',
+  description: 'From an accepted generation to its result: duration by stage, backlog, failures and their reasons.',
   variables: [{ name: 'engine', label: 'Engine', metric: FINISHED }],
   rows: [glance, time, backlog, outcomes],
 }

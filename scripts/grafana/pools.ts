@@ -11,34 +11,34 @@ const glance: Row = {
   panels: [
     {
       kind: 'number',
-      title: 'Workers there',
-      description: 'Pods of the chosen pools, ready or not.',
+      title: 'Existing workers',
+      description: 'Pods of the selected pools, ready or not.',
       unit: 'short',
       queries: [{ expr: `sum(${WORKERS})`, legend: '' }],
       width: 4,
     },
     {
       kind: 'number',
-      title: 'Workers wanted',
-      description: 'As many as the demand and the rules ask for.',
+      title: 'Desired workers',
+      description: 'Number of workers that the demand and the rules require.',
       unit: 'short',
       queries: [{ expr: `sum(${highest('namespace, pool', BOUNDS, 'bound="desired"', POOL)})`, legend: '' }],
       width: 4,
-      runbooks: ['pool-workers-missing'],
+      runbooks: ['pool-workers-missing', 'pool-workers-sick'],
     },
     {
       kind: 'number',
-      title: 'Cost an hour now',
-      description: 'Of the workers that are there, in the unit in which the pools name their cost.',
+      title: 'Current cost per hour',
+      description: 'Cost of the existing workers, in the unit of hourlyCost.',
       unit: 'short',
       queries: [{ expr: `sum(${highest('namespace, pool', 'drape_pool_hourly_cost', POOL)})`, legend: '' }],
       width: 4,
-      runbooks: ['pool-cost-capped'],
+      runbooks: ['pool-cost-capped', 'pool-above-cap'],
     },
     {
       kind: 'number',
-      title: 'Oldest wait now',
-      description: 'How long the oldest job of a pool has waited, in steps of 5 s.',
+      title: 'Current oldest wait',
+      description: 'Time that the oldest job of a pool has waited, in steps of 5 s.',
       unit: 's',
       queries: [{ expr: highest('', 'drape_pool_oldest_wait_seconds', POOL), legend: '' }],
       width: 4,
@@ -50,17 +50,17 @@ const glance: Row = {
     },
     {
       kind: 'number',
-      title: 'Controllers that lead',
-      description: 'One in each namespace with a controller. None: pools keep their size.',
+      title: 'Leading controllers',
+      description: '1 per namespace with a controller. If the value is 0, pools do not scale.',
       unit: 'short',
       queries: [{ expr: `sum(${of('drape_leader')})`, legend: '' }],
       width: 4,
-      runbooks: ['no-leader', 'controller-absent'],
+      runbooks: ['no-leader', 'leader-flaps', 'controller-absent'],
     },
     {
       kind: 'number',
       title: 'Wrong victims',
-      description: 'Workers that went instead of those that were drained, in the chosen time. Must stay 0.',
+      description: 'Workers removed before they were drained, in the selected time range. Must be 0.',
       unit: 'short',
       queries: [{ expr: `sum(increase(${of('drape_wrong_victim_total')}[$__range]))`, legend: '' }],
       width: 4,
@@ -76,7 +76,7 @@ const demand: Row = {
     {
       kind: 'areas',
       title: 'Jobs',
-      description: 'What waits and what is in hand, by pool. Pools of the same engines see the same jobs.',
+      description: 'Waiting and running jobs by pool. Pools with the same engines count the same jobs.',
       unit: 'short',
       queries: [{ expr: highest('pool, state', 'drape_pool_jobs', POOL), legend: '{{pool}} {{state}}' }],
       width: 12,
@@ -84,7 +84,7 @@ const demand: Row = {
     {
       kind: 'lines',
       title: 'Oldest wait',
-      description: 'How long the oldest job of each pool has waited, in steps of 5 s.',
+      description: 'Time that the oldest job of each pool has waited, in steps of 5 s.',
       unit: 's',
       queries: [{ expr: highest('pool', 'drape_pool_oldest_wait_seconds', POOL), legend: '{{pool}}' }],
       width: 12,
@@ -95,25 +95,26 @@ const demand: Row = {
 }
 
 const decisions: Row = {
-  title: 'Decisions, and why not more',
+  title: 'Decisions and limits',
   panels: [
     {
       kind: 'lines',
-      title: 'Wanted, ready, and the bounds',
-      description: 'Workers that there should be, at least and at most, and those that are ready.',
+      title: 'Desired and ready workers, min and max',
+      description: 'Desired, ready, min and max number of workers, and workers that fenced themselves lately.',
       unit: 'short',
       queries: [
         { expr: highest('pool, bound', BOUNDS, POOL), legend: '{{pool}} {{bound}}' },
         { expr: highest('pool', 'drape_pool_ready_workers', POOL), legend: '{{pool}} ready' },
+        { expr: highest('pool', 'drape_pool_sick_workers', POOL), legend: '{{pool}} sick lately' },
       ],
       width: 12,
       runbooks: ['pool-workers-missing'],
     },
     {
       kind: 'areas',
-      title: 'Workers by what they do',
+      title: 'Workers by state',
       description:
-        'Starting, idle, busy, draining, drained; silent ones run but say nothing; unlisted ones are beyond 200 of a pool.',
+        'Starting, idle, busy, draining, drained, silent (running, but without a heartbeat), sick (fenced because its accelerator keeps failing) or unlisted (beyond the first 200 workers of a pool).',
       unit: 'short',
       queries: [
         {
@@ -125,8 +126,8 @@ const decisions: Row = {
     },
     {
       kind: 'states',
-      title: 'Why limited',
-      description: 'The rules that keep a pool from the number its demand asks for, while they do.',
+      title: 'Limiting rules',
+      description: 'Rules that keep the number of workers from the number that the demand requires.',
       unit: 'short',
       queries: [{ expr: highest('pool, by', 'drape_pool_limited', POOL), legend: '{{pool}}: {{by}}' }],
       width: 12,
@@ -135,16 +136,16 @@ const decisions: Row = {
     {
       kind: 'states',
       title: 'Conditions',
-      description: 'Conditions of pools that are worth a look while they hold.',
+      description: 'Conditions of pools that require attention while True.',
       unit: 'short',
       queries: [{ expr: highest('pool, type', 'drape_pool_condition', POOL), legend: '{{pool}}: {{type}}' }],
       width: 12,
-      runbooks: ['pool-stalled'],
+      runbooks: ['pool-stalled', 'pool-unschedulable'],
     },
     {
       kind: 'lines',
-      title: 'Changes of size',
-      description: 'In ten minutes, up and down. Both at once for long is a pool that swings.',
+      title: 'Changes of the number of workers',
+      description: 'Workers added and removed per 10 minutes. If both persist, the pool oscillates.',
       unit: 'short',
       queries: [
         {
@@ -156,8 +157,8 @@ const decisions: Row = {
     },
     {
       kind: 'lines',
-      title: 'From new work to a decision',
-      description: 'From the word of new work to the end of the look at a pool; half and 95 % within.',
+      title: 'Decision latency',
+      description: 'Time from the notification of new work to the scaling decision, 50th and 95th percentile.',
       unit: 's',
       queries: [0.5, 0.95].map((q) => ({ expr: quantile(q, '', 'drape_decision_seconds'), legend: `p${q * 100}` })),
       width: 8,
@@ -168,7 +169,7 @@ const decisions: Row = {
       kind: 'lines',
       title: 'Cold starts of workers',
       description:
-        "From the creation of a worker's pod to its being ready: nodes, images, models. Half and 95 % within, over an hour.",
+        'Time from the creation of a worker pod until the pod is ready, including nodes, images and models. 50th and 95th percentile over 1 hour.',
       unit: 's',
       queries: [0.5, 0.95].map((q) => ({
         expr: `histogram_quantile(${q}, sum by (le) (rate(${of('drape_worker_start_seconds_bucket')}[1h])))`,
@@ -185,17 +186,17 @@ const cost: Row = {
   panels: [
     {
       kind: 'areas',
-      title: 'Cost an hour',
-      description: 'Of the workers that are there, by pool.',
+      title: 'Cost per hour',
+      description: 'Cost of the existing workers, by pool.',
       unit: 'short',
       queries: [{ expr: highest('pool', 'drape_pool_hourly_cost', POOL), legend: '{{pool}}' }],
       width: 12,
-      runbooks: ['pool-cost-capped'],
+      runbooks: ['pool-cost-capped', 'pool-above-cap'],
     },
     {
       kind: 'bars',
-      title: 'Cost of the chosen time',
-      description: 'Mean cost an hour times the hours, by pool.',
+      title: 'Cost of the selected time range',
+      description: 'Mean cost per hour multiplied by the hours, by pool.',
       unit: 'short',
       queries: [
         {
@@ -208,7 +209,7 @@ const cost: Row = {
     {
       kind: 'number',
       title: 'Cost of 1,000 results',
-      description: 'What all chosen pools cost over what was completed in the last hour, for all engines.',
+      description: 'Cost of the selected pools divided by the generations completed in the last hour, all engines.',
       unit: 'short',
       queries: [
         {
@@ -226,9 +227,9 @@ const controller: Row = {
   panels: [
     {
       kind: 'areas',
-      title: 'Looks at objects',
+      title: 'Reconciles',
       description:
-        'A second, by kind and outcome. Again: somebody else was faster. Failed: see the log of the controller.',
+        'Per second, by kind and outcome. again: conflict with another writer, retried. failed: see the log of the controller.',
       unit: 'ops',
       queries: [{ expr: sumRate('kind, outcome', 'drape_reconcile_seconds_count'), legend: '{{kind}} {{outcome}}' }],
       width: 12,
@@ -236,7 +237,7 @@ const controller: Row = {
     },
     {
       kind: 'lines',
-      title: 'Seconds of a look: 95 % within',
+      title: 'Duration of reconciles, 95th percentile',
       description: 'By kind.',
       unit: 's',
       queries: [{ expr: quantile(0.95, 'kind', 'drape_reconcile_seconds'), legend: '{{kind}}' }],
@@ -244,16 +245,17 @@ const controller: Row = {
     },
     {
       kind: 'lines',
-      title: 'Objects that wait to be looked at',
-      description: 'By kind. A number that only grows: the controller does not keep up.',
+      title: 'Objects waiting to be reconciled',
+      description: 'By kind. If the number only grows, the controller is overloaded.',
       unit: 'short',
       queries: [{ expr: highest('kind', 'drape_reconcile_waiting'), legend: '{{kind}}' }],
       width: 8,
     },
     {
       kind: 'lines',
-      title: 'Last word of the API server',
-      description: 'By kind. A watch that is silent for 40 s is opened anew.',
+      title: 'Watch age',
+      description:
+        'Time since the last event or bookmark, by kind. The controller restarts a watch after 40 s of silence.',
       unit: 's',
       queries: [{ expr: highest('kind', 'drape_watch_age_seconds'), legend: '{{kind}}' }],
       width: 8,
@@ -262,8 +264,8 @@ const controller: Row = {
     },
     {
       kind: 'lines',
-      title: 'Looks that found nothing',
-      description: 'In five minutes: times that demand (Postgres) or workers (Redis) could not be read.',
+      title: 'Failed samples',
+      description: 'Failed attempts to read the demand (Postgres) or the workers (Redis) per 5 minutes.',
       unit: 'short',
       queries: [{ expr: `sum by (part) (increase(${of('drape_stale_samples_total')}[5m]))`, legend: '{{part}}' }],
       width: 8,
@@ -275,8 +277,7 @@ const controller: Row = {
 export const pools: Dashboard = {
   name: 'pools',
   title: 'Pools',
-  description:
-    'Workers that come and go: the demand, what was decided, why not more, what it costs, and the controller itself.',
+  description: 'Scaling of workers: demand, decisions, limits, cost and the controller.',
   variables: [{ name: 'pool', label: 'Pool', metric: 'drape_pool_bounds' }],
   rows: [glance, demand, decisions, cost, controller],
 }

@@ -24,7 +24,7 @@ export function mean(by: string, metric: string, ...matchers: readonly string[])
   return `${sumRate(by, `${metric}_sum`, ...matchers)} / ${sumRate(by, `${metric}_count`, ...matchers)}`
 }
 
-/** What every process tells of alike: the highest of them. */
+/** A value that every process reports alike: the highest of them. */
 export function highest(by: string, metric: string, ...matchers: readonly string[]): string {
   return by === '' ? `max(${of(metric, ...matchers)})` : `max by (${by}) (${of(metric, ...matchers)})`
 }

@@ -11,8 +11,8 @@ const glance: Row = {
   panels: [
     {
       kind: 'number',
-      title: 'Past its own date by',
-      description: 'How long the oldest image, of any account, is still there after the date it was stored with.',
+      title: 'Oldest expired image',
+      description: 'Time since the expiry date of the oldest expired image of any account.',
       unit: 's',
       queries: [{ expr: highest('', 'drape_sweep_lag_seconds'), legend: '' }],
       width: 5,
@@ -20,13 +20,12 @@ const glance: Row = {
         [900, 'yellow'],
         [3600, 'red'],
       ],
-      runbooks: ['sweep-late'],
+      runbooks: ['sweep-late', 'sweep-absent'],
     },
     {
       kind: 'number',
-      title: 'Past its policy by',
-      description:
-        'How long the oldest image is still there after the time that a policy gives it; only policies that delete.',
+      title: 'Oldest image past its policy',
+      description: 'Time by which the oldest image exceeds its time under a policy. Excludes policies in dry run.',
       unit: 's',
       queries: [{ expr: highest('', OLDEST, ENFORCED, POLICY), legend: '' }],
       width: 5,
@@ -35,27 +34,33 @@ const glance: Row = {
     },
     {
       kind: 'number',
-      title: 'Held',
-      description: 'Images past their time that a legal hold keeps.',
+      title: 'Legal holds',
+      description:
+        'Images past their expiration time that a legal hold keeps, accounts and customers under a hold, and policies with unknown holds.',
       unit: 'short',
-      queries: [{ expr: `sum(${highest('policy', 'drape_retention_held_objects', POLICY)})`, legend: '' }],
+      queries: [
+        { expr: `sum(${highest('policy', 'drape_retention_held_objects', POLICY)})`, legend: 'images' },
+        { expr: highest('', 'drape_legal_holds'), legend: 'holds' },
+        { expr: highest('', 'drape_legal_holds_unread_policies'), legend: 'unknown' },
+      ],
       width: 5,
+      runbooks: ['legal-holds-unknown'],
     },
     {
       kind: 'number',
-      title: 'Deleted in the last day',
-      description: 'By sweeps of what is past its own date, and by policies.',
+      title: 'Deleted in the last 24 hours',
+      description: 'Deleted by sweeps of expired images and by retention policies.',
       unit: 'short',
       queries: [
-        { expr: `sum(increase(${of('drape_swept_total', 'kind="objects"')}[1d]))`, legend: 'own date' },
+        { expr: `sum(increase(${of('drape_swept_total', 'kind="objects"')}[1d]))`, legend: 'expired' },
         { expr: `sum(increase(${of('drape_retention_objects_total', ENFORCED)}[1d]))`, legend: 'policies' },
       ],
       width: 5,
     },
     {
       kind: 'number',
-      title: 'Policies that only tell',
-      description: 'With dryRun, which is the default: they delete nothing.',
+      title: 'Policies in dry run',
+      description: 'Policies with dryRun (the default), which delete nothing.',
       unit: 'short',
       queries: [
         {
@@ -69,12 +74,12 @@ const glance: Row = {
 }
 
 const dates: Row = {
-  title: 'What is past its own date',
+  title: 'Expired images',
   panels: [
     {
       kind: 'lines',
-      title: 'Late by',
-      description: 'Since when the object is expired that should have been swept first. 0 when there is none.',
+      title: 'Delay',
+      description: 'Time since the expiry of the oldest expired object. 0 if no object has expired.',
       unit: 's',
       queries: [{ expr: highest('namespace', 'drape_sweep_lag_seconds'), legend: '{{namespace}}' }],
       width: 8,
@@ -84,14 +89,14 @@ const dates: Row = {
     {
       kind: 'areas',
       title: 'Deleted, by kind',
-      description: 'A minute: images, products, links, and records that nobody needs any more.',
+      description: 'Per minute: images, products, links and obsolete records.',
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('kind', 'drape_swept_total')}`, legend: '{{kind}}' }],
       width: 8,
     },
     {
       kind: 'lines',
-      title: 'Sweeps in an hour',
+      title: 'Sweeps per hour',
       description: 'By outcome.',
       unit: 'short',
       queries: [{ expr: `sum by (outcome) (increase(${of('drape_sweep_seconds_count')}[1h]))`, legend: '{{outcome}}' }],
@@ -108,7 +113,7 @@ const policies: Row = {
       kind: 'table',
       title: 'After the last run',
       description:
-        'Images past their time, how long the oldest is, what is held, and the seconds of the run, by policy.',
+        'Images past their expiration time, the age of the oldest, images under a legal hold and the duration of the run, by policy.',
       unit: 'short',
       queries: [
         { expr: highest('policy, dry_run', 'drape_retention_overdue_objects', POLICY), legend: 'overdue' },
@@ -121,8 +126,9 @@ const policies: Row = {
     },
     {
       kind: 'lines',
-      title: 'Oldest past its time',
-      description: 'What auditors ask for. A policy that only tells shows how much it would have to do.',
+      title: 'Oldest image past its expiration time',
+      description:
+        'The figure that auditors require. For a policy in dry run: the backlog that the policy would delete.',
       unit: 's',
       queries: [{ expr: highest('policy, dry_run', OLDEST, POLICY), legend: '{{policy}} dryRun={{dry_run}}' }],
       width: 12,
@@ -130,8 +136,8 @@ const policies: Row = {
     },
     {
       kind: 'areas',
-      title: 'Images deleted, or that would have been',
-      description: 'A minute, by policy.',
+      title: 'Images deleted, or matched in a dry run',
+      description: 'Per minute, by policy.',
       unit: 'short',
       queries: [
         {
@@ -143,8 +149,8 @@ const policies: Row = {
     },
     {
       kind: 'lines',
-      title: 'Runs in an hour',
-      description: 'By policy and outcome. A run that failed is written down with its reason in its Sweep.',
+      title: 'Runs per hour',
+      description: 'By policy and outcome. The Sweep of a failed run contains the reason.',
       unit: 'short',
       queries: [
         {
@@ -157,8 +163,8 @@ const policies: Row = {
     },
     {
       kind: 'lines',
-      title: 'Since the last run that went well, in intervals',
-      description: 'Around 1 at most while all is well.',
+      title: 'Intervals since the last successful run',
+      description: 'At most about 1 in normal operation.',
       unit: 'short',
       queries: [
         {
@@ -179,7 +185,7 @@ const erasure: Row = {
     {
       kind: 'lines',
       title: 'Customers erased',
-      description: 'Calls of DELETE /customers/{id} in an hour, by answer.',
+      description: 'Calls of DELETE /customers/{id} per hour, by response status.',
       unit: 'short',
       queries: [
         {
@@ -192,7 +198,7 @@ const erasure: Row = {
     {
       kind: 'lines',
       title: 'Deletions in the object store',
-      description: 'Calls a second, by outcome. One call deletes many objects.',
+      description: 'Calls per second, by outcome. One call deletes several objects.',
       unit: 'ops',
       queries: [
         { expr: sumRate('outcome', 'drape_storage_seconds_count', 'operation="delete"'), legend: '{{outcome}}' },
@@ -203,10 +209,40 @@ const erasure: Row = {
   ],
 }
 
+const storage: Row = {
+  title: 'Object storage',
+  panels: [
+    {
+      kind: 'lines',
+      title: 'Differences with the database',
+      description:
+        'Found by the last reconciliation: orphans (objects without a row), foreign (objects of unknown accounts), missing (rows without an object), incomplete (unfinished uploads).',
+      unit: 'short',
+      queries: [{ expr: highest('kind', 'drape_storage_unmatched'), legend: '{{kind}}' }],
+      width: 12,
+      runbooks: ['storage-not-reconciled'],
+    },
+    {
+      kind: 'lines',
+      title: 'Reconciliations per day',
+      description: 'Reconciliations of the object storage with the database within 24 hours, by outcome.',
+      unit: 'short',
+      queries: [
+        {
+          expr: `sum by (outcome) (increase(${of('drape_storage_reconciliations_total')}[1d]))`,
+          legend: '{{outcome}}',
+        },
+      ],
+      width: 12,
+      runbooks: ['storage-not-reconciled'],
+    },
+  ],
+}
+
 export const retention: Dashboard = {
   name: 'retention',
   title: 'Retention',
-  description: 'Whether images are gone when their time is over: by their own date, by policy, and on request.',
+  description: 'Deletion of images: by expiry date, by policy and on request.',
   variables: [{ name: 'policy', label: 'Policy', metric: 'drape_retention_interval_seconds' }],
-  rows: [glance, dates, policies, erasure],
+  rows: [glance, dates, policies, erasure, storage],
 }

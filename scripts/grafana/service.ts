@@ -6,7 +6,7 @@ const REQUESTS = 'drape_http_requests_total'
 const TIMES = 'drape_http_request_seconds'
 const ROUTE = 'route=~"$route"'
 const FAILED = 'status=~"5.."'
-/** Answers that take as long as their caller is told to wait. */
+/** Answers that take as long as their caller wants to wait. */
 const PROMPT = 'route!~".*/(sync|events)"'
 
 const glance: Row = {
@@ -14,9 +14,9 @@ const glance: Row = {
   panels: [
     {
       kind: 'number',
-      title: 'Budget left: availability',
+      title: 'Error budget left: availability',
       description:
-        'Of the 5xx answers that 99.9 % over 30 days allow, how much is left. Below 0 the objective is missed.',
+        'Remaining share of the 5xx responses that the 99.9 % objective allows over 30 days. Below 0, the objective is missed.',
       unit: 'percentunit',
       queries: [{ expr: `min(${of('drape:slo_budget_left:30d', 'slo="availability"')})`, legend: '' }],
       width: 4,
@@ -25,8 +25,8 @@ const glance: Row = {
     },
     {
       kind: 'number',
-      title: 'Budget left: time to result',
-      description: 'Of the results later than 30 s that 99 % over 30 days allow, how much is left.',
+      title: 'Error budget left: time to result',
+      description: 'Remaining share of the results slower than 30 s that the 99 % objective allows over 30 days.',
       unit: 'percentunit',
       queries: [{ expr: `min(${of('drape:slo_budget_left:30d', 'slo="time-to-result"')})`, legend: '' }],
       width: 4,
@@ -36,7 +36,7 @@ const glance: Row = {
     {
       kind: 'number',
       title: 'Requests',
-      description: 'Requests answered a second, of all routes.',
+      description: 'Completed requests per second, all routes.',
       unit: 'reqps',
       queries: [{ expr: sumRate('', REQUESTS), legend: '' }],
       width: 4,
@@ -44,7 +44,7 @@ const glance: Row = {
     {
       kind: 'number',
       title: 'Errors',
-      description: 'Share of requests that were answered with 5xx.',
+      description: 'Share of requests that failed with 5xx.',
       unit: 'percentunit',
       queries: [{ expr: `(${sumRate('', REQUESTS, FAILED)} or vector(0)) / ${sumRate('', REQUESTS)}`, legend: '' }],
       width: 4,
@@ -55,8 +55,8 @@ const glance: Row = {
     },
     {
       kind: 'number',
-      title: '95 % answered within',
-      description: 'Without the routes that answer only when a result is there (sync, events).',
+      title: 'Response time, 95th percentile',
+      description: 'Excludes the routes that wait for a result (sync, events).',
       unit: 's',
       queries: [{ expr: quantile(0.95, '', TIMES, PROMPT), legend: '' }],
       width: 4,
@@ -68,7 +68,7 @@ const glance: Row = {
     {
       kind: 'number',
       title: 'Alerts',
-      description: 'Alerts of Drape that fire now.',
+      description: 'Firing alerts of Drape.',
       unit: 'short',
       queries: [
         {
@@ -88,15 +88,15 @@ const traffic: Row = {
     {
       kind: 'areas',
       title: 'Requests by route',
-      description: 'Requests answered a second. What does not match any route is called unknown.',
+      description: 'Completed requests per second. Requests that match no route are shown as unknown.',
       unit: 'reqps',
       queries: [{ expr: sumRate('method, route', REQUESTS, ROUTE), legend: '{{method}} {{route}}' }],
       width: 12,
     },
     {
       kind: 'areas',
-      title: 'Answers by status',
-      description: '4xx are callers at fault; 429 is a caller beyond its limits; 402 an account without credits.',
+      title: 'Responses by status',
+      description: '4xx: error of the caller. 429: caller over its limit. 402: account without credits.',
       unit: 'reqps',
       queries: [{ expr: sumRate('status', REQUESTS, ROUTE), legend: '{{status}}' }],
       width: 12,
@@ -104,7 +104,7 @@ const traffic: Row = {
     {
       kind: 'lines',
       title: 'Share of 5xx by route',
-      description: 'The log of the API has a line with the request id for each.',
+      description: 'The log of the API contains a line with the request ID for each.',
       unit: 'percentunit',
       queries: [
         {
@@ -118,8 +118,8 @@ const traffic: Row = {
     },
     {
       kind: 'lines',
-      title: 'Error ratio against the objective',
-      description: 'Share of 5xx over three windows. 0.0144 for an hour spends the budget of 30 days in two days.',
+      title: 'Error ratio compared with the objective',
+      description: 'Share of 5xx over 3 windows. A ratio of 0.0144 consumes the 30-day error budget in 2 days.',
       unit: 'percentunit',
       queries: ['5m', '1h', '6h'].map((window) => ({
         expr: highest('namespace', `drape:slo_error_ratio:${window}`, 'slo="availability"'),
@@ -140,16 +140,16 @@ const latency: Row = {
   panels: [
     {
       kind: 'lines',
-      title: 'Seconds to answer',
-      description: 'Half, 95 % and 99 % of the requests are answered within. Without the routes sync and events.',
+      title: 'Response time',
+      description: '50th, 95th and 99th percentile. Excludes the routes sync and events.',
       unit: 's',
       queries: [0.5, 0.95, 0.99].map((q) => ({ expr: quantile(q, '', TIMES, PROMPT, ROUTE), legend: `p${q * 100}` })),
       width: 12,
     },
     {
       kind: 'lines',
-      title: '95 % by route',
-      description: 'Which route is slow.',
+      title: '95th percentile by route',
+      description: 'Response time by route.',
       unit: 's',
       queries: [{ expr: quantile(0.95, 'method, route', TIMES, ROUTE), legend: '{{method}} {{route}}' }],
       width: 12,
@@ -157,7 +157,7 @@ const latency: Row = {
     {
       kind: 'lines',
       title: 'Requests in flight',
-      description: 'Requests that are being answered, by process. A number that only grows is a process that hangs.',
+      description: 'Requests in progress, by process. If the number only grows, the process hangs.',
       unit: 'short',
       queries: [{ expr: of('drape_http_requests_in_flight'), legend: '{{instance}}' }],
       width: 12,
@@ -165,10 +165,10 @@ const latency: Row = {
     {
       kind: 'table',
       title: 'Routes',
-      description: 'Requests a second and mean seconds of each route.',
+      description: 'Requests per second and mean duration of each route.',
       unit: 'short',
       queries: [
-        { expr: sumRate('method, route', REQUESTS, ROUTE), legend: 'requests a second' },
+        { expr: sumRate('method, route', REQUESTS, ROUTE), legend: 'requests per second' },
         { expr: mean('method, route', TIMES, ROUTE), legend: 'mean seconds' },
       ],
       width: 12,
@@ -181,19 +181,19 @@ const credits: Row = {
   panels: [
     {
       kind: 'lines',
-      title: 'Credits taken and given back',
-      description: 'A minute. Every failed generation gives its credit back.',
+      title: 'Credits reserved and refunded',
+      description: 'Per minute. The credit of every failed generation is refunded.',
       unit: 'short',
       queries: [
-        { expr: `60 * ${sumRate('', 'drape_credits_reserved_total')}`, legend: 'taken' },
-        { expr: `60 * ${sumRate('', 'drape_credits_refunded_total')}`, legend: 'given back' },
+        { expr: `60 * ${sumRate('', 'drape_credits_reserved_total')}`, legend: 'reserved' },
+        { expr: `60 * ${sumRate('', 'drape_credits_refunded_total')}`, legend: 'refunded' },
       ],
       width: 12,
     },
     {
       kind: 'areas',
-      title: 'Credits given back by code',
-      description: 'A minute, by the code of the failure. GENERATION_FAILED and GENERATION_TIMEOUT are our own fault.',
+      title: 'Credits refunded by code',
+      description: 'Per minute, by error code. GENERATION_FAILED and GENERATION_TIMEOUT are internal errors.',
       unit: 'short',
       queries: [{ expr: `60 * ${sumRate('code', 'drape_credits_refunded_total')}`, legend: '{{code}}' }],
       width: 12,
@@ -203,12 +203,12 @@ const credits: Row = {
 }
 
 const resources: Row = {
-  title: 'Processes and what they need',
+  title: 'Processes and dependencies',
   panels: [
     {
       kind: 'table',
-      title: 'What runs',
-      description: 'Processes by version. Two versions for long are an update that does not go on.',
+      title: 'Running versions',
+      description: 'Processes by version. If 2 versions persist, a rollout is stuck.',
       unit: 'short',
       queries: [
         { expr: `count by (namespace, process, version, node) (${of('drape_build_info')})`, legend: 'processes' },
@@ -219,7 +219,7 @@ const resources: Row = {
     {
       kind: 'lines',
       title: 'Ready processes',
-      description: 'By kind. A process is ready while Postgres, Redis and the object store answer it.',
+      description: 'By kind. A process is ready while Postgres, Redis and the object store respond to the process.',
       unit: 'short',
       queries: [{ expr: `sum by (process) (${ofProcess('drape_ready')})`, legend: '{{process}}' }],
       width: 12,
@@ -227,8 +227,8 @@ const resources: Row = {
     },
     {
       kind: 'lines',
-      title: 'Object store: 95 % of the calls within',
-      description: 'By operation, of API, workers and controller.',
+      title: 'Object store: duration, 95th percentile',
+      description: 'By operation, for API, workers and controller.',
       unit: 's',
       queries: [{ expr: quantile(0.95, 'operation', 'drape_storage_seconds'), legend: '{{operation}}' }],
       width: 12,
@@ -237,7 +237,7 @@ const resources: Row = {
     {
       kind: 'areas',
       title: 'Object store: calls',
-      description: 'A second, by operation and outcome.',
+      description: 'Per second, by operation and outcome.',
       unit: 'ops',
       queries: [
         { expr: sumRate('operation, outcome', 'drape_storage_seconds_count'), legend: '{{operation}} {{outcome}}' },
@@ -248,7 +248,7 @@ const resources: Row = {
     {
       kind: 'lines',
       title: 'Connections to Postgres',
-      description: 'At work, at rest, and statements that wait for one.',
+      description: 'Active and idle connections, and statements that wait for a connection.',
       unit: 'short',
       queries: [{ expr: `sum by (state) (${of('drape_database_connections')})`, legend: '{{state}}' }],
       width: 12,
@@ -256,16 +256,16 @@ const resources: Row = {
     },
     {
       kind: 'areas',
-      title: 'Pictures fetched from URLs',
-      description: 'A second, by outcome.',
+      title: 'Images downloaded from URLs',
+      description: 'Per second, by outcome.',
       unit: 'ops',
       queries: [{ expr: sumRate('outcome', 'drape_fetch_seconds_count'), legend: '{{outcome}}' }],
       width: 12,
     },
     {
       kind: 'lines',
-      title: 'Event loop: 99 % not later than',
-      description: 'How late a process gets to its next piece of work.',
+      title: 'Event loop delay, 99th percentile',
+      description: 'Delay of the event loop of each process.',
       unit: 's',
       queries: [{ expr: ofProcess('nodejs_eventloop_lag_p99_seconds'), legend: '{{process}} {{instance}}' }],
       width: 8,
@@ -275,7 +275,7 @@ const resources: Row = {
     {
       kind: 'lines',
       title: 'Memory',
-      description: 'Resident memory of each process, without the inference processes of workers.',
+      description: 'Resident memory of each process, excluding the inference processes of workers.',
       unit: 'bytes',
       queries: [{ expr: ofProcess('process_resident_memory_bytes'), legend: '{{process}} {{instance}}' }],
       width: 8,
@@ -283,7 +283,7 @@ const resources: Row = {
     {
       kind: 'lines',
       title: 'CPU',
-      description: 'Cores that each process is at, without the inference processes of workers.',
+      description: 'CPU cores used by each process, excluding the inference processes of workers.',
       unit: 'short',
       queries: [
         {
@@ -302,7 +302,7 @@ const shops: Row = {
     {
       kind: 'areas',
       title: 'Webhooks',
-      description: 'Attempts a second, by what came of them. Failed ones are given up.',
+      description: 'Delivery attempts per second, by outcome. failed: Drape stops retrying.',
       unit: 'ops',
       queries: [{ expr: sumRate('outcome', 'drape_webhook_deliveries_total'), legend: '{{outcome}}' }],
       width: 8,
@@ -310,8 +310,8 @@ const shops: Row = {
     },
     {
       kind: 'lines',
-      title: 'Webhooks: late by',
-      description: 'Since when the webhook is due that should have been sent first.',
+      title: 'Webhooks: delay',
+      description: 'Time since the oldest pending delivery was due.',
       unit: 's',
       queries: [{ expr: highest('namespace', 'drape_webhook_lag_seconds'), legend: '{{namespace}}' }],
       width: 8,
@@ -321,7 +321,8 @@ const shops: Row = {
     {
       kind: 'areas',
       title: 'Analytics events',
-      description: 'A second: taken from shops, and told to the provider where there is one.',
+      description:
+        'Per second: events received from shops, and events forwarded to the analytics provider if configured.',
       unit: 'ops',
       queries: [
         { expr: sumRate('outcome', 'drape_events_total'), legend: '{{outcome}}' },
@@ -332,8 +333,17 @@ const shops: Row = {
     },
     {
       kind: 'lines',
+      title: 'Rate limits enforced without Redis',
+      description: 'Rate limit checks per second to which Redis did not respond in time.',
+      unit: 'ops',
+      queries: [{ expr: sumRate('instance', 'drape_rate_limit_local_total'), legend: '{{instance}}' }],
+      width: 8,
+      runbooks: ['rate-limits-local'],
+    },
+    {
+      kind: 'lines',
       title: 'Leads in the last hour',
-      description: 'Addresses that shoppers left, by whether the shop has them.',
+      description: 'Email addresses that shoppers submitted, by delivery outcome.',
       unit: 'short',
       queries: [{ expr: `sum by (outcome) (increase(${of('drape_leads_total')}[1h]))`, legend: '{{outcome}}' }],
       width: 8,
@@ -345,7 +355,7 @@ const shops: Row = {
 export const service: Dashboard = {
   name: 'service',
   title: 'Service',
-  description: 'What callers and shops notice: traffic, errors, latency, credits, and what the processes need for it.',
+  description: 'Traffic, errors, latency, credits and the dependencies of the processes.',
   variables: [{ name: 'route', label: 'Route', metric: REQUESTS }],
   rows: [glance, traffic, latency, credits, resources, shops],
 }

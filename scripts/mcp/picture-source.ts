@@ -11,7 +11,7 @@ export interface PictureSource {
 }
 
 /**
- * The picture that a tool was told of, for the client. Bytes that are no picture go nowhere: an assistant that was led astray
+ * The picture that the caller of a tool names, for the client. Bytes that are no picture go nowhere: an assistant that was led astray
  * cannot send other files of this machine away.
  * @throws DrapeError `VALIDATION_FAILED` for what cannot be read, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE` for what is no picture
  */

@@ -55,7 +55,7 @@ const tryOn: Tool<typeof TryOnToolInput> = {
       { person, product: { ...fields, ...(images && { images }) }, output },
       { signal: context.mcpReq.signal },
     )
-    return tell(accepted)
+    return answerWith(accepted)
   },
 }
 
@@ -73,7 +73,7 @@ const waitForGeneration: Tool<typeof WaitInput> = {
       if (error instanceof DrapeTimeoutError) return null
       throw error
     })
-    if (!ended) return tell(await client.generations.get(generationId, { signal }))
+    if (!ended) return answerWith(await client.generations.get(generationId, { signal }))
     return showPicture(ended, await client.generations.download(generationId, { signal }))
   },
 }
@@ -84,7 +84,7 @@ const listProducts: Tool<typeof ListProductsInput> = {
   input: ListProductsInput,
   readOnly: true,
   run: async (input, { client, context }) =>
-    tell(await client.products.list({ ...input, signal: context.mcpReq.signal })),
+    answerWith(await client.products.list({ ...input, signal: context.mcpReq.signal })),
 }
 
 const readCredits: Tool<typeof ReadCreditsInput> = {
@@ -92,24 +92,24 @@ const readCredits: Tool<typeof ReadCreditsInput> = {
   description: 'How many try-ons the account can still ask for.',
   input: ReadCreditsInput,
   readOnly: true,
-  run: async (_, { client, context }) => tell(await client.account.credits({ signal: context.mcpReq.signal })),
+  run: async (_, { client, context }) => answerWith(await client.account.credits({ signal: context.mcpReq.signal })),
 }
 
-function tell(answer: object): CallToolResult {
+function answerWith(answer: object): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(answer) }] }
 }
 
 /** Clients of this protocol take messages of at most 10 MB, and base64 is a third longer than the bytes. */
-const MOST_BYTES = 7_000_000
+const MAX_BYTES = 7_000_000
 
 async function showPicture(generation: Generation, picture: Blob | null): Promise<CallToolResult> {
-  const told = tell(generation)
-  if (!picture || picture.size > MOST_BYTES) return told
+  const answer = answerWith(generation)
+  if (!picture || picture.size > MAX_BYTES) return answer
   const data = Buffer.from(await picture.arrayBuffer()).toString('base64')
-  return { content: [{ type: 'image', data, mimeType: picture.type }, ...told.content] }
+  return { content: [{ type: 'image', data, mimeType: picture.type }, ...answer.content] }
 }
 
-/** Only who has asked for it is told; that nobody listens any more is no fault of the generation. */
+/** Progress goes only to clients that ask for it; a client that has gone is no fault of the generation. */
 async function reportProgress({ status, progress = 0 }: Generation, { mcpReq }: ServerContext): Promise<void> {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return
@@ -121,7 +121,7 @@ async function reportProgress({ status, progress = 0 }: Generation, { mcpReq }: 
 function describeFailure(error: unknown): CallToolResult {
   const failure = failureOf(error)
   if (!failure) throw error
-  return { isError: true, ...tell(failure) }
+  return { isError: true, ...answerWith(failure) }
 }
 
 function failureOf(error: unknown): object | null {

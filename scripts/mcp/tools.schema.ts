@@ -1,4 +1,4 @@
-import { ENGINES, type EngineName, FORMATS, MODES } from '../../api/shared/generation.ts'
+import { FORMATS, MODES } from '../../api/shared/generation.ts'
 import { Type } from '../../api/shared/schema.ts'
 
 const pictureFields = {
@@ -22,7 +22,7 @@ export const TryOnToolInput = Type.Object({
       externalId: Type.Optional(
         Type.String({ minLength: 1, description: 'The id of a product, as list_products has it.' }),
       ),
-      title: Type.Optional(Type.String({ description: 'Helps to tell what kind of garment it is.' })),
+      title: Type.Optional(Type.String({ description: 'Helps to recognise the kind of garment.' })),
       image: Type.Optional(PictureSource),
     },
     { minProperties: 1, description: 'A product of the catalog by its externalId, or any other by its image.' },
@@ -30,8 +30,10 @@ export const TryOnToolInput = Type.Object({
   output: Type.Optional(
     Type.Object({
       engine: Type.Optional(
-        Type.Enum(Object.keys(ENGINES) as EngineName[], {
-          description: 'mock gives the photo back and costs nothing.',
+        Type.String({
+          maxLength: 48,
+          description:
+            'Name of an engine of the service, for example warp or fashn-vton. mock gives the photo back and costs nothing.',
         }),
       ),
       mode: Type.Optional(Type.Enum([...MODES])),

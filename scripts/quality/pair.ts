@@ -11,7 +11,7 @@ export interface PairName {
   readonly part: 'top' | 'lower' | 'both'
   /** The same figure rendered in a garment of this cut. */
   readonly truth?: string
-  /** Whether the tests look at it, too. */
+  /** Whether the tests use it, too. */
   readonly tested?: boolean
 }
 

@@ -37,15 +37,15 @@ export async function takeDataFolder(path: string, say: (text: string) => void):
   }
 }
 
-/** The secret that signs links and cursors of this stack, made on the first call. */
-export async function readSigningSecret(dataFolder: string): Promise<string> {
-  const path = join(dataFolder, 'signing-secret')
+/** A key of this stack, made on the first call: one signs links and cursors, the other encrypts secrets in the database. */
+export async function readStackKey(dataFolder: string, name: 'signing-secret' | 'secrets-key'): Promise<string> {
+  const path = join(dataFolder, name)
   try {
     return await readFile(path, 'utf8')
   } catch {
-    const secret = randomBytes(32).toString('hex')
-    await writeFile(path, secret, { mode: 0o600 })
-    return secret
+    const key = randomBytes(32).toString('hex')
+    await writeFile(path, key, { mode: 0o600 })
+    return key
   }
 }
 

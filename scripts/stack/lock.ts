@@ -7,7 +7,7 @@ export interface Lock {
   release(): void
 }
 
-/** Takes the lock, or tells who has it. An SQLite transaction is the one lock of the operating system that Node offers. */
+/** Takes the lock, or says who has it. An SQLite transaction is the one lock of the operating system that Node offers. */
 export function acquireLock(path: string): Lock | { readonly heldBy: string } {
   const database = new DatabaseSync(path)
   try {
@@ -21,7 +21,7 @@ export function acquireLock(path: string): Lock | { readonly heldBy: string } {
   return { release: () => database.close() }
 }
 
-/** Resolves when nobody has the lock; `onWait` is called once if somebody has. */
+/** Resolves when the lock is free; calls `onWait` once if it is not. */
 export async function waitForLock(path: string, onWait: () => void): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     const lock = acquireLock(path)

@@ -10,7 +10,7 @@ export interface Part {
   readonly gid?: number
   readonly signal: NodeJS.Signals
   readonly graceSeconds: number
-  /** Parts of a higher stage have ended before those of a lower one are told to. */
+  /** Parts of a higher stage have ended before those of a lower one get their signal. */
   readonly stage: number
   /** Runs before each start, the first and those after a crash. */
   readonly prepare?: () => Promise<void>

@@ -15,7 +15,7 @@ export interface Ports {
   giveBack(): void
 }
 
-/** A port on which nobody else can listen until it is released. */
+/** A port on which no other process can listen until it is released. */
 export interface ReservedPort {
   readonly port: number
   /** Makes room for the process that is to listen on it. */

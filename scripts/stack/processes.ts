@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A process, told apart from a later one that was given the same number. */
+/** A process, distinct from a later one with the same number. */
 export interface ProcessIdentity {
   readonly pid: number
   /** Opaque; differs between two processes that had the same pid. */
@@ -15,7 +15,7 @@ export interface Stoppable extends ProcessIdentity {
   readonly signal: NodeJS.Signals
   /** Time between the signal and SIGKILL. */
   readonly graceSeconds: number
-  /** Processes of a higher stage have ended before those of a lower one are told to. */
+  /** Processes of a higher stage have ended before those of a lower one get their signal. */
   readonly stage: number
 }
 

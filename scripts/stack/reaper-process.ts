@@ -14,6 +14,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const lockPath: string | undefined = process.argv[2]
 const lock = lockPath === undefined ? undefined : acquireLock(lockPath)
 if (lock !== undefined && 'heldBy' in lock) throw new Error(`${lockPath} is taken`)
+// A parent that was killed meanwhile does not read the line. EPIPE must not end the process that cleans up after the parent.
+process.stdout.on('error', () => {})
 process.stdout.write('ready\n')
 
 const processes = new Map<number, Stoppable>()

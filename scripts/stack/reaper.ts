@@ -76,7 +76,7 @@ function spawnReaper(lockPath: string | undefined): ChildProcess {
     detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  // A write to a reaper that was just killed; its replacement is told everything again.
+  // A write to a reaper that was just killed; its replacement gets everything again.
   child.stdin.on('error', () => {})
   return child
 }

@@ -3,7 +3,7 @@ import { type Stack, startStack } from './stack.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
 
-/** Tells the user what happens. Stdout is for results. */
+/** Reports progress to the user. Stdout is for results. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }
@@ -30,7 +30,7 @@ export async function runSession(
       interruption.abort(new Error(signal))
     })
   }
-  // Nobody reads any more; that is no reason to end.
+  // The reader has gone; that is no reason to end.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
   try {

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { readImageVariables } from '../container/image-variables.ts'
 import { run } from './commands.ts'
-import { emptyTemporaryFolder, readSigningSecret, takeDataFolder } from './data-folder.ts'
+import { emptyTemporaryFolder, readStackKey, takeDataFolder } from './data-folder.ts'
 import { createPorts, type Ports } from './ports.ts'
+import { chooseProcessUrls, type ProcessUrls, roleVariables } from './process-urls.ts'
 import { type Program, type Replica, reserveReplicas, startReplica, waitUntilReady } from './programs.ts'
 import { startPostgres, startRedis } from './services.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -87,24 +89,24 @@ async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report'
   const retention = await reserveReplicas(retentionProgram(settings), ports)
   const env = await startServices(options)
   say('Applying migrations …')
-  await run(process.execPath, ['scripts/drape.ts', 'migrate'], { cwd: root, env })
+  const urls = chooseProcessUrls(options.env, env.DATABASE_URL)
+  const migration = { ...env, ...roleVariables(urls, env.DATABASE_URL) }
+  await run(process.execPath, ['scripts/drape.ts', 'migrate', '--create-roles'], { cwd: root, env: migration })
   signal.throwIfAborted()
 
   say('Starting the API and the worker …')
   const url = `http://127.0.0.1:${api[0].ports.PORT.port}`
   const publicUrl = env.PUBLIC_URL || url
   const programEnv = {
+    ...readImageVariables('api'),
     ...env,
     PUBLIC_URL: publicUrl,
     SHARE_URL: env.SHARE_URL || publicUrl,
     TMPDIR: await emptyTemporaryFolder(settings.dataFolder),
-    // Images in work fill the four threads that also look up host names.
-    UV_THREADPOOL_SIZE: env.UV_THREADPOOL_SIZE || '16',
-    // glibc keeps what pictures took unless such pieces are mapped each for itself.
-    MALLOC_MMAP_THRESHOLD_: env.MALLOC_MMAP_THRESHOLD_ || '1048576',
   }
   const replicas = [...api, ...worker, ...retention]
-  await Promise.all(replicas.map((replica) => startReplica(replica, { root, env: programEnv, supervisor })))
+  const envOf = ({ program }: Replica) => environmentOf(program, { env: programEnv, urls })
+  await Promise.all(replicas.map((replica) => startReplica(replica, { root, env: envOf(replica), supervisor })))
   await Promise.all(replicas.map((replica) => waitUntilReady(replica, signal)))
   const report: StackReport = {
     ready: true,
@@ -118,15 +120,27 @@ async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report'
   return { report, env: programEnv }
 }
 
+/** A program has the database role of its process, and no key that it does not use. */
+function environmentOf(
+  { name }: Program,
+  { env, urls }: { env: NodeJS.ProcessEnv; urls: ProcessUrls },
+): NodeJS.ProcessEnv {
+  if (name === 'api') return { ...env, DATABASE_URL: urls.api }
+  const { SECRETS_KEY: _, SIGNING_SECRET: __, ...others } = env
+  return { ...others, DATABASE_URL: name === 'worker' ? urls.worker : urls.controller }
+}
+
 type ServiceEnvironment = NodeJS.ProcessEnv & { DATABASE_URL: string; REDIS_URL: string; STORAGE_URL: string }
 
 async function startServices(options: PartsOptions): Promise<ServiceEnvironment> {
   const { env, settings, ports, supervisor, say, signal } = options
   const { dataFolder, postgresPort, redisPort } = settings
-  const [databaseUrl, redisUrl, signingSecret] = await Promise.all([
+  const hasSecretsKey = env.SECRETS_KEY || env.SECRETS_KEY_FILE || env.SECRETS_TRANSIT_KEY
+  const [databaseUrl, redisUrl, signingSecret, secretsKey] = await Promise.all([
     env.DATABASE_URL || startPostgres({ supervisor, ports, dataFolder, port: postgresPort, say, signal }),
     env.REDIS_URL || startRedis({ supervisor, ports, dataFolder, port: redisPort, say, signal }),
-    env.SIGNING_SECRET || readSigningSecret(dataFolder),
+    env.SIGNING_SECRET || readStackKey(dataFolder, 'signing-secret'),
+    hasSecretsKey ? env.SECRETS_KEY : readStackKey(dataFolder, 'secrets-key'),
   ])
   return {
     ...env,
@@ -135,6 +149,7 @@ async function startServices(options: PartsOptions): Promise<ServiceEnvironment>
     REDIS_URL: redisUrl,
     STORAGE_URL: env.STORAGE_URL || pathToFileURL(join(dataFolder, 'objects')).href,
     SIGNING_SECRET: signingSecret,
+    SECRETS_KEY: secretsKey,
   }
 }
 

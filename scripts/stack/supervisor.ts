@@ -24,7 +24,7 @@ export interface Supervisor {
 
 const START_ATTEMPTS = 3
 const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 30_000
+const MAX_PAUSE_MS = 30_000
 // A part that ran this long is healthy: its next crash counts as the first.
 const HEALTHY_MS = 60_000
 
@@ -32,7 +32,7 @@ export function createSupervisor(options: {
   reaper: Reaper
   /** Each part writes to `<name>.log` in this folder. */
   logFolder: string
-  /** Tells the user what happens. */
+  /** Reports progress to the user. */
   say: (text: string) => void
 }): Supervisor {
   const { reaper, logFolder, say } = options
@@ -70,7 +70,7 @@ export function createSupervisor(options: {
       if (!steady && crashes === START_ATTEMPTS) {
         return breakdown.reject(new Error(`${part.name} ${ending}\n${await logTail(logPath(part))}`))
       }
-      const pause = Math.min(FIRST_PAUSE_MS * 2 ** (crashes - 1), LONGEST_PAUSE_MS)
+      const pause = Math.min(FIRST_PAUSE_MS * 2 ** (crashes - 1), MAX_PAUSE_MS)
       say(`${part.name} ${ending}; starting it again in ${pause / 1000} s (see ${logPath(part)})`)
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {})
     }

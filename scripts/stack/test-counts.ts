@@ -11,8 +11,19 @@ export interface TestReport {
   readonly numPendingTests: number
   readonly numTodoTests: number
   readonly testResults: readonly {
+    /** The path of the file. */
+    readonly name: string
     readonly status: string
-    readonly assertionResults: readonly { readonly status: string }[]
+    /** Milliseconds since 1970. */
+    readonly startTime: number
+    readonly endTime: number
+    /** Why the file failed outside of its tests. */
+    readonly message?: string
+    readonly assertionResults: readonly {
+      readonly fullName: string
+      readonly status: string
+      readonly failureMessages?: readonly string[]
+    }[]
   }[]
 }
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateKey } from '../../api/credentials.ts'
+import { generateKey } from '../../api/keys/credentials.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
 import { createContract } from '../support/contract.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
@@ -86,6 +86,7 @@ describe('any request at all', () => {
       vocabulary: {
         resolve,
         texts: {
+          engine: ['mock', 'warp', 'fashn-vton'],
           id: [
             ...Array(6).fill(image.imageId),
             accepted.generationId,

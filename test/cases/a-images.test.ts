@@ -187,7 +187,7 @@ describe('images', () => {
     const warm = (await memoryOf(drape.api.pid)).now
     await repeat(REPEATS)
     expect((await memoryOf(drape.api.pid)).now / warm).toBeLessThanOrEqual(LONG ? 1.05 : 1.15)
-  }, 120_000)
+  })
 })
 
 /** Resident memory of a process in MiB. */

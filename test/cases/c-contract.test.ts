@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../api/shared/database.ts'
+import { createDocument } from '../../api/openapi/document.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 
 describe('the contract', () => {
@@ -185,14 +186,84 @@ describe('the contract', () => {
     expect(body.metadata).toEqual({ large: 1e300, small: 5e-324, none: 0 })
   })
 
-  it('refuses person and customer in one call, with a path for each', async () => {
+  it('gives metadata back in the order it was sent, with numbers of any length', async () => {
+    const metadata = '{"z":12345678901234567890,"a":[-9007199254740993,{"y":0.12345678901234567890,"b":1.50}],"m":1e3}'
+    const body = `{"products":[{"externalId":"exact","images":[{"url":"https://shop.example/a.jpg"}],"metadata":${metadata}}],
+      "person":{"image":{"source":{"id":"${await upload()}"}}}}`
+    expect((await drape.call('POST', '/tryon/v1/try-on', { body })).status).toBe(201)
+    const url = `${drape.api.url}/tryon/v1/products/exact`
+    const text = await (await fetch(url, { headers: { 'x-api-key': drape.apiKey } })).text()
+    expect(text).toContain('"metadata":{"z":12345678901234567890,"a":[-9007199254740993,{"y":0.12345678901234567890,')
+    expect(text).toContain('"b":1.5}],"m":1000}')
+  })
+
+  it.each(['metadata', 'externalId', 'images', 'validForDays'])('refuses a number beyond 2^53 as %s', async (name) => {
+    const body = `{"externalId":"kept","${name}":12345678901234567890}`
+    expect(await drape.call('POST', '/tryon/v1/products', { body })).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', details: [{ path: name }] },
+    })
+  })
+
+  it('uses person where person and customer are sent, with a warning and the Deprecation header', async () => {
     const body = {
       products: [{ externalId: 'kept' }],
       person: { image: { source: { id: await upload() } } },
       customer: { source: { id: 'img_unknown' } },
     }
     const answer = await drape.call('POST', '/tryon/v1/try-on', { body })
-    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
-    expect(answer.body.details.map(({ path }: { path: string }) => path)).toEqual(['person', 'customer'])
+    expect(answer).toMatchObject({ status: 201, body: { warnings: ['CUSTOMER_IGNORED'] } })
+    expect(answer.headers.get('deprecation')).toBe('@1781654400')
+  })
+
+  it('warns of an end user in the wrong place, whom an erasure would miss', async () => {
+    const person = { image: { source: { id: await upload() } }, externalUserId: 'user-7' }
+    const answer = await drape.call('POST', '/tryon/v1/try-on', {
+      body: { products: [{ externalId: 'kept' }], person },
+    })
+    expect(answer).toMatchObject({ status: 201, body: { warnings: ['EXTERNAL_USER_ID_IGNORED'] } })
+    expect(answer.headers.get('deprecation')).toBeNull()
+  })
+
+  it('reads null for an optional member as absent', async () => {
+    const id = await upload()
+    const source = { id, url: null, fileKey: null }
+    const product = { externalId: 'kept', title: null, images: null, metadata: null }
+    const output = { watermark: null, keepForDays: null, seed: null, engine: null, format: null }
+    for (const rest of [{ output }, { output: null }, { externalUserId: null, customer: null }]) {
+      const body = { products: [product], person: { image: { source } }, ...rest }
+      expect(await drape.call('POST', '/tryon/v1/try-on', { body })).toMatchObject({ status: 201 })
+    }
+  })
+
+  it.each([
+    [{ products: [{ images: null }] }, 'PRODUCT_IMAGES_REQUIRED'],
+    [{ products: [{ images: [{ source: { url: null } }] }] }, 'INVALID_IMAGE_INPUT'],
+    [{ products: [{ images: [{ url: null }] }] }, 'INVALID_IMAGE_INPUT'],
+    [{ products: [{ externalId: 'kept' }], person: null }, 'CUSTOMER_IMAGE_REQUIRED'],
+    [{ products: [{ externalId: 'kept' }], person: { image: { source: { id: null } } } }, 'VALIDATION_FAILED'],
+  ])('refuses %j as if its nulls were absent', async (body, code) => {
+    const person = { image: { source: { id: 'img_unknown' } } }
+    expect(await drape.call('POST', '/tryon/v1/try-on', { body: { person, ...body } })).toMatchObject({
+      body: { code },
+    })
+  })
+
+  it('has paths that are case-sensitive', async () => {
+    for (const path of ['/tryon/v1/Account', '/TRYON/v1/account', '/tryon/V1/account']) {
+      expect(await drape.call('GET', path)).toMatchObject({ status: 404, body: { code: 'ROUTE_NOT_FOUND' } })
+    }
+    expect((await drape.call('GET', '/tryon/v1/account')).status).toBe(200)
+    const { paths } = createDocument({ publicUrl: '', serviceName: 'Drape' })
+    for (const [path, operations] of Object.entries(paths)) {
+      const otherCase = path.replace(/(?<=\/)[a-z](?=[^/]*$)/, (letter) => letter.toUpperCase())
+      if (otherCase === path) continue
+      for (const method of Object.keys(operations)) {
+        const url = `${drape.api.url}${otherCase.replace(/\{\w+\}/g, 'x')}`
+        const { status } = await fetch(url, { method: method.toUpperCase(), headers: { 'x-api-key': drape.apiKey } })
+        // 405: the segment may be read as the id of a product.
+        expect([404, 405], `${method} ${otherCase}`).toContain(status)
+      }
+    }
   })
 })

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
@@ -186,9 +186,12 @@ describe('keys and tenants', () => {
         const body = { externalId: 'b', images: [{ source: { fileKey } }] }
         expect((await call('POST', '/tryon/v1/products', body)).body.code).toBe('MULTIPART_FILE_NOT_FOUND')
       }
-      for (const url of [`upload://${'0'.repeat(64)}`, 'file:///etc/passwd']) {
+      for (const [url, code] of [
+        [`upload://${'0'.repeat(64)}`, 'INVALID_IMAGE_INPUT'],
+        ['file:///etc/passwd', 'VALIDATION_FAILED'],
+      ]) {
         const body = { externalId: 'b', images: [{ source: { url } }] }
-        expect((await call('POST', '/tryon/v1/products', body)).body.code).toBe('VALIDATION_FAILED')
+        expect((await call('POST', '/tryon/v1/products', body)).body.code).toBe(code)
       }
     })
 

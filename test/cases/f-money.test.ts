@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
 import { type Answer, type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 import { type ReceivedEvent, readEvents } from '../support/events.ts'
@@ -8,6 +8,8 @@ import { spawnProcess, startProgram, type TestProgram } from '../support/process
 import { until } from '../support/until.ts'
 
 const PATH = '/tryon/v1/try-on'
+/** A worker fails with it. */
+const UNREACHABLE = { products: [{ images: [{ source: { url: 'https://shop.invalid/shirt.jpg' } }] }] }
 const ORDER = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED']
 
 describe('money and races', () => {
@@ -44,16 +46,13 @@ describe('money and races', () => {
   it('what was accepted is run and paid, also when its account is made inactive before it runs', async () => {
     const account = await drape.createAccount(2)
     const good = (await post(account.apiKey)).body.generationId
-    const nobody = await drape.call('POST', PATH, {
-      key: account.apiKey,
-      body: formOf(inline(), { me: shirt, shirt }),
-    })
+    const failing = await drape.call('POST', PATH, { key: account.apiKey, body: formOf(inline(UNREACHABLE), files()) })
     await drape.database.query(sql.unsafe`update accounts set is_active = false where id = ${account.id}`)
     await work()
     const statusOf = (id: string) =>
       drape.database.oneFirst(sql.unsafe`select status from generations where id = ${id}`) as Promise<string>
     await until(async () => (await statusOf(good)) === 'COMPLETED')
-    await until(async () => (await statusOf(nobody.body.generationId)) === 'FAILED')
+    await until(async () => (await statusOf(failing.body.generationId)) === 'FAILED')
     expect(await balanceOf(account.id)).toBe(1)
     await isBalanced()
     // Nobody gets in meanwhile, neither for new work nor for the result.
@@ -67,9 +66,9 @@ describe('money and races', () => {
   it('updatedAt only grows, no status goes back, and a result is there when it is completed and not before', async () => {
     const { apiKey: key } = await drape.createAccount(20)
     await work()
-    const start = async (more: object, me = person) =>
-      (await drape.call('POST', PATH, { key, body: formOf(inline(more), { me, shirt }) })).body.generationId as string
-    const ids = [await start({}), await start({ output: { engine: 'mock' } }), await start({}, shirt), await start({})]
+    const start = async (more: object = {}) =>
+      (await drape.call('POST', PATH, { key, body: formOf(inline(more), files()) })).body.generationId as string
+    const ids = [await start(), await start({ output: { engine: 'mock' } }), await start(UNREACHABLE), await start()]
     const cancelled = drape.call('POST', `/tryon/v1/generations/${ids[3]}/cancel`, { key })
     const polled = async (id: string) => {
       const seen = []

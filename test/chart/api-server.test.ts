@@ -8,6 +8,7 @@ import { NAMESPACES, PODS } from '../cluster/kinds.ts'
 import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
 import { installDefinitions, readSamples } from '../cluster/samples.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
+import { until } from '../support/until.ts'
 import { findChart, findValuesFiles, type Rendered } from './charts.ts'
 import { createDryRun, type DryRun } from './dry-run.ts'
 
@@ -16,6 +17,10 @@ const chart = await findChart('drape')
 const valuesFiles = await findValuesFiles()
 const FOREIGN =
   /^(monitoring\.coreos\.com|grafana\.integreatly\.org|external-secrets\.io|gateway\.networking\.k8s\.io)\//
+const ADMISSION = [
+  { kind: 'ValidatingAdmissionPolicy', plural: 'validatingadmissionpolicies' },
+  { kind: 'ValidatingAdmissionPolicyBinding', plural: 'validatingadmissionpolicybindings' },
+].map((each) => ({ group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false, ...each }))
 const EVERYTHING = {
   host: 'shop.example',
   'api.autoscaling.enabled': true,
@@ -96,6 +101,41 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
       objects.filter(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'drape-api'),
     )
     expect(said).toMatch(/violates PodSecurity "restricted:latest".*runAsNonRoot != true/)
+  })
+
+  it('refuses, by the admission policy, an Engine and a WorkerPool whose image is from elsewhere', async () => {
+    const { client, namespace } = place
+    const prefix = 'registry.example/'
+    const set = { 'admissionPolicy.enabled': true, 'admissionPolicy.imagePrefixes': [prefix] }
+    const objects = (await chart?.render({ set, namespace })) ?? []
+    const made = ADMISSION.map((type) => ({ type, object: objects.find(({ kind }) => kind === type.kind) as Rendered }))
+    for (const { type, object } of made) await client.create(type, object as never)
+    const engineFrom = (registry: string): Rendered => ({
+      ...{ apiVersion: 'drape.dev/v1alpha1', kind: 'Engine', metadata: { name: 'files' } },
+      spec: {
+        license: { name: 'Apache-2.0', commercialUse: true },
+        files: [{ path: 'model.onnx', sha256: '0'.repeat(64), bytes: 1 }],
+        source: { image: { reference: `${registry}models@sha256:${'0'.repeat(64)}` } },
+      },
+    })
+    const poolFrom = (registry: string): Rendered => ({
+      ...{ apiVersion: 'drape.dev/v1alpha1', kind: 'WorkerPool', metadata: { name: 'files' } },
+      spec: {
+        ...{ engines: ['files'], replicas: 1, scaling: { mode: 'Fixed' } },
+        template: { image: `${registry}worker:1`, requests: { cpu: '1' } },
+      },
+    })
+    try {
+      const refused = await until(async () => {
+        const said = await dryRun([engineFrom('elsewhere.example/'), poolFrom('elsewhere.example/')])
+        return said.length === 2 && said
+      })
+      expect(refused[0]).toContain(`images of engines must start with one of ${prefix} here`)
+      expect(refused[1]).toContain(`images of workers must start with one of ${prefix} here`)
+      expect(await dryRun([engineFrom(prefix), poolFrom(prefix)])).toEqual([])
+    } finally {
+      for (const { type, object } of made) await client.delete(type, { name: object.metadata.name })
+    }
   })
 
   /** What the API server says against these objects, and against the pods that come of them. */

@@ -5,6 +5,7 @@ import { findHelm } from '../../scripts/charts/helm.ts'
 import { type Rendered, type RenderOptions, renderChart } from '../../scripts/charts/render.ts'
 import { run } from '../../scripts/stack/commands.ts'
 import { findGoTool, type GoTool } from '../../scripts/stack/go-tool.ts'
+import { failUnlessAllowed } from '../support/missing.ts'
 import { requestService } from '../support/request-service.ts'
 
 export type { Rendered } from '../../scripts/charts/render.ts'
@@ -17,7 +18,7 @@ export interface Chart {
   render(options?: RenderOptions): Promise<Rendered[]>
 }
 
-/** Builds the chart in a folder that is deleted after all tests; null, with one line on the console, where there is no Helm. */
+/** Builds the chart in a folder that is deleted after all tests. Without Helm it fails or returns null as `failUnlessAllowed` does. */
 export async function findChart(name: ChartName): Promise<Chart | null> {
   const program = await orSkip('Helm', findHelm())
   if (program === null) return null
@@ -35,7 +36,7 @@ export function renderWith(chart: Chart | null) {
     (await chart?.render({ set, more })) ?? []
 }
 
-/** A tool that is built from its Go module; null, with one line on the console, where it cannot be. */
+/** A tool that is built from its Go module. Fails or returns null as `failUnlessAllowed` does. */
 export async function findTool(tool: GoTool): Promise<string | null> {
   const found = findGoTool(tool).then((program) => {
     if (typeof program !== 'string') throw new Error(program.unavailable)
@@ -44,12 +45,10 @@ export async function findTool(tool: GoTool): Promise<string | null> {
   return orSkip(tool.name, found)
 }
 
-/** What was found; null, with one line on the console, where it was not. In continuous integration nothing is skipped. */
+/** What was found. Fails or returns null as `failUnlessAllowed` does. */
 export function orSkip<T>(name: string, found: Promise<T>): Promise<T | null> {
   return found.catch((reason: Error) => {
-    if (process.env.CI === 'true') throw reason
-    console.warn(`No ${name}: ${reason.message}. Its tests are skipped.`)
-    return null
+    return failUnlessAllowed(`No ${name}: ${reason.message}.`)
   })
 }
 

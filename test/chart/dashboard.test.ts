@@ -5,9 +5,14 @@ import { kinds, named, variable } from './objects.ts'
 const chart = await findChart('drape')
 const render = renderWith(chart)
 const ON = { 'dashboard.enabled': true }
-const EXPOSED = { ...ON, 'dashboard.ingress.enabled': true, 'dashboard.ingress.host': 'ops.example' }
 const POLICIES = { 'networkPolicy.enabled': true }
 const FROM = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress' } } }]
+const EXPOSED = {
+  ...ON,
+  'dashboard.ingress.enabled': true,
+  'dashboard.ingress.host': 'ops.example',
+  'networkPolicy.dashboardFrom': FROM,
+}
 
 describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
   it('is not there until it is asked for', async () => {
@@ -64,6 +69,8 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     const objects = await render(set)
     expect(variable(objects, 'api', 'DASHBOARD_URL')).toBe(url)
     expect(variable(objects, 'api', 'DASHBOARD_PROXY_HOPS')).toBe(hops)
+    expect(variable(objects, 'api', 'DASHBOARD_PASSWORD_SIGN_IN')).toBe('true')
+    expect(variable(objects, 'api', 'DASHBOARD_SECOND_FACTOR')).toBe('admin')
   })
 
   it('knows the provider through which operators sign in, and its secret only from a Secret', async () => {
@@ -71,6 +78,7 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
       'dashboard.oidc.issuer': 'https://id.example:8443/realms/staff',
       'dashboard.oidc.clientId': 'drape',
       'dashboard.oidc.operators': ['groups=drape-operators', 'role=admin'],
+      'dashboard.oidc.roles': ['groups=drape-admins:admin'],
     }
     const policies = { ...POLICIES, 'networkPolicy.dashboardFrom': FROM }
     const objects = await render({ ...EXPOSED, ...oidc, ...policies, 'dashboard.oidc.existingSecret': 'ours' })
@@ -80,6 +88,7 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
       OIDC_CLIENT_SECRET: { secretKeyRef: { name: 'ours', key: 'client-secret' } },
       OIDC_SCOPE: 'openid email profile',
       OIDC_OPERATORS: 'groups=drape-operators,role=admin',
+      OIDC_ROLES: 'groups=drape-admins:admin',
       OIDC_TRUST_EMAIL: 'false',
     })
     const { egress } = named(objects, 'NetworkPolicy', 'drape-api').spec
@@ -117,8 +126,8 @@ describe.skipIf(chart === null)("the operators' dashboard in the chart", () => {
     expect(forwarded).toContain('operator create --email')
     expect(forwarded).not.toContain('operators reach the dashboard without TLS')
     const open = await notes({ ...EXPOSED, 'dashboard.ingress.tls.enabled': false })
-    expect(open).toContain("The operators' dashboard is at http://ops.example")
-    expect(open).toContain('WARNING: operators reach the dashboard without TLS')
+    expect(open).toContain("URL of the operators' dashboard: http://ops.example")
+    expect(open).toContain('WARNING: operators connect to the dashboard without TLS')
     expect(await notes({})).not.toContain('operator create')
   })
 

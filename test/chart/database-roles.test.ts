@@ -17,14 +17,14 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
   it('are one, the owner, until others are named', async () => {
     const objects = await render(OUTSIDE)
     expect(keysOf(objects)).toEqual({ api: 'url', controller: 'url', worker: 'url', migrations: 'url' })
-    expect(migrationOf(objects)).toEqual(['migrate', '--wait-seconds', '600'])
+    expect(migrationOf(objects)).toEqual(['migrate', '--wait-seconds', '600', '--await-legal-holds'])
   })
 
   it('are those of the named, each by its own URL, and migrations give them their rights', async () => {
     const objects = await render(ROLES)
     expect(keysOf(objects)).toEqual({ api: 'url', controller: 'watcher', worker: 'worker-url', migrations: 'url' })
     expect(migrationOf(objects)).toEqual([
-      ...['migrate', '--wait-seconds', '600'],
+      ...['migrate', '--wait-seconds', '600', '--await-legal-holds'],
       ...['--grant', 'controller=drape_controller,worker=drape_worker'],
     ])
   })
@@ -32,15 +32,39 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
   it('get their rights as well where the API migrates before it starts', async () => {
     const objects = await render({ ...ROLES, 'migrations.mode': 'initContainer' })
     const [{ args }] = named(objects, 'Deployment', 'drape-api').spec.template.spec.initContainers
-    expect(args.slice(3)).toEqual(['--grant', 'controller=drape_controller,worker=drape_worker'])
+    expect(args.slice(4)).toEqual(['--grant', 'controller=drape_controller,worker=drape_worker'])
     const [waiting] = named(objects, 'Deployment', 'drape-controller').spec.template.spec.initContainers
     expect(waiting.args.slice(0, 2)).toEqual(['check', 'migrations'])
+  })
+
+  it('are one for each process of the bundled Postgres, which migrations create', async () => {
+    const objects = await render({})
+    const urls = { api: 'api-url', controller: 'controller-url', worker: 'worker-url', migrations: 'url' }
+    expect(keysOf(objects)).toEqual(urls)
+    expect(migrationOf(objects)).toContain('--create-roles')
+    const { data } = named(objects, 'Secret', 'drape-database')
+    const decode = (key: string) => Buffer.from(data[key], 'base64').toString()
+    const job = objects.find(({ kind, metadata }) => kind === 'Job' && metadata.name.includes('migrations'))
+    for (const process of ['api', 'worker', 'controller']) {
+      const url = new URL(decode(`${process}-url`))
+      expect([url.username, url.password]).toEqual([`drape_${process}`, decode(`${process}-password`)])
+      expect(url.password).not.toBe(decode('password'))
+      expect(job?.spec.template.spec.containers[0].env).toContainEqual({
+        name: `${process.toUpperCase()}_DATABASE_URL`,
+        valueFrom: { secretKeyRef: { name: 'drape-database', key: `${process}-url` } },
+      })
+    }
+  })
+
+  it.each([{ 'postgres.roles': false }, { 'migrations.mode': 'manual' }])('are the owner with %o', async (values) => {
+    const { migrations: _, ...keys } = keysOf(await render(values))
+    expect(keys).toEqual({ api: 'url', controller: 'url', worker: 'url' })
   })
 
   it('need a Secret with the URL of each', async () => {
     const bundled = { 'database.roles.worker.name': 'drape_worker' }
     await expect(render(bundled)).rejects.toThrow(
-      'database.roles.worker has no URL: set database.existingSecret, a Secret with a key for each role',
+      'database.roles.worker has no URL: set database.existingSecret to a Secret with one',
     )
   })
 })

@@ -21,6 +21,31 @@ describe.skipIf(chart === null)('the chart', () => {
     for (const kind of told) expect(kinds(never)).not.toContain(kind)
   })
 
+  it('gives the API its budgets and limits as whole numbers, and workers the DNS servers', async () => {
+    const objects = await render({
+      'config.events.bytesPerDay': 2_000_000_000,
+      'config.fetchDnsServers[0]': '10.0.0.10',
+      'config.captcha.verifyUrl': 'https://captcha.example/siteverify',
+      'config.captcha.existingSecret': 'captcha',
+    })
+    const { containers } = named(objects, 'Deployment', 'drape-api').spec.template.spec
+    const values = Object.fromEntries(containers[0].env.map(({ name, value }: Rendered) => [name, value]))
+    expect(values).toMatchObject({
+      ...{ EVENTS_PER_MINUTE: '12000', EVENT_BYTES_PER_MINUTE: '16000000', EVENT_BYTES_PER_DAY: '2000000000' },
+      ...{ ADDRESS_EVENTS_PER_MINUTE: '1200', ADDRESS_EVENT_BYTES_PER_MINUTE: '2000000', STORAGE_QUOTA_MB: '102400' },
+      ...{
+        LEAD_RETENTION_DAYS: '730',
+        ATTEMPTS_PER_TRY_ON: '3',
+        UPLOAD_DISK_MB: '1024',
+        SHOP_PROXY_HOPS: '1',
+        FETCH_DNS_SERVERS: '10.0.0.10',
+      },
+      CAPTCHA_VERIFY_URL: 'https://captcha.example/siteverify',
+    })
+    const [pool] = objects.filter(({ kind }) => kind === 'WorkerPool')
+    expect(pool.spec.template.env).toContainEqual({ name: 'FETCH_DNS_SERVERS', value: '10.0.0.10' })
+  })
+
   it('says where the page of each alert is', async () => {
     const objects = await render({ 'metrics.rules.runbookBaseUrl': 'https://docs.example/drape' }, OPERATORS)
     const { spec } = named(objects, 'PrometheusRule', 'drape-rules')
@@ -131,7 +156,10 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(waits(await render())).toEqual([check, check])
     const byPods = await render({ 'migrations.mode': 'initContainer' })
     expect(kinds(byPods)).not.toContain('Job')
-    expect(waits(byPods)).toEqual([['migrate', '--wait-seconds', '600'], check])
+    expect(waits(byPods)).toEqual([
+      ['migrate', '--wait-seconds', '600', '--await-legal-holds', '--create-roles'],
+      check,
+    ])
     expect(kinds(await render({ 'migrations.mode': 'manual' }))).not.toContain('Job')
   })
 

@@ -47,6 +47,7 @@ describe.skipIf(chart === null)('the chart', () => {
       'database.existingSecret': 'a',
       'queue.existingSecret': 'b',
       'signing.existingSecret': 'c',
+      'encryption.existingSecret': 'd',
     })
     expect(kinds(objects)).not.toContain('Secret')
     const [{ env }] = named(objects, 'Deployment', 'drape-api').spec.template.spec.containers
@@ -86,6 +87,16 @@ describe.skipIf(chart === null)('the chart', () => {
     }
   })
 
+  it('adds no right on retention policies to the roles of the cluster', async () => {
+    const roles = (await render({ 'rbac.scope': 'cluster' })).filter(({ kind }) => kind === 'ClusterRole')
+    const aggregated = roles.filter(({ metadata }) => /aggregate-to/.test(JSON.stringify(metadata.labels)))
+    expect(aggregated).toHaveLength(2)
+    expect(JSON.stringify(aggregated)).not.toContain('retentionpolicies')
+    const { metadata, rules } = named(roles, 'ClusterRole', 'shop-drape-retention')
+    expect(JSON.stringify(metadata.labels)).not.toContain('aggregate')
+    expect(rules[0]).toMatchObject({ resources: ['retentionpolicies'], verbs: expect.arrayContaining(['create']) })
+  })
+
   it('keeps its controller to its namespace, unless told otherwise', async () => {
     const rolesOf = (objects: readonly Rendered[]) =>
       objects.filter(
@@ -102,7 +113,7 @@ describe.skipIf(chart === null)('the chart', () => {
   })
 
   it('lets only the pods of the release reach its databases', async () => {
-    const objects = await render({ 'networkPolicy.enabled': true })
+    const objects = await render()
     for (const name of ['postgres', 'redis']) {
       const { ingress, egress } = named(objects, 'NetworkPolicy', `drape-${name}`).spec
       expect(ingress).toHaveLength(1)
@@ -128,4 +139,76 @@ describe.skipIf(chart === null)('the chart', () => {
     )
     expect(uncovered).toEqual([])
   })
+
+  it('lets only pods that fetch URLs of callers reach the internet, and none a private or metadata address there', async () => {
+    const objects = await render({ 'telemetry.endpoint': 'http://collector:4318' })
+    const everything = ['0.0.0.0/0', '::/0']
+    for (const component of ['api', 'workers', 'controller', 'migrations', 'tests', 'postgres', 'redis']) {
+      const blocks = blocksOf(objects, component)
+      const open = blocks.filter(({ cidr }) => everything.includes(cidr))
+      expect(
+        open.map(({ cidr }) => cidr),
+        component,
+      ).toEqual(['api', 'workers'].includes(component) ? everything : [])
+      for (const { except = [] } of open) expect(except.length).toBeGreaterThan(5)
+      const denied = open.flatMap(({ except = [] }) => except)
+      if (open.length === 0) continue
+      expect(denied).toEqual(
+        expect.arrayContaining([
+          ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'],
+          ...['fc00::/7', 'fe80::/10', 'fd00:ec2::254/128', '::1/128', '64:ff9b::/96'],
+        ]),
+      )
+    }
+    // Unique local addresses of services are reached, but never those of metadata services.
+    for (const { cidr, except = [] } of blocksOf(objects, 'controller').filter(({ cidr }) => cidr === 'fc00::/7'))
+      expect(except, cidr).toContain('fd00:ec2::254/128')
+  })
+
+  it('gives the controller its API server, databases and storage, and no port beside', async () => {
+    const external = { 'postgres.enabled': false, 'database.url': 'postgres://a:b@db/drape' }
+    const portsOf = (objects: readonly Rendered[]) =>
+      named(objects, 'NetworkPolicy', 'drape-controller').spec.egress.flatMap(({ ports }: Rendered) =>
+        ports.map(({ port }: Rendered) => port),
+      )
+    expect(new Set(portsOf(await render()))).toEqual(new Set([53, 443, 5432, 6379, 6443]))
+    const given = await render({ ...external, 'networkPolicy.postgresCidrs': ['203.0.113.7/32'] })
+    const { egress } = named(given, 'NetworkPolicy', 'drape-controller').spec
+    const ofPostgres = egress.find(({ ports }: Rendered) => ports[0].port === 5432)
+    expect(ofPostgres.to).toEqual([{ ipBlock: { cidr: '203.0.113.7/32' } }, { namespaceSelector: {} }])
+    const server = await render({ 'networkPolicy.apiServerCidrs': ['198.51.100.1/32'] })
+    const ofServer = blocksOf(server, 'controller', 6443)
+    expect(ofServer).toEqual([{ cidr: '198.51.100.1/32' }])
+  })
+
+  it('opens private networks to fetching pods only where fetchAllowCidrs names them, and metadata never', async () => {
+    const objects = await render({
+      'config.fetchAllowCidrs': ['10.0.0.0/8', '169.254.0.0/16', 'fc00::/7', '0.0.0.0/0'],
+    })
+    const blocks = blocksOf(objects, 'api', 80)
+    expect(blocks).toContainEqual({ cidr: '10.0.0.0/8' })
+    expect(blocks).not.toContainEqual({ cidr: '169.254.0.0/16' })
+    for (const { cidr, except = [] } of blocks) {
+      if (cidr === '0.0.0.0/0') expect(except).toContain('169.254.0.0/16')
+      if (cidr === 'fc00::/7') expect(except).toContain('fd00:ec2::254/128')
+    }
+  })
+
+  it('makes no network policy where they are turned off', async () => {
+    expect(kinds(await render({ 'networkPolicy.enabled': false }))).not.toContain('NetworkPolicy')
+  })
 })
+
+interface Block {
+  readonly cidr: string
+  readonly except?: readonly string[]
+}
+
+/** The blocks of addresses that pods of a component may reach, over all ports or one. */
+function blocksOf(objects: readonly Rendered[], component: string, port?: number): Block[] {
+  const { egress } = named(objects, 'NetworkPolicy', `drape-${component}`).spec
+  const rules = egress.filter(
+    ({ ports }: Rendered) => port === undefined || ports.some((each: Rendered) => each.port === port),
+  )
+  return rules.flatMap(({ to }: Rendered) => to.flatMap(({ ipBlock }: Rendered) => ipBlock ?? []))
+}

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { BUILT_IN_ENGINES } from '../../api/shared/engine-names.ts'
 import { CHARTS } from '../../scripts/charts/build.ts'
 import { documentChart } from '../../scripts/charts/document.ts'
 import { readValues, type Value } from '../../scripts/charts/values.ts'
@@ -90,6 +91,14 @@ describe.skipIf(chart === null)('Helm', () => {
     },
   )
 
+  it('takes every engine that the API takes as the default', async () => {
+    const schema = JSON.parse(await readFile(join(ROOT, 'charts/drape/values.schema.json'), 'utf8'))
+    const { pattern } = schema.properties.config.properties.defaultEngine
+    expect(
+      [...BUILT_IN_ENGINES, 'studio-2', 'Imagen', 'a.b', 'x'.repeat(49)].filter((name) => name.match(pattern)),
+    ).toEqual([...BUILT_IN_ENGINES, 'studio-2'])
+  })
+
   it('has nothing to complain about in the chart of the definitions', async () => {
     expect(await definitions?.helm('lint', '--strict', definitions.folder)).toContain('0 chart(s) failed')
   })
@@ -111,9 +120,21 @@ describe.skipIf(chart === null)('Helm', () => {
     ],
     [{ 'dashboard.oidc.operators': ['admin'] }, "at '/dashboard/oidc/operators/0': 'admin' does not match"],
     [{ 'dashboard.service.type': 'LoadBalancer' }, "at '/dashboard/service': additional properties 'type' not allowed"],
+    [{ 'config.defaultEngine': 'Imagen' }, "at '/config/defaultEngine': 'Imagen' does not match pattern"],
     [{ 'pools.cpu.queues': ['train'] }, "at '/pools/cpu/queues/0': value must be one of 'try-on', 'prepare'"],
   ] as const)('says what is wrong with %o', async ([set, says]) => {
     await expect(chart?.render({ set })).rejects.toThrow(says)
+  })
+
+  it('gives the API an engine that is applied beside the chart, as the default and of a pool', async () => {
+    const set = {
+      'config.defaultEngine': 'studio',
+      'pools.cpu.engines': ['warp', 'studio'],
+      exportedEngines: ['studio'],
+    }
+    const text = JSON.stringify(await chart?.render({ set }))
+    expect(text).toContain('{"name":"DEFAULT_ENGINE","value":"studio"}')
+    expect(text).toContain('{"name":"ENGINES","value":"studio,warp"}')
   })
 
   it('lets charts above share more with it', async () => {
@@ -122,36 +143,46 @@ describe.skipIf(chart === null)('Helm', () => {
 
   it.for([
     [{ 'database.existingSecret': 'mine' }, 'two databases: set postgres.enabled to false'],
-    [{ 'postgres.enabled': false }, 'no database: set database.existingSecret or database.url, or postgres.enabled'],
+    [{ 'postgres.enabled': false }, 'no database: set database.existingSecret, database.url or postgres.enabled'],
     [{ 'queue.url': 'redis://mine' }, 'two queues: set redis.enabled to false'],
     [{ 'redis.enabled': false }, 'no queue: set queue.existingSecret'],
-    [{ exposure: 'ingress' }, 'an ingress without a host: set host'],
-    [{ exposure: 'httpRoute', host: 'a.example' }, 'a route needs host and httpRoute.parentRefs'],
-    [{ 'storage.kind': 's3' }, 'no bucket: set storage.s3.bucket'],
+    [{ exposure: 'ingress' }, 'exposure ingress requires a host: set host'],
+    [{ exposure: 'httpRoute', host: 'a.example' }, 'exposure httpRoute requires host and httpRoute.parentRefs'],
+    [{ 'storage.kind': 's3' }, 'storage.kind s3 requires a bucket: set storage.s3.bucket'],
     [{ 'storage.s3.bucket': 'pictures' }, 'two storages: set storage.kind to s3'],
-    [{ 'pools.cpu.mode': 'Fixed', 'pools.cpu.replicas': 0 }, 'pools.cpu: a fixed pool of no workers'],
-    [{ 'pools.cpu.engines': ['other'] }, 'pools.cpu.engines names other, which is not in engines'],
-    [{ 'pools.cpu.executionProvider': 'cuda' }, 'pools.cpu: executionProvider cuda needs an accelerator'],
-    [{ 'api.terminationGracePeriodSeconds': 10 }, 'api.terminationGracePeriodSeconds is too short'],
-    [{ 'rbac.create': false, 'rbac.scope': 'cluster' }, 'rbac.scope cluster without rbac.create'],
-    [{ 'externalSecrets.enabled': true }, 'external secrets without a store'],
-    [{ 'api.autoscaling.enabled': true, 'api.autoscaling.minReplicas': 20 }, 'minReplicas is above maxReplicas'],
-    [{ 'dashboard.ingress.enabled': true, 'dashboard.ingress.host': 'a.b' }, 'an ingress to no dashboard'],
+    [{ 'pools.cpu.mode': 'Fixed', 'pools.cpu.replicas': 0 }, 'pools.cpu: mode Fixed requires replicas above 0'],
+    [{ 'pools.cpu.engines': ['other'] }, 'pools.cpu.engines: the engine other is missing in engines'],
+    [{ 'pools.cpu.executionProvider': 'cuda' }, 'pools.cpu: executionProvider cuda requires an accelerator'],
+    [{ 'api.terminationGracePeriodSeconds': 10 }, 'api.terminationGracePeriodSeconds must be at least'],
+    [{ 'rbac.create': false, 'rbac.scope': 'cluster' }, 'rbac.scope cluster requires rbac.create'],
+    [{ 'externalSecrets.enabled': true }, 'externalSecrets.enabled requires a store'],
+    [
+      { 'api.autoscaling.enabled': true, 'api.autoscaling.minReplicas': 20 },
+      'minReplicas must not be above maxReplicas',
+    ],
+    [
+      { 'dashboard.ingress.enabled': true, 'dashboard.ingress.host': 'a.b' },
+      'dashboard.ingress.enabled requires the dashboard',
+    ],
     [{ 'dashboard.enabled': true, 'dashboard.ingress.enabled': true }, 'set dashboard.ingress.host'],
-    [{ ...DASHBOARD, host: 'ops.example' }, 'dashboard.ingress.host is host: callers would come upon the dashboard'],
-    [{ ...DASHBOARD, 'dashboard.url': 'https://other.example' }, 'dashboard.url is not on dashboard.ingress.host'],
+    [{ ...DASHBOARD, host: 'ops.example' }, 'dashboard.ingress.host must differ from host'],
+    [
+      { ...DASHBOARD, 'dashboard.url': 'https://other.example' },
+      'the host of dashboard.url must be dashboard.ingress.host',
+    ],
     [{ ...DASHBOARD, 'networkPolicy.enabled': true }, 'set networkPolicy.dashboardFrom'],
+    [{ ...DASHBOARD, 'dashboard.passwordSignIn': false }, 'the dashboard has no sign-in method'],
     [{ ...DASHBOARD, 'dashboard.oidc.issuer': 'https://id.example' }, 'set dashboard.oidc.clientId'],
-    [{ ...DASHBOARD, 'dashboard.oidc.clientId': 'drape' }, 'a client of no provider: set dashboard.oidc.issuer'],
+    [{ ...DASHBOARD, 'dashboard.oidc.clientId': 'drape' }, 'require a provider: set dashboard.oidc.issuer'],
     [
       { 'dashboard.oidc': { issuer: 'https://id.example', clientId: 'drape' } },
-      /a provider for no dashboard.*where it sends browsers back: set dashboard\.url/s,
+      /requires the dashboard.*requires a redirect address: set dashboard\.url/s,
     ],
   ] as const)('refuses %o early', async ([set, says]) => {
     await expect(chart?.render({ set })).rejects.toThrow(says)
   })
 
-  it('tells all that cannot go together at once', async () => {
+  it('reports all conflicts at once', async () => {
     const refused = chart?.render({ set: { 'redis.enabled': false, 'postgres.enabled': false } })
     await expect(refused).rejects.toThrow(/no database.*no queue/s)
   })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
 import { buildClient } from '../../scripts/clients/build.ts'
 import { APP_CONTEXT } from '../support/analytics-events.ts'
@@ -136,7 +136,7 @@ describe.skipIf(browserReason)(`the client in a browser${browserReason && ` (ski
       { success: true },
       { success: false, message: expect.any(String) },
     ])
-    const stored = sql.unsafe`select name as event from events where account_id = ${drape.accountId} and name like 'widget:%' order by name`
+    const stored = sql.unsafe`select name as event from event_details where account_id = ${drape.accountId} and name like 'widget:%' order by name`
     expect(await drape.database.any(stored)).toEqual([
       { event: 'widget:button_click' },
       { event: 'widget:generation_start' },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDrapeClient, DrapeApiError, DrapeConnectionError, DrapeTimeoutError } from '../../api/client/index.ts'
 import { HTTP_STATUS } from '../../api/middleware/errors.ts'
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import { ERROR_CODES } from '../../api/shared/errors.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { startFaultyLine } from '../support/faulty-line.ts'

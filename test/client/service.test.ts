@@ -13,6 +13,7 @@ import {
 } from '../../api/client/node.ts'
 import { decodeImage } from '../../api/shared/image.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
+import { until } from '../support/until.ts'
 
 const PERSON = new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url)
 const MOCK = { engine: 'mock' } as const
@@ -51,6 +52,15 @@ describe('the client against the service', () => {
     expect((await decodeImage(Buffer.from(await picture.arrayBuffer()))).width).toBeGreaterThan(100)
     expect(await client.account.credits()).toEqual({ creditBalance: 2 })
     expect(await client.generations.wait(generationId)).toMatchObject({ generationId, status: 'COMPLETED' })
+  })
+
+  it('lists the engines that try-ons can name', async () => {
+    // An engine is not known to be ready while Redis answers slowly.
+    const engines = await until(async () => {
+      const listed = (await client.engines.list()).engines
+      return listed.some(({ name, state }) => name === 'mock' && state === 'ready') && listed
+    })
+    expect(engines).toMatchObject([{ name: 'warp' }, { name: 'mock', credits: 0 }])
   })
 
   it('takes photos as Buffer, Blob, stream of Node, stream of the web and path', async () => {

@@ -33,6 +33,18 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
   },
   {
     sample: 'business-hours',
+    set: { 'spec.target': { backlogPerSlot: 0 } },
+    says: 'backlogPerSlot must be at least 0.1',
+    at: 'spec.target.backlogPerSlot',
+  },
+  {
+    sample: 'small',
+    set: { 'spec.scaling.policy.target': { backlogPerSlot: 0 } },
+    says: 'backlogPerSlot must be at least 0.1',
+    at: 'spec.scaling.policy.target.backlogPerSlot',
+  },
+  {
+    sample: 'business-hours',
     set: { 'spec.fallback': { mode: 'Static' } },
     says: 'Static and HoldOrHigher need replicas',
     at: 'spec.fallback',
@@ -161,14 +173,14 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
   {
     sample: 'three-days',
     set: { 'spec.ttlSeconds': 25_919 },
-    says: 'lowering ttlSeconds by more than 90 % needs confirmShrink equal to the new value',
+    says: 'lowering ttlSeconds by more than 90 %, or setting it below 86400, needs confirmShrink equal to the new value',
     at: 'spec.ttlSeconds',
     later: true,
   },
   {
     sample: 'three-days',
     set: { 'spec.ttlSeconds': 60, 'spec.confirmShrink': 61 },
-    says: 'lowering ttlSeconds by more than 90 % needs confirmShrink equal to the new value',
+    says: 'lowering ttlSeconds by more than 90 %, or setting it below 86400, needs confirmShrink equal to the new value',
     at: 'spec.ttlSeconds',
     later: true,
   },
@@ -178,5 +190,11 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
     says: 'a record cannot be changed',
     at: 'spec',
     later: true,
+  },
+  {
+    sample: 'three-days-20260501-100000',
+    set: { 'spec.startedAt': undefined },
+    says: 'to start a run set only policy and dryRun; the controller adds the result',
+    at: 'spec',
   },
 ]

@@ -124,6 +124,7 @@ function apiServerPart({ folder, nodes, programs, etcdPort, serverPort }: Settin
       `--token-auth-file=${pki}/tokens.csv`,
       '--authorization-mode=Node,RBAC',
       '--service-cluster-ip-range=10.96.0.0/16',
+      '--allow-privileged=true',
       '--shutdown-delay-duration=0s',
       ...(nodes?.serverArguments ?? []),
     ]),

@@ -13,6 +13,8 @@ interface AssignedPod extends KubernetesObject {
 export interface FakeNodes {
   /** Pods that run now in a namespace, by name. */
   running(namespace: string): string[]
+  /** The node of a pod that runs now. */
+  nodeOf(namespace: string, name: string): string | undefined
   /** Calls back when a pod has begun to run, and when it is gone or told to go. */
   onPod(listener: (namespace: string, name: string, runs: boolean) => void): void
   /** Has a pod say that it is ready, or not. */
@@ -25,8 +27,10 @@ export interface FakeNodes {
 export async function startFakeNodes(
   { client, connection }: { client: Client; connection: Connection },
   names: readonly string[],
+  /** What each node has beside processors and memory, such as accelerators. */
+  resources: Readonly<Record<string, string>> = {},
 ): Promise<FakeNodes> {
-  await Promise.all(names.map((name) => registerNode(client, name)))
+  await Promise.all(names.map((name) => registerNode(client, name, resources)))
   const ours = new Set(names)
   const running = new Map<string, AssignedPod>()
   const listeners: ((namespace: string, name: string, runs: boolean) => void)[] = []
@@ -58,6 +62,7 @@ export async function startFakeNodes(
     [...running.values()].filter(({ metadata }) => metadata.namespace === namespace)
   return {
     running: (namespace) => inNamespace(namespace).map(({ metadata }) => metadata.name),
+    nodeOf: (namespace, name) => inNamespace(namespace).find(({ metadata }) => metadata.name === name)?.spec.nodeName,
     onPod: (listener) => listeners.push(listener),
     setReady: async (namespace, name, ready) => {
       const pod = inNamespace(namespace).find(({ metadata }) => metadata.name === name)
@@ -70,8 +75,8 @@ export async function startFakeNodes(
   }
 }
 
-async function registerNode(client: Client, name: string): Promise<void> {
-  const amounts = { cpu: '1000', memory: '1000Gi', pods: '2000' }
+async function registerNode(client: Client, name: string, resources: Readonly<Record<string, string>>): Promise<void> {
+  const amounts = { cpu: '1000', memory: '1000Gi', pods: '2000', ...resources }
   await client.apply(NODES, { metadata: { name, labels: { 'kubernetes.io/hostname': name } } })
   // Nobody looks after the taint that each new node gets.
   await client.patch(NODES, { name }, { spec: { taints: null } })

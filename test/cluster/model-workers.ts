@@ -8,6 +8,8 @@ export interface ModelWorkers {
   /** Gives the worker in a pod a job, unless it takes none. */
   work(pod: string): boolean
   finish(pod: string): void
+  /** Has the workers in pods of these names fence themselves, as they do when their accelerator keeps failing. */
+  failWhere(isFailing: (pod: string) => boolean): void
   isBusy(pod: string): boolean
   /** Pods that were told to go while their worker had a job. */
   readonly interrupted: readonly string[]
@@ -19,7 +21,8 @@ const BEAT_MS = 100
 export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes: FakeNodes }): ModelWorkers {
   const redis = createRedis(redisUrl, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
   const registry = createPoolRegistry(redis)
-  const workers = new Map<string, { fence: number | null; jobs: number; idleSince: number }>()
+  const workers = new Map<string, { fence: number | null; jobs: number; idleSince: number; sickSince?: number }>()
+  let isFailing: (pod: string) => boolean = () => false
   const interrupted: string[] = []
   nodes.onPod((_, name, runs) => {
     if (runs) workers.set(name, { fence: null, jobs: 0, idleSince: Date.now() })
@@ -30,11 +33,13 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
   })
   const beat = async () => {
     for (const [host, worker] of workers) {
-      const word = await registry.readWord(host)
+      const word = await registry.readOrder(host)
       if (word !== null) worker.fence = word === 'take' ? null : word
-      const { fence, jobs, idleSince } = worker
+      if (worker.sickSince === undefined && isFailing(host)) Object.assign(worker, { jobs: 0, sickSince: Date.now() })
+      const { fence, jobs, idleSince, sickSince: since } = worker
+      const sick = since !== undefined && { sick: { reason: 'DeviceError', message: 'CUDA failure 700', since } }
       const state = fence === null ? 'taking' : jobs === 0 ? 'drained' : 'draining'
-      await registry.report({ host, state, fence, jobs, slots: 1, idleSince: jobs === 0 ? idleSince : null })
+      await registry.report({ host, state, fence, jobs, slots: 1, idleSince: jobs === 0 ? idleSince : null, ...sick })
     }
   }
   let beating = Promise.resolve()
@@ -44,13 +49,16 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
   return {
     work: (pod) => {
       const worker = workers.get(pod)
-      if (worker === undefined || worker.fence !== null) return false
+      if (worker === undefined || worker.fence !== null || worker.sickSince !== undefined) return false
       worker.jobs = 1
       return true
     },
     finish: (pod) => {
       const worker = workers.get(pod)
       if (worker) Object.assign(worker, { jobs: 0, idleSince: Date.now() })
+    },
+    failWhere: (found) => {
+      isFailing = found
     },
     isBusy: (pod) => (workers.get(pod)?.jobs ?? 0) > 0,
     interrupted,

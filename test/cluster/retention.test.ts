@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import { createObjects } from '../../api/shared/stores/objects.ts'
 import { type RetentionPolicy, retentionPolicies, type Sweep, sweeps } from '../../controller/retention/resource.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
@@ -11,28 +12,32 @@ import { findSharedControlPlane } from './shared-control-plane.ts'
 
 const controlPlane = await findSharedControlPlane()
 const DAY = 86_400
+const EVENTS = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true }
 
 describe.skipIf(controlPlane === null)('a retention policy', () => {
   let place: TestNamespace
   let drape: Drape
   let controller: TestProgram
 
-  const apply = (spec: object) =>
-    place.client.apply(retentionPolicies.type, { metadata: { namespace: place.namespace, name: 'days' }, spec })
-  const status = async () => {
-    const name = { namespace: place.namespace, name: 'days' }
+  const apply = (spec: object, name = 'days') =>
+    place.client.apply(retentionPolicies.type, { metadata: { namespace: place.namespace, name }, spec })
+  const status = async (policy = 'days') => {
+    const name = { namespace: place.namespace, name: policy }
     return (await place.client.get<RetentionPolicy>(retentionPolicies.type, name))?.status
   }
   const records = async () => {
     const found = await place.client.list<Sweep>(sweeps.type, { namespace: place.namespace })
-    return found.map(({ spec }) => spec).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
+    return found.map(({ spec }) => spec).sort((a, b) => ((a.startedAt ?? '') < (b.startedAt ?? '') ? -1 : 1))
   }
-  const store = async (key: string, days: number) => {
-    const about = { accountId: drape.accountId, externalUserId: null, expiresAt: null }
+  const store = async (key: string, days: number, accountId = drape.accountId) => {
+    const about = { accountId, externalUserId: null, expiresAt: null }
     await createObjects(drape.database).insert({ key, kind: 'result', bytes: 7, ...about })
     await drape.database.query(sql.unsafe`
       update objects set created_at = now() - make_interval(secs => ${days * DAY}) where key = ${key}`)
   }
+
+  /** Also of one that is past its time. */
+  const exists = (key: string) => drape.database.exists(sql.unsafe`select from objects where key = ${key}`)
 
   beforeAll(async () => {
     if (controlPlane === null) return
@@ -45,6 +50,7 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
       WATCH_NAMESPACE: place.namespace,
       LEASE_NAMESPACE: place.namespace,
       LEASE_SECONDS: '3',
+      SWEEP_SECONDS: '2',
     })
   })
   afterAll(async () => {
@@ -72,6 +78,99 @@ describe.skipIf(controlPlane === null)('a retention policy', () => {
     })
     expect(await createObjects(drape.database).find('results/old.jpg')).toBeNull()
     expect(await createObjects(drape.database).find('results/new.jpg')).not.toBeNull()
+  })
+
+  it('keeps what any policy holds, also from erasures and while the holding policy only reports or is suspended', async () => {
+    const { id: held } = await drape.createAccount(0)
+    const holder = { ttlSeconds: 86_400_000, suspend: true, legalHold: [{ accountId: held, reason: 'court order' }] }
+    await apply(holder, 'court')
+    await until(async () => (await status('court'))?.conditions?.[0]?.reason === 'Suspended')
+    for (const name of ['one', 'two']) await store(`results/held-${name}.jpg`, 5, held)
+    await store('results/free.jpg', 5)
+    await apply({ ttlSeconds: 3 * DAY, dryRun: false, intervalSeconds: 10 })
+    await until(async () => (await createObjects(drape.database).find('results/free.jpg')) === null)
+    const record = await until(async () => (await records()).find(({ held }) => held === 2))
+    expect(record).toMatchObject({ policy: 'days', dryRun: false })
+    for (const name of ['one', 'two'])
+      expect(await createObjects(drape.database).find(`results/held-${name}.jpg`)).not.toBeNull()
+
+    await place.client.delete(retentionPolicies.type, { namespace: place.namespace, name: 'court' })
+    for (const name of ['one', 'two'])
+      await until(async () => (await createObjects(drape.database).find(`results/held-${name}.jpg`)) === null)
+    const events = await until(async () => {
+      const found = await place.client.list<KubernetesObject & { reason?: string }>(EVENTS, {
+        namespace: place.namespace,
+      })
+      return found.some(({ reason }) => reason === 'HoldsEnded') && found
+    })
+    expect(events.length).toBeGreaterThan(0)
+  })
+
+  it('deletes without ttlSeconds what is past its own expiration time, and leaves a record', async () => {
+    await store('results/expired.jpg', 2)
+    await store('results/lasting.jpg', 2)
+    await drape.database.query(sql.unsafe`
+      update objects set expires_at = now() - interval '1 minute' where key = 'results/expired.jpg'`)
+    await apply({ dryRun: false }, 'expired')
+    await until(async () => !(await exists('results/expired.jpg')))
+    expect(await until(async () => (await records()).find(({ policy }) => policy === 'expired'))).toMatchObject({
+      dryRun: false,
+      objects: 1,
+    })
+    expect(await exists('results/lasting.jpg')).toBe(true)
+    await expect(apply({ dryRun: false, ttlSeconds: 60 }, 'expired')).rejects.toThrow('confirmShrink')
+  })
+
+  const request = (name: string, spec: object) =>
+    place.client.create(sweeps.type, { metadata: { namespace: place.namespace, name }, spec })
+  const outcome = async (name: string) => {
+    const found = await place.client.get<Sweep>(sweeps.type, { namespace: place.namespace, name })
+    const complete = found?.status?.conditions?.find(({ type }) => type === 'Complete')
+    return complete && complete.reason !== 'Running' ? { spec: found?.spec, ...complete } : null
+  }
+
+  it('runs at once for a Sweep that names it, without deleting when it asks for that', async () => {
+    const nightly = { ttlSeconds: 3 * DAY, dryRun: false, schedule: '30 2 * * *' }
+    await apply(nightly, 'nightly')
+    await until(async () => (await status('nightly'))?.nextRunTime !== undefined)
+    await place.client.delete(retentionPolicies.type, { namespace: place.namespace, name: 'days' })
+    await store('results/asked.jpg', 5)
+    await request('try', { policy: 'nightly', dryRun: true })
+    const tried = await until(() => outcome('try'))
+    expect(tried).toMatchObject({ status: 'True', reason: 'Ran', spec: { dryRun: true, objects: 1, bytes: 7 } })
+    expect(await exists('results/asked.jpg')).toBe(true)
+    await request('now', { policy: 'nightly' })
+    const done = await until(() => outcome('now'))
+    expect(done).toMatchObject({
+      status: 'True',
+      message: 'Deleted 1 images.',
+      spec: { policy: 'nightly', dryRun: false, keysDigest: tried.spec?.keysDigest },
+    })
+    expect(await exists('results/asked.jpg')).toBe(false)
+    const change = { metadata: { namespace: place.namespace, name: 'now' }, spec: { ...done.spec, objects: 0 } }
+    await expect(place.client.apply(sweeps.type, change)).rejects.toThrow('a record cannot be changed')
+  })
+
+  it('says in a Sweep why it does not run', async () => {
+    await request('orphan', { policy: 'none' })
+    await apply({ ttlSeconds: 3 * DAY, dryRun: false, suspend: true }, 'nightly')
+    await until(async () => (await status('nightly'))?.conditions?.[0]?.reason === 'Suspended')
+    await request('suspended', { policy: 'nightly' })
+    expect(await until(() => outcome('suspended'))).toMatchObject({ status: 'False', reason: 'PolicySuspended' })
+    expect(await until(() => outcome('orphan'))).toMatchObject({ status: 'False', reason: 'PolicyNotFound' })
+    await expect(request('forged', { policy: 'nightly', objects: 3 })).rejects.toThrow('set only policy and dryRun')
+    await apply({ ttlSeconds: 3 * DAY, dryRun: false }, 'days')
+  })
+
+  it('leaves what no policy covers to the sweep, one hour after its expiration time', async () => {
+    await place.client.delete(retentionPolicies.type, { namespace: place.namespace, name: 'expired' })
+    await store('results/recent.jpg', 2)
+    await store('results/overlooked.jpg', 2)
+    await drape.database.query(sql.unsafe`
+      update objects set expires_at = now() - make_interval(mins => case key when 'results/recent.jpg' then 30 else 90 end)
+      where key in ('results/recent.jpg', 'results/overlooked.jpg')`)
+    await until(async () => !(await exists('results/overlooked.jpg')))
+    expect(await exists('results/recent.jpg')).toBe(true)
   })
 
   it('lets a policy go at once', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../api/shared/database.ts'
+import { rowType, sql } from '../../api/shared/database/database.ts'
+import { Type } from '../../api/shared/schema.ts'
 import { engines } from '../../controller/engine/resource.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { type ScalingPolicy, scalingPolicies } from '../../controller/scaling-policy/resource.ts'
@@ -16,6 +17,10 @@ import { type ModelWorkers, startModelWorkers } from './model-workers.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { installDefinitions } from './samples.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
+
+const PublishedRow = rowType(
+  Type.Object({ name: Type.String(), license: Type.String(), maxSlots: Type.Integer(), hasStarted: Type.Boolean() }),
+)
 
 interface Pool extends KubernetesObject {
   readonly status?: PoolStatus
@@ -54,6 +59,9 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     })
     return found?.spec.replicas
   }
+  const findPublished = () =>
+    drape.database.any(sql.type(PublishedRow)`
+      select name, license, max_slots as "maxSlots", start_seconds is not null as "hasStarted" from published_engines order by name`)
   const podsOf = (name: string) => nodes.running(place.namespace).filter((pod) => pod.startsWith(`${name}-workers-`))
   const isReady = async (name: string, replicas: number) => {
     const status = await get(name)
@@ -91,7 +99,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     })
     expect(status.conditions.find(({ type }) => type === 'EnginesReady')).toMatchObject({
       status: 'False',
-      message: 'There is no Engine nothing.',
+      message: 'The Engine nothing does not exist.',
     })
     expect(await replicasOf('unready')).toBeUndefined()
   })
@@ -111,6 +119,8 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     const policy = { bounds: { max: 3 }, target: { backlogPerSlot: 1 }, sampling: { intervalSeconds: 60 } }
     await apply('eager', { engines: ['mock'], scaling: { policy }, template })
     await until(async () => (await replicasOf('eager')) === 0)
+    // The API refuses jobs of a pool that it does not know yet.
+    await until(async () => (await findPublished()).some(({ name, maxSlots }) => name === 'mock' && maxSlots === 3))
     const acceptedAt = performance.now()
     await drape.tryOn(
       {
@@ -131,6 +141,20 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
       demand: { waiting: 1, inFlight: 0 },
       lastDecision: { from: 0, to: 1, direction: 'Up', reason: 'The demand asks for 1: 1 waiting, 0 running.' },
     })
+  })
+
+  it('and its engines are published for the API, with the slots that all pools of an engine may have', async () => {
+    await until(async () => (await findPublished()).find(({ name }) => name === 'mock')?.hasStarted)
+    expect(await findPublished()).toEqual([
+      { name: 'mock', license: 'Apache-2.0', maxSlots: 3, hasStarted: true },
+      { name: 'research', license: 'CC-BY-NC-4.0', maxSlots: 1, hasStarted: true },
+    ])
+    const { body } = await drape.call('GET', '/tryon/v1/engines')
+    expect(body.engines.find(({ name }: { name: string }) => name === 'mock')).toMatchObject({
+      state: 'scaling_from_zero',
+      license: 'Apache-2.0',
+    })
+    expect(body.engines.find(({ name }: { name: string }) => name === 'warp')).toMatchObject({ state: 'unavailable' })
   })
 
   it('removes the workers that drained, and no other, while one of them is busy', async () => {
@@ -227,7 +251,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
       return found?.status && found.status
     })
     expect(policy.conditions).toMatchObject([
-      { type: 'Ready', status: 'False', message: 'There is no time zone Mars/Olympus.' },
+      { type: 'Ready', status: 'False', message: 'Unknown time zone Mars/Olympus.' },
       { type: 'Reconciling', status: 'False' },
       { type: 'Stalled', status: 'True', reason: 'UnknownTimeZone' },
     ])

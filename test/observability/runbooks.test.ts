@@ -19,19 +19,21 @@ const pages = new Map(
   globSync(`${CHART}/runbooks/*.md`).map((path) => [basename(path, '.md'), readFileSync(path, 'utf8')]),
 )
 
-it('every alert has a page of its own, which says what it means, what to look at and what to do', () => {
+it('every alert has a page of its own, with its meaning, impact, diagnosis and mitigation', () => {
   for (const { alert, annotations } of alerts) {
     const name = basename(annotations.runbook_url, '.md')
     expect(annotations.runbook_url).toBe(`runbooks/${name}.md`)
     const page = pages.get(name) ?? ''
-    expect(page).toMatch(new RegExp(`^# ${alert}\n\n\\*\\*It means:\\*\\* `))
-    expect(page).toMatch(/\n## Look\n.*```(sh|promql)\n.*\n## Do\n\n1\. /s)
+    expect(page).toMatch(
+      new RegExp(`^# ${alert}\n\n\\*\\*Meaning:\\*\\* .+\n\n\\*\\*Impact:\\*\\* .+\n\n## Diagnosis\n\n`),
+    )
+    expect(page).toMatch(/```(sh|promql)\n.*\n## Mitigation\n\n1\. /s)
     expect(pages.get('README')).toContain(`[${alert}](${name}.md)`)
   }
   expect(pages.size).toBe(alerts.length + 1)
 })
 
-it('every link between pages, and from a panel to a page, leads somewhere', () => {
+it('every link between pages, and from a panel to a page, has a target', () => {
   const linked = [...pages.values()].flatMap((page) =>
     [...page.matchAll(/\]\(([a-z-]+)\.md\)/g)].map(([, name]) => name),
   )
@@ -40,7 +42,7 @@ it('every link between pages, and from a panel to a page, leads somewhere', () =
   )
   expect(linked.length).toBeGreaterThan(alerts.length)
   for (const name of [...linked, ...fromPanels]) expect([...pages.keys()]).toContain(name)
-  // Whoever looks at a panel finds every alert that it may explain.
+  // Every alert must be linked from a panel that shows its cause.
   expect(
     alerts
       .map(({ annotations }) => basename(annotations.runbook_url, '.md'))

@@ -13,7 +13,7 @@ describe('the checks of an installation', () => {
   let said: ReturnType<typeof createCommandLine>
 
   beforeAll(async () => {
-    drape = await startDrape()
+    drape = await startDrape({ pictures: true })
     await drape.startWorker()
     said = createCommandLine(drape.env.DATABASE_URL, { ...drape.env, PUBLIC_URL: drape.api.url })
   })

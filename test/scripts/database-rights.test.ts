@@ -1,12 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase } from '../../api/shared/database.ts'
+import { createDatabase } from '../../api/shared/database/database.ts'
 import { sweep } from '../../api/shared/retention.ts'
 import { createStorage } from '../../api/shared/storage/storage.ts'
 import { createIdempotencyKeys } from '../../api/shared/stores/idempotency.ts'
+import { createObjectKeys } from '../../api/shared/stores/object-keys.ts'
 import { createProxyNonces } from '../../api/shared/stores/proxy-nonces.ts'
 import { createRetention } from '../../api/shared/stores/retention.ts'
-import { type GrantedProcess, grantRights } from '../../scripts/database-rights.ts'
+import { runAudited } from '../../scripts/command-audit.ts'
+import { ensureRole, type GrantedProcess, grantRights, readRoleUrls } from '../../scripts/database-rights.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { spawnProcess } from '../support/process.ts'
 import { asProcess } from '../support/process-roles.ts'
@@ -100,6 +103,14 @@ describe('the database role of a process', () => {
     expect(await tryAs('api', "select drop_event_partition('2020-01-03')")).toBeNull()
   })
 
+  it('of a controller notes its commands in the audit log, and reads none of it', async () => {
+    const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
+    await runAudited(database, { name: 'sweep', command: async () => ({}), options: { actor: 'timer' } })
+    await database.end()
+    expect(await tryAs('controller', 'select action from operator_audit')).toBe(DENIED)
+    expect(await tryAs('controller', 'delete from operator_audit')).toBe(DENIED)
+  })
+
   it('of a controller sweeps all that has a time', async () => {
     const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
     const storage = await createStorage(`file:${(await requestService('folder', null)).path}`, {
@@ -113,6 +124,20 @@ describe('the database role of a process', () => {
       storage,
     }).finally(() => database.end())
     expect(Object.values(swept)).toEqual(Object.values(swept).map(() => 0))
+  })
+
+  it('of a controller reconciles the storage', async () => {
+    const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
+    const keys = createObjectKeys(database)
+    try {
+      expect(await keys.claimTask(24)).toBe(true)
+      expect(await keys.claimTask(24)).toBe(false)
+      await keys.releaseTask()
+      expect(await keys.adopt([{ key: 'persons/acc_x/img_x.jpg', bytes: 1 }])).toEqual([])
+      expect(await keys.expire(['persons/acc_x/img_x.jpg'], 0)).toBe(0)
+    } finally {
+      await database.end()
+    }
   })
 
   it('loses what it had beyond its rights, and keeps them when they are given again', async () => {
@@ -131,6 +156,31 @@ describe('the database role of a process', () => {
     const grant = { process: 'worker', role: 'drape_worker' } as const
     await Promise.all(Array.from({ length: 8 }, () => grantRights(url, grant)))
     expect(await tryAs('worker', 'select status from generations')).toBeNull()
+  })
+
+  it('is created by the URL of the process, and gets another password by another URL', async () => {
+    const name = `role_${randomBytes(6).toString('hex')}`
+    const urlWith = (password: string) => {
+      const changed = new URL(url)
+      Object.assign(changed, { username: name, password })
+      return changed.href
+    }
+    for (const password of ["it's:a/pass word", 'another one']) {
+      const [role] = readRoleUrls({ WORKER_DATABASE_URL: urlWith(password) })
+      expect(role).toEqual({ process: 'worker', role: name, password })
+      await ensureRole(url, role)
+      await grantRights(url, role)
+      const client = new pg.Client({ connectionString: urlWith(password) })
+      await client.connect()
+      await client.query('select status from generations')
+      await expect(client.query('select admin_token from shops')).rejects.toMatchObject({ code: DENIED })
+      await client.end()
+    }
+    const owner = new pg.Client({ connectionString: url })
+    await owner.connect()
+    await owner.query(`drop owned by ${name}; drop role ${name}`)
+    await owner.end()
+    expect(() => readRoleUrls({ API_DATABASE_URL: 'postgres://localhost/drape' })).toThrow('API_DATABASE_URL must be')
   })
 
   it('gets them on the command line, with the migrations', async () => {

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-describe('scripts/dev', { timeout: 120_000 }, () => {
+describe('scripts/dev', () => {
   it('prints one line when all is ready, survives crashes, and leaves nothing behind', async () => {
     const dataFolder = join((await requestService('folder', null)).path, 'with a space')
     const { dev, report } = await startDev(dataFolder)
@@ -43,7 +43,7 @@ describe('scripts/dev', { timeout: 120_000 }, () => {
     await dev.end('SIGKILL')
     await until(() => first.every((pid) => inspectProcess(pid) === undefined))
 
-    const again = await startDev(dataFolder)
+    const again = await startDev(dataFolder, { ENGINES: 'mock' })
     expect(await readAccount(again.report.url, key)).toMatchObject({ creditBalance: 3 })
     const last = await partPids(dataFolder)
     expect(await again.dev.end('SIGTERM')).toBe(0)
@@ -57,7 +57,7 @@ describe('scripts/dev', { timeout: 120_000 }, () => {
     const { dev } = await startDev(dataFolder, env)
     const log = () => readFile(join(dataFolder, 'logs/retention.log'), 'utf8')
     await until(async () => (await log()).includes('"policy":"three-days"'))
-    expect(await log()).toContain('"policies":["three-days","careful","nightly"]')
+    expect(await log()).toContain('"policies":["expired","three-days","careful","nightly"]')
     expect(await dev.end('SIGTERM')).toBe(0)
   })
 
@@ -72,7 +72,7 @@ describe('scripts/dev', { timeout: 120_000 }, () => {
   it('runs replicas and uses services that are there', async () => {
     const dataFolder = (await requestService('folder', null)).path
     const { url: redisUrl } = await requestService('redis', null)
-    const env = { REDIS_URL: redisUrl, API_REPLICAS: '2', WORKER_REPLICAS: '2' }
+    const env = { REDIS_URL: redisUrl, API_REPLICAS: '2', WORKER_REPLICAS: '2', ENGINES: 'mock' }
     const { dev, report } = await startDev(dataFolder, env)
     expect(report.redisUrl).toBe(redisUrl)
     expect(report.pids).toEqual({

@@ -80,7 +80,7 @@ describe('drape mcp', () => {
     const told: number[] = []
     const onprogress: ProgressCallback = ({ progress }) => void told.push(progress)
     const ended = await call('wait_for_generation', { generationId: generationId, timeoutSeconds: 100 }, { onprogress })
-    expect(ended.said).toMatchObject({ generationId, status: 'COMPLETED', engine: { name: 'warp' } })
+    expect(ended.said).toMatchObject({ generationId, status: 'COMPLETED', engine: { name: 'mock' } })
     expect(ended.pictures).toHaveLength(1)
     const { data, mimeType } = ended.pictures[0]
     expect(mimeType).toBe('image/jpeg')

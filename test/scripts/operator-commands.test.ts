@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyPassword } from '../../api/dashboard/password.ts'
-import { createDatabase, type Database } from '../../api/shared/database.ts'
+import { createDatabase, type Database } from '../../api/shared/database/database.ts'
 import { createOperators } from '../../api/stores/operators.ts'
 import { createCommandLine } from '../support/command-line.ts'
 import { createTestDatabase } from '../support/postgres.ts'

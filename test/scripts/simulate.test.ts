@@ -69,7 +69,7 @@ describe('drape simulate', () => {
     const tooMuch = 'A trace has at most 2678400 seconds and 1000000 jobs'
     await Promise.all([
       rejects('broken.yaml is no YAML', await write('broken.yaml', 'a: [')),
-      rejects('There is no time zone Mars.', await write('mars.yaml', `kind: ScalingPolicy\nspec: ${martian}\n`)),
+      rejects('Unknown time zone Mars.', await write('mars.yaml', `kind: ScalingPolicy\nspec: ${martian}\n`)),
       rejects(tooMuch, SAMPLE, '--trace', await write('long.csv', '1000000000,1\n')),
       rejects(tooMuch, SAMPLE, '--trace', await write('full.csv', '0,1000000000\n')),
       rejects(tooMuch, SAMPLE, '--jobs-per-minute', '30000', '--minutes', '60'),

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../api/shared/database/database.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
+import { openSecrets } from '../../api/stores/live-secrets.ts'
 import { createWebhooks } from '../../api/stores/webhooks.ts'
 import { createCommandLine } from '../support/command-line.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { TEST_SECRETS } from '../support/secrets.ts'
 
 const OWN = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 
@@ -17,7 +19,7 @@ describe('the command line of webhooks', () => {
   beforeAll(async () => {
     const created = await createTestDatabase()
     drop = created.drop
-    database = createDatabase(created.url, { poolSize: 1 })
+    database = createDatabase(created.url, { poolSize: 1, secrets: TEST_SECRETS })
     ;({ drape, answered } = createCommandLine(created.url))
     accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
   })
@@ -35,7 +37,10 @@ describe('the command line of webhooks', () => {
       eventTypes: ['credits.low', 'customer.erased'],
       secret: OWN,
     })
-  const secretsOf = async (id: string) => (await createWebhooks(database).get(id)).secrets.map(({ secret }) => secret)
+  const secretsOf = async (id: string) => {
+    const { secrets } = await createWebhooks(database).get(id)
+    return (await openSecrets(database, secrets, { table: 'webhook_endpoints', id })).map(({ secret }) => secret)
+  }
   it('creates an endpoint and shows its secret once', async () => {
     const created = await create()
     expect(created).toMatchObject({
@@ -64,13 +69,13 @@ describe('the command line of webhooks', () => {
   it('turns secrets: one or two are live', async () => {
     const { id } = await insert()
     const turn = (what: string, ...more: string[]) => drape('webhook', 'secret', what, '--endpoint', id, ...more)
-    expect(await turn('remove')).toMatchObject({ code: 1, said: expect.stringContaining('no other') })
+    expect(await turn('remove')).toMatchObject({ code: 1, said: expect.stringContaining('Add another one first') })
     const second = JSON.parse((await turn('add')).output).secret
-    expect(await turn('add')).toMatchObject({ code: 1, said: expect.stringContaining('remove one first') })
+    expect(await turn('add')).toMatchObject({ code: 1, said: expect.stringContaining('Remove one first') })
     expect(await secretsOf(id)).toEqual([second, OWN])
     expect(await turn('remove', '--secret', 'whsec_other')).toMatchObject({
       code: 1,
-      said: expect.stringContaining('no such'),
+      said: expect.stringContaining('does not exist'),
     })
     expect((await turn('remove')).code).toBe(0)
     expect(await secretsOf(id)).toEqual([second])
@@ -91,7 +96,7 @@ describe('the command line of webhooks', () => {
     expect(await answered('webhook', 'delete', '--endpoint', id)).toEqual({ deleted: true })
     expect(await drape('webhook', 'deliveries', '--endpoint', id)).toMatchObject({
       code: 1,
-      said: expect.stringContaining('no endpoint'),
+      said: expect.stringContaining('does not exist'),
     })
   })
 
@@ -131,7 +136,7 @@ describe('the command line of webhooks', () => {
 
   const url = (text: string) => ['create', '--account', 'acc_x', '--url', text]
   it.each([
-    ['an account that nobody has', 1, 'no account', url('https://shop.example/')],
+    ['an account that nobody has', 1, 'does not exist', url('https://shop.example/')],
     ['no address', 2, '--url is required', ['create', '--account', 'acc_x']],
     ['an address that is none', 2, 'not a valid', url('shop.example')],
     ['credentials in an address', 2, 'credentials', url('https://me:secret@shop.example/')],
@@ -140,9 +145,9 @@ describe('the command line of webhooks', () => {
     ['an event that nobody knows', 2, 'not order.paid', [...url('https://a.example/'), '--events', 'order.paid']],
     ['no event', 2, '--events', [...url('https://a.example/'), '--events', ',']],
     ['a secret that is too short', 2, '--secret', [...url('https://a.example/'), '--secret', 'whsec_aGk=']],
-    ['an endpoint that nobody has', 1, 'no endpoint', ['update', '--endpoint', 'endpoint_x', '--active', 'true']],
-    ['nothing to change', 1, 'Nothing', ['update', '--endpoint', 'endpoint_x']],
-    ['a delivery that nobody made', 1, 'no delivery 99', ['retry', '--delivery', '99']],
+    ['an endpoint that nobody has', 1, 'does not exist', ['update', '--endpoint', 'endpoint_x', '--active', 'true']],
+    ['nothing to change', 1, 'changes nothing', ['update', '--endpoint', 'endpoint_x']],
+    ['a delivery that nobody made', 1, 'delivery 99 does not exist', ['retry', '--delivery', '99']],
     ['a delivery in words', 2, '--delivery', ['retry', '--delivery', 'last']],
   ])('says clearly what is wrong with %s', async (_, code, words, args) => {
     const refused = await drape('webhook', ...args)

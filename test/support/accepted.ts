@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import type { Database } from '../../api/shared/database.ts'
+import type { Database } from '../../api/shared/database/database.ts'
 import { createImages } from '../../api/shared/stores/images.ts'
 import type { Acceptance } from '../../api/stores/acceptance.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
@@ -41,6 +41,7 @@ export function callOf({ accountId, imageId }: Caller, changes: Partial<Acceptan
       images: [{ sourceUrl: 'https://shop.example/shirt.jpg', order: 0, classifications: null }],
     },
     engine: 'warp',
+    garmentTypes: ['flat_lay', 'ghost_mannequin'],
     cost: 1,
     options: { watermark: true, seed: 1, mode: 'balanced', format: 'jpeg', fullResolution: false },
     deadlineSeconds: 300,

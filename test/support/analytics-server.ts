@@ -21,6 +21,8 @@ export interface AnalyticsServer {
   readonly taken: Map<string, CapturedEvent>
   /** What it does with the batches to come; a list is used up, one each, and ends in taking them. */
   moods: Mood[]
+  /** Answers 400 to every batch with such an event. */
+  refuses: (event: CapturedEvent) => boolean
   stop(): Promise<void>
 }
 
@@ -35,6 +37,7 @@ export async function startAnalyticsServer(): Promise<AnalyticsServer> {
     if (key !== 'phc_test' || !batch.every(isEvent)) return void response.writeHead(401).end('{}')
     analytics.requests.push({ at: performance.now(), events: batch })
     const mood = analytics.moods.shift() ?? TAKEN
+    if (batch.some(analytics.refuses)) return void response.writeHead(400).end('{}')
     if (mood === 'hang up') return void request.socket.destroy()
     if (mood === 'silent') return void silent.add(response)
     if (mood.status === 200) for (const event of batch) analytics.taken.set(event.uuid, event)
@@ -47,6 +50,7 @@ export async function startAnalyticsServer(): Promise<AnalyticsServer> {
     requests: [],
     taken: new Map(),
     moods: [],
+    refuses: () => false,
     stop: async () => {
       for (const response of silent) response.destroy()
       server.closeAllConnections()

@@ -1,17 +1,16 @@
-import { existsSync } from 'node:fs'
 import puppeteer, { type Browser } from 'puppeteer-core'
 import { inspectProcess } from '../../scripts/stack/processes.ts'
+import { REQUIREMENTS } from '../../scripts/testing/requirements.ts'
+import { reasonWithout } from './missing.ts'
 import { requestService } from './request-service.ts'
 
-const PROGRAM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
-
-/** Why no browser can be started, or an empty text. */
-export const browserReason = existsSync(PROGRAM) ? '' : `there is no ${PROGRAM}; CHROMIUM_PATH names another one`
+/** Why no browser can be started, or an empty text. Without `--allow-missing` that fails. */
+export const browserReason = await reasonWithout('chromium')
 
 /** A Chromium without a window, which does not outlive the tests; with these arguments beside its own. */
 export async function startBrowser({ args = [] }: { args?: readonly string[] } = {}): Promise<Browser> {
   const browser = await puppeteer.launch({
-    executablePath: PROGRAM,
+    executablePath: REQUIREMENTS.chromium.find(),
     // In containers tests run as root, where its sandbox cannot.
     args: ['--no-sandbox', '--disable-dev-shm-usage', ...args],
     protocolTimeout: 120_000,

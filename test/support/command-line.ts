@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { expect } from 'vitest'
+import { TEST_SECRETS_KEY } from './secrets.ts'
 
 export interface Said {
   readonly code: number
@@ -8,11 +9,16 @@ export interface Said {
   readonly said: string
 }
 
+/** What a command says beside its warnings. */
+export function withoutWarnings(said: string): string {
+  return said.replaceAll(/^warning: .*\n/gm, '')
+}
+
 /** The command line over a database. */
 export function createCommandLine(databaseUrl: string, variables: Readonly<Record<string, string>> = {}) {
   const drape = (...args: string[]) =>
     new Promise<Said>((resolve) => {
-      const env = { ...process.env, ...variables, DATABASE_URL: databaseUrl }
+      const env = { ...process.env, SECRETS_KEY: TEST_SECRETS_KEY, ...variables, DATABASE_URL: databaseUrl }
       execFile(process.execPath, ['scripts/drape.ts', ...args, '--json'], { env }, (error, output, said) =>
         resolve({ code: Number(error?.code ?? 0), output, said }),
       )
@@ -20,7 +26,7 @@ export function createCommandLine(databaseUrl: string, variables: Readonly<Recor
   /** What a command that has nothing to complain about answers. */
   const answered = async (...args: string[]) => {
     const { code, output, said } = await drape(...args)
-    expect({ code, said }).toEqual({ code: 0, said: '' })
+    expect({ code, said: withoutWarnings(said) }).toEqual({ code: 0, said: '' })
     return JSON.parse(output)
   }
   return { drape, answered }

@@ -69,7 +69,7 @@ const SURFACES = /^\/(tryon\/v1|storefront\/v1|public|s|webhooks)\//
 
 /** Routes take any case, and a slash at the end. */
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i')
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`)
 }
 
 function isRefusal({ method, status, body }: Observed): boolean {

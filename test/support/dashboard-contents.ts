@@ -1,5 +1,5 @@
-import type { Database } from '../../api/shared/database.ts'
-import { sql } from '../../api/shared/database.ts'
+import type { Database } from '../../api/shared/database/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import { rowType, Type } from '../../api/shared/schema.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import { createObjects } from '../../api/shared/stores/objects.ts'
@@ -69,6 +69,7 @@ export async function fillDashboard(
     ...['/', '/?span=quarter', '/accounts', '/accounts/new', `/accounts/${accountId}`, `/accounts/${accountId}/ledger`],
     ...['/shops', '/shops/new', `/shops/${shopId}`, '/generations', `/generations/${completedId}`],
     ...[`/generations/${failedId}`, '/products', '/webhooks', '/webhooks/new', `/webhooks/${endpointId}`, '/audit'],
+    ...['/operators', '/second-factor'],
   ]
   return { accountId, shopId, endpointId, completedId, failedId, pages }
 }

@@ -1,16 +1,21 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type Router from '@koa/router'
 import { createDashboard, type DashboardOptions } from '../../api/dashboard/dashboard.ts'
 import { hashPassword, verifyPassword } from '../../api/dashboard/password.ts'
-import { createDatabase, type Database } from '../../api/shared/database.ts'
+import { createEngineDirectory } from '../../api/engines/directory.ts'
+import { createDatabase, type Database } from '../../api/shared/database/database.ts'
+import { createEngineCards } from '../../api/shared/engine-cards.ts'
 import { createLog } from '../../api/shared/log.ts'
 import { createRedis } from '../../api/shared/redis.ts'
 import { createStorage } from '../../api/shared/storage/storage.ts'
 import { createOperatorSessions } from '../../api/stores/operator-sessions.ts'
 import { createOperators } from '../../api/stores/operators.ts'
+import { createPublishedEngines } from '../../api/stores/published-engines.ts'
 import { createTestDatabase } from './postgres.ts'
 import { createTestRedis } from './redis.ts'
 import { requestService } from './request-service.ts'
+import { TEST_SECRETS } from './secrets.ts'
 
 export const OPERATOR = { email: 'ada@example.com', password: 'correct horse battery' }
 
@@ -20,7 +25,7 @@ export interface PageAnswer {
   readonly text: string
 }
 
-/** What an operator's browser does: holds the cookie and sends the forms of pages as they are, but for what is typed in. */
+/** What an operator's browser does: holds the cookies and sends the forms of pages as they are, but for what is typed in. */
 export interface OperatorBrowser {
   cookie: string
   get(path: string): Promise<PageAnswer>
@@ -35,6 +40,8 @@ export interface TestDashboard {
   readonly database: Database
   readonly databaseUrl: string
   readonly storage: DashboardOptions['storage']
+  /** Every route behind the sign-in, as `GET /accounts/:id`. */
+  readonly routes: readonly string[]
   /** How often a password was hashed. */
   countHashes(): number
   openBrowser(): OperatorBrowser
@@ -53,14 +60,21 @@ export async function startDashboard({
     requestService('folder', null),
   ])
   const log = createLog({ process: 'api', level: 'silent' })
-  const database = createDatabase(created.url, { poolSize: 3 })
+  const database = createDatabase(created.url, { poolSize: 3, secrets: TEST_SECRETS })
   const redis = createRedis(redisUrl, { role: 'producer', log })
   const storage = await createStorage(`file:${folder.path}`, { publicUrl: 'http://localhost', signingSecret: 'secret' })
   const passwordHash = await hashPassword(OPERATOR.password)
-  await createOperators(database).insert({ email: OPERATOR.email, name: 'Ada', passwordHash })
+  await createOperators(database).insert({ email: OPERATOR.email, name: 'Ada', passwordHash, role: 'admin' })
+  const engines = createEngineDirectory({
+    redis,
+    cards: createEngineCards(redis),
+    published: createPublishedEngines(database),
+    configured: [],
+    now: Date.now,
+  })
   let hashes = 0
   const app = createDashboard({
-    ...{ log, database, redis, storage, origin: null, proxyHops: 0 },
+    ...{ log, database, redis, storage, engines, origin: null, proxyHops: 0 },
     endpointRules: { allowCidrs: ['127.0.0.0/8'], allowPorts: [80, 443] },
     verifyPassword: (...given) => {
       hashes++
@@ -72,6 +86,7 @@ export async function startDashboard({
   const openBrowser = () => createOperatorBrowser(url)
   return {
     ...{ url, database, databaseUrl: created.url, storage, openBrowser },
+    routes: listRoutes(app),
     countHashes: () => hashes,
     signIn: async (email = OPERATOR.email) => {
       const operator = await createOperators(database).findSecret(email)
@@ -91,6 +106,14 @@ export async function startDashboard({
   }
 }
 
+/** Routers leave themselves on the middleware that they make. */
+function listRoutes({ middleware }: ReturnType<typeof createDashboard>): string[] {
+  const routers = middleware.flatMap((one) => ('router' in one ? [one.router as Router] : []))
+  return routers
+    .flatMap(({ stack }) => stack.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`)))
+    .filter((route) => !/^HEAD | \/sign-in| \/dashboard\.css$/.test(route))
+}
+
 async function listen(server: Server, port: number): Promise<{ server: Server; url: string }> {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
@@ -100,8 +123,7 @@ function createOperatorBrowser(url: string): OperatorBrowser {
   const ask = async (path: string, init: RequestInit = {}): Promise<PageAnswer> => {
     const headers = { cookie: browser.cookie, ...(init.headers as Record<string, string>) }
     const answer = await fetch(`${url}${path}`, { redirect: 'manual', ...init, headers })
-    const set = answer.headers.get('set-cookie')
-    if (set !== null) browser.cookie = set.split(';')[0]
+    browser.cookie = withCookies(browser.cookie, answer.headers.getSetCookie())
     return { status: answer.status, headers: answer.headers, text: await answer.text() }
   }
   const browser: OperatorBrowser = {
@@ -118,6 +140,11 @@ function createOperatorBrowser(url: string): OperatorBrowser {
     },
   }
   return browser
+}
+
+function withCookies(held: string, set: readonly string[]): string {
+  const pairs = [...held.split('; '), ...set.map((cookie) => cookie.split(';')[0])].filter(Boolean)
+  return [...new Map(pairs.map((pair) => [pair.split('=')[0], pair])).values()].join('; ')
 }
 
 /** What a form says that nobody has typed into. Throws when the page has no form of this action. */

@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createDatabase, type Database } from '../../api/shared/database.ts'
+import { createDatabase, type Database } from '../../api/shared/database/database.ts'
 import { type AccountSettings, createAccounts } from '../../api/stores/accounts.ts'
 import { createContract } from './contract.ts'
 import { createTestDatabase } from './postgres.ts'
-import { startProgram, type TestProgram } from './process.ts'
+import { linesOf, startProgram, type TestProgram } from './process.ts'
+import { useQuickEngine } from './quick-engine.ts'
 import { createTestRedis } from './redis.ts'
 import { requestService } from './request-service.ts'
+import { TEST_SECRETS, TEST_SECRETS_KEY } from './secrets.ts'
 
 export interface Answer {
   readonly status: number
@@ -29,7 +31,7 @@ export interface Drape {
    * does not tell of the answer.
    */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
-  /** Posts a try-on with files and resolves with its id. */
+  /** Posts a try-on with files and resolves with its id. Throws with what the API logged last when it is not accepted. */
   tryOn(body: unknown, files?: Readonly<Record<string, Uint8Array>>): Promise<string>
   /** Polls until the generation has ended. */
   finish(generationId: string): Promise<Answer['body']>
@@ -45,13 +47,20 @@ export interface CallOptions {
 
 /** A test sends in seconds what a caller sends in minutes. */
 const PLENTY = { writesPerMinute: 1_000_000, readsPerMinute: 1_000_000 }
+const PLENTY_OF_EVENTS = { ADDRESS_EVENTS_PER_MINUTE: '1000000', ADDRESS_EVENT_BYTES_PER_MINUTE: '1000000000' }
 
+/**
+ * Workers answer orders for the warp engine with the photo as it is, by the mock engine, which starts 10 s of processor time
+ * sooner. A test of pictures, or of what the warp engine refuses, sets `pictures`.
+ */
 export async function startDrape({
   credits = 20,
   env = {},
+  pictures = false,
 }: {
   credits?: number
   env?: Record<string, string>
+  pictures?: boolean
 } = {}): Promise<Drape> {
   const [testDatabase, redisUrl, folder] = await Promise.all([
     createTestDatabase(),
@@ -63,9 +72,12 @@ export async function startDrape({
     REDIS_URL: redisUrl,
     STORAGE_URL: `file:${folder.path}`,
     FETCH_ALLOW_CIDRS: '127.0.0.0/8',
+    SECRETS_KEY: TEST_SECRETS_KEY,
+    ...PLENTY_OF_EVENTS,
     ...env,
   }
-  const database = createDatabase(testDatabase.url, { poolSize: 2 })
+  const database = createDatabase(testDatabase.url, { poolSize: 2, secrets: TEST_SECRETS })
+  if (!pictures) await useQuickEngine(database)
   const { id: accountId, apiKey } = await createAccounts(database).insert({
     name: 'Test',
     email: null,
@@ -83,7 +95,8 @@ export async function startDrape({
     accountId,
     apiKey,
     startWorker: async (more = {}) => {
-      const worker = await startProgram('worker', { ...variables, PUBLIC_URL: api.url, ...more })
+      const engines = pictures ? {} : { ENGINES: 'mock' }
+      const worker = await startProgram('worker', { ...variables, ...engines, PUBLIC_URL: api.url, ...more })
       workers.push(worker)
       return worker
     },
@@ -110,8 +123,11 @@ export async function startDrape({
     },
     tryOn: async (body, files = {}) => {
       const answer = await drape.call('POST', '/tryon/v1/try-on', { body: formOf(body, files) })
-      if (answer.status !== 201) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`)
-      return answer.body.generationId
+      if (answer.status === 201) return answer.body.generationId
+      const reasons = linesOf(api.output()).flatMap(({ level, msg, err }) =>
+        level === 'error' || level === 'warn' ? `${msg}: ${err?.stack ?? 'no error'}` : [],
+      )
+      throw new Error([`${answer.status}: ${JSON.stringify(answer.body)}`, ...reasons.slice(-5)].join(' | '))
     },
     finish: async (generationId) => {
       for (;;) {

@@ -2,18 +2,20 @@ import { box } from './heic-file.ts'
 import { findHeicBox } from './heic-pictures.ts'
 
 const SIDE = 31
+/** Bytes of a box's size and type. */
+const BOX_HEADER = 8
 
 /**
  * A small file that asks for long work: a grid (ISO/IEC 23008-12, 6.6.2.3) of 31 × 31 tiles that all are the coded picture of
  * `file`, while the picture to show is no larger than one of them.
  */
 export function endlessHeic(file: Buffer): Buffer {
-  return gridHeic(file, { columns: SIDE, rows: SIDE, shown: partOf(file, 'ispe').subarray(12) })
+  return gridHeic(file, { columns: SIDE, rows: SIDE, shown: partOf(file, 'ispe').subarray(12), copies: 1 })
 }
 
-/** A large file that shows the picture of `file`, of so many px, again and again. */
+/** A large file that shows the picture of `file`, of `width` × `height` px, in each of its tiles; each has its own bytes, as cameras write them. */
 export function tiledHeic(file: Buffer, { width, height, columns, rows }: Extent & Tiles): Buffer {
-  return gridHeic(file, { columns, rows, shown: numbers(4, width * columns, height * rows) })
+  return gridHeic(file, { columns, rows, shown: numbers(4, width * columns, height * rows), copies: columns * rows })
 }
 
 interface Extent {
@@ -31,18 +33,27 @@ function partOf(file: Buffer, type: string): Buffer {
   return file.subarray(start, end)
 }
 
-/** `shown`: width and height of the picture to show, as the file writes them. */
-function gridHeic(file: Buffer, { columns, rows, shown }: Tiles & { shown: Buffer }): Buffer {
+interface Grid extends Tiles {
+  /** Width and height of the picture to show, as the file writes them. */
+  readonly shown: Buffer
+  /** Of the coded picture; the tiles share one copy or have one each. */
+  readonly copies: number
+}
+
+function gridHeic(file: Buffer, { columns, rows, shown, copies }: Grid): Buffer {
   const [hvcc, ispe] = ['hvcC', 'ispe'].map((type) => partOf(file, type))
-  const media = findHeicBox(file, 'mdat')
-  const coded = file.subarray(media.start + 8, media.end)
+  const coded = partOf(file, 'mdat').subarray(BOX_HEADER)
+  const media = box('mdat', ...Array.from({ length: copies }, () => coded))
   const grid = Buffer.concat([numbers(1, 0, 1, rows - 1, columns - 1), shown])
   const tiles = Array.from({ length: columns * rows }, (_, i) => i + 2)
   const properties = [associations(1, 3), ...tiles.map((id) => associations(id, 0x81, 2))]
   const withCodedAt = (start: number) => {
     const locations = [
       ...[numbers(2, 1, 1, 0, 1), numbers(4, 0, grid.length)],
-      ...tiles.flatMap((id) => [numbers(2, id, 0, 0, 1), numbers(4, start, coded.length)]),
+      ...tiles.flatMap((id, i) => [
+        numbers(2, id, 0, 0, 1),
+        numbers(4, start + (i % copies) * coded.length, coded.length),
+      ]),
     ]
     return Buffer.concat([
       box('ftyp', 'heic\0\0\0\0mif1heic'),
@@ -61,10 +72,10 @@ function gridHeic(file: Buffer, { columns, rows, shown }: Tiles & { shown: Buffe
         fullBox('iloc', 1, numbers(1, 0x44, 0), numbers(2, 1 + tiles.length), ...locations),
         box('idat', grid),
       ),
-      box('mdat', coded),
+      media,
     ])
   }
-  return withCodedAt(withCodedAt(0).length - coded.length)
+  return withCodedAt(withCodedAt(0).length - media.length + BOX_HEADER)
 }
 
 function fullBox(type: string, version: number, ...content: readonly (string | Buffer)[]): Buffer {

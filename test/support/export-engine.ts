@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { run } from '../../scripts/stack/commands.ts'
+import { failUnlessAllowed, reasonWithout } from './missing.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -14,15 +15,18 @@ export interface Exported {
 
 /**
  * The path of a Python that has what `scripts/export-engine` and its tests need, and why there is none if it is empty. The
- * packages are brought once, into `.cache/engines`. Throws where tests are not to be left out.
+ * packages are brought once, into `.cache/engines`. Throws as `failUnlessAllowed` does.
  */
 export async function findEnginePython(): Promise<{ readonly python: string; readonly reason: string }> {
+  const missing = await reasonWithout('python')
+  if (missing) return { python: '', reason: missing }
   const script = `root=$1; . "$root/scripts/engines/setup"; echo "$engines_python"`
   try {
     return { python: (await run('sh', ['-c', script, 'sh', ROOT])).trim(), reason: '' }
   } catch (cause) {
-    if (process.env.CI === 'true') throw cause
-    return { python: '', reason: cause instanceof Error ? cause.message : String(cause) }
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    failUnlessAllowed(reason)
+    return { python: '', reason }
   }
 }
 

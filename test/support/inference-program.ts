@@ -13,4 +13,4 @@ process.on('message', (message: ToProcess) => {
   else send({ type: 'done', id: message.id, result: { pid: process.pid } })
 })
 process.on('disconnect', () => process.exit(0))
-send({ type: 'ready', engines: {} })
+send({ type: 'ready', engines: {}, manifests: [] })

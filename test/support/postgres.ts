@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import pg from 'pg'
-import { migrate } from '../../api/shared/database.ts'
+import { migrate } from '../../api/shared/database/migrate.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { preparePostgres, waitForPostgres } from '../../scripts/stack/postgres.ts'
 import { spawnProcess } from './process.ts'
@@ -18,6 +18,21 @@ export async function createTestDatabase(): Promise<{ url: string; drop: () => P
     url: withDatabase(templateUrl, name),
     drop: () => maintain(templateUrl, `drop database if exists ${name} with (force)`),
   }
+}
+
+/** A backup of a database that is in use, as a database of its own. Its connections are ended while the copy is made. */
+export async function copyTestDatabase(url: string): Promise<{ url: string; drop: () => Promise<void> }> {
+  const name = new URL(url).pathname.slice(1)
+  const copy = `copy_${randomUUID().replaceAll('-', '')}`
+  await maintain(url, `alter database ${name} allow_connections false`)
+  try {
+    await maintain(url, `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`)
+    await maintain(url, `create database ${copy} template ${name}`)
+  } finally {
+    await maintain(url, `alter database ${name} allow_connections true`)
+  }
+  await maintain(url, `alter database ${copy} allow_connections true`)
+  return { url: withDatabase(url, copy), drop: () => maintain(url, `drop database if exists ${copy} with (force)`) }
 }
 
 async function maintain(templateUrl: string, statement: string): Promise<void> {

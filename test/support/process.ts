@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readImageVariables } from '../../scripts/container/image-variables.ts'
 import type { Part } from '../../scripts/stack/part.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { inspectProcess, killGroup } from '../../scripts/stack/processes.ts'
@@ -44,6 +45,7 @@ export async function startProgram(
     cwd: ROOT,
     env: {
       ...process.env,
+      ...readImageVariables(name),
       NODE_ENV: 'development',
       PUBLIC_URL: url,
       ...env,
@@ -58,6 +60,9 @@ export async function startProgram(
   })
   return { ...started, url, probeUrl }
 }
+
+/** More than any process takes to end, with all that it finishes before. */
+const END_MS = 240_000
 
 /** Starts a process in a group of its own. */
 export async function spawnProcess(
@@ -82,11 +87,21 @@ export async function spawnProcess(
     output: () => output,
     end: async (signal = 'SIGTERM') => {
       child.kill(signal)
-      const code = await ended
+      const code = await Promise.race([ended, sleep(END_MS, 'late' as const, { ref: false })])
       killGroup(pid)
+      if (code === 'late') throw new Error(`${command} ${args.join(' ')} has not ended after ${signal}:\n${output}`)
       return code
     },
   }
+}
+
+/** The entries of a program's log. */
+// biome-ignore lint/suspicious/noExplicitAny: a log line has whatever its writer gave it
+export function linesOf(output: string): Record<string, any>[] {
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line))
 }
 
 async function untilReady(probeUrl: string, ended: Promise<number | null>): Promise<void> {

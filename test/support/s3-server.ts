@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findGoTool } from '../../scripts/stack/go-tool.ts'
+import { failUnlessAllowed } from './missing.ts'
 
 const VERSITYGW = {
   name: 'versitygw',
@@ -23,11 +24,13 @@ export interface S3Server {
 
 /**
  * A real S3 server (versitygw, built once from its Go module) with one empty bucket, over a temporary folder.
- * When it cannot be built, the reason why.
+ * When it cannot be built, fails or returns the reason, as `failUnlessAllowed` does.
  */
 export async function startS3Server(): Promise<S3Server | { readonly unavailable: string }> {
   const program = await findGoTool(VERSITYGW)
-  return typeof program === 'string' ? start(program) : program
+  if (typeof program === 'string') return start(program)
+  failUnlessAllowed(`No S3 server: ${program.unavailable}.`)
+  return program
 }
 
 async function start(program: string): Promise<S3Server> {

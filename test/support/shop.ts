@@ -15,6 +15,9 @@ export async function createDevelopmentShop(drape: Drape, domain = 'shop.test'):
     platform: 'development',
     domain,
     name: 'The Test Shop',
+    extraDomains: ['www.shop.example'],
+    // A test asks in a minute for what the visitors of a day ask for.
+    ...{ addressGenerations: 1_000_000, visitorGenerations: 1_000_000 },
   })
   return { id, domain, headers: { 'x-drape-shop': domain, 'x-service-anonymous-id': 'anon_tester' } }
 }

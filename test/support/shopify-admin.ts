@@ -22,6 +22,10 @@ export interface AdminProduct {
   readonly description: string
   readonly images: readonly string[]
   readonly variants?: readonly AdminVariant[]
+  /** ACTIVE unless given: DRAFT, ARCHIVED. */
+  readonly status?: string
+  /** Null for one that is not published; a date unless given. */
+  readonly publishedAt?: string | null
 }
 
 /** What the server does instead of answering, once. */
@@ -155,7 +159,9 @@ function schemaOf(admin: ShopifyAdminServer): Schema {
         resolve: ({ id }) => {
           needs('read_products', 'product')
           const product = admin.products.find((known) => known.id === id)
-          return product ? { ...product, media: media(product.images) } : null
+          return product
+            ? { status: 'ACTIVE', publishedAt: '2026-01-01T00:00:00Z', ...product, media: media(product.images) }
+            : null
         },
       },
       productVariant: {
@@ -244,7 +250,14 @@ function schemaOf(admin: ShopifyAdminServer): Schema {
       },
     },
     types: {
-      Product: { id: 'ID', title: 'String', description: 'String', media: 'MediaConnection' },
+      Product: {
+        id: 'ID',
+        title: 'String',
+        description: 'String',
+        status: 'String',
+        publishedAt: 'DateTime',
+        media: 'MediaConnection',
+      },
       ProductVariant: { id: 'ID', product: 'Product', media: 'MediaConnection' },
       MediaConnection: { nodes: 'Media' },
       Media: {},

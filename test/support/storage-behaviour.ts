@@ -1,10 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { contentTypeOf, type StoredObject } from '../../api/shared/storage/object.ts'
 import type { ObjectStorage } from '../../api/shared/storage/storage.ts'
 
+/** Every object of the storage, or of a folder, in the order of the list. */
+export async function listAll(storage: ObjectStorage, folder?: string): Promise<StoredObject[]> {
+  const objects: StoredObject[] = []
+  for await (const page of storage.list(folder)) objects.push(...page)
+  return objects
+}
+
 const JPEG = { contentType: 'image/jpeg' }
+
+function withQuery(url: string, change: (query: URLSearchParams) => void): string {
+  const changed = new URL(url)
+  change(changed.searchParams)
+  return changed.href
+}
 
 /** What every storage does, whatever lies below it. */
 export function behavesAsStorage(storage: () => ObjectStorage): void {
@@ -138,6 +153,60 @@ export function behavesAsStorage(storage: () => ObjectStorage): void {
     ]) {
       expect(storage().keyOf(foreign)).toBeNull()
     }
+  })
+
+  it('recognizes its own signed links, and nothing that was changed or made by others', async () => {
+    const url = await storage().signedUrl('results/acc_1/gen_1.jpg', { expiresInSeconds: 60, filename: 'My look.jpg' })
+    expect(await storage().isSignedUrl(url)).toBe(true)
+    const plain = await storage().signedUrl('results/acc_1/gen_1.jpg', { expiresInSeconds: 60 })
+    expect(await storage().isSignedUrl(plain)).toBe(true)
+    const { origin, pathname, searchParams } = new URL(plain)
+    const names = [...searchParams.keys()]
+    for (const changed of [
+      `${origin}${pathname}`,
+      plain.replace('gen_1', 'gen_2'),
+      plain.replace(origin, 'https://example.com'),
+      `${plain}x`,
+      ...names.map((name) => withQuery(plain, (query) => query.delete(name))),
+      ...names.map((name) => withQuery(plain, (query) => query.set(name, '9'))),
+      'not a url',
+    ]) {
+      expect(await storage().isSignedUrl(changed), changed).toBe(false)
+    }
+  })
+
+  it('refuses a signed link after it has expired', async () => {
+    const url = await storage().signedUrl('results/acc_1/gen_1.jpg', { expiresInSeconds: 1 })
+    await setTimeout(2100)
+    expect(await storage().isSignedUrl(url)).toBe(false)
+  })
+
+  it('lists every object once, in the byte order of keys, with its size and age', async () => {
+    const keys = [
+      'list/a-b.jpg',
+      'list/a.jpg',
+      'list/a/c.jpg',
+      'list/a/d/e.png',
+      'list/ab.jpg',
+      'list/b.jpg',
+      'list0.jpg',
+    ]
+    for (const key of keys.toReversed()) {
+      await storage().put(key, Buffer.from(key), { contentType: contentTypeOf(key) })
+    }
+    const listed = await listAll(storage())
+    const found = listed.map(({ key }) => key)
+    expect(found).toEqual([...new Set(found)].sort())
+    expect(found.filter((key) => key.startsWith('list'))).toEqual(keys)
+    const { bytes, modifiedAt } = listed.find(({ key }) => key === 'list/a/c.jpg') ?? {
+      bytes: 0,
+      modifiedAt: new Date(0),
+    }
+    expect(bytes).toBe('list/a/c.jpg'.length)
+    expect(Math.abs(modifiedAt.getTime() - Date.now())).toBeLessThan(600_000)
+    const folder = await listAll(storage(), 'list/a/')
+    expect(folder.map(({ key }) => key)).toEqual(['list/a/c.jpg', 'list/a/d/e.png'])
+    expect(await listAll(storage(), 'nothing/')).toEqual([])
   })
 
   it('is ready', async () => {

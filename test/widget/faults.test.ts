@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import { createShops } from '../../api/stores/shops.ts'
 import { startShop } from '../../scripts/samples/shop/server.ts'
 import { browserReason } from '../support/browser.ts'
@@ -55,7 +55,7 @@ describe.skipIf(browserReason)(
       await choose(PHOTO)
       front.line.fail(/^PUT /, ...AGAIN_AND_AGAIN)
       await widget.start()
-      expect(await widget.fail()).toMatch(/^There is no connection to the shop\. Your photo is still here/)
+      expect(await widget.fail()).toMatch(/^No connection to the shop\. Your photo is still here/)
       expect(await widget.evaluate(`return root.querySelector('.stage canvas').width > 0`)).toBe(true)
       front.line.setUp(true)
       await widget.click('Try again')
@@ -67,7 +67,7 @@ describe.skipIf(browserReason)(
       await choose(PHOTO)
       await page.setOfflineMode(true)
       await widget.start()
-      expect(await widget.fail()).toMatch(/^There is no connection/)
+      expect(await widget.fail()).toMatch(/^No connection/)
       await page.setOfflineMode(false)
       await until(async () => (await widget.heading()) === 'Here you are')
     })
@@ -103,7 +103,7 @@ describe.skipIf(browserReason)(
         ...Array(2).fill({ answer: 503, body: { code: 'SERVICE_UNAVAILABLE' } }),
       )
       await widget.start()
-      await until(async () => ((await widget.text('[role=status]')) ?? '').startsWith('The connection is gone'))
+      await until(async () => ((await widget.text('[role=status]')) ?? '').startsWith('Connection lost'))
       await widget.reach('Here you are')
     })
 
@@ -128,9 +128,14 @@ describe.skipIf(browserReason)(
 
     it('says when to come back after too many photos', async () => {
       await page.evaluate(`(async () => {
-      const headers = { 'x-service-anonymous-id': 'anon_' + localStorage.getItem('drape:client') }
+      const json = { 'content-type': 'application/json' }
+      const visitor = await (await fetch('/apps/drape/public/visitor', { method: 'POST', headers: json, body: '{}' })).json()
+      localStorage.setItem('drape:visitor', JSON.stringify(visitor))
+      const headers = { 'x-service-visitor-token': visitor.visitorToken }
       for (let i = 0; i < 10; i++) await fetch('/apps/drape/public/prepare-upload', { method: 'POST', headers })
     })()`)
+      await page.goto(`${front.shop.url}/products/101`)
+      await widget.arrive()
       await choose(PHOTO)
       await widget.start()
       expect(await widget.fail()).toMatch(/^That was a lot at once\. Please try again in [1-5] min\.$/)
@@ -144,9 +149,9 @@ describe.skipIf(browserReason)(
       await page.goto(`${front.shop.url}/products/102`)
       await widget.arrive()
       await widget.click('Try it on')
-      await widget.reach('The same photo again?')
+      await widget.reach('Use the same photo again?')
       await widget.start()
-      expect(await widget.fail()).toMatch(/^The photo is not kept any more/)
+      expect(await widget.fail()).toMatch(/^The photo has been deleted/)
       await widget.click('Another photo')
       await widget.reach('Start with a photo of yourself')
     })
@@ -157,16 +162,17 @@ describe.skipIf(browserReason)(
       await widget.reach('Here you are')
       await page.evaluate(`(async () => {
       const { imageId } = JSON.parse(sessionStorage.getItem('drape:photo'))
-      const headers = { 'x-service-anonymous-id': 'anon_' + localStorage.getItem('drape:client'), 'content-type': 'application/json' }
+      const { visitorToken } = JSON.parse(localStorage.getItem('drape:visitor'))
+      const headers = { 'x-service-visitor-token': visitorToken, 'content-type': 'application/json' }
       const body = JSON.stringify({ userImageId: imageId, productId: 'gid://shop/Product/102' })
       for (let i = 0; i < 9; i++) await fetch('/apps/drape/public/fitting-room', { method: 'POST', headers, body })
     })()`)
       await page.goto(`${front.shop.url}/products/102`)
       await widget.arrive()
       await widget.click('Try it on')
-      await widget.reach('The same photo again?')
+      await widget.reach('Use the same photo again?')
       await widget.start()
-      expect(await widget.fail()).toMatch(/all your try-ons of this week/)
+      expect(await widget.fail()).toMatch(/all your try-ons for this week/)
     })
 
     it('hides where it is known that there are no credits, and closes the door politely where that is new', async () => {

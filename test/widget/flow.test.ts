@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../api/shared/database.ts'
+import { sql } from '../../api/shared/database/database.ts'
 import { startShop } from '../../scripts/samples/shop/server.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { browserReason } from '../support/browser.ts'
@@ -63,7 +63,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect(await widget.focused()).toBe('See your picture')
     const [generation] = await findGenerations()
     expect(generation).toMatchObject({ status: 'COMPLETED', shop_id: front.shopId, product_external_id: '101' })
-    expect(generation.external_user_id).toMatch(new RegExp(`^${front.shopId}:browser:anon_[\\da-f-]{36}$`))
+    expect(generation.external_user_id).toMatch(new RegExp(`^${front.shopId}:visitor:[\\dA-Za-z]{22}$`))
   })
 
   it('shows the photo with the shirt', async () => {
@@ -119,7 +119,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
       ...['widget:email_collected', 'widget:add_to_cart_clicked', 'widget:add_to_cart_success', 'widget:modal_close'],
     ]
     const events = await until(async () => {
-      const found = await front.drape.database.any(sql.unsafe`select * from events`)
+      const found = await front.drape.database.any(sql.unsafe`select * from event_details`)
       return found.length >= expected.length && (found as Record<string, string>[])
     })
     expect(events.map(({ name }) => name).toSorted()).toEqual(expected.toSorted())
@@ -153,7 +153,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     const uploads = front.line.seen('PUT').length
     await visit('/products/102')
     await widget.click('Try it on')
-    await widget.reach('The same photo again?')
+    await widget.reach('Use the same photo again?')
     await widget.start()
     await widget.reach('Here you are')
     expect(front.line.seen('PUT').length).toBe(uploads)
@@ -167,7 +167,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     const events = (await until(async () => {
       const found = await front.drape.database.any(sql.unsafe`
         select name, shop_id, anonymous_id, context->>'integration' as integration, context->>'widget_version' as version
-        from events where product_id = 'gid://shop/Product/103'`)
+        from event_details where product_id = 'gid://shop/Product/103'`)
       return found.length >= 2 && found
     })) as Record<string, string>[]
     expect(events.map(({ name }) => name).toSorted()).toEqual(['product_page:page_view', 'widget:button_click'])
@@ -182,7 +182,7 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     page.on('request', (request) => asked.add(new URL(request.url()).origin))
     await visit('/products/104?way=only-proxy')
     await widget.click('Try it on')
-    await widget.reach('The same photo again?')
+    await widget.reach('Use the same photo again?')
     await widget.click('Another photo')
     await widget.choose(PHOTO)
     await widget.reach('Your photo')

@@ -45,7 +45,7 @@ describe.skipIf(browserReason)(`the looks of the widget${browserReason && ` (ski
     await page.reload()
     await widget.arrive()
     await widget.click('Try it on')
-    await widget.reach('The same photo again?')
+    await widget.reach('Use the same photo again?')
     await widget.start()
     await widget.reach('Here you are')
     await until(() => widget.evaluate(`return root.querySelector('.stage img').naturalWidth > 0`))

@@ -33,7 +33,7 @@ const SITE = { platform: 'plugin', domain: 'halden.example', name: 'Halden', sec
 export async function startStorefront({ credits = 50 }: { credits?: number } = {}): Promise<Storefront> {
   const reserved = await reserveFreePort()
   const lineUrl = `http://127.0.0.1:${reserved.port}`
-  const drape = await startDrape({ credits, env: { PUBLIC_URL: lineUrl } })
+  const drape = await startDrape({ credits, env: { PUBLIC_URL: lineUrl }, pictures: true })
   await drape.startWorker({ PUBLIC_URL: lineUrl })
   await reserved.release()
   const line = await startFaultyLine(drape.api.url, { port: reserved.port })

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../api/shared/database/database.ts'
 import { createLog } from '../../api/shared/log.ts'
 import { createProducts, type Products } from '../../api/stores/products.ts'
 import { createKeptGarments, type KeptGarments } from '../../worker/kept-garments.ts'

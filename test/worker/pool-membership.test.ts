@@ -41,7 +41,7 @@ describe('a worker of a pool', () => {
 
   it('takes no job once it is drained, though Redis forgets why, until it is told so', async () => {
     await drape.finish(await tryOn())
-    await registry.tell(hostname(), 4711)
+    await registry.order(hostname(), 4711)
     await until(async () => (await reported())?.state === 'drained')
     expect(await reported()).toMatchObject({ fence: 4711, jobs: 0 })
     await redis.client.del(`drape:pool-word:${hostname()}`)
@@ -49,7 +49,7 @@ describe('a worker of a pool', () => {
     const before = await until(reported)
     await until(async () => (await reported()) !== before && (await redis.countSlots('try-on')) === 0)
     expect(await reported()).toMatchObject({ state: 'drained', fence: 4711, jobs: 0 })
-    await registry.tell(hostname(), 'take')
+    await registry.order(hostname(), 'take')
     await drape.finish(id)
     expect(await until(reported)).toMatchObject({ fence: null })
   })

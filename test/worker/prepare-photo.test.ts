@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => models.release())
 
-describe('a photo that is prepared', { timeout: 120_000 }, () => {
+describe('a photo that is prepared', () => {
   it.each([
     ['persons/down-half-teal.jpg', 3000],
     ['persons/akimbo-full.jpg', 2600],

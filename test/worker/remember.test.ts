@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDatabase, type Database } from '../../api/shared/database.ts'
+import { createDatabase, type Database } from '../../api/shared/database/database.ts'
 import type { Detected } from '../../api/shared/generation.ts'
 import { createLog } from '../../api/shared/log.ts'
 import { createImages, type Images } from '../../api/shared/stores/images.ts'
@@ -105,7 +105,7 @@ describe('what a try-on has found out', () => {
     await save()
     const late = await job()
     await products.delete({ accountId: caller.accountId, externalId: 'shirt' })
-    await images.delete(caller.imageId)
+    await images.abandon(caller.imageId)
     await expect(remember(late, { found: FOUND, detected: FLAT })).resolves.toBeUndefined()
   })
 })

@@ -22,7 +22,7 @@ export function changedRegion({ width, height, data }: Plane): Rectangle {
 }
 
 /**
- * Refuses a picture that nobody should see. `photo` is the person's photo, `person` the bounds of the person in it in px (null
+ * Refuses a picture that must not be shown. `photo` is the person's photo, `person` the bounds of the person in it in px (null
  * when unknown). Throws `RESULT_REJECTED` when the aspects differ, a value is not finite or out of range, nothing or
  * almost nothing was changed, the changed part is one flat colour or equals the photo, or most of the change lies away
  * from the person.
@@ -58,7 +58,7 @@ function changedAmount(change: Plane): number {
   let sum = 0
   for (let i = 0; i < change.data.length; i++) {
     const share = change.data[i]
-    if (!(share >= 0 && share <= 1)) throw rejected('The result holds values that are not shares')
+    if (!(share >= 0 && share <= 1)) throw rejected('The result has values outside of 0 to 1')
     sum += share
   }
   return sum
@@ -101,7 +101,7 @@ function checkPlace(change: Plane, changed: number, person: Rectangle): void {
       outside += change.data[y * change.width + x]
     }
   }
-  if (outside > MAX_OUTSIDE * changed) throw rejected('The result changes the picture away from the person')
+  if (outside > MAX_OUTSIDE * changed) throw rejected('The result changes the photo away from the person')
 }
 
 function scaleBox({ x, y, width, height }: Rectangle, scale: number): Rectangle {

@@ -24,12 +24,14 @@ export interface EngineManifest {
 export interface EngineInput {
   /** The person's photo as the caller sees it (already cropped), RGB. */
   readonly person: Bitmap
-  /** The main person in it, when somebody has looked already, in px of `person`. */
+  /** The main person in it, when it has been detected already, in px of `person`. */
   readonly found?: Person
   /** The product photo, RGB or RGBA. */
   readonly garment: Bitmap
   /** SHA-256 of the product photo's bytes: the key for whatever depends on the garment alone. */
   readonly garmentHash: string
+  /** What the caller says the product photo shows, a `classifications.type`; null or absent where the caller says nothing. */
+  readonly garmentType?: string | null
   readonly category: Category | null
   readonly options: {
     readonly seed: number
@@ -52,7 +54,7 @@ export interface EngineResult {
   readonly change: Plane
   /** Where the garment's landmarks lie in `image`, in px, where the engine knows: `neck_l`, `hem_r`, … by the picture's own left and right. */
   readonly landmarks?: Readonly<Record<string, Point>>
-  /** What the product photo shows by its looks, where the engine can tell. */
+  /** What the product photo shows, where the engine can recognise it. */
   readonly detected?: Detected
   /** What a viewer should know, as upper-case codes. */
   readonly warnings: readonly string[]
@@ -60,8 +62,8 @@ export interface EngineResult {
   readonly timings: Readonly<Record<string, number>>
 }
 
-/** What is known of a try-on before anybody has looked at the photo. */
-export type EngineProduct = Pick<EngineInput, 'garment' | 'garmentHash' | 'category' | 'options'>
+/** What is known of a try-on before the photo is analysed. */
+export type EngineProduct = Pick<EngineInput, 'garment' | 'garmentHash' | 'garmentType' | 'category' | 'options'>
 
 /** Turns a person and a garment into a picture of the person wearing it. Throws `DrapeError` when it cannot. */
 export interface Engine {

@@ -43,6 +43,10 @@ function createReader<S extends TSchema>(
     const manifest = checked.value
     // What every schema here begins with.
     const fields = manifest as EngineFields
+    if (fields.accepts.garmentTypes.includes('on_model') && !fields.models.some(({ name }) => name === 'parser'))
+      throw new Error(
+        'accepts.garmentTypes names on_model, but there is no graph "parser". Export the engine with --parser',
+      )
     return { manifest: fields, files: fields.files, create: (resources) => open(folder, manifest, resources) }
   }
 }

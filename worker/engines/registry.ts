@@ -17,7 +17,7 @@ export interface EngineResources {
 
 export interface EngineFactory {
   readonly manifest: EngineManifest & {
-    /** What a graphics device must have free, where somebody has worked it out. */
+    /** What a graphics device must have free, where it is known. */
     readonly minMemoryMiB?: number
     /** Models of others that the engine works with, each under a licence of its own. */
     readonly auxiliary?: readonly Pick<EngineManifest, 'name' | 'license'>[]
@@ -64,7 +64,7 @@ function demandFactory(
 ): EngineFactory {
   const factory = known.get(name)
   if (!factory)
-    throw new DrapeError('INTERNAL_ERROR', `There is no engine "${name}"; known are ${[...known.keys()].join(', ')}`)
+    throw new DrapeError('INTERNAL_ERROR', `Unknown engine "${name}". Known engines: ${[...known.keys()].join(', ')}`)
   const { license, auxiliary = [] } = factory.manifest
   if (!license.commercial && !acknowledged.includes(name)) throw notAcknowledged(`The engine "${name}"`, license.spdx)
   for (const model of auxiliary) {

@@ -10,9 +10,9 @@ export interface CollarPath {
 }
 
 // How many places a path may move from one ray to the next. A V needs much more outwards than inwards.
-const LEAST_SLOPE = -4
+const MIN_SLOPE = -4
 const SLOPES = 14
-const MOST_CHANGE = 3
+const MAX_CHANGE = 3
 const BEND_COST = 0.25
 const NEVER = -1e9
 
@@ -60,12 +60,12 @@ function advance({
   gain: number
 }): void {
   for (let slope = 0; slope < SLOPES; slope++) {
-    const from = step - slope - LEAST_SLOPE
+    const from = step - slope - MIN_SLOPE
     if (from < 0 || from >= STEPS) continue
     let best = NEVER
     let bestSlope = slope
-    const last = Math.min(SLOPES - 1, slope + MOST_CHANGE)
-    for (let before = Math.max(0, slope - MOST_CHANGE); before <= last; before++) {
+    const last = Math.min(SLOPES - 1, slope + MAX_CHANGE)
+    for (let before = Math.max(0, slope - MAX_CHANGE); before <= last; before++) {
       const total = totals[from * SLOPES + before] - BEND_COST * Math.abs(before - slope)
       if (total <= best) continue
       best = total
@@ -94,7 +94,7 @@ function traceBack(
   const steps = [step]
   for (const origin of origins.toReversed()) {
     const before = origin[step * SLOPES + slope]
-    step -= slope + LEAST_SLOPE
+    step -= slope + MIN_SLOPE
     slope = before
     steps.unshift(step)
   }

@@ -13,22 +13,22 @@ import {
   type Size,
 } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
-import { findOnBusyGround } from './busy-ground.ts'
+import { type Background, fitBackground } from './background.ts'
+import { findOnBusyBackground } from './busy-background.ts'
 import { enlargeMatte } from './enlarge.ts'
 import type { CutOut } from './garment.ts'
-import { fitGround, type Ground } from './ground.ts'
 import { matte } from './matte.ts'
 import { removeMirroredShadow } from './mirrored-shadow.ts'
-import { compareWithGround, type GroundComparison, groundTolerance } from './shadow.ts'
+import { type BackgroundComparison, backgroundTolerance, compareWithBackground } from './shadow.ts'
 import { findSilhouette } from './silhouette.ts'
 
-/** Longest side in px at which ground and edge are worked out. */
+/** Longest side in px at which background and edge are worked out. */
 const WORKING_SIDE = 768
 
 /**
- * The garment of a product photo on a plain ground, or on one of several other colours than its own, at the photo's own size.
+ * The garment of a product photo on a plain background, or on one of several other colours than its own, at the photo's own size.
  * A photo with transparency is taken as cut out already.
- * @throws DrapeError RESULT_REJECTED when no garment stands out from the ground, or when it is not wholly in the picture.
+ * @throws DrapeError RESULT_REJECTED when no garment stands out from the background, or when it is not wholly in the picture.
  */
 export function cutOut(picture: Bitmap): CutOut {
   const alpha = givenAlpha(picture)
@@ -46,23 +46,23 @@ export function cutOut(picture: Bitmap): CutOut {
 
 interface Found {
   readonly silhouette: Mask
-  /** Pixels that may stand for the ground when the edge is worked out. */
+  /** Pixels that may stand for the background when the edge is worked out. */
   readonly clean: Mask
 }
 
-// A ground that is not plain, and a garment that seems to go beyond the picture, may be one of several colours.
+// A background that is not plain, and a garment that seems to go beyond the picture, may be one of several colours.
 function findGarment(lab: Colours): Found {
-  const plain = onPlainGround(lab)
+  const plain = onPlainBackground(lab)
   const { problem } = plain
-  if (!problem && plain.groundInside < MOST_GROUND_INSIDE) return plain
-  const silhouette = findOnBusyGround(lab)
+  if (!problem && plain.backgroundInside < MAX_GROUND_INSIDE) return plain
+  const silhouette = findOnBusyBackground(lab)
   if (silhouette && !checkWhole(silhouette) && !(problem && isCutOff(silhouette, plain.silhouette)))
     return { silhouette, clean: invert(silhouette) }
   if (problem) throw problem
   return plain
 }
 
-// Looking for several colours begins with the picture's rim as ground: so deep a garment that is cut off loses its end.
+// Looking for several colours begins with the picture's rim as background: so deep a garment that is cut off loses its end.
 const RIM = 0.06
 
 // The garment itself reaches the border where it is also found right inside of the rim; of tiles only some joints do.
@@ -80,11 +80,11 @@ function isCutOff({ width, height, data }: Mask, plain: Mask): boolean {
   return garment > 0.5 * touching
 }
 
-// A white garment on white looks like its ground, too; but so do tiles between whose joints the outline has strayed.
-const MOST_GROUND_INSIDE = 0.06
+// A white garment on white looks like its background, too; but so do tiles between whose joints the outline has strayed.
+const MAX_GROUND_INSIDE = 0.06
 
-function shareOfGround({ data }: Mask, { difference }: GroundComparison, ground: Ground): number {
-  const limit = groundTolerance(ground)
+function shareOfBackground({ data }: Mask, { difference }: BackgroundComparison, background: Background): number {
+  const limit = backgroundTolerance(background)
   let inside = 0
   let alike = 0
   for (let i = 0; i < data.length; i++) {
@@ -96,31 +96,31 @@ function shareOfGround({ data }: Mask, { difference }: GroundComparison, ground:
 }
 
 interface PlainFound extends Found {
-  /** Share of the silhouette that looks like the ground. */
-  readonly groundInside: number
+  /** Share of the silhouette that looks like the background. */
+  readonly backgroundInside: number
   /** Why the silhouette is that of no garment. */
   readonly problem: DrapeError | null
 }
 
-function onPlainGround(lab: Colours): PlainFound {
-  const ground = fitGround(lab)
-  if (ground.explained < LEAST_EXPLAINED) {
-    const problem = rejected('The product photo has no plain background to tell the garment from.')
-    return { silhouette: createMask(lab), clean: createMask(lab), groundInside: 1, problem }
+function onPlainBackground(lab: Colours): PlainFound {
+  const background = fitBackground(lab)
+  if (background.explained < MIN_EXPLAINED) {
+    const problem = rejected('The product photo needs a plain background that differs from the garment.')
+    return { silhouette: createMask(lab), clean: createMask(lab), backgroundInside: 1, problem }
   }
-  const comparison = compareWithGround(lab, ground)
-  const grounded = { lab, ground, comparison }
-  const silhouette = removeMirroredShadow(findSilhouette(grounded), grounded)
+  const comparison = compareWithBackground(lab, background)
+  const compared = { lab, background, comparison }
+  const silhouette = removeMirroredShadow(findSilhouette(compared), compared)
   const problem = checkWhole(silhouette)
-  if (problem) return { silhouette, clean: createMask(lab), groundInside: 1, problem }
-  const groundInside = shareOfGround(silhouette, comparison, ground)
-  return { silhouette, clean: cleanGround(comparison, ground), groundInside, problem: null }
+  if (problem) return { silhouette, clean: createMask(lab), backgroundInside: 1, problem }
+  const backgroundInside = shareOfBackground(silhouette, comparison, background)
+  return { silhouette, clean: cleanBackground(comparison, background), backgroundInside, problem: null }
 }
 
-const LEAST_EXPLAINED = 0.4
-const LEAST_AREA = 0.05
-const MOST_AREA = 0.92
-const MOST_TOUCHING = 0.02
+const MIN_EXPLAINED = 0.4
+const MIN_AREA = 0.05
+const MAX_AREA = 0.92
+const MAX_TOUCHING = 0.02
 
 function givenAlpha({ width, height, channels, data }: Bitmap): Plane | null {
   if (channels !== 4) return null
@@ -163,8 +163,8 @@ function measureSilhouette({ width, height, data }: Mask): { area: number; touch
 
 function checkWhole(silhouette: Mask): DrapeError | null {
   const { area, touching } = measureSilhouette(silhouette)
-  if (area < LEAST_AREA) return rejected('No garment was found in the product photo.')
-  if (touching <= MOST_TOUCHING && area <= MOST_AREA) return null
+  if (area < MIN_AREA) return rejected('No garment was found in the product photo.')
+  if (touching <= MAX_TOUCHING && area <= MAX_AREA) return null
   return rejected('The garment is cut off by the border of the product photo.')
 }
 
@@ -178,9 +178,9 @@ function shareAbove({ data }: Plane): number {
   return set / data.length
 }
 
-// Pixels that may stand for the ground when the edge is worked out: neither garment nor deep shadow.
-function cleanGround({ difference }: GroundComparison, ground: Ground): Mask {
-  const limit = 3 * groundTolerance(ground) + 8
+// Pixels that may stand for the background when the edge is worked out: neither garment nor deep shadow.
+function cleanBackground({ difference }: BackgroundComparison, background: Background): Mask {
+  const limit = 3 * backgroundTolerance(background) + 8
   const clean = createMask(difference)
   for (let i = 0; i < clean.data.length; i++) clean.data[i] = difference.data[i] < limit ? 1 : 0
   return clean

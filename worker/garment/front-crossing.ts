@@ -4,7 +4,7 @@ import type { GarmentPatch } from './garment-patch.ts'
 const REACH = 3
 const HALF_GAIN = 3
 // Rows that a line may rise or fall from one column to the next, and what each costs.
-const MOST_SLOPE = 2
+const MAX_SLOPE = 2
 const SLOPE_COST = 0.04
 
 /**
@@ -36,7 +36,7 @@ export function clearestCrossing(
     const next = new Float64Array(rows).fill(Number.NEGATIVE_INFINITY)
     const count = new Float64Array(rows)
     for (let k = 0; k < rows; k++) {
-      for (let by = -MOST_SLOPE; by <= MOST_SLOPE; by++) {
+      for (let by = -MAX_SLOPE; by <= MAX_SLOPE; by++) {
         const before = totals[k + by]
         if (before === undefined || before - SLOPE_COST * Math.abs(by) <= next[k]) continue
         next[k] = before - SLOPE_COST * Math.abs(by)

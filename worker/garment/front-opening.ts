@@ -17,27 +17,27 @@ interface Cloth {
 // The patch: torso widths to px, and how far from the axis an edge may lie.
 const TORSO = 120
 const FARTHEST = 0.45 * TORSO
-const LEAST_HALF = 3
+const MIN_HALF = 3
 // An edge begins this near to its neck corner.
 const AT_CORNER = 8
 // Shares of the garment's length between which an edge must be seen: the collar hides it above, turned hems below.
 const FROM = 0.06
 const TO = 0.92
 // Of both edges' mean gains, and of the share of rows in which each can be seen.
-const LEAST_GAIN = 0.54
-const LEAST_GAIN_EACH = 0.42
-const LEAST_SEEN = 0.8
+const MIN_GAIN = 0.54
+const MIN_GAIN_EACH = 0.42
+const MIN_SEEN = 0.8
 // Mean bend in px over eight rows: an edge of cloth is even, a path from fold to fold is not.
-const MOST_BENT = 0.85
+const MAX_BENT = 0.85
 // Width of the opening as a share of the torso's: a zip, a placket and their bands are narrower.
-const LEAST_WIDTH = 0.09
+const MIN_WIDTH = 0.09
 // Of the narrowest place over the median.
-const LEAST_NARROW = 0.5
-const MOST_OFF_AXIS = 0.12
+const MIN_NARROW = 0.5
+const MAX_OFF_AXIS = 0.12
 // Gain beside the edges, over their own: pleats, bars and cables have many edges.
-const MOST_BESIDE = 0.86
+const MAX_BESIDE = 0.86
 // Of a line across, which is the front neckline of a closed garment.
-const MOST_CROSSING = 0.46
+const MAX_CROSSING = 0.46
 
 /**
  * The front of a jacket or cardigan that is worn open: two edges from the collar to the hem, nearly symmetric, with one piece of cloth
@@ -52,19 +52,19 @@ export function findOpenFront(image: Pixels, cloth: Cloth): OpenFront | null {
     bestEdge(half, {
       ...rows,
       allowed: (row, column) =>
-        column >= LEAST_HALF && (row > rows.first || Math.abs(column - Math.abs(corners[k].x - axis)) < AT_CORNER),
+        column >= MIN_HALF && (row > rows.first || Math.abs(column - Math.abs(corners[k].x - axis)) < AT_CORNER),
     }),
   )
   const [left, right] = found
   if (!left || !right || !areEdges([left, right], rows)) return null
   if (!liesInMiddle([left, right], rows) || isPattern(halves, [left, right], rows)) return null
   const strip = {
-    left: (row: number) => axis - left.columns[row] + LEAST_HALF,
-    right: (row: number) => axis + right.columns[row] - LEAST_HALF,
+    left: (row: number) => axis - left.columns[row] + MIN_HALF,
+    right: (row: number) => axis + right.columns[row] - MIN_HALF,
     from: Math.round((corners[0].y + corners[1].y) / 2 + 0.28 * (corners[1].x - corners[0].x)),
     to: Math.round(0.6 * patch.cover.height),
   }
-  if (clearestCrossing(patch, strip) > MOST_CROSSING) return null
+  if (clearestCrossing(patch, strip) > MAX_CROSSING) return null
   return [drawEdge(left, { patch, axis, side: -1, cloth }), drawEdge(right, { patch, axis, side: 1, cloth })]
 }
 
@@ -91,10 +91,8 @@ function frontPatch(image: Pixels, { axis, torsoWidth, landmarks: [left, right] 
 }
 
 function areEdges(edges: Both, rows: Rows): boolean {
-  const each = edges.every(
-    (edge) => edge.gain > LEAST_GAIN_EACH && edge.seen > LEAST_SEEN && bendOf(edge, rows) < MOST_BENT,
-  )
-  return each && (edges[0].gain + edges[1].gain) / 2 > LEAST_GAIN
+  const each = edges.every((edge) => edge.gain > MIN_GAIN_EACH && edge.seen > MIN_SEEN && bendOf(edge, rows) < MAX_BENT)
+  return each && (edges[0].gain + edges[1].gain) / 2 > MIN_GAIN
 }
 
 function bendOf({ columns }: FrontEdge, { first, last }: Rows): number {
@@ -113,18 +111,17 @@ function liesInMiddle([left, right]: Both, { first, last }: Rows): boolean {
   }
   widths.sort((a, b) => a - b)
   const median = widths[widths.length >> 1]
-  const isOpen = median > LEAST_WIDTH * TORSO && widths[0] > LEAST_NARROW * median
-  return isOpen && Math.abs(off) / 2 < MOST_OFF_AXIS * TORSO * widths.length
+  const isOpen = median > MIN_WIDTH * TORSO && widths[0] > MIN_NARROW * median
+  return isOpen && Math.abs(off) / 2 < MAX_OFF_AXIS * TORSO * widths.length
 }
 
 // In the lower part, where lapels and pockets of the breast are no more.
 function isPattern(halves: readonly HalfFront[], edges: Both, { first, last }: Rows): boolean {
   const beside = halves.map((half, k) => {
-    const allowed = (row: number, column: number) =>
-      column >= LEAST_HALF && Math.abs(column - edges[k].columns[row]) > 9
+    const allowed = (row: number, column: number) => column >= MIN_HALF && Math.abs(column - edges[k].columns[row]) > 9
     return bestEdge(half, { first: Math.round((first + 0.7 * last) / 2), last, allowed })?.gain ?? 0
   })
-  return beside[0] + beside[1] > MOST_BESIDE * (edges[0].gain + edges[1].gain)
+  return beside[0] + beside[1] > MAX_BESIDE * (edges[0].gain + edges[1].gain)
 }
 
 const POINTS = 24

@@ -1,7 +1,7 @@
 import { type Cluster, createRandom, kMeans } from '../raster/clusters.ts'
 import { type Colours, countSet, type Mask } from '../raster/plane.ts'
 
-/** The garment's main colours: those of at least 3 % of `core`; none when it is too small to tell. */
+/** The garment's main colours: those of at least 3 % of `core`; none when it is too small. */
 export function paletteOf(lab: Colours, core: Mask): Cluster[] {
   const inside = countSet(core)
   if (inside <= 500) return []

@@ -6,7 +6,7 @@ export type Category = (typeof CATEGORIES)[number]
 /** What the outline looks like, whatever the caller calls the product. */
 export type GarmentKind = 'top' | 'dress' | 'skirt' | 'trousers'
 
-/** A garment on its own: colours without the ground's spill, and how much of each pixel it covers. */
+/** A garment on its own: colours without the background's spill, and how much of each pixel it covers. */
 export interface CutOut {
   /** Straight (not premultiplied) sRGB, 3 channels. */
   readonly colours: Bitmap

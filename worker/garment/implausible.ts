@@ -7,12 +7,12 @@ import type { Shape } from './upright.ts'
 // A second piece of this share of the largest one's area is a garment of its own, no belt and no shadow.
 const SECOND_GARMENT = 0.3
 // Share of its convex hull that an outline fills: neck, armholes and sleeves leave bays; a ball or a cushion has none.
-const MOST_SOLID = 0.975
+const MAX_SOLID = 0.975
 // Share of its bounds that an outline fills: skirts have a waist; a bottle, a poster or a picture frame has none.
-const MOST_RECTANGULAR = 0.965
+const MAX_RECTANGULAR = 0.965
 
 /**
- * Refuses outlines that nobody wears. `pieces` are the areas of the cut-out's pieces; `expected` says that the product's text names
+ * Refuses outlines that no garment has. `pieces` are the areas of the cut-out's pieces; `expected` says that the product's text names
  * such a garment: a straight skirt or a tube top may then be as plain as it likes.
  * @throws DrapeError RESULT_REJECTED.
  */
@@ -24,20 +24,20 @@ export function refuseImplausible(
   if (second > SECOND_GARMENT * largest) throw rejected('The product photo shows more than one garment.')
   const area = areaOf(shape.contour)
   if (kind === 'skirt') {
-    if (!expected && area > MOST_RECTANGULAR * shape.width * shape.height) throw rejected(NO_GARMENT)
+    if (!expected && area > MAX_RECTANGULAR * shape.width * shape.height) throw rejected(NO_GARMENT)
     return
   }
   if (kind === 'trousers') {
     if (hasSleeves(shape))
-      throw rejected('The product photo shows more than one garment, or one of a kind that cannot be shown.')
+      throw rejected('The product photo shows more than one garment or an unsupported kind of garment.')
     return
   }
-  if (!expected && area > MOST_SOLID * areaOf(convexHull(shape.contour).map((i) => shape.contour[i])))
+  if (!expected && area > MAX_SOLID * areaOf(convexHull(shape.contour).map((i) => shape.contour[i])))
     throw rejected(NO_GARMENT)
-  if (isUpsideDown(shape)) throw rejected('The garment lies upside down in the product photo.')
+  if (isUpsideDown(shape)) throw rejected('The garment is upside down in the product photo.')
 }
 
-const NO_GARMENT = 'The outline in the product photo is not that of a garment laid out flat.'
+const NO_GARMENT = 'The outline in the product photo is not the outline of a garment laid out flat.'
 
 // Legs have none: two tops that overlap look like a pair of trousers otherwise, and so does a jumpsuit.
 function hasSleeves({ contour, top, height, width }: Shape): boolean {

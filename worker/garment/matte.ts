@@ -5,7 +5,7 @@ import { type Colours, type Mask, maskToPlane, type Plane } from '../raster/plan
 export interface Matte {
   /** 0 to 1. */
   readonly alpha: Plane
-  /** sRGB; the ground's spill is taken out of the edge's pixels and of those next to it. */
+  /** sRGB; the background's spill is taken out of the edge's pixels and of those next to it. */
   readonly colours: Colours
   /** 1 where the picture's own colour was good as it is. */
   readonly solid: Mask
@@ -19,9 +19,9 @@ interface Band {
 }
 
 /**
- * Soft alpha in a band along the silhouette: how far each pixel's colour lies on the way from the ground nearby to the garment
+ * Soft alpha in a band along the silhouette: how far each pixel's colour lies on the way from the background nearby to the garment
  * nearby. Where the two hardly differ (white on white) the silhouette's own edge counts instead. `colours` is sRGB, `clean`
- * the pixels that may stand for the ground.
+ * the pixels that may stand for the background.
  */
 export function matte(colours: Colours, silhouette: Mask, clean: Mask): Matte {
   const radius = Math.max(2, Math.round(0.004 * Math.max(silhouette.width, silhouette.height)))
@@ -45,17 +45,17 @@ function bandPixels(inside: Mask, grown: Mask): number[] {
 function bandAlpha(colours: Colours, silhouette: Mask, { pixel, band }: { pixel: number; band: Band }): number {
   const edge = softEdge(silhouette, pixel)
   const garment = localMean(colours, band.inside, { pixel, radius: 2 * band.radius })
-  // Deep in a narrow gap the nearest ground is farther away.
-  const ground =
+  // Deep in a narrow gap the nearest background is farther away.
+  const background =
     localMean(colours, band.outside, { pixel, radius: 2 * band.radius }) ??
     localMean(colours, band.outside, { pixel, radius: 6 * band.radius })
   const within = silhouette.data[pixel] === 1
-  if (!garment || !ground) return within ? edge : Math.min(edge, 0.6)
+  if (!garment || !background) return within ? edge : Math.min(edge, 0.6)
   let along = 0
   let square = 0
   for (let c = 0; c < 3; c++) {
-    const difference = garment[c] - ground[c]
-    along += (colours.data[3 * pixel + c] - ground[c]) * difference
+    const difference = garment[c] - background[c]
+    along += (colours.data[3 * pixel + c] - background[c]) * difference
     square += difference * difference
   }
   const share = Math.min(1, Math.max(0, along / Math.max(1, square)))

@@ -1,28 +1,28 @@
 import { connectedComponents } from '../raster/components.ts'
 import { dilate, open } from '../raster/morphology.ts'
 import { countSet, invert, type Mask, subset } from '../raster/plane.ts'
-import type { GroundedPicture } from './shadow.ts'
+import type { ComparedPicture } from './shadow.ts'
 import { findSymmetry } from './symmetry.ts'
 
-const LEAST_SYMMETRY = 0.85
+const MIN_SYMMETRY = 0.85
 // Sleeves are wider than this share of the long side; the dark end of a gap is not.
 const WIDEST = 0.04
-const MOST_REMOVED = 0.02
+const MAX_REMOVED = 0.02
 // Smaller pieces are the edge's own uncertainty.
-const LEAST_AREA = 0.0003
+const MIN_AREA = 0.0003
 
 /**
- * The silhouette without thin pieces that look like ground in shade and have nothing of the garment opposite to them: light from one
+ * The silhouette without thin pieces that look like background in shade and have nothing of the garment opposite to them: light from one
  * side fills the gap under the other side's sleeve with a shadow as dark as cloth.
  */
-export function removeMirroredShadow(garment: Mask, { ground, comparison }: GroundedPicture): Mask {
+export function removeMirroredShadow(garment: Mask, { background, comparison }: ComparedPicture): Mask {
   const { score, angle, centre } = findSymmetry(garment)
-  if (score < LEAST_SYMMETRY) return garment
+  if (score < MIN_SYMMETRY) return garment
   const { width, height } = garment
   const longSide = Math.max(width, height)
   const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)]
   const around = dilate(garment, 0.0025 * longSide)
-  const tintLimit = Math.max(6, 6 * ground.deviation)
+  const tintLimit = Math.max(6, 6 * background.deviation)
   const alone = subset(garment, (i) => {
     const light = comparison.light.data[i]
     if (light < 0.2 || light > 1.03 || comparison.tint.data[i] > tintLimit) return false
@@ -36,8 +36,8 @@ export function removeMirroredShadow(garment: Mask, { ground, comparison }: Grou
   const broad = open(alone, (WIDEST / 2) * longSide)
   const thin = subset(alone, (i) => broad.data[i] === 0)
   const slivers = open(thin, 1)
-  const removed = touching(slivers, dilate(invert(garment), 2), LEAST_AREA * width * height)
-  if (countSet(removed) > MOST_REMOVED * countSet(garment)) return garment
+  const removed = touching(slivers, dilate(invert(garment), 2), MIN_AREA * width * height)
+  if (countSet(removed) > MAX_REMOVED * countSet(garment)) return garment
   const rest = subset(garment, (i) => removed.data[i] === 0)
   // What is left along the gap's sides is frayed.
   const frayed = dilate(removed, 0.02 * longSide)

@@ -49,7 +49,7 @@ function dipOf(rim: readonly Point[], [left, right]: readonly [Point, Point]): n
 }
 
 // Below this mean gain an edge may as well be a fold or the upper end of a print.
-const LEAST_GAIN = 0.36
+const MIN_GAIN = 0.36
 // Mean gain of a patterned cloth, where some path always looks good.
 const BUSY = 0.11
 
@@ -61,7 +61,7 @@ function findPath(edges: CollarEdges): CollarPath | null {
   const any = search(Number.POSITIVE_INFINITY)
   if (!round || !any) return null
   const best = any.gain > (1.02 + 0.8 * edges.busyness) * round.gain ? any : round
-  return best.gain < LEAST_GAIN ? null : preferInner(edges, best)
+  return best.gain < MIN_GAIN ? null : preferInner(edges, best)
 }
 
 function depthPrior(depth: number): number {
@@ -93,7 +93,7 @@ function findUsualPath(edges: CollarEdges): CollarPath | null {
     allowed: (ray, step) => Math.abs(radiusAt(step) - radii[ray]) < 0.05,
     prior: () => 0,
   })
-  return path && path.gain > LEAST_GAIN ? path : null
+  return path && path.gain > MIN_GAIN ? path : null
 }
 
 // The curve depth · (1 − |2x|³) as seen from the middle between the corners.

@@ -53,10 +53,10 @@ export interface SkirtOutline extends OutlineBase {
 
 export type GarmentOutline = UpperOutline | TrousersOutline | SkirtOutline
 
-const LEAST_SYMMETRY = 0.75
+const MIN_SYMMETRY = 0.75
 // Crumpled cloth has some symmetry, too, but no armpit of it can be seen.
-const LEAST_UNSURE_SYMMETRY = 0.87
-// Length over chest width from which an outline is a dress when nobody says what it is.
+const MIN_UNSURE_SYMMETRY = 0.87
+// Length over chest width from which an outline is a dress when the caller gives no category.
 const DRESS_ASPECT = 1.75
 
 /**
@@ -67,7 +67,7 @@ const DRESS_ASPECT = 1.75
 export function findOutline(alpha: Plane, expected?: 'upper' | 'dress' | 'lower'): GarmentOutline {
   const upright = standUpright(alpha)
   const { shape, symmetry, canvas, toCanvas } = upright
-  if (symmetry.score < LEAST_SYMMETRY) throw unknownOutline()
+  if (symmetry.score < MIN_SYMMETRY) throw unknownOutline()
   const check = (kind: GarmentKind) =>
     refuseImplausible(shape, { kind, pieces: upright.pieces, expected: expected !== undefined })
   const base = { canvas, contour: shape.contour.map(toCanvas), symmetry: symmetry.score, angle: symmetry.angle }
@@ -82,7 +82,7 @@ export function findOutline(alpha: Plane, expected?: 'upper' | 'dress' | 'lower'
   }
   check('top')
   const upper = findUpper(upright)
-  if (symmetry.score < LEAST_UNSURE_SYMMETRY && upper.guessedArmpits.every((guessed) => guessed)) throw unknownOutline()
+  if (symmetry.score < MIN_UNSURE_SYMMETRY && upper.guessedArmpits.every((guessed) => guessed)) throw unknownOutline()
   const kind = expected === 'dress' || (!expected && lengthOverChest(upper.landmarks) > DRESS_ASPECT) ? 'dress' : 'top'
   return { ...base, ...upper, kind }
 }
@@ -187,5 +187,8 @@ function mapSkirt({ waist, hem }: SkirtLandmarks, toCanvas: (point: Point) => Po
 }
 
 function unknownOutline(): DrapeError {
-  return new DrapeError('RESULT_REJECTED', 'The outline in the product photo is not that of a garment laid out flat.')
+  return new DrapeError(
+    'RESULT_REJECTED',
+    'The outline in the product photo is not the outline of a garment laid out flat.',
+  )
 }

@@ -34,6 +34,8 @@ export function createGarmentThread(): GarmentThread {
     const started: Thread = {
       // Its garbage is small: a heap like the main thread's would only hold memory.
       worker: new Worker(new URL('garment-thread.ts', import.meta.url), {
+        // The thread reads callers' bytes; it needs no secret of the process.
+        env: {},
         resourceLimits: { maxYoungGenerationSizeMb: 24 },
       }),
       jobs: new Map(),

@@ -24,17 +24,17 @@ export type PreparedLowerGarment = LowerGarment & { readonly presentation: Prese
 
 export type PreparedGarment = PreparedUpperGarment | PreparedLowerGarment
 
-/** Longest side in px that a product photo is worked on at, unless somebody asks for more. */
-const LONGEST_SIDE = 1400
+/** Longest side in px at which a product photo is processed, unless the caller asks for more. */
+const MAX_SIDE = 1400
 
 /**
  * Cuts the garment out of a product photo, stands it upright and finds its landmarks. `category` is what the product's text
  * says, null when it says nothing.
- * @throws DrapeError RESULT_REJECTED when the photo shows no single garment laid out on a plain ground.
+ * @throws DrapeError RESULT_REJECTED when the photo shows no single garment laid out on a plain background.
  */
 export function prepareGarment(
   picture: Bitmap,
-  { category, longest = LONGEST_SIDE }: { category: Category | null; longest?: number },
+  { category, longest = MAX_SIDE }: { category: Category | null; longest?: number },
 ): PreparedGarment {
   const limited = limitSide(picture, longest)
   const cut = cutOut(limited)

@@ -11,47 +11,47 @@ import {
   subset,
   threshold,
 } from '../raster/plane.ts'
+import { addHoles } from './background-holes.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
-import { addHoles } from './ground-holes.ts'
-import { compareWithGround, type GroundedPicture, groundTolerance } from './shadow.ts'
+import { backgroundTolerance, type ComparedPicture, compareWithBackground } from './shadow.ts'
 
 // Share of the picture below which a hole or a speck is not worth an edge.
 const SMALL = 0.0006
 
 /**
- * Which pixels are garment: all that neither looks like the ground nor like the ground in shadow, as far as the picture's
- * border reaches it. Nothing is set when the picture is all ground.
+ * Which pixels are garment: all that neither looks like the background nor like the background in shadow, as far as the picture's
+ * border reaches it. Nothing is set when the picture is all background.
  */
-export function findSilhouette(picture: GroundedPicture): Mask {
-  const sure = sureGround(picture)
+export function findSilhouette(picture: ComparedPicture): Mask {
+  const sure = sureBackground(picture)
   const shaded = orMask(sure, softShadow(picture))
   const inStripes = betweenStripes(open(unshadowed(picture), 1))
-  const reached = reachableGround(without(sure, inStripes), without(shaded, inStripes))
-  const ground = addHoles(picture, { ground: reached, sure: without(sure, inStripes), inStripes })
-  const even = withoutNoise(picture, ground, inStripes)
-  const dimmed = addContactShadow(even, ground, inStripes)
+  const reached = reachableBackground(without(sure, inStripes), without(shaded, inStripes))
+  const background = addHoles(picture, { background: reached, sure: without(sure, inStripes), inStripes })
+  const even = withoutNoise(picture, background, inStripes)
+  const dimmed = addContactShadow(even, background, inStripes)
   // Once more from there: the dark end of a gap lies further in than one step.
   return smoothEdge(picture, tidy(invert(addContactShadow(even, dimmed, inStripes))))
 }
 
-// A garment of the ground's own hue looks like one large shadow: then only what is surely ground counts.
-function reachableGround(sure: Mask, shaded: Mask): Mask {
+// A garment of the background's own hue looks like one large shadow: then only what is surely background counts.
+function reachableBackground(sure: Mask, shaded: Mask): Mask {
   const bare = connectedToBorder(open(sure, 1))
   const dimmed = connectedToBorder(open(shaded, 1))
   const total = sure.data.length
   return total - countSet(dimmed) < 0.7 * (total - countSet(bare)) ? bare : dimmed
 }
 
-// What the ground would not look like in any shadow: of another hue, lighter, or nearly black.
-function unshadowed({ ground, comparison: { light, tint } }: GroundedPicture): Mask {
+// What the background would not look like in any shadow: of another hue, lighter, or nearly black.
+function unshadowed({ background, comparison: { light, tint } }: ComparedPicture): Mask {
   const cloth = createMask(light)
-  const tintLimit = Math.max(8, 8 * ground.deviation)
+  const tintLimit = Math.max(8, 8 * background.deviation)
   for (let i = 0; i < cloth.data.length; i++)
     cloth.data[i] = tint.data[i] > tintLimit || light.data[i] < 0.3 || light.data[i] > 1.1 ? 1 : 0
   return cloth
 }
 
-// White stripes on a white ground reach the outline like gaps do. But gaps under sleeves are open downwards: what lies
+// White stripes on a white background reach the outline like gaps do. But gaps under sleeves are open downwards: what lies
 // closely between cloth above and cloth below is a stripe.
 function betweenStripes(cloth: Mask): Mask {
   const { width, height, data } = cloth
@@ -70,24 +70,24 @@ function betweenStripes(cloth: Mask): Mask {
   return keepComponents(between, isStripe)
 }
 
-// A noisy ground leaves a ragged hem.
-function smoothEdge({ ground }: GroundedPicture, garment: Mask): Mask {
-  if (ground.deviation <= 0.5) return garment
+// A noisy background leaves a ragged hem.
+function smoothEdge({ background }: ComparedPicture, garment: Mask): Mask {
+  if (background.deviation <= 0.5) return garment
   return threshold(gaussianBlur(maskToPlane(garment), 0.0035 * longSide(garment)), 0.5)
 }
 
-function sureGround({ ground, comparison: { difference } }: GroundedPicture): Mask {
-  const limit = groundTolerance(ground)
+function sureBackground({ background, comparison: { difference } }: ComparedPicture): Mask {
+  const limit = backgroundTolerance(background)
   const sure = createMask(difference)
   for (let i = 0; i < sure.data.length; i++) sure.data[i] = difference.data[i] < limit ? 1 : 0
   return sure
 }
 
-// Darker than the ground, of its hue, without edges; the cleaner the ground, the fainter the edges that count.
-function softShadow({ ground, comparison: { light, tint, gradient } }: GroundedPicture): Mask {
+// Darker than the background, of its hue, without edges; the cleaner the background, the fainter the edges that count.
+function softShadow({ background, comparison: { light, tint, gradient } }: ComparedPicture): Mask {
   const shadow = createMask(light)
-  const tintLimit = Math.max(2.5, 4 * ground.deviation)
-  const steepest = Math.min(1.6, 0.5 + 1.25 * ground.deviation)
+  const tintLimit = Math.max(2.5, 4 * background.deviation)
+  const steepest = Math.min(1.6, 0.5 + 1.25 * background.deviation)
   for (let i = 0; i < shadow.data.length; i++) {
     const r = light.data[i]
     shadow.data[i] = r > 0.55 && r < 1 && tint.data[i] < tintLimit && gradient.data[i] < steepest ? 1 : 0
@@ -95,21 +95,21 @@ function softShadow({ ground, comparison: { light, tint, gradient } }: GroundedP
   return shadow
 }
 
-// How far from the ground noise is taken away, as a share of the long side: as deep as shadows are looked for.
+// How far from the background noise is taken away, as a share of the long side: as deep as shadows are looked for.
 const DEPTH = 0.07
 
-// In the noise of a ground some pixels have the hue of grey cloth: those around that may be ground, too, tell what it is.
-function withoutNoise(picture: GroundedPicture, ground: Mask, inStripes: Mask): GroundedPicture {
+// In the noise of a background some pixels have the hue of grey cloth: those around that may be background, too, decide.
+function withoutNoise(picture: ComparedPicture, background: Mask, inStripes: Mask): ComparedPicture {
   const { lab, comparison } = picture
-  const { deviation } = picture.ground
+  const { deviation } = picture.background
   if (deviation <= 0.5) return picture
-  const near = dilate(ground, DEPTH * longSide(ground))
+  const near = dilate(background, DEPTH * longSide(background))
   const isOpen = (i: number) =>
-    !ground.data[i] && !inStripes.data[i] && comparison.tint.data[i] < Math.max(8, 8 * deviation)
+    !background.data[i] && !inStripes.data[i] && comparison.tint.data[i] < Math.max(8, 8 * deviation)
   const doubtful = subset(near, isOpen)
   const even = { ...lab, data: lab.data.slice() }
   for (let i = 0; i < doubtful.data.length; i++) if (doubtful.data[i]) averageHue(even.data, lab, { i, doubtful })
-  return { lab: even, ground: picture.ground, comparison: compareWithGround(even, picture.ground) }
+  return { lab: even, background: picture.background, comparison: compareWithBackground(even, picture.background) }
 }
 
 function averageHue(
@@ -133,23 +133,23 @@ function averageHue(
 }
 
 // The dark rim right under the cloth is too sharp for the soft shadow: there the garment's own colours decide. Far from known
-// ground, as deep in the gap under a sleeve, they must decide clearly.
-function addContactShadow(picture: GroundedPicture, ground: Mask, inStripes: Mask): Mask {
-  const core = invert(dilate(ground, Math.max(3, 0.02 * longSide(ground))))
+// background, as deep in the gap under a sleeve, they must decide clearly.
+function addContactShadow(picture: ComparedPicture, background: Mask, inStripes: Mask): Mask {
+  const core = invert(dilate(background, Math.max(3, 0.02 * longSide(background))))
   const palette = paletteOf(picture.lab, core)
-  if (palette.length === 0) return ground
+  if (palette.length === 0) return background
   const { light, tint } = picture.comparison
-  const near = dilate(ground, 0.035 * longSide(ground))
-  const joined = createMask(ground)
+  const near = dilate(background, 0.035 * longSide(background))
+  const joined = createMask(background)
   for (let i = 0; i < joined.data.length; i++) {
-    if (ground.data[i]) joined.data[i] = 1
+    if (background.data[i]) joined.data[i] = 1
     const r = light.data[i]
-    if (ground.data[i] || inStripes.data[i] || r >= 1.02) continue
+    if (background.data[i] || inStripes.data[i] || r >= 1.02) continue
     const toShadow = tint.data[i] + 80 * Math.max(0, 0.45 - r) + 100 * Math.max(0, r - 1)
     const evidence = near.data[i] ? 1.25 * toShadow + 1.9 : 3 * toShadow + 5
     if (evidence < distanceToPalette(picture.lab, i, palette)) joined.data[i] = 1
   }
-  return open(orMask(connectedToBorder(joined), ground), 2)
+  return open(orMask(connectedToBorder(joined), background), 2)
 }
 
 function tidy(garment: Mask): Mask {

@@ -80,12 +80,12 @@ function isFolded(sleeve: Sleeve, other: Sleeve): boolean {
   return length < FOLDED_LENGTH || (sleeve.turn > FOLDED_TURN && length < SHORTENED_LENGTH)
 }
 
-const MOST_DIFFERENCE = 14
+const MAX_DIFFERENCE = 14
 
 // Shade of folds changes lightness most: it counts half.
 function sameColour(image: Pixels, left: Sleeve, right: Sleeve): boolean {
   const [a, b] = [left, right].map(({ middle }) => meanColour(image, middle))
-  return Math.hypot((a[0] - b[0]) / 2, a[1] - b[1], a[2] - b[2]) < MOST_DIFFERENCE
+  return Math.hypot((a[0] - b[0]) / 2, a[1] - b[1], a[2] - b[2]) < MAX_DIFFERENCE
 }
 
 function meanColour({ width, height, data }: Pixels, points: readonly Point[]): ArrayLike<number> {

@@ -97,7 +97,7 @@ function cuffAlong(points: readonly Point[], root: Point, fromX: number): Cuff {
 }
 
 const SAMPLES = 90
-const LEAST_TURN = (22 * Math.PI) / 180
+const MIN_TURN = (22 * Math.PI) / 180
 
 // Above the armpit, a little inwards; a dropped shoulder shows as a clear bend of the outline farther out.
 function findShoulder(points: readonly Point[], shoulderX: number, torsoWidth: number): number {
@@ -115,5 +115,5 @@ function findShoulder(points: readonly Point[], shoulderX: number, torsoWidth: n
   const before = subtract(bend, line[0])
   const after = subtract(line[SAMPLES - 1], bend)
   const turn = Math.atan2(before.x * after.y - before.y * after.x, dot(before, after))
-  return turn > LEAST_TURN && bend.x > shoulderX + 0.05 * torsoWidth ? nearestIndex(points, bend) : plain
+  return turn > MIN_TURN && bend.x > shoulderX + 0.05 * torsoWidth ? nearestIndex(points, bend) : plain
 }

@@ -18,7 +18,7 @@ interface Candidate {
 }
 
 const SEARCH_SIDE = 128
-const MOST_DEGREES = 28
+const MAX_DEGREES = 28
 // Between equals the axis closer to upright wins.
 const PENALTY_PER_DEGREE = 0.0004
 
@@ -31,7 +31,7 @@ export function findSymmetry(mask: Mask): Symmetry {
   })
   const centroid = centroidOf(shape)
   const coarse: number[] = []
-  for (let angle = -MOST_DEGREES; angle <= MOST_DEGREES; angle += 4) coarse.push(angle)
+  for (let angle = -MAX_DEGREES; angle <= MAX_DEGREES; angle += 4) coarse.push(angle)
   let best = bestOf(shape, centroid, { angles: coarse, about: 0, reach: 7, step: 2 })
   for (const step of [2, 1, 0.5]) {
     const angles = [best.angle - step, best.angle, best.angle + step]

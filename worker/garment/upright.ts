@@ -49,7 +49,7 @@ export interface UprightGarment {
 const SHAPE_SIDE = 512
 const MARGIN = 0.03
 // A garment turned less is left as photographed: sampling it anew would only blur it.
-const LEAST_DEGREES = 0.75
+const MIN_DEGREES = 0.75
 
 /** Turns the largest piece of a cut-out upright. `alpha` is 0 to 1 and must not be empty. */
 export function standUpright(alpha: Plane): UprightGarment {
@@ -86,7 +86,7 @@ function drawShape(piece: Mask, toSmall: Affine, axis: number): Shape {
 
 // Square, with the axis in its middle column and the garment between equal margins.
 function canvasAround(piece: Mask, { angle, centre }: Symmetry, toPicture: Affine): Canvas {
-  const turned = Math.abs(angle) < LEAST_DEGREES ? 0 : (angle * Math.PI) / 180
+  const turned = Math.abs(angle) < MIN_DEGREES ? 0 : (angle * Math.PI) / 180
   const cos = Math.cos(turned)
   const sin = Math.sin(turned)
   const origin = applyAffine(toPicture, centre)

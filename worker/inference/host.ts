@@ -1,17 +1,22 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { Log } from '../../api/shared/log.ts'
+import type { ReportedFault } from '../device-health.ts'
+import type { EngineManifest } from '../engines/engine.ts'
+import { childEnvironment } from './child-environment.ts'
+import { DeviceFault } from './device-fault.ts'
 import type { Failure, FromProcess, ToProcess, Work, WorkName } from './protocol.ts'
 
 export interface InferenceHost {
   /**
    * Runs one piece of work in the inference process; one at a time. Throws what the work threw, the signal's reason when it
-   * was aborted, and a retryable `GENERATION_FAILED` when the process ended or went silent in the middle.
+   * was aborted, and a retryable `GENERATION_FAILED` when the process ended or went silent in the middle; `DeviceFault` when the
+   * device is at fault. `subject` names the job.
    */
   run<N extends WorkName>(
     work: N,
     request: Work[N]['request'],
-    options: { signal: AbortSignal; onProgress: (share: number) => void },
+    options: { signal: AbortSignal; onProgress: (share: number) => void; subject?: string },
   ): Promise<Work[N]['result']>
   isReady(): boolean
   isBusy(): boolean
@@ -24,7 +29,7 @@ export interface InferenceHost {
   stop(): Promise<void>
 }
 
-/** A process that fails so many times in a row without finishing any work makes its worker unready. */
+/** A process that fails this many times in a row without finishing any work makes its worker unready. */
 const FAILURES_TOLERATED = 3
 /** After that many failures a process that has lived for so long since is tried with work again. */
 const PROBATION_MS = 5000
@@ -35,6 +40,7 @@ const ABORT_GRACE_MS = 2000
 
 interface Running {
   readonly id: number
+  readonly subject: string | null
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
   readonly onProgress: (share: number) => void
@@ -49,9 +55,11 @@ export function createInferenceHost({
   env,
   workSeconds,
   startSeconds = 180,
+  hasDevice = false,
   log,
   onReady,
   onRestart,
+  onDeviceFault = () => {},
 }: {
   /** The module that the process runs. */
   program: URL
@@ -60,12 +68,16 @@ export function createInferenceHost({
   workSeconds: number
   /** A process that has not opened its models by then hangs. */
   startSeconds?: number
+  /** Whether models run on an accelerator, which is then at fault when one hangs. */
+  hasDevice?: boolean
   log: Log
-  onReady: (secondsSinceStart: number) => void
+  onReady: (start: { seconds: number; startedAt: number }, manifests: readonly EngineManifest[]) => void
   onRestart: () => void
+  /** Called before the work is rejected and its process is started anew. */
+  onDeviceFault?: (fault: ReportedFault) => void
 }): InferenceHost {
   let child: ChildProcess | null = null
-  let startedAt = 0
+  let startedAt = { clock: 0, date: 0 }
   let ready = false
   let problem: string | null = null
   let kept = 0
@@ -77,13 +89,13 @@ export function createInferenceHost({
   let probation: NodeJS.Timeout | undefined
 
   function start(): void {
-    startedAt = performance.now()
+    startedAt = { clock: performance.now(), date: Date.now() }
     const started = fork(program, [], {
       serialization: 'advanced',
       // Pixels lie outside of V8's heap. What lies in it is short-lived: room for more of it would only be held, over 100 MB of it.
       execArgv: [...process.execArgv, '--expose-gc', '--max-semi-space-size=8'],
       // Each of glibc's arenas keeps what its threads gave back; pictures come from many threads, one at a time.
-      env: { MALLOC_ARENA_MAX: '2', ...process.env, ...env },
+      env: { MALLOC_ARENA_MAX: '2', ...childEnvironment(process.env), ...env },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
     child = started
@@ -91,6 +103,7 @@ export function createInferenceHost({
     const limit = setTimeout(() => {
       log.error({ startSeconds }, 'inference process hangs at its start')
       problem = `The inference process was not ready after ${startSeconds} s.`
+      if (hasDevice) reportFault('Hang', problem)
       started.kill('SIGKILL')
     }, startSeconds * 1000)
     started.once('message', () => clearTimeout(limit))
@@ -106,6 +119,7 @@ export function createInferenceHost({
     if (message.type === 'unfit') {
       problem = message.problem
       log.error({ problem }, 'inference process cannot work')
+      if (message.deviceFault !== null) reportFault(message.deviceFault, problem)
       return
     }
     if (message.type === 'ready') {
@@ -115,7 +129,8 @@ export function createInferenceHost({
       probation = setTimeout(() => {
         failures = Math.min(failures, FAILURES_TOLERATED - 1)
       }, PROBATION_MS)
-      onReady((performance.now() - startedAt) / 1000)
+      const seconds = (performance.now() - startedAt.clock) / 1000
+      onReady({ seconds, startedAt: startedAt.date }, message.manifests)
       return
     }
     if (message.type === 'kept') {
@@ -128,10 +143,29 @@ export function createInferenceHost({
       return
     }
     const { resolve, reject } = running
+    if (message.type === 'failed' && message.error.deviceFault !== null) {
+      failOnDevice(message.error.deviceFault, message.error.message)
+      return
+    }
     running = null
     failures = 0
     if (message.type === 'done') resolve(message.result)
     else reject(errorOf(message.error))
+  }
+
+  function reportFault(reason: DeviceFault['reason'], problem: string): void {
+    log.error({ reason, problem, subject: running?.subject }, 'the device failed')
+    onDeviceFault({ reason, message: problem, subject: running?.subject ?? null, startedAt: startedAt.date })
+  }
+
+  /** A context of CUDA that has failed once fails for ever: only another process can get a new one. */
+  function failOnDevice(reason: DeviceFault['reason'], message: string): void {
+    ready = false
+    problem = `The device failed: ${message}`
+    reportFault(reason, message)
+    running?.reject(new DeviceFault(reason, message))
+    running = null
+    child?.kill('SIGKILL')
   }
 
   function lose(how: { code: number | null; signal: NodeJS.Signals | null }): void {
@@ -156,7 +190,7 @@ export function createInferenceHost({
   start()
 
   return {
-    run: (work, request, { signal, onProgress }) => {
+    run: (work, request, { signal, onProgress, subject = null }) => {
       signal.throwIfAborted()
       if (!child || !ready) {
         return Promise.reject(
@@ -167,7 +201,8 @@ export function createInferenceHost({
       const id = nextId++
       const limit = setTimeout(() => {
         log.error({ work, workSeconds }, 'inference hangs')
-        child?.kill('SIGKILL')
+        if (hasDevice) failOnDevice('Hang', `The ${work} did not end within ${workSeconds} s.`)
+        else child?.kill('SIGKILL')
       }, workSeconds * 1000)
       let grace: NodeJS.Timeout | undefined
       const abort = () => {
@@ -177,7 +212,7 @@ export function createInferenceHost({
       signal.addEventListener('abort', abort, { once: true })
       // Settles when the process has answered or is gone, so that the next work finds it idle; after an abort always with its reason.
       return new Promise<never>((resolve, reject) => {
-        running = { id, resolve: resolve as (result: unknown) => void, reject, onProgress }
+        running = { id, subject, resolve: resolve as (result: unknown) => void, reject, onProgress }
         send({ type: 'run', id, work, request })
       })
         .catch((error) => {

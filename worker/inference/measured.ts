@@ -7,7 +7,7 @@ import type { TryOnRequest } from './protocol.ts'
 export function measureInference(inference: Inference, metrics: Pick<Metrics, 'counter'>): Inference {
   const runs = metrics.counter({
     name: 'drape_inference_runs_total',
-    help: 'Runs of an inference process, by outcome: done, refused (the pictures do not suit), failed, stopped',
+    help: 'Runs of the inference process, by work, engine and outcome: done, refused (unsuitable images), failed, stopped',
     labels: ['work', 'engine', 'outcome'],
   })
   return {

@@ -15,9 +15,9 @@ const LOOK_MS = 50
 
 /**
  * Several inference processes as one: work goes to an idle one, or waits for the first that becomes idle. Throws a retryable
- * `SERVICE_UNAVAILABLE` when none is there for long.
+ * `SERVICE_UNAVAILABLE` when none is there for long, and what `assertWell` throws before work is given to any.
  */
-export function createInferencePool(hosts: readonly InferenceHost[]): Inference {
+export function createInferencePool(hosts: readonly InferenceHost[], assertWell: () => void = () => {}): Inference {
   const waiting: (() => void)[] = []
   const idle = () => hosts.find((host) => host.isReady() && !host.isBusy())
 
@@ -30,9 +30,10 @@ export function createInferencePool(hosts: readonly InferenceHost[]): Inference 
   return {
     run: async (work, request, options) => {
       const until = performance.now() + COMEBACK_MS
-      // Whoever finds one idle gives it work in the same breath, before another finds it as well.
+      // An idle host gets its work in the same turn of the event loop, before another request finds it as well.
       for (;;) {
         options.signal.throwIfAborted()
+        assertWell()
         const host = idle()
         if (host) return host.run(work, request, options).finally(() => waiting.shift()?.())
         await untilSomeMayBeIdle(until)

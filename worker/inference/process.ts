@@ -5,6 +5,7 @@ import { findInstalled } from '../engines/installed.ts'
 import { ENGINES as BUILT_IN, createEngines } from '../engines/registry.ts'
 import { preparePhoto } from '../prepare-photo.ts'
 import { tryOn } from '../try-on.ts'
+import { findDeviceFault } from './device-fault.ts'
 import { openModels } from './models.ts'
 import type { Failure, FromProcess, ToProcess, TryOnRequest } from './protocol.ts'
 import { runSelfTest } from './self-test.ts'
@@ -12,7 +13,7 @@ import { PROVIDERS } from './session.ts'
 
 // The inference process: a child of the worker. It opens the models, proves itself, and does one piece of work at a time.
 
-// A worker that is gone leaves nobody to work for.
+// Without its worker this process has no work.
 process.on('disconnect', () => process.exit(0))
 
 const { models, engines, proofs } = await prepare().catch(giveUp)
@@ -58,11 +59,12 @@ async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): 
 }
 
 function failureOf(error: unknown): Failure {
+  const deviceFault = findDeviceFault(error)?.reason ?? null
   if (error instanceof DrapeError) {
-    return { code: error.code, message: error.message, details: error.details, retryable: error.retryable }
+    return { code: error.code, deviceFault, message: error.message, details: error.details, retryable: error.retryable }
   }
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
-  return { code: null, message, stack, retryable: true }
+  return { code: null, deviceFault, message, stack, retryable: true }
 }
 
 async function prepare() {
@@ -78,14 +80,15 @@ async function prepare() {
   return { models, engines, proofs: await runSelfTest({ models, engines }) }
 }
 
-/** Says why, so that whoever looks at the worker can read it. */
+/** Says why, for the worker's readiness probe. */
 async function giveUp(error: unknown): Promise<never> {
   const problem = error instanceof Error ? error.message : String(error)
   await new Promise<void>((resolve) => {
-    if (process.send) process.send({ type: 'unfit', problem } satisfies FromProcess, () => resolve())
+    const deviceFault = findDeviceFault(error)?.reason ?? null
+    if (process.send) process.send({ type: 'unfit', problem, deviceFault } satisfies FromProcess, () => resolve())
     else resolve()
   })
   return process.exit(1)
 }
 
-send({ type: 'ready', engines: proofs })
+send({ type: 'ready', engines: proofs, manifests: [...engines.values()].map(({ manifest }) => manifest) })

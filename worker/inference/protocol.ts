@@ -1,6 +1,7 @@
 import type { ErrorCode, ErrorDetails } from '../../api/shared/errors.ts'
-import type { Detected, EngineName, Options, Rectangle } from '../../api/shared/generation.ts'
-import type { EngineProof } from '../engines/engine.ts'
+import type { Detected, Options, Rectangle } from '../../api/shared/generation.ts'
+import type { EngineManifest, EngineProof } from '../engines/engine.ts'
+import type { DeviceFaultReason } from './device-fault.ts'
 
 /** What the worker asks of its inference process, and what comes back. Both ends are ours and of one version. */
 export interface Work {
@@ -23,9 +24,9 @@ export interface PreparedPhoto {
 }
 
 export interface TryOnRequest {
-  readonly engine: EngineName
+  readonly engine: string
   readonly photo: Uint8Array
-  /** `auto` asks for the crop to be found here because nobody has yet. */
+  /** `auto` asks for the crop to be found here because there is none yet. */
   readonly crop: Rectangle | 'auto' | 'none'
   readonly garment: Uint8Array
   readonly garmentHash: string
@@ -49,7 +50,7 @@ export interface TryOnResult {
   readonly category: string | null
   /** What the product photo shows by its looks; null for an engine that does not look. */
   readonly detected: Detected | null
-  /** What was found in a photo that nobody had looked at before: only for `crop: 'auto'`. */
+  /** What was found in a photo that had not been analysed before: only for `crop: 'auto'`. */
   readonly found: Pick<PreparedPhoto, 'crop' | 'personDetected' | 'warnings'> | null
   readonly engine: { readonly name: string; readonly version: string; readonly license: string; readonly kind: string }
 }
@@ -62,10 +63,14 @@ export type ToProcess =
 
 export type FromProcess =
   /** With what the self-tests of its engines have seen. */
-  | { readonly type: 'ready'; readonly engines: Readonly<Record<string, EngineProof>> }
+  | {
+      readonly type: 'ready'
+      readonly engines: Readonly<Record<string, EngineProof>>
+      readonly manifests: readonly EngineManifest[]
+    }
   /** It cannot be ready, and ends. */
-  | { readonly type: 'unfit'; readonly problem: string }
-  /** How many things it keeps of products: after each piece of work, and after it was told to forget. */
+  | { readonly type: 'unfit'; readonly problem: string; readonly deviceFault: DeviceFaultReason | null }
+  /** How many prepared products it caches: after each piece of work, and after each `forget`. */
   | { readonly type: 'kept'; readonly count: number }
   | { readonly type: 'progress'; readonly id: number; readonly share: number }
   | { readonly type: 'done'; readonly id: number; readonly result: unknown }
@@ -74,6 +79,8 @@ export type FromProcess =
 export interface Failure {
   /** Null for an error that is not a DrapeError. */
   readonly code: ErrorCode | null
+  /** Why the device is at fault; null when it is not. */
+  readonly deviceFault: DeviceFaultReason | null
   readonly message: string
   readonly details?: ErrorDetails
   readonly retryable: boolean

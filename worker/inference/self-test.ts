@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { type Bitmap, decodeImage } from '../../api/shared/image.ts'
 import type { Engine, EngineProof } from '../engines/engine.ts'
 import { tryOn } from '../try-on.ts'
+import { DeviceFault } from './device-fault.ts'
 import type { Models } from './models.ts'
 
 /** Mean sRGB of the chest that the warp engine makes of the two pictures beside this file, on any provider within the tolerance. */
@@ -17,7 +18,7 @@ const OWN_GARMENT = 'self-test'
 /**
  * Runs the warp engine on a known pair before any caller's job: what comes out has to be the known result, and the first job finds
  * everything loaded and compiled. Engines that have a test of their own run it, and what it has seen is returned by their names.
- * @throws Error that says what was wrong
+ * @throws Error that says what was wrong; `DeviceFault` when the result is not the known one
  */
 export async function runSelfTest({
   models,
@@ -62,7 +63,8 @@ function checkChest(picture: Bitmap): void {
   const off = Math.max(Math.abs(red - GOLDEN.red), Math.abs(green - GOLDEN.green), Math.abs(blue - GOLDEN.blue))
   if (off <= TOLERANCE) return
   const seen = [red, green, blue].map(Math.round).join(' ')
-  throw new Error(`Self-test of the warp engine: the chest is ${seen} and should be ${Object.values(GOLDEN).join(' ')}`)
+  const expected = Object.values(GOLDEN).join(' ')
+  throw new DeviceFault('SelfTestDrift', `Self-test of the warp engine: the chest is ${seen} and should be ${expected}`)
 }
 
 function meanOfChest({ width, height, channels, data }: Bitmap): number[] {

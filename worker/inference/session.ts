@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node'
+import { asDeviceFault } from './device-fault.ts'
 
 // onnxruntime would otherwise note how it is used and send that to its makers, from its first session on.
 process.env.ORT_DISABLE_TELEMETRY = '1'
@@ -27,7 +28,7 @@ export interface Session {
   readonly outputs: readonly TensorShape[]
   /**
    * The outputs named in `fetches`, or all, for the tensors in `feeds`. Blocks the thread while the model runs.
-   * @throws Error of the runtime when a feed is missing or has a wrong shape.
+   * @throws Error of the runtime when a feed is missing or has a wrong shape; `DeviceFault` when the device fails.
    */
   run(feeds: Readonly<Record<string, Tensor>>, fetches?: readonly string[]): Promise<Record<string, Tensor>>
   release(): Promise<void>
@@ -47,10 +48,10 @@ interface SessionOptions {
 
 /**
  * Opens the ONNX model, given as its bytes or, where its weights lie beside it, as its path, on this provider.
- * @throws Error of the runtime when it is no model or the provider is missing.
+ * @throws Error of the runtime when it is no model or the provider is missing; `DeviceFault` when the device fails.
  */
 export async function openSession(model: Uint8Array | string, options: SessionOptions = {}): Promise<Session> {
-  return asSession(await create(model, options))
+  return asSession(await create(model, options), options)
 }
 
 /** The same, counted: the runtime gives what a provider cannot do to the CPU without a word. */
@@ -60,7 +61,7 @@ export async function openCountedSession(path: string, options: SessionOptions =
   try {
     const session = await create(path, options, { enableProfiling: true, profileFilePrefix: join(folder, 'profile') })
     return {
-      ...asSession(session),
+      ...asSession(session, options),
       release: async () => {
         await session.release()
         await forget()
@@ -78,7 +79,7 @@ export async function openCountedSession(path: string, options: SessionOptions =
   }
 }
 
-function create(
+async function create(
   model: Uint8Array | string,
   { provider = 'cpu', threads = 1 }: SessionOptions,
   more: InferenceSession.SessionOptions = {},
@@ -92,14 +93,23 @@ function create(
     extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
     logSeverityLevel: 3,
   } as const
-  return typeof model === 'string' ? InferenceSession.create(model, options) : InferenceSession.create(model, options)
+  try {
+    return await (typeof model === 'string'
+      ? InferenceSession.create(model, options)
+      : InferenceSession.create(model, options))
+  } catch (error) {
+    throw asDeviceFault(error, provider)
+  }
 }
 
-function asSession(session: InferenceSession): Session {
+function asSession(session: InferenceSession, { provider = 'cpu' }: SessionOptions): Session {
   return {
     inputs: session.inputMetadata.map(toTensorShape),
     outputs: session.outputMetadata.map(toTensorShape),
-    run: (feeds, fetches) => run(session, feeds, fetches ?? session.outputNames),
+    run: (feeds, fetches) =>
+      run(session, feeds, fetches ?? session.outputNames).catch((error) => {
+        throw asDeviceFault(error, provider)
+      }),
     release: () => session.release(),
   }
 }

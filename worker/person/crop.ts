@@ -6,7 +6,7 @@ const ABOVE = 10
 const BELOW = 4
 const BESIDE = 8
 // In a frame too small for the person: how much of the rectangle's height the room above the head may take.
-const MOST_HEADROOM = 0.25
+const MAX_HEADROOM = 0.25
 // Where a picture without a person is cut in height: 0 would keep the top, 0.5 the middle.
 const UPPER_BIAS = 0.25
 
@@ -27,7 +27,7 @@ export function cropAroundPerson({ x, y, width, height }: Box, frame: Size, head
   const centred = x + (width - size.width) / 2
   if (fits) return placeInFrame(frame, size, { x: centred, y: y - above + (paddedHeight - size.height) / 2 })
   const toHead = head === undefined ? centred : clamp(centred, head.x - 0.75 * size.width, head.x - 0.25 * size.width)
-  return placeInFrame(frame, size, { x: toHead, y: y - Math.min(above, MOST_HEADROOM * size.height) })
+  return placeInFrame(frame, size, { x: toHead, y: y - Math.min(above, MAX_HEADROOM * size.height) })
 }
 
 /** The largest 4:5 rectangle of the frame, in the middle across and a quarter of the spare height from the top. */

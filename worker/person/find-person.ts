@@ -19,8 +19,8 @@ const CERTAIN = 0.9
 const FACE_SEEN = 0.7
 
 /**
- * The main person of the picture: the largest and most central one, or null when there is nobody. Small people are looked for in
- * parts of the picture when the whole shows nobody for sure, unless only somebody who fills it matters (`small: false`). With
+ * The main person of the picture: the largest and most central one, or null when there is none. Small people are searched in
+ * parts of the picture when the whole shows no person for sure, unless only a person who fills it matters (`small: false`). With
  * `count` bystanders are looked for and counted, too; without it `people` only says how many the detector saw at once. Whoever
  * needs the box and not the mask (`roughMask`) gets one that is drawn in a picture of about 512 px around the person.
  */
@@ -64,8 +64,8 @@ async function searchTiles(search: Search): Promise<Omit<Person, 'people'> | nul
 }
 
 // A face at least so large as the main person's, as a share, is a second person and not a passer-by or a picture on the wall.
-const LEAST_BYSTANDER = 0.3
-const MOST_CONFIRMED = 3
+const MIN_BYSTANDER = 0.3
+const MAX_CONFIRMED = 3
 
 // In the whole picture and in its first set of parts, where people beside a larger one are found; each looked at a second time.
 async function countPeople(main: Omit<Person, 'people'>, seen: readonly Detection[], search: Search): Promise<number> {
@@ -77,10 +77,10 @@ async function countPeople(main: Omit<Person, 'people'>, seen: readonly Detectio
   const side = ({ face }: Detection) => Math.abs(face[1].x - face[0].x)
   const own = all.toSorted((a, b) => near(a.face) - near(b.face))[0]
   const ears = Math.hypot(leftEar.x - rightEar.x, leftEar.y - rightEar.y)
-  const least = LEAST_BYSTANDER * Math.max(ears, own ? side(own) : 0)
+  const least = MIN_BYSTANDER * Math.max(ears, own ? side(own) : 0)
   const others = all.filter((other) => other !== own && near(other.face) > ears && side(other) > least)
   let people = 1
-  for (const other of others.slice(0, MOST_CONFIRMED)) {
+  for (const other of others.slice(0, MAX_CONFIRMED)) {
     const body = await locateBody(search.pyramid, other.region, search.models.session('pose_landmark_heavy'))
     if (body.presence >= CERTAIN && body.landmarks.nose.visibility >= FACE_SEEN) people++
   }

@@ -7,12 +7,12 @@ import type { Box, Person } from './person.ts'
 export const PHOTO_WARNINGS = ['no_person', 'several_people', 'too_small', 'blurred', 'truncated', 'too_dark'] as const
 export type PhotoWarning = (typeof PHOTO_WARNINGS)[number]
 
-const LEAST_HEIGHT = 256
+const MIN_HEIGHT = 256
 // The height at which sharpness is judged, in px: detail finer than this does not reach the result.
 export const JUDGED_HEIGHT = 512
-const MOST_BLUR = 0.65
+const MAX_BLUR = 0.65
 // A skull reaches 1.5 times the distance of eyes and mouth above the eyes.
-const LEAST_FOREHEAD = 1.3
+const MIN_FOREHEAD = 1.3
 
 /** What speaks against a try-on with this photo; `person` is the main one that was found in it, `pyramid` the photo's. */
 export function warnAboutPhoto(
@@ -23,9 +23,9 @@ export function warnAboutPhoto(
   if (person === null) return ['no_person']
   const warnings: PhotoWarning[] = []
   if (person.people > 1) warnings.push('several_people')
-  if (person.box.height < LEAST_HEIGHT) warnings.push('too_small')
+  if (person.box.height < MIN_HEIGHT) warnings.push('too_small')
   const brightness = brightnessOf(pyramid, person.box)
-  if (blurOf(brightness) > MOST_BLUR) warnings.push('blurred')
+  if (blurOf(brightness) > MAX_BLUR) warnings.push('blurred')
   if (isTruncated(person, picture)) warnings.push('truncated')
   if (isDark(brightness)) warnings.push('too_dark')
   return warnings
@@ -97,7 +97,7 @@ function differenceLeft(sharp: Plane, blurred: Plane, direction: 'across' | 'dow
 function isTruncated({ landmarks }: Pick<Person, 'landmarks'>, { width, height }: Size): boolean {
   const { leftEye, rightEye, mouthLeft, mouthRight } = landmarks
   const eyes = (leftEye.y + rightEye.y) / 2
-  const forehead = LEAST_FOREHEAD * ((mouthLeft.y + mouthRight.y) / 2 - eyes)
+  const forehead = MIN_FOREHEAD * ((mouthLeft.y + mouthRight.y) / 2 - eyes)
   const isOutside = ({ x, y }: Point) => x < 0 || y < 0 || x > width - 1 || y > height - 1
   const torso = [landmarks.leftShoulder, landmarks.rightShoulder, landmarks.leftHip, landmarks.rightHip]
   return eyes < forehead || torso.some(isOutside)

@@ -2,7 +2,7 @@ import type { Point } from '../raster/plane.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { type Affine, invertAffine } from '../raster/sample.ts'
 
-/** A square of the picture that may be turned: what a model looks at. Lengths and positions in px, the angle in radians. */
+/** A square of the picture that may be turned: the input of a model. Lengths and positions in px, the angle in radians. */
 export interface Region {
   readonly centre: Point
   readonly side: number

@@ -17,7 +17,7 @@ const EPSILON = 1e-4
 const SURELY_OUTSIDE = 0.2
 const SURELY_INSIDE = 0.8
 // Pieces smaller than this share of the largest one are no part of the person.
-const LEAST_PIECE = 0.1
+const MIN_PIECE = 0.1
 
 /**
  * How much of each pixel belongs to the person, 0 to 1, in the picture's size: the coarse segmentation of a region, drawn to the
@@ -43,7 +43,7 @@ export function segmentPerson(pyramid: Pyramid, region: Region, segmentation: Pl
 // The person and the few pixels around that the filter may add.
 function surroundings(segmentation: Plane): Mask {
   const { labels, components } = connectedComponents(threshold(segmentation, 0.5))
-  const least = LEAST_PIECE * Math.max(0, ...components.map(({ area }) => area))
+  const least = MIN_PIECE * Math.max(0, ...components.map(({ area }) => area))
   const person = maskWhere(segmentation, (i) => labels[i] > 0 && components[labels[i] - 1].area >= least)
   return dilate(person, RADIUS)
 }

@@ -8,9 +8,9 @@ export type ColourModel = readonly Cluster[]
 const UNKNOWN_COST = 60
 
 // Light varies more than hue, and a perfectly even patch must not refuse its own next pixel.
-const LEAST_DEVIATION = [6, 3, 3]
+const MIN_DEVIATION = [6, 3, 3]
 
-const MOST_SAMPLES = 3000
+const MAX_SAMPLES = 3000
 
 /** A set of Lab colours, interleaved. */
 export type Samples = Float32Array
@@ -20,7 +20,7 @@ export function samplesOf(lab: Colours, region: Mask, person?: Plane): Samples {
   const indices: number[] = []
   for (let i = 0; i < region.data.length; i++)
     if (region.data[i] && (person === undefined || person.data[i] > 0.8)) indices.push(i)
-  const step = Math.max(1, indices.length / MOST_SAMPLES)
+  const step = Math.max(1, indices.length / MAX_SAMPLES)
   const samples = new Float32Array(3 * Math.floor(indices.length / step))
   for (let k = 0; 3 * k < samples.length; k++) {
     const at = 3 * indices[Math.floor(k * step)]
@@ -48,7 +48,7 @@ export function learnColours(samples: Samples, count: number): ColourModel {
   if (countOf(samples) < 60) return []
   return kMeans(samples, { dimensions: 3, count })
     .filter(({ share }) => share > 0.06)
-    .map((cluster) => ({ ...cluster, deviation: cluster.deviation.map((d, i) => Math.max(d, LEAST_DEVIATION[i])) }))
+    .map((cluster) => ({ ...cluster, deviation: cluster.deviation.map((d, i) => Math.max(d, MIN_DEVIATION[i])) }))
 }
 
 /** Puts into `out` how badly a Lab colour fits each of several models. */

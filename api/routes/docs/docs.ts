@@ -34,7 +34,7 @@ const POLICY = [
 
 /** GET /docs: a page to read the OpenAPI document on and to try it; GET /docs/<edition>/<file>: what the page loads. */
 export function docsRoutes({ serviceName }: DocsOptions): Router<AppState> {
-  const router = new Router<AppState>()
+  const router = new Router<AppState>({ sensitive: true })
   const edition = editionOfAssets()
   const page = presentPage({ serviceName, assets: `/docs/${edition}` })
   router.get('/docs', (ctx: AppContext) => getPage(ctx, page))
@@ -54,7 +54,7 @@ function getPage(ctx: AppContext, page: string): void {
 async function getAsset(ctx: AppContext, edition: string): Promise<void> {
   const { file } = ctx.params
   if (ctx.params.edition !== edition || !Object.hasOwn(ASSETS, file)) {
-    throw new DrapeError('ROUTE_NOT_FOUND', 'There is no such file.')
+    throw new DrapeError('ROUTE_NOT_FOUND', 'The file does not exist.')
   }
   const { url, type } = ASSETS[file]
   ctx.type = type

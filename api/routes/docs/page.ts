@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../html.ts'
+import { escapeHtml } from '../../answers/html.ts'
 
 /** The page that loads the viewer; `assets` is the address of the folder of its files. */
 export function presentPage({ serviceName, assets }: { serviceName: string; assets: string }): string {

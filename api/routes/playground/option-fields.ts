@@ -1,5 +1,4 @@
-import { type Html, html } from '../../html.ts'
-import type { EngineName } from '../../shared/generation.ts'
+import { type Html, html } from '../../answers/html.ts'
 import { UploadFields } from '../server/images.schema.ts'
 import { Output } from '../server/try-on.schema.ts'
 
@@ -8,6 +7,8 @@ interface OptionSchema {
   readonly type?: string
   readonly enum?: readonly (string | number)[]
   readonly default?: unknown
+  /** Of a text: values that the page offers until it knows more. */
+  readonly examples?: readonly string[]
   readonly description?: string
   readonly minimum?: number
   readonly maximum?: number
@@ -16,6 +17,7 @@ interface OptionSchema {
 /** As people call them, in the order in which they matter; what is not here comes last, under its own name. */
 const LABELS: Readonly<Record<string, string>> = {
   engine: 'Engine',
+  fallback: 'Let fallback engines stand in',
   mode: 'Mode',
   format: 'Format of the result',
   crop: 'Crop to 4:5 around the person',
@@ -29,18 +31,14 @@ const LABELS: Readonly<Record<string, string>> = {
 export interface OptionFields {
   /** Of an upload only what a try-on does not take as well. */
   readonly of: 'upload' | 'try-on'
-  readonly defaultEngine?: EngineName
 }
 
 /** A field for each thing that an upload, or the `output` of a try-on, takes; made from the schemas that check them. */
-export function presentOptions({ of, defaultEngine }: OptionFields): Html[] {
+export function presentOptions({ of }: OptionFields): Html[] {
   const schemas: Record<string, OptionSchema> =
     of === 'upload' ? { crop: UploadFields.properties.crop } : Output.properties
   const names = [...new Set([...Object.keys(LABELS), ...Object.keys(schemas)])].filter((name) => name in schemas)
-  return names.map((name) => {
-    const schema = schemas[name]
-    return presentOption(name, name === 'engine' ? { ...schema, default: defaultEngine } : schema)
-  })
+  return names.map((name) => presentOption(name, schemas[name]))
 }
 
 function presentOption(name: string, schema: OptionSchema): Html {
@@ -55,7 +53,7 @@ function presentOption(name: string, schema: OptionSchema): Html {
 <label for="${id}">${label}</label>${shown}</div>
 `
   }
-  const control = schema.enum === undefined ? numberField : choice
+  const control = schema.enum === undefined && schema.examples === undefined ? numberField : choice
   return html`<div class="option"><label for="${id}">${label}</label>
 ${control({ id, name, schema, described })}${shown}</div>
 `
@@ -69,7 +67,7 @@ interface Control {
 }
 
 function choice({ id, name, schema, described }: Control): Html {
-  const values = schema.enum ?? []
+  const values = schema.enum ?? schema.examples ?? []
   const kind = typeof values[0] === 'number' ? 'number' : 'text'
   // Without a default of its own, it is up to the account.
   const open = schema.default === undefined ? html`<option value="" selected>as the account has it</option>` : html``

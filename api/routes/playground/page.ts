@@ -1,17 +1,16 @@
-import { type Html, html } from '../../html.ts'
-import { CATEGORIES, type EngineName } from '../../shared/generation.ts'
+import { type Html, html } from '../../answers/html.ts'
+import { CATEGORIES } from '../../shared/generation.ts'
 import { presentOptions } from './option-fields.ts'
 import { SAMPLES } from './samples.ts'
 
 export interface PageOptions {
   readonly serviceName: string
-  readonly defaultEngine: EngineName
   /** The address of the folder of its files. */
   readonly assets: string
 }
 
 /** The page on which holders of a key try the service. */
-export function presentPage({ serviceName, defaultEngine, assets }: PageOptions): string {
+export function presentPage({ serviceName, assets }: PageOptions): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -36,7 +35,7 @@ export function presentPage({ serviceName, defaultEngine, assets }: PageOptions)
 <main id="content" tabindex="-1">
 <h1>See it on a person</h1>
 <p class="lead">A photo, a product, one call. What this page sends is shown below, to copy.</p>
-<noscript><p class="problem">This page takes JavaScript. Without it, <a href="/docs">the reference</a> tells all.</p></noscript>
+<noscript><p class="problem">This page needs JavaScript. <a href="/docs">The reference</a> works without it.</p></noscript>
 ${keyForm()}
 <form id="try-on" novalidate>
 <div class="pictures">
@@ -45,7 +44,7 @@ ${pictureField({ name: 'product', step: '2', title: 'Product', invitation: 'Drop
 ${resultPanel()}
 </div>
 <details class="card" id="options"><summary>Engine and options</summary>
-<div class="options">${presentOptions({ defaultEngine, of: 'try-on' })}</div></details>
+<div class="options">${presentOptions({ of: 'try-on' })}</div></details>
 </form>
 ${codePanel()}
 </main>

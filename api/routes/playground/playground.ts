@@ -1,6 +1,5 @@
 import Router from '@koa/router'
 import { DrapeError } from '../../shared/errors.ts'
-import type { EngineName } from '../../shared/generation.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import { type Assets, readAssets } from './assets.ts'
@@ -8,15 +7,14 @@ import { presentPage } from './page.ts'
 
 export interface PlaygroundOptions {
   readonly serviceName: string
-  readonly defaultEngine: EngineName
   readonly storage: Pick<ObjectStorage, 'signedUrl'>
 }
 
 /** GET /playground: a page to try the service on, for holders of a key; GET /playground/<edition>/…: what the page loads. */
-export function playgroundRoutes({ serviceName, defaultEngine, storage }: PlaygroundOptions): Router<AppState> {
-  const router = new Router<AppState>()
+export function playgroundRoutes({ serviceName, storage }: PlaygroundOptions): Router<AppState> {
+  const router = new Router<AppState>({ sensitive: true })
   const assets = readAssets()
-  const page = presentPage({ serviceName, defaultEngine, assets: `/playground/${assets.edition}` })
+  const page = presentPage({ serviceName, assets: `/playground/${assets.edition}` })
   router.get('/playground', async (ctx: AppContext) =>
     getPage(ctx, { page, pictures: await originOfPictures(storage) }),
   )
@@ -62,7 +60,7 @@ async function getAsset(ctx: AppContext, { edition, files }: Assets): Promise<vo
   const { folder, file } = ctx.params
   const asset = files.get(folder === undefined ? file : `${folder}/${file}`)
   if (ctx.params.edition !== edition || asset === undefined) {
-    throw new DrapeError('ROUTE_NOT_FOUND', 'There is no such file.')
+    throw new DrapeError('ROUTE_NOT_FOUND', 'The file does not exist.')
   }
   ctx.type = asset.type
   ctx.set('Cache-Control', 'public, max-age=31536000, immutable')

@@ -8,6 +8,7 @@ export const Account = Type.Object({
   email: Type.Optional(Type.String()),
   creditBalance,
   isActive: Type.Boolean(),
+  retentionDays: Type.Integer({ description: 'Days that images are kept when a call names none: 1 to 90.' }),
   createdAt: Type.String({ format: 'date-time' }),
 })
 export type Account = Static<typeof Account>

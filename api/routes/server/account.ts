@@ -11,7 +11,7 @@ export interface AccountOptions {
 
 /** GET /account, GET /account/credits */
 export function accountRoutes(options: AccountOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1' })
+  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
   router.get('/account', ...(options.guards as never[]), (ctx: AppContext) => getAccount(ctx, options))
   router.get('/account/credits', ...(options.guards as never[]), (ctx: AppContext) => getCredits(ctx, options))
   return router
@@ -25,6 +25,7 @@ async function getAccount(ctx: AppContext, { accounts }: AccountOptions): Promis
     ...(account.email && { email: account.email }),
     creditBalance: account.balance,
     isActive: account.isActive,
+    retentionDays: account.retentionDays,
     createdAt: account.createdAt.toISOString(),
   }
 }

@@ -5,6 +5,7 @@ export const customerOperations: readonly Operation[] = [
     method: 'delete',
     path: '/tryon/v1/customers/{customerId}',
     id: 'eraseCustomer',
+    scopes: ['erase'],
     tag: 'Customers',
     summary: 'Erase an end user',
     description: `Deletes every photo and every generated picture of the end user and cuts the links of generations to

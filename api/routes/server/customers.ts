@@ -10,7 +10,7 @@ export interface CustomersOptions {
 
 /** DELETE /customers/:customerId */
 export function customerRoutes(options: CustomersOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1' })
+  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
   const guards = options.guards as never[]
   router.delete('/customers/:customerId', ...guards, (ctx: AppContext) => deleteCustomer(ctx, options))
   return router

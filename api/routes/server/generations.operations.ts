@@ -12,6 +12,7 @@ export const generationOperations: readonly Operation[] = [
     method: 'get',
     path: '/tryon/v1/generations/{id}',
     id: 'getGeneration',
+    scopes: ['try-on', 'read'],
     tag,
     summary: 'Fetch a generation',
     parameters,
@@ -22,6 +23,7 @@ export const generationOperations: readonly Operation[] = [
     method: 'get',
     path: '/tryon/v1/generations/{id}/events',
     id: 'followGeneration',
+    scopes: ['try-on', 'read'],
     tag,
     summary: 'Follow a generation',
     description:
@@ -40,6 +42,7 @@ export const generationOperations: readonly Operation[] = [
     method: 'post',
     path: '/tryon/v1/generations/{id}/cancel',
     id: 'cancelGeneration',
+    scopes: ['try-on'],
     tag,
     summary: 'Cancel a generation',
     description: 'It fails with `GENERATION_CANCELLED` and its credit comes back; one that has ended stays as it is.',

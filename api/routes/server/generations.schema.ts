@@ -11,6 +11,26 @@ const Engine = Type.Object(
   { description: 'The engine that made the picture.' },
 )
 
+export const EstimatedStartSeconds = Type.Integer({
+  minimum: 0,
+  description:
+    'While PENDING: estimated seconds until a worker starts it, the start of a worker pool at zero included.',
+})
+export const EstimatedStartRange = Type.Object(
+  { min: Type.Integer({ minimum: 0 }), max: Type.Integer({ minimum: 0 }) },
+  { description: 'While PENDING: seconds between which a worker starts it in 9 of 10 cases.' },
+)
+export const EstimatedSeconds = Type.Integer({
+  minimum: 1,
+  description: 'While PENDING: estimated seconds until it is finished, at the pace of recent ones.',
+})
+
+export const EngineName = Type.String({ description: 'Name of the engine that renders the try-on.' })
+export const RequestedEngine = Type.String({
+  description:
+    'Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.',
+})
+
 /** A generation as callers see it. */
 export const Generation = Type.Object({
   generationId: Type.String(),
@@ -18,9 +38,9 @@ export const Generation = Type.Object({
   queuePosition: Type.Optional(
     Type.Integer({ minimum: 1, description: 'While PENDING: the place in the line; 1 is started next.' }),
   ),
-  estimatedSeconds: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'While PENDING: until it will be finished, at the pace of recent ones.' }),
-  ),
+  estimatedStartSeconds: Type.Optional(EstimatedStartSeconds),
+  estimatedStartRange: Type.Optional(EstimatedStartRange),
+  estimatedSeconds: Type.Optional(EstimatedSeconds),
   progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'While PROCESSING: the share done.' })),
   resultImageUrl: Type.Optional(
     Nullable(
@@ -36,6 +56,8 @@ export const Generation = Type.Object({
       description: 'True when the picture was deleted at the end of its time; resultImageUrl is null then.',
     }),
   ),
+  engineName: EngineName,
+  requestedEngine: Type.Optional(RequestedEngine),
   engine: Type.Optional(Engine),
   category: Type.Optional(Nullable(Type.String({ description: 'What kind of garment was put on.' }))),
   timings: Type.Optional(
@@ -52,6 +74,9 @@ export const Generation = Type.Object({
     Type.String({ description: 'When FAILED: a stable code to act on.', examples: ['PRODUCT_IMAGE_FETCH_FAILED'] }),
   ),
   createdAt: Type.String({ format: 'date-time' }),
-  updatedAt: Type.String({ format: 'date-time', description: 'Of the last change; strictly grows.' }),
+  updatedAt: Type.String({
+    format: 'date-time',
+    description: 'Time of the last change of status; strictly grows. Progress does not change it.',
+  }),
 })
 export type Generation = Static<typeof Generation>

@@ -1,7 +1,7 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
-import { streamEvents } from '../../event-stream.ts'
-import type { GenerationWatch } from '../../generation-watch.ts'
+import { streamEvents } from '../../answers/event-stream.ts'
+import { eventId, type GenerationWatch } from '../../generations/watch.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { GenerationRecord, Generations } from '../../shared/stores/generations.ts'
 import type { AppContext, AppState } from '../../state.ts'
@@ -16,7 +16,7 @@ export interface GenerationsOptions {
 
 /** GET /generations/:id, GET /generations/:id/events, POST /generations/:id/cancel */
 export function generationRoutes(options: GenerationsOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1' })
+  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
   const guards = options.guards as never[]
   router.get('/generations/:id', ...guards, (ctx: AppContext) => getGeneration(ctx, options))
   router.get('/generations/:id/events', ...guards, (ctx: AppContext) => getEvents(ctx, options))
@@ -32,7 +32,7 @@ async function getEvents(ctx: AppContext, { generations, watch, present }: Gener
   const { id } = await findOwn(ctx, generations)
   streamEvents(ctx, async function* (gone) {
     for await (const generation of watch.follow(id, gone)) {
-      yield { id: String(generation.updatedAt.getTime()), data: await present(generation) }
+      yield { id: eventId(generation), data: await present(generation) }
     }
   })
 }
@@ -48,7 +48,7 @@ const ID = /^gen_[\w-]{1,100}$/
 
 async function findOwn(ctx: AppContext, generations: Generations): Promise<GenerationRecord> {
   const generation = ID.test(ctx.params.id) ? await generations.find(ctx.params.id) : null
-  if (!generation) throw new DrapeError('GENERATION_NOT_FOUND', 'There is no such generation.')
+  if (!generation) throw new DrapeError('GENERATION_NOT_FOUND', 'The generation does not exist.')
   if (generation.accountId !== ctx.state.account.id) {
     throw new DrapeError('FORBIDDEN', 'The generation belongs to another account.')
   }

@@ -1,6 +1,6 @@
+import type { Wait, WaitEstimate } from '../../engines/wait-estimate.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { GenerationRecord } from '../../shared/stores/generations.ts'
-import type { EstimateWait } from '../../wait-estimate.ts'
 
 /** A generation as callers see it. */
 export type PresentGeneration = (generation: GenerationRecord) => Promise<ReturnType<typeof present>>
@@ -15,7 +15,7 @@ export function createGenerationView({
   estimateWait,
 }: {
   storage: ObjectStorage
-  estimateWait: EstimateWait
+  estimateWait: WaitEstimate['ofGeneration']
 }): PresentGeneration {
   const links = createLinks(storage)
   return async (generation) => {
@@ -29,12 +29,14 @@ export function createGenerationView({
 
 function present(
   generation: GenerationRecord,
-  { resultImageUrl, wait }: { resultImageUrl: string | null; wait: Awaited<ReturnType<EstimateWait>> },
+  { resultImageUrl, wait }: { resultImageUrl: string | null; wait: Wait | null },
 ) {
-  const { id, status, errorCode, errorMessage, createdAt, updatedAt } = generation
+  const { id, status, engine, requestedEngine, errorCode, errorMessage, createdAt, updatedAt } = generation
   return {
     generationId: id,
     status,
+    engineName: engine,
+    ...(requestedEngine !== null && { requestedEngine }),
     ...wait,
     ...(status === 'PROCESSING' && { progress: generation.progress ?? 0 }),
     ...(status === 'COMPLETED' && {
@@ -53,7 +55,7 @@ function present(
 
 type Links = (key: string) => Promise<string>
 
-/** Links to results. Whoever asks again soon gets the same one, which lets browsers keep the picture. */
+/** Links to results. Repeated requests soon after get the same link, so that browsers can cache the picture. */
 function createLinks(storage: ObjectStorage): Links {
   const recent = new Map<string, { link: Promise<string>; until: number }>()
   return (key) => {

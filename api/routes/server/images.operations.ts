@@ -7,6 +7,7 @@ export const imageOperations: readonly Operation[] = [
     method: 'post',
     path: '/tryon/v1/images/upload',
     id: 'uploadImage',
+    scopes: ['try-on'],
     tag: 'Images',
     summary: 'Upload the photo of a person once, for many try-ons',
     body: {
@@ -16,6 +17,13 @@ export const imageOperations: readonly Operation[] = [
     },
     repeatable: true,
     answers: { 201: { description: 'Stored.', schema: Upload } },
-    errors: ['VALIDATION_FAILED', 'FILE_REQUIRED', 'INVALID_IMAGE', 'UNSUPPORTED_IMAGE_TYPE', 'FILE_TOO_LARGE'],
+    errors: [
+      'VALIDATION_FAILED',
+      'FILE_REQUIRED',
+      'INVALID_IMAGE',
+      'UNSUPPORTED_IMAGE_TYPE',
+      'FILE_TOO_LARGE',
+      'QUOTA_EXCEEDED',
+    ],
   },
 ]

@@ -1,11 +1,13 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
-import type { PersonPhotos } from '../../person-photos.ts'
+import { hangUpOf } from '../../answers/hang-up.ts'
+import { readUpload } from '../../bodies/uploaded-file.ts'
+import type { PersonPhotos } from '../../photos/person-photos.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { compileParser } from '../../shared/schema.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { AppContext, AppState } from '../../state.ts'
-import { readUpload } from '../../uploaded-file.ts'
+import { markDeprecated } from './deprecation.ts'
 import { UploadFields } from './images.schema.ts'
 import { translateUpload } from './legacy.ts'
 
@@ -22,7 +24,7 @@ const parseFields = compileParser(UploadFields)
 
 /** POST /images/upload */
 export function imageRoutes(options: ImagesOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1' })
+  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
   router.post('/images/upload', ...(options.guards as never[]), (ctx: AppContext) => postUpload(ctx, options))
   return router
 }
@@ -32,7 +34,9 @@ async function postUpload(ctx: AppContext, { photos, storage }: ImagesOptions): 
   if (!files.some(({ field }) => field === 'file')) {
     throw new DrapeError('FILE_REQUIRED', 'Send the photo in the multipart field file.')
   }
-  const { body, written } = translateUpload(withValues(fields))
+  const translation = translateUpload(withValues(fields))
+  const { body, written } = translation
+  markDeprecated(ctx, translation)
   const { crop, externalUserId = null, keepForDays = null } = parseFields(body, written)
   const photo = await photos.store(() => readUpload('file', files), {
     imageId: `img_${ctx.state.resourceId}`,
@@ -40,6 +44,7 @@ async function postUpload(ctx: AppContext, { photos, storage }: ImagesOptions): 
     externalUserId,
     keepForDays,
     cropMode: crop ? 'auto' : 'none',
+    signal: hangUpOf(ctx),
   })
   const prepared = crop ? await photos.prepare(photo) : null
   ctx.status = 201
@@ -51,20 +56,29 @@ async function postUpload(ctx: AppContext, { photos, storage }: ImagesOptions): 
 }
 
 const VALUED_FIELDS = ['crop', 'keepForDays', 'retentionDays']
-const VALUES = new Map<string, boolean | number>([
+const FLAGS = new Map([
   ['true', true],
   ['false', false],
-  ['1', 1],
-  ['3', 3],
-  ['7', 7],
+  ['1', true],
+  ['0', false],
 ])
 
-/** Form fields are text. What stands for no value stays text, for the schema to refuse. */
+/** What clients write into a form field for no value. */
+const NO_VALUE = ['', 'null']
+
+/**
+ * Form fields are text: those of another type are read as values, `NO_VALUE` as absent. What cannot be read stays text,
+ * for the schema to refuse.
+ */
 function withValues(fields: Readonly<Record<string, string>>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, text]) => [
-      name,
-      VALUED_FIELDS.includes(name) ? (VALUES.get(text) ?? text) : text,
-    ]),
+    Object.entries(fields)
+      .filter(([name, text]) => !(VALUED_FIELDS.includes(name) && NO_VALUE.includes(text.toLowerCase())))
+      .map(([name, text]) => [name, VALUED_FIELDS.includes(name) ? readField(name, text) : text]),
   )
+}
+
+function readField(name: string, text: string): unknown {
+  if (name === 'crop') return FLAGS.get(text.toLowerCase()) ?? text
+  return /^\d+$/.test(text) ? Number(text) : text
 }

@@ -1,7 +1,14 @@
 import { ClassificationsSchema } from '../../shared/generation.ts'
 import { Type } from '../../shared/schema.ts'
 import { ExternalUserId, KeepForDays } from './images.schema.ts'
-import { CatalogProductBody, FileKey, ProductBody, ProductImageBody, WebAddress } from './products.schema.ts'
+import {
+  CatalogProductBody,
+  FileKey,
+  MAX_IMAGES,
+  ProductBody,
+  ProductImageBody,
+  WebAddress,
+} from './products.schema.ts'
 import { Output, PersonSource, TryOnBody } from './try-on.schema.ts'
 
 // What `legacy.ts` translates, for those who read the document; what is validated is the translation.
@@ -16,7 +23,7 @@ const FlatImage = Type.Object({
 
 const FlatProduct = Type.Object({
   ...ProductBody.properties,
-  images: Type.Optional(Type.Array(FlatImage, { minItems: 1, maxItems: 10 })),
+  images: Type.Optional(Type.Array(FlatImage, { minItems: 1, maxItems: MAX_IMAGES })),
 })
 
 export const LegacyTryOnBody = Type.Object(
@@ -29,6 +36,8 @@ export const LegacyTryOnBody = Type.Object(
     ),
     externalUserId: Type.Optional(ExternalUserId),
     customerId: Type.Optional(Type.String({ ...ExternalUserId, description: 'Older externalUserId.' })),
+    priority: Type.Optional(TryOnBody.properties.priority),
+    maxWaitSeconds: TryOnBody.properties.maxWaitSeconds,
     output: Type.Optional(Output),
     useWatermark: Type.Optional(Type.Boolean({ description: 'Older output.watermark.' })),
     retentionDays: Type.Optional({ ...KeepForDays, description: 'Older output.keepForDays.' }),
@@ -40,7 +49,7 @@ export const LegacyProductBody = Type.Object(
   {
     ...CatalogProductBody.properties,
     images: FlatProduct.properties.images,
-    imageUrls: Type.Optional(Type.Array(WebAddress, { maxItems: 10, description: 'Older images.' })),
+    imageUrls: Type.Optional(Type.Array(WebAddress, { maxItems: MAX_IMAGES, description: 'Older images.' })),
   },
   { deprecated: true, description: 'Older shapes, still accepted. Of a field sent in both shapes the new one counts.' },
 )

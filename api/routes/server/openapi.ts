@@ -8,7 +8,7 @@ export interface OpenApiOptions {
 
 /** GET /openapi.json, for everyone */
 export function openApiRoutes({ document }: OpenApiOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1' })
+  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
   const text = JSON.stringify(document)
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`
   router.get('/openapi.json', (ctx: AppContext) => getDocument(ctx, { text, etag }))

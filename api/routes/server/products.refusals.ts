@@ -1,26 +1,26 @@
-import { isObject } from '../../json-object.ts'
+import { isObject } from '../../bodies/json-object.ts'
 import { DrapeError } from '../../shared/errors.ts'
 
 /**
- * Mistakes in the body of a product that have a code of their own, told before the body is held against its schema. Looks
+ * Mistakes in the body of a product that have their own code, found before the body is checked against its schema. Looks
  * only at what it can see; anything malformed is left to the schema.
  */
-export function refuseUnusableProduct(body: unknown): void {
+export function assertUsableProduct(body: unknown): void {
   if (!isObject(body)) throw noObject()
   const { externalId, images } = body
   if (externalId === undefined || externalId === null || externalId === '') {
-    throw new DrapeError('EXTERNAL_ID_REQUIRED', 'Send your id of the product in externalId.')
+    throw new DrapeError('EXTERNAL_ID_REQUIRED', 'Send the id of the product in externalId.')
   }
   if (isReserved(externalId)) throw reserved()
-  if (Array.isArray(images)) refuseUnusableImages(images)
+  if (Array.isArray(images)) assertUsableImages(images)
 }
 
 /** No image at all is `PRODUCT_IMAGES_REQUIRED`; an entry with neither `url` nor `fileKey` is `INVALID_IMAGE_INPUT`. */
-export function refuseUnusableImages(images: readonly unknown[]): void {
+export function assertUsableImages(images: readonly unknown[]): void {
   if (images.length === 0) throw imagesRequired()
   for (const [i, image] of images.entries()) {
     const source = isObject(image) ? image.source : undefined
-    const named = isObject(source) && (source.url !== undefined || source.fileKey !== undefined)
+    const named = isObject(source) && (source.url != null || source.fileKey != null)
     if (!named) throw new DrapeError('INVALID_IMAGE_INPUT', `Image ${i} has neither url nor fileKey.`)
   }
 }

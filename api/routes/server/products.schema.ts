@@ -1,6 +1,6 @@
 import { ClassificationsSchema, DetectedSchema } from '../../shared/generation.ts'
+import { ISO_TIME } from '../../shared/iso-time.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
-import { TIME } from './statistics-window.ts'
 
 /** An address that can be fetched at all. */
 export const WebAddress = Type.String({
@@ -9,20 +9,36 @@ export const WebAddress = Type.String({
   examples: ['https://shop.example/1.jpg'],
 })
 
+/** An address, or the name that the service gave to bytes that were sent. */
+const ImageAddress = Type.String({
+  format: 'image-address',
+  maxLength: 4096,
+  description: 'An http or https address, or the sourceUrl (upload://…) of a stored image of the account.',
+  examples: ['https://shop.example/1.jpg'],
+})
+
+/** Of a product. */
+export const MAX_IMAGES = 50
+
 export const FileKey = Type.String({
   minLength: 1,
   description: 'The name of a file field of the multipart body.',
 })
 
 const ImageSource = Type.Object(
-  { url: Type.Optional(WebAddress), fileKey: Type.Optional(FileKey) },
+  { url: Type.Optional(ImageAddress), fileKey: Type.Optional(FileKey) },
   { additionalProperties: false, minProperties: 1, maxProperties: 1, description: 'Exactly one of url and fileKey.' },
 )
 
 /** One image of a product. */
 export const ProductImageBody = Type.Object({
   source: ImageSource,
-  classifications: Type.Optional(ClassificationsSchema),
+  classifications: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      ...ClassificationsSchema,
+      maxJsonKilobytes: 4,
+    }),
+  ),
 })
 
 const ExternalId = Type.String({
@@ -36,7 +52,7 @@ const productFields = {
   title: Type.Optional(
     Type.String({
       maxLength: 1000,
-      description: 'Helps to tell what kind of garment it is.',
+      description: 'Helps to recognise the kind of garment.',
       examples: ['T-shirt'],
     }),
   ),
@@ -44,8 +60,8 @@ const productFields = {
   images: Type.Optional(
     Type.Array(ProductImageBody, {
       minItems: 1,
-      maxItems: 10,
-      description: 'Needed for a new product; takes the place of all images of a known one.',
+      maxItems: MAX_IMAGES,
+      description: 'Needed for a new product; replaces all images of a known one. The order is kept.',
     }),
   ),
   validForDays: Type.Optional(
@@ -59,8 +75,9 @@ const productFields = {
   ),
   metadata: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
+      maxJsonKilobytes: 64,
       description:
-        'Stored and returned as it is. Whole numbers beyond 2^53 are rounded, as JavaScript does: send them as text.',
+        'Stored and returned as sent: the order of members is kept, and numbers of any length. At most 64 KB as JSON.',
       examples: [{ collection: 'summer' }],
     }),
   ),
@@ -74,7 +91,12 @@ export type ProductBody = Static<typeof ProductBody>
 export const CatalogProductBody = Type.Object({ externalId: ExternalId, ...productFields })
 
 export const ProductListQuery = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 200,
+    default: 50,
+    description: 'Products of a page. A page of more than 2 MB has fewer.',
+  }),
   cursor: Type.Optional(Type.String({ description: 'The nextCursor of the page before.' })),
 })
 
@@ -82,7 +104,7 @@ export const ProductListQuery = Type.Object({
 export const StatisticsQuery = Type.Object({
   from: Type.Optional(
     Type.String({
-      pattern: TIME.source,
+      pattern: ISO_TIME.source,
       description:
         'Counts generations created then or later: ISO 8601, UTC when there is no offset; a date is its first moment.',
       examples: ['2026-05-12T00:00:00Z'],
@@ -90,7 +112,7 @@ export const StatisticsQuery = Type.Object({
   ),
   to: Type.Optional(
     Type.String({
-      pattern: TIME.source,
+      pattern: ISO_TIME.source,
       description: 'Counts generations created then or earlier; a date is its last moment.',
       examples: ['2026-05-13'],
     }),
@@ -111,7 +133,7 @@ export const Product = Type.Object({
       classifications: Nullable(ClassificationsSchema),
       detected: Type.Optional(DetectedSchema),
     }),
-    { description: 'With what was sent stands what a look at the image has shown, once a try-on has used it.' },
+    { description: 'What was sent, and once a try-on has used the image also what was recognised in it.' },
   ),
   metadata: Type.Unknown({ description: 'The object that was sent, or null.' }),
   validForDays: Nullable(Type.Integer()),

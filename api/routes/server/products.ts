@@ -1,14 +1,17 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { v7 as uuidv7 } from 'uuid'
-import { readCursor, signCursor } from '../../cursor.ts'
-import type { ProductPhotos } from '../../product-photos.ts'
+import { readCursor, signCursor } from '../../answers/cursor.ts'
+import { hangUpOf } from '../../answers/hang-up.ts'
+import type { ProductPhotos } from '../../photos/product-photos.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { compileParser } from '../../shared/schema.ts'
+import type { ProductInput } from '../../shared/stores/product-merge.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { ProductName, Products } from '../../stores/products.ts'
+import { markDeprecated } from './deprecation.ts'
 import { translateProduct } from './legacy.ts'
-import { imagesRequired, refuseUnusableProduct } from './products.refusals.ts'
+import { assertUsableProduct, imagesRequired } from './products.refusals.ts'
 import { CatalogProductBody, ProductListQuery } from './products.schema.ts'
 import { presentProduct, presentStatistics } from './products.view.ts'
 import { parseWindow } from './statistics-window.ts'
@@ -26,7 +29,7 @@ const parseListQuery = compileParser(ProductListQuery)
 
 /** POST and GET /products, GET and DELETE /products/:externalId, GET /products/:externalId/stats */
 export function productRoutes(options: ProductsOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1' })
+  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
   const guards = options.guards as never[]
   router.post('/products', ...guards, (ctx: AppContext) => postProduct(ctx, options))
   router.get('/products', ...guards, (ctx: AppContext) => listProducts(ctx, options))
@@ -37,22 +40,29 @@ export function productRoutes(options: ProductsOptions): Router<AppState> {
 }
 
 async function postProduct(ctx: AppContext, { products, photos }: ProductsOptions): Promise<void> {
-  const { body, written } = translateProduct(ctx.state.body)
-  refuseUnusableProduct(body)
+  const product = await products.upsert(ctx.state.account.id, await readProduct(ctx, ctx.state.body, photos))
+  if (!product) throw imagesRequired()
+  ctx.body = presentProduct(product)
+}
+
+/** A product as it was sent, in whatever shape, with its files stored. */
+export async function readProduct(ctx: AppContext, sent: unknown, photos: ProductPhotos): Promise<ProductInput> {
+  const translation = translateProduct(sent)
+  const { body, written } = translation
+  markDeprecated(ctx, translation)
+  assertUsableProduct(body)
   const { externalId, title, description, images, validForDays, metadata } = parseProduct(body, written)
   const { account, files } = ctx.state
-  const product = await products.upsert(account.id, {
+  return {
     id: uuidv7(),
     externalId,
     anonymous: false,
     title,
     description,
-    images: images && (await photos.store(images, { accountId: account.id, files })),
+    images: images && (await photos.store(images, { account, files, signal: hangUpOf(ctx) })),
     validForDays,
     metadata,
-  })
-  if (!product) throw imagesRequired()
-  ctx.body = presentProduct(product)
+  }
 }
 
 async function listProducts(ctx: AppContext, { products, signingSecret }: ProductsOptions): Promise<void> {
@@ -60,31 +70,30 @@ async function listProducts(ctx: AppContext, { products, signingSecret }: Produc
   const accountId = ctx.state.account.id
   const place = { list: 'products', accountId, secret: signingSecret }
   const after = cursor === undefined ? null : readCursor(cursor, place)
-  const found = await products.list({ accountId, after, limit: limit + 1 })
-  const page = found.slice(0, limit)
-  const last = found.length > limit ? page.at(-1) : undefined
+  const page = await products.list({ accountId, after, limit })
+  const last = page.hasMore ? page.products.at(-1) : undefined
   ctx.body = {
-    items: page.map(presentProduct),
+    items: page.products.map(presentProduct),
     nextCursor: last ? signCursor(last.id, place) : null,
-    hasMore: last !== undefined,
-    count: page.length,
+    hasMore: page.hasMore,
+    count: page.products.length,
   }
 }
 
 async function getProduct(ctx: AppContext, { products }: ProductsOptions): Promise<void> {
   const product = await products.find(nameIn(ctx))
-  refuseUnlessOwn(ctx, product?.accountId)
+  assertOwn(ctx, product?.accountId)
   ctx.body = product && presentProduct(product)
 }
 
 async function deleteProduct(ctx: AppContext, { products }: ProductsOptions): Promise<void> {
-  refuseUnlessOwn(ctx, await products.delete(nameIn(ctx)))
+  assertOwn(ctx, await products.delete(nameIn(ctx)))
   ctx.body = { deleted: true }
 }
 
 async function getStatistics(ctx: AppContext, { products }: ProductsOptions): Promise<void> {
   const statistics = await products.countGenerations(nameIn(ctx), parseWindow(ctx.query))
-  refuseUnlessOwn(ctx, statistics?.accountId)
+  assertOwn(ctx, statistics?.accountId)
   ctx.body = statistics && presentStatistics(statistics)
 }
 
@@ -92,8 +101,8 @@ function nameIn(ctx: AppContext): ProductName {
   return { accountId: ctx.state.account.id, externalId: ctx.params.externalId }
 }
 
-function refuseUnlessOwn(ctx: AppContext, owner: string | null | undefined): void {
-  if (!owner) throw new DrapeError('PRODUCT_NOT_FOUND', 'There is no such product.')
+function assertOwn(ctx: AppContext, owner: string | null | undefined): void {
+  if (!owner) throw new DrapeError('PRODUCT_NOT_FOUND', 'The product does not exist.')
   if (owner !== ctx.state.account.id) throw new DrapeError('FORBIDDEN', 'The product belongs to another account.')
 }
 

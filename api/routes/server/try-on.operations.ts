@@ -36,10 +36,11 @@ export const tryOnOperations: readonly Operation[] = [
     ...shared,
     path: '/tryon/v1/try-on',
     id: 'createTryOn',
+    scopes: ['try-on'],
     summary: 'Ask for a picture of a person wearing a product',
     description: `The product is one of three: a reference (only \`externalId\`) to a product that is known; an upsert
 (\`externalId\` and fields), which makes or changes it; or one-shot (no \`externalId\`), for this call. A product that is made here
-is kept for 15 days after its last use, a one-shot one for 7.`,
+is kept for 15 days after its last use, a one-shot one for 7. A restricted key needs the scope \`products\` too for an upsert.`,
     answers: { 201: { description: 'Accepted: one credit is reserved.', schema: AcceptedTryOn, next } },
     errors,
   },
@@ -47,6 +48,7 @@ is kept for 15 days after its last use, a one-shot one for 7.`,
     ...shared,
     path: '/tryon/v1/try-on/sync',
     id: 'createTryOnAndWait',
+    scopes: ['try-on'],
     summary: 'The same, waiting up to 60 seconds for the picture',
     answers: {
       201: { description: 'The generation is COMPLETED or FAILED.', schema: AwaitedTryOn },

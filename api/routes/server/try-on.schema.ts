@@ -1,14 +1,14 @@
-import {
-  DEFAULT_MODE,
-  DEFAULT_SEED,
-  ENGINES,
-  type EngineName,
-  FORMATS,
-  MODES,
-  STATUSES,
-} from '../../shared/generation.ts'
+import { BUILT_IN_ENGINES } from '../../shared/engine-names.ts'
+import { DEFAULT_MODE, DEFAULT_SEED, FORMATS, MODES, PRIORITIES, STATUSES } from '../../shared/generation.ts'
 import { type Static, Type } from '../../shared/schema.ts'
-import { Generation } from './generations.schema.ts'
+import {
+  EngineName,
+  EstimatedSeconds,
+  EstimatedStartRange,
+  EstimatedStartSeconds,
+  Generation,
+  RequestedEngine,
+} from './generations.schema.ts'
 import { ExternalUserId, KeepForDays } from './images.schema.ts'
 import { FileKey, ProductBody, WebAddress } from './products.schema.ts'
 
@@ -42,10 +42,18 @@ export const Output = Type.Object(
     seed: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: DEFAULT_SEED }),
     mode: Type.Enum([...MODES], { default: DEFAULT_MODE }),
     engine: Type.Optional(
-      Type.Enum(Object.keys(ENGINES) as EngineName[], {
-        description: 'The default is the choice of the installation. mock gives the photo back and costs nothing.',
+      Type.String({
+        maxLength: 48,
+        description:
+          'Name of an engine of GET /tryon/v1/engines. The default is that of the account, else of the installation. mock gives the photo back and costs nothing.',
+        examples: BUILT_IN_ENGINES,
       }),
     ),
+    fallback: Type.Boolean({
+      default: true,
+      description:
+        'Whether a fallback engine of the account may stand in when the engine would start too late or cannot be served.',
+    }),
     format: Type.Enum([...FORMATS], { default: 'jpeg' }),
     fullResolution: Type.Boolean({
       default: false,
@@ -59,6 +67,19 @@ export const TryOnBody = Type.Object({
   products: Type.Array(ProductBody, { minItems: 1, maxItems: 1 }),
   person: Type.Object({ image: Type.Object({ source: PersonSource }) }),
   externalUserId: Type.Optional(ExternalUserId),
+  priority: Type.Enum([...PRIORITIES], {
+    default: 'interactive',
+    description:
+      'batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds.',
+  }),
+  maxWaitSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 3600,
+      description:
+        'Max seconds until a worker starts the try-on. When the estimate is longer, the call is refused with SERVICE_UNAVAILABLE before the charge.',
+    }),
+  ),
   output: Output,
 })
 export type TryOnBody = Static<typeof TryOnBody>
@@ -71,6 +92,17 @@ export const AcceptedTryOn = Type.Object({
   generationId: Type.String(),
   status: Type.Enum([...STATUSES]),
   productExternalId,
+  engineName: EngineName,
+  requestedEngine: Type.Optional(RequestedEngine),
+  estimatedStartSeconds: Type.Optional(EstimatedStartSeconds),
+  estimatedStartRange: Type.Optional(EstimatedStartRange),
+  estimatedSeconds: Type.Optional(EstimatedSeconds),
+  warnings: Type.Optional(
+    Type.Array(Type.String({ examples: ['CUSTOMER_IGNORED'] }), {
+      description:
+        'Codes of ignored fields: older fields beside the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top of the body.',
+    }),
+  ),
 })
 export type AcceptedTryOn = Static<typeof AcceptedTryOn>
 

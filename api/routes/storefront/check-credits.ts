@@ -1,9 +1,9 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
+import { within } from '../../limits/time-limit.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { AppContext, AppState } from '../../state.ts'
-import { within } from '../../time-limit.ts'
 import type { CreditCheck } from './check-credits.schema.ts'
 import { requesterOf } from './requester.ts'
 
@@ -18,12 +18,12 @@ export interface CheckCreditsOptions {
 
 const KEPT_SECONDS = 120
 const KEPT_SHOPS = 10_000
-/** Whoever waits for longer is told yes. */
+/** After this the answer is yes. */
 const ANSWER_MS = 800
 
 /** GET /public/check-credits */
 export function checkCreditsRoutes(options: CheckCreditsOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/public' })
+  const router = new Router<AppState>({ prefix: '/public', sensitive: true })
   const isAllowed = remember(options)
   router.get('/check-credits', failOpen, ...(options.guards as never[]), async (ctx: AppContext) => {
     answer(ctx, await isAllowed(requesterOf(ctx).shop.id))
@@ -38,7 +38,7 @@ const failOpen: Middleware<AppState> = async (ctx, next) => {
     await within(ANSWER_MS, next())
   } catch (error) {
     if (error instanceof DrapeError && HTTP_STATUS[error.code] < 500) throw error
-    ctx.state.log.warn({ err: error }, 'credits were not checked')
+    ctx.state.log.warn({ err: error }, 'low credits check failed')
     answer(ctx as AppContext, true)
   }
 }

@@ -10,7 +10,7 @@ export const downloadOperations: readonly Operation[] = [
     tag: 'Storefront',
     summary: 'Save a picture as a file',
     description:
-      'For pages in an iframe, where browsers do not save pictures of another origin. 100 a minute for each shop.',
+      'For pages in an iframe, where browsers do not save pictures of another origin. 100 a minute for each address of a shop, 3,000 a minute for each shop.',
     query: DownloadQuery,
     access: 'shop',
     answers: {

@@ -4,7 +4,8 @@ export const DownloadQuery = Type.Object({
   url: Type.String({
     minLength: 1,
     maxLength: 4096,
-    description: 'Of a picture in our storage: a result of this account, or what a shopper of this shop has uploaded.',
+    description:
+      'Link to a result or photo in the object storage, signed and unexpired as the API gave it. Links to images of the shopper who asks need no signature.',
   }),
   filename: Type.Optional(
     Type.String({

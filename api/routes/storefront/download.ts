@@ -5,7 +5,7 @@ import { compileParser } from '../../shared/schema.ts'
 import { attachment } from '../../shared/storage/attachment.ts'
 import { contentTypeOf, type ObjectStorage } from '../../shared/storage/object.ts'
 import type { Objects } from '../../shared/stores/objects.ts'
-import { isShopperOf } from '../../shopper.ts'
+import { isShopperOf } from '../../shops/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import { DownloadQuery } from './download.schema.ts'
 import { downloadName } from './download-name.ts'
@@ -20,7 +20,7 @@ export interface DownloadOptions {
 
 /** GET /public/download-image: a picture as a file, since browsers do not save one from another origin out of an iframe. */
 export function downloadRoutes(options: DownloadOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/public' })
+  const router = new Router<AppState>({ prefix: '/public', sensitive: true })
   router.get('/download-image', ...(options.guards as never[]), (ctx: AppContext) => getImage(ctx, options))
   return router
 }
@@ -30,7 +30,7 @@ const parseQuery = compileParser(DownloadQuery)
 async function getImage(ctx: AppContext, options: DownloadOptions): Promise<void> {
   const { url, filename = '' } = parseQuery({ ...ctx.query })
   const key = findKey(url, options.storage)
-  await demandOwn(key, requesterOf(ctx), options.objects)
+  await assertAllowed({ key, url }, requesterOf(ctx), options)
   const opened = await options.storage.open(key)
   if (opened === null) throw notFound()
   const extension = key.slice(key.lastIndexOf('.') + 1)
@@ -44,25 +44,39 @@ async function getImage(ctx: AppContext, options: DownloadOptions): Promise<void
 function findKey(url: string, storage: ObjectStorage): string {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
-      details: [{ path: 'url', message: 'must be the address of a picture' }],
+      details: [{ path: 'url', message: 'must be the URL of an image' }],
     })
   }
   const key = storage.keyOf(url)
-  if (key === null) throw new DrapeError('FORBIDDEN', 'The picture does not lie in our storage.')
+  if (key === null) throw new DrapeError('FORBIDDEN', 'The URL does not name an image of this service.')
   return key
 }
 
-/** Results of the account, and what shoppers of this very shop gave; nothing else that lies there, whoever knows its key. */
-async function demandOwn(key: string, { account, shop }: Requester, objects: Objects): Promise<void> {
+/**
+ * A link alone proves nothing: it is either signed by us and unexpired, or leads to a photo or result of this very shopper. Signed or
+ * not, only results of the account and photos of the shop's shoppers are served.
+ */
+async function assertAllowed(
+  { key, url }: { key: string; url: string },
+  { account, shop, ownerIds }: Requester,
+  { objects, storage }: DownloadOptions,
+): Promise<void> {
   const object = await objects.find(key)
   if (object === null) throw notFound()
   const isResult = object.kind === 'result'
   const isPhoto = object.kind === 'person' && isShopperOf(shop.id, object.externalUserId)
   if (object.accountId !== account.id || !(isResult || isPhoto)) {
-    throw new DrapeError('FORBIDDEN', 'The picture belongs to someone else.')
+    throw new DrapeError('FORBIDDEN', 'The image belongs to another shop or account.')
+  }
+  const isOwn = object.externalUserId !== null && ownerIds.includes(object.externalUserId)
+  if (!isOwn && !(await storage.isSignedUrl(url))) {
+    throw new DrapeError(
+      'FORBIDDEN',
+      'The link has expired or is not signed. Fetch the generation again for a new link.',
+    )
   }
 }
 
 function notFound(): DrapeError {
-  return new DrapeError('IMAGE_NOT_FOUND', 'The picture does not exist, or not any more.')
+  return new DrapeError('IMAGE_NOT_FOUND', 'The image does not exist or has expired.')
 }

@@ -10,7 +10,7 @@ export const emailOperations: readonly Operation[] = [
     summary: 'Leave an e-mail address with the shop',
     description:
       'The shopper becomes a customer of the shop, or is found among them, and belongs to the segment Widget Leads. This ' +
-      'happens after the answer. At most 10 a minute for each shopper.',
+      'happens after the answer; the address is stored before it. At most 10 a minute for each shopper, 20 for each address of the network and 600 for each shop.',
     access: 'shop',
     body: { json: EmailBody },
     answers: {

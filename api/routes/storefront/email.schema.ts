@@ -10,5 +10,5 @@ export const EmailBody = Type.Object({
 
 export const EmailAnswer = Type.Object({
   success: Type.Boolean(),
-  message: Type.String({ description: 'For logs; shoppers need not see it.' }),
+  message: Type.String({ description: 'For logs. Not meant for shoppers.' }),
 })

@@ -5,7 +5,7 @@ const tag = 'Analytics'
 const answers = {
   200: {
     description:
-      'Whether all of the batch was taken. When an event is not as it must be, the others are kept and the message tells of the ' +
+      'Whether the whole batch was accepted. Events that are not valid are rejected, the others are stored, and the message describes the ' +
       'first; when the batch is not, or cannot be stored now, nothing is kept and the batch may be sent again.',
     schema: EventsAnswer,
   },
@@ -28,7 +28,7 @@ export const eventOperations: readonly Operation[] = [
     access: 'events',
     body: { json: StorefrontBatch },
     answers,
-    errors: [],
+    errors: ['RATE_LIMIT_EXCEEDED'],
   },
   {
     method: 'post',
@@ -40,6 +40,6 @@ export const eventOperations: readonly Operation[] = [
     access: 'shop',
     body: { json: TrackingBatch },
     answers,
-    errors: [],
+    errors: ['RATE_LIMIT_EXCEEDED'],
   },
 ]

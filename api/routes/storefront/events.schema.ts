@@ -50,7 +50,11 @@ const eventOf = (names: readonly string[]) =>
         description: 'Any JSON object of at most 8 KB.',
       }),
     ),
-    timestamp: Type.String({ format: 'date-time', description: 'When it happened, by the clock of the sender.' }),
+    timestamp: Type.String({
+      format: 'iso-time',
+      description: 'Time of the event by the clock of the sender: ISO 8601, UTC when it has no offset.',
+      examples: ['2026-05-12T09:30:00.000Z'],
+    }),
     $insert_id: Type.String({
       minLength: 1,
       maxLength: 255,
@@ -129,5 +133,5 @@ export const TrackingBatch = Type.Object({
 
 export const EventsAnswer = Type.Object({
   success: Type.Boolean({ description: 'Whether all of the batch was taken.' }),
-  message: Type.Optional(Type.String({ description: 'What is wrong with the first event that was not.' })),
+  message: Type.Optional(Type.String({ description: 'Problem of the first rejected event.' })),
 })

@@ -1,14 +1,14 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { type BatchShape, type ReadBatch, readBatch } from '../../events/read-batch.ts'
+import { within } from '../../limits/time-limit.ts'
 import { parseJsonBody } from '../../middleware/body.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { DrapeError, type FieldProblem } from '../../shared/errors.ts'
 import type { Metrics } from '../../shared/metrics.ts'
-import { compileCheck, type Static } from '../../shared/schema.ts'
+import { compileInputCheck, type Static } from '../../shared/schema.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { EventBatch, EventOrigin, Events } from '../../stores/events.ts'
-import { within } from '../../time-limit.ts'
 import { MAX_EVENTS, StorefrontContext, StorefrontEvent, TrackingContext, TrackingEvent } from './events.schema.ts'
 
 export interface EventsOptions {
@@ -16,28 +16,31 @@ export interface EventsOptions {
   readonly keyOrProxy: Middleware<AppState>
   /** What proves one at `/public/tracking/events`. */
   readonly proxy: Middleware<AppState>
+  /** Spends a parsed batch from the budgets of its sender. */
+  readonly limit: Middleware<AppState>
   readonly events: Pick<Events, 'insert'>
   readonly metrics: Metrics
 }
 
 /** A shopper's page does not wait longer for us. */
 const ANSWER_MS = 800
-/** So many batches may wait for the database; further ones hear at once that it is too much. */
+/** How many batches may wait for the database; further ones are refused at once. */
 const MAX_WAITING = 200
 
-/** POST /storefront/v1/events, POST /public/tracking/events: both answer 200 to everybody who may send, whatever goes wrong. */
+/** POST /storefront/v1/events, POST /public/tracking/events: 200 to every sender within its budget, whatever goes wrong. */
 export function eventRoutes(options: EventsOptions): Router<AppState> {
-  const router = new Router<AppState>()
+  const router = new Router<AppState>({ sensitive: true })
   const keep = createKeeper(options)
-  const guarded = (proof: Middleware<AppState>) => [answerAnyway(options), proof, parseJsonBody()] as never[]
+  const guarded = (proof: Middleware<AppState>) =>
+    [answerAnyway(options), proof, parseJsonBody(), options.limit] as never[]
   router.post('/storefront/v1/events', ...guarded(options.keyOrProxy), (ctx: AppContext) => postEvents(ctx, keep))
   router.post('/public/tracking/events', ...guarded(options.proxy), (ctx: AppContext) => postTracking(ctx, keep))
   return router
 }
 
 const STOREFRONT: BatchShape<Static<typeof StorefrontContext>> = {
-  checkEvent: compileCheck(StorefrontEvent),
-  checkContext: compileCheck(StorefrontContext),
+  checkEvent: compileInputCheck(StorefrontEvent),
+  checkContext: compileInputCheck(StorefrontContext),
   contextFields: Object.keys(StorefrontContext.properties),
   maxEvents: MAX_EVENTS,
 }
@@ -50,10 +53,15 @@ async function postEvents(ctx: AppContext, keep: Keep): Promise<void> {
     product_id: productId,
     variant_id: variantId,
   } = batch.context
-  const told = ctx.get('x-service-anonymous-id')
+  const named = ctx.get('x-service-anonymous-id')
   // A proxy need not pass the header on.
-  if (told !== anonymousId && (told !== '' || ctx.state.shop === null)) {
-    throw new DrapeError('VALIDATION_FAILED', 'context.anonymous_id must be the same as X-Service-Anonymous-Id.')
+  if (named !== anonymousId && (named !== '' || ctx.state.shop === null)) {
+    throw new DrapeError(
+      'VALIDATION_FAILED',
+      named === ''
+        ? 'The header X-Service-Anonymous-Id is missing: it must equal context.anonymous_id.'
+        : 'context.anonymous_id must equal X-Service-Anonymous-Id.',
+    )
   }
   await keep(ctx, batch, { anonymousId, sessionId, productId, variantId, ...customerOf(ctx) })
 }
@@ -76,8 +84,8 @@ function customerOf(ctx: AppContext): Pick<EventOrigin, 'customerId' | 'customer
 }
 
 const TRACKING: BatchShape<Static<typeof TrackingContext>> = {
-  checkEvent: compileCheck(TrackingEvent),
-  checkContext: compileCheck(TrackingContext),
+  checkEvent: compileInputCheck(TrackingEvent),
+  checkContext: compileInputCheck(TrackingContext),
   contextFields: Object.keys(TrackingContext.properties),
   maxEvents: MAX_EVENTS,
 }
@@ -113,7 +121,10 @@ function createKeeper({ events, metrics }: EventsOptions): Keep {
 
   return async (ctx, { events: good, refused, problem, context }, origin) => {
     const { account, shop } = ctx.state
-    if (waiting >= MAX_WAITING) throw new DrapeError('RATE_LIMIT_EXCEEDED', 'Too many events come at once.')
+    if (waiting >= MAX_WAITING) {
+      ctx.set('Retry-After', '1')
+      throw new DrapeError('RATE_LIMIT_EXCEEDED', 'Too many events at once. Send the batch again in a second.')
+    }
     metrics.events.inc({ outcome: 'refused' }, refused)
     const place = { accountId: account.id, shopId: shop?.id ?? null, context: { ...context } }
     // What comes too late for its answer is stored all the same.
@@ -122,18 +133,22 @@ function createKeeper({ events, metrics }: EventsOptions): Keep {
   }
 }
 
-/** Whatever goes wrong with events is no error of the page that sends them, except that it may not send any. */
+/** Faults and bad events are no errors of the page that sends them; only a sender without proof or beyond its budget gets one. */
 function answerAnyway({ metrics }: EventsOptions): Middleware<AppState> {
   return async function anyway(ctx, next) {
     try {
       await next()
     } catch (error) {
       const status = error instanceof DrapeError ? HTTP_STATUS[error.code] : 500
-      if (status === 401) throw error
-      if (status >= 500) ctx.state.log.warn({ err: error }, 'events were not stored')
+      if (status === 429) metrics.events.inc({ outcome: 'refused' }, countEvents(ctx.state.body))
+      if (status === 401 || status === 429) throw error
+      if (status >= 500) ctx.state.log.warn({ err: error }, 'events not stored')
       else metrics.events.inc({ outcome: 'refused' }, countEvents(ctx.state.body))
       ctx.status = 200
-      ctx.body = { success: false, message: status >= 500 ? 'Events cannot be stored for a moment.' : messageOf(error) }
+      ctx.body = {
+        success: false,
+        message: status >= 500 ? 'Events cannot be stored at the moment. Send the batch again.' : messageOf(error),
+      }
     }
   }
 }

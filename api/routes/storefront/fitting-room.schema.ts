@@ -29,5 +29,10 @@ const Blocked = <const C extends string>(codes: readonly C[]) =>
     code: Type.Enum([...codes], { description: 'Stable; branch on this.' }),
   })
 export const UnpaidJob = Blocked(['QUOTA_EXCEEDED', 'BILLING_NOT_ALLOWED'])
-export const EarlyJob = Blocked(['RATE_LIMIT_EXCEEDED'])
+export const EarlyJob = Type.Object({
+  ...Blocked(['RATE_LIMIT_EXCEEDED']).properties,
+  period: Type.Optional(
+    Type.Enum(['day', 'week'], { description: 'Of the limit that is used up; missing for one of some minutes.' }),
+  ),
+})
 export type BlockedJob = Static<typeof UnpaidJob> | Static<typeof EarlyJob>

@@ -1,17 +1,21 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
+import type { ChosenEngine, EngineChoice } from '../../engines/choice.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
+import { SHARED_ADDRESS_MESSAGE } from '../../middleware/storefront-limit.ts'
 import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
-import { ENGINES, type EngineName } from '../../shared/generation.ts'
-import { compileParser, Type } from '../../shared/schema.ts'
+import { compileParser, type Static, Type } from '../../shared/schema.ts'
 import type { Generations } from '../../shared/stores/generations.ts'
 import type { ProductInput } from '../../shared/stores/product-merge.ts'
-import { type FindProduct, namesOfProduct, type ProductGid, resolveShopProduct } from '../../shop-products.ts'
+import type { FindProductFor } from '../../shops/product-finder.ts'
+import { namesOfProduct, type ProductGid, resolveShopProduct } from '../../shops/products.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { Acceptance } from '../../stores/acceptance.ts'
 import type { Fittings } from '../../stores/fittings.ts'
+import type { Products } from '../../stores/products.ts'
+import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../../stores/shop-limits.ts'
 import { Output } from '../server/try-on.schema.ts'
-import { type BlockedJob, FittingRoomBody, type FittingRoomJob } from './fitting-room.schema.ts'
+import { type BlockedJob, type EarlyJob, FittingRoomBody, type FittingRoomJob } from './fitting-room.schema.ts'
 import { requesterOf } from './requester.ts'
 
 export interface FittingRoomOptions {
@@ -19,11 +23,14 @@ export interface FittingRoomOptions {
   readonly fittings: Fittings
   readonly generations: Pick<Generations, 'find'>
   /** Asks the platform of a shop. */
-  readonly findProduct: FindProduct
+  readonly findProductFor: FindProductFor
   readonly accept: (call: Acceptance) => Promise<boolean>
-  /** Tells the relay that there is work. */
+  /** Notifies the relay that there is work. */
   readonly nudge: () => void
-  readonly defaultEngine: EngineName
+  /** Attempts for each generation of a shopper's, an address's or a shop's limit. */
+  readonly attemptsPerTryOn: number
+  readonly chooseEngine: EngineChoice['choose']
+  readonly findProduct: Products['find']
 }
 
 /** Generations of a shopper in an ISO week. */
@@ -35,57 +42,93 @@ const parseUnsaid = compileParser(Type.Object({ output: Output }))
 
 /** POST /public/fitting-room */
 export function fittingRoomRoutes(options: FittingRoomOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/public' })
+  const router = new Router<AppState>({ prefix: '/public', sensitive: true })
   const guards = [answerBlocked, ...options.guards] as never[]
   router.post('/fitting-room', ...guards, (ctx: AppContext) => postFitting(ctx, options))
   return router
 }
 
 async function postFitting(ctx: AppContext, options: FittingRoomOptions): Promise<void> {
+  assertVisitor(ctx)
   const { userImageId, productId, variantId = null } = parseFitting(ctx.state.body)
   const jobId = `gen_${ctx.state.resourceId}`
   const earlier = ctx.state.resumed ? await options.generations.find(jobId) : null
-  ctx.body = { jobId, message: 'The picture is being made.' } satisfies FittingRoomJob
+  ctx.body = { jobId, message: 'The image is being generated.' } satisfies FittingRoomJob
   if (earlier) return
   const product = await findParts(
     ctx,
     { imageId: userImageId, gid: { product: productId, variant: variantId } },
     options,
   )
-  const engine = options.defaultEngine
-  await options.accept(fittingOf(ctx, { generationId: jobId, imageId: userImageId, product, engine }))
+  const { account, shop } = requesterOf(ctx)
+  const findImages = async () => {
+    const { externalId, images } = product
+    return images ?? (await options.findProduct({ accountId: account.id, externalId }))?.images ?? null
+  }
+  const chosen = await options.chooseEngine({ account, shop, mayFallBack: true, isBatch: false, findImages }, 'engine')
+  const wish = { generationId: jobId, imageId: userImageId, product }
+  await options.accept(fittingOf(ctx, { wish, chosen }, options))
   options.nudge()
+}
+
+/** Throws `VISITOR_TOKEN_REQUIRED` where the shop serves no visitor without a token. */
+function assertVisitor(ctx: AppContext): void {
+  const { customerId, visitorId } = ctx.state.shopper
+  if (!requesterOf(ctx).shop.requiresVisitorToken || customerId !== null || visitorId !== null) return
+  throw new DrapeError(
+    'VISITOR_TOKEN_REQUIRED',
+    'Get a token of POST /public/visitor and send it in X-Service-Visitor-Token.',
+  )
 }
 
 /** The product, when it and the photo exist. */
 async function findParts(
   ctx: AppContext,
   { imageId, gid }: { imageId: string; gid: ProductGid },
-  { fittings, findProduct }: FittingRoomOptions,
+  { fittings, findProductFor }: FittingRoomOptions,
 ): Promise<ProductInput> {
-  const { shop, account } = requesterOf(ctx)
+  const { shop, account, ownerIds } = requesterOf(ctx)
   const { hasImage, products: known } = await fittings.find({
     accountId: account.id,
-    shopId: shop.id,
+    ownerIds,
     imageId,
     externalIds: namesOfProduct(gid),
   })
-  if (!hasImage) throw new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist, or not any more. Upload it again.')
-  return resolveShopProduct(gid, { known, shop, findProduct })
+  if (!hasImage) throw new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist or has expired. Upload it again.')
+  return resolveShopProduct(gid, { known, shop, findProduct: findProductFor(ctx.state.shopper) })
 }
 
 function fittingOf(
   ctx: AppContext,
-  wish: Pick<Acceptance, 'generationId' | 'imageId' | 'product'> & { engine: EngineName },
+  {
+    wish,
+    chosen: { engine, requestedEngine },
+  }: { wish: Pick<Acceptance, 'generationId' | 'imageId' | 'product'>; chosen: ChosenEngine },
+  { attemptsPerTryOn: attemptsPerGeneration }: FittingRoomOptions,
 ): Acceptance {
   const { shop, account, shopperId } = requesterOf(ctx)
+  const { customerId, addressHash, isAddressShared } = ctx.state.shopper
+  const visitorGenerations = shop.visitorGenerations ?? DEFAULT_VISITOR_GENERATIONS
   const { watermark, seed, mode, format, fullResolution, deadlineSeconds } = parseUnsaid({}).output
   return {
     ...wish,
     accountId: account.id,
     externalUserId: shopperId,
-    shop: { id: shop.id, weeklyGenerations: WEEKLY_GENERATIONS },
-    cost: ENGINES[wish.engine].cost,
+    visitorAddress: customerId === null ? addressHash : null,
+    shop: {
+      id: shop.id,
+      weeklyGenerations: WEEKLY_GENERATIONS,
+      // The address of the shop's server stands for all of its visitors: their budget alone counts.
+      addressGenerations: isAddressShared
+        ? visitorGenerations
+        : (shop.addressGenerations ?? DEFAULT_ADDRESS_GENERATIONS),
+      visitorGenerations,
+      attemptsPerGeneration,
+    },
+    engine: engine.name,
+    requestedEngine,
+    garmentTypes: engine.garmentTypes,
+    cost: engine.credits,
     options: { watermark, seed, mode, format, fullResolution },
     deadlineSeconds,
     keepForDays: null,
@@ -108,15 +151,45 @@ const answerBlocked: Middleware<AppState> = async (ctx, next) => {
     const code = error instanceof DrapeError ? BLOCKS[error.code] : undefined
     if (!(error instanceof DrapeError) || code === undefined) throw error
     ctx.status = HTTP_STATUS[code]
-    if (code === 'RATE_LIMIT_EXCEEDED') ctx.set('Retry-After', String(secondsToNextWeek(Date.now())))
-    const message = code === 'QUOTA_EXCEEDED' ? 'The shop has no try-ons left for now.' : error.message
-    ctx.body = { jobId: '', message, code } satisfies BlockedJob
+    const message = messageOf(error, { code, isAddressShared: ctx.state.shopper?.isAddressShared ?? false })
+    if (code !== 'RATE_LIMIT_EXCEEDED') {
+      ctx.body = { jobId: '', message, code } satisfies BlockedJob
+      return
+    }
+    const period = periodOf(error)
+    ctx.set('Retry-After', String(error.retryAfterSeconds ?? secondsToNext(period ?? 'week')))
+    ctx.body = { jobId: '', message, code, ...(period && { period }) } satisfies BlockedJob
   }
 }
 
-const WEEK_SECONDS = 7 * 86_400
+function messageOf(
+  error: DrapeError,
+  { code, isAddressShared }: { code: ErrorCode; isAddressShared: boolean },
+): string {
+  if (code === 'QUOTA_EXCEEDED') return 'The shop has no try-ons left for now.'
+  return isAddressShared && periodOf(error) === 'day' ? SHARED_ADDRESS_MESSAGE : error.message
+}
+
+type Period = NonNullable<Static<typeof EarlyJob>['period']>
+
+/** The period of the limit that is used up. */
+function periodOf({ details }: DrapeError): Period | undefined {
+  return details !== undefined && 'period' in details ? (details.period as Period) : undefined
+}
+
+function secondsToNext(period: Period): number {
+  return period === 'day' ? secondsToNextDay(Date.now()) : secondsToNextWeek(Date.now())
+}
+
+const DAY_SECONDS = 86_400
+const WEEK_SECONDS = 7 * DAY_SECONDS
 /** 1970 began on a Thursday. */
 const FIRST_MONDAY_SECONDS = 4 * 86_400
+
+/** Until midnight UTC. `now` in ms since 1970. */
+export function secondsToNextDay(now: number): number {
+  return DAY_SECONDS - (Math.floor(now / 1000) % DAY_SECONDS)
+}
 
 /** Until Monday, 00:00 UTC. `now` in ms since 1970. */
 export function secondsToNextWeek(now: number): number {

@@ -1,7 +1,7 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
-import { streamEvents } from '../../event-stream.ts'
-import type { GenerationWatch } from '../../generation-watch.ts'
+import { streamEvents } from '../../answers/event-stream.ts'
+import { eventId, type GenerationWatch } from '../../generations/watch.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { GenerationRecord, Generations } from '../../shared/stores/generations.ts'
 import type { AppContext, AppState } from '../../state.ts'
@@ -18,7 +18,7 @@ export interface ShopperGenerationOptions {
 
 /** GET /public/generation/:id, GET /public/generation/:id/events */
 export function shopperGenerationRoutes(options: ShopperGenerationOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/public' })
+  const router = new Router<AppState>({ prefix: '/public', sensitive: true })
   const guards = options.guards as never[]
   router.get('/generation/:id', ...guards, (ctx: AppContext) => getGeneration(ctx, options))
   router.get('/generation/:id/events', ...guards, (ctx: AppContext) => getEvents(ctx, options))
@@ -35,7 +35,7 @@ async function getEvents(ctx: AppContext, options: ShopperGenerationOptions): Pr
   const { id } = await findOwn(ctx, options)
   streamEvents(ctx, async function* (gone) {
     for await (const generation of options.watch.follow(id, gone)) {
-      yield { id: String(generation.updatedAt.getTime()), data: await presentToShopper(generation, options) }
+      yield { id: eventId(generation), data: await presentToShopper(generation, options) }
     }
   })
 }
@@ -63,6 +63,6 @@ const ID = /^gen_[\w-]{1,100}$/
 async function findOwn(ctx: AppContext, { generations }: ShopperGenerationOptions): Promise<GenerationRecord> {
   const { shop } = requesterOf(ctx)
   const generation = ID.test(ctx.params.id) ? await generations.find(ctx.params.id) : null
-  if (generation?.shopId !== shop.id) throw new DrapeError('GENERATION_NOT_FOUND', 'There is no such generation.')
+  if (generation?.shopId !== shop.id) throw new DrapeError('GENERATION_NOT_FOUND', 'The generation does not exist.')
   return generation
 }

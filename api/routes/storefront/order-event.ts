@@ -1,12 +1,12 @@
 import type { ServerEvent } from '../../events/server-events.ts'
 import type { Order } from './shopify-webhooks.schema.ts'
 
-/** An order has a page of lines at most; further ones tell no more about try-ons. */
+/** An order has a page of lines at most; further ones add nothing about try-ons. */
 const MAX_LINES = 250
-/** The widget gives it to the cart, as its events name the browser, so that an order can be told to follow a try-on. */
+/** The widget gives it to the cart, as its events name the browser, so that an order can be traced to a try-on. */
 const BROWSER_ATTRIBUTE = '_drape_anonymous_id'
 
-/** The event of an order. Whoever bought is named by the platform's id alone; where they live is nobody's business here. */
+/** The event of an order. The buyer is named by the platform's id alone, without an address. */
 export function orderEvent(order: Order, insertId: string): ServerEvent {
   const { customer, line_items: lines, note_attributes: attributes, created_at: createdAt } = order
   const createdMs = Date.parse(createdAt ?? '')

@@ -1,5 +1,5 @@
 import { DrapeError } from '../../shared/errors.ts'
-import { shopperId } from '../../shopper.ts'
+import { shopperId, shopperIds } from '../../shops/shopper.ts'
 import type { AppContext } from '../../state.ts'
 import type { AccountRecord } from '../../stores/accounts.ts'
 import type { ShopRecord } from '../../stores/shops.ts'
@@ -8,6 +8,8 @@ export interface Requester {
   readonly shop: ShopRecord
   readonly account: AccountRecord
   readonly shopperId: string
+  /** Owners whose photos and results the shopper may use. */
+  readonly ownerIds: readonly string[]
 }
 
 /** Who asks, by what the proxy of a shop has signed. Throws `PROXY_SIGNATURE_INVALID` on a route that no proxy guards. */
@@ -15,5 +17,5 @@ export function requesterOf({ state: { shop, account, shopper } }: AppContext): 
   if (shop === null) {
     throw new DrapeError('PROXY_SIGNATURE_INVALID', 'The request is not signed by the proxy of a shop.')
   }
-  return { shop, account, shopperId: shopperId(shop.id, shopper) }
+  return { shop, account, shopperId: shopperId(shop.id, shopper), ownerIds: shopperIds(shop.id, shopper) }
 }

@@ -3,7 +3,7 @@ import { randomBase62 } from '../../base62.ts'
 /** 131 bits. */
 const LENGTH = 22
 
-/** What nobody can guess who was not given the link. */
+/** The part of the link that cannot be guessed. */
 export function makeShareToken(): string {
   return randomBase62(LENGTH)
 }

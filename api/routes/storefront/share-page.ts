@@ -17,9 +17,9 @@ export interface SharePageOptions {
   readonly serviceName: string
 }
 
-/** GET /s/:token: for everybody, a page, or JSON for those who ask for it. */
+/** GET /s/:token: public. JSON, or a page for browsers and for the previews that messengers make. */
 export function sharePageRoutes(options: SharePageOptions): Router<AppState> {
-  const router = new Router<AppState>()
+  const router = new Router<AppState>({ sensitive: true })
   const guards = [setHeaders, refuseByPage(options), ...options.guards] as never[]
   router.get('/s/:token', ...guards, (ctx: AppContext) => getShare(ctx, options))
   return router
@@ -28,9 +28,9 @@ export function sharePageRoutes(options: SharePageOptions): Router<AppState> {
 async function getShare(ctx: AppContext, options: SharePageOptions): Promise<void> {
   const { token } = ctx.params
   const shared = isShareToken(token) ? await options.shares.find(token) : null
-  if (shared === null) throw new DrapeError('SHARE_LINK_NOT_FOUND', 'There is no such link.')
+  if (shared === null) throw new DrapeError('SHARE_LINK_NOT_FOUND', 'The link does not exist.')
   const { resultKey } = shared
-  if (resultKey === null) throw new DrapeError('SHARE_LINK_GONE', 'The link has ended, or its picture.')
+  if (resultKey === null) throw new DrapeError('SHARE_LINK_GONE', 'The link or its image has expired.')
   const imageUrl = await options.storage.signedUrl(resultKey, { expiresInSeconds: secondsLeft(shared) })
   const share = presentShare(shared, { imageUrl, shareUrl: options.shareUrl })
   if (wantsJson(ctx)) {
@@ -49,13 +49,18 @@ function secondsLeft({ expiresAt }: SharedGeneration): number {
   return Math.max(1, Math.min(IMAGE_SECONDS, Math.ceil((expiresAt.getTime() - Date.now()) / 1000)))
 }
 
+/** Programs that make previews of links from a page's Open Graph tags. They send a wildcard `Accept`, or none. */
+const PREVIEWERS =
+  /facebookexternalhit|Facebot|Twitterbot|WhatsApp|TelegramBot|Slackbot|LinkedInBot|Discordbot|Pinterestbot|redditbot|SkypeUriPreview/i
+
 function wantsJson(ctx: AppContext): boolean {
-  return ctx.accepts('html', 'json') === 'json'
+  if (ctx.accepts('json', 'html') === 'html') return false
+  return !PREVIEWERS.test(ctx.get('User-Agent')) || ctx.get('Accept').includes('json')
 }
 
-/** The page is the shopper's: nobody keeps it, no search engine lists it, and where it leads to does not learn its address. */
+/** The page is the shopper's: it is not cached, no search engine lists it, and sites that it links to do not learn its address. */
 const setHeaders: Middleware<AppState> = (ctx, next) => {
-  ctx.vary('Accept')
+  ctx.vary('Accept, User-Agent')
   ctx.set('Cache-Control', 'no-store')
   ctx.set('X-Robots-Tag', 'noindex, noimageindex')
   ctx.set('Referrer-Policy', 'strict-origin')
@@ -75,7 +80,7 @@ function policy(imageOrigins: readonly string[]): string {
   ].join('; ')
 }
 
-/** People are told why there is no picture in their own way; faults are left to the log and its readers. */
+/** The page gives visitors a reason in plain words; faults go to the log. */
 function refuseByPage({ serviceName }: SharePageOptions): Middleware<AppState> {
   return async function refuse(ctx, next) {
     try {

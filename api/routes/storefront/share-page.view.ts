@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Html, html } from '../../html.ts'
+import { type Html, html } from '../../answers/html.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import type { SharedTryOn } from './share.schema.ts'
 
@@ -78,12 +78,12 @@ export function presentSharePage(
 
 const REFUSALS: Readonly<Partial<Record<ErrorCode, { heading: string; text: string }>>> = {
   SHARE_LINK_NOT_FOUND: {
-    heading: 'There is no such picture',
+    heading: 'Image not found',
     text: 'Part of the link may be missing. Try to open it once more from where you got it.',
   },
   SHARE_LINK_GONE: {
     heading: 'This picture is gone',
-    text: 'Shared pictures stay for a few days only, and whoever is on them may take them back at any time.',
+    text: 'Shared images expire after a few days, and the person in the image can remove them at any time.',
   },
   RATE_LIMIT_EXCEEDED: {
     heading: 'One moment, please',
@@ -91,7 +91,7 @@ const REFUSALS: Readonly<Partial<Record<ErrorCode, { heading: string; text: stri
   },
 }
 
-/** The page that tells why there is no picture; null when that is nothing to tell a visitor. */
+/** The page that says why there is no picture; null when the reason does not concern a visitor. */
 export function presentRefusal(code: ErrorCode, serviceName: string): string | null {
   const refusal = REFUSALS[code]
   if (!refusal) return null

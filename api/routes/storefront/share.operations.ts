@@ -10,7 +10,8 @@ export const shareOperations: readonly Operation[] = [
     id: 'shareGeneration',
     tag,
     summary: 'Make a public link to a result',
-    description: 'Asked again for the same generation and domain it gives the same link. 20 a minute for each shop.',
+    description:
+      'Asked again for the same generation and domain it gives the same link. 20 a minute for each address of a shop, 600 a minute for each shop.',
     body: { json: ShareBody },
     access: 'shop',
     answers: {
@@ -35,7 +36,8 @@ export const shareOperations: readonly Operation[] = [
     id: 'getShare',
     tag,
     summary: 'Open a shared result',
-    description: 'A page for people, or JSON with `Accept: application/json`. 60 a minute for each address.',
+    description:
+      'JSON unless `text/html` is preferred, as browsers do; then a page. Pages of any origin may read it. 60 requests a minute for each address.',
     parameters: { token: 'The shareToken.' },
     access: 'open',
     pages: [200, 404, 410, 429],

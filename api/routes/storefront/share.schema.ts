@@ -1,7 +1,5 @@
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
-
-/** As `location.hostname` gives it: letters, digits and hyphens between dots. */
-const HOST_NAME = '^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$'
+import { HOST_NAME } from '../../shops/domains.ts'
 
 export const ShareBody = Type.Object({
   generationId: Type.String({ description: 'Of a generation of this shop that is COMPLETED.' }),
@@ -9,7 +7,8 @@ export const ShareBody = Type.Object({
     Type.String({
       maxLength: 253,
       pattern: HOST_NAME,
-      description: 'The host name that the shopper was on; the domain of the shop when it is not given.',
+      description:
+        'Host name of the page. Used when it is the domain or an extra domain of the shop; any other host name, or none, gives the domain of the shop.',
       examples: ['www.shop.example'],
     }),
   ),
@@ -45,7 +44,7 @@ export const SharedTryOn = Type.Object({
   }),
   merchant: Type.Object({
     name: Type.String(),
-    domain: Type.String({ description: 'Where the shopper was.' }),
+    domain: Type.String({ description: 'Domain or extra domain of the shop.' }),
     url: Type.String({ format: 'uri' }),
   }),
 })

@@ -16,7 +16,7 @@ export interface ShareOptions {
 
 /** POST /public/share-generation */
 export function shareRoutes(options: ShareOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/public' })
+  const router = new Router<AppState>({ prefix: '/public', sensitive: true })
   router.post('/share-generation', ...(options.guards as never[]), (ctx: AppContext) => postShare(ctx, options))
   return router
 }
@@ -26,11 +26,13 @@ const parseShare = compileParser(ShareBody)
 async function postShare(ctx: AppContext, { shares, shareUrl }: ShareOptions): Promise<void> {
   const { shop } = requesterOf(ctx)
   const { generationId, effectiveDomain = shop.domain } = parseShare(ctx.state.body)
+  const domain = effectiveDomain.toLowerCase()
   const { token, expiresAt, isNew } = await shares.findOrInsert({
     token: makeShareToken(),
     generationId,
     shopId: shop.id,
-    domain: effectiveDomain.toLowerCase(),
+    // The page links to this domain in the name of the shop.
+    domain: shop.extraDomains.includes(domain) ? domain : shop.domain,
   })
   ctx.status = isNew ? 201 : 200
   ctx.body = {

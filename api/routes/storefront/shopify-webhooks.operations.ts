@@ -12,7 +12,7 @@ export const shopifyWebhookOperations: readonly Operation[] = [
 names. By \`X-Shopify-Topic\`:
 
 - \`orders/create\` is kept as the event \`order:created\`, once for each \`X-Shopify-Webhook-Id\`. A cart attribute
-  \`_drape_anonymous_id\` tells from which browser it came.
+  \`_drape_anonymous_id\` identifies the browser that it came from.
 - \`customers/data_request\` writes down what is held of the customer, for the operator to pass on (\`drape shop requests\`).
 - \`customers/redact\` erases the customer: pictures, e-mail address, and their name on events.
 - \`shop/redact\` ends the shop and erases all of its shoppers.

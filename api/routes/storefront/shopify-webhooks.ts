@@ -1,11 +1,13 @@
 import Router from '@koa/router'
+import { parseLargeJson } from '../../bodies/bounded-json.ts'
+import type { ReceiveBody } from '../../bodies/signed-body.ts'
 import { recordServerEvents } from '../../events/server-events.ts'
+import { networkOf } from '../../shared/addresses.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { Log } from '../../shared/log.ts'
 import { compileParser } from '../../shared/schema.ts'
-import { eraseShop, eraseShopCustomer, type ShopErasureParts } from '../../shop-erasure.ts'
-import { isWebhookSignedWith } from '../../shop-signature.ts'
-import { createBodyReceiver } from '../../signed-body.ts'
+import { eraseShop, eraseShopCustomer, type ShopErasureParts } from '../../shops/erasure.ts'
+import { isWebhookSignedWith } from '../../shops/signature.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { Events } from '../../stores/events.ts'
 import type { ShopCustomer } from '../../stores/shop-privacy.ts'
@@ -16,29 +18,35 @@ import { CustomerRequest, Order, ShopRequest } from './shopify-webhooks.schema.t
 export interface ShopifyWebhookOptions extends ShopErasureParts {
   readonly shops: Pick<Shops, 'findByDomain' | 'update'>
   readonly events: Events
+  /** Shared by all routes, so that they share its limits. */
+  readonly receiveBody: ReceiveBody
 }
 
 /** Shopify gives up on an answer after 5 s. */
 const ANSWER_MS = 4000
-/** Orders with hundreds of lines are long. */
-const MAX_BYTES = 4 * 1024 * 1024
+/** An order of 4 MB has about 180,000 fields. */
+const LARGE_ORDER = { values: 500_000, fields: 500_000 }
 
 /** POST /webhooks/shopify */
 export function shopifyWebhookRoutes(options: ShopifyWebhookOptions): Router<AppState> {
-  const router = new Router<AppState>()
-  const receiveBody = createBodyReceiver({ maxTextBytes: MAX_BYTES })
+  const router = new Router<AppState>({ sensitive: true })
   const answerSoon = createSoonAnswers(ANSWER_MS)
   router.post('/webhooks/shopify', async (ctx: AppContext) => {
     const domain = only(ctx, 'x-shopify-shop-domain') ?? ''
     const named = /^[^\s\p{C}]{1,253}$/u.test(domain) ? await options.shops.findByDomain(domain) : null
     const shop = named?.platform === 'shopify' ? named : null
-    const body = await receiveBody(ctx.req, { keep: true })
+    const body = await options.receiveBody(ctx.req, { address: networkOf(ctx.ip), shop: domain.toLowerCase() })
     try {
-      const bytes = body.bytes()
       const secrets = shop?.secrets.map(({ secret }) => secret) ?? []
-      const isSigned = isWebhookSignedWith(secrets, bytes, only(ctx, 'x-shopify-hmac-sha256') ?? '')
+      // Piece by piece: a stranger's body never comes into memory as a whole.
+      const isSigned = await isWebhookSignedWith(secrets, body.read(), only(ctx, 'x-shopify-hmac-sha256') ?? '')
       if (!isSigned || shop === null) throw refusal()
-      const webhook = { shop, topic: only(ctx, 'x-shopify-topic') ?? '', payload: parseJson(bytes) }
+      body.trust()
+      const webhook = {
+        shop,
+        topic: only(ctx, 'x-shopify-topic') ?? '',
+        payload: await parseLargeJson((await body.bytes()).toString(), '', LARGE_ORDER),
+      }
       const webhookId = readWebhookId(ctx)
       const work = () => handle({ ...webhook, webhookId }, options)
       await answerSoon(`${shop.id} ${webhook.topic} ${body.hash}`, work, ctx.state.log)
@@ -65,15 +73,7 @@ function refusal(): DrapeError {
   return new DrapeError('WEBHOOK_SIGNATURE_INVALID', 'The request is not signed with a secret of the shop.')
 }
 
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString())
-  } catch {
-    throw new DrapeError('VALIDATION_FAILED', 'The body is not valid JSON.')
-  }
-}
-
-/** Work that is still under way after a while goes on; whoever asks for the same again joins it. */
+/** Work that is still under way after a while goes on; a repeated request joins it. */
 function createSoonAnswers(answerMs: number) {
   const running = new Map<string, Promise<void>>()
   return async (key: string, start: () => Promise<void>, log: Log): Promise<void> => {
@@ -81,8 +81,8 @@ function createSoonAnswers(answerMs: number) {
     running.set(key, work)
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
-      work.catch((error) => log.error({ err: error }, 'a webhook was not done to its end'))
-      reject(new DrapeError('SERVICE_UNAVAILABLE', 'This is still being done.', { retryable: true }))
+      work.catch((error) => log.error({ err: error }, 'Shopify webhook not processed completely'))
+      reject(new DrapeError('SERVICE_UNAVAILABLE', 'The action is still running.', { retryable: true }))
     }, answerMs)
     try {
       await Promise.race([work, late])

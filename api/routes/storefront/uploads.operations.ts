@@ -15,6 +15,7 @@ const badPhoto: readonly ErrorCode[] = [
   'INVALID_IMAGE',
   'UNSUPPORTED_IMAGE_TYPE',
   'FILE_TOO_LARGE',
+  'QUOTA_EXCEEDED',
 ]
 
 export const shopperUploadOperations: readonly Operation[] = [
@@ -24,13 +25,13 @@ export const shopperUploadOperations: readonly Operation[] = [
     id: 'prepareShopperUpload',
     tag,
     summary: 'Get a link to send a photo to',
-    description: `Send nothing. Then \`PUT\` the bytes of the photo to \`uploadUrl\` and tell upload-complete. A shopper may begin 10
+    description: `Send nothing. Then \`PUT\` the bytes of the photo to \`uploadUrl\` and call upload-complete. A shopper may begin 10
 uploads in 5 minutes, those of upload-image among them.`,
     access: 'shop',
     answers: {
       200: { description: 'The link.', schema: PreparedUpload, next: { completeShopperUpload: {} } },
     },
-    errors: ['RATE_LIMIT_EXCEEDED'],
+    errors: ['RATE_LIMIT_EXCEEDED', 'QUOTA_EXCEEDED'],
   },
   {
     method: 'put',
@@ -38,7 +39,7 @@ uploads in 5 minutes, those of upload-image among them.`,
     id: 'putShopperUpload',
     tag,
     summary: 'Send the bytes of a photo',
-    description: `To the \`uploadUrl\` of prepare-upload as it is: who has the link may use it, nobody else. Sent again, up to 10 times
+    description: `To the \`uploadUrl\` of prepare-upload as it is: only the link is needed. Sent again, up to 10 times
 in 5 minutes, the bytes take the place of those before, until the upload is complete. What never is complete is deleted within the
 hour.`,
     access: 'open',
@@ -61,13 +62,15 @@ hour.`,
     id: 'completeShopperUpload',
     tag,
     summary: 'Make the bytes that were sent a photo',
+    description: `Repeated after success the request gets the same photo. Bytes that are refused as no image are deleted: send other bytes to
+the same link. A shopper may send 20 requests in 5 minutes.`,
     access: 'shop',
     body: { json: UploadCompleteBody },
     answers: {
       201: { description: 'Stored.', schema: ShopperPhoto },
       200: { description: 'It was complete already: the same photo again.', schema: ShopperPhoto },
     },
-    errors: [...badPhoto, 'UPLOAD_NOT_FOUND'],
+    errors: [...badPhoto, 'UPLOAD_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
   },
   {
     method: 'post',

@@ -11,7 +11,7 @@ type Bodies = Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>
 
 /** GET /widget.js: the widget for the pages of shops, directly or through the proxy of a shop. */
 export function widgetRoutes(): Router<AppState> {
-  const router = new Router<AppState>()
+  const router = new Router<AppState>({ sensitive: true })
   const script = readFileSync(SCRIPT)
   const bodies: Bodies = { br: brotliCompressSync(script), gzip: gzipSync(script, { level: 9 }), identity: script }
   const edition = createHash('sha256').update(script).digest('base64url').slice(0, 22)
@@ -28,7 +28,7 @@ function getWidget(ctx: AppContext, bodies: Bodies, edition: string): void {
   ctx.set('ETag', `W/"${edition}"`)
   ctx.set('Vary', 'Accept-Encoding')
   ctx.set('X-Content-Type-Options', 'nosniff')
-  // Pages of any origin load it, also those that demand to be told so.
+  // Pages of any origin load it, also those that require this header.
   ctx.set('Access-Control-Allow-Origin', '*')
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin')
   if (ctx.fresh) {

@@ -7,7 +7,7 @@ create table shops (
   domain text not null unique check (domain = lower(domain)),
   name text,
   -- [{ secret, createdAt }], newest first: the proxy's signatures may be made with any of them while one replaces another.
-  -- Not hashed: a signature can only be checked with the secret itself.
+  -- Encrypted, not hashed: a signature can only be checked with the secret itself.
   secrets jsonb not null default '[]' check (jsonb_array_length(secrets) <= 2),
   -- Where and with what the platform's own API is asked; null for a shop that has none.
   admin_url text,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { access, constants, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, constants, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { demandContentType, demandKey, isKey, type ObjectStorage, storageFault } from './object.ts'
-import { signObjectLink } from './object-link.ts'
+import { assertContentType, assertKey, isKey, type ObjectStorage, type StoredObject, storageFault } from './object.ts'
+import { signObjectLink, verifyObjectLink } from './object-link.ts'
 
 export interface FileStorageSettings {
   /** The folder that holds the objects; made when it is missing. */
@@ -18,12 +18,16 @@ const DELETED_AT_ONCE = 32
 export function createFileStorage({ root, publicUrl, signingSecret }: FileStorageSettings): ObjectStorage {
   const base = `${publicUrl.replace(/\/+$/, '')}/objects/`
   const pathOf = (key: string) => {
-    demandKey(key)
+    assertKey(key)
     return join(root, key)
+  }
+  const keyOf = (url: string) => {
+    const key = url.startsWith(base) ? url.slice(base.length).split(/[?#]/, 1)[0] : ''
+    return isKey(key) ? key : null
   }
   return {
     async put(key, content, { contentType }) {
-      demandContentType(key, contentType)
+      assertContentType(key, contentType)
       await writeWhole({ root, path: pathOf(key) }, content)
     },
     get: async (key) => orNull(readFile(pathOf(key))),
@@ -45,13 +49,28 @@ export function createFileStorage({ root, publicUrl, signingSecret }: FileStorag
     },
     exists: async (key) => (await orNull(stat(pathOf(key)))) !== null,
     async signedUrl(key, { expiresInSeconds, filename }) {
-      demandKey(key)
+      assertKey(key)
       const expiresAt = Date.now() + expiresInSeconds * 1000
       return `${base}${key}?${signObjectLink({ key, secret: signingSecret, expiresAt, filename })}`
     },
-    keyOf(url) {
-      const key = url.startsWith(base) ? url.slice(base.length).split(/[?#]/, 1)[0] : ''
-      return isKey(key) ? key : null
+    keyOf,
+    async isSignedUrl(url) {
+      const key = keyOf(url)
+      const query = URL.parse(url)?.searchParams
+      return key !== null && !!query && verifyObjectLink({ key, secret: signingSecret, query, now: Date.now() })
+    },
+    list: (folder = '') => inPages(walk(root, folder)),
+    async deleteIncomplete({ before, dryRun }) {
+      const folder = join(root, INCOMPLETE)
+      const names = (await orNull(readdir(folder))) ?? []
+      let count = 0
+      for (const name of names) {
+        const about = await orNull(stat(join(folder, name)))
+        if (about === null || about.mtime >= before) continue
+        count++
+        if (!dryRun) await faultless(rm(join(folder, name), { force: true }))
+      }
+      return count
     },
     async check() {
       await faultless(mkdir(join(root, INCOMPLETE), { recursive: true }))
@@ -61,8 +80,35 @@ export function createFileStorage({ root, publicUrl, signingSecret }: FileStorag
   }
 }
 
-/** No key begins with a dot, so nobody can read what lies here. */
+/** No key begins with a dot, so no link can read what lies here. */
 const INCOMPLETE = '.incomplete'
+
+const PAGE = 1000
+
+async function* inPages(objects: AsyncIterable<StoredObject>): AsyncGenerator<StoredObject[]> {
+  let page: StoredObject[] = []
+  for await (const object of objects) {
+    if (page.push(object) < PAGE) continue
+    yield page
+    page = []
+  }
+  if (page.length > 0) yield page
+}
+
+/** The objects below a folder (empty, or ending in `/`), in the byte order of their keys. */
+async function* walk(root: string, folder: string): AsyncGenerator<StoredObject> {
+  const entries = (await orNull(readdir(join(root, folder), { withFileTypes: true }))) ?? []
+  // In a key the name of a folder is followed by a slash.
+  const paths = entries.map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
+  for (const path of paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
+    if (path.endsWith('/')) {
+      if (!path.slice(folder.length).startsWith('.')) yield* walk(root, path)
+      continue
+    }
+    const about = isKey(path) ? await orNull(stat(join(root, path))) : null
+    if (about !== null) yield { key: path, bytes: about.size, modifiedAt: about.mtime }
+  }
+}
 
 async function writeWhole(
   { root, path }: { root: string; path: string },

@@ -1,19 +1,24 @@
+import { timingSafeEqual } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import {
+  AbortMultipartUploadCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  type MultipartUpload,
   NoSuchKey,
   NotFound,
   PutObjectCommand,
+  paginateListObjectsV2,
   S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { attachment } from './attachment.ts'
-import { demandContentType, demandKey, isKey, type ObjectStorage, storageFault } from './object.ts'
+import { assertContentType, assertKey, isKey, type ObjectStorage, type StoredObject, storageFault } from './object.ts'
 
 export interface S3StorageSettings {
   readonly bucket: string
@@ -33,13 +38,17 @@ const DELETED_AT_ONCE = 1000
 export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
   const client = createClient(settings)
   const place = (key: string) => {
-    demandKey(key)
+    assertKey(key)
     return { Bucket: settings.bucket, Key: settings.prefix + key }
   }
   const base = baseUrl(settings)
+  const keyOf = (url: string) => {
+    const key = url.startsWith(base) ? url.slice(base.length).split(/[?#]/, 1)[0] : ''
+    return isKey(key) ? key : null
+  }
   return {
     async put(key, content, { contentType }) {
-      demandContentType(key, contentType)
+      assertContentType(key, contentType)
       const Body = content instanceof Uint8Array ? content : await buffer(content)
       await faultless(client.send(new PutObjectCommand({ ...place(key), Body, ContentType: contentType })))
     },
@@ -64,14 +73,86 @@ export function createS3Storage(settings: S3StorageSettings): ObjectStorage {
       const command = new GetObjectCommand({ ...place(key), ResponseContentDisposition })
       return faultless(getSignedUrl(client, command, { expiresIn: expiresInSeconds }))
     },
-    keyOf(url) {
-      const key = url.startsWith(base) ? url.slice(base.length).split(/[?#]/, 1)[0] : ''
-      return isKey(key) ? key : null
+    keyOf,
+    async isSignedUrl(url) {
+      const key = keyOf(url)
+      const sent = URL.parse(url)?.searchParams
+      const term = sent && readTerm(sent)
+      if (key === null || !sent || !term || Date.now() > term.signingDate.getTime() + term.expiresIn * 1000)
+        return false
+      const ResponseContentDisposition = sent.get('response-content-disposition') ?? undefined
+      const command = new GetObjectCommand({ ...place(key), ResponseContentDisposition })
+      const signed = new URL(await faultless(getSignedUrl(client, command, term)))
+      return isSameText(sortedQuery(sent), sortedQuery(signed.searchParams))
+    },
+    list: (folder = '') => list(client, settings, folder),
+    async deleteIncomplete({ before, dryRun }) {
+      let count = 0
+      for await (const upload of listUploads(client, settings)) {
+        if (upload.Initiated === undefined || upload.Initiated >= before) continue
+        count++
+        const { Key, UploadId } = upload
+        const command = new AbortMultipartUploadCommand({ Bucket: settings.bucket, Key, UploadId })
+        if (!dryRun) await faultless(client.send(command))
+      }
+      return count
     },
     async check() {
       await faultless(client.send(new HeadBucketCommand({ Bucket: settings.bucket })))
     },
     close: () => client.destroy(),
+  }
+}
+
+const AMZ_DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/
+/** Max lifetime of a presigned URL (Signature Version 4). */
+const MAX_EXPIRES_SECONDS = 604_800
+
+/** When a presigned URL was signed and for how many seconds; null where it says neither or something impossible. */
+function readTerm(query: URLSearchParams): { signingDate: Date; expiresIn: number } | null {
+  const date = query.get('X-Amz-Date') ?? ''
+  const signingDate = new Date(date.replace(AMZ_DATE, '$1-$2-$3T$4:$5:$6Z'))
+  const expiresIn = Number(query.get('X-Amz-Expires') ?? Number.NaN)
+  const isPossible = Number.isInteger(expiresIn) && expiresIn > 0 && expiresIn <= MAX_EXPIRES_SECONDS
+  return AMZ_DATE.test(date) && !Number.isNaN(signingDate.getTime()) && isPossible ? { signingDate, expiresIn } : null
+}
+
+function sortedQuery(query: URLSearchParams): string {
+  const sorted = new URLSearchParams(query)
+  sorted.sort()
+  return sorted.toString()
+}
+
+function isSameText(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((text) => Buffer.from(text))
+  return one.length === other.length && timingSafeEqual(one, other)
+}
+
+async function* list(
+  client: S3Client,
+  { bucket, prefix }: S3StorageSettings,
+  folder: string,
+): AsyncGenerator<StoredObject[]> {
+  const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix + folder })
+  for (let page = await faultless(pages.next()); !page.done; page = await faultless(pages.next())) {
+    const objects = (page.value.Contents ?? []).map(({ Key = '', Size = 0, LastModified = new Date() }) => ({
+      key: Key.slice(prefix.length),
+      bytes: Size,
+      modifiedAt: LastModified,
+    }))
+    yield objects.filter(({ key }) => isKey(key))
+  }
+}
+
+/** Multipart uploads, which gateways and other tools start, are kept by a bucket until someone aborts them. */
+async function* listUploads(client: S3Client, { bucket, prefix }: S3StorageSettings): AsyncGenerator<MultipartUpload> {
+  let next: { KeyMarker?: string; UploadIdMarker?: string } = {}
+  for (let isTruncated = true; isTruncated; ) {
+    const command = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix, ...next })
+    const page = await faultless(client.send(command))
+    yield* page.Uploads ?? []
+    next = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+    isTruncated = page.IsTruncated ?? false
   }
 }
 

@@ -25,7 +25,7 @@ export async function createStorage(storageUrl: string, settings: StorageSetting
   }
   const { hostname, pathname, searchParams } = new URL(storageUrl)
   const prefix = pathname.replace(/^\/+|\/+$/g, '')
-  // Its package is large, and nobody else needs it.
+  // Its package is large, and nothing else needs it.
   const { createS3Storage } = await import('./s3.ts')
   return createS3Storage({
     bucket: hostname,

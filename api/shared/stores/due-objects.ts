@@ -1,25 +1,17 @@
-import { type Database, rowType, sql } from '../database.ts'
+import { type Database, rowType, sql } from '../database/database.ts'
 import { Nullable, Type } from '../schema.ts'
-
-/** Whose objects must be kept. */
-export interface Hold {
-  readonly accountId: string
-  /** One customer of the account; all when missing. */
-  readonly externalUserId?: string
-}
-
-/** Objects that may not live longer than so long after they were stored, whatever their own date says. */
-export interface Lifetime {
-  readonly ttlSeconds: number
-  readonly kinds: readonly string[]
-  /** All when empty. */
-  readonly accounts: readonly string[]
-}
+import { isHeld, lockHolds } from './legal-holds.ts'
+import { isLive } from './product-merge.ts'
 
 export interface DueSelection {
-  /** Those past their own date where this is null. */
-  readonly lifetime: Lifetime | null
-  readonly holds: readonly Hold[]
+  /** Seconds after which an object is due, counted from when it was stored. Null: at the object's own date. */
+  readonly ttlSeconds: number | null
+  /** Seconds after that time from which an object is due; default 0. */
+  readonly graceSeconds?: number
+  /** Kinds of objects; all when empty. */
+  readonly kinds: readonly string[]
+  /** Accounts; all when empty. */
+  readonly accounts: readonly string[]
 }
 
 const DueRow = rowType(Type.Object({ key: Type.String(), bytes: Nullable(Type.Integer()) }))
@@ -30,26 +22,27 @@ const Overdue = rowType(
 /** An object whose time is over. */
 export interface DueObject {
   readonly key: string
-  /** How large it is; null where nobody knows. */
+  /** Its size in bytes; null where it is unknown. */
   readonly bytes: number | null
 }
 
 export type DueObjects = ReturnType<typeof createDueObjects>
 
-/** Objects whose time is over. */
+/** Objects whose time is over. What a legal hold keeps is never found nor deleted. */
 export function createDueObjects(database: Database) {
   return {
     /**
      * Deletes at most `limit` of them, and the images that lie in them: bytes by `deleteBytes`, then rows. Their rows are locked
-     * until both are gone, so that nobody claims what is being deleted. Returns them. Several may do so at once.
+     * until both are gone, so that nothing claims what is being deleted. Returns them. Several may do so at once.
      */
     delete: (
       selection: DueSelection,
       { limit, deleteBytes }: { limit: number; deleteBytes: (keys: readonly string[]) => Promise<void> },
     ): Promise<readonly DueObject[]> =>
       database.transaction(async (transaction) => {
+        await transaction.query(lockHolds)
         const rows = await transaction.any(sql.type(DueRow)`
-          select key, bytes from objects where ${isDue(selection)} and not ${isHeld(selection)}
+          select key, bytes from objects where ${isDue(selection)} and not ${isHeld}
           order by ${dueAt(selection)} limit ${limit} for update skip locked`)
         const keys = rows.map(({ key }) => key)
         if (keys.length === 0) return rows
@@ -61,7 +54,7 @@ export function createDueObjects(database: Database) {
     /** At most `limit` of them. */
     find: (selection: DueSelection, limit: number): Promise<readonly DueObject[]> =>
       database.any(sql.type(DueRow)`
-        select key, bytes from objects where ${isDue(selection)} and not ${isHeld(selection)}
+        select key, bytes from objects where ${isDue(selection)} and not ${isHeld}
         order by ${dueAt(selection)} limit ${limit}`),
 
     /** How many there are, how many are held, and how long the oldest that is not held has been past its time. */
@@ -69,36 +62,39 @@ export function createDueObjects(database: Database) {
       database.one(sql.type(Overdue)`
         select count(*) filter (where not held) as due, count(*) filter (where held) as held,
           extract(epoch from now() - min(due_at) filter (where not held))::float8 as "oldestSeconds"
-        from (select ${dueAt(selection)} as due_at, ${isHeld(selection)} as held from objects where ${isDue(selection)}) as found`),
+        from (select ${dueAt(selection)} as due_at, ${isHeld} as held from objects where ${isDue(selection)}) as found`),
   }
 }
 
-/** How many bytes they are together; those of which nobody knows count nothing. */
+/** How many bytes they are together; those of unknown size count 0. */
 export function bytesOf(objects: readonly DueObject[]): number {
   return objects.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
 }
 
-function dueAt({ lifetime }: DueSelection) {
-  if (lifetime === null) return sql.fragment`expires_at`
-  return sql.fragment`created_at + make_interval(secs => ${lifetime.ttlSeconds})`
+function dueAt({ ttlSeconds }: DueSelection) {
+  if (ttlSeconds === null) return sql.fragment`objects.expires_at`
+  return sql.fragment`objects.created_at + make_interval(secs => ${ttlSeconds})`
 }
 
-function isDue({ lifetime }: DueSelection) {
-  if (lifetime === null) return sql.fragment`expires_at <= now()`
-  const { ttlSeconds, kinds, accounts } = lifetime
-  return sql.fragment`kind = any(${sql.array([...kinds], 'text')})
-    and created_at <= now() - make_interval(secs => ${ttlSeconds})
-    and (${accounts.length === 0} or account_id = any(${sql.array([...accounts], 'text')}))
-    -- What somebody waits for is needed until it is done.
-    and not exists (
+function isDue({ ttlSeconds, graceSeconds = 0, kinds, accounts }: DueSelection) {
+  const isSelected = sql.fragment`(${kinds.length === 0} or objects.kind = any(${sql.array([...kinds], 'text')}))
+    and (${accounts.length === 0} or objects.account_id = any(${sql.array([...accounts], 'text')}))`
+  if (ttlSeconds === null)
+    return sql.fragment`objects.expires_at <= now() - make_interval(secs => ${graceSeconds}) and ${isSelected}`
+  return sql.fragment`objects.created_at <= now() - make_interval(secs => ${ttlSeconds + graceSeconds}) and ${isSelected}
+    and not ${isAwaited} and not ${isOfProduct}`
+}
+
+/** Whether an unfinished generation needs the photo. */
+const isAwaited = sql.fragment`exists (
       select from images join generations on generations.image_id = images.id
       where images.object_key = objects.key and generations.status in ('PENDING', 'PROCESSING'))`
-}
 
-function isHeld({ holds }: DueSelection) {
-  const accounts = holds.map(({ accountId }) => accountId)
-  const users = holds.map(({ externalUserId }) => externalUserId ?? null)
-  return sql.fragment`exists (
-    select from unnest(${sql.array(accounts, 'text')}, ${sql.array(users, 'text')}) as holds (held_account, held_user)
-    where held_account = account_id and (held_user is null or held_user = external_user_id))`
-}
+/** Whether the object is an image of a product that exists, sent or fetched, or was just sent for one. */
+const isOfProduct = sql.fragment`(objects.kind = 'product' and (
+      coalesce(objects.expires_at > now(), false)
+      or exists (select from products where products.id = split_part(objects.key, '/', 3) and ${isLive})
+      or exists (
+        select from products
+        where products.account_id = objects.account_id and jsonb_path_exists(products.images, '$[*].objectKey')
+          and products.images @> jsonb_build_array(jsonb_build_object('objectKey', objects.key)) and ${isLive})))`

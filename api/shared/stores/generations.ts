@@ -1,7 +1,7 @@
 import type { QuerySqlToken } from 'slonik'
-import { type Database, Json, rowType, sql, Timestamp } from '../database.ts'
+import { type Database, Json, rowType, sql, Timestamp } from '../database/database.ts'
 import type { ErrorCode } from '../errors.ts'
-import { type GenerationChange, LEASE_SECONDS, MAX_ATTEMPTS, STATUSES } from '../generation.ts'
+import { type GenerationChange, LEASE_SECONDS, MAX_ATTEMPTS, MAX_SPARED, STATUSES } from '../generation.ts'
 import { Nullable, type RowType, type Static, Type } from '../schema.ts'
 import { endedGenerations, insertDeliveries } from './webhook-outbox.ts'
 
@@ -13,6 +13,9 @@ const GenerationRow = Type.Object({
   productExternalId: Type.String(),
   status: Type.Enum([...STATUSES]),
   attempt: Type.Integer(),
+  engine: Type.String(),
+  /** The engine that a fallback engine stands in for. */
+  requestedEngine: Nullable(Type.String()),
   progress: Nullable(Type.Number()),
   resultKey: Nullable(Type.String()),
   imagesExpireAt: Timestamp,
@@ -31,7 +34,8 @@ export type GenerationRecord = Static<typeof GenerationRow>
 export const keptResultKey = sql.fragment`(select key from objects where key = result_key)`
 
 const columns = sql.fragment`
-  id, account_id as "accountId", shop_id as "shopId", product_external_id as "productExternalId", status, attempt, progress,
+  id, account_id as "accountId", shop_id as "shopId", product_external_id as "productExternalId", status, attempt, engine,
+  requested_engine as "requestedEngine", progress,
   ${keptResultKey} as "resultKey", images_expire_at as "imagesExpireAt",
   error_code as "errorCode", error_message as "errorMessage", warnings, timings, engine_info as "engineInfo", category,
   created_at as "createdAt", updated_at as "updatedAt"`
@@ -39,7 +43,7 @@ const columns = sql.fragment`
 /** By then the queue has forgotten the job, whose name the next dispatch uses again. */
 const HANDED_BACK_SECONDS = 0.5
 
-/** Time of a change: strictly later than the change before it, also when a clock steps back. */
+/** Time of a change of status: strictly later than the one before it, also when a clock steps back. */
 const nextUpdate = sql.fragment`greatest(now_ms(), updated_at + interval '1 millisecond')`
 
 const MovedColumns = {
@@ -84,7 +88,7 @@ export interface AboutMove {
   readonly seconds: number
 }
 
-/** Told of every move. */
+/** Is called with every change. */
 export type Announce = (change: GenerationChange, about: AboutMove) => void
 
 export interface Outcome {
@@ -143,12 +147,32 @@ export function createGenerations(database: Database, announce: Announce = () =>
         where generation_id = ${id} and generations.id = ${id} and attempt = ${attempt} and status = 'PENDING'`)
     },
 
+    /**
+     * PROCESSING → PENDING under the same attempt, for another worker: this one's device failed. Resolves to false when the
+     * generation has been spared `MAX_SPARED` times already.
+     */
+    spare: async ({ id, attempt }: { id: string; attempt: number }) =>
+      moves(moving`
+        with again as (
+          update generations
+          set status = 'PENDING', lease_until = null, progress = null, updated_at = ${nextUpdate}
+          where id = ${id} and attempt = ${attempt} and status = 'PROCESSING' and exists (
+            select from outbox where generation_id = ${id} and coalesce((payload->>'spared')::int, 0) < ${MAX_SPARED})
+          returning ${touched}
+        ), requeued as (
+          update outbox
+          set dispatched_at = null, available_at = ${dueIn(HANDED_BACK_SECONDS)},
+              payload = payload || jsonb_build_object('spared', coalesce((payload->>'spared')::int, 0) + 1,
+                'failedOn', coalesce(payload->'failedOn', '[]') || to_jsonb(again.worker))
+          from again where outbox.generation_id = again.id
+        )
+        select ${moved} from again`),
+
     /** Keeps the lease; false when the attempt no longer is this worker's, which then has to stop. */
     renew: async ({ id, attempt, progress }: { id: string; attempt: number; progress: number }) =>
       moves(moving`
         update generations
-        set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}), progress = ${progress},
-            updated_at = case when progress is distinct from ${progress}::real then ${nextUpdate} else updated_at end
+        set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}), progress = ${progress}
         where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
         returning ${moved}`),
 
@@ -192,7 +216,7 @@ export function createGenerations(database: Database, announce: Announce = () =>
 
     /** Cancels what a customer has waiting or running, with a refund. Returns the attempts that this ended. */
     failOfCustomer: (
-      { accountId, externalUserId }: { accountId: string; externalUserId: string },
+      { accountId, externalUserId, before }: { accountId: string; externalUserId: string; before?: Date },
       limit: number,
     ): Promise<readonly { id: string; attempt: number }[]> =>
       move(moving`
@@ -200,11 +224,12 @@ export function createGenerations(database: Database, announce: Announce = () =>
           select id from generations
           where account_id = ${accountId} and external_user_id = ${externalUserId}
             and status in ('PENDING', 'PROCESSING')
+            and created_at <= coalesce(${before?.toISOString() ?? null}::timestamptz, 'infinity')
           order by id limit ${limit} for update
         ), ended as (
           update generations
           set status = 'FAILED', error_code = 'GENERATION_CANCELLED',
-              error_message = 'The data of the customer were erased.', lease_until = null,
+              error_message = 'The data of the customer has been erased.', lease_until = null,
               finished_at = now_ms(), updated_at = ${nextUpdate}
           from theirs where generations.id = theirs.id
           returning ${touched}
@@ -267,10 +292,10 @@ const anotherAttempt = sql.fragment`
   attempt = attempt + case when attempt >= ${MAX_ATTEMPTS} then 0 else 1 end,
   lease_until = null, progress = null, updated_at = ${nextUpdate}`
 
-/** Drops the outbox rows of everything in `ended` and puts it on its way to those who want to be told. */
+/** Drops the outbox rows of everything in `ended` and queues its webhooks. */
 const settleEnded = sql.fragment`
   cleared as (delete from outbox using ended where generation_id = ended.id
-  ), told as (${insertDeliveries(endedGenerations)})`
+  ), notified as (${insertDeliveries(endedGenerations)})`
 
 /**
  * Gives the credit of everything in `ended` back and settles it. The ledger's unique index makes it once; accounts are

@@ -1,4 +1,4 @@
-import { type Database, rowType, sql } from '../database.ts'
+import { type Database, rowType, sql } from '../database/database.ts'
 import { Type } from '../schema.ts'
 
 /** A request that its caller has named. */
@@ -55,7 +55,7 @@ export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>
 export function createIdempotencyKeys(database: Database) {
   return {
     /**
-     * Takes the request in hand unless someone has it or it is answered. Whoever takes it over from one that died gets the
+     * Takes the request in hand unless another process has it or it is answered. A process that takes it over from one that died gets the
      * resource id of the first, so that both create the same.
      */
     claim: async (
@@ -105,7 +105,7 @@ export function createIdempotencyKeys(database: Database) {
       await database.query(sql.unsafe`delete from idempotency_keys where ${isHeld(claim)}`)
     },
 
-    /** Gives the request free for whoever asks next, under the same resource id. */
+    /** Releases the request for the next caller, under the same resource id. */
     release: async (claim: Claim): Promise<void> => {
       await database.query(sql.unsafe`update idempotency_keys set lease_until = now() where ${isHeld(claim)}`)
     },

@@ -1,4 +1,4 @@
-import { byDatabaseClock, type Database, rowType, sql, Timestamp } from '../database.ts'
+import { byDatabaseClock, type Database, rowType, sql, Timestamp } from '../database/database.ts'
 import { type Prepared, RectangleSchema } from '../generation.ts'
 import { type Static, Type } from '../schema.ts'
 
@@ -17,12 +17,20 @@ const ImageRow = Type.Object({
 })
 export type ImageRecord = Static<typeof ImageRow>
 
+/** For bytes that are put after the put was given up. */
+const ABANDONED_MINUTES = 60
+
+const AbandonedKey = rowType(Type.Object({ key: Type.String() }))
+
 export type Images = ReturnType<typeof createImages>
 
 /** Photos of persons. */
 export function createImages(database: Database) {
   return {
-    /** One statement: the object's row and the image's row, before the bytes are put. Again with the same id it does nothing. */
+    /**
+     * One statement: the object's row and the image's row, before the bytes are put. Again with the same id it keeps the image that
+     * exists; an object that was abandoned lives on.
+     */
     insert: async (image: {
       id: string
       accountId: string
@@ -33,6 +41,8 @@ export function createImages(database: Database) {
       width: number
       height: number
       cropMode: 'auto' | 'none'
+      /** The days that the call asked for; null when it left them to the account. */
+      keepForDays?: number | null
       expiresAt: Date
     }): Promise<void> => {
       const expiresAt = byDatabaseClock(image.expiresAt)
@@ -40,11 +50,12 @@ export function createImages(database: Database) {
         with object as (
           insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
           values (${image.objectKey}, ${image.accountId}, ${image.externalUserId}, 'person', ${image.bytes}, ${expiresAt})
-          on conflict (key) do nothing
+          on conflict (key) do update set created_at = now_ms(), bytes = excluded.bytes,
+            expires_at = greatest(objects.expires_at, excluded.expires_at)
         )
-        insert into images (id, account_id, object_key, external_user_id, width, height, crop_mode, expires_at)
+        insert into images (id, account_id, object_key, external_user_id, width, height, crop_mode, keep_for_days, expires_at)
         values (${image.id}, ${image.accountId}, ${image.objectKey}, ${image.externalUserId}, ${image.width},
-          ${image.height}, ${image.cropMode}, ${expiresAt})
+          ${image.height}, ${image.cropMode}, ${image.keepForDays ?? null}, ${expiresAt})
         on conflict (id) do nothing`)
     },
 
@@ -60,7 +71,7 @@ export function createImages(database: Database) {
         insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
         select ${view.viewKey}, account_id, external_user_id, 'person', ${view.bytes}::bigint, expires_at from images
         where id = ${view.imageId}
-        -- Whoever deletes the photo meanwhile waits, and then finds this row.
+        -- A concurrent deletion of the photo waits, and then finds this row.
         for share
         on conflict (key) do update set expires_at = excluded.expires_at, bytes = excluded.bytes`)
       return rowCount > 0
@@ -77,10 +88,15 @@ export function createImages(database: Database) {
       return rowCount > 0
     },
 
-    delete: async (id: string): Promise<void> => {
-      await database.query(sql.unsafe`
+    /**
+     * Deletes an image but not the record of its object: the bytes may be on their way, and a sweep deletes both an hour later.
+     * Returns the key of the object; null for an unknown image.
+     */
+    abandon: (id: string): Promise<string | null> =>
+      database.maybeOneFirst(sql.type(AbandonedKey)`
         with image as (delete from images where id = ${id} returning object_key)
-        delete from objects using image where objects.key = image.object_key`)
-    },
+        update objects set expires_at = least(expires_at, now() + make_interval(mins => ${ABANDONED_MINUTES}))
+        from image where key = object_key
+        returning key`),
   }
 }

@@ -1,4 +1,4 @@
-import { byDatabaseClock, type Database, rowType, sql } from '../database.ts'
+import { byDatabaseClock, type Database, rowType, sql } from '../database/database.ts'
 import { Nullable, Type } from '../schema.ts'
 
 export interface NewObject {
@@ -25,6 +25,10 @@ const FoundObject = rowType(
   Type.Object({ accountId: Type.String(), externalUserId: Nullable(Type.String()), kind: Type.String() }),
 )
 
+const StoredKey = rowType(Type.Object({ key: Type.String() }))
+
+const StoredBytes = rowType(Type.Object({ bytes: Type.Integer() }))
+
 export type Objects = ReturnType<typeof createObjects>
 
 /** The record of every key in the object storage. */
@@ -44,6 +48,16 @@ export function createObjects(database: Database) {
         where objects.expires_at is not null or objects.bytes is distinct from excluded.bytes`)
     },
     /**
+     * The stored product image of the account under one of these keys, kept for at least an hour more; null when there is none.
+     */
+    keepProduct: ({ accountId, keys }: { accountId: string; keys: readonly string[] }): Promise<string | null> =>
+      database.maybeOneFirst(sql.type(StoredKey)`
+        update objects
+        set expires_at = case when expires_at is not null then greatest(expires_at, now_ms() + interval '1 hour') end
+        where key = any(${sql.array([...keys], 'text')}) and account_id = ${accountId} and kind = 'product'
+          and (expires_at is null or expires_at > now())
+        returning key`),
+    /**
      * Records a result before its bytes are put; false when the attempt is over. Until it is completed the row lasts as long as
      * a worker may need to store it, so that what a dead one left is swept.
      */
@@ -52,7 +66,7 @@ export function createObjects(database: Database) {
         insert into objects (key, account_id, external_user_id, kind, bytes, expires_at)
         select ${key}, account_id, external_user_id, 'result', ${bytes}::bigint, now() + interval '1 hour'
         from generations where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
-        -- Whoever ends the attempt meanwhile waits, and then finds this row.
+        -- A concurrent end of the attempt waits, and then finds this row.
         for update
         on conflict (key) do update set expires_at = excluded.expires_at, bytes = excluded.bytes`)
       return rowCount > 0
@@ -62,6 +76,10 @@ export function createObjects(database: Database) {
       database.maybeOne(sql.type(FoundObject)`
         select account_id as "accountId", external_user_id as "externalUserId", kind from objects
         where key = ${key} and (expires_at is null or expires_at > now())`),
+    /** Bytes that an account stores; objects whose size is not known count as 0. */
+    sumBytes: (accountId: string): Promise<number> =>
+      database.oneFirst(sql.type(StoredBytes)`
+        select coalesce(sum(bytes), 0)::bigint as bytes from objects where account_id = ${accountId}`),
     delete: async (key: string): Promise<void> => {
       await database.query(sql.unsafe`delete from objects where key = ${key}`)
     },

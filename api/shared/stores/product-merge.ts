@@ -1,4 +1,4 @@
-import { sql } from '../database.ts'
+import { sql } from '../database/database.ts'
 import type { ProductImage } from '../generation.ts'
 
 // Parts of the statements that write products: one statement makes or changes a product and settles what it has stored. They
@@ -48,7 +48,7 @@ export function hasImages({ images }: ProductInput) {
 /** Values from `account` for id, account_id, external_id, title, description, images, images_edition, metadata of a new row. */
 export function newFields(product: ProductInput) {
   const { id, externalId, title = null, description = null, metadata } = product
-  const json = metadata === undefined ? sql.fragment`null::jsonb` : sql.jsonb(metadata as never)
+  const json = metadata === undefined ? sql.fragment`null::json` : sql.json(metadata as never)
   return sql.fragment`${id}, account.id, ${externalId}, ${title}, ${description}, coalesce(${imagesOf(product)}, '[]'),
         ${id}, ${json}`
 }
@@ -68,6 +68,16 @@ export function mergedFields(product: ProductInput) {
           else excluded.images_edition end,
         metadata = coalesce(excluded.metadata, case when ${isLive} then products.metadata end),
         created_at = case when ${isLive} then products.created_at else now_ms() end`
+}
+
+/** Whether an update changes the stored row. `days` is its lifetime afterwards. */
+export function isChanged(product: ProductInput, days: ReturnType<typeof sql.fragment>) {
+  const images = imagesOf(product)
+  return sql.fragment`(not ${isLive} or coalesce(excluded.title <> products.title, excluded.title is not null)
+          or coalesce(excluded.description <> products.description, excluded.description is not null)
+          or coalesce(${images} <> products.images, false)
+          or coalesce(excluded.metadata::jsonb <> products.metadata::jsonb, excluded.metadata is not null)
+          or ${days} is distinct from products.valid_for_days)`
 }
 
 /** Keeps the stored images of a product, which would end after a while if the call had been refused. */

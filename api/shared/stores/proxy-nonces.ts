@@ -1,4 +1,4 @@
-import { type Database, sql } from '../database.ts'
+import { type Database, sql } from '../database/database.ts'
 
 export type ProxyNonces = ReturnType<typeof createProxyNonces>
 

@@ -1,4 +1,4 @@
-import { sql } from '../database.ts'
+import { sql } from '../database/database.ts'
 
 /**
  * A part of a statement that puts what happened on its way to every endpoint of the account that wants to know: told when, and
@@ -12,7 +12,7 @@ export function insertDeliveries(event: ReturnType<typeof sql.fragment>) {
     join webhook_endpoints on webhook_endpoints.account_id = event.account_id and is_active and event_types ? event.type`
 }
 
-/** What is told of generations that have ended: ids and status, nothing of persons or pictures. */
+/** The webhook data of generations that have ended: ids and status, nothing about persons or images. */
 export const endedGenerations = sql.fragment`
   select account_id, 'evt_' || substr(id, 5) as id, 'generation.' || lower(status) as type, updated_at as happened_at,
     jsonb_strip_nulls(jsonb_build_object('generationId', id, 'status', status, 'errorCode', error_code,

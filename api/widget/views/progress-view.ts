@@ -10,7 +10,7 @@ export interface ProgressView {
   update(step: WorkStep): void
 }
 
-/** Tells how far it is. `announce` is told each new sentence once. */
+/** Shows the progress. `announce` gets each new sentence once. */
 export function createProgressView(texts: Texts, announce: (text: string) => void): ProgressView {
   const title = heading('')
   const bar = element('progress', { max: 1 })

@@ -20,7 +20,7 @@ export interface ResultOptions {
   readonly settings: Settings
   readonly actions: ResultActions
   readonly announce: (text: string) => void
-  /** Told what did not work. */
+  /** Is called with what failed. */
   readonly complain: (error: unknown) => void
 }
 

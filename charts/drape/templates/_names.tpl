@@ -132,12 +132,26 @@ file:/var/lib/drape/objects
 {{- default (include "drape.componentName" (dict "root" . "component" "objects")) .Values.storage.pvc.existingClaim -}}
 {{- end -}}
 
-{{- /* Which Secret, and which key of it, holds what: (dict "root" $ "what" "database"), or queue or signing; name and key as YAML. */ -}}
+{{- /* Which Secret, and which key of it, holds what: (dict "root" $ "what" "database"), queue, signing or encryption; name and key as YAML. */ -}}
 {{- define "drape.secretKey" -}}
 {{- $given := index .root.Values .what -}}
-{{- $own := dict "database" "url" "queue" "url" "signing" "signing-secret" -}}
+{{- $own := dict "database" "url" "queue" "url" "signing" "signing-secret" "encryption" "secrets-key" -}}
 name: {{ default (include "drape.componentName" (dict "root" .root "component" .what)) $given.existingSecret }}
 key: {{ ternary $given.key (index $own .what) (not (empty $given.existingSecret)) }}
+{{- end -}}
+
+{{- /*
+Whether each process connects to the bundled Postgres by a role of its own. An upgrade from a release without roles first adds
+their passwords to the Secret, which the Job before an upgrade reads as it was; the next upgrade creates the roles.
+*/ -}}
+{{- define "drape.ownRoles" -}}
+{{- if and .Values.postgres.enabled .Values.postgres.roles (ne .Values.migrations.mode "manual") -}}
+{{- $name := include "drape.componentName" (dict "root" . "component" "database") -}}
+{{- $found := lookup "v1" "Secret" (include "drape.namespace" .) $name | default dict -}}
+{{- if not (and .Release.IsUpgrade $found.data (not (hasKey (default dict $found.data) "api-url"))) -}}
+true
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "drape.s3Secret" -}}
@@ -189,6 +203,20 @@ key: client-secret
 {{- end -}}
 {{- end -}}
 
+{{- /* The Secret of a provider in config: existing, or from an ExternalSecret. (dict "root" $ "what" "captcha" "remote" "captchaSecret"). */ -}}
+{{- define "drape.providerSecret" -}}
+{{- $provider := index .root.Values.config .what -}}
+{{- $external := .root.Values.externalSecrets -}}
+{{- if $provider.existingSecret -}}
+name: {{ $provider.existingSecret }}
+{{- else if and $external.enabled (index $external .remote) -}}
+name: {{ include "drape.componentName" (dict "root" .root "component" .what) }}
+{{- else -}}
+{{- fail (printf "config.%s needs a secret: set config.%s.existingSecret, or externalSecrets.enabled and externalSecrets.%s" .what .what .remote) -}}
+{{- end }}
+key: {{ $provider.key }}
+{{- end -}}
+
 {{- define "drape.dashboardVariables" -}}
 {{- with .Values.dashboard -}}
 {{- if .enabled }}
@@ -196,6 +224,8 @@ key: client-secret
 - { name: DASHBOARD_HOST, value: 0.0.0.0 }
 - { name: DASHBOARD_URL, value: {{ include "drape.dashboardUrl" $ | quote }} }
 - { name: DASHBOARD_PROXY_HOPS, value: {{ ternary (ternary 1 0 .ingress.enabled) .proxyHops (kindIs "invalid" .proxyHops) | toString | quote }} }
+- { name: DASHBOARD_PASSWORD_SIGN_IN, value: {{ .passwordSignIn | quote }} }
+- { name: DASHBOARD_SECOND_FACTOR, value: {{ .secondFactor | quote }} }
 {{- with .oidc }}
 {{- if .issuer }}
 - { name: OIDC_ISSUER, value: {{ .issuer | quote }} }
@@ -206,6 +236,7 @@ key: client-secret
 {{- end }}
 - { name: OIDC_SCOPE, value: {{ .scope | quote }} }
 - { name: OIDC_OPERATORS, value: {{ join "," .operators | quote }} }
+- { name: OIDC_ROLES, value: {{ join "," .roles | quote }} }
 - { name: OIDC_TRUST_EMAIL, value: {{ .trustEmail | quote }} }
 {{- end }}
 {{- end }}

@@ -92,10 +92,19 @@ components are api, controller, workers, migrations and tests.
 {{- define "drape.variables" -}}
 {{- $values := .root.Values -}}
 {{- $database := include "drape.secretKey" (dict "root" .root "what" "database") | fromYaml -}}
-{{- with dig (ternary "worker" .component (eq .component "workers")) dict $values.database.roles -}}
+{{- $process := ternary "worker" .component (eq .component "workers") -}}
+{{- $ownRoles := include "drape.ownRoles" .root -}}
+{{- $owner := deepCopy $database -}}
+{{- with dig $process dict $values.database.roles -}}
 {{- if .name }}{{ $_ := set $database "key" .key }}{{ end -}}
 {{- end -}}
+{{- if and $ownRoles (has $process (list "api" "worker" "controller")) }}{{ $_ := set $database "key" (printf "%s-url" $process) }}{{ end -}}
 {{- $list := list (dict "name" "DATABASE_URL" "secret" $database) -}}
+{{- if and $ownRoles (eq .component "migrations") -}}
+{{- range $role := list "api" "worker" "controller" -}}
+{{- $list = append $list (dict "name" (printf "%s_DATABASE_URL" (upper $role)) "secret" (dict "name" $owner.name "key" (printf "%s-url" $role))) -}}
+{{- end -}}
+{{- end -}}
 {{- if ne .component "migrations" -}}
 {{- $list = concat $list (list
   (dict "name" "REDIS_URL" "secret" (include "drape.secretKey" (dict "root" .root "what" "queue") | fromYaml))
@@ -103,6 +112,7 @@ components are api, controller, workers, migrations and tests.
   (dict "name" "PUBLIC_URL" "value" (include "drape.publicUrl" .root))
   (dict "name" "LOG_LEVEL" "value" $values.config.logLevel)
   (dict "name" "FETCH_ALLOW_CIDRS" "value" (join "," $values.config.fetchAllowCidrs))
+  (dict "name" "FETCH_DNS_SERVERS" "value" (join "," $values.config.fetchDnsServers))
   (dict "name" "FETCH_ALLOW_PORTS" "value" (join "," $values.config.fetchAllowPorts))) -}}
 {{- with include "drape.s3Secret" .root -}}
 {{- $list = concat $list (list
@@ -180,7 +190,8 @@ components are api, controller, workers, migrations and tests.
 {{- range $process, $role := .Values.database.roles -}}
 {{- if $role.name }}{{ $grants = append $grants (printf "%s=%s" $process $role.name) }}{{ end -}}
 {{- end -}}
-{{- $arguments := list "migrate" "--wait-seconds" (toString .Values.migrations.waitSeconds) -}}
+{{- $arguments := list "migrate" "--wait-seconds" (toString .Values.migrations.waitSeconds) "--await-legal-holds" -}}
+{{- if include "drape.ownRoles" . }}{{ $arguments = append $arguments "--create-roles" }}{{ end -}}
 {{- if $grants }}{{ $arguments = concat $arguments (list "--grant" (join "," $grants)) }}{{ end -}}
 {{- toJson $arguments -}}
 {{- end -}}

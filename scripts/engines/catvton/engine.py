@@ -6,6 +6,7 @@ import math
 
 from ..checkpoint import Checkpoint, RandomCheckpoint
 from ..golden import note
+from ..parser import add_parser_options, garment_types, take_parser
 from . import graphs
 from .checkpoints import open_files
 from .configuration import SIZES, Configuration, autoencoder_shapes, network_shapes, random_spread
@@ -29,10 +30,16 @@ def write(folder, arguments):
     for name in ("encoder", "denoiser", "decoder"):
         build = functools.partial(getattr(graphs, f"build_{name}"), checkpoint, c)
         folder.write_large({name: build}, weights_file=f"{name}.weights")
-    described = manifest(c, half=folder.half)
+    described = manifest(c, half=folder.half, garment_types=garment_types(arguments))
+    if auxiliary := take_parser(folder, arguments):
+        described["auxiliary"] = auxiliary
     if arguments.golden:
         described["golden"] = note(draw_golden(folder.path, described))
     return described, checkpoint.source()
+
+
+def add_options(command):
+    add_parser_options(command)
 
 
 def open_random(arguments):
@@ -46,7 +53,7 @@ def open_published(arguments):
     return open_files(c, network, attention=arguments.attention, autoencoder=arguments.vae), c
 
 
-def manifest(c, *, half):
+def manifest(c, *, half, garment_types):
     return {
         "interface": "catvton/1",
         "name": "catvton",
@@ -55,7 +62,7 @@ def manifest(c, *, half):
         "license": {"spdx": "CC-BY-NC-SA-4.0", "commercial": False},
         "accepts": {
             "categories": ["tops", "bottoms", "one-pieces", "outerwear"],
-            "garmentTypes": ["flat_lay", "ghost_mannequin"],
+            "garmentTypes": garment_types,
             "needsPerson": True,
         },
         "aiGenerated": True,

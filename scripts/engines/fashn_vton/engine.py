@@ -6,8 +6,8 @@ import math
 
 from ..checkpoint import Checkpoint, RandomCheckpoint
 from ..golden import note
+from ..parser import add_parser_options, garment_types, take_parser
 from . import graphs
-from .auxiliary import add_options, take_auxiliary
 from .configuration import (
     CATEGORIES,
     SIZES,
@@ -19,6 +19,7 @@ from .configuration import (
     tensor_shapes,
 )
 from .golden import draw_golden
+from .pose import add_pose_options, take_pose
 
 __all__ = ["HELP", "SOURCES", "add_options", "write"]
 HELP = "FASHN VTON v1.5, Apache-2.0"
@@ -40,10 +41,17 @@ def write(folder, arguments):
     folder.write_small("garment", builds["garment"])
     folder.write_large({"modulation": builds["modulation"]}, weights_file="modulation.weights")
     folder.write_large({name: builds[name] for name in ("velocity", "denoise")}, weights_file="transformer.weights")
-    described = manifest(c, half=folder.half) | take_auxiliary(folder, arguments)
+    described = manifest(c, half=folder.half, garment_types=garment_types(arguments))
+    if auxiliary := [*take_pose(folder, arguments), *take_parser(folder, arguments)]:
+        described["auxiliary"] = auxiliary
     if arguments.golden:
         described["golden"] = note(draw_golden(folder.path, described))
     return described, checkpoint.source()
+
+
+def add_options(command):
+    add_pose_options(command)
+    add_parser_options(command)
 
 
 def open_random(arguments):
@@ -59,7 +67,7 @@ def open_published(path):
     return checkpoint, c
 
 
-def manifest(c, *, half):
+def manifest(c, *, half, garment_types):
     height, width = c.input_shape
     return {
         "interface": "fashn-vton/1",
@@ -69,7 +77,7 @@ def manifest(c, *, half):
         "license": {"spdx": "Apache-2.0", "commercial": True},
         "accepts": {
             "categories": list(CATEGORIES),
-            "garmentTypes": ["flat_lay", "ghost_mannequin"],
+            "garmentTypes": garment_types,
             "needsPerson": True,
         },
         "aiGenerated": True,

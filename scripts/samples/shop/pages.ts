@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../api/html.ts'
+import { type Html, html } from '../../../api/answers/html.ts'
 import dutch from './nl.json' with { type: 'json' }
 import { PRODUCTS, type ShopProduct } from './products.ts'
 import { PREFIX } from './proxy.ts'
@@ -7,7 +7,7 @@ import { PREFIX } from './proxy.ts'
 export interface Way {
   /** Where events go with the publishable key; through the proxy of the shop, as everything else, when it is null. */
   readonly direct: { readonly apiUrl: string; readonly publishableKey: string } | null
-  /** Whether the browser may talk to nobody but the shop. */
+  /** Whether the browser may connect only to the shop. */
   readonly onlyProxy: boolean
   readonly language: string
 }

@@ -58,7 +58,7 @@ export const PRODUCTS: readonly ShopProduct[] = [
     id: '107',
     title: 'Summer dress, blue',
     price: '€ 59',
-    text: 'Falls from the shoulders and asks nothing of anybody.',
+    text: 'Falls loosely from the shoulders.',
     picture: 'dress-blue.jpg',
   },
   {

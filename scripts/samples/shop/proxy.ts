@@ -9,7 +9,7 @@ export interface ProxyOptions {
   /** As the service knows the shop. */
   readonly site: string
   readonly secret: string
-  /** Whoever is logged in; nobody when it is empty. */
+  /** The customer who is logged in; empty without one. */
   readonly customerId: string
 }
 
@@ -24,7 +24,10 @@ export async function passOn(asked: IncomingMessage, answer: ServerResponse, opt
   target.searchParams.delete('logged_in_customer_id')
   if (options.customerId !== '') target.searchParams.set('logged_in_customer_id', options.customerId)
   const { method = 'GET', headers } = asked
-  const signed = sign({ method, path: target.pathname + target.search, body }, options)
+  const signed = {
+    ...sign({ method, path: target.pathname + target.search, body }, options),
+    'X-Drape-Shopper-Address': asked.socket.remoteAddress ?? '',
+  }
   const passing = request(target, { method, headers: { ...withoutOwn(headers), ...signed } }, (received) => {
     answer.writeHead(received.statusCode ?? 502, received.headers)
     pipeline(received, answer, () => {})

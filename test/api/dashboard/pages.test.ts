@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../api/shared/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
 import { createShops } from '../../../api/stores/shops.ts'
 import { createWebhooks } from '../../../api/stores/webhooks.ts'
@@ -106,12 +106,25 @@ describe('the pages of the dashboard', () => {
     const shop = await shops.findByDomain('new.example')
     expect(made.text).toContain(shop?.secrets[0].secret)
     const page = `/shops/${shop?.id}`
-    await browser.submit(page, page, { name: 'New', monthlyGenerations: '9', isActive: '' })
+    expect((await browser.get(page)).text).toContain('0 of 1,000')
+    await browser.submit(page, page, {
+      name: 'New',
+      extraDomains: 'www.new.example, NEW.shop.example',
+      monthlyGenerations: '9',
+      defaultEngine: 'mock',
+      isActive: '',
+    })
     expect(await shops.findByDomain('new.example')).toMatchObject({
       name: 'New',
+      extraDomains: ['www.new.example', 'new.shop.example'],
       monthlyGenerations: 9,
+      defaultEngine: 'mock',
       isActive: false,
     })
+    expect((await browser.get(page)).text).toContain('<option value="mock" selected>')
+    expect((await browser.submit(page, page, { defaultEngine: 'imagen' })).status).toBe(400)
+    await browser.submit(page, page, { defaultEngine: '' })
+    expect(await shops.findByDomain('new.example')).toMatchObject({ defaultEngine: null })
     const added = await browser.submit(page, `${page}/secrets`)
     const secrets = (await shops.findByDomain('new.example'))?.secrets.map(({ secret }) => secret) ?? []
     expect(added.text).toContain(secrets[0])
@@ -122,6 +135,35 @@ describe('the pages of the dashboard', () => {
     expect((await browser.submit('/shops/new', '/shops', { ...typed, account: 'acc_1', domain: 'x.y' })).status).toBe(
       404,
     )
+  })
+
+  it('send the token of a shop to no other address than the one it was given for', async () => {
+    const shops = createShops(dashboard.database)
+    const { accountId } = contents
+    const [domain, adminToken] = ['token.myshopify.com', 'shpat_secret']
+    const { id } = await shops.insert({
+      accountId,
+      platform: 'shopify',
+      domain,
+      adminToken,
+      adminUrl: 'https://a.example',
+    })
+    const page = `/shops/${id}`
+    const change = async (typed: Record<string, string>) => [
+      (await browser.submit(page, page, typed)).status,
+      (await shops.findByDomain(domain))?.adminToken,
+    ]
+    for (const adminUrl of [
+      'http://evil.example',
+      'http://203.0.113.7',
+      'http://127.0.0.1@evil.example',
+      'javascript:1',
+    ])
+      expect(await change({ adminUrl }), adminUrl).toEqual([400, adminToken])
+    expect(await change({ name: 'Same address' })).toEqual([303, adminToken])
+    expect(await change({ adminUrl: 'https://evil.example' })).toEqual([303, null])
+    expect(await listAudit(id)).toMatchObject([{ details: { adminToken: 'removed' } }, {}])
+    expect(await change({ adminUrl: 'http://127.0.0.1:99', adminToken: 'shpat_new' })).toEqual([303, 'shpat_new'])
   })
 
   it('do not overwrite a shop or an endpoint that somebody else changed meanwhile', async () => {
@@ -142,7 +184,7 @@ describe('the pages of the dashboard', () => {
     ]
     expect(refused.map(({ status }) => status)).toEqual([409, 409])
     expect(refused[0].text).toMatch(/Name<.*By Ada<.*<strong>By Grace<\/strong>/)
-    expect(refused[1].text).toMatch(/Address<.*hook\.example\/ada<.*<strong>https:\/\/hook\.example\/grace<\/strong>/)
+    expect(refused[1].text).toMatch(/URL<.*hook\.example\/ada<.*<strong>https:\/\/hook\.example\/grace<\/strong>/)
     expect((await shops.findById(contents.shopId))?.name).toBe('By Grace')
     // A secret that came meanwhile is no change of the settings.
     const fresh = readFormFields((await browser.get(endpoint)).text, endpoint)

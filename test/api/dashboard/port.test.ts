@@ -45,7 +45,7 @@ describe('the port of the dashboard', () => {
   it('is closed where none is configured', async () => {
     const { DASHBOARD_PORT, ...env } = drape.env
     const closed = await startProgram('api', env)
-    expect(closed.output()).not.toContain('the dashboard listens')
+    expect(closed.output()).not.toContain('dashboard listening')
     await closed.end()
   })
 
@@ -58,7 +58,7 @@ describe('the port of the dashboard', () => {
     const page = await fetch(`http://127.0.0.1:${own}/sign-in`)
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(`Sign in with 127.0.0.1:${away}`)])
     const answer = await fetch(`http://127.0.0.1:${own}/sign-in/provider`)
-    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('does not answer')])
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('does not respond')])
     await api.end()
   })
 
@@ -74,6 +74,19 @@ describe('the port of the dashboard', () => {
     expect(read({ ...whole, OIDC_OPERATORS: 'groups' })).toThrow('OIDC_OPERATORS')
     expect(read({ ...whole, OIDC_OPERATORS: 'groups=a, role=b=c' })).not.toThrow()
     expect(read({ ...whole, OIDC_SCOPE: 'email' })).toThrow('OIDC_SCOPE')
+    expect(read({ ...whole, OIDC_ROLES: 'groups=a:admin,groups=b:c:support' })).not.toThrow()
+    expect(read({ ...whole, OIDC_ROLES: 'groups=a:owner' })).toThrow('OIDC_ROLES')
+  })
+
+  it('starts only with a way to sign in, and asks admins for a second factor outside development', () => {
+    const issuer = { OIDC_ISSUER: 'https://login.example', OIDC_CLIENT_ID: 'a', DASHBOARD_URL: 'https://ops.example' }
+    const read = (env: Record<string, string>) =>
+      readApiConfig({ ...drape.env, NODE_ENV: 'development', SIGNING_SECRET: 'a secret for this test', ...env })
+    expect(() => read({ DASHBOARD_PASSWORD_SIGN_IN: 'false' })).toThrow('DASHBOARD_PASSWORD_SIGN_IN=false needs')
+    expect(read({ ...issuer, DASHBOARD_PASSWORD_SIGN_IN: 'false' }).DASHBOARD_PASSWORD_SIGN_IN).toBe('false')
+    expect(read({}).DASHBOARD_SECOND_FACTOR).toBe('optional')
+    expect(read({ NODE_ENV: 'production' }).DASHBOARD_SECOND_FACTOR).toBe('admin')
+    expect(read({ NODE_ENV: 'production', DASHBOARD_SECOND_FACTOR: 'all' }).DASHBOARD_SECOND_FACTOR).toBe('all')
   })
 
   it('must be one of its own, and its address one', () => {

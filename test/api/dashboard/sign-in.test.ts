@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createIdentityProvider } from '../../../api/dashboard/identity-provider.ts'
 import { hashPassword } from '../../../api/dashboard/password.ts'
-import { sql } from '../../../api/shared/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createOperatorAudit } from '../../../api/stores/operator-audit.ts'
 import { createOperators } from '../../../api/stores/operators.ts'
-import { OPERATOR, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { OPERATOR, readFormFields, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
 
 describe('signing in to the dashboard', () => {
   let dashboard: TestDashboard
@@ -14,13 +15,23 @@ describe('signing in to the dashboard', () => {
 
   const listAudit = (about: string) => createOperatorAudit(dashboard.database).list({ about, before: null, limit: 9 })
   const add = async (email: string, password: string) =>
-    createOperators(dashboard.database).insert({ email, name: null, passwordHash: await hashPassword(password) })
+    createOperators(dashboard.database).insert({
+      email,
+      name: null,
+      passwordHash: await hashPassword(password),
+      role: 'admin',
+    })
 
   it('gives a cookie that no script reads and no other site sends, and opens the pages', async () => {
     const browser = dashboard.openBrowser()
     const answer = await browser.submit('/sign-in', '/sign-in', OPERATOR)
     expect(answer.status).toBe(303)
-    expect(answer.headers.get('set-cookie')).toMatch(/^drape-operator=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^drape-operator=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
+      expect.stringMatching(
+        /^drape-browser=[\w-]{22}\.[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=7776000$/,
+      ),
+    ])
     const page = await browser.get('/')
     expect(page.status).toBe(200)
     expect(page.text).toContain(OPERATOR.email)
@@ -41,9 +52,10 @@ describe('signing in to the dashboard', () => {
     const form = new URLSearchParams(OPERATOR)
     expect((await browser.post('/sign-in', form)).status).toBe(403)
     const answer = await browser.post('/sign-in', form, { origin: 'https://drape.example' })
-    expect(answer.headers.get('set-cookie')).toMatch(
-      /^__Host-drape-operator=[^;]+; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
-    )
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-drape-operator=[^;]+; Path=\/; HttpOnly; SameSite=Strict; Secure$/),
+      expect.stringMatching(/^__Host-drape-browser=[^;]+; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=\d+$/),
+    ])
     expect(answer.headers.get('strict-transport-security')).toContain('max-age=')
     expect((await browser.get('/')).status).toBe(200)
     await secure.stop()
@@ -74,6 +86,73 @@ describe('signing in to the dashboard', () => {
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(dashboard.countHashes()).toBe(before)
+  })
+
+  describe('while somebody guesses passwords', () => {
+    const [EMAIL, OTHER, PASSWORD] = ['known@example.com', 'other@example.com', 'the right password']
+    let guarded: TestDashboard
+    /** Of browsers in which the first operator, and the second, have signed in before. */
+    let known: string[]
+    let foreign: string
+
+    const attempt = (cookie: string, password = PASSWORD, email = EMAIL) =>
+      Object.assign(guarded.openBrowser(), { cookie }).post('/sign-in', new URLSearchParams({ email, password }))
+    const signInAs = async (email: string) => {
+      const cookies = (await attempt('', PASSWORD, email)).headers.getSetCookie().map((cookie) => cookie.split(';')[0])
+      return cookies.find((cookie) => cookie.startsWith('drape-browser=')) ?? 'no cookie'
+    }
+    beforeAll(async () => {
+      guarded = await startDashboard()
+      const operators = createOperators(guarded.database)
+      const passwordHash = await hashPassword(PASSWORD)
+      for (const email of [EMAIL, OTHER]) await operators.insert({ email, name: null, passwordHash, role: 'admin' })
+      known = [await signInAs(EMAIL), await signInAs(EMAIL), await signInAs(EMAIL)]
+      foreign = await signInAs(OTHER)
+      // With the first sign-ins, all tries that strangers have for the operator.
+      for (let i = known.length; i < 10; i++) await attempt('', `guess ${i}`)
+    })
+    afterAll(() => guarded.stop())
+
+    it('keeps the browsers open in which the operator has signed in before, and no other', async () => {
+      const [cookie] = known
+      for (const other of ['', foreign, `${cookie}x`, cookie.replace(/=[^.]+/, '=forged'), cookie.split('.')[0]])
+        expect([other, (await attempt(other)).status]).toEqual([other, 429])
+      expect((await attempt(cookie)).status).toBe(303)
+    })
+
+    it('gives a browser with the cookie no more tries than any other, and closes no other by them', async () => {
+      const [, stolen, own] = known
+      for (let i = 0; i < 10; i++) expect((await attempt(stolen, `guess ${i}`)).status).toBe(401)
+      expect((await attempt(stolen)).status).toBe(429)
+      expect((await attempt(own)).status).toBe(303)
+    })
+
+    it('knows no browser from before a new password', async () => {
+      const [, , own] = known
+      const passwordHash = await hashPassword('another password')
+      await guarded.database.query(sql.unsafe`
+        update operators set password_hash = ${passwordHash} where lower(email) = ${EMAIL}`)
+      expect((await attempt(own, 'another password')).status).toBe(429)
+    })
+  })
+
+  it('takes no password where only a provider signs operators in', async () => {
+    const provider = createIdentityProvider({
+      ...{ issuer: 'http://127.0.0.1:9', clientId: 'drape', clientSecret: '', scope: 'openid' },
+      redirectUrl: 'http://127.0.0.1/sign-in/provider/callback',
+    })
+    const singleSignOn = { provider, grants: [], roles: null, trustsEmail: false }
+    const other = await startDashboard({ passwords: false, singleSignOn })
+    const browser = other.openBrowser()
+    const { text } = await browser.get('/sign-in')
+    expect(text).toContain('Sign in with 127.0.0.1:9')
+    expect(text).not.toMatch(/type="password"|action="\/sign-in"/)
+    for (const path of ['/sign-in', '/sign-in/code', '/Sign-In', '/sign-in/']) {
+      const answer = await browser.post(path, new URLSearchParams({ ...OPERATOR, code: '000000' }))
+      expect([answer.status, answer.headers.get('set-cookie')], path).toEqual([303, null])
+    }
+    expect(other.countHashes()).toBe(0)
+    await other.stop()
   })
 
   it('goes on where the operator wanted to, but never to another site', async () => {
@@ -119,11 +198,11 @@ describe('a session of the dashboard', () => {
   it('does nothing of what is sent after its end, and says so', async () => {
     const browser = await dashboard.signIn()
     const { text } = await browser.get('/accounts/new')
-    const csrf = text.match(/name="csrf" value="([^"]+)"/)?.[1] ?? ''
+    const { form } = readFormFields(text, '/accounts')
     await dashboard.database.query(sql.unsafe`delete from operator_sessions`)
-    const answer = await browser.post('/accounts', new URLSearchParams({ csrf, name: 'Late', retentionDays: '7' }))
+    const answer = await browser.post('/accounts', new URLSearchParams({ form, name: 'Late', retentionDays: '7' }))
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in?ended=true'])
-    expect((await browser.get('/sign-in?ended=true')).text).toContain('was not done')
+    expect((await browser.get('/sign-in?ended=true')).text).toContain('was not carried out')
     expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts`)).toBe(false)
   })
 
@@ -153,22 +232,22 @@ describe('a session of the dashboard', () => {
   it('takes no form that has not its token, or that another site has sent', async () => {
     const browser = await dashboard.signIn()
     const { text } = await browser.get('/accounts/new')
-    const csrf = text.match(/name="csrf" value="([^"]+)"/)?.[1] ?? ''
-    const send = (token: string, headers: Record<string, string> = {}) =>
-      browser.post('/accounts', new URLSearchParams({ csrf: token, name: 'Forged', retentionDays: '7' }), headers)
+    const { form } = readFormFields(text, '/accounts')
+    const send = (form: string, headers: Record<string, string> = {}) =>
+      browser.post('/accounts', new URLSearchParams({ form, name: 'Forged', retentionDays: '7' }), headers)
     const other = await dashboard.signIn()
-    const foreign = (await other.get('/accounts/new')).text.match(/name="csrf" value="([^"]+)"/)?.[1] ?? ''
+    const { form: foreign } = readFormFields((await other.get('/accounts/new')).text, '/accounts')
     for (const refused of [
       await send(''),
       await send(foreign),
-      await send(csrf, { origin: 'https://evil.example' }),
-      await send(csrf, { origin: 'null' }),
-      await send(csrf, { origin: '' }),
+      await send(form, { origin: 'https://evil.example' }),
+      await send(form, { origin: 'null' }),
+      await send(form, { origin: '' }),
     ]) {
       expect(refused.status).toBe(403)
     }
     expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts`)).toBe(false)
-    expect((await send(csrf)).status).toBe(200)
+    expect((await send(form)).status).toBe(200)
     expect(await dashboard.database.exists(sql.unsafe`select 1 from accounts`)).toBe(true)
   })
 })

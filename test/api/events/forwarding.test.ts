@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../api/shared/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { APP_CONTEXT, appHeaders, eventOf } from '../../support/analytics-events.ts'
 import { type AnalyticsServer, startAnalyticsServer } from '../../support/analytics-server.ts'
 import { type Drape, startDrape } from '../../support/drape.ts'
@@ -61,7 +61,7 @@ describe('events are forwarded', () => {
         },
       },
     ])
-    const key = await drape.database.oneFirst(sql.unsafe`select key from events where insert_id = 'told'`)
+    const key = await drape.database.oneFirst(sql.unsafe`select key from event_details where insert_id = 'told'`)
     expect(taken('told')[0].uuid).toBe(key)
   })
 
@@ -76,6 +76,7 @@ describe('events are forwarded', () => {
     ['is busy', { status: 503 }],
     ['takes too long over it', { status: 408 }],
     ['asks to wait', { status: 429 }],
+    ['refuses the key', { status: 401 }],
     ['sends us elsewhere', { status: 301, headers: { location: '/other' } }],
     ['hangs up', 'hang up' as const],
   ])('again when the provider %s', async (name, mood) => {
@@ -103,7 +104,7 @@ describe('events are forwarded', () => {
     expect([...taken(`patient ${how}`), ...taken(`later ${how}`)]).toHaveLength(2)
   })
 
-  it.each([400, 401, 413])(
+  it.each([400, 413, 422])(
     'not again when the provider refuses them with %i, which is counted and kept',
     async (status) => {
       const dead = await count('dead')
@@ -121,6 +122,26 @@ describe('events are forwarded', () => {
       ).toBe(`the provider answered ${status}`)
     },
   )
+
+  it('without those that the provider refuses, which are parked alone and counted', async () => {
+    const dead = await count('dead')
+    analytics.refuses = ({ properties }) => String(properties.$insert_id).startsWith('poison')
+    await send(
+      eventOf('before poison'),
+      eventOf('poison 1'),
+      ...Array.from({ length: 20 }, (_, i) => eventOf(`good ${i}`)),
+    )
+    await send(eventOf('poison 2'), eventOf('after poison'))
+    await isDone()
+    analytics.refuses = () => false
+    for (const id of ['before poison', 'after poison', 'good 0', 'good 19']) expect(taken(id)).toHaveLength(1)
+    expect([...taken('poison 1'), ...taken('poison 2')]).toEqual([])
+    const parked = await drape.database.anyFirst(
+      sql.unsafe`select insert_id from event_outbox where dead_at is not null and insert_id like 'poison%' order by 1`,
+    )
+    expect(parked).toEqual(['poison 1', 'poison 2'])
+    expect(await count('dead')).toBe(dead + 2)
+  })
 
   it('by any number of replicas, each event by one', async () => {
     const replicas = await Promise.all([1, 2].map(() => startProgram('api', drape.env)))
@@ -164,7 +185,7 @@ describe('without a provider', () => {
     const drape = await startDrape()
     const body = { events: [eventOf('kept')], context: APP_CONTEXT }
     await drape.call('POST', '/storefront/v1/events', { key: null, headers: await appHeaders(drape), body })
-    expect(await drape.database.oneFirst(sql.unsafe`select count(*)::int from events`)).toBe(1)
+    expect(await drape.database.oneFirst(sql.unsafe`select count(*)::int from event_details`)).toBe(1)
     expect(await drape.database.oneFirst(sql.unsafe`select count(*)::int from event_outbox`)).toBe(0)
     await drape.stop()
   })

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keepEventDays } from '../../../api/events/housekeeping.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createEventOutbox } from '../../../api/stores/event-outbox.ts'
 import { createEvents, type EventBatch } from '../../../api/stores/events.ts'
 import { createTestDatabase } from '../../support/postgres.ts'

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../api/shared/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { createIdempotencyKeys } from '../../../api/shared/stores/idempotency.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { type Answer, type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
@@ -176,9 +176,12 @@ describe('a request with an Idempotency-Key', () => {
     await drape.database.query(sql.unsafe`
       update idempotency_keys set status = null, answer = null, lease_until = now() where key = 'died'`)
     const answers = await Promise.all([1, 2, 3].map(() => post('died', inline())))
-    for (const { status, body } of answers) if (status !== 409) expect(body).toEqual(first.body)
+    // How long it waits is not known a second time.
+    const { generationId, productExternalId } = first.body
+    const same = { generationId, status: 'PENDING', productExternalId }
+    for (const { status, body } of answers) if (status !== 409) expect(body).toMatchObject(same)
     expect(answers.some(({ status }) => status === 201)).toBe(true)
-    expect((await post('died', inline())).body).toEqual(first.body)
+    expect((await post('died', inline())).body).toMatchObject(same)
     expect(await drape.balance()).toBe(before)
   })
 
@@ -242,7 +245,7 @@ describe('a request with an Idempotency-Key', () => {
       expect([...new Set(bodies)]).toEqual([JSON.stringify(last.body)])
       expect(await countLedger()).toBe(before + 1)
       expect(await createAccounts(drape.database).findLedgerGaps()).toEqual([])
-    }, 120_000)
+    })
 
     it('is taken over from an API that died in the middle, with one photo and one charge', async () => {
       const before = await countLedger()
@@ -259,6 +262,6 @@ describe('a request with an Idempotency-Key', () => {
       expect(answer.status).toBe(201)
       expect((await send('middle', slow)).body).toEqual(answer.body)
       expect(await countLedger()).toBe(before + 1)
-    }, 60_000)
+    })
   })
 })

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../../api/app.ts'
+import { createBodyReceiver } from '../../../api/bodies/signed-body.ts'
 import { parseBody } from '../../../api/middleware/body.ts'
 import { shopProxy } from '../../../api/middleware/shop-proxy.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createLog } from '../../../api/shared/log.ts'
 import { createMetrics } from '../../../api/shared/metrics.ts'
 import { createProxyNonces } from '../../../api/shared/stores/proxy-nonces.ts'
@@ -58,6 +59,7 @@ describe('a shop', () => {
     const guard = shopProxy({
       shops: createShops(database),
       nonces: createProxyNonces(database),
+      receiveBody: createBodyReceiver(),
       development: isDevelopment,
       signingSecret: 'a secret of the tests',
       now: () => now,
@@ -387,7 +389,7 @@ describe('a shop', () => {
       expect((await send(production, order())).body.body).toEqual({ email: 'a@b.example' })
       const file = new Uint8Array(10 * 1024 * 1024).fill(7)
       const { body, headers } = await formOf(file)
-      const answer = await send(production, socks({ method: 'POST', headers, body }))
+      const answer = await send(production, socks({ method: 'POST', path: '/public/upload-image', headers, body }))
       expect(answer).toMatchObject({ status: 200, body: { fields: { note: 'hello' }, files: 1 } })
     })
 
@@ -395,7 +397,7 @@ describe('a shop', () => {
       const large = await formOf(new Uint8Array(10 * 1024 * 1024 + 1))
       const huge = await formOf(new Uint8Array(12 * 1024 * 1024))
       for (const form of [large, huge]) {
-        const answer = await send(production, socks({ method: 'POST', ...form }))
+        const answer = await send(production, socks({ method: 'POST', path: '/public/upload-image', ...form }))
         expect(answer).toMatchObject({ status: 413, body: { code: 'FILE_TOO_LARGE' } })
       }
       const headers = [JSON_TYPE]
@@ -569,7 +571,7 @@ describe('a shop', () => {
       expect(await statuses()).toEqual([200, 401])
       await shops.addSecret(shop.domain, 'new')
       expect(await statuses()).toEqual([200, 200])
-      await expect(shops.addSecret(shop.domain, 'third')).rejects.toThrow('remove one first')
+      await expect(shops.addSecret(shop.domain, 'third')).rejects.toThrow('Remove one first')
       await shops.removeSecret(shop.domain, null)
       expect(await statuses()).toEqual([401, 200])
       await shops.removeSecret(shop.domain, 'new')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HTTP_STATUS } from '../../../api/middleware/errors.ts'
-import { createDocument } from '../../../api/openapi/document.ts'
+import { createDocument, SCOPES_OF_ROUTES } from '../../../api/openapi/document.ts'
 import { translateProduct, translateTryOn } from '../../../api/routes/server/legacy.ts'
 import { CatalogProductBody } from '../../../api/routes/server/products.schema.ts'
 import { TryOnBody } from '../../../api/routes/server/try-on.schema.ts'
@@ -15,6 +15,13 @@ describe('the OpenAPI document', () => {
   it('has an operation for every route, and a route for every operation', async () => {
     const operations = document.operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
     expect(operations.toSorted()).toEqual((await listServerRoutes()).toSorted())
+  })
+
+  it('names the scopes of every operation behind an API key, and of no other', async () => {
+    const open = /^GET \/tryon\/v1\/openapi\.json$/
+    const guarded = (await listServerRoutes()).filter((route) => / \/tryon\//.test(route) && !open.test(route))
+    expect([...SCOPES_OF_ROUTES.keys()].toSorted()).toEqual(guarded.toSorted())
+    for (const [route, scopes] of SCOPES_OF_ROUTES) expect(scopes.length, route).toBeGreaterThan(0)
   })
 
   it('names every operation once', () => {

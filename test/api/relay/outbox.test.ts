@@ -1,17 +1,26 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { createOutbox } from '../../../api/relay/outbox.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createOutbox, MAX_STEP_BACK_SECONDS } from '../../../api/relay/outbox.ts'
+import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database/database.ts'
+import { DEMAND_CHANNEL, type TryOnJob } from '../../../api/shared/generation.ts'
+import { Type } from '../../../api/shared/schema.ts'
 import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'
-import { callOf, createCaller } from '../../support/accepted.ts'
+import { listenDatabase } from '../../../controller/listen-database.ts'
+import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
+
+const Name = rowType(Type.Object({ name: Type.String() }))
+const LANE = { queue: 'try-on.warp', engines: ['warp'] }
 
 describe('the outbox', () => {
   let database: Database
+  let url: string
   const undo: (() => Promise<void>)[] = []
 
   beforeEach(async () => {
     const made = await createTestDatabase()
+    url = made.url
     database = createDatabase(made.url, { poolSize: 10 })
     const current = database
     undo.unshift(() => current.end(), made.drop)
@@ -28,7 +37,7 @@ describe('the outbox', () => {
 
   /** What a relay takes for a queue that may be of any depth. */
   async function claim(limit: number) {
-    const { jobs } = await createOutbox(database).claim({ limit, depth: 1000 })
+    const { jobs } = await createOutbox(database).claim({ ...LANE, limit, depth: 1000 })
     return jobs
   }
 
@@ -39,6 +48,13 @@ describe('the outbox', () => {
     const ids = [...claims.flat(), ...rest].map((job) => job.generationId)
     expect(ids).toHaveLength(30)
     expect(new Set(ids).size).toBe(30)
+  })
+
+  it('has no column that statements of earlier versions would confuse with one of generations', async () => {
+    const shared = await database.anyFirst(sql.type(Name)`
+      select column_name as name from information_schema.columns where table_name in ('outbox', 'generations')
+      group by column_name having count(*) > 1 order by column_name`)
+    expect(shared).toEqual(['account_id', 'created_at'])
   })
 
   it('lets accounts take turns', async () => {
@@ -58,14 +74,86 @@ describe('the outbox', () => {
     expect(busy).not.toBe(quiet)
   })
 
+  describe('with batch work', () => {
+    const label = ({ accountId }: { accountId: string }, jobs: readonly TryOnJob[], batch: ReadonlySet<string>) =>
+      jobs.map(
+        (job) =>
+          (batch.has(job.generationId) ? 'batch' : 'interactive') + (job.accountId === accountId ? '' : ' of another'),
+      )
+
+    async function acceptBatch(caller: Caller, count: number): Promise<Set<string>> {
+      const calls = Array.from({ length: count }, () => callOf(caller, { isBatch: true }))
+      for (const call of calls) await acceptGeneration(database, call)
+      return new Set(calls.map(({ generationId }) => generationId))
+    }
+
+    it('takes interactive work of an account first, whenever it arrived', async () => {
+      const caller = await createCaller(database, 40)
+      const batch = await acceptBatch(caller, 20)
+      for (let i = 0; i < 3; i++) await acceptGeneration(database, callOf(caller))
+      const first = ['interactive', 'interactive', 'interactive', 'batch', 'batch']
+      expect(label(caller, await claim(5), batch)).toEqual(first)
+      await acceptGeneration(database, callOf(caller))
+      expect(label(caller, await claim(2), batch)).toEqual(['interactive', 'batch'])
+    })
+
+    it('lets no shopper wait behind catalogue runs in the lane or of another account, and keeps the shares', async () => {
+      const [caller, other] = [await createCaller(database, 40), await createCaller(database, 40)]
+      const batch = await acceptBatch(caller, 10)
+      await claim(4)
+      for (const id of await acceptBatch(other, 10)) batch.add(id)
+      await acceptGeneration(database, callOf(caller))
+      expect(label(caller, await claim(1), batch)).toEqual(['interactive'])
+      // 5 jobs of the first account are in the lane, so the other account has the next turns.
+      expect(label(caller, await claim(5), batch)).toEqual(Array(5).fill('batch of another'))
+      for (let i = 0; i < 6; i++) await acceptGeneration(database, callOf(other))
+      const turns = (await claim(4)).map(({ accountId }) => accountId)
+      expect(turns.filter((accountId) => accountId === other.accountId)).toHaveLength(4)
+    })
+
+    it('goes on with one batch job at a time while interactive work never ends', async () => {
+      const caller = await createCaller(database, 60)
+      const batch = await acceptBatch(caller, 3)
+      const takeOne = async () => {
+        await acceptGeneration(database, callOf(caller))
+        return claim(1)
+      }
+      expect(label(caller, await takeOne(), batch)).toEqual(['interactive'])
+      await database.query(sql.unsafe`
+        update outbox set created_at = created_at - make_interval(secs => ${MAX_STEP_BACK_SECONDS}) where is_batch`)
+      const taken: TryOnJob[] = []
+      for (let i = 0; i < 6; i++) taken.push(...(await takeOne()))
+      const [first] = taken.filter(({ generationId }) => batch.has(generationId))
+      expect(label(caller, taken, batch).filter((name) => name === 'batch')).toHaveLength(1)
+      await database.query(sql.unsafe`delete from outbox where generation_id = ${first.generationId}`)
+      for (let i = 0; i < 6; i++) taken.push(...(await takeOne()))
+      expect(label(caller, taken, batch).filter((name) => name === 'batch')).toHaveLength(2)
+    })
+  })
+
+  it('takes only what the lane runs, and its engines in turns', async () => {
+    const caller = await createCaller(database, 60)
+    for (let i = 0; i < 30; i++) await acceptGeneration(database, callOf(caller))
+    for (const engine of ['mock', 'mock', 'catvton'] as const)
+      await acceptGeneration(database, callOf(caller, { engine, cost: 0 }))
+    const outbox = createOutbox(database)
+    const lane = { queue: 'try-on.mock,warp', engines: ['mock', 'warp'], depth: 1000 }
+    const enginesOf = async (limit: number) => (await outbox.claim({ ...lane, limit })).jobs.map(({ engine }) => engine)
+    expect((await enginesOf(2)).sort()).toEqual(['mock', 'warp'])
+    expect((await enginesOf(3)).sort()).toEqual(['mock', 'warp', 'warp'])
+    expect(await enginesOf(1000)).toEqual(Array(27).fill('warp'))
+    const other = { queue: 'try-on.catvton', engines: ['catvton'], limit: 10, depth: 1 }
+    expect((await outbox.claim(other)).jobs).toHaveLength(1)
+  })
+
   it('leaves no more in the queue than was asked, whoever asks and however often', async () => {
     await accept(20)
     const outbox = createOutbox(database)
-    expect(await outbox.claim({ limit: 500, depth: 4 })).toMatchObject({ jobs: { length: 4 }, room: 0 })
-    expect(await outbox.claim({ limit: 500, depth: 4 })).toEqual({ jobs: [], room: 0 })
-    const [first] = (await outbox.claim({ limit: 1, depth: 6 })).jobs
+    expect(await outbox.claim({ ...LANE, limit: 500, depth: 4 })).toMatchObject({ jobs: { length: 4 }, room: 0 })
+    expect(await outbox.claim({ ...LANE, limit: 500, depth: 4 })).toEqual({ jobs: [], room: 0 })
+    const [first] = (await outbox.claim({ ...LANE, limit: 1, depth: 6 })).jobs
     await createGenerations(database).start({ id: first.generationId, attempt: 1, worker: 'w' })
-    expect(await outbox.claim({ limit: 500, depth: 6 })).toMatchObject({ jobs: { length: 2 }, room: 0 })
+    expect(await outbox.claim({ ...LANE, limit: 500, depth: 6 })).toMatchObject({ jobs: { length: 2 }, room: 0 })
   })
 
   it('keeps back what is not due yet and gives back what was released', async () => {
@@ -78,5 +166,40 @@ describe('the outbox', () => {
     expect(jobs).toHaveLength(2)
     await outbox.release([jobs[0].generationId])
     expect((await claim(10)).map((job) => job.generationId)).toEqual([jobs[0].generationId])
+  })
+
+  it('finds what was handed over long ago and never started, the oldest first', async () => {
+    await accept(5)
+    const outbox = createOutbox(database)
+    const [oldest, older, recent, started] = (await claim(4)).map(({ generationId }) => generationId)
+    const age = (id: string, seconds: number) =>
+      database.query(sql.unsafe`
+        update outbox set dispatched_at = now() - make_interval(secs => ${seconds}) where generation_id = ${id}`)
+    for (const [id, seconds] of [
+      [oldest, 90],
+      [older, 60],
+      [recent, 5],
+      [started, 90],
+    ] as const)
+      await age(id, seconds)
+    await createGenerations(database).start({ id: started, attempt: 1, worker: 'w' })
+    const find = async (limit: number) =>
+      (await outbox.findUnstarted(30, limit)).map(({ generationId, attempt, queue }) => [generationId, attempt, queue])
+    expect(await find(10)).toEqual([oldest, older].map((id) => [id, 1, LANE.queue]))
+    expect(await find(1)).toEqual([[oldest, 1, LANE.queue]])
+  })
+
+  it('notifies whoever scales the workers', async () => {
+    const listening = Promise.withResolvers<void>()
+    let notified = 0
+    const listener = listenDatabase(url, DEMAND_CHANNEL, () => {
+      notified += 1
+      listening.resolve()
+    })
+    // It is called when it begins to listen, too.
+    await listening.promise
+    await createOutbox(database).notifyDemand()
+    await until(() => notified === 2)
+    await listener.stop()
   })
 })

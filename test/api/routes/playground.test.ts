@@ -7,7 +7,7 @@ describe('the page of the playground', () => {
   let policy: string
 
   beforeAll(async () => {
-    drape = await startDrape({ env: { SERVICE_NAME: 'Tom & <b>Co</b>', DEFAULT_ENGINE: 'mock' } })
+    drape = await startDrape({ env: { SERVICE_NAME: 'Tom & <b>Co</b>' } })
     const answer = await get('/playground')
     page = await answer.text()
     policy = answer.headers.get('content-security-policy') ?? ''
@@ -37,8 +37,9 @@ describe('the page of the playground', () => {
     expect(addresses().filter((address) => !/^\/[^/]/.test(address))).toEqual([])
   })
 
-  it('has the engine of the installation chosen', () => {
-    expect(page).toContain('<option value="mock" selected>')
+  it('leaves the choice of engine to the account, with all engines to choose from', () => {
+    expect(page).toContain('<option value="" selected>as the account has it</option><option value="warp">')
+    expect(page).toContain('<option value="mock">mock</option>')
   })
 
   it('gives its files under addresses that may be kept for ever, the client as a browser reads it', async () => {

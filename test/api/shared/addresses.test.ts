@@ -53,6 +53,6 @@ describe('createAddressRule', () => {
   })
 
   it.each(['10.1.0.0', '10.1.0.0/33', 'office', ''])('does not take %j for a range', (text) => {
-    expect(() => createAddressRule([text])).toThrow(/range of addresses/)
+    expect(() => createAddressRule([text])).toThrow(/CIDR range/)
   })
 })

@@ -70,6 +70,19 @@ describe('what is wrong with a value', () => {
     expect(problemsOf(JSON.parse('{ "keep": 7.0, "days": 7.0 }'))).toEqual([])
   })
 
+  it('is at most 20 problems, with short paths', () => {
+    const named = compileCheck(Type.Object({}, { additionalProperties: Type.String() }))
+    const result = named(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}${'x'.repeat(5000)}`, i])))
+    expect(result.ok).toBe(false)
+    if (result.ok) return
+    expect(result.problems).toHaveLength(20)
+    expect(Math.max(...result.problems.map(({ path }) => path.length))).toBe(201)
+  })
+
+  it('of a large value is the first alone', () => {
+    expect(problemsOf({ list: Array(2000).fill(0), flag: 1 })).toEqual(['list must have at most 2 items'])
+  })
+
   it('is told under the path at which the caller wrote the field', () => {
     const result = check({ source: { url: 5 }, flag: 1 }, (path) =>
       path[0] === 'source' ? ['customer', ...path.slice(1)] : path,

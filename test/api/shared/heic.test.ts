@@ -4,10 +4,15 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { DrapeError } from '../../../api/shared/errors.ts'
 import { createHeicThreads, type HeicSettings } from '../../../api/shared/heic.ts'
 import { type Bitmap, decodeImage, inspectImage, normaliseImage } from '../../../api/shared/image.ts'
-import { endlessHeic } from '../../support/endless-heic.ts'
+import { endlessHeic, tiledHeic } from '../../support/endless-heic.ts'
 import { findHeicBox, heicPicture, PICTURE, pictureColour, pixelSeenAt } from '../../support/heic-pictures.ts'
 
-const SETTINGS: HeicSettings = { threads: 2, waiting: 200, limitMs: 10_000, idleMs: 5_000, memoryBytes: 256 * 2 ** 20 }
+const MEGABYTE = 2 ** 20
+const SETTINGS: HeicSettings = {
+  ...{ threads: 2, waiting: 200, workMs: 10_000, workMsPerMegabyte: 0, limitMs: 60_000, idleMs: 5_000 },
+  ...{ memoryBytes: 256 * MEGABYTE, heldBytes: 256 * MEGABYTE },
+}
+const ALL = { pixels: 50_000_000 }
 
 type Colour = readonly number[]
 
@@ -126,26 +131,26 @@ describe('threads for HEIC', () => {
     const check = fc.asyncProperty(mutation, async ({ seed, at, bytes }) => {
       const file = Buffer.from(seed)
       file.set(bytes.subarray(0, file.length - Math.floor(at * file.length)), Math.floor(at * file.length))
-      const outcome = await threads.decode(file).catch((error: unknown) => error)
+      const outcome = await threads.decode(file, ALL).catch((error: unknown) => error)
       if (outcome instanceof Error) {
         expect(outcome).toBeInstanceOf(DrapeError)
         expect(outcome).toMatchObject(refused)
       }
     })
     await fc.assert(check, { numRuns: 300, seed: 5 })
-    expect(await threads.decode(heicPicture('single'))).toMatchObject(PICTURE)
+    expect(await threads.decode(heicPicture('single'), ALL)).toMatchObject(PICTURE)
   })
 
   it('decode a hundred files that come at once', async () => {
     const file = heicPicture('tiles')
-    const pictures = await Promise.all(Array.from({ length: 100 }, () => threads.decode(file)))
+    const pictures = await Promise.all(Array.from({ length: 100 }, () => threads.decode(file, ALL)))
     for (const picture of pictures) expect(picture).toEqual(pictures[0])
   })
 
   it('refuse what is more than may wait, as something to try again', async () => {
     const few = createHeicThreads({ ...SETTINGS, threads: 1, waiting: 2 })
     const file = heicPicture('single')
-    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => few.decode(file)))
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => few.decode(file, ALL)))
     expect(outcomes.map(({ status }) => status)).toEqual([
       'fulfilled',
       'fulfilled',
@@ -158,32 +163,76 @@ describe('threads for HEIC', () => {
   })
 
   it('refuse a file that needs more memory than a thread may have, and go on', async () => {
-    const tight = createHeicThreads({ ...SETTINGS, threads: 1, memoryBytes: 24 * 2 ** 20 })
-    await expect(tight.decode(heicPicture('large'))).rejects.toMatchObject({
+    const tight = createHeicThreads({ ...SETTINGS, threads: 1, memoryBytes: 24 * MEGABYTE })
+    await expect(tight.decode(heicPicture('large'), ALL)).rejects.toMatchObject({
       ...refused,
       message: expect.stringContaining('too much memory'),
     })
-    expect(await tight.decode(heicPicture('single'))).toMatchObject(PICTURE)
+    expect(await tight.decode(heicPicture('single'), ALL)).toMatchObject(PICTURE)
     await tight.stop()
   })
 
-  it('give up a file that takes too long, and only that one', async () => {
-    const strict = createHeicThreads({ ...SETTINGS, threads: 1, limitMs: 3_000 })
+  it('give up a file that takes too much processor time, and only that one', async () => {
+    const strict = createHeicThreads({ ...SETTINGS, threads: 1, workMs: 300 })
+    const slow = tiledHeic(heicPicture('large'), { width: 3000, height: 2000, columns: 2, rows: 4 })
     const [endless, next] = await Promise.allSettled([
-      strict.decode(endlessHeic(heicPicture('large'))),
-      strict.decode(heicPicture('single')),
+      strict.decode(slow, { pixels: 1 }),
+      strict.decode(heicPicture('single'), ALL),
     ])
-    expect(endless).toMatchObject({ status: 'rejected', reason: refused })
+    expect(endless).toMatchObject({
+      status: 'rejected',
+      reason: { ...refused, message: 'The image cannot be decoded.' },
+    })
     expect(next).toMatchObject({ status: 'fulfilled', value: PICTURE })
     await strict.stop()
+  })
+
+  it('refuse at once a grid whose tiles are not shown', async () => {
+    const grid = endlessHeic(heicPicture('large'))
+    await expect(threads.decode(grid, ALL)).rejects.toMatchObject({
+      ...refused,
+      cause: { message: 'Tiles lie outside of the picture' },
+    })
+  })
+
+  it('reduce a large grid while they put it together', async () => {
+    const file = tiledHeic(heicPicture('single'), { ...PICTURE, columns: 4, rows: 4 })
+    const whole = await threads.decode(file, ALL)
+    const half = await threads.decode(file, { pixels: (PICTURE.width * PICTURE.height * 16) / 4 })
+    expect([whole.width, whole.height, half.width, half.height]).toEqual([640, 480, 320, 240])
+    for (const [x, y] of [
+      [3, 5],
+      [200, 170],
+      [317, 239],
+    ]) {
+      for (let c = 0; c < 3; c++) {
+        const at = (row: number, column: number) => whole.data[(row * whole.width + column) * 3 + c]
+        const mean = (at(2 * y, 2 * x) + at(2 * y, 2 * x + 1) + at(2 * y + 1, 2 * x) + at(2 * y + 1, 2 * x + 1)) / 4
+        expect(Math.abs(half.data[(y * half.width + x) * 3 + c] - mean)).toBeLessThanOrEqual(0.5)
+      }
+    }
+  })
+
+  it('end a thread whose library holds much memory', async () => {
+    const thrifty = createHeicThreads({ ...SETTINGS, threads: 1, heldBytes: 32 * MEGABYTE, idleMs: 60_000 })
+    const started: number[] = []
+    const note = (worker: { threadId: number }) => started.push(worker.threadId)
+    process.on('worker', note)
+    await thrifty.decode(heicPicture('single'), ALL)
+    await thrifty.decode(heicPicture('single'), ALL)
+    await thrifty.decode(heicPicture('large'), ALL)
+    await thrifty.decode(heicPicture('single'), ALL)
+    process.off('worker', note)
+    expect(started).toHaveLength(2)
+    await thrifty.stop()
   })
 
   it('end when there is nothing to do, and start again when there is', async () => {
     const short = createHeicThreads({ ...SETTINGS, threads: 1, idleMs: 20 })
     const file = heicPicture('single')
-    const first = await short.decode(file)
+    const first = await short.decode(file, ALL)
     await new Promise((resolve) => setTimeout(resolve, 200))
-    expect(await short.decode(file)).toEqual(first)
+    expect(await short.decode(file, ALL)).toEqual(first)
     await short.stop()
   })
 })

@@ -237,14 +237,23 @@ describe('normaliseImage', () => {
   })
 
   it.each([
-    [1, 1],
-    [63, 400],
-    [10, 10_000],
-    [64, 641],
-  ])('refuses %i × %i px', async (width, height) => {
+    [16, 16],
+    [16, 160],
+    [63, 48],
+  ])('takes %i × %i px', async (width, height) => {
+    expect(await normaliseImage(await plain(width, height).png().toBuffer())).toMatchObject({ width, height })
+  })
+
+  it.each([
+    [1, 1, 'at least 16 pixels'],
+    [15, 100, 'at least 16 pixels'],
+    [10, 10_000, 'at least 16 pixels'],
+    [64, 641, 'no side may have more than 10 times'],
+  ])('refuses %i × %i px and names the limit', async (width, height, limit) => {
     const file = await plain(width, height).png().toBuffer()
     await expect(normaliseImage(file)).rejects.toMatchObject({ code: 'INVALID_IMAGE' })
     await expect(normaliseImage(file)).rejects.toThrow(`${width} × ${height}`)
+    await expect(normaliseImage(file)).rejects.toThrow(limit)
   })
 
   it('gives the same bytes for the same picture', async () => {

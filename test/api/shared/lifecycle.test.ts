@@ -20,8 +20,9 @@ describe('a process that is told to stop', () => {
     for (const program of started.splice(0)) program.kill('SIGKILL')
   })
 
-  function start() {
-    const program = spawn(process.execPath, ['--input-type=module-typescript', '--eval', PROGRAM], { cwd: ROOT })
+  function start(more = '') {
+    const code = PROGRAM + more
+    const program = spawn(process.execPath, ['--input-type=module-typescript', '--eval', code], { cwd: ROOT })
     started.push(program)
     return program
   }
@@ -48,5 +49,13 @@ describe('a process that is told to stop', () => {
     program.stdout.destroy()
     program.kill('SIGTERM')
     expect(await once(program, 'close')).toEqual([0, null])
+  })
+
+  it('ends also when nobody reads its log and the pipe is full', async () => {
+    const program = start(`process.on('SIGTERM', () => log.info('x'.repeat(1_000_000)))`)
+    await once(program.stderr, 'data')
+    program.kill('SIGTERM')
+    const [code, signal] = await once(program, 'exit')
+    expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' })
   })
 })

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { CreateMultipartUploadCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createS3Storage } from '../../../api/shared/storage/s3.ts'
 import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
@@ -73,6 +74,19 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
     expect(await other.get('apart.jpg')).toBeNull()
     expect(String(await other.get('some/prefix/apart.jpg'))).toBe('picture')
     other.close()
+  })
+
+  it('ends multipart uploads that nobody completed, and none in a dry run or begun later', async () => {
+    if ('unavailable' in server) return
+    const { endpoint, bucket, credentials } = server
+    const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials })
+    await client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: 'some/prefix/large.bin' }))
+    const later = new Date(Date.now() + 60_000)
+    expect(await storage.deleteIncomplete({ before: new Date(0), dryRun: false })).toBe(0)
+    expect(await storage.deleteIncomplete({ before: later, dryRun: true })).toBe(1)
+    expect(await storage.deleteIncomplete({ before: later, dryRun: false })).toBe(1)
+    expect(await storage.deleteIncomplete({ before: later, dryRun: false })).toBe(0)
+    client.destroy()
   })
 
   it('takes a missing bucket for a fault, not for a missing object', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createRangeRule } from '../../../api/shared/addresses.ts'
 import { createShopifyPlatform } from '../../../api/shop-platforms/shopify.ts'
 import { createShopifyAdmin } from '../../../api/shop-platforms/shopify-admin.ts'
 import type { ShopRecord } from '../../../api/stores/shops.ts'
@@ -25,7 +26,11 @@ describe('a shop on Shopify', () => {
   let shop: ShopRecord
   let pauses: number[]
   const platform = createShopifyPlatform(
-    createShopifyAdmin({ answerMs: 2000, pause: async (ms) => void pauses.push(ms) }),
+    createShopifyAdmin({
+      isPlainAllowed: createRangeRule(['127.0.0.0/8']),
+      answerMs: 2000,
+      pause: async (ms) => void pauses.push(ms),
+    }),
   )
 
   beforeEach(async () => {
@@ -37,11 +42,16 @@ describe('a shop on Shopify', () => {
       accountId: 'acc_1',
       platform: 'shopify',
       domain: 'shirts.myshopify.com',
+      extraDomains: [],
       name: null,
       secrets: [],
       adminUrl: `${admin.url}/`,
       adminToken: admin.token,
       monthlyGenerations: null,
+      addressGenerations: null,
+      visitorGenerations: null,
+      defaultEngine: null,
+      requiresVisitorToken: false,
       billingAllowed: true,
       planEndsAt: null,
       isActive: true,
@@ -50,9 +60,20 @@ describe('a shop on Shopify', () => {
   afterEach(() => admin.stop())
 
   const find = (product = SHIRT.id, variant: string | null = null) => platform.findProduct(shop, product, variant)
-  const keep = (lead: Partial<typeof ANNA> = {}) => platform.keepLead(shop, { ...ANNA, ...lead })
+  const keep = (lead: Partial<typeof ANNA> = {}) => platform.keepLead(shop, { ...ANNA, ...lead, outboxId: 1 })
   const UNAVAILABLE = { code: 'SERVICE_UNAVAILABLE', retryable: true }
   const REFUSED = { code: 'SERVICE_UNAVAILABLE', retryable: false }
+
+  it.each([
+    ['plain http to another address', 'http://203.0.113.7'],
+    ['plain http to a name', 'http://localhost'],
+    ['credentials in the address', 'https://user:secret@shirts.example'],
+  ])('are not asked, and get no token, by %s', async (_, adminUrl) => {
+    const { port } = new URL(admin.url)
+    shop = { ...shop, adminUrl: `${adminUrl}:${port}` }
+    await expect(find()).rejects.toMatchObject(REFUSED)
+    expect(admin.products).toHaveLength(2)
+  })
 
   describe('has products', () => {
     it('with their pictures', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, Json, rowType, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, Json, rowType, sql } from '../../../api/shared/database/database.ts'
 import { GARMENT_TYPES, usableImages } from '../../../api/shared/generation.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'
@@ -131,35 +131,42 @@ describe('acceptance', () => {
     await expect(reference('_anon_nobody')).rejects.toMatchObject({ code: 'PRODUCT_NOT_FOUND' })
   })
 
-  it('holds stored images against the same rule as sent ones', async () => {
-    const caller = await createCaller(database, 1000)
-    const known = [null, ...GARMENT_TYPES.map((type) => ({ type })), ...GARMENT_TYPES.map((type) => ({ [type]: true }))]
-    const odd = [
-      {},
-      { type: 'unheard of' },
-      { type: 5, on_model: true },
-      { type: null },
-      { flat_lay: false },
-      { on_model: 'true' },
-      { type: 'on_model', flat_lay: true },
-      { detail: true, flat_lay: true },
-      { view: 'back' },
-    ]
-    const lists = [...known, ...odd].flatMap((first) => [[first], [{ type: 'on_model' }, first]])
-    for (const [i, list] of lists.entries()) {
-      const images = list.map((classifications, order) => ({ sourceUrl: 'https://a.b/c', order, classifications }))
-      const product = { id: uuidv7(), externalId: `kind-${i}`, anonymous: false }
-      await createProducts(database).upsert(caller.accountId, { ...product, images })
-      const reference = acceptGeneration(database, callOf(caller, { product }))
-      if (usableImages(images, 'warp').length > 0) await reference
-      else {
-        await expect(reference, JSON.stringify(list)).rejects.toMatchObject({
-          code: 'MISSING_REQUIRED_CLASSIFICATION',
-          details: { key: 'flat_lay' },
-        })
+  it.each([[['flat_lay', 'ghost_mannequin']], [['on_model']]])(
+    'holds stored images against the same rule as sent ones, by an engine that accepts %j',
+    async (garmentTypes) => {
+      const caller = await createCaller(database, 1000)
+      const known = [
+        null,
+        ...GARMENT_TYPES.map((type) => ({ type })),
+        ...GARMENT_TYPES.map((type) => ({ [type]: true })),
+      ]
+      const odd = [
+        {},
+        { type: 'unheard of' },
+        { type: 5, on_model: true },
+        { type: null },
+        { flat_lay: false },
+        { on_model: 'true' },
+        { type: 'on_model', flat_lay: true },
+        { detail: true, flat_lay: true },
+        { view: 'back' },
+      ]
+      const lists = [...known, ...odd].flatMap((first) => [[first], [{ type: 'on_model' }, first]])
+      for (const [i, list] of lists.entries()) {
+        const images = list.map((classifications, order) => ({ sourceUrl: 'https://a.b/c', order, classifications }))
+        const product = { id: uuidv7(), externalId: `kind-${i}`, anonymous: false }
+        await createProducts(database).upsert(caller.accountId, { ...product, images })
+        const reference = acceptGeneration(database, callOf(caller, { product, garmentTypes }))
+        if (usableImages(images, garmentTypes).length > 0) await reference
+        else {
+          await expect(reference, JSON.stringify(list)).rejects.toMatchObject({
+            code: 'MISSING_REQUIRED_CLASSIFICATION',
+            details: { key: garmentTypes[0] },
+          })
+        }
       }
-    }
-  })
+    },
+  )
 
   it('gives inline products 15 days and one-shot products 7, from each use', async () => {
     const caller = await createCaller(database, 9)

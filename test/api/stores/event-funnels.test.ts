@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordServerEvents } from '../../../api/events/server-events.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createEvents } from '../../../api/stores/events.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 

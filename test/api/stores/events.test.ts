@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordServerEvents } from '../../../api/events/server-events.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createEvents, type EventOrigin, type NewEvent } from '../../../api/stores/events.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 
@@ -44,8 +45,18 @@ describe('events', () => {
 
   const insert = (events: readonly NewEvent[], receivedAt = NOON) =>
     createEvents(database).insert({ origin, events, receivedAt })
+  /** Of the rows and of all that Postgres stores for them beside the tables. */
+  const bytesOf = async () =>
+    (await database.oneFirst(sql.unsafe`
+      select sum(pg_total_relation_size(relid))::float8 from (
+        select relid from pg_partition_tree('events') union all select relid from pg_partition_tree('event_batches')
+        union all select 'event_keys'::regclass) as stored`)) as number
   const rowsOf = (insertId: string) =>
-    database.any(sql.unsafe`select *, tableoid::regclass::text as partition from events where insert_id = ${insertId}`)
+    database.any(sql.unsafe`
+      select event_details.*, (
+        select tableoid::regclass::text from events
+        where events.insert_id = event_details.insert_id and events.received_on = event_details.received_on limit 1) as partition
+      from event_details where insert_id = ${insertId}`)
 
   it('are stored with all that is known of them, in the partition of their day', async () => {
     const properties = '{"__proto__": {"a": 1}, "constructor": "b"}'
@@ -75,6 +86,39 @@ describe('events', () => {
     ])
   })
 
+  it('store once what the batch has in common', async () => {
+    const context = { $current_url: randomBytes(8000).toString('base64') }
+    const batches = Array.from({ length: 20 }, (_, b) =>
+      Array.from({ length: 50 }, (_, i) => event(`shared-${b * 50 + i}`)),
+    )
+    const before = await bytesOf()
+    for (const events of batches) {
+      await createEvents(database).insert({ origin: { ...origin, context }, events, receivedAt: NOON })
+    }
+    const sent = batches.reduce((bytes, batch) => bytes + JSON.stringify({ context, batch }).length, 0)
+    expect((await bytesOf()) - before).toBeLessThan(2 * sent)
+    const stored = await database.any(sql.unsafe`
+      select anonymous_id, context from event_details where insert_id in ('shared-0', 'shared-999')`)
+    expect(stored).toEqual(Array(2).fill({ anonymous_id: 'anon_1', context }))
+  })
+
+  it('store no batch for events that came before', async () => {
+    const count = () => database.oneFirst(sql.unsafe`select count(*)::int from event_batches`)
+    await insert([event('again')])
+    const before = await count()
+    expect(await insert([event('again')])).toBe(0)
+    expect(await count()).toBe(before)
+  })
+
+  it('are complete when an earlier version of the service wrote them', async () => {
+    await database.query(sql.unsafe`
+      insert into events (key, received_on, account_id, shop_id, name, insert_id, anonymous_id, customer_signed, properties,
+        context, happened_at, received_at)
+      values (gen_random_uuid(), '2026-11-21', 'acc_1', 'shop_1', 'api:error', 'earlier', 'anon_7', false, '{}', '{"a": 1}',
+        now(), now())`)
+    expect(await rowsOf('earlier')).toMatchObject([{ account_id: 'acc_1', anonymous_id: 'anon_7', context: { a: 1 } }])
+  })
+
   it('count once: within a batch, across batches, and for each account', async () => {
     expect(await insert([event('once'), event('once'), event('other')])).toBe(2)
     expect(await insert([event('once', { name: 'widget:result_view' }), event('third')])).toBe(1)
@@ -91,7 +135,7 @@ describe('events', () => {
     const [{ age, day }] = (await database.any(sql.unsafe`
       select abs(extract(epoch from clock_timestamp() - received_at))::float as age,
         received_on = (received_at at time zone 'UTC')::date as day
-      from events where insert_id = 'now'`)) as { age: number; day: boolean }[]
+      from event_details where insert_id = 'now'`)) as { age: number; day: boolean }[]
     expect(day).toBe(true)
     expect(age).toBeLessThan(60)
   })

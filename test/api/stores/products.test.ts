@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database/database.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import { createObjects } from '../../../api/shared/stores/objects.ts'
 import type { ProductInput } from '../../../api/shared/stores/product-merge.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'
 import { type AccountSettings, createAccounts } from '../../../api/stores/accounts.ts'
@@ -60,6 +60,37 @@ describe('quotas', () => {
       update generations set created_at = created_at - interval '32 days' where id = ${accepted[1]}`)
     expect(await acceptMany(caller, 5)).toHaveLength(1)
     expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+  })
+
+  it('bound what fails in an hour beside what completes, before anything is charged', async () => {
+    const caller = await createLimited({ failedGenerationsPerHour: 3 })
+    const end = async (status: 'FAILED' | 'COMPLETED', count: number) => {
+      const ids = await acceptMany(caller, count)
+      expect(ids).toHaveLength(count)
+      const inTime = sql.array(ids, 'text')
+      await database.query(sql.unsafe`delete from outbox where generation_id = any(${inTime})`)
+      await database.query(sql.unsafe`
+        update generations set status = ${status}, started_at = now(), finished_at = now() where id = any(${inTime})`)
+    }
+    const refusal = { code: 'RATE_LIMITED', retryAfterSeconds: 60, retryable: true }
+    await end('COMPLETED', 2)
+    await end('FAILED', 4)
+    await end('FAILED', 1)
+    const { balance } = (await createAccounts(database).find(caller.accountId)) ?? {}
+    await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject(refusal)
+    expect((await createAccounts(database).find(caller.accountId))?.balance).toBe(balance)
+    // Those that no worker had started do not count, nor do older ones.
+    await database.query(sql.unsafe`
+      update generations set finished_at = now() - interval '61 minutes'
+      where id = (select id from generations where account_id = ${caller.accountId} and status = 'FAILED' limit 1)`)
+    expect(await acceptMany(caller, 1)).toHaveLength(1)
+    await end('FAILED', 1)
+    await expect(acceptGeneration(database, callOf(caller))).rejects.toMatchObject(refusal)
+    await database.query(sql.unsafe`
+      update generations set started_at = null
+      where id = (select id from generations where account_id = ${caller.accountId} and status = 'FAILED'
+        and finished_at > now() - interval '1 minute' limit 1)`)
+    expect(await acceptMany(caller, 1)).toHaveLength(1)
   })
 
   it('are two: the smaller one holds', async () => {

@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { createImages } from '../../../api/shared/stores/images.ts'
-import { customerShopperId } from '../../../api/shopper.ts'
+import { customerShopperId } from '../../../api/shops/shopper.ts'
 import { acceptGeneration, acceptGenerations } from '../../../api/stores/acceptance.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { createShops } from '../../../api/stores/shops.ts'
@@ -115,6 +115,52 @@ describe('limits of a shop', () => {
     const cancel = { id: ids[0], attempt: null, code: 'GENERATION_CANCELLED', message: '' } as const
     await createGenerations(database).fail(cancel)
     expect(await acceptMany(shopper, 3)).toMatchObject({ ids: { length: 1 }, refusals: { RATE_LIMIT_EXCEEDED: 2 } })
+  })
+
+  it('count failed generations that a worker has started as attempts, three for each result', async () => {
+    const shopper = await createShopper(await createShop())
+    const fail = async (ids: readonly string[], started: boolean) => {
+      const generations = createGenerations(database)
+      for (const id of ids) {
+        if (started) await generations.start({ id, attempt: 1, worker: 'w' })
+        await generations.fail({ id, attempt: null, code: 'PRODUCT_IMAGE_FETCH_FAILED', message: '' })
+      }
+    }
+    for (let round = 0; round < 3; round++) {
+      const { ids } = await acceptMany(shopper, 10)
+      expect(ids).toHaveLength(10)
+      // A generation that no worker has started cost nothing.
+      const { ids: waiting } = await acceptMany(await createShopper(shopper, `idle-${round}`), 1)
+      await fail(waiting, false)
+      await fail(ids, true)
+    }
+    expect(await acceptMany(shopper, 5)).toEqual({ ids: [], refusals: { RATE_LIMIT_EXCEEDED: 5 } })
+    expect(await balanceOf(shopper)).toBe(100)
+    expect((await acceptMany(await createShopper(shopper, 'idle-0'), 11)).ids).toHaveLength(10)
+  })
+
+  it.each([
+    ['an address', { addressGenerations: 2, visitorGenerations: 100 }],
+    ['all visitors', { addressGenerations: 100, visitorGenerations: 2 }],
+  ])('count the attempts of %s among calls that are accepted in one statement', async (_, limits) => {
+    const shop = await createShop()
+    const shoppers = await Promise.all(['1', '2', '3', '4'].map((customer) => createShopper(shop, customer)))
+    const calls = shoppers.flatMap((shopper) => {
+      const call = () => ({ ...callOfShopper(shopper), visitorAddress: 'hash' })
+      const attempts = { ...limits, id: shop.shopId, weeklyGenerations: WEEKLY, attemptsPerGeneration: 2 }
+      return [call(), call()].map((one) => ({ ...one, shop: attempts }))
+    })
+    const generations = createGenerations(database)
+    for (const accepted of [2, 2, 0]) {
+      const again = calls.map((call) => ({ ...call, generationId: `gen_${uuidv7()}` }))
+      const outcomes = await acceptGenerations(database, again)
+      expect(outcomes.filter((outcome) => outcome === true)).toHaveLength(accepted)
+      for (const [i, { generationId: id }] of again.entries()) {
+        if (outcomes[i] !== true) expect(outcomes[i]).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
+        await generations.start({ id, attempt: 1, worker: 'w' })
+        await generations.fail({ id, attempt: null, code: 'NO_PERSON_DETECTED', message: '' })
+      }
+    }
   })
 
   it('begin anew on Monday at midnight, UTC', async () => {

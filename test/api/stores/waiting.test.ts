@@ -1,17 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createWaitEstimate, type Wait } from '../../../api/engines/wait-estimate.ts'
 import { createOutbox } from '../../../api/relay/outbox.ts'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'
 import { createWaiting } from '../../../api/stores/waiting.ts'
-import { createWaitEstimate, type EstimateWait } from '../../../api/wait-estimate.ts'
 import { callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
+
+const LANE = { queue: 'try-on.warp', engines: ['warp'] }
 
 describe('the place in line', () => {
   let database: Database
   let drop: () => Promise<void>
-  let estimate: EstimateWait
+  let estimate: (id: string) => Promise<Wait | null>
   let slots = 1
 
   beforeAll(async () => {
@@ -19,30 +21,36 @@ describe('the place in line', () => {
     drop = made.drop
     database = createDatabase(made.url, { poolSize: 5 })
     // Every estimate is made from a look of its own.
-    estimate = (id) => createWaitEstimate({ waiting: createWaiting(database), countSlots: async () => slots })(id)
+    estimate = (id) => estimator().ofGeneration(id)
   })
   afterAll(async () => {
     await database.end()
     await drop()
   })
 
-  async function accept(count: number): Promise<string[]> {
+  async function accept(count: number, batchCount = 0): Promise<string[]> {
     const caller = await createCaller(database, count)
-    const calls = Array.from({ length: count }, () => callOf(caller))
+    const calls = Array.from({ length: count }, (_, i) => callOf(caller, { isBatch: i < batchCount }))
     for (const call of calls) await acceptGeneration(database, call)
     return calls.map(({ generationId }) => generationId)
   }
+  const published = { name: 'warp', license: 'Apache-2.0', maxSlots: 1, startSeconds: 30, garmentTypes: null }
+  const estimator = () =>
+    createWaitEstimate({
+      waiting: createWaiting(database),
+      listEngines: async () => [{ name: 'warp', slots, published }],
+    })
   const positionOf = async (id: string) => (await estimate(id))?.queuePosition ?? 0
   const clear = () => database.query(sql.unsafe`delete from outbox`)
 
   it('is the order in which the relay takes them, whoever they belong to', async () => {
-    const ids = [...(await accept(9)), ...(await accept(4)), ...(await accept(1)), ...(await accept(6))]
+    const ids = [...(await accept(9, 5)), ...(await accept(4, 4)), ...(await accept(1)), ...(await accept(6, 2))]
     const predicted = new Map<string, number>()
     for (const id of ids) predicted.set(id, await positionOf(id))
     const outbox = createOutbox(database)
     const order: string[] = []
     while (order.length < ids.length) {
-      const { jobs } = await outbox.claim({ limit: 1, depth: 100 })
+      const { jobs } = await outbox.claim({ ...LANE, limit: 1, depth: 100 })
       order.push(...jobs.map(({ generationId }) => generationId))
     }
     expect(order.map((id) => predicted.get(id))).toEqual(ids.map((_, i) => i + 1))
@@ -53,7 +61,7 @@ describe('the place in line', () => {
 
   it('counts what is in the queue, but not what runs', async () => {
     const [first, second, third] = await accept(3)
-    await createOutbox(database).claim({ limit: 2, depth: 100 })
+    await createOutbox(database).claim({ ...LANE, limit: 2, depth: 100 })
     const late = (await accept(1))[0]
     expect(await Promise.all([first, second, late, third].map(positionOf))).toEqual([1, 2, 3, 4])
     await createGenerations(database).start({ id: first, attempt: 1, worker: 'w' })
@@ -71,9 +79,52 @@ describe('the place in line', () => {
     expect((await estimate(ids[1]))?.estimatedSeconds).toBe(4)
     expect((await estimate(ids[4]))?.estimatedSeconds).toBe(16)
     slots = 2
-    expect((await estimate(ids[4]))?.estimatedSeconds).toBe(10)
+    expect(await estimate(ids[1])).toMatchObject({ estimatedStartSeconds: 0, estimatedSeconds: 4 })
+    const fourth = { estimatedStartSeconds: 4, estimatedStartRange: { min: 0, max: 13 }, estimatedSeconds: 8 }
+    expect(await estimate(ids[4])).toMatchObject(fourth)
+    // A pool at zero has to start first.
     slots = 0
-    expect((await estimate(ids[4]))?.estimatedSeconds).toBe(16)
+    const fromZero = { estimatedStartSeconds: 42, estimatedStartRange: { min: 25, max: 66 }, estimatedSeconds: 46 }
+    expect(await estimate(ids[4])).toMatchObject(fromZero)
+    slots = 1
     await clear()
+  })
+
+  it('counts what runs before a free slot, and is the same for a call as for the generation that it makes', async () => {
+    const callers = [await createCaller(database, 20), await createCaller(database, 20)]
+    const outbox = createOutbox(database)
+    for (let i = 0; i < 12; i++) {
+      const [caller, isBatch] = [callers[i % 2], i % 3 === 0]
+      const expected = await estimator().ofCall({ accountId: caller.accountId, engine: 'warp', isBatch })
+      const call = callOf(caller, { isBatch })
+      await acceptGeneration(database, call)
+      expect(await estimate(call.generationId)).toMatchObject(expected)
+      if (i !== 5) continue
+      const [{ generationId }] = (await outbox.claim({ ...LANE, limit: 1, depth: 1 })).jobs
+      await createGenerations(database).start({ id: generationId, attempt: 1, worker: 'w' })
+      const seconds = (await createWaiting(database).measureSeconds('warp')).mean ?? 0
+      const { accountId } = await createCaller(database, 1)
+      expect(await estimator().ofCall({ accountId, engine: 'warp', isBatch: false })).toMatchObject({
+        // Behind the job that runs, and the first job of the account that has none in the lane.
+        estimatedStartSeconds: Math.ceil(2 * seconds),
+      })
+    }
+    await clear()
+  })
+
+  it('makes one look for calls that come together', async () => {
+    let looks = 0
+    const waiting = createWaiting(database)
+    const counted = {
+      ...waiting,
+      findLines: (engine: string) => {
+        looks += 1
+        return waiting.findLines(engine)
+      },
+    }
+    const together = createWaitEstimate({ waiting: counted, listEngines: async () => [] })
+    const call = { accountId: 'acc_1', engine: 'warp', isBatch: false }
+    await Promise.all(Array.from({ length: 50 }, () => together.ofCall(call)))
+    expect(looks).toBe(1)
   })
 })

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { acceptGeneration, acceptGenerations } from '../../../api/stores/acceptance.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { createHostLookup } from '../../../api/shared/host-lookup.ts'
 import { createLog } from '../../../api/shared/log.ts'
 import { createMetrics } from '../../../api/shared/metrics.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
@@ -15,6 +16,8 @@ import { isGenuine, type Mood, startWebhookReceiver, type WebhookReceiver } from
 /** Hours in the field. */
 const RETRY_SECONDS = [0.1, 0.2, 0.3]
 const LOG = createLog({ process: 'test', level: 'silent' })
+
+const lookup = createHostLookup({ servers: [] })
 
 describe('a webhook', () => {
   let database: Database
@@ -60,7 +63,13 @@ describe('a webhook', () => {
     const allowPorts = receivers.map(({ port }) => port)
     const delivering = startWebhookDelivering({
       deliveries: createWebhookDeliveries(database),
-      send: createWebhookSender({ allowCidrs: ['127.0.0.0/8'], allowPorts, ...sender }),
+      send: createWebhookSender({
+        allowCidrs: ['127.0.0.0/8'],
+        allowPorts,
+        lookup,
+        openSecrets: createWebhookDeliveries(database).openSecrets,
+        ...sender,
+      }),
       log: LOG,
       metrics,
       retrySeconds: RETRY_SECONDS,
@@ -131,7 +140,7 @@ describe('a webhook', () => {
     await ended(endpoint)
     expect(receiver.received).toHaveLength(2)
     expect((await log(endpoint))[0]).toMatchObject({ type: 'customer.erased', status: 'delivered', data: null })
-    await expect(createWebhooks(database).retry((await log(endpoint))[0].id)).rejects.toThrow('could be made again')
+    await expect(createWebhooks(database).retry((await log(endpoint))[0].id)).rejects.toThrow('cannot be retried')
   })
 
   it.each([

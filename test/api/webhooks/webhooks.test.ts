@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../api/shared/database.ts'
+import { sql } from '../../../api/shared/database/database.ts'
 import { compileCheck } from '../../../api/shared/schema.ts'
 import { createRetention } from '../../../api/shared/stores/retention.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'

@@ -9,10 +9,10 @@ import { run } from '../../../scripts/stack/commands.ts'
 import { findGoTool } from '../../../scripts/stack/go-tool.ts'
 import { reserveFreePort } from '../../../scripts/stack/ports.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
+import { reasonWithout } from '../../support/missing.ts'
 import { spawnProcess } from '../../support/process.ts'
 import { requestService } from '../../support/request-service.ts'
 import { until } from '../../support/until.ts'
-import { installPackages } from './debian.ts'
 import { buildImages, findImageBuilder } from './images.ts'
 
 const REGISTRY = {
@@ -30,7 +30,7 @@ describe.skipIf(builder === null || typeof registry !== 'string')('a bundle for 
 
   beforeAll(async () => {
     if (builder === null) return
-    await installPackages({ skopeo: '/usr/bin/skopeo' })
+    await reasonWithout('skopeo')
     const names = await buildImages(builder)
     const { appVersion } = parse(await readFile(join(ROOT, 'charts/drape/Chart.yaml'), 'utf8'))
     for (const [target, name] of Object.entries(names)) {

@@ -10,6 +10,7 @@ import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestProcess } from '../../support/process.ts'
 import { createTestRedis } from '../../support/redis.ts'
 import { requestService } from '../../support/request-service.ts'
+import { TEST_SECRETS_KEY } from '../../support/secrets.ts'
 import { until } from '../../support/until.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { findSharedControlPlane } from '../shared-control-plane.ts'
@@ -155,6 +156,7 @@ describe.skipIf(builder === null)('the images', () => {
       REDIS_URL: await createTestRedis(),
       STORAGE_URL: `file:${folder}`,
       SIGNING_SECRET: randomUUID(),
+      SECRETS_KEY: TEST_SECRETS_KEY,
     }
   }
 

@@ -1,48 +1,34 @@
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Builder, buildImage, type Target } from '../../../scripts/container/build.ts'
+import { type Builder, buildImage, findBuilder, type Target } from '../../../scripts/container/build.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { ROOT } from '../../../scripts/stack/session.ts'
+import { failUnlessAllowed, reasonWithout } from '../../support/missing.ts'
 import { CERTIFICATES, makeBaseImage } from './base-image.ts'
-import { installPackages } from './debian.ts'
 
 export const CPU_TARGETS = ['api', 'worker', 'controller'] as const satisfies readonly Target[]
 
-const PROGRAMS = {
-  buildah: '/usr/bin/buildah',
-  debootstrap: '/usr/sbin/debootstrap',
-  'ca-certificates': '/usr/sbin/update-ca-certificates',
-}
 const STORAGE = join(ROOT, '.cache/images')
 /** From then on what was kept for builds of the past is let go. */
 const MUCH_MEGABYTES = 8000
 
 /**
  * A builder that keeps its images in the clone's cache and asks no registry for any, with the base that the Containerfile names.
- * Null, with one line on the console, where it cannot be had; for root that is a failure in continuous integration.
+ * Fails or returns null as `failUnlessAllowed` does.
  */
 export async function findImageBuilder(): Promise<Builder | null> {
-  if (process.getuid?.() !== 0) {
-    console.warn('Images are built by root alone. Their tests are skipped.')
-    return null
-  }
-  const found = await prepareBuilder()
-  if (!('unavailable' in found)) return found
-  const reason = `No images can be built: ${found.unavailable}`
-  if (process.env.CI === 'true') throw new Error(reason)
-  console.warn(`${reason}. Their tests are skipped.`)
-  return null
+  if (process.getuid?.() !== 0) return failUnlessAllowed('Container images can only be built by root.')
+  if (await reasonWithout('buildah', 'debootstrap', 'certificates')) return null
+  return prepareBuilder().catch((cause) => failUnlessAllowed(`No container images can be built: ${cause.message}.`))
 }
 
-async function prepareBuilder(): Promise<Builder | { readonly unavailable: string }> {
-  const missing = await installPackages(PROGRAMS)
-  if (missing !== null) return missing
+async function prepareBuilder(): Promise<Builder> {
   await mkdir(STORAGE, { recursive: true })
   const npmrc = join(STORAGE, 'npmrc')
   await writeFile(npmrc, await npmSettings())
   const builder: Builder = {
-    command: PROGRAMS.buildah,
+    command: findBuilder(),
     options: ['--root', join(STORAGE, 'storage'), '--runroot', join(STORAGE, 'run'), '--storage-driver', 'overlay'],
     buildOptions: ['--isolation', 'chroot', '--pull-never'],
     npmrc,

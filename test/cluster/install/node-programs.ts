@@ -3,21 +3,13 @@ import { dirname, join } from 'node:path'
 import type { Builder } from '../../../scripts/container/build.ts'
 import { run } from '../../../scripts/stack/commands.ts'
 import { findGoTool, type GoTool } from '../../../scripts/stack/go-tool.ts'
+import { failUnlessAllowed, reasonWithout } from '../../support/missing.ts'
 import { versionVariables } from '../kubernetes-version.ts'
 import { findPrograms, type Programs } from '../programs.ts'
 import { buildIn, withFolder } from './base-image.ts'
-import { installPackages } from './debian.ts'
 import { PAUSE_IMAGE } from './node-settings.ts'
 
 const NODE = join(import.meta.dirname, 'node')
-const PACKAGES = {
-  containerd: '/usr/bin/containerd',
-  runc: '/usr/sbin/runc',
-  'containernetworking-plugins': '/usr/lib/cni/bridge',
-  iptables: '/usr/sbin/iptables',
-  conntrack: '/usr/sbin/conntrack',
-  iproute2: '/usr/bin/ip',
-}
 
 /** Paths of what a cluster with a real node is started with. */
 export interface NodePrograms {
@@ -29,20 +21,16 @@ export interface NodePrograms {
   readonly pauseArchive: string
 }
 
-/** Finds, installs or builds them. Null, with one line on the console, where one cannot be had; in continuous integration that fails. */
+/** Finds, installs or builds the programs. Fails or returns null as `failUnlessAllowed` does. */
 export async function findNodePrograms(builder: Builder | null): Promise<NodePrograms | null> {
   if (builder === null) return null
+  if (await reasonWithout('containerd', 'runc', 'bridge', 'iptables', 'conntrack', 'ip', 'openssl')) return null
   const found = await prepare(builder)
   if (!('unavailable' in found)) return found
-  const reason = `No cluster with a real node: ${found.unavailable}`
-  if (process.env.CI === 'true') throw new Error(reason)
-  console.warn(`${reason}. Its tests are skipped.`)
-  return null
+  return failUnlessAllowed(`No cluster with a real node: ${found.unavailable}.`)
 }
 
 async function prepare(builder: Builder): Promise<NodePrograms | { readonly unavailable: string }> {
-  const missing = await installPackages(PACKAGES)
-  if (missing !== null) return missing
   // The one that is built: what KUBEBUILDER_ASSETS names has no controllers.
   const controlPlane = await findPrograms({}, console.warn)
   if ('unavailable' in controlPlane) return controlPlane

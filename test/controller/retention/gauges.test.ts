@@ -65,8 +65,15 @@ describe('the gauges of retention', () => {
     const { gauges, read } = create(() => 7000)
     gauges.noteSweep(0.2, null)
     expect(await read()).not.toMatch(/^drape_sweep_last_success_timestamp_seconds /m)
-    const nothing = { products: 0, idempotencyKeys: 0, shareLinks: 0, proxyNonces: 0, dataRequests: 0 }
-    gauges.noteSweep(0.2, { ...nothing, objects: 4, bytes: 4096, webhookDeliveries: 0, eventDays: 0 })
+    const nothing = { products: 0, idempotencyKeys: 0, shareLinks: 0, proxyNonces: 0, dataRequests: 0, erasureMarks: 0 }
+    gauges.noteSweep(0.2, {
+      ...nothing,
+      objects: 4,
+      bytes: 4096,
+      webhookDeliveries: 0,
+      productBatches: 0,
+      eventDays: 0,
+    })
     const text = await read()
     // Bytes are no things that could be added to others.
     expect(text).not.toContain('kind="bytes"')

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createDatabase, sql } from '../../../api/shared/database.ts'
+import { createDatabase, sql } from '../../../api/shared/database/database.ts'
 import { createObjects } from '../../../api/shared/stores/objects.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { readPolicies } from '../../../controller/retention/policies.ts'
@@ -72,6 +72,8 @@ describe('retention without Kubernetes', () => {
     expect(() => readPolicies(POLICIES.replace('0 0 * * *', '0 24 * * *'))).toThrow(
       'The schedule "0 24 * * *" is no cron expression: Constraint error, got value 24 expected range 0-23',
     )
-    expect(() => readPolicies(POLICIES.replace('Asia/Tokyo', 'Asia/Atlantis'))).toThrow('no time zone Asia/Atlantis')
+    expect(() => readPolicies(POLICIES.replace('Asia/Tokyo', 'Asia/Atlantis'))).toThrow(
+      'Unknown time zone Asia/Atlantis',
+    )
   })
 })

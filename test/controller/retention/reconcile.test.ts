@@ -14,6 +14,7 @@ function createWorld(startsAt: string) {
   let now = new Date(startsAt)
   let object: KubernetesObject | undefined
   const started: string[] = []
+  let unread: string[] = []
   const statuses: RetentionPolicy['status'][] = []
   const api: RetentionParts['client'] = {
     apply: async <T extends KubernetesObject>(_type: unknown, sent: Sent) => {
@@ -23,8 +24,6 @@ function createWorld(startsAt: string) {
       }
       return sent as unknown as T
     },
-    list: async () => [],
-    delete: async () => {},
   }
   const status = () => (object as RetentionPolicy | undefined)?.status
   const startController = (whileRunning: () => void = () => {}) => {
@@ -39,6 +38,9 @@ function createWorld(startsAt: string) {
       },
       now: () => now,
       gauges: { noteRun: () => {}, forget: () => {} },
+      publishHolds: async () => unread,
+      writeRecord: async () => {},
+      namespace: 'shop',
     }
     return createRetentionReconcile(parts)
   }
@@ -57,6 +59,12 @@ function createWorld(startsAt: string) {
         metadata,
         spec,
       } as KubernetesObject
+    },
+    setUnread: (keys: string[]) => {
+      unread = keys
+    },
+    setNamespace: (namespace: string) => {
+      if (object) object = { ...object, metadata: { ...object.metadata, namespace } }
     },
     step: (ms: number) => {
       now = new Date(now.getTime() + ms)
@@ -202,6 +210,48 @@ describe('a policy with a schedule', () => {
     await world.workUntil(controller, '2026-05-01T13:00:00Z')
     expect(world.started).toEqual(['2026-05-01T12:00', '2026-05-01T12:20', '2026-05-01T12:40'])
     expect(world.status()).not.toHaveProperty('nextRunTime')
+  })
+
+  it('runs nothing while it is suspended, and says so', async () => {
+    const world = createWorld('2026-05-01T12:00:00Z')
+    const interval = { ttlSeconds: 86_400, dryRun: false, intervalSeconds: 1200 }
+    for (const spec of [NIGHTLY, interval]) {
+      world.set({ ...spec, suspend: true })
+      expect(await world.startController().reconcile(KEY)).toBeUndefined()
+      expect(world.status()?.conditions[0]).toMatchObject({ type: 'Ready', status: 'True', reason: 'Suspended' })
+      expect(world.status()).not.toHaveProperty('nextRunTime')
+    }
+    expect(world.started).toEqual([])
+    world.set(interval)
+    await world.startController().reconcile(KEY)
+    expect(world.started).toEqual(['2026-05-01T12:00'])
+    expect(world.status()?.conditions[0]).toMatchObject({ reason: 'Runs' })
+  })
+
+  it('runs nothing while the holds of any policy are unknown, names it, and runs again afterwards', async () => {
+    const world = createWorld('2026-05-01T12:00:00Z')
+    world.set({ ttlSeconds: 86_400, dryRun: false })
+    world.setUnread(['shop/broken'])
+    const controller = world.startController()
+    expect(await controller.reconcile(KEY)).toEqual({ againMs: 60_000 })
+    expect(world.status()?.conditions[0]).toMatchObject({ status: 'False', reason: 'HoldsUnknown' })
+    expect(world.status()?.conditions[0].message).toContain('shop/broken')
+    expect(world.started).toEqual([])
+    world.setUnread([])
+    await controller.reconcile(KEY)
+    expect(world.started).toHaveLength(1)
+  })
+
+  it('is ignored in a namespace other than that of the release, and says why', async () => {
+    const world = createWorld('2026-05-01T12:00:00Z')
+    world.set({ ttlSeconds: 60, dryRun: false })
+    world.setNamespace('team-a')
+    expect(await world.startController().reconcile(KEY)).toBeUndefined()
+    expect(world.started).toEqual([])
+    const [ready, , stalled] = world.status()?.conditions ?? []
+    expect(ready).toMatchObject({ status: 'False', reason: 'NamespaceIgnored' })
+    expect(ready.message).toContain('Create the policy in shop.')
+    expect(stalled).toMatchObject({ type: 'Stalled', status: 'True' })
   })
 
   it('is read with UTC where no time zone is given', () => {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, rowType, sql } from '../../../api/shared/database/database.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
 import { createDueObjects } from '../../../api/shared/stores/due-objects.ts'
+import { createLegalHolds } from '../../../api/shared/stores/legal-holds.ts'
 import { createObjects } from '../../../api/shared/stores/objects.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { retentionPolicies } from '../../../controller/retention/resource.ts'
@@ -94,6 +95,19 @@ describe('a run of a retention policy', () => {
     expect(await stored(other)).toEqual(['nobody-9'])
   })
 
+  it('without ttlSeconds deletes each image at its own expiration time, and one without any never', async () => {
+    const account = await createAccount()
+    await store(account, [4, 5, 9])
+    await database.query(sql.unsafe`
+      update objects set expires_at = created_at + interval '4 days 12 hours' where account_id = ${account} and key not like '%-9.jpg'`)
+    const spec = { selector: { accounts: [account] }, ttlSeconds: undefined }
+    expect(await run(spec)).toMatchObject({ record: { dryRun: true, objects: 1 }, overdue: 1 })
+    const { record, overdue, oldestOverdueSeconds } = await run({ ...spec, dryRun: false })
+    expect(record).toMatchObject({ objects: 1, bytes: 5000 })
+    expect({ overdue, oldestOverdueSeconds }).toEqual({ overdue: 0, oldestOverdueSeconds: 0 })
+    expect(await stored(account)).toEqual(['nobody-4', 'nobody-9'])
+  })
+
   it('counts nothing for what was stored before sizes were, and says how much that is', async () => {
     const account = await createAccount()
     await store(account, [4, 5, 9])
@@ -106,18 +120,72 @@ describe('a run of a retention policy', () => {
     }
   })
 
-  it('keeps what a legal hold names, and nothing else', async () => {
+  it('keeps what a legal hold of another policy names, and nothing else', async () => {
     const account = await createAccount()
     await store(account, [9], { user: 'kept' })
     await store(account, [9], { user: 'not-kept' })
     await store(account, [9])
-    const { record } = await run({
-      selector: { accounts: [account] },
-      dryRun: false,
-      legalHold: [{ accountId: account, externalUserId: 'kept', reason: 'court order' }],
-    })
-    expect(record).toMatchObject({ objects: 2, held: 1 })
+    const legalHolds = createLegalHolds(database)
+    const hold = { accountId: account, externalUserId: 'kept' }
+    await legalHolds.publish('kubernetes', [
+      { name: 'shop/court', holds: [hold] },
+      { name: 'shop/test', holds: [] },
+    ])
+    const spec = { selector: { accounts: [account] }, dryRun: false }
+    expect((await run(spec)).record).toMatchObject({ objects: 2, held: 1 })
     expect(await stored(account)).toEqual(['kept-9'])
+    // A policy that can no longer be read keeps its holds; one that never could be read holds everything.
+    await legalHolds.publish('kubernetes', [{ name: 'shop/court', holds: null }])
+    await store(account, [9], { user: 'not-kept' })
+    expect((await run(spec)).record).toMatchObject({ objects: 1, held: 1 })
+    await legalHolds.publish('kubernetes', [{ name: 'shop/other', holds: null }])
+    expect((await run(spec)).record).toMatchObject({ objects: 0, held: 1 })
+    await legalHolds.publish('kubernetes', [])
+    expect((await run(spec)).record).toMatchObject({ objects: 1, held: 0 })
+  })
+
+  it('keeps a photo without a customer that a held customer used', async () => {
+    const account = await createAccount()
+    await store(account, [9, 8])
+    const key = `persons/${account}/nobody-9.jpg`
+    await database.query(sql.unsafe`
+      with image as (
+        insert into images (id, account_id, object_key, width, height, crop_mode, expires_at)
+        values (${`img_${account}`}, ${account}, ${key}, 1, 1, 'none', now()) returning id
+      )
+      insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, status, deadline_at,
+        cost, engine, options, snapshot, images_expire_at)
+      select ${`gen_${account}`}, ${account}, '', '', id, 'kept', 'COMPLETED', now(), 1, 'mock', '{}', '{}', now() from image`)
+    const hold = { accountId: account, externalUserId: 'kept' }
+    await createLegalHolds(database).publish('kubernetes', [{ name: 'shop/court', holds: [hold] }])
+    const { record } = await run({ selector: { accounts: [account] }, dryRun: false })
+    expect(record).toMatchObject({ objects: 1, held: 1 })
+    expect(await stored(account)).toEqual(['nobody-9'])
+  })
+
+  it('never deletes an image of a product that exists, sent or fetched, nor one that was just sent', async () => {
+    const account = await createAccount()
+    const keyOf = (name: string) => `products/${account}/${name}`
+    const names = ['sent.jpg', 'live/fetched.bin', 'unused.jpg', 'gone/fetched.bin', 'just-sent.jpg']
+    for (const name of names) {
+      const expiresAt = name === 'just-sent.jpg' ? new Date(Date.now() + 3_600_000) : null
+      const about = { accountId: account, externalUserId: null, kind: 'product', bytes: 1, expiresAt } as const
+      await createObjects(database).insert({ key: keyOf(name), ...about })
+      await storage.put(keyOf(name), Buffer.from('x'), {
+        contentType: name.endsWith('.bin') ? 'application/octet-stream' : 'image/jpeg',
+      })
+    }
+    await database.query(sql.unsafe`
+      update objects set created_at = now() - interval '400 days' where account_id = ${account}`)
+    const images = [{ sourceUrl: '', order: 0, classifications: {}, objectKey: keyOf('sent.jpg') }]
+    await database.query(sql.unsafe`
+      insert into products (id, account_id, external_id, images, images_edition, expires_at)
+      values ('live', ${account}, 'shirt', ${sql.jsonb(images)}, 'one', null),
+        ('gone', ${account}, 'skirt', '[]', 'one', now() - interval '1 hour')`)
+    const { record } = await run({ selector: { kinds: ['product'], accounts: [account] }, dryRun: false })
+    expect(record).toMatchObject({ objects: 2 })
+    for (const [i, name] of names.entries())
+      expect(await storage.exists(keyOf(name)), name).toBe([true, true, false, false, true][i])
   })
 
   it('ends after as many as it may delete, and the next one goes on', async () => {

@@ -83,7 +83,7 @@ describe('a schedule of runs', () => {
   it('refuses a time zone that nobody knows', () => {
     expect(findScheduleProblem(times('0 3 * * *', 'Europe/Atlantis'))).toEqual({
       reason: 'UnknownTimeZone',
-      message: 'There is no time zone Europe/Atlantis.',
+      message: 'Unknown time zone Europe/Atlantis.',
     })
   })
 })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
 import { createLog } from '../../../api/shared/log.ts'
 import { createStorage } from '../../../api/shared/storage/storage.ts'
-import type { Hold } from '../../../api/shared/stores/due-objects.ts'
+import { createLegalHolds } from '../../../api/shared/stores/legal-holds.ts'
 import { createObjects } from '../../../api/shared/stores/objects.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { startSweeping } from '../../../controller/retention/sweeping.ts'
@@ -39,9 +39,11 @@ describe('the sweep of the controller', () => {
     const storage = await createStorage(`file:${path}`, { publicUrl: '', signingSecret: '' })
     let leads = false
     let asked = 0
-    const holds: Hold[] = [{ accountId, externalUserId: 'held' }]
+    const holds = [{ accountId, externalUserId: 'held' }]
+    const legalHolds = createLegalHolds(database)
     const sweeping = startSweeping({
-      ...{ database, storage, everySeconds: 0.02, holds: () => holds },
+      ...{ database, storage, everySeconds: 0.02 },
+      publishHolds: () => legalHolds.publish('kubernetes', [{ name: 'shop/court', holds }]),
       mayRun: () => {
         asked++
         return leads

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type Condition, conditionsAfter, type Finding, shorten } from '../../../controller/runtime/conditions.ts'
+import {
+  type Condition,
+  conditionsAfter,
+  type Finding,
+  progressFindings,
+  shorten,
+} from '../../../controller/runtime/conditions.ts'
 
 const FOUND: Finding = { type: 'Ready', status: 'True', reason: 'AllUp', message: '2 of 2' }
 
@@ -16,6 +22,11 @@ describe('conditions', () => {
     })
     const turned = conditionsAfter(said, [{ ...FOUND, status: 'False' }], later)
     expect(turned[0].lastTransitionTime).toBe('2026-05-01T11:00:00Z')
+  })
+
+  it('say what is the case also where they are false', () => {
+    for (const progress of ['Settled', 'Reconciling', 'Stalled'] as const)
+      for (const { type, message } of progressFindings(progress, 'AllUp', '2 of 2')) expect(message, type).not.toBe('')
   })
 
   it('have texts of as many bytes as there is room for, and whole characters', () => {

@@ -93,11 +93,11 @@ describe('the way to a cluster', () => {
   })
 
   it('says what is missing', async () => {
-    expect(() => findKubeconfig(nowhere())).toThrow('There is no cluster to connect to')
+    expect(() => findKubeconfig(nowhere())).toThrow('No cluster configured')
     const broken = await writeConfig('broken', {}, { 'current-context': 'elsewhere' })
-    expect(() => findKubeconfig({ kubeconfig: broken })).toThrow('There is no context elsewhere')
+    expect(() => findKubeconfig({ kubeconfig: broken })).toThrow('Unknown context elsewhere')
     const clusterless = await writeConfig('clusterless', {}, { clusters: [] })
-    expect(() => findKubeconfig({ kubeconfig: clusterless })).toThrow('There is no cluster c')
+    expect(() => findKubeconfig({ kubeconfig: clusterless })).toThrow('Unknown cluster c')
     const old = await writeConfig('old', { 'auth-provider': { name: 'gcp' } })
     expect(() => findKubeconfig({ kubeconfig: old })).toThrow('The auth-provider gcp is not supported')
   })

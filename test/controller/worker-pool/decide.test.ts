@@ -23,6 +23,7 @@ describe('a decision', () => {
   it('follows the time in which all has to be done', () => {
     const rules = scalingRules({ bounds: { max: 20 }, target: { drainWithinSeconds: 30 } })
     expect(replicasFor({ ...NOTHING, waiting: 60 }, { rules, slotsPerReplica: 1 })).toBe(4)
+    expect(replicasFor({ ...NOTHING, waiting: 60, inFlight: 30 }, { rules, slotsPerReplica: 1 })).toBe(6)
   })
 
   it('follows the longest wait, and hurries the longer the oldest has waited', () => {
@@ -30,6 +31,8 @@ describe('a decision', () => {
     const demand = { ...NOTHING, waiting: 20, inFlight: 2 }
     expect(replicasFor(demand, { rules, slotsPerReplica: 1 })).toBe(4)
     expect(replicasFor({ ...demand, oldestWaitSeconds: 15 }, { rules, slotsPerReplica: 1 })).toBe(10)
+    // What is late has a second left.
+    expect(replicasFor({ ...NOTHING, waiting: 3, oldestWaitSeconds: 25 }, { rules, slotsPerReplica: 1 })).toBe(6)
   })
 
   it('keeps idle workers above the demand while there is one', () => {
@@ -48,7 +51,20 @@ describe('a decision', () => {
     const rules = scalingRules({ bounds: { min: 1, max: 3 }, target: { backlogPerSlot: 1 } })
     const run = simulate(rules, 0)
     expect(run.look({ ...NOTHING, waiting: 9 })).toMatchObject({ to: 3, limitedBy: ['bounds.max'] })
-    expect(run.look({ ...NOTHING, waiting: 9 })).toMatchObject({ to: 3, direction: 'None', limitedBy: ['bounds.max'] })
+    const held = { to: 3, direction: 'None', reason: 'bounds.max holds it.', limitedBy: ['bounds.max'] }
+    expect(run.look({ ...NOTHING, waiting: 9 })).toMatchObject(held)
+    const asked = { direction: 'None', reason: 'As many as the demand needs.', limitedBy: [] }
+    expect(simulate(rules, 3).look({ ...NOTHING, waiting: 3 })).toMatchObject(asked)
+    expect(simulate(rules, 1).look({ ...NOTHING, waiting: 1 })).toMatchObject(asked)
+  })
+
+  it('says whether a bound or the demand asks for more', () => {
+    const rules = scalingRules({ bounds: { min: 2, max: 9 }, target: { backlogPerSlot: 1 } })
+    const reasonFor = (demand: Demand) => simulate(rules, 0).look(demand).reason
+    expect(reasonFor(NOTHING)).toBe('bounds.min asks for 2.')
+    expect(reasonFor({ ...NOTHING, waiting: 2 })).toBe('The demand asks for 2: 2 waiting, 0 running.')
+    expect(reasonFor({ ...NOTHING, inFlight: 1 })).toBe('The demand asks for 2: 0 waiting, 1 running.')
+    expect(reasonFor({ ...NOTHING, waiting: 4 })).toBe('The demand asks for 4: 4 waiting, 0 running.')
   })
 
   it('waits with scaling down until the demand has been low for the whole window, then goes in steps', () => {
@@ -93,7 +109,10 @@ describe('a decision', () => {
     const run = simulate(rules, 0)
     expect(run.look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 10, limitedBy: ['scaleUp.maxReplicas'] })
     expect(run.wait(30).look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 10 })
-    expect(run.wait(30).look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 20 })
+    expect(run.wait(20).look({ ...NOTHING, waiting: 25 })).toMatchObject({
+      ...{ to: 10, reason: 'Waits for scaleUp.maxReplicas.' },
+    })
+    expect(run.wait(10).look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 20 })
     expect(run.wait(60).look({ ...NOTHING, waiting: 25 })).toMatchObject({ to: 25, limitedBy: [] })
   })
 
@@ -109,6 +128,29 @@ describe('a decision', () => {
     expect(run.wait(20).look({ ...NOTHING, waiting: 9 })).toMatchObject({ to: 5 })
   })
 
+  it('removes in a period as many as it may, in one step or several, whatever was added meanwhile', () => {
+    const rules = scalingRules({
+      bounds: { max: 50 },
+      target: { backlogPerSlot: 1 },
+      scaleDown: { stabilizationSeconds: 0, maxReplicas: 4, periodSeconds: 60 },
+    })
+    const run = simulate(rules, 20)
+    const look = (waiting: number) => run.wait(10).look({ ...NOTHING, waiting }).to
+    expect([look(18), look(10), look(17), look(10), look(10)]).toEqual([18, 16, 17, 17, 17])
+    expect([look(10), look(10), look(10)]).toEqual([17, 15, 13])
+  })
+
+  it('waits for the whole window from the start of the controller, however short', () => {
+    const target = { backlogPerSlot: 1 }
+    const window = { stabilizationSeconds: 1 }
+    const up = simulate(scalingRules({ bounds: { max: 9 }, target, scaleUp: window }), 0)
+    expect(up.look({ ...NOTHING, waiting: 9 })).toMatchObject({
+      ...{ to: 0, reason: 'Waits for scaleUp.stabilizationSeconds.' },
+    })
+    const down = simulate(scalingRules({ bounds: { min: 1, max: 9 }, target, scaleDown: window }), 3)
+    expect(down.look(NOTHING)).toMatchObject({ to: 3, reason: 'Waits for scaleDown.stabilizationSeconds.' })
+  })
+
   it('spends no more than the hard cap, and with a soft one no more than the lower bound needs', () => {
     const rules = (mode: string) =>
       scalingRules({ bounds: { min: 4, max: 50 }, target: { backlogPerSlot: 1 }, cost: { hourlyCap: 3, mode } })
@@ -117,6 +159,28 @@ describe('a decision', () => {
     expect(hard).toMatchObject({ to: 3, limitedBy: ['cost.hourlyCap'] })
     const soft = simulate(rules('Soft'), 0, { hourlyCost: 1 }).look(busy)
     expect(soft).toMatchObject({ to: 4, limitedBy: ['cost.hourlyCap'] })
+    const cheap = simulate(rules('Hard'), 0, { hourlyCost: 0.5 })
+    expect(cheap.look(busy)).toMatchObject({ to: 6, limitedBy: ['cost.hourlyCap'] })
+    // Where the cap allows just the lower bound, the bound holds it.
+    expect(simulate(rules('Hard'), 4, { hourlyCost: 0.75 }).look(NOTHING)).toMatchObject({
+      to: 4,
+      limitedBy: ['bounds.min'],
+    })
+  })
+
+  it('goes to a lowered maximum or hard cap at once, whatever the pace, and to a soft one at that pace', () => {
+    const rules = (more: object) =>
+      scalingRules({ bounds: { max: 50 }, target: { backlogPerSlot: 1 }, scaleDown: { maxReplicas: 2 }, ...more })
+    const busy = { ...NOTHING, waiting: 100 }
+    const cut = (more: object) => simulate(rules(more), 20, { hourlyCost: 1 })
+    const maximum = { bounds: { max: 5 } }
+    expect(cut(maximum).look(busy)).toMatchObject({ to: 5, reason: 'bounds.max allows 5.' })
+    expect(cut({ cost: { hourlyCap: 5, mode: 'Hard' } }).look(busy)).toMatchObject({ to: 5 })
+    expect(cut({ cost: { hourlyCap: 5, mode: 'Soft' } }).look(busy)).toMatchObject({ to: 18 })
+    const hours = { name: 'noon', start: '11:00', end: '13:00', max: 4 }
+    expect(cut({ schedules: [hours] }).look(busy)).toMatchObject({ to: 4, reason: 'schedule noon allows 4.' })
+    // A maximum needs no demand.
+    expect(cut(maximum).look(null)).toMatchObject({ to: 5, limitedBy: ['bounds.max'] })
   })
 
   it('holds while the demand cannot be read, and falls back when that lasts', () => {
@@ -131,6 +195,10 @@ describe('a decision', () => {
     expect(run({})).toMatchObject({ to: 5, direction: 'None', limitedBy: ['fallback'] })
     expect(run({ mode: 'Static', replicas: 2 })).toMatchObject({ to: 2, direction: 'Down' })
     expect(run({ mode: 'HoldOrHigher', replicas: 2 })).toMatchObject({ to: 5 })
+    const unread = simulate(rules({ mode: 'HoldOrHigher' }), 0)
+      .wait(61)
+      .look(null)
+    expect(unread).toMatchObject({ to: 0, direction: 'None' })
     expect(run({ mode: 'HoldOrHigher', replicas: 12 })).toMatchObject({ to: 9, limitedBy: ['fallback', 'bounds.max'] })
   })
 })

@@ -83,12 +83,12 @@ class Cluster {
     if (!each.pod.started) {
       if (this.lag === 0 && random.chance(0.3)) {
         each.pod = { ...each.pod, ready: true, started: true }
-        this.readWord(each)
+        this.readOrder(each)
       } else return
     }
     if (this.lag === 0 && random.chance(0.02)) each.pod = { ...each.pod, ready: !each.pod.ready }
     if (random.chance(0.5)) {
-      this.readWord(each)
+      this.readOrder(each)
       this.report(each)
     }
     if (each.jobs > 0 && random.chance(0.3)) each.jobs--
@@ -98,7 +98,7 @@ class Cluster {
     if (this.now - each.reportedAt > 10_000) each.report = null
   }
 
-  private readWord(each: SimulatedPod): void {
+  private readOrder(each: SimulatedPod): void {
     const word = this.words.get(each.pod.name)
     if (word !== undefined) each.fence = word === 'take' ? null : word
   }
@@ -122,6 +122,7 @@ class Cluster {
       replicas,
       shrinking,
       budget,
+      ceiling: target % 3 === 0 ? target : null,
       acknowledgeSeconds: 15,
       removeBusy,
       now,

@@ -78,6 +78,40 @@ describe('removing workers', () => {
     expect(planDrain(situation({ target: 3, pods, workers }))).toMatchObject({ release: ['marked', 'fresh'] })
   })
 
+  it('chooses one that was never ready before one that is not ready, and that before the longest idle', () => {
+    const pods = [pod('idle'), pod('unready', { ready: false }), pod('starting', { ready: false, started: false })]
+    const workers = { idle: idle(600), unready: idle(60) }
+    const budget = { name: 'one', maxDraining: 1 }
+    expect(planDrain(situation({ target: 0, pods, workers, budget })).fence).toEqual(['starting'])
+    expect(planDrain(situation({ target: 0, pods: pods.slice(0, 2), workers, budget })).fence).toEqual(['unready'])
+  })
+
+  it('does not refuse a worker that was never ready, whatever it answers', () => {
+    const pods = [pod('starting', { ready: false, started: false, fencedAt: NOW - 60_000 }), pod('b')]
+    expect(planDrain(situation({ target: 1, pods, workers: { starting: idle(1), b: idle(1) } })).refuse).toEqual([])
+  })
+
+  it('refuses a worker that answers nothing in time, though it is either not ready or silent', () => {
+    const fenced = { fencedAt: NOW - 60_000 }
+    const pods = [pod('unready', { ...fenced, ready: false }), pod('silent', fenced), pod('c')]
+    const plan = planDrain(situation({ target: 1, pods, workers: { unready: idle(1), c: idle(1) } }))
+    expect(plan.refuse).toEqual(['unready', 'silent'])
+  })
+
+  it('chooses a worker with one job after an idle one, though it is not ready', () => {
+    const pods = [pod('busy', { ready: false }), pod('idle')]
+    const budget = { name: 'one', maxDraining: 1 }
+    const workers = { busy: working(1), idle: idle(1) }
+    expect(planDrain(situation({ target: 0, pods, workers, budget, removeBusy: true })).fence).toEqual(['idle'])
+  })
+
+  it('releases a busy worker before a marked one that was fenced later', () => {
+    const marked = pod('marked', { fencedAt: NOW - 4000, markedAt: NOW - 3000 })
+    const pods = [marked, pod('busy', { fencedAt: NOW - 9000 }), pod('c')]
+    const workers = { marked: drained(NOW - 4000), busy: draining(1, NOW - 9000), c: idle(1) }
+    expect(planDrain(situation({ target: 2, pods, workers })).release).toEqual(['busy'])
+  })
+
   it('releases no marked worker that the cluster may be removing at this moment', () => {
     const gone = { fencedAt: NOW - 9000, markedAt: NOW - 4000 }
     const pods = [pod('a', gone), pod('b', gone), pod('fresh', { fencedAt: NOW - 100 }), pod('d')]
@@ -112,6 +146,15 @@ describe('removing workers', () => {
     expect(planDrain(none)).toMatchObject({ fence: [], replicas: 4, waitsFor: 'budget none' })
   })
 
+  it('chooses busy workers above a ceiling, though the pool spares them and a budget lets none begin', () => {
+    const pods = [pod('old', { createdAt: NOW - 9000 }), pod('young', { createdAt: NOW - 1000 }), pod('idle')]
+    const workers = { old: working(1), young: working(1), idle: idle(1) }
+    const budget = { name: 'none', maxDraining: 0 }
+    const plan = planDrain(situation({ target: 1, ceiling: 1, pods, workers, budget }))
+    expect(plan).toMatchObject({ fence: ['idle', 'young'], replicas: 3, waitsFor: '2 workers that drain' })
+    expect(planDrain(situation({ target: 0, ceiling: 2, pods, workers }))).toMatchObject({ fence: ['idle'] })
+  })
+
   it('lowers at once what there is no pod for yet', () => {
     expect(
       planDrain(situation({ target: 1, pods: [pod('a')], workers: { a: working(1) }, replicas: 5 })),
@@ -132,6 +175,7 @@ function situation({
     replicas: rest.pods.length,
     shrinking: false,
     budget: null,
+    ceiling: null,
     acknowledgeSeconds: 15,
     removeBusy: false,
     now: NOW,

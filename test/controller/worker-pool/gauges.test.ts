@@ -9,10 +9,13 @@ const status: PoolStatus = {
   replicas: 3,
   desiredReplicas: 4,
   readyReplicas: 2,
+  busyReplicas: 2,
   demand: { waiting: 7, inFlight: 2, oldestWaitSeconds: 40 },
   hourlyCost: 1.5,
   limitedBy: 'bounds.max, drain',
   decisions: [],
+  sickWorkers: [],
+  avoidedNodes: [],
   workers: [
     { name: 'a', state: 'Busy', jobs: 1 },
     { name: 'b', state: 'Busy', jobs: 1 },
@@ -40,12 +43,13 @@ describe('the gauges of pools', () => {
 
   it('show what was found out about a pool and decided', async () => {
     const { gauges, read } = create()
-    gauges.note('shop/warp', status)
+    gauges.note('shop/warp', status, ['warp', 'mock'])
     const figures = await read()
     expect(figures.get('drape_pool_workers{pool="shop/warp",state="Busy"}')).toBe(2)
     expect(figures.get('drape_pool_workers{pool="shop/warp",state="Starting"}')).toBe(1)
     expect(figures.get('drape_pool_workers{pool="shop/warp",state="Idle"}')).toBe(0)
     expect(figures.get('drape_pool_ready_workers{pool="shop/warp"}')).toBe(2)
+    expect(figures.get('drape_engine_pools{engine="mock"}')).toBe(1)
     expect(figures.get('drape_pool_bounds{pool="shop/warp",bound="desired"}')).toBe(4)
     expect(figures.get('drape_pool_jobs{pool="shop/warp",state="waiting"}')).toBe(7)
     expect(figures.get('drape_pool_oldest_wait_seconds{pool="shop/warp"}')).toBe(40)
@@ -59,19 +63,20 @@ describe('the gauges of pools', () => {
 
   it('leave out what is not known, and pools that are gone', async () => {
     const { gauges, read } = create()
-    const { demand: _, min: __, ...unread } = status
-    gauges.note('shop/warp', { ...unread, limitedBy: '' })
+    const { demand: _, min: __, busyReplicas: ___, ...unread } = status
+    gauges.note('shop/warp', { ...unread, limitedBy: '' }, ['warp'])
     const figures = [...(await read()).keys()].join('\n')
     expect(figures).not.toMatch(/drape_pool_(jobs|limited|oldest_wait_seconds)\{/)
     expect(figures).not.toContain('bound="min"')
+    expect(figures).not.toContain('state="Busy"')
     gauges.forget('shop/warp')
-    expect([...(await read()).keys()].join('\n')).not.toContain('drape_pool_')
+    expect([...(await read()).keys()].join('\n')).not.toMatch(/drape_(pool|engine)_/)
   })
 
   it('tell of many pools as few, with nothing left out of the sums', async () => {
     const { gauges, read } = create()
     for (let i = 0; i < 1000; i++) {
-      gauges.note(`shop/pool-${i}`, { ...status, demand: { waiting: 1, inFlight: 0, oldestWaitSeconds: i } })
+      gauges.note(`shop/pool-${i}`, { ...status, demand: { waiting: 1, inFlight: 0, oldestWaitSeconds: i } }, ['warp'])
     }
     const figures = await read()
     expect(figures.size).toBeLessThan(2000)

@@ -47,6 +47,8 @@ describe('a schedule', () => {
     expect(boundsAt(rules, new Date('2026-05-01T12:00:00Z'))).toEqual({
       min: 4,
       max: 4,
+      ceiling: 4,
+      ceilingSetBy: 'schedule c',
       minSetBy: 'schedule a',
       maxSetBy: 'schedule c',
     })
@@ -56,7 +58,7 @@ describe('a schedule', () => {
     const within = (timeZone: string) => withSchedules([{ name: 'a', timeZone, start: '08:00', end: '09:00', min: 1 }])
     for (const zone of ['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires'])
       expect(unknownZoneOf(within(zone))).toBeNull()
-    expect(unknownZoneOf(within('Mars/Olympus'))).toBe('There is no time zone Mars/Olympus.')
+    expect(unknownZoneOf(within('Mars/Olympus'))).toBe('Unknown time zone Mars/Olympus.')
   })
 
   it('are looked at when the next minute begins, where there are any', () => {

@@ -38,25 +38,25 @@ describe('the tiers of a pool', () => {
     })
   })
 
-  it('tell what the workers cost by their nodes, and the most where nobody knows', () => {
+  it('show what workers on nodes cost, and the highest cost where the kind of a node is unknown', () => {
     const pool = read({ tiers: [SPOT, FIXED] })
     const pods = [on('a'), on('a'), on('b'), on('c'), on(undefined), { ...on('a'), metadata: leaving() }]
     expect(countTiers(pool, pods, findNode)).toEqual({
       tiers: [
         { name: 'spot', replicas: 2 },
-        { name: 'fixed', replicas: 3 },
+        { name: 'fixed', replicas: 2 },
       ],
-      hourlyCost: 9.3,
+      hourlyCost: 6.8,
     })
-    expect(countTiers(pool, pods, () => undefined)).toMatchObject({ hourlyCost: 12.5 })
+    expect(countTiers(pool, pods, () => undefined)).toMatchObject({ hourlyCost: 10 })
     expect(highestCost(pool)).toBe(2.5)
   })
 
   it('are one where the pool names none', () => {
     const pool = read({ capacity: { hourlyCost: 0.5 } })
     expect(countTiers(pool, [on('a'), on(undefined)], findNode)).toEqual({
-      tiers: [{ name: 'on-demand', replicas: 2 }],
-      hourlyCost: 1,
+      tiers: [{ name: 'on-demand', replicas: 1 }],
+      hourlyCost: 0.5,
     })
     expect(highestCost(pool)).toBe(0.5)
   })

@@ -1,4 +1,4 @@
-import { type Database, rowType, sql } from '../../../api/shared/database.ts'
+import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import { until } from '../../support/until.ts'
 import type { Scenario } from '../support/scenario.ts'

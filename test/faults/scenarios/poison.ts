@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rowType, sql } from '../../../api/shared/database.ts'
+import { rowType, sql } from '../../../api/shared/database/database.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import type { TestProgram } from '../../support/process.ts'
 import { until } from '../../support/until.ts'

@@ -1,4 +1,4 @@
-import { rowType, sql } from '../../../api/shared/database.ts'
+import { rowType, sql } from '../../../api/shared/database/database.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import type { Scenario } from '../support/scenario.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from 'redis'
-import { rowType, sql } from '../../../api/shared/database.ts'
+import { rowType, sql } from '../../../api/shared/database/database.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import { until } from '../../support/until.ts'
 import type { Platform } from '../support/platform.ts'

@@ -1,6 +1,7 @@
-import { type Database, rowType, sql } from '../../../api/shared/database.ts'
+import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
 import { Type } from '../../../api/shared/schema.ts'
-import { wrongClock } from '../support/clock.ts'
+import { wrongClock } from '../../support/clock.ts'
+import { reasonWithout } from '../../support/missing.ts'
 import { countFailed, countRepeated } from '../support/moments.ts'
 import { nothingTried, type Scenario } from '../support/scenario.ts'
 
@@ -14,7 +15,8 @@ export const wrongClocks: Scenario<{ jobs: number; clocks: number }> = {
   quick: { jobs: 5, clocks: 2 },
   full: { jobs: 50, clocks: 4 },
   run: async ({ platform, size, random }) => {
-    if (!wrongClock(0)) return nothingTried('libfaketime is not installed')
+    const missing = await reasonWithout('faketime')
+    if (missing) return nothingTried(missing)
     const offsets = [-DAY, HOUR, DAY, -HOUR].slice(0, size.clocks)
     const accepted: string[] = []
     const violations: string[] = []

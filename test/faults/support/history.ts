@@ -1,4 +1,4 @@
-import { type Database, sql } from '../../../api/shared/database.ts'
+import { type Database, sql } from '../../../api/shared/database/database.ts'
 
 /** From now on the database notes every move of every generation, however short it lasts. */
 export async function recordHistory(database: Database): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Database, rowType, sql } from '../../../api/shared/database.ts'
+import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
 import { sweep } from '../../../api/shared/retention.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import type { ObjectStorage } from '../../../api/shared/storage/object.ts'

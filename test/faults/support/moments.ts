@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { type Database, rowType, sql } from '../../../api/shared/database.ts'
+import { type Database, rowType, sql } from '../../../api/shared/database/database.ts'
 import { Type } from '../../../api/shared/schema.ts'
 import type { TestProgram } from '../../support/process.ts'
 

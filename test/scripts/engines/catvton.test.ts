@@ -6,6 +6,7 @@ import { findingsOf } from '../../../controller/engine/findings.ts'
 import { engines } from '../../../controller/engine/resource.ts'
 import type { KubernetesObject } from '../../../controller/runtime/resource.ts'
 import { readYaml } from '../../../controller/runtime/yaml.ts'
+import { findInstalled } from '../../../worker/engines/installed.ts'
 import { createEngines } from '../../../worker/engines/registry.ts'
 import { exportEngine, findEnginePython, runPython } from '../../support/export-engine.ts'
 import { fingerprintFiles } from '../../support/fingerprints.ts'
@@ -69,6 +70,22 @@ describe.skipIf(reason)(`exporting CatVTON${reason && ` (skipped: ${reason})`}`,
   it('asks for all of the files', async () => {
     const args = ['catvton', '--unet', at('files/unet.safetensors'), '--output', at('part')]
     expect(await exportEngine(args)).toEqual({ code: 2, errors: expect.stringContaining('--attention is missing') })
+  })
+
+  it('takes a parser in, and then says that it accepts garments worn by a model', async () => {
+    const parser = resolve(import.meta.dirname, '../../fixtures/parser/parser.onnx')
+    await mkdir(at('parsed'))
+    const args = ['--random', '--no-golden', '--parser', parser, '--output', at('parsed/catvton')]
+    expect(await exportEngine(['catvton', ...args])).toEqual({ code: 0, errors: '' })
+    const manifest = (await findInstalled(['catvton'], at('parsed'))).get('catvton')?.manifest
+    const license = { spdx: 'LicenseRef-NVIDIA-SegFormer', commercial: false }
+    expect(manifest).toMatchObject({
+      accepts: { garmentTypes: ['flat_lay', 'ghost_mannequin', 'on_model'] },
+      auxiliary: [{ name: 'human-parser', license }],
+    })
+    const resource = await readFile(at('parsed/catvton/kubernetes.yaml'), 'utf8')
+    expect(resource).toContain('garmentTypes: [flat_lay, ghost_mannequin, on_model]')
+    expect(resource).toContain('CC-BY-NC-SA-4.0 AND LicenseRef-NVIDIA-SegFormer, commercialUse: false')
   })
 
   it('is not for commercial use: a worker starts it only when that is acknowledged', async () => {

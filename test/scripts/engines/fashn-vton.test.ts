@@ -98,7 +98,11 @@ describe.skipIf(reason)(`exporting FASHN VTON${reason && ` (skipped: ${reason})`
   it('takes a parser in, under its own licence', async () => {
     const parser = resolve(FIXTURES, '../parser/parser.onnx')
     expect(await exportTo('parsed', '--random', '--no-golden', '--parser', parser)).toEqual({ code: 0, errors: '' })
-    const { auxiliary, models } = await readJson(at('parsed/engine.json'))
+    const { accepts, auxiliary, models } = await readJson(at('parsed/engine.json'))
+    expect(accepts.garmentTypes).toEqual(['flat_lay', 'ghost_mannequin', 'on_model'])
+    expect(await readFile(at('parsed/kubernetes.yaml'), 'utf8')).toContain(
+      'garmentTypes: [flat_lay, ghost_mannequin, on_model]',
+    )
     const license = { spdx: 'LicenseRef-NVIDIA-SegFormer', commercial: false }
     expect(auxiliary).toEqual([{ name: 'human-parser', license }])
     expect(models.at(-1)).toMatchObject({ name: 'parser', outputs: [{ name: 'logits', shape: [1, 18, 144, 96] }] })

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { run } from '../../../scripts/stack/commands.ts'
-import { findGo, findGoTool, type GoTool } from '../../../scripts/stack/go-tool.ts'
+import { findGoTool, type GoTool } from '../../../scripts/stack/go-tool.ts'
+import { reasonWithout } from '../../support/missing.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'drape-go-'))
 const made = new Set([folder])
 afterAll(() => Promise.all([...made].map((path) => rm(path, { recursive: true, force: true }))))
 
-describe.skipIf(findGo() === undefined)('a tool that is built from a Go module', () => {
+describe.skipIf(await reasonWithout('go'))('a tool that is built from a Go module', () => {
   it('is built once for all who ask at the same time, and again when its source changes', async () => {
     await writeFile(join(folder, 'go.mod'), 'module speaker\n\ngo 1.21\n')
     await writeProgram('print("first ", name)')

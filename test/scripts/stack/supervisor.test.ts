@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Part } from '../../../scripts/stack/part.ts'
-import { inspectProcess } from '../../../scripts/stack/processes.ts'
+import { inspectProcess, type Stoppable } from '../../../scripts/stack/processes.ts'
 import { type Reaper, startReaper } from '../../../scripts/stack/reaper.ts'
 import { createSupervisor, type Supervisor } from '../../../scripts/stack/supervisor.ts'
 import { spawnProcess } from '../../support/process.ts'
@@ -86,6 +88,26 @@ describe('a supervisor', () => {
     })
     await program.end('SIGKILL')
     await until(() => [reaperPid, ...parts].every((pid) => inspectProcess(pid) === undefined))
+  })
+
+  it('is outlived by nothing when it is killed before its reaper reports that it is ready', async () => {
+    const sleeper = await spawnProcess({ ...part('sleeper', 'setInterval(() => {}, 1000)') })
+    const startedAt = inspectProcess(sleeper.pid)?.startedAt ?? ''
+    const add: Stoppable = {
+      name: 'sleeper',
+      pid: sleeper.pid,
+      startedAt,
+      signal: 'SIGTERM',
+      graceSeconds: 10,
+      stage: 0,
+    }
+    const program = resolve(import.meta.dirname, '../../../scripts/stack/reaper-process.ts')
+    // Closing both pipes at once is what a killed parent leaves behind, while Node starts the reaper.
+    const orphan = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'ignore'] })
+    orphan.stdout.destroy()
+    orphan.stdin.end(`${JSON.stringify({ add })}\n`)
+    expect(await once(orphan, 'exit')).toEqual([0, null])
+    expect(inspectProcess(sleeper.pid)).toBeUndefined()
   })
 
   function part(name: string, script: string): Part {

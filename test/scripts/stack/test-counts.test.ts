@@ -14,10 +14,13 @@ describe('the count of a test run', () => {
   })
 
   it('has a failure for each file that fails outside of its tests', () => {
-    const unloadable = { status: 'failed', assertionResults: [] }
-    const unprepared = { status: 'failed', assertionResults: [{ status: 'skipped' }] }
-    const failing = { status: 'failed', assertionResults: [{ status: 'passed' }, { status: 'failed' }] }
-    const testResults = [unloadable, unprepared, failing]
+    const file = (...states: string[]) => ({
+      name: 'a.test.ts',
+      status: 'failed',
+      ...{ startTime: 0, endTime: 0 },
+      assertionResults: states.map((status) => ({ fullName: 'a test', status })),
+    })
+    const testResults = [file(), file('skipped'), file('passed', 'failed')]
     expect(countTests({ ...report, numFailedTests: 1, testResults }, false).failed).toBe(3)
   })
 

@@ -18,7 +18,7 @@ export function bodiesOf(
 ): fc.Arbitrary<Body | null> {
   const json = bodies.get('application/json')
   const form = bodies.get('multipart/form-data')
-  if (bodies.has('*/*')) return bareBytes(files)
+  if (bodies.has('application/octet-stream')) return bareBytes(files)
   if (!form) return json ? jsonBodies(json, vocabulary) : fc.constant(null)
   const parts = json ? dataParts(json, vocabulary, files) : formParts(form, vocabulary, files)
   const arbitraries = [

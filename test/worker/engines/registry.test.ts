@@ -28,7 +28,7 @@ describe('the registry of engines', () => {
   })
 
   it('says which engine it does not know', async () => {
-    await expect(createEngines(['warp', 'wrap'], { models })).rejects.toThrow('no engine "wrap"')
+    await expect(createEngines(['warp', 'wrap'], { models })).rejects.toThrow('Unknown engine "wrap"')
   })
 
   it('makes an engine without commercial licence only when that is acknowledged', async () => {

@@ -44,24 +44,24 @@ describe('cutOut on rendered product photos', () => {
     const { alpha } = cutOut(picture)
     const armpit = landmarks.get(name === 'glued_brown' ? 'armpit_r' : 'armpit_l') ?? { x: 0, y: 0 }
     // What lies within a tenth of the picture below the armpit and is no garment.
-    let [ground, left] = [0, 0]
+    let [background, left] = [0, 0]
     for (let y = Math.round(armpit.y); y < armpit.y + 0.12 * picture.height; y++) {
       for (let x = Math.round(armpit.x) - 40; x < armpit.x + 60; x++) {
         const i = y * picture.width + x
         if (mask.data[i]) continue
-        ground++
+        background++
         if (alpha.data[i] > 0.5) left++
       }
     }
-    expect(ground).toBeGreaterThan(100)
-    expect(left / ground).toBeLessThan(0.25)
+    expect(background).toBeGreaterThan(100)
+    expect(left / background).toBeLessThan(0.25)
   })
 })
 
-describe('cutOut on grounds of several colours', () => {
+describe('cutOut on backgrounds of several colours', () => {
   const random = createRandom(5)
   const grain = Float32Array.from({ length: 4096 }, () => random() - 0.5)
-  const grounds: Record<string, (x: number, y: number) => readonly number[]> = {
+  const backgrounds: Record<string, (x: number, y: number) => readonly number[]> = {
     boards: (x, y) => {
       const shade =
         y % 110 < 3 ? 0.4 : 1 + 0.14 * Math.sin(y / 9 + 3 * Math.sin(x / 90)) + 0.1 * grain[(x * 7 + y * 131) & 4095]
@@ -78,14 +78,14 @@ describe('cutOut on grounds of several colours', () => {
     ['boards', 'jeans_blue'],
     ['tiles', 'tshirt_navy'],
     ['tiles', 'tshirt_mustard'],
-  ])('finds the garment on %s: %s', async (ground, name) => {
+  ])('finds the garment on %s: %s', async (background, name) => {
     const { picture, mask } = await readGarment(name)
     const { width, height } = picture
     const data = new Uint8Array(width * height * 3)
     for (let i = 0; i < mask.data.length; i++) {
       const at = i * picture.channels
       data.set(
-        mask.data[i] ? picture.data.subarray(at, at + 3) : grounds[ground](i % width, Math.floor(i / width)),
+        mask.data[i] ? picture.data.subarray(at, at + 3) : backgrounds[background](i % width, Math.floor(i / width)),
         3 * i,
       )
     }
@@ -96,40 +96,52 @@ describe('cutOut on grounds of several colours', () => {
 
 describe('cutOut on drawn product photos', () => {
   it.each<[string, Drawing, number]>([
-    ['a clean white ground', { cut: CUTS.tee, colour: BLUE, ground: WHITE }, 0.995],
-    ['a soft shadow on white', { cut: CUTS.tee, colour: BLUE, ground: WHITE, shadow: 0.35 }, 0.995],
+    ['a clean white background', { cut: CUTS.tee, colour: BLUE, background: WHITE }, 0.995],
+    ['a soft shadow on white', { cut: CUTS.tee, colour: BLUE, background: WHITE, shadow: 0.35 }, 0.995],
     [
       'uneven light, shadow and noise',
-      { cut: CUTS.tee, colour: BLUE, ground: OFF_WHITE, falloff: 0.8, shadow: 0.4, noise: 2 },
+      { cut: CUTS.tee, colour: BLUE, background: OFF_WHITE, falloff: 0.8, shadow: 0.4, noise: 2 },
       0.995,
     ],
     [
       'a strong shadow and noise',
-      { cut: CUTS.longSleeve, colour: [60, 110, 90], ground: OFF_WHITE, shadow: 0.5, noise: 2 },
+      { cut: CUTS.longSleeve, colour: [60, 110, 90], background: OFF_WHITE, shadow: 0.5, noise: 2 },
       0.995,
     ],
-    ['a brown table', { cut: CUTS.tee, colour: [24, 24, 28], ground: [170, 130, 95], shadow: 0.5, noise: 5 }, 0.995],
-    ['cream on off-white', { cut: CUTS.tee, colour: [228, 214, 190], ground: OFF_WHITE, shadow: 0.3, noise: 2 }, 0.99],
-    ['white on white', { cut: CUTS.tee, colour: [243, 242, 240], ground: WHITE }, 0.97],
+    [
+      'a brown table',
+      { cut: CUTS.tee, colour: [24, 24, 28], background: [170, 130, 95], shadow: 0.5, noise: 5 },
+      0.995,
+    ],
+    [
+      'cream on off-white',
+      { cut: CUTS.tee, colour: [228, 214, 190], background: OFF_WHITE, shadow: 0.3, noise: 2 },
+      0.99,
+    ],
+    ['white on white', { cut: CUTS.tee, colour: [243, 242, 240], background: WHITE }, 0.97],
     [
       'white stripes on white',
-      { cut: CUTS.tee, colour: [245, 245, 245], stripes: [30, 40, 90], ground: WHITE, shadow: 0.2 },
+      { cut: CUTS.tee, colour: [245, 245, 245], stripes: [30, 40, 90], background: WHITE, shadow: 0.2 },
       0.97,
     ],
     [
       'narrow straps',
-      { cut: CUTS.sleeveless, colour: [200, 90, 120], ground: OFF_WHITE, shadow: 0.3, noise: 1 },
+      { cut: CUTS.sleeveless, colour: [200, 90, 120], background: OFF_WHITE, shadow: 0.3, noise: 1 },
       0.995,
     ],
-    ['a large picture', { cut: CUTS.tee, colour: BLUE, ground: OFF_WHITE, shadow: 0.3, noise: 2, size: 1600 }, 0.995],
-    ['a small picture', { cut: CUTS.tee, colour: BLUE, ground: OFF_WHITE, shadow: 0.3, noise: 2, size: 300 }, 0.99],
+    [
+      'a large picture',
+      { cut: CUTS.tee, colour: BLUE, background: OFF_WHITE, shadow: 0.3, noise: 2, size: 1600 },
+      0.995,
+    ],
+    ['a small picture', { cut: CUTS.tee, colour: BLUE, background: OFF_WHITE, shadow: 0.3, noise: 2, size: 300 }, 0.99],
   ])('separates a garment from %s', (_, drawing, least) => {
     const { picture, mask } = drawGarment(drawing)
     expect(overlap(mask, cutOut(picture).alpha)).toBeGreaterThan(least)
   })
 
-  it('leaves nothing of a bright ground in the colours of the edge', () => {
-    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE })
+  it('leaves nothing of a bright background in the colours of the edge', () => {
+    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
     const { colours, alpha } = cutOut(picture)
     let reddest = 0
     for (let i = 0; i < alpha.data.length; i++)
@@ -138,7 +150,7 @@ describe('cutOut on drawn product photos', () => {
   })
 
   it('keeps the picture as it is well inside the garment', () => {
-    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE, size: 1000 })
+    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, size: 1000 })
     const { colours, alpha } = cutOut(picture)
     const middle = 500 * 1000 + 500
     expect(alpha.data[middle]).toBe(1)
@@ -148,7 +160,7 @@ describe('cutOut on drawn product photos', () => {
   })
 
   it('makes the edge soft', () => {
-    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE, turn: 10 })
+    const { picture } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, turn: 10 })
     const { alpha } = cutOut(picture)
     const between = alpha.data.filter((a) => a > 0.05 && a < 0.95).length
     expect(between).toBeGreaterThan(500)
@@ -158,7 +170,7 @@ describe('cutOut on drawn product photos', () => {
 
 describe('cutOut on pictures with transparency', () => {
   it('takes the alpha that is there', () => {
-    const { transparent } = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE })
+    const { transparent } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
     const { alpha, colours } = cutOut(transparent)
     for (let i = 0; i < alpha.data.length; i += 997) {
       expect(alpha.data[i]).toBeCloseTo(transparent.data[4 * i + 3] / 255, 6)
@@ -167,7 +179,7 @@ describe('cutOut on pictures with transparency', () => {
   })
 
   it('reads a picture with a few clear specks as a photo', () => {
-    const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE })
+    const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
     const data = new Uint8Array(picture.width * picture.height * 4).fill(255)
     for (let i = 0; i < picture.width * picture.height; i++) data.set(picture.data.subarray(3 * i, 3 * i + 3), 4 * i)
     for (let i = 0; i < 40; i++) data[4 * i + 3] = 0
@@ -183,7 +195,7 @@ describe('cutOut on pictures with transparency', () => {
 describe('cutOut refuses', () => {
   const random = createRandom(7)
   const noise = Array.from({ length: 3 * 200 * 200 }, () => Math.floor(256 * random()))
-  const shirt = drawGarment({ cut: CUTS.tee, colour: BLUE, ground: WHITE, size: 400 }).picture
+  const shirt = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE, size: 400 }).picture
   const middle = plainPicture(160, (x, y) => {
     const i = 3 * ((y + 120) * 400 + x + 120)
     return [...shirt.data.subarray(i, i + 3)]

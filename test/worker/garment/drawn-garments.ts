@@ -9,8 +9,8 @@ export interface Drawing {
   /** Half outline from the neck corner to the middle of the hem, as shares of the picture's width from its middle. */
   readonly cut: Cut
   readonly colour: Rgb
-  readonly ground: Rgb
-  /** Lightness of the ground at the lower right over that at the upper left. */
+  readonly background: Rgb
+  /** Lightness of the background at the lower right over that at the upper left. */
   readonly falloff?: number
   /** How dark the soft shadow beside the garment is, 0 to 1. */
   readonly shadow?: number
@@ -153,7 +153,7 @@ function sideOf({ corners }: Cut, side: number): Point[] {
 }
 
 function cloth(
-  { colour, ground, stripes, falloff = 1, shadow = 0, noise = 0 }: Drawing,
+  { colour, background, stripes, falloff = 1, shadow = 0, noise = 0 }: Drawing,
   { cover, inside, size }: { cover: Plane; inside: Plane; size: number },
 ): { picture: Bitmap; transparent: Bitmap } {
   const dark = gaussianBlur(shifted(cover, Math.round(0.012 * size)), 0.012 * size)
@@ -173,7 +173,7 @@ function cloth(
     for (let c = 0; c < 3; c++) {
       const front = own[c] * folds * bend
       const garment = front * (1 - 0.3 * inside.data[i])
-      const behind = ground[c] * (1 - shadow * dark.data[i])
+      const behind = background[c] * (1 - shadow * dark.data[i])
       const value = (garment * cover.data[i] + behind * (1 - cover.data[i])) * light + grain()
       rgb[3 * i + c] = Math.min(255, Math.max(0, Math.round(value)))
       rgba[4 * i + c] = Math.min(255, Math.max(0, Math.round(garment)))

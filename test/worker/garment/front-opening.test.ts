@@ -74,26 +74,24 @@ describe('the front of an open jacket', () => {
 })
 
 describe('a closed front', () => {
-  it.each([
-    'jacket_closed',
-    'tshirt_navy',
-    'tee_stripe',
-    'vneck_red',
-    'longsleeve_grey',
-    'tank_green',
-    'dress_blue',
-    'shut_placket',
-    'shut_darkpanel',
-    'shut_zip',
-    'shut_bars',
-  ])('of %s is not taken for an open one', async (name) => {
-    expect(prepareUpper(await readPicture(name)).openFront).toBeNull()
-  })
+  it.each(['jacket_closed', 'tee_stripe', 'shut_placket', 'shut_darkpanel', 'shut_zip', 'shut_bars'])(
+    'of %s is not taken for an open one',
+    async (name) => {
+      expect(prepareUpper(await readPicture(name)).openFront).toBeNull()
+    },
+  )
 
   it.each([CUTS.tee, CUTS.vNeck, CUTS.longSleeve, CUTS.sleeveless, CUTS.dress])(
     'with two lines from collar to hem is that of a print (cut %#)',
     (cut) => {
-      const { picture } = drawGarment({ cut, colour: [60, 70, 110], ground: GROUND, noise: 1, shadow: 0.3 })
+      const { picture } = drawGarment({
+        cut,
+        size: 400,
+        colour: [60, 70, 110],
+        background: GROUND,
+        noise: 1,
+        shadow: 0.3,
+      })
       for (const [x, width] of [
         [0.05, 0.012],
         [0.06, 0.03],

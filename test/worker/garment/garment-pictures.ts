@@ -28,7 +28,7 @@ export async function readGarment(name: string): Promise<KnownGarment> {
   }
 }
 
-/** The same garment turned counter-clockwise on a ground continued by its own border, and three quarters as large. */
+/** The same garment turned counter-clockwise on a background continued by its own border, and three quarters as large. */
 export function turnGarment({ picture, mask, landmarks, height }: KnownGarment, degrees: number): KnownGarment {
   const side = Math.max(picture.width, picture.height)
   const cos = Math.cos((degrees * Math.PI) / 180) / 0.75

@@ -6,7 +6,7 @@ import type { Bitmap, Size } from '../../../worker/raster/plane.ts'
 import { CUTS, drawGarment } from './drawn-garments.ts'
 import { readGarment } from './garment-pictures.ts'
 
-/** Something of one colour on a light ground. */
+/** Something of one colour on a light background. */
 function drawn({ width, height }: Size, isThing: (x: number, y: number) => boolean): Bitmap {
   const data = new Uint8Array(width * height * 3).fill(236)
   for (let i = 0; i < width * height; i++) if (isThing(i % width, Math.floor(i / width))) data.set([150, 40, 50], i * 3)
@@ -34,13 +34,13 @@ function overlapping(left: Bitmap, right: Bitmap): Bitmap {
   const shift = Math.round(0.58 * left.width)
   const width = shift + right.width
   const data = new Uint8Array(width * left.height * 3).fill(236)
-  const isGround = ({ data: from }: Bitmap, i: number) => from[i * 3] > 225 && from[i * 3 + 2] > 215
+  const isBackground = ({ data: from }: Bitmap, i: number) => from[i * 3] > 225 && from[i * 3 + 2] > 215
   for (const [picture, at] of [
     [left, 0],
     [right, shift],
   ] as const) {
     for (let i = 0; i < picture.width * picture.height; i++) {
-      if (isGround(picture, i)) continue
+      if (isBackground(picture, i)) continue
       const to = Math.floor(i / picture.width) * width + at + (i % picture.width)
       data.set(picture.data.subarray(i * 3, i * 3 + 3), to * 3)
     }
@@ -60,12 +60,28 @@ function trimmed({ width, height, data }: Bitmap, share: number): Bitmap {
 const SIZE = { width: 500, height: 600 }
 const ball = drawn(SIZE, (x, y) => Math.hypot(x - 250, y - 300) < 180)
 const bottle = drawn(SIZE, (x, y) => x > 190 && x < 310 && y > 60 && y < 540)
-const { picture: tee } = drawGarment({ cut: CUTS.tee, colour: [40, 90, 160], ground: [236, 232, 226] })
+const { picture: tee } = drawGarment({ cut: CUTS.tee, colour: [40, 90, 160], background: [236, 232, 226] })
+
+/** front-opening.test.ts and prepare-garment.test.ts fail when one of these is refused. */
+const PREPARED_ELSEWHERE = new Set([
+  ...[
+    'jacket_open2',
+    'jacket_red',
+    'open_beige',
+    'open_narrow',
+    'vest_open',
+    'coat_open',
+    'jacket_closed',
+    'tee_stripe',
+  ],
+  ...['shut_placket', 'shut_darkpanel', 'shut_zip', 'shut_bars', 'tshirt_mustard', 'tshirt_navy', 'vneck_red'],
+  ...['tank_green', 'dress_blue', 'longsleeve_grey', 'box_black', 'trousers_black'],
+])
 
 describe('a product photo', () => {
   it.each([
-    ['a ball', ball, /not that of a garment/],
-    ['a bottle', bottle, /not that of a garment/],
+    ['a ball', ball, /not the outline of a garment/],
+    ['a bottle', bottle, /not the outline of a garment/],
     ['two T-shirts', beside(tee, tee), /more than one garment/],
     ['two T-shirts that overlap', overlapping(tee, tee), /more than one garment/],
     ['a T-shirt whose sleeves leave the picture', trimmed(tee, 0.13), /cut off by the border/],
@@ -83,6 +99,7 @@ describe('a product photo', () => {
   const names = readdirSync(join(import.meta.dirname, '../../fixtures/garments'))
     .filter((file) => file.endsWith('.jpg') && !/crumpled_jacket|jacket_open\./.test(file))
     .map((file) => file.slice(0, -4))
+    .filter((name) => !PREPARED_ELSEWHERE.has(name))
   it.each(names)('of the rendered %s is not', async (name) => {
     const { picture } = await readGarment(name)
     expect(() => prepareGarment(picture, { category: null })).not.toThrow()

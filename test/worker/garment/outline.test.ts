@@ -16,7 +16,16 @@ function upperOutline(alpha: Plane): UpperOutline {
   return outline
 }
 
-// Landmarks under the ground truth's names, in px of the picture.
+const straightOutlines = new Map<string, UpperOutline>()
+
+/** The outline of a fixture, found once for all tests that need it. */
+async function straightOutline(name: string): Promise<UpperOutline> {
+  const outline = straightOutlines.get(name) ?? upperOutline(cutOut((await readGarment(name)).picture).alpha)
+  straightOutlines.set(name, outline)
+  return outline
+}
+
+// Landmarks under the background truth's names, in px of the picture.
 function namedLandmarks({ canvas, landmarks }: UpperOutline): Map<string, Point> {
   const named = new Map<string, Point>()
   for (const [k, side] of ['l', 'r'].entries()) {
@@ -51,7 +60,7 @@ describe('landmarks of rendered garments', () => {
     ['dress_blue', 'dress', 2],
   ])('of %s', async (name, kind, worst) => {
     const known = await readGarment(name)
-    const outline = upperOutline(cutOut(known.picture).alpha)
+    const outline = await straightOutline(name)
     const errors = errorsOf(outline, known)
     expect(outline.kind).toBe(kind)
     expect(median(errors)).toBeLessThan(1.5)
@@ -65,7 +74,7 @@ describe('landmarks of rendered garments', () => {
       ['longsleeve_grey', 9],
       ['tank_green', 4],
     ] as const) {
-      const straight = upperOutline(cutOut((await readGarment(name)).picture).alpha)
+      const straight = await straightOutline(name)
       const known = turnGarment(await readGarment(name), degrees)
       const outline = upperOutline(cutOut(known.picture).alpha)
       const errors = errorsOf(outline, known)
@@ -97,7 +106,7 @@ describe('landmarks of rendered garments', () => {
 })
 
 describe('landmarks of drawn garments', () => {
-  const plain = { colour: [40, 80, 160], ground: [236, 232, 226] } as const
+  const plain = { colour: [40, 80, 160], background: [236, 232, 226] } as const
   it.each<[string, Drawing, UpperOutline['kind']]>([
     ['a T-shirt', { ...plain, cut: CUTS.tee }, 'top'],
     ['a T-shirt turned by 18 degrees', { ...plain, cut: CUTS.tee, turn: 18 }, 'top'],
@@ -116,10 +125,10 @@ describe('landmarks of drawn garments', () => {
 })
 
 describe('findOutline', () => {
-  const tee = drawGarment({ cut: CUTS.tee, colour: [40, 80, 160], ground: [255, 255, 255] })
+  const tee = drawGarment({ cut: CUTS.tee, colour: [40, 80, 160], background: [255, 255, 255] })
 
   it('stands the garment upright about its axis', () => {
-    const turned = drawGarment({ cut: CUTS.tee, colour: [40, 80, 160], ground: [255, 255, 255], turn: -12 })
+    const turned = drawGarment({ cut: CUTS.tee, colour: [40, 80, 160], background: [255, 255, 255], turn: -12 })
     const { landmarks, canvas, angle, symmetry } = upperOutline(cutOut(turned.transparent).alpha)
     expect(angle).toBeCloseTo(-12, 0)
     expect(symmetry).toBeGreaterThan(0.97)
@@ -142,7 +151,7 @@ describe('findOutline', () => {
   })
 
   it('follows the armhole of a garment without sleeves', () => {
-    const drawn = drawGarment({ cut: CUTS.sleeveless, colour: [40, 80, 160], ground: [255, 255, 255] })
+    const drawn = drawGarment({ cut: CUTS.sleeveless, colour: [40, 80, 160], background: [255, 255, 255] })
     const { sides, sleeved } = upperOutline(cutOut(drawn.transparent).alpha)
     expect(sleeved).toBe(false)
     for (const { shoulder, armhole, side } of sides) {

@@ -19,7 +19,7 @@ function depthOf(neckline: readonly Point[]): number {
   return (middle.y - (left.y + right.y) / 2) / distance(left, right)
 }
 
-/** The same from the ground truth. */
+/** The same from the background truth. */
 function trueDepth(landmarks: ReadonlyMap<string, Point>): number {
   const [left, right, middle] = ['neck_l', 'neck_r', 'neck_mid'].map((name) => landmarks.get(name) ?? { x: 0, y: 0 })
   const width = distance(left, right)
@@ -35,12 +35,16 @@ describe('the neckline', () => {
     ['tank_green', 0.1],
     ['dress_blue', 0.1],
     ['longsleeve_grey', 0.13],
-  ])('of the rendered %s is the front’s upper edge, not the seam of its band', async (name, tolerance) => {
-    const { picture, landmarks } = await readGarment(name)
-    const garment = prepareUpper(picture)
-    expect(garment.necklineFound).toBe(true)
-    expect(Math.abs(depthOf(garment.neckline) - trueDepth(landmarks))).toBeLessThan(tolerance)
-  })
+  ])(
+    'of the rendered %s, whose front is closed, is the front’s upper edge, not the seam of its band',
+    async (name, tolerance) => {
+      const { picture, landmarks } = await readGarment(name)
+      const garment = prepareUpper(picture)
+      expect(garment.openFront).toBeNull()
+      expect(garment.necklineFound).toBe(true)
+      expect(Math.abs(depthOf(garment.neckline) - trueDepth(landmarks))).toBeLessThan(tolerance)
+    },
+  )
 
   it('is found on a turned garment too', async () => {
     const { picture, landmarks } = turnGarment(await readGarment('tshirt_mustard'), 14)
@@ -48,7 +52,7 @@ describe('the neckline', () => {
   })
 
   it('of a V neck is a V', () => {
-    const { picture, landmarks } = drawGarment({ cut: CUTS.vNeck, colour: [160, 40, 50], ground: GROUND, noise: 1 })
+    const { picture, landmarks } = drawGarment({ cut: CUTS.vNeck, colour: [160, 40, 50], background: GROUND, noise: 1 })
     const { neckline } = prepareUpper(picture)
     expect(Math.abs(depthOf(neckline) - trueDepth(landmarks))).toBeLessThan(0.13)
     const quarter = depthOf([neckline[0], neckline[15], neckline[60]])
@@ -64,7 +68,7 @@ describe('the neckline', () => {
   })
 
   it('is not led astray by stripes', () => {
-    const drawing: Drawing = { cut: CUTS.tee, colour: [230, 180, 60], stripes: [30, 40, 90], ground: GROUND }
+    const drawing: Drawing = { cut: CUTS.tee, colour: [230, 180, 60], stripes: [30, 40, 90], background: GROUND }
     const { neckline } = prepareUpper(drawGarment(drawing).picture)
     expect(depthOf(neckline)).toBeGreaterThan(0.35)
     expect(depthOf(neckline)).toBeLessThan(0.6)
@@ -79,7 +83,7 @@ describe('the neckline', () => {
 })
 
 describe('the upright image', () => {
-  const drawing: Drawing = { cut: CUTS.tee, colour: [40, 80, 160], ground: GROUND }
+  const drawing: Drawing = { cut: CUTS.tee, colour: [40, 80, 160], background: GROUND }
   const drawn = drawGarment(drawing)
   let garment: PreparedUpperGarment
   beforeAll(() => {
@@ -168,7 +172,7 @@ describe('prepareGarment', () => {
     const { transparent, landmarks, height } = drawGarment({
       cut: CUTS.vNeck,
       colour: [40, 80, 160],
-      ground: GROUND,
+      background: GROUND,
       turn: 15,
     })
     const garment = prepareUpper(transparent)

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createLog } from '../../../api/shared/log.ts'
 import { createInferenceHost, type InferenceHost } from '../../../worker/inference/host.ts'
@@ -39,6 +40,28 @@ describe('the host of an inference process', () => {
     await expect(give(host, 'die')).rejects.toMatchObject({ code: 'GENERATION_FAILED', retryable: true })
     await until(() => host.isReady())
     expect(await give(host, 'answer')).not.toEqual(before)
+  })
+
+  it('hands it no secret of its own environment', async () => {
+    const secrets = [
+      'DATABASE_URL',
+      'REDIS_URL',
+      'SIGNING_SECRET',
+      'AWS_SECRET_ACCESS_KEY',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+    ]
+    const before = secrets.map((name) => process.env[name])
+    for (const name of secrets) process.env[name] = `secret of ${name}`
+    const { host } = start()
+    secrets.forEach((name, i) => {
+      if (before[i] === undefined) delete process.env[name]
+      else process.env[name] = before[i]
+    })
+    await until(() => host.isReady())
+    const { pid } = (await give(host, 'answer')) as unknown as { pid: number }
+    const names = (await readFile(`/proc/${pid}/environ`, 'latin1')).split('\0').map((line) => line.split('=', 1)[0])
+    expect(names).toContain('PATH')
+    expect(names.filter((name) => secrets.includes(name))).toEqual([])
   })
 
   it('kills it when it hangs', async () => {

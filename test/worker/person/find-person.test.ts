@@ -110,31 +110,34 @@ describe('the main person', () => {
 })
 
 // Measured by eye in the photographs.
-const PORTRAITS: readonly [string, Partial<Record<LandmarkName, Point>>, Partial<Record<'hair' | 'ground', Point>>][] =
+const PORTRAITS: readonly [
+  string,
+  Partial<Record<LandmarkName, Point>>,
+  Partial<Record<'hair' | 'background', Point>>,
+][] = [
   [
-    [
-      'astronaut',
-      {
-        rightEye: { x: 203, y: 101 },
-        leftEye: { x: 247, y: 104 },
-        mouthRight: { x: 204, y: 141 },
-        nose: { x: 224, y: 124 },
-      },
-      { hair: { x: 220, y: 25 }, ground: { x: 380, y: 150 } },
-    ],
-    [
-      'grace-hopper',
-      {
-        rightEye: { x: 222, y: 190 },
-        leftEye: { x: 305, y: 187 },
-        mouthRight: { x: 230, y: 279 },
-        nose: { x: 267, y: 235 },
-      },
-      { hair: { x: 270, y: 40 }, ground: { x: 440, y: 120 } },
-    ],
-  ]
+    'astronaut',
+    {
+      rightEye: { x: 203, y: 101 },
+      leftEye: { x: 247, y: 104 },
+      mouthRight: { x: 204, y: 141 },
+      nose: { x: 224, y: 124 },
+    },
+    { hair: { x: 220, y: 25 }, background: { x: 380, y: 150 } },
+  ],
+  [
+    'grace-hopper',
+    {
+      rightEye: { x: 222, y: 190 },
+      leftEye: { x: 305, y: 187 },
+      mouthRight: { x: 230, y: 279 },
+      nose: { x: 267, y: 235 },
+    },
+    { hair: { x: 270, y: 40 }, background: { x: 440, y: 120 } },
+  ],
+]
 
-describe.each(PORTRAITS)('the portrait %s', (name, face, { hair, ground }) => {
+describe.each(PORTRAITS)('the portrait %s', (name, face, { hair, background }) => {
   let person: Person
   beforeAll(async () => {
     person = found(await findPerson(await readPicture(`scripts/samples/persons/${name}.jpg`), models))
@@ -149,7 +152,7 @@ describe.each(PORTRAITS)('the portrait %s', (name, face, { hair, ground }) => {
   it('has hat or hair in its mask and the wall outside of it', () => {
     const at = ({ x, y }: Point) => person.mask.data[y * person.mask.width + x]
     expect(hair && at(hair)).toBeGreaterThan(0.95)
-    expect(ground && at(ground)).toBe(0)
+    expect(background && at(background)).toBe(0)
   })
 
   it('has hips that are guessed below the frame, with little trust', () => {

@@ -6,8 +6,10 @@ import { findPerson } from '../../person/find-person.ts'
 import { personAtSize } from '../../person/within.ts'
 import { featherMask } from '../../raster/feather.ts'
 import { type Mask, maskToPlane, type Plane, type Size } from '../../raster/plane.ts'
-import { type Bytes, onWhite } from '../diffusion/bytes.ts'
-import { categoryOfProduct, type ProductCategory } from '../diffusion/product.ts'
+import { type Bytes, createBytes, onWhite } from '../diffusion/bytes.ts'
+import type { ProductCategory } from '../diffusion/category.ts'
+import { createParser, type Parser } from '../diffusion/parser/parse.ts'
+import { createProductPhoto, keyOfProduct } from '../diffusion/product.ts'
 import { keepRecent, keptTogether, type Recent } from '../diffusion/recent.ts'
 import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
 import { toPicture } from '../diffusion/tensors.ts'
@@ -28,19 +30,18 @@ import { placeFromCanvas, planeOnCanvas, showOnCanvas, windowAround } from './wi
 const DONE = { category: 0.02, region: 0.05, person: 0.08, garment: 0.1, denoise: 0.95, decode: 0.99 }
 const KEPT_CATEGORIES = 256
 /** Of the longer side of a picture in which people are looked at, in px. */
-const LEAST_SIDE = 720
+const MIN_SIDE = 720
 /** Softness of the region's edge in heights of the canvas, as in the published demonstration. */
 const FEATHER = 9 / 1024
 /** Less than this is seen in no byte. */
-const LEAST_SHARE = 1 / 512
+const MIN_SHARE = 1 / 512
 
 /**
  * The engine CatVTON of a folder that `scripts/export-engine` made: a latent diffusion model draws what a mask over the worn garment
  * hides, with the product beside it as an example.
  *
- * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION when the product photo shows a worn garment,
- * RESULT_REJECTED when the person is not seen from the front or the model returns no numbers, and the signal's reason when it is
- * aborted.
+ * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`, RESULT_REJECTED when the person
+ * is not seen from the front or the model returns no numbers, and the signal's reason when it is aborted.
  * @throws Error as `openEngineGraphs`
  */
 export async function openCatVton(
@@ -53,6 +54,7 @@ export async function openCatVton(
     models,
     manifest,
     graphs,
+    parser: await openParser(graphs),
     conditions: createConditions(graphs, manifest),
     categories: keepRecent<ProductCategory>(KEPT_CATEGORIES, () => 1),
   }
@@ -60,7 +62,10 @@ export async function openCatVton(
   return {
     manifest: { name, version, kind, license, accepts, aiGenerated },
     run: (input, context) => run(input, context, resources),
-    selfTest: () => proveGraphs(graphs, manifest, { provider, conformance }),
+    selfTest: async () => {
+      await resources.parser?.parse(createBytes(manifest.size, 3))
+      return proveGraphs(graphs, manifest, { provider, conformance })
+    },
     kept: keptTogether(resources.conditions.kept, resources.categories),
     release: () => graphs.release(),
   }
@@ -70,6 +75,8 @@ interface Resources {
   readonly models: Models
   readonly manifest: CatVtonManifest
   readonly graphs: Graphs
+  /** With a parser products may be worn. */
+  readonly parser: Parser | null
   readonly conditions: Conditions
   readonly categories: Recent<ProductCategory>
 }
@@ -78,10 +85,9 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const { manifest, graphs, conditions, models } = resources
   const { size, sampling, latentScale } = manifest
   const stages = createStages(context)
+  const product = createProductPhoto(input, { ...resources, reduce: (photo) => limitToModels(photo, size) })
   const { category, detected, warnings } = await stages.run('category', DONE.category, () =>
-    resources.categories.get(`${input.garmentHash} ${input.category}`, async () =>
-      categoryOfProduct(input.garment, input.category),
-    ),
+    resources.categories.get(keyOfProduct(input), product.category),
   )
   const frame = limitToCanvas(onWhite(input.person), size)
   const region = await stages.run('region', DONE.region, async () => {
@@ -94,7 +100,9 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
     conditions.person(showOnCanvas(frame, window, size), planeOnCanvas(maskToPlane(region), window, size)),
   )
   const garment = await stages.run('garment', DONE.garment, () =>
-    conditions.garment(input.garmentHash, () => placeProduct(input.garment, size, models)),
+    conditions.garment(keyOfProduct({ ...input, category }), () =>
+      placeProduct(input.garment, product, { category, canvas: size }),
+    ),
   )
   const steps = conditions.steps(input.options.mode)
   const noise = latentNoise(person.latent, { seed: input.options.seed, samples: 1 })
@@ -117,9 +125,26 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   }
 }
 
+async function openParser(graphs: Graphs): Promise<Parser | null> {
+  try {
+    return graphs.parsing && createParser(graphs.parsing)
+  } catch (error) {
+    await graphs.release()
+    throw error
+  }
+}
+
+/** The product photo with at most twice the height of the canvas: a garment that is cut out fills less than the photo. */
+function limitToModels(photo: Bytes, canvas: Size): Bytes {
+  const scale = Math.max(2 * canvas.height, MIN_SIDE) / Math.max(photo.width, photo.height)
+  if (scale >= 1) return photo
+  const side = (length: number) => Math.max(1, Math.round(length * scale))
+  return resizeLanczos(photo, { width: side(photo.width), height: side(photo.height) })
+}
+
 /** The photo, reduced to where it still covers the canvas and people are still seen well. */
 function limitToCanvas(photo: Bytes, canvas: Size): Bytes {
-  const seen = LEAST_SIDE / Math.max(photo.width, photo.height)
+  const seen = MIN_SIDE / Math.max(photo.width, photo.height)
   const scale = Math.max(canvas.width / photo.width, canvas.height / photo.height, seen)
   if (scale >= 1) return photo
   return resizeLanczos(photo, { width: Math.round(photo.width * scale), height: Math.round(photo.height * scale) })
@@ -128,7 +153,7 @@ function limitToCanvas(photo: Bytes, canvas: Size): Bytes {
 function softenRegion(region: Mask, canvas: Size): { change: Plane; window: Rectangle } {
   const inside = windowAround(region, { x: 0, y: 0, width: 0, height: 0 }, canvas)
   const soft = featherMask(region, FEATHER * inside.height)
-  const change = { ...soft, data: soft.data.map((share) => (share < LEAST_SHARE ? 0 : Math.min(1, share))) }
+  const change = { ...soft, data: soft.data.map((share) => (share < MIN_SHARE ? 0 : Math.min(1, share))) }
   return { change, window: windowAround(region, changedRegion(change), canvas) }
 }
 

@@ -10,7 +10,7 @@ import { encodePictures } from './latents.ts'
 import type { CatVtonManifest } from './manifest.ts'
 import { ddimSteps, type Step } from './schedule.ts'
 
-/** What the network is told beside the sample. The product's latent is kept. */
+/** The network's inputs beside the sample. The product's latent is cached. */
 export interface Conditions {
   /** `mask` is 1 where the person is to be drawn; both are of the canvas's size. */
   person(picture: Bytes, mask: Plane): Promise<{ readonly latent: Tensor; readonly mask: Tensor }>
@@ -22,7 +22,7 @@ export interface Conditions {
 
 /** At full size about a hundred garments. */
 const KEPT_BYTES = 20e6
-/** A latent has one value for so many px in each direction. */
+/** The px in each direction for one value of a latent. */
 const LATENT_CELL = 8
 const HALF = 0.5
 

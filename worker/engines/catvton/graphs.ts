@@ -1,14 +1,23 @@
-import type { Provider } from '../../inference/session.ts'
+import type { Provider, Session } from '../../inference/session.ts'
 import { type OpenedGraphs, openEngineGraphs } from '../diffusion/graphs.ts'
 import type { CatVtonManifest } from './manifest.ts'
 
-export type Graphs = OpenedGraphs<'encoder' | 'decoder', 'denoiser'>
+const OWN = ['encoder', 'decoder'] as const
+const PARSER = 'parser'
+
+export type Graphs = OpenedGraphs<(typeof OWN)[number], 'denoiser'> & {
+  /** Of a parser of clothed people, where the folder has one. */
+  readonly parsing: Session | null
+}
 
 /** Opens the engine's graphs. @throws Error as `openEngineGraphs` */
-export function openGraphs(
+export async function openGraphs(
   folder: string,
   manifest: CatVtonManifest,
   { provider }: { provider: Provider },
 ): Promise<Graphs> {
-  return openEngineGraphs(folder, manifest, { provider, plain: ['encoder', 'decoder'], counted: 'denoiser' })
+  const hasParser = manifest.models.some(({ name }) => name === PARSER)
+  const plain: ((typeof OWN)[number] | typeof PARSER)[] = hasParser ? [...OWN, PARSER] : [...OWN]
+  const graphs = await openEngineGraphs(folder, manifest, { provider, plain, counted: 'denoiser' })
+  return { ...graphs, parsing: hasParser ? graphs[PARSER] : null }
 }

@@ -1,5 +1,5 @@
 import type { Session, Tensor } from '../../inference/session.ts'
-import { demandNumbers } from '../diffusion/sampler.ts'
+import { assertNumbers } from '../diffusion/sampler.ts'
 
 /**
  * Latents of pictures, n × 3 × height × width from −1 to 1, as the network works on them: n × 4 × height/8 × width/8. The mean is
@@ -8,7 +8,7 @@ import { demandNumbers } from '../diffusion/sampler.ts'
  */
 export async function encodePictures(encoder: Session, pictures: Tensor, latentScale: number): Promise<Tensor> {
   const { mean } = await encoder.run({ picture: pictures }, ['mean'])
-  demandNumbers(mean)
+  assertNumbers(mean)
   return { shape: mean.shape, data: mean.data.map((value) => value * latentScale) }
 }
 
@@ -21,7 +21,7 @@ export async function decodePersons(decoder: Session, sample: Tensor, latentScal
   const { picture } = await decoder.run({
     latent: { shape: upper.shape, data: upper.data.map((value) => value / latentScale) },
   })
-  demandNumbers(picture)
+  assertNumbers(picture)
   return picture
 }
 

@@ -1,17 +1,50 @@
-import type { Models } from '../../inference/models.ts'
-import type { Bitmap, Size } from '../../raster/plane.ts'
+import { cropBitmap } from '../../../api/shared/image.ts'
+import { boundsOf } from '../../person/bounds.ts'
+import { connectedComponents, keepComponents } from '../../raster/components.ts'
+import { type Bitmap, invert, type Mask, type Size } from '../../raster/plane.ts'
 import { type Bytes, onWhite } from '../diffusion/bytes.ts'
-import { refuseWorn } from '../diffusion/product.ts'
+import type { TrainedCategory } from '../diffusion/category.ts'
+import { paintOver } from '../diffusion/parser/paint-over.ts'
+import type { ProductPhoto } from '../diffusion/product.ts'
 import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
 
+const WHITE = 255
+/** Around a garment that is cut out, of its longer side. */
+const MARGIN = 0.05
+/** Of the area of the largest piece of the garment: smaller pieces are noise of the parser. */
+const SPECK = 0.01
+
 /**
- * The product photo in the middle of a white canvas, as large as fits.
- * @throws MISSING_REQUIRED_CLASSIFICATION when somebody wears the garment.
+ * The product photo in the middle of a white canvas, as large as fits. If a person wears the garment, it is cut out and enlarged, so that
+ * the canvas looks like the photos of garments alone that the model was trained on.
+ * @throws MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`
  */
-export async function placeProduct(photo: Bitmap, canvas: Size, models: Models): Promise<Bytes> {
-  const picture = onWhite(photo)
-  await refuseWorn({ ...picture, channels: 3 }, models)
-  return fitOnWhite(picture, canvas)
+export async function placeProduct(
+  photo: Bitmap,
+  product: ProductPhoto,
+  { category, canvas }: { category: TrainedCategory; canvas: Size },
+): Promise<Bytes> {
+  const worn = await product.worn(category)
+  return fitOnWhite(worn ? cutOut(await product.picture(), worn.mask) : onWhite(photo), canvas)
+}
+
+/** The garment on white, without specks, cropped to a margin around it where the picture reaches so far. */
+function cutOut(picture: Bytes, mask: Mask): Bytes {
+  const garment = withoutSpecks(mask)
+  const bounds = boundsOf(garment, (value) => value === 1) ?? { x: 0, y: 0, ...picture }
+  const margin = Math.round(MARGIN * Math.max(bounds.width, bounds.height))
+  const [x, y] = [Math.max(0, bounds.x - margin), Math.max(0, bounds.y - margin)]
+  const width = Math.min(picture.width, bounds.x + bounds.width + margin) - x
+  const height = Math.min(picture.height, bounds.y + bounds.height + margin) - y
+  const alone = paintOver(picture, invert(garment), WHITE)
+  return cropBitmap({ ...alone, channels: 3 }, { x, y, width, height })
+}
+
+/** A single wrong pixel far from the garment would make the crop larger and the garment smaller. */
+function withoutSpecks(mask: Mask): Mask {
+  const { components } = connectedComponents(mask)
+  const largest = components.reduce((area, component) => Math.max(area, component.area), 0)
+  return keepComponents(mask, ({ area }) => area >= SPECK * largest)
 }
 
 /** Sizes are cut to whole px, as by the published pipeline. */
@@ -22,7 +55,7 @@ export function fitOnWhite(picture: Bytes, canvas: Size): Bytes {
     width: isNarrow ? Math.max(1, Math.floor((width * canvas.height) / height)) : canvas.width,
     height: isNarrow ? canvas.height : Math.max(1, Math.floor((height * canvas.width) / width)),
   })
-  const data = new Uint8Array(canvas.width * canvas.height * channels).fill(255)
+  const data = new Uint8Array(canvas.width * canvas.height * channels).fill(WHITE)
   const [left, top] = [(canvas.width - fitted.width) >> 1, (canvas.height - fitted.height) >> 1]
   const stride = fitted.width * channels
   for (let y = 0; y < fitted.height; y++)

@@ -2,7 +2,7 @@ import type { Sampling } from './manifest.ts'
 
 /** One step of DDIM: what comes of a sample x, the noise e seen in it and fresh noise z is sample·x + seen·e + fresh·z. */
 export interface Step {
-  /** Which of the training's steps the network is told. */
+  /** The training steps that the network gets as input. */
   readonly time: number
   readonly sample: number
   readonly seen: number
@@ -25,7 +25,7 @@ export function cumulativeAlphas({ trainingSteps, betaStart, betaEnd }: Sampling
 }
 
 /**
- * So many steps, from noise to the picture: every n-th training step counted from the first, and `offset` later ("leading" spacing).
+ * The steps from noise to the picture: every n-th training step counted from the first, and `offset` later ("leading" spacing).
  * Source: Song, Meng and Ermon 2021, "Denoising Diffusion Implicit Models", equations 12 and 16.
  */
 export function ddimSteps(count: number, { schedule, eta }: Pick<Sampling, 'schedule' | 'eta'>): Step[] {

@@ -1,3 +1,4 @@
+import { engineName } from '../../../api/shared/engine-names.ts'
 import { type Static, Type } from '../../../api/shared/schema.ts'
 import { CATEGORIES } from '../../garment/garment.ts'
 import { PROVIDERS } from '../../inference/session.ts'
@@ -18,7 +19,7 @@ const License = Type.Object({ spdx: Type.String({ minLength: 1 }), commercial: T
 
 /** What `engine.json` says of every engine that `scripts/export-engine` writes. */
 export const ENGINE_FIELDS = {
-  name: Type.String({ minLength: 1 }),
+  name: engineName(),
   version: Type.String({ minLength: 1 }),
   kind: Type.Literal('photo'),
   license: License,
@@ -41,7 +42,7 @@ export const ENGINE_FIELDS = {
     }),
     { minItems: 1 },
   ),
-  /** What a graphics device must have free for the engine; absent where nobody has worked it out. */
+  /** What a graphics device must have free for the engine; absent where it is not known. */
   minMemoryMiB: Type.Optional(Type.Integer({ minimum: 1 })),
   /** What the self-test draws, at places that lie evenly over it. */
   golden: Type.Optional(Type.Array(Type.Number(), { minItems: 1, maxItems: 4096 })),

@@ -1,52 +1,86 @@
 import { DrapeError } from '../../../api/shared/errors.ts'
-import type { Detected } from '../../../api/shared/generation.ts'
-import { detectGarment, isWorn } from '../../garment/classify.ts'
-import type { Category } from '../../garment/garment.ts'
-import { prepareGarment } from '../../garment/prepare-garment.ts'
+import { isWorn } from '../../garment/classify.ts'
 import type { Models } from '../../inference/models.ts'
 import { findPerson } from '../../person/find-person.ts'
 import type { Person } from '../../person/person.ts'
 import type { Bitmap } from '../../raster/plane.ts'
+import type { EngineInput } from '../engine.ts'
+import { type Bytes, onWhite } from './bytes.ts'
+import { categoryOfCaller, categoryOfOutline, type ProductCategory, type TrainedCategory } from './category.ts'
+import type { Labels } from './parser/labels.ts'
+import type { Parser } from './parser/parse.ts'
+import { categoryOfWorn, findWornGarment, type WornGarment } from './parser/worn-garment.ts'
 
-/** What the models were trained on. */
-export type TrainedCategory = 'tops' | 'bottoms' | 'one-pieces'
+/** A product photo. What it shows is computed on the first call and reused by later ones. */
+export interface ProductPhoto {
+  /** The photo on white, reduced for the models that read it. */
+  picture(): Promise<Bytes>
+  /** The category for the model: the caller's, else the one the photo shows, else tops with the warning CATEGORY_ASSUMED. */
+  category(): Promise<ProductCategory>
+  /**
+   * The garment of the category in `picture` if a person wears it; null if the photo shows the garment alone.
+   * @throws MISSING_REQUIRED_CLASSIFICATION if a person wears it and there is no parser, or if no person in the photo wears
+   *   such a garment
+   */
+  worn(category: TrainedCategory): Promise<WornGarment | null>
+}
 
-/** Who wears the garment in a product photo; null when nobody does. */
-export async function findWearer(photo: Bitmap, models: Models): Promise<Person | null> {
+export interface ProductParts {
+  readonly models: Models
+  /** Without a parser a worn garment cannot be separated from its wearer. */
+  readonly parser: Parser | null
+  readonly reduce: (photo: Bytes) => Bytes
+}
+
+/** Key of what is cached of a product: what it shows depends on the bytes of its photo and on what the caller says about it. */
+export function keyOfProduct({ garmentHash, garmentType, category }: EngineInput): string {
+  return `${garmentHash} ${garmentType ?? ''} ${category ?? ''}`
+}
+
+export function createProductPhoto(
+  { garment, garmentType, category: given }: Pick<EngineInput, 'garment' | 'garmentType' | 'category'>,
+  { models, parser, reduce }: ProductParts,
+): ProductPhoto {
+  const picture = once(async () => reduce(onWhite(garment)))
+  const wearer = once(async () => findWearer({ ...(await picture()), channels: 3 }, models))
+  const labels = once(async (): Promise<Labels | null> => (parser ? parser.parse(await picture()) : null))
+  // The pose model finds no person in many photos that end at the neck and the hips, so the caller's word counts too.
+  const isWornPhoto = async () => garmentType === 'on_model' || (await wearer()) !== null
+  return {
+    picture,
+    category: async () => {
+      const named = categoryOfCaller(given)
+      if (named) return named
+      const seen = parser && (await isWornPhoto()) ? await labels() : null
+      return seen ? categoryOfWorn(seen) : categoryOfOutline(garment, given)
+    },
+    worn: async (category) => {
+      if (!(await isWornPhoto())) return null
+      const seen = await labels()
+      if (!seen) throw unusable('The product photo shows the garment on a person. Send a photo of the garment alone.')
+      const worn = findWornGarment(seen, category, await wearer())
+      if (worn) return worn
+      throw unusable(
+        `The product photo shows no person who wears ${category}. ` +
+          'Send a photo in which the garment is worn and visible, or a photo of the garment alone.',
+      )
+    },
+  }
+}
+
+async function findWearer(photo: Bitmap, models: Models): Promise<Person | null> {
   const wearer = await findPerson(photo, models, { small: false })
   return wearer && isWorn(wearer) ? wearer : null
 }
 
-/** @throws MISSING_REQUIRED_CLASSIFICATION when somebody wears the garment in the product photo. */
-export async function refuseWorn(photo: Bitmap, models: Models): Promise<void> {
-  if (await findWearer(photo, models))
-    throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', 'The product photo shows the garment on a person', {
-      details: { key: 'flat_lay' },
-    })
+function unusable(message: string): DrapeError {
+  return new DrapeError('MISSING_REQUIRED_CLASSIFICATION', message, { details: { key: 'flat_lay' } })
 }
 
-export interface ProductCategory {
-  readonly category: TrainedCategory
-  /** What the photo shows by its looks; absent where the caller's word was enough or nothing could be made of it. */
-  readonly detected?: Detected
-  readonly warnings: readonly string[]
-}
-
-const TRAINED: Readonly<Record<Exclude<Category, 'other'>, TrainedCategory>> = {
-  tops: 'tops',
-  outerwear: 'tops',
-  bottoms: 'bottoms',
-  'one-pieces': 'one-pieces',
-}
-
-/** The category that the model is told: the caller's, else the one the photo shows, else tops with the warning CATEGORY_ASSUMED. */
-export function categoryOfProduct(photo: Bitmap, given: Category | null): ProductCategory {
-  if (given !== null && given !== 'other') return { category: TRAINED[given], warnings: [] }
-  try {
-    const detected = detectGarment(prepareGarment(photo, { category: given }))
-    if (detected.category !== 'other') return { category: TRAINED[detected.category], detected, warnings: [] }
-  } catch (error) {
-    if (!(error instanceof DrapeError)) throw error
+function once<T>(compute: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => {
+    result ??= compute()
+    return result
   }
-  return { category: 'tops', warnings: ['CATEGORY_ASSUMED'] }
 }

@@ -3,7 +3,7 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import type { Tensor } from '../../inference/session.ts'
 
 /**
- * Takes noise through so many steps by `advance`, one at a time: between two of them an abort is obeyed and the progress told. Returns
+ * Takes noise through `steps` steps by `advance`, one at a time: between two of them it obeys an abort and reports the progress. Returns
  * the sample after the last one, not clipped.
  * @throws RESULT_REJECTED as soon as a sample holds what is no number, and the signal's reason.
  */
@@ -27,14 +27,14 @@ export async function takeSteps(
     await setImmediate()
     signal.throwIfAborted()
     sample = await advance(sample, index)
-    demandNumbers(sample)
+    assertNumbers(sample)
     onStep(index + 1)
   }
   return sample
 }
 
 /** @throws RESULT_REJECTED when the tensor holds what is no number, or one without an end. */
-export function demandNumbers({ data }: Tensor): void {
+export function assertNumbers({ data }: Tensor): void {
   if (!data.every(Number.isFinite))
     throw new DrapeError('RESULT_REJECTED', 'The model returned values that are not numbers.')
 }

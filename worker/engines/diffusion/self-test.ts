@@ -1,3 +1,4 @@
+import { DeviceFault } from '../../inference/device-fault.ts'
 import type { Provider, Tensor } from '../../inference/session.ts'
 import type { Conformance } from '../conformance.ts'
 import type { EngineProof } from '../engine.ts'
@@ -9,7 +10,7 @@ const SAME = 0.004
 /**
  * Draws twice: whatever the provider prepares is prepared, and what comes out has to be the same both times and what the export has
  * noted as golden, as `conformance` asks; most operators have to have run on the provider that was asked for.
- * @throws Error that says which of these does not hold, and what `draw` throws
+ * @throws Error that says which of these does not hold, `DeviceFault` for another drawing, and what `draw` throws
  */
 export async function proveEngine({
   manifest: { name, golden },
@@ -30,7 +31,8 @@ export async function proveEngine({
   checkProvider(operators, { name, provider })
   const difference = meanDifference(first.drawn, again.drawn)
   if (difference > SAME)
-    throw new Error(
+    throw new DeviceFault(
+      'SelfTestDrift',
       `Self-test of the engine ${name}: the same steps differ by ${(difference * 127.5).toFixed(2)} of 255`,
     )
   checkGolden(again.drawn, { name, golden, conformance })
@@ -72,7 +74,8 @@ function checkGolden(
   const off = Math.sqrt(squares(golden.map((value, i) => value - data[places[i]])) / squares(golden))
   // Also false for what is no number.
   if (off <= conformance.tolerance) return
-  throw new Error(
+  throw new DeviceFault(
+    'SelfTestDrift',
     `Self-test of the engine ${name}: what it draws differs from what its export has noted by ${(100 * off).toFixed(1)} %`,
   )
 }

@@ -4,6 +4,9 @@ import { type Bytes, createBytes } from '../diffusion/bytes.ts'
 import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
 import { enlargeLanczos, reduceArea, resizeNearest } from './resize-canvas.ts'
 
+/** What the model must not see has this value, the middle of those that it knows. */
+export const HIDDEN = 127
+
 /** The picture with at most the canvas's height on its longest side: what poses are found and drawn in. Never enlarged. */
 export function limitToCanvas(image: Bytes, canvas: Size): Bytes {
   const scale = Math.min(1, Math.min(canvas.height / image.width, canvas.height / image.height))

@@ -1,8 +1,8 @@
 import type { Tensor } from '../../inference/session.ts'
 import type { Size } from '../../raster/plane.ts'
 import type { Bytes } from '../diffusion/bytes.ts'
+import type { TrainedCategory } from '../diffusion/category.ts'
 import type { Mode } from '../diffusion/manifest.ts'
-import type { TrainedCategory } from '../diffusion/product.ts'
 import { keepRecent } from '../diffusion/recent.ts'
 import { toTensor } from '../diffusion/tensors.ts'
 import type { KeptProducts } from '../engine.ts'
@@ -27,7 +27,7 @@ export interface Nothing {
   readonly garment: Tensor
 }
 
-/** What the network is told beside the sample. All of it but the person's tokens is kept. */
+/** The network's inputs beside the sample. All but the person's tokens are cached. */
 export interface Conditions {
   person(posed: Posed): Promise<Tensor>
   /** `key` says which garment it is. */

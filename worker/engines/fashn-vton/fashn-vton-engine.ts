@@ -2,12 +2,14 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import type { Models } from '../../inference/models.ts'
 import { findPerson } from '../../person/find-person.ts'
 import type { Size } from '../../raster/plane.ts'
-import { categoryOfProduct, type ProductCategory } from '../diffusion/product.ts'
+import type { ProductCategory } from '../diffusion/category.ts'
+import { createProductPhoto, keyOfProduct } from '../diffusion/product.ts'
 import { keepRecent, keptTogether, type Recent } from '../diffusion/recent.ts'
 import { toPicture } from '../diffusion/tensors.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../engine.ts'
 import type { EngineResources } from '../registry.ts'
 import { createStages } from '../stages.ts'
+import { limitToCanvas } from './canvas.ts'
 import { type Conditions, createConditions } from './conditions.ts'
 import { denoise, startNoise } from './denoise.ts'
 import { type Graphs, openGraphs } from './graphs.ts'
@@ -25,8 +27,8 @@ const KEPT_CATEGORIES = 256
  * The engine FASHN VTON v1.5 of a folder that `scripts/export-engine` made: a diffusion transformer draws the person in the garment
  * on its canvas, without a mask unless the folder has a parser, and the part where the garment lies replaces the photo.
  *
- * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION when the product photo shows a worn garment and there is
- * no parser, RESULT_REJECTED when the model returns no numbers, and the signal's reason when it is aborted.
+ * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`, RESULT_REJECTED when the model
+ * returns no numbers, and the signal's reason when it is aborted.
  * @throws Error as `openGraphs`
  */
 export async function openFashnVton(
@@ -67,18 +69,17 @@ interface Resources extends Others {
 async function run(input: EngineInput, context: EngineContext, resources: Resources): Promise<EngineResult> {
   const { manifest, graphs, conditions, models } = resources
   const { mode, seed } = input.options
+  const product = createProductPhoto(input, { ...resources, reduce: (photo) => limitToCanvas(photo, manifest.size) })
   const stages = createStages(context)
   const seen = input.found ?? (await findPerson(input.person, models))
   if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
   const { category, detected, warnings } = await stages.run('category', DONE.category, () =>
-    resources.categories.get(`${input.garmentHash} ${input.category}`, async () =>
-      categoryOfProduct(input.garment, input.category),
-    ),
+    resources.categories.get(keyOfProduct(input), product.category),
   )
   const posed = await stages.run('pose', DONE.pose, () => posePerson(input.person, { seen, category }, resources))
   const person = await stages.run('person', DONE.person, () => conditions.person(posed))
   const garment = await stages.run('garment', DONE.garment, () =>
-    conditions.garment(`${input.garmentHash} ${category}`, () => poseProduct(input.garment, category, resources)),
+    conditions.garment(keyOfProduct({ ...input, category }), () => poseProduct(product, category, resources)),
   )
   const [plan, nothing] = await stages.run('plan', DONE.plan, () =>
     Promise.all([conditions.plan(mode, category), conditions.nothing()]),

@@ -20,7 +20,7 @@ export interface Pose {
 }
 
 export const WHOLE_BODY = 133
-const LEAST_SCORE = 0.3
+const MIN_SCORE = 0.3
 const LEFT_SHOULDER = 5
 const RIGHT_SHOULDER = 6
 /** Which of the body's 17 points, or the neck as the 18th, each joint is. */
@@ -31,7 +31,7 @@ const JUDGED = { from: 1, to: 14 }
 
 /**
  * The pose of the person who is drawn: of several the one who is seen best and largest. A joint counts above a score of 0.3, a point of
- * face or hands from there on. All null when there is nobody.
+ * face or hands from there on. All null when there is no person.
  * Source: FASHN VTON v1.5 at 7c0f10a, whose choice is kept with its quirk: the first person's seen joints measure everybody.
  */
 export function poseOf(people: readonly WholeBody[], size: { width: number; height: number }): Pose {
@@ -41,11 +41,11 @@ export function poseOf(people: readonly WholeBody[], size: { width: number; heig
   const person = people[chosen] ?? []
   const details = (from: number, to: number) =>
     person.slice(from, to).map((point) => {
-      const place = point.score >= LEAST_SCORE ? placeOf(point, size) : null
+      const place = point.score >= MIN_SCORE ? placeOf(point, size) : null
       return place && place.x >= 1 && place.y >= 1 ? place : null
     })
   return {
-    joints: body.map((joint) => (joint.score > LEAST_SCORE ? placeOf(joint, size) : null)),
+    joints: body.map((joint) => (joint.score > MIN_SCORE ? placeOf(joint, size) : null)),
     hands: [details(91, 112), details(112, 133)],
     face: details(23, 91),
   }
@@ -53,15 +53,15 @@ export function poseOf(people: readonly WholeBody[], size: { width: number; heig
 
 function bodyOf(person: WholeBody): Keypoint[] {
   const [left, right] = [person[LEFT_SHOULDER], person[RIGHT_SHOULDER]]
-  const seen = left.score > LEAST_SCORE && right.score > LEAST_SCORE
+  const seen = left.score > MIN_SCORE && right.score > MIN_SCORE
   const neck = { x: (left.x + right.x) / 2, y: (left.y + right.y) / 2, score: seen ? 1 : 0 }
   return JOINTS.map((joint) => (joint === NECK ? neck : person[joint]))
 }
 
 function choosePerson(bodies: readonly Keypoint[][]): number {
   const judged = bodies.map((body) => body.slice(JUDGED.from, JUDGED.to))
-  const seen = judged[0].map(({ score }) => score > LEAST_SCORE)
-  const totals = judged.map((body) => body.reduce((sum, { score }) => sum + (score > LEAST_SCORE ? score : 0), 0))
+  const seen = judged[0].map(({ score }) => score > MIN_SCORE)
+  const totals = judged.map((body) => body.reduce((sum, { score }) => sum + (score > MIN_SCORE ? score : 0), 0))
   const worth = judged.map((body, i) => totals[i] * areaOf(body.filter((_, joint) => seen[joint])))
   return indexOfLargest(worth.every((value) => value === 0) ? totals : worth)
 }

@@ -1,8 +1,8 @@
 import type { Size } from '../../raster/plane.ts'
 import { createBytes } from '../diffusion/bytes.ts'
+import { createParser, type Parser } from '../diffusion/parser/parse.ts'
 import { createWholeBodyFinder, type WholeBodyFinder } from './dwpose/find-people.ts'
 import type { Graphs } from './graphs.ts'
-import { createParser, type Parser } from './masked/parse.ts'
 
 /** What models of others are for, where the operator has them. */
 export interface Others {
@@ -28,7 +28,7 @@ export async function createOthers(graphs: Graphs): Promise<Others> {
   }
 }
 
-/** Nobody is in an empty picture, but the graphs have to have run once before a job, with numbers. */
+/** An empty picture shows no person, but the graphs have to have run once before a job, with numbers. */
 export async function tryOthers({ wholeBody, parser }: Others, size: Size): Promise<void> {
   const blank = createBytes(size, 3)
   await wholeBody?.find(blank)

@@ -12,7 +12,7 @@ const UNSEEN: Keypoint = { x: 0, y: 0, score: 0 }
 
 /**
  * A person found by BlazePose, in a picture of `size`, as the points that skeletons are drawn of, in px of `target`. Fingers and face
- * stay unseen: BlazePose does not tell them.
+ * stay unseen: BlazePose does not give them.
  */
 export function wholeBodyOf({ landmarks }: Pick<Person, 'landmarks'>, size: Size, target: Size): WholeBody {
   const body = BODY.map((name) => {

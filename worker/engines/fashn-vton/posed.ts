@@ -1,23 +1,22 @@
 import type { Rectangle } from '../../../api/shared/image.ts'
-import type { Models } from '../../inference/models.ts'
 import type { Person } from '../../person/person.ts'
 import type { Bitmap } from '../../raster/plane.ts'
-import { type Bytes, onWhite } from '../diffusion/bytes.ts'
-import { findWearer, type TrainedCategory } from '../diffusion/product.ts'
-import { fitOnCanvas, limitToCanvas, placeOnCanvas } from './canvas.ts'
+import { type Bytes, createBytes, onWhite } from '../diffusion/bytes.ts'
+import type { TrainedCategory } from '../diffusion/category.ts'
+import { paintOver } from '../diffusion/parser/paint-over.ts'
+import type { ProductPhoto } from '../diffusion/product.ts'
+import { fitOnCanvas, HIDDEN, limitToCanvas, placeOnCanvas } from './canvas.ts'
 import type { Posed } from './conditions.ts'
 import { poseOf } from './keypoints.ts'
 import type { FashnVtonManifest } from './manifest.ts'
 import { agnosticMask } from './masked/agnostic-mask.ts'
-import { paintOver } from './masked/paint-over.ts'
 import type { Others } from './others.ts'
 import { wholeBodyOf } from './pose.ts'
-import { placeAnyProduct, placeProduct } from './product.ts'
+import { placeProduct } from './product.ts'
 import { drawSkeleton } from './skeleton.ts'
 
 export interface PoseParts extends Others {
   readonly manifest: Pick<FashnVtonManifest, 'size'>
-  readonly models: Models
 }
 
 /**
@@ -32,7 +31,7 @@ export async function posePerson(
   const limited = limitToCanvas(onWhite(photo), size)
   const people = wholeBody ? await wholeBody.find(limited) : [wholeBodyOf(seen, photo, limited)]
   const skeleton = drawSkeleton(poseOf(people, limited), limited)
-  const picture = parser ? paintOver(limited, agnosticMask(await parser.parse(limited), category)) : limited
+  const picture = parser ? paintOver(limited, agnosticMask(await parser.parse(limited), category), HIDDEN) : limited
   return {
     picture: fitOnCanvas(picture, size),
     skeleton: fitOnCanvas(skeleton, size, { exact: true }),
@@ -40,18 +39,17 @@ export async function posePerson(
   }
 }
 
-/** The product photo on the canvas, cut out of it where somebody wears the garment and there is a parser. Throws as `placeProduct`. */
+/** The product photo on the canvas with the skeleton of its wearer, blank where it has none. Throws as `placeProduct`. */
 export function poseProduct(
-  photo: Bitmap,
+  product: ProductPhoto,
   category: TrainedCategory,
-  { manifest: { size }, models, wholeBody, parser }: PoseParts,
+  { manifest: { size }, wholeBody }: PoseParts,
 ): Promise<Posed> {
-  if (!parser) return placeProduct(photo, size, models)
-  const skeletonOf = async (picture: Bytes): Promise<Bytes | null> => {
-    const wearer = await findWearer({ ...picture, channels: 3 }, models)
-    if (!wearer) return null
-    const people = wholeBody ? await wholeBody.find(picture) : [wholeBodyOf(wearer, picture, picture)]
-    return drawSkeleton(poseOf(people, picture), picture)
+  const skeletonOf = async (picture: Bytes, wearer: Person | null): Promise<Bytes> => {
+    if (wholeBody) return drawSkeleton(poseOf(await wholeBody.find(picture), picture), picture)
+    return wearer
+      ? drawSkeleton(poseOf([wholeBodyOf(wearer, picture, picture)], picture), picture)
+      : createBytes(picture, 1)
   }
-  return placeAnyProduct(photo, category, { canvas: size, parser, skeletonOf })
+  return placeProduct(product, category, { canvas: size, skeletonOf })
 }

@@ -5,7 +5,7 @@ import { dilate } from '../../raster/morphology.ts'
 import { type Plane, type Point, type Size, subset, threshold } from '../../raster/plane.ts'
 import { distanceToSegment } from '../../raster/polygon.ts'
 import { between, distance } from '../../raster/vector.ts'
-import type { TrainedCategory } from '../diffusion/product.ts'
+import type { TrainedCategory } from '../diffusion/category.ts'
 
 /**
  * Where each garment may lie: how far beyond the body, in lengths of the torso, and between which places along it, 0 at the shoulders
@@ -24,12 +24,12 @@ const ARMS: readonly (readonly [LandmarkName, LandmarkName])[] = [
   ['rightShoulder', 'rightElbow'],
   ['rightElbow', 'rightWrist'],
 ]
-/** A face reaches so many distances of eyes and mouth from the nose. */
+/** How far a face reaches from the nose, in distances of eyes and mouth. */
 const FACE_RADIUS = 1.8
 /** Softness of its edge, in lengths of the torso. */
 const FEATHER = 0.02
 /** Less than this is seen in no byte. */
-const LEAST_SHARE = 1 / 512
+const MIN_SHARE = 1 / 512
 
 /**
  * Which part of a drawn picture of `size` replaces the photo, 0 to 1: the body and its surroundings where a garment of the category
@@ -56,5 +56,5 @@ export function changeRegion(person: Person, category: TrainedCategory, size: Si
     return category !== 'bottoms' && arms.some((arm) => distanceToSegment({ x, y }, ...arm).distance < SLEEVE * torso)
   })
   const soft = featherMask(region, FEATHER * torso)
-  return { ...soft, data: soft.data.map((share) => (share < LEAST_SHARE ? 0 : Math.min(1, share))) }
+  return { ...soft, data: soft.data.map((share) => (share < MIN_SHARE ? 0 : Math.min(1, share))) }
 }

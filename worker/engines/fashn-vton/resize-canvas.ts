@@ -5,7 +5,7 @@ import { roundHalfEven } from '../diffusion/rounding.ts'
 const { fround } = Math
 const LANCZOS_TAPS = 8
 const LANCZOS_ONE = 2048
-const LEAST_OVERLAP = 1e-3
+const MIN_OVERLAP = 1e-3
 
 /**
  * A larger size by OpenCV's Lanczos filter over 8 × 8 px for bytes, every byte the same.
@@ -100,11 +100,11 @@ function areaTaps(from: number, to: number): { first: number; weights: number[] 
     const cell = Math.min(ratio, from - start)
     const last = Math.min(Math.floor(stop), from - 1)
     const next = Math.min(Math.ceil(start), last)
-    const before = next - start > LEAST_OVERLAP
+    const before = next - start > MIN_OVERLAP
     const weights = [
       ...(before ? [fround((next - start) / cell)] : []),
       ...Array.from({ length: last - next }, () => fround(1 / cell)),
-      ...(stop - last > LEAST_OVERLAP ? [fround(Math.min(Math.min(stop - last, 1), cell) / cell)] : []),
+      ...(stop - last > MIN_OVERLAP ? [fround(Math.min(Math.min(stop - last, 1), cell) / cell)] : []),
     ]
     return { first: before ? next - 1 : next, weights }
   })

@@ -126,7 +126,7 @@ function findSleeveEnd(arm: Omit<ArmField, 'sleeveEnd'>, { skin, top }: Parts, s
   return step * (cloth.findLastIndex((surplus) => surplus > 0) + 1)
 }
 
-// An arm that looks much thicker than the other has something of the ground on its mask.
+// An arm that looks much thicker than the other has something of the background on its mask.
 function balance([left, right]: Sides<ArmField>): Sides<ArmField> {
   return [
     { ...left, bareRadius: Math.min(left.bareRadius, 1.2 * right.bareRadius) },
@@ -143,7 +143,7 @@ function handEnd({ joints }: BodyFrame, side: Side): Point {
   return add(joints.wrist[side], scale(subtract(joints.knuckles[side], joints.wrist[side]), 1.9))
 }
 
-// Cloth widens an arm: only where its outer edge shows skin does the mask tell how thick it is.
+// Cloth widens an arm: only where its outer edge shows skin does the mask show how thick it is.
 function measureBareArm(parts: Parts, profile: ArmProfile): number | null {
   const { width, height, data } = parts.skin
   const found: number[] = []

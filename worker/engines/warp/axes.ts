@@ -45,7 +45,7 @@ const STRAIGHT_KNUCKLES = 2.15
 
 // Shoulder distance of an average person seen from the front, as a share of the trunk, and the most that turning is believed to take.
 const FRONTAL_SHOULDERS = 0.67
-const MOST_FORESHORTENED = 1.25
+const MAX_FORESHORTENED = 1.25
 // Depth between the shoulders, as a share of their distance in the picture: from here on a person counts as turned, and as fully so.
 const TURNED_FROM = 0.6
 const TURNED_BY = 1.2
@@ -86,7 +86,7 @@ export function measureAxes({ landmarks }: Person): BodyAxes {
   const trunk = distance(shoulders, hips)
   const facing = joints.shoulder[0].x < joints.shoulder[1].x
   const turn = measureTurn((landmarks.leftShoulder.z - landmarks.rightShoulder.z) / Math.max(1, shoulderWidth))
-  const lost = Math.min(Math.max((FRONTAL_SHOULDERS * trunk) / Math.max(1, shoulderWidth), 1), MOST_FORESHORTENED)
+  const lost = Math.min(Math.max((FRONTAL_SHOULDERS * trunk) / Math.max(1, shoulderWidth), 1), MAX_FORESHORTENED)
   return {
     joints,
     shoulders,

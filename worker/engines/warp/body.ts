@@ -21,9 +21,9 @@ export interface BodyFrame extends BodyAxes {
 }
 
 // Below this ratio of shoulder distance to trunk the chest is seen too much from the side for a flat garment.
-const MOST_TURNED = 0.4
-// Nor is it when one shoulder lies so many shoulder distances of the picture behind the other (about 68°).
-const MOST_DEPTH = 2.5
+const MAX_TURNED = 0.4
+// Nor is it when one shoulder lies this many shoulder distances of the picture behind the other (about 68°).
+const MAX_DEPTH = 2.5
 
 /**
  * The person's own ruler from landmarks and mask.
@@ -38,7 +38,7 @@ export function measureBody(person: Person): BodyFrame {
   const axes = measureAxes(person)
   if (!axes.facing) throw new DrapeError('RESULT_REJECTED', 'The person is seen from behind; a front view is needed')
   const depth = Math.abs(leftShoulder.z - rightShoulder.z)
-  if (axes.shoulderWidth < MOST_TURNED * axes.trunk || depth > MOST_DEPTH * axes.shoulderWidth)
+  if (axes.shoulderWidth < MAX_TURNED * axes.trunk || depth > MAX_DEPTH * axes.shoulderWidth)
     throw new DrapeError('RESULT_REJECTED', 'The person is turned too far to the side; a front view is needed')
   const armRadius = bothSides((side) => measureArmRadius(person.mask, axes, side))
   const shoulderTip = bothSides((side) => findShoulderTip(person.mask, axes, side))

@@ -5,7 +5,7 @@ import { type ArmField, armMask, bareRadiusAt } from './arm-field.ts'
 import { bothSides, type Side } from './axes.ts'
 import type { FittingRegions } from './regions.ts'
 
-// In body units: how far along the arm a worn cuff's shadow and last threads are looked for, and how much of the arm beyond tells its tone.
+// In body units: how far along the arm a worn cuff's shadow and last threads are looked for, and how much of the arm beyond gives its tone.
 const BEFORE = 0.05
 const BEYOND = 0.14
 const TOLD_BY = 0.4

@@ -5,7 +5,7 @@ import type { EngineResult } from '../engine.ts'
 import type { Stages } from '../stages.ts'
 import { flattenLayers } from './flat-garment.ts'
 import { focusOn } from './focus.ts'
-import { addGrain, groundOf, seenShare } from './grain.ts'
+import { addGrain, backgroundOf, seenShare } from './grain.ts'
 import { upperLandmarks } from './landmarks.ts'
 import type { Look } from './look.ts'
 import { removeBelowDress } from './lower/below-dress.ts'
@@ -69,7 +69,7 @@ async function dressView(
   const zoneMask = (zone: number) => maskWhere(analysed, (i) => removal.zones[i] === zone)
   addGrain(composed.image, drawn, [
     { share: seenShare(zoneMask(SKIN), flat.cover), like: fitting.parts.skin },
-    { share: seenShare(zoneMask(GROUND), flat.cover), like: groundOf(fitting.person.mask) },
+    { share: seenShare(zoneMask(GROUND), flat.cover), like: backgroundOf(fitting.person.mask) },
   ])
   checkResult(composed, drawn, boxInView(view))
   return {

@@ -29,8 +29,8 @@ export function refineEdge(
   return out
 }
 
-// Below this difference (ΔE) of the two colours a mixture cannot be told.
-const LEAST_DIFFERENCE = 14
+// Below this difference (ΔE) of the two colours a mixture cannot be separated.
+const MIN_DIFFERENCE = 14
 
 // Where a colour lies on the way between two others: 0 at `from`, 1 at `to`.
 function mixing(
@@ -45,5 +45,5 @@ function mixing(
     along += (colours[at + c] - from[cell + c]) * step
     length += step * step
   }
-  return length < LEAST_DIFFERENCE * LEAST_DIFFERENCE ? 1 : along / length
+  return length < MIN_DIFFERENCE * MIN_DIFFERENCE ? 1 : along / length
 }

@@ -32,7 +32,7 @@ export function focusOn(view: View, fitting: Fitting, { toFeet = false } = {}): 
   return { fitting: moved, view: cropView(view, window, moved.person) }
 }
 
-// From the eyes, because hair and face tell what the rest should look like, or from a raised hand, to where the longer of the two garments ends.
+// From the eyes, because hair and face show what the rest should look like, or from a raised hand, to where the longer of the two garments ends.
 function findWindow({ analysed }: View, { person, body, placement }: Fitting, toFeet: boolean): Window {
   const { unit, joints } = body
   const lowest = axisAt(body, Math.max(placement.hem, placement.oldHem, 1.25) + 0.2)

@@ -10,8 +10,8 @@ export interface Invented {
 }
 
 // A camera's noise in 8 bits; more is texture, which single pixels cannot imitate.
-const LEAST_GRAIN = 0.4
-const MOST_GRAIN = 5
+const MIN_GRAIN = 0.4
+const MAX_GRAIN = 5
 
 /**
  * Gives smoothly filled places the grain of the photo: as much as real pixels of their kind have in `picture`, from one pixel to the
@@ -19,8 +19,8 @@ const MOST_GRAIN = 5
  */
 export function addGrain(image: Bitmap, picture: Bitmap, invented: readonly Invented[]): void {
   for (const { share, like } of invented) {
-    const grain = Math.min(MOST_GRAIN, measureGrain(picture, erode(like, 1)))
-    if (grain < LEAST_GRAIN) continue
+    const grain = Math.min(MAX_GRAIN, measureGrain(picture, erode(like, 1)))
+    if (grain < MIN_GRAIN) continue
     const sampler = createFieldSampler([share], { size: picture, touched: [share] })
     for (let y = 0; y < picture.height; y++) {
       const { from, to } = sampler.moveTo(y)
@@ -45,7 +45,7 @@ export function seenShare(mask: Mask, cover: Plane): Plane {
 }
 
 /** Pixels that do not belong to the person. */
-export function groundOf(person: Plane): Mask {
+export function backgroundOf(person: Plane): Mask {
   return maskWhere(person, (i) => person.data[i] < 0.02)
 }
 

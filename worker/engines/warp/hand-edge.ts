@@ -2,8 +2,8 @@ import { apartInLight, type Lab } from '../../raster/colour.ts'
 import { dilate, erode } from '../../raster/morphology.ts'
 import { type Colours, type Mask, maskWhere, subset } from '../../raster/plane.ts'
 
-// Below this difference (ΔE) of hand and cloth a pixel between them cannot be told.
-const LEAST_APART = 12
+// Below this difference (ΔE) of hand and cloth a pixel between them cannot be assigned.
+const MIN_APART = 12
 // How much of a difference in lightness counts, and how far from skin a pixel may be as a share of how far it is from cloth.
 const LIGHTNESS = 0.2
 const LIKENESS = 0.7
@@ -47,7 +47,7 @@ function meanAround(lab: Colours, i: number, { of, window }: { of: Mask; window:
 function isNearer(lab: Colours, i: number, { inside, beside }: { inside: Lab; beside: Lab }): boolean {
   const step = inside.map((value, c) => value - beside[c])
   const length = Math.hypot(...step)
-  if (length < LEAST_APART) return false
+  if (length < MIN_APART) return false
   const along = step.reduce((sum, part, c) => sum + part * (lab.data[3 * i + c] - beside[c]), 0)
   if (along > 0.5 * length * length) return true
   const toHand = apartInLight(lab, i, { colour: inside, lightness: LIGHTNESS })

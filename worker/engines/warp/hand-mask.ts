@@ -25,15 +25,15 @@ import { medianColour } from './part-colours.ts'
 // From this mask value on a pixel is surely the person's, and up to that one it is surely not.
 const SURE = 0.9
 const NONE = 0.05
-// How far from the hand's tone a pixel may be, as a share of how far it is from the ground, and how far that must be at least.
+// How far from the hand's tone a pixel may be, as a share of how far it is from the background, and how far that must be at least.
 const LIKENESS = 0.5
-const LEAST_APART = 10
-// How much of a difference in lightness counts: fingers shade each other, the ground behind them is all in one light.
+const MIN_APART = 10
+// How much of a difference in lightness counts: fingers shade each other, the background behind them is all in one light.
 const SKIN_LIGHTNESS = 0.15
 const GROUND_LIGHTNESS = 0.6
 
 /**
- * The person with the fingers that the mask has missed: they hang together with the hand, have its hue, and are unlike the ground
+ * The person with the fingers that the mask has missed: they hang together with the hand, have its hue, and are unlike the background
  * around it. `picture` is the analysed picture.
  */
 export function completeHands(picture: Bitmap, person: Person, body: BodyFrame): Person {
@@ -86,23 +86,25 @@ function windowAround(points: readonly Point[], margin: number, size: Size): Win
   return { x, y, width: Math.max(0, right - x), height: Math.max(0, bottom - y) }
 }
 
-// Whether a pixel looks like the hand's back and not like the ground; null where one of the two is not seen.
+// Whether a pixel looks like the hand's back and not like the background; null where one of the two is not seen.
 function handTest(lab: Colours, { bones, seen }: { bones: Mask; seen: Plane }): ((i: number) => boolean) | null {
   const hand = samplesOf(lab, bones, seen)
-  const ground = learnColours(
+  const background = learnColours(
     samplesOf(
       lab,
       maskWhere(seen, (i) => seen.data[i] < NONE),
     ),
     3,
   )
-  if (countOf(hand) < 12 || ground.length === 0) return null
+  if (countOf(hand) < 12 || background.length === 0) return null
   const tone = medianColour(hand)
   return (i) => {
     const toHand = apartInLight(lab, i, { colour: tone, lightness: SKIN_LIGHTNESS })
-    const toGround = Math.min(
-      ...ground.map(({ mean: [l, a, b] }) => apartInLight(lab, i, { colour: [l, a, b], lightness: GROUND_LIGHTNESS })),
+    const toBackground = Math.min(
+      ...background.map(({ mean: [l, a, b] }) =>
+        apartInLight(lab, i, { colour: [l, a, b], lightness: GROUND_LIGHTNESS }),
+      ),
     )
-    return toGround > LEAST_APART && toHand < LIKENESS * toGround
+    return toBackground > MIN_APART && toHand < LIKENESS * toBackground
   }
 }

@@ -32,12 +32,12 @@ interface Input {
 }
 
 // A hand is taken for seen when so much of a body unit's square is skin already.
-const LEAST_SEEN = 0.008
+const MIN_SEEN = 0.008
 // How much of a difference in lightness counts: for skin, whose fingers shade each other, and for cloth.
 const SKIN_LIGHTNESS = 0.15
 const CLOTH_LIGHTNESS = 0.35
-// Paler than this, skin cannot be told from cloth by its hue.
-const LEAST_CHROMA = 4
+// Paler than this, skin has no hue of its own.
+const MIN_CHROMA = 4
 // How far from skin a pixel may be, as a share of how far it is from cloth; more where it lies enclosed by a hand.
 const LIKENESS = 0.7
 const ISLAND_LIKENESS = 1.6
@@ -91,7 +91,7 @@ function shadedWithin({ lab, sharp, mask, skin, body, clothes }: Input): Mask {
     const hand = hands[side]
     const seen = subset(hand, (i) => skin.data[i] === 1)
     const samples = samplesOf(lab, seen)
-    if (samples.length / 3 < Math.max(12, LEAST_SEEN * body.unit ** 2)) return null
+    if (samples.length / 3 < Math.max(12, MIN_SEEN * body.unit ** 2)) return null
     const isSkin = shadedSkinTest(lab, { skin: medianColour(samples), clothes, most: LIKENESS })
     return componentsTouching(
       subset(hand, (i) => skin.data[i] === 1 || isSkin(i)),
@@ -177,7 +177,7 @@ function shadedSkinTest(
   const [l0, a0, b0] = skin
   return (i) => {
     const light = (lab.data[3 * i] + 16) / (l0 + 16)
-    if (light > 1.25 || light * Math.hypot(a0, b0) < LEAST_CHROMA) return false
+    if (light > 1.25 || light * Math.hypot(a0, b0) < MIN_CHROMA) return false
     const toSkin = apartInLight(lab, i, { colour: skin, lightness: SKIN_LIGHTNESS })
     const toCloth = Math.min(
       ...clothes.map(({ mean: [l, a, b] }) => apartInLight(lab, i, { colour: [l, a, b], lightness: CLOTH_LIGHTNESS })),
@@ -194,7 +194,7 @@ function enclosedTest(
   const chroma = Math.max(1, Math.hypot(a0, b0))
   return (i) => {
     const [l, a, b] = lab.data.subarray(3 * i, 3 * i + 3)
-    if (l > l0 || chroma < LEAST_CHROMA) return false
+    if (l > l0 || chroma < MIN_CHROMA) return false
     const toSkin = Math.hypot((a * b0 - b * a0) / chroma, SKIN_LIGHTNESS * (l - l0))
     const toCloth = Math.min(
       ...clothes.map(({ mean }) =>

@@ -37,7 +37,7 @@ export function bareLegRadius(body: BodyFrame, share: number): number {
 }
 
 /**
- * Bones and widths of one leg, from the hip joint to the ankle, in 41 equal steps. `loose` says that what the leg wears tells little
+ * Bones and widths of one leg, from the hip joint to the ankle, in 41 equal steps. `loose` says that what the leg wears shows little
  * of its own width, as skirts and shorts do.
  */
 export function measureLeg(

@@ -17,7 +17,7 @@ export interface Look {
   readonly parts: Parts
 }
 
-/** Looks at the person in the frame. Throws `DrapeError` RESULT_REJECTED when the pose cannot be worked with. */
+/** Analyses the person in the frame. Throws `DrapeError` RESULT_REJECTED when the pose cannot be worked with. */
 export async function lookAtPerson(
   { frame, seen, long }: { frame: Bitmap; seen: Person; long: boolean },
   stages: Stages,

@@ -101,21 +101,21 @@ function armInFront({ body, parts, regions }: FittingRegions, { zones, worn }: R
 }
 
 // In the gap between arm and body the mask is not sure, and a wall in the shade is as dark as an arm: the hue decides.
-function skinTest({ lab, skinColour }: Parts, { ground }: WornGarment): (index: number) => boolean {
+function skinTest({ lab, skinColour }: Parts, { background }: WornGarment): (index: number) => boolean {
   if (!skinColour) return () => true
-  const { cells } = ground
+  const { cells } = background
   return (i) => {
-    const cell = cellAt(ground, lab, i)
+    const cell = cellAt(background, lab, i)
     const a = skinColour[1] - cells.data[cell + 1]
     const b = skinColour[2] - cells.data[cell + 2]
     const length = a * a + b * b
-    if (length < LEAST_HUE_DIFFERENCE ** 2) return true
+    if (length < MIN_HUE_DIFFERENCE ** 2) return true
     const along = (lab.data[i * 3 + 1] - cells.data[cell + 1]) * a + (lab.data[i * 3 + 2] - cells.data[cell + 2]) * b
     return along > 0.35 * length
   }
 }
 
-const LEAST_HUE_DIFFERENCE = 6
+const MIN_HUE_DIFFERENCE = 6
 
 function armShadow(arm: Plane, unit: number): Plane {
   const shadow = featherMask(shiftDown(arm, Math.round(0.01 * unit)), 0.02 * unit)
@@ -224,7 +224,7 @@ function clamp(value: number): number {
 }
 
 // A change below this share of a pixel is none: it could not be seen in 8 bits.
-const LEAST_CHANGE = 1 / 256
+const MIN_CHANGE = 1 / 256
 
 interface Target {
   readonly sampler: FieldSampler
@@ -264,8 +264,8 @@ function composeRow(y: number, { sampler, layers, image, change }: Target): void
     bare = bare * behind + 1 - behind
     others *= behind
     const share = 1 - bare * (1 - f[REMOVAL + 3])
-    if (share < LEAST_CHANGE) continue
-    change.data[i] = share > 1 - LEAST_CHANGE ? 1 : share
+    if (share < MIN_CHANGE) continue
+    change.data[i] = share > 1 - MIN_CHANGE ? 1 : share
     const inside = 0.8 * f[BACK] * open * others
     for (let c = 0; c < 3; c++) {
       let colour = bare * f[REMOVAL + c] + inside * back.data[k + c] + others * torso.data[k + c]

@@ -52,7 +52,7 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
   const { along, across } = bodyCoordinates(picture, body)
   const colours = learnPartColours(lab, person, body)
   const window = windowAround(person.mask, Math.ceil(0.06 * body.unit))
-  // On a large person every second pixel tells the colours well enough; edges come from the guide.
+  // On a large person every second pixel gives the colours well enough; edges come from the guide.
   const factor = body.unit > 130 ? 2 : 1
   const radius = Math.max(2, Math.round((0.025 * body.unit) / factor))
   const refine = createGuidedFilter(greyGuide(rgb, window), { radius, epsilon: 1e-3, factor })
@@ -271,7 +271,7 @@ function labelHair(labels: Mask, hairy: Mask, { crown, chest }: PartColours): vo
   }
 }
 
-// Hair over a top of its own colour cannot be told from it: above the shoulders it is hair where it hangs down from beside the face,
+// Hair over a top of the same colour looks like it: above the shoulders it is hair where it hangs down from beside the face,
 // below them the top. Where nothing hangs from there, a collar or a dark jacket's shoulders begin above that line.
 function partHairFromTop(labels: Mask, place: Place): void {
   const { data } = labels
@@ -318,7 +318,7 @@ function findHanging({ width, height, data }: Mask, { along, across, mouth }: Pl
         last = i
         count++
       }
-      if (count <= MOST_HANGS * (i - from)) continue
+      if (count <= MAX_HANGS * (i - from)) continue
       if (across.data[from] < 0) hanging.data.fill(1, last, i)
       else hanging.data.fill(1, from, first)
     }
@@ -326,9 +326,9 @@ function findHanging({ width, height, data }: Mask, { along, across, mouth }: Pl
   return hanging
 }
 
-const MOST_HANGS = 0.5
+const MAX_HANGS = 0.5
 
-// Hanging hair spreads by one pixel to either side in so many rows.
+// Hanging hair spreads by one pixel to either side in this many rows.
 const SPREAD = 3
 
 const COLLAR = -0.13

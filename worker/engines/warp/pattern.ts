@@ -22,7 +22,7 @@ export interface Pattern {
 }
 
 // Up to here the bicubic kernel alone keeps fine patterns from shimmering.
-const LEAST_REDUCTION = 1.3
+const MIN_REDUCTION = 1.3
 
 /** Cuts a garment's picture into pieces; reduces it first when it will be shown `scale` × smaller than analysed. */
 export function cutPattern(garment: UpperGarment, placement: Placement, scale: number): Pattern {
@@ -54,7 +54,7 @@ interface Prepared {
 
 // Reduced to at most 1.5 times the final resolution, and blurred for the rest of the way.
 function prepareImage({ image, sides }: UpperGarment, { torso }: Placement, reduction: number): Prepared {
-  if (reduction <= LEAST_REDUCTION) return { image, toImage: (point) => point, px: 1 }
+  if (reduction <= MIN_REDUCTION) return { image, toImage: (point) => point, px: 1 }
   const outline = sides.flatMap(({ sleeve }) => (sleeve ? [...sleeve.outer, ...sleeve.inner] : [])).concat(torso)
   const box = boxAround(outline, Math.ceil(4 * reduction), image)
   const by = Math.max(1, reduction / 1.5)

@@ -128,7 +128,7 @@ function pairArmhole(
 }
 
 // Heights over the chord that two armholes of one garment may differ by, in lengths of the chord.
-const MOST_UNEVEN = 0.04
+const MAX_UNEVEN = 0.04
 
 // A strap that lies crooked in the product photo would lie crooked on the shoulder: the side whose armhole is the more even one, or null
 // when they are alike.
@@ -141,7 +141,7 @@ function evenSide(curves: Sides<readonly Point[]>, chords: Sides<readonly [Point
     carryAlongChord(curves[side], { from: chords[side], to: unitChord }).map(({ x }) => (side === 0 ? x : -x)),
   )
   const apart = heights[0].map((height, i) => Math.abs(height - heights[1][i]))
-  if (Math.max(...apart) < MOST_UNEVEN) return null
+  if (Math.max(...apart) < MAX_UNEVEN) return null
   const [left, right] = heights.map((line) => {
     const ends = [0, ...line, 0]
     return line.reduce((sum, height, i) => sum + Math.abs(ends[i] - 2 * height + ends[i + 2]), 0)
@@ -179,11 +179,11 @@ function pairHem({ body, garment }: FitInput, fit: Fit): Pair[] {
   })
 }
 
-// On somebody who is turned the middle of the chest lies nearer to one side, in body units.
-const MOST_SHIFT = 0.1
+// On a turned person the middle of the chest lies nearer to one side, in body units.
+const MAX_SHIFT = 0.1
 
 function pairAxis({ body, garment }: FitInput, fit: Fit): Pair[] {
-  const shift = MOST_SHIFT * body.turn * body.unit
+  const shift = MAX_SHIFT * body.turn * body.unit
   return [0.45, 0.62, 0.8].map((share) => {
     const y = fit.shoulderRow + share * (fit.hemRow - fit.shoulderRow)
     const [left, right] = bothSides((side) => fit.outlineHalfWidthAt(y, side))

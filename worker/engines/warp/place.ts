@@ -62,7 +62,7 @@ export function placeGarment({
   const fit = fitGarment(input)
   const aspect = fit.down / (fit.across * body.foreshortening)
   if (!(aspect > 0.7 && aspect < 1.4))
-    throw new DrapeError('RESULT_REJECTED', 'The garment does not fit the proportions of the person in the picture')
+    throw new DrapeError('RESULT_REJECTED', 'The garment does not fit the proportions of the person in the photo')
   const torso = placeTorso(input, fit)
   const arms = bothSides((side) => measureArm(person.mask, body, side))
   const sleeves = bothSides((side) =>

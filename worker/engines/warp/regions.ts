@@ -139,7 +139,7 @@ function bareArm(arm: ArmField, overWrist: number): Mask {
   return armMask(arm, (way) => (way > arm.wrist + overWrist ? 0 : bareRadiusAt(arm, way)))
 }
 
-// Spread fingers reach further out; where they lie on the other forearm they cannot be told from it.
+// Spread fingers reach further out; where they lie on the other forearm they look like it.
 function handOf(arm: ArmField, radius: number, { other, mask }: { other: ArmField; mask: Plane }): Mask {
   const start = arm.wrist - 0.1 * (arm.wrist - arm.elbow)
   const near = (wide: number) => (way: number) =>

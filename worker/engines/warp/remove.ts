@@ -33,11 +33,11 @@ export interface Removal {
 }
 
 /**
- * Fills what stays visible of the worn garment with skin, ground, the colour of the lower garment or, along the new
+ * Fills what stays visible of the worn garment with skin, background, the colour of the lower garment or, along the new
  * garment's edge, with the new garment itself. `picture` is the analysed picture in sRGB, 0 to 255; `garment` is of its size.
  *
  * Throws `DrapeError` RESULT_REJECTED when much of the body would have to be invented, no skin is seen but the face's, and the clothes
- * stand off so far that they do not tell the body's shape either; when the worn garment is so much longer than the new one that more of
+ * stand off so far that they do not show the body's shape either; when the worn garment is so much longer than the new one that more of
  * the lower garment would be invented than is known; and when it has the colour of skin and skin must take its place.
  */
 export function removeOldGarment(
@@ -48,8 +48,8 @@ export function removeOldGarment(
   // Fills are smooth: cells of a 64th of the body's unit lose nothing.
   const factor = Math.max(1, Math.round(body.unit / 64))
   const outside = reduceMasked(picture, outsideOf(person.mask, 0.04 * body.unit), factor)
-  const ground = fillMembrane(outside.colours, outside.weight, GROUND_ROUNDS)
-  const worn = findWornGarment(fitting, { cells: rgbToLab(ground), factor })
+  const background = fillMembrane(outside.colours, outside.weight, GROUND_ROUNDS)
+  const worn = findWornGarment(fitting, { cells: rgbToLab(background), factor })
   const zones = assignZones(fitting, worn, garment)
   const areas = measureAreas(zones, body.unit)
   const warnings = warningsOf(areas)
@@ -58,22 +58,22 @@ export function removeOldGarment(
     zones,
     cover: garment.cover,
   }
-  if (areas.ground > 0) paint(canvas, { cells: ground, factor }, groundShare(canvas, person.mask))
+  if (areas.background > 0) paint(canvas, { cells: background, factor }, backgroundShare(canvas, person.mask))
   const isHemLeft = areas.lower > 0.004 && !paintLower(canvas, fitting, { picture, worn, factor })
-  if (areas.lower > (isHemLeft ? MOST_OF_HEM : MOST_BELOW_HEM))
+  if (areas.lower > (isHemLeft ? MAX_OF_HEM : MAX_BELOW_HEM))
     throw new DrapeError(
       'RESULT_REJECTED',
       'The garment in the photo reaches far below the hem of the new one, and what is worn under it is not seen',
     )
   if (isHemLeft) warnings.push('OLD_HEM_VISIBLE')
-  if (areas.skin > MOST_OF_SKIN_COLOUR && hasColourOfSkin(fitting.parts))
+  if (areas.skin > MAX_OF_SKIN_COLOUR && hasColourOfSkin(fitting.parts))
     throw new DrapeError(
       'RESULT_REJECTED',
-      'The garment in the photo has the colour of skin and cannot be told from it',
+      'The garment in the photo has the colour of skin and cannot be distinguished from it',
     )
   const seen = areas.skin > 0.002 ? paintSkin(canvas, fitting, { worn, factor }) : null
-  if (seen && seen !== 'body' && areas.skin > MOST_WITHOUT_SKIN) {
-    if (seen === 'none' || areas.ground > MOST_BULK)
+  if (seen && seen !== 'body' && areas.skin > MAX_WITHOUT_SKIN) {
+    if (seen === 'none' || areas.background > MAX_BULK)
       throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
     if (!warnings.includes('LARGE_SKIN_INVENTED')) warnings.push('LARGE_SKIN_INVENTED')
   }
@@ -85,12 +85,12 @@ export function removeOldGarment(
 
 const GROUND_ROUNDS = 40
 // In squared units of the body: a long coat under a short jacket would have to become trousers.
-const MOST_BELOW_HEM = 0.85
-const MOST_OF_HEM = 0.06
-const MOST_WITHOUT_SKIN = 0.15
-const MOST_OF_SKIN_COLOUR = 0.1
-// Clothes of which more than this has to become ground (in squared body units) are no tight ones.
-const MOST_BULK = 0.12
+const MAX_BELOW_HEM = 0.85
+const MAX_OF_HEM = 0.06
+const MAX_WITHOUT_SKIN = 0.15
+const MAX_OF_SKIN_COLOUR = 0.1
+// Clothes of which more than this has to become background (in squared body units) are no tight ones.
+const MAX_BULK = 0.12
 
 interface Canvas {
   readonly layer: Colours
@@ -111,7 +111,7 @@ function hasColourOfSkin({ lab, top, skinColour }: FittingRegions['parts']): boo
   return Math.hypot(a, b) < 7 && Math.abs(l) < 16
 }
 
-// With a distance, because the mask's edge is not sure and a rim of cloth would colour the ground.
+// With a distance, because the mask's edge is not sure and a rim of cloth would colour the background.
 function outsideOf(mask: Plane, margin: number): Mask {
   const person = dilate(
     maskWhere(mask, (i) => mask.data[i] >= 0.08),
@@ -148,20 +148,20 @@ function paintSkin(
   return skin.fromFace ? 'face' : 'body'
 }
 
-type Areas = Readonly<Record<'skin' | 'ground' | 'lower' | 'garment', number>>
+type Areas = Readonly<Record<'skin' | 'background' | 'lower' | 'garment', number>>
 
 // In squared units of the body.
 function measureAreas(zones: Uint8Array, unit: number): Areas {
   const counts = new Float64Array(5)
   for (let i = 0; i < zones.length; i++) counts[zones[i]] += 1 / (unit * unit)
-  return { skin: counts[SKIN], ground: counts[GROUND], lower: counts[LOWER], garment: counts[GARMENT] }
+  return { skin: counts[SKIN], background: counts[GROUND], lower: counts[LOWER], garment: counts[GARMENT] }
 }
 
-function warningsOf({ skin, ground, lower }: Areas): string[] {
+function warningsOf({ skin, background, lower }: Areas): string[] {
   const warnings: string[] = []
   if (lower > 0.06) warnings.push('OLD_GARMENT_LONGER')
   if (skin > 0.45) warnings.push('LARGE_SKIN_INVENTED')
-  if (ground > 0.12) warnings.push('LARGE_BACKGROUND_INVENTED')
+  if (background > 0.12) warnings.push('LARGE_BACKGROUND_INVENTED')
   return warnings
 }
 
@@ -183,8 +183,8 @@ function shareOf(
   return featherMask(share, sigma)
 }
 
-// Garment that is drawn up to the person's outline ends in the person's own soft edge, with ground behind it.
-function groundShare(canvas: Canvas, mask: Plane): Plane {
+// Garment that is drawn up to the person's outline ends in the person's own soft edge, with background behind it.
+function backgroundShare(canvas: Canvas, mask: Plane): Plane {
   const outside = maskWhere(mask, (i) => mask.data[i] < 0.5)
   const share = shareOf(canvas, GROUND, { sigma: 1, joins: outside })
   for (let i = 0; i < share.data.length; i++)

@@ -17,7 +17,7 @@ export interface Light {
 }
 
 /**
- * The light on the worn garment: its folds and the scene's large shadows, as far as its own pattern lets them be told, and
+ * The light on the worn garment: its folds and the scene's large shadows, as far as its own pattern does not hide them, and
  * the roundness of the body.
  */
 export function measureLight({ person, body, parts, regions }: FittingRegions): Light {
@@ -94,10 +94,10 @@ function forEachLit(piece: Layer, light: Plane, visit: (index: number, light: nu
   }
 }
 
-const MOST_DIFFERENCE = 4.5
+const MAX_DIFFERENCE = 4.5
 
 function keptStrength(piece: Layer, light: Plane): number {
-  return Math.min(1, MOST_DIFFERENCE / Math.max(1e-6, meanDifference(piece, light)))
+  return Math.min(1, MAX_DIFFERENCE / Math.max(1e-6, meanDifference(piece, light)))
 }
 
 interface Cloth {
@@ -106,7 +106,7 @@ interface Cloth {
   readonly median: number
 }
 
-// Only pixels of the garment's main colour tell about light: a print would be copied onto the new garment.
+// Only pixels of the garment's main colour show the light: a print would be copied onto the new garment.
 function plainCloth({
   lightness,
   lab,

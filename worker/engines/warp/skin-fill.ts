@@ -43,7 +43,7 @@ export function inventSkin(
   meetRealSkin(base, reduceMasked(parts.lab, clean, factor), body.unit / factor)
   shadeLimbs(base, fitting, { factor })
   shadeLikeOld(base, fitting, { old, factor })
-  return { tones: base, fromFace: countSet(bareSkin(fitting, clean)) < LEAST_BODY * body.unit ** 2 }
+  return { tones: base, fromFace: countSet(bareSkin(fitting, clean)) < MIN_BODY * body.unit ** 2 }
 }
 
 // Skin far enough from every border that no other colour mixes in, and of the face's hue.
@@ -60,9 +60,9 @@ function cleanSkin({ person, parts, regions }: FittingRegions, old: Mask): Mask 
   return erode(sure, 2.5)
 }
 
-// So much of a body unit's square tells a tone, and so much is more than a chin: half a hand, half a neck.
-const LEAST_SKIN = 0.004
-const LEAST_BODY = 0.03
+// So much of a body unit's square gives a tone, and so much is more than a chin: half a hand, half a neck.
+const MIN_SKIN = 0.004
+const MIN_BODY = 0.03
 
 // Of the skin what cannot be a strap or a badge of its colour: neck, hands, and arms beyond their sleeves.
 function bareSkin({ parts, regions }: FittingRegions, clean: Mask): Mask {
@@ -84,7 +84,7 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
     armMask(arm, (way) => (way > arm.wrist ? 0 : 1.2 * body.armRadius[side as 0 | 1])),
   )
   const chest = maskWhere(along, (i) => Math.abs(across.data[i]) < 0.3 && along.data[i] < 0.45 && along.data[i] > -0.42)
-  const least = LEAST_SKIN * body.unit ** 2
+  const least = MIN_SKIN * body.unit ** 2
   const middles = [...arms, chest].map((region) => middleTones(lab, clean, { region, least }))
   const all = subset(clean, (i) => middles.some((middle) => middle?.data[i] === 1))
   const any =

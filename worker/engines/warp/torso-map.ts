@@ -73,7 +73,7 @@ function interpolateLevel(
   }
 }
 
-// Looks at the determinant of the map in every cell whose middle shows the torso: negative where the cloth is turned over.
+// Checks the determinant of the map in every cell whose middle shows the torso: negative where the cloth is turned over.
 function measureCells(
   { width, height, x, y }: Nodes,
   torso: Mask,

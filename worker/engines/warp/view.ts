@@ -22,7 +22,7 @@ export interface View {
 
 const ANALYSED_SIDE = 600
 
-/** Looks at the person's upper body, or with `long` at all of it, and a margin of ground around. */
+/** The view of the person's upper body, or with `long` of all of it, and a margin of background. */
 export async function createView(frame: Bitmap, person: Person, { long }: { long: boolean }): Promise<View> {
   const box = findBox(frame, person, long)
   const drawn = cropBitmap(frame, box)

@@ -89,7 +89,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const kept = keptGarment(input, resources)
   const beside = kept ?? (input.options.fullResolution ? null : besideOf(input, resources))
   if (!kept) await stages.run('wearer', 0.24, () => refuseWorn(input, resources))
-  // While the garment is prepared: what it is called tells whether it will need the legs.
+  // While the garment is prepared: its name says whether it will need the legs.
   const expected = kept ? needsLegs(kept) : LEGS_EXPECTED[input.category ?? 'other']
   const early = beside && expected !== null ? await lookAtPerson({ frame, seen, long: expected }, stages) : null
   const garment = await stages.run('garment', 0.5, async () => beside ?? prepareHere(input))
@@ -103,7 +103,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   return { ...dressed, detected: detectGarment(garment), timings: stages.timings }
 }
 
-/** What usually comes of a category; null where that cannot be told. */
+/** What usually comes of a category; null where that is unknown. */
 const LEGS_EXPECTED = { tops: false, outerwear: false, 'one-pieces': true, bottoms: true, other: null } as const
 
 function needsLegs({ kind }: PreparedGarment): boolean {
@@ -156,7 +156,7 @@ function besideOf(input: EngineInput, resources: Resources): Promise<PreparedGar
   const { begun } = resources
   const garment = begun.get(keyOf(input)) ?? prepareBeside(input, resources)
   begun.clear()
-  // Whoever waits for it hears of its failure; the look at the person may fail first.
+  // Its failure is thrown where it is awaited; the analysis of the person may fail first.
   garment.catch(() => {})
   return garment
 }

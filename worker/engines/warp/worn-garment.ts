@@ -14,24 +14,24 @@ export interface WornGarment {
   readonly mask: Mask
   /** Its pixels that may be replaced, with a rim that the mask and the parts missed. */
   readonly removable: Mask
-  /** Removable pixels along the person's edge that look like the ground already. */
-  readonly groundLike: Mask
+  /** Removable pixels along the person's edge that look like the background already. */
+  readonly backgroundLike: Mask
   /** Its colour everywhere, carried on smoothly, in CIE Lab. */
   readonly cloth: Reduced
   /** The picture without the person in CIE Lab. */
-  readonly ground: Reduced
+  readonly background: Reduced
 }
 
-/** Finds what the person wears on the upper body. `ground` is the picture without the person in CIE Lab. */
-export function findWornGarment(fitting: FittingRegions, ground: Reduced): WornGarment {
+/** Finds what the person wears on the upper body. `background` is the picture without the person in CIE Lab. */
+export function findWornGarment(fitting: FittingRegions, background: Reduced): WornGarment {
   const { parts } = fitting
   const { mask: rough, prints } = outline(fitting)
-  const sure = reduceMasked(parts.lab, rough, ground.factor)
-  const cloth = { cells: fillSmoothly(sure.colours, sure.weight), factor: ground.factor }
-  const mask = withoutStrangers(rough, fitting, { cloth, ground })
-  const grown = growOverEdge(mask, fitting, { cloth, ground })
+  const sure = reduceMasked(parts.lab, rough, background.factor)
+  const cloth = { cells: fillSmoothly(sure.colours, sure.weight), factor: background.factor }
+  const mask = withoutStrangers(rough, fitting, { cloth, background })
+  const grown = growOverEdge(mask, fitting, { cloth, background })
   const removable = allowedPart(grown, fitting, { mask, prints })
-  return { mask, removable, groundLike: findGroundLike(removable, fitting, ground), cloth, ground }
+  return { mask, removable, backgroundLike: findBackgroundLike(removable, fitting, background), cloth, background }
 }
 
 function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
@@ -109,7 +109,7 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
   return maskWhere(top, (i) => cuff.data[i] === 1 || (clothed.data[i] === 1 && !skin.data[i]))
 }
 
-// The inside of a wide cuff lies in its own shade and passes for the lower garment or for skin: its hue tells.
+// The inside of a wide cuff lies in its own shade and passes for the lower garment or for skin: its hue decides.
 function shadedCuff(
   { person, body, parts, regions }: Pick<FittingRegions, 'person' | 'body' | 'parts' | 'regions'>,
   side: Side,
@@ -134,11 +134,11 @@ function medianColourOf(lab: Colours, part: Mask): Lab {
 function withoutStrangers(
   mask: Mask,
   { person, parts }: FittingRegions,
-  { cloth, ground }: { cloth: Reduced; ground: Reduced },
+  { cloth, background }: { cloth: Reduced; background: Reduced },
 ): Mask {
   return subset(mask, (i) => {
     if (person.mask.data[i] >= 0.9) return true
-    return difference(parts.lab, cloth, i) < Math.max(20, difference(parts.lab, ground, i))
+    return difference(parts.lab, cloth, i) < Math.max(20, difference(parts.lab, background, i))
   })
 }
 
@@ -146,20 +146,20 @@ function withoutStrangers(
 function growOverEdge(
   mask: Mask,
   { person, body, parts }: FittingRegions,
-  { cloth, ground }: { cloth: Reduced; ground: Reduced },
+  { cloth, background }: { cloth: Reduced; background: Reduced },
 ): Mask {
   const near = dilate(mask, 0.018 * body.unit)
   const far = dilate(mask, 0.06 * body.unit)
   const alike = subset(far, (i) => {
     if (mask.data[i]) return true
     const toCloth = difference(parts.lab, cloth, i)
-    return toCloth < 12 && toCloth < difference(parts.lab, ground, i)
+    return toCloth < 12 && toCloth < difference(parts.lab, background, i)
   })
   const rim = dilate(alike, Math.max(1, 0.01 * body.unit))
   return maskWhere(mask, (i) => rim.data[i] === 1 || (near.data[i] === 1 && person.mask.data[i] > 0.5))
 }
 
-// A high collar goes up to the chin; other colours that high are more often hair or ground.
+// A high collar goes up to the chin; other colours that high are more often hair or background.
 function allowedPart(
   grown: Mask,
   { body, parts, regions }: FittingRegions,
@@ -180,10 +180,14 @@ function allowedPart(
   })
 }
 
-function findGroundLike(removable: Mask, { person, body, parts, regions }: FittingRegions, ground: Reduced): Mask {
+function findBackgroundLike(
+  removable: Mask,
+  { person, body, parts, regions }: FittingRegions,
+  background: Reduced,
+): Mask {
   const deep = erode(threshold(person.mask, 0.5), 0.06 * body.unit)
   return subset(removable, (i) => {
     const inside = deep.data[i] === 1 || (regions.shoulders.data[i] === 1 && parts.along.data[i] > -0.14)
-    return !(inside && person.mask.data[i] >= 0.9) && difference(parts.lab, ground, i) < 8
+    return !(inside && person.mask.data[i] >= 0.9) && difference(parts.lab, background, i) < 8
   })
 }

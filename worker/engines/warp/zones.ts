@@ -38,8 +38,8 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     if (!worn.removable.data[i] || under.data[i]) continue
     if (undressed.data[i]) zones[i] = SKIN
     else if (cover.data[i] >= SOLID) continue
-    // Light cloth before a light wall: ground over ground does no harm, anything else would grow patches.
-    else if (worn.groundLike.data[i] && !(limbs.data[i] && person.mask.data[i] >= 0.9)) zones[i] = GROUND
+    // Light cloth before a light wall: background over background does no harm, anything else would grow patches.
+    else if (worn.backgroundLike.data[i] && !(limbs.data[i] && person.mask.data[i] >= 0.9)) zones[i] = GROUND
     else if (isBelowHem(i)) zones[i] = LOWER
     else if (isBody(i)) zones[i] = SKIN
     else if (along.data[i] < 1.25) zones[i] = GROUND
@@ -65,7 +65,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
 
   // Below an old hem lies its shadow and its last seam: they go too.
   function acceptsLower(i: number): boolean {
-    if (!isBelowHem(i) || worn.groundLike.data[i] || skin.data[i]) return false
+    if (!isBelowHem(i) || worn.backgroundLike.data[i] || skin.data[i]) return false
     return cover.data[i] < SOLID && person.mask.data[i] > 0.4
   }
 }
@@ -101,7 +101,7 @@ function undressedArms(
     return arms.some((arm, side) => {
       const way = arm.along.data[i]
       if (way >= arm.sleeveEnd) return false
-      // Before the torso an arm's edge cannot be told from the cloth behind it: only its middle is sure.
+      // Before the torso an arm's edge looks like the cloth behind it: only its middle is sure.
       const before = 0.8 * Math.min(1, Math.max(0, (way - starts[side]) / (0.25 * body.unit)))
       return arm.distance.data[i] < (cover.data[i] >= SOLID ? before : 1.3) * arm.bareRadius
     })
@@ -137,20 +137,20 @@ function growDownwards(
   }
 }
 
-// Ground can only be seen at the person's edge; what is enclosed by the body is body.
+// Background can only be seen at the person's edge; what is enclosed by the body is body.
 function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
   const outside = maskWhere(mask, (i) => mask.data[i] < 0.3)
   const open = dilate(outside, 2)
-  const ground = maskWhere(mask, (i) => zones[i] === GROUND)
-  const reached = componentsTouching(ground, open)
-  for (let i = 0; i < zones.length; i++) if (ground.data[i] && !reached.data[i]) zones[i] = SKIN
+  const background = maskWhere(mask, (i) => zones[i] === GROUND)
+  const reached = componentsTouching(background, open)
+  for (let i = 0; i < zones.length; i++) if (background.data[i] && !reached.data[i]) zones[i] = SKIN
 }
 
 // An old sleeve leaves its shadow on the wall, and its own shaded rim is often taken for that.
 function removeCastShadow(
   zones: Uint8Array,
   { person, body, parts }: FittingRegions,
-  { removable, ground }: WornGarment,
+  { removable, background }: WornGarment,
 ): void {
   const removed = subset(removable, (i) => zones[i] === GROUND || zones[i] === SKIN)
   const near = dilate(removed, 0.04 * body.unit)
@@ -158,9 +158,12 @@ function removeCastShadow(
   for (let i = 0; i < zones.length; i++) {
     if (zones[i] !== KEEP || !near.data[i] || person.mask.data[i] >= 0.5) continue
     const k = i * 3
-    const cell = cellAt(ground, removable, i)
-    const darker = ground.cells.data[cell] - data[k]
-    const tint = Math.hypot(data[k + 1] - ground.cells.data[cell + 1], data[k + 2] - ground.cells.data[cell + 2])
+    const cell = cellAt(background, removable, i)
+    const darker = background.cells.data[cell] - data[k]
+    const tint = Math.hypot(
+      data[k + 1] - background.cells.data[cell + 1],
+      data[k + 2] - background.cells.data[cell + 2],
+    )
     if (darker > 2 && darker < 25 && tint < 6) zones[i] = GROUND
   }
 }
@@ -171,7 +174,7 @@ const SLEEVE_REACH = 0.05
 const NECK_REACH = 0.02
 
 // A strip so thin that the new garment could as well lie a finger further becomes garment: a drawn edge in the old one's
-// place cannot be told from a worn one, invented skin or ground can. Hem, cuffs and neckline stay where the product has them.
+// place looks like a worn one, invented skin or background can. Hem, cuffs and neckline stay where the product has them.
 function hugGarment(
   zones: Uint8Array,
   { body, parts, placement, regions }: FittingRegions,

@@ -1,4 +1,5 @@
 import { createDrapeClient, DrapeApiError } from './client/index.ts'
+import { offerEngines } from './engines.js'
 import { createKeyHolder } from './key-holder.js'
 import { showProblem } from './problem-view.js'
 import { explain } from './problems.js'
@@ -22,6 +23,7 @@ export function createAccount({ onForget }) {
       showAccount(await client.account.get())
       holder.set(key, { keep })
       drape = client
+      offerEngines(client, find('option-engine'))
       find('key').value = ''
       find('key-form').hidden = true
       find('content').focus()

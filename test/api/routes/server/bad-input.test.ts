@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateKey } from '../../../../api/credentials.ts'
-import { sql } from '../../../../api/shared/database.ts'
+import { generateKey } from '../../../../api/keys/credentials.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
 
 const MAX_BYTES = 10 * 1024 * 1024

@@ -87,6 +87,31 @@ describe('a try-on body of an older shape', () => {
     expect(translate({ useWatermark: null, customer: null })).toEqual({ useWatermark: null, customer: null })
   })
 
+  it('says whether it is deprecated, and which older fields are ignored', () => {
+    const deprecation = (body: unknown) => {
+      const { isDeprecated, warnings } = translateTryOn(body)
+      return { isDeprecated, warnings }
+    }
+    expect(deprecation(now)).toEqual({ isDeprecated: false, warnings: [] })
+    expect(deprecation({ ...now, customer: null })).toEqual({ isDeprecated: false, warnings: [] })
+    expect(deprecation({ ...now, customerId: 'u' })).toEqual({ isDeprecated: true, warnings: [] })
+    expect(deprecation({ products: [{ images: [source] }] })).toEqual({ isDeprecated: true, warnings: [] })
+    expect(deprecation({ ...now, customer: { id: 'a' }, product: {} })).toEqual({
+      isDeprecated: true,
+      warnings: ['PRODUCT_IGNORED', 'CUSTOMER_IGNORED'],
+    })
+    expect(deprecation({ output: { keepForDays: 1 }, retentionDays: 3 }).warnings).toEqual(['RETENTION_DAYS_IGNORED'])
+  })
+
+  it.each([
+    { ...now, person: { ...now.person, externalUserId: 'u' } },
+    { ...now, person: { ...now.person, customerId: 'u' }, externalUserId: 'other' },
+    { ...now, output: { externalUserId: 'u' } },
+    { products: now.products, customer: { id: 'img_1', externalUserId: 'u' } },
+  ])('warns of an end user whom an erasure would miss: %j', (body) => {
+    expect(translateTryOn(body).warnings).toEqual(['EXTERNAL_USER_ID_IGNORED'])
+  })
+
   it('knows where the caller wrote a field', () => {
     const sent = {
       product: { images: [{ source }, source] },

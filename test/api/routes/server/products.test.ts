@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../../api/shared/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
 
 const DAY_MS = 86_400_000
@@ -62,6 +62,53 @@ describe('products', () => {
       expect(second.updatedAt > first.updatedAt).toBe(true)
       const third = (await post({ externalId: 'merge', title: 'Newer', metadata: { b: 2 } })).body
       expect(third).toMatchObject({ title: 'Newer', description: 'New', metadata: { b: 2 }, validForDays: 30 })
+    })
+
+    it('takes back what GET returns, and nothing changes', async () => {
+      const sent = { externalId: 'echo', validForDays: 20, title: 'Shirt', metadata: { b: 1, a: [1.5, null] } }
+      const entries = [
+        { source: { fileKey: 'a' }, classifications: { type: 'flat_lay' } },
+        ...images,
+        { source: { fileKey: 'b' } },
+      ]
+      const files = { a: picture, b: otherPicture }
+      expect((await post(formOf({ ...sent, images: entries }, files))).status).toBe(200)
+      const stateOf = () =>
+        drape.database.any(sql.unsafe`
+          select products.id, images, images_edition, updated_at, products.expires_at, (select count(*) from objects)
+          from products where external_id = 'echo'`)
+      const [before, state] = [(await get('echo')).body, await stateOf()]
+      const answer = await post(before)
+      expect(answer).toMatchObject({ status: 200, body: before })
+      expect(answer.headers.get('deprecation')).toBeNull()
+      expect((await get('echo')).body).toEqual(before)
+      expect(await stateOf()).toEqual(state)
+      const turned = (await post({ ...before, images: before.images.toReversed() })).body
+      expect(turned.images.map(({ sourceUrl }: { sourceUrl: string }) => sourceUrl)).toEqual(
+        before.images.map(({ sourceUrl }: { sourceUrl: string }) => sourceUrl).toReversed(),
+      )
+      expect(turned.updatedAt > before.updatedAt).toBe(true)
+      const foreign = await drape.createAccount(0)
+      const unknown = await post({ externalId: 'echo', images: before.images }, { key: foreign.apiKey })
+      expect(unknown).toMatchObject({ status: 400, body: { code: 'INVALID_IMAGE_INPUT' } })
+    })
+
+    it('keeps the order of 50 images, files among them, and refuses 51', async () => {
+      const urls = Array.from({ length: 50 }, (_, i) => `https://shop.example/${i}.jpg`)
+      const { body } = await post({ externalId: 'fifty', images: urls.map((url) => ({ source: { url } })) })
+      expect(body.images.map(({ sourceUrl }: { sourceUrl: string }) => sourceUrl)).toEqual(urls)
+      const more = [...urls, urls[0]].map((url) => ({ source: { url } }))
+      expect(await post({ externalId: 'fifty', images: more })).toMatchObject({ status: 400 })
+      const names = Array.from({ length: 50 }, (_, i) => `file-${i}`)
+      const form = formOf(
+        { externalId: 'files', images: names.map((fileKey) => ({ source: { fileKey } })) },
+        Object.fromEntries(names.map((name, i) => [name, i % 2 ? picture : otherPicture])),
+      )
+      const sent = await post(form)
+      expect(sent.status).toBe(200)
+      const stored = sent.body.images.map(({ sourceUrl }: { sourceUrl: string }) => sourceUrl)
+      expect(stored).toEqual(names.map((_, i) => stored[i % 2]))
+      expect(new Set(stored).size).toBe(2)
     })
 
     it('replaces the list of images as a whole', async () => {
@@ -153,7 +200,6 @@ describe('products', () => {
       [{ validForDays: 366 }, 'validForDays'],
       [{ validForDays: 1.5 }, 'validForDays'],
       [{ validForDays: '7' }, 'validForDays'],
-      [{ title: null }, 'title'],
       [{ externalId: 5 }, 'externalId'],
       [{ externalId: 'x'.repeat(256) }, 'externalId'],
       [{ metadata: [] }, 'metadata'],
@@ -163,7 +209,7 @@ describe('products', () => {
       [{ images: [{ url: 'x' }] }, 'images[0].url'],
       [{ images: undefined, imageUrls: [URL_OF_SHIRT, 'x'] }, 'imageUrls[1]'],
       [{ images: undefined, imageUrls: URL_OF_SHIRT }, 'imageUrls'],
-      [{ images: undefined, imageUrls: Array(11).fill(URL_OF_SHIRT) }, 'imageUrls'],
+      [{ images: undefined, imageUrls: Array(51).fill(URL_OF_SHIRT) }, 'imageUrls'],
     ])('refuses %j and names the field', async (changes, path) => {
       const answer = await post({ externalId: 'wrong', images, ...changes })
       expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } })
@@ -224,6 +270,18 @@ describe('products', () => {
       expect(await list('', key)).toEqual({ items: [], nextCursor: null, hasMore: false, count: 0 })
       for (const externalId of ['a', 'b']) await post({ externalId, images }, { key })
       expect(await list('?limit=2', key)).toMatchObject({ count: 2, hasMore: false, nextCursor: null })
+    })
+
+    it('ends a page early when its products are large, and loses none', async () => {
+      const { id, apiKey: key } = await drape.createAccount(0)
+      for (let i = 0; i < 5; i++) await post({ externalId: `large-${i}`, images }, { key })
+      await drape.database.query(sql.unsafe`
+        update products set metadata = json_build_object('note', repeat('a', 900000)) where account_id = ${id}`)
+      const first = await list('', key)
+      expect(first).toMatchObject({ hasMore: true, count: 3 })
+      const second = await list(`?cursor=${first.nextCursor}`, key)
+      expect(second).toMatchObject({ hasMore: false, count: 2 })
+      expect([first, second].flatMap(namesOf)).toEqual([4, 3, 2, 1, 0].map((i) => `large-${i}`))
     })
 
     it('leaves out one-shot products, expired ones and those of others', async () => {
@@ -330,6 +388,44 @@ describe('products', () => {
         sql.unsafe`select snapshot from generations where id = ${generationId}`,
       )
       expect(snapshot).toMatchObject({ externalId: 'snapshot', title: 'As it was' })
+    })
+
+    it('adds little to the database with each generation, however large it is', async () => {
+      await post({ externalId: 'large', title: 'Large', images: Array(10).fill(images[0]) })
+      // Stored before metadata and classifications had a limit.
+      await drape.database.query(sql.unsafe`
+        update products set metadata = json_build_object('text', repeat(md5('a'), 30000)),
+          images = jsonb_set(images, '{0,classifications}', jsonb_build_object('text', repeat(md5('b'), 30000)))
+        where external_id = 'large'`)
+      const { generationId, status } = await tryOn({ externalId: 'large' })
+      expect(status).toBe('PENDING')
+      const bytes = await drape.database.oneFirst(sql.unsafe`
+        select octet_length(snapshot::text)::int as n from generations where id = ${generationId}`)
+      expect(bytes).toBeLessThan(500)
+      expect((await get('large')).body.metadata.text).toHaveLength(960_000)
+      expect((await post({ externalId: 'large', title: 'Still large' })).status).toBe(200)
+    })
+
+    it('takes metadata up to 64 KB and classifications up to 4 KB', async () => {
+      const text = (kilobytes: number) => 'é'.repeat(kilobytes * 512 - 10)
+      const fits = { metadata: { text: text(64) }, images: [{ ...images[0], classifications: { text: text(4) } }] }
+      expect((await post({ externalId: 'fits', ...fits })).status).toBe(200)
+      const large = { metadata: { text: text(65) }, images: [{ ...images[0], classifications: { text: text(5) } }] }
+      const refused = {
+        status: 400,
+        body: {
+          code: 'VALIDATION_FAILED',
+          details: [
+            { path: 'images[0].classifications', message: 'must have at most 4 KB as JSON' },
+            { path: 'metadata', message: 'must have at most 64 KB as JSON' },
+          ],
+        },
+      }
+      expect(await post({ externalId: 'too-large', ...large })).toMatchObject(refused)
+      const body = { products: [large], person: { image: { source: { id: 'img_x' } } } }
+      expect(await drape.call('POST', '/tryon/v1/try-on', { body })).toMatchObject({
+        ...{ status: 400, body: { code: 'VALIDATION_FAILED' } },
+      })
     })
 
     it('cannot be changed by PATCH, which is no route at all', async () => {

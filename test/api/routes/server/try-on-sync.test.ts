@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../../api/shared/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createAccounts } from '../../../../api/stores/accounts.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
 import { startProgram } from '../../../support/process.ts'
@@ -54,7 +54,7 @@ describe('many and synchronous try-ons', () => {
       await worker.end()
       expect(answer).toMatchObject({
         status: 201,
-        body: { generationId: expect.stringMatching(/^gen_/), status: 'COMPLETED', engine: { name: 'warp' } },
+        body: { generationId: expect.stringMatching(/^gen_/), status: 'COMPLETED', engine: { name: 'mock' } },
       })
       expect(answer.body.productExternalId).toMatch(/^_anon_/)
       expect((await fetch(answer.body.resultImageUrl)).headers.get('content-type')).toBe('image/jpeg')

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../../api/shared/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
+import { createAccounts } from '../../../../api/stores/accounts.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../../support/drape.ts'
 
 const URL_OF_SHIRT = 'https://shop.example/shirt.jpg'
@@ -53,8 +54,42 @@ describe('POST /try-on', () => {
     expect(row).toEqual({ named: true, anonymous: true, owned: true })
   })
 
+  describe('the life of a result of a photo by id', () => {
+    const lives = async (fields: Record<string, string>, output = {}) => {
+      const { imageId: id } = (await upload(fields)).body
+      // Half a day of the photo's life is over.
+      await drape.database.query(
+        sql.unsafe`update images set expires_at = expires_at - interval '12 hours' where id = ${id}`,
+      )
+      const { body } = await post({ products, person: { image: { source: { id } } }, output })
+      return drape.database.one(sql.unsafe`
+        select round(extract(epoch from images_expire_at - created_at) / 3600)::int as hours from generations
+        where id = ${body.generationId}`)
+    }
+    const setAccount = (retentionDays: number, resultDays: number | null) =>
+      createAccounts(drape.database).update(drape.accountId, { retentionDays, settings: { resultDays } })
+
+    it('is what remains of the photo, whatever the call says', async () => {
+      expect(await lives({ keepForDays: '1' })).toEqual({ hours: 12 })
+      expect(await lives({ keepForDays: '1' }, { keepForDays: 7 })).toEqual({ hours: 12 })
+      expect(await lives({})).toEqual({ hours: 6 * 24 + 12 })
+    })
+
+    it('is what the account says, except for a photo of which the upload chose the days', async () => {
+      await setAccount(7, 30)
+      expect(await lives({})).toEqual({ hours: 30 * 24 })
+      expect(await lives({ keepForDays: '1' })).toEqual({ hours: 12 })
+      await setAccount(7, null)
+    })
+
+    it('is at most the window of the account, 1 to 90 days', async () => {
+      await expect(setAccount(91, null)).rejects.toThrow()
+      await expect(setAccount(0, null)).rejects.toThrow()
+    })
+  })
+
   it('means the same in today’s shape and in every older one', async () => {
-    const images = [{ sourceUrl: URL_OF_SHIRT, order: 0, classifications: null }]
+    const images = [{ sourceUrl: URL_OF_SHIRT, order: 0 }]
     const meant = { externalUserId: 'user-1', watermark: false, imageId, images }
     const flat = [{ url: URL_OF_SHIRT }]
     for (const body of [
@@ -115,7 +150,7 @@ describe('POST /try-on', () => {
       'customer.id must not be empty',
       'customerId must not be empty',
       'product.externalId must be a string',
-      'product.images[0].url must be an http or https address',
+      'product.images[0].url must be an http or https address, or the upload:// name of a stored image',
       'product.images[1] must have exactly one of url and fileKey',
       'product.validForDays must be a whole number from 1 to 365 or null',
       'retentionDays must be one of 1, 3, 7',
@@ -137,6 +172,7 @@ describe('POST /try-on', () => {
     [{ output: { keepForDays: '3' } }, 'output.keepForDays must be one of 1, 3, 7'],
     [{ output: { deadlineSeconds: 4 } }, 'output.deadlineSeconds must be a whole number from 5 to 3600'],
     [{ output: 'small' }, 'output must be an object'],
+    [{ priority: 'high' }, 'priority must be one of "interactive", "batch"'],
   ])('refuses %j in so many words', async (changes, problem) => {
     expect(await problemsOf({ products, person: person(), ...changes })).toEqual([problem])
   })
@@ -166,17 +202,6 @@ describe('POST /try-on', () => {
     for (const body of [{ products }, { product: products[0] }, { products, person: null, customer: null }]) {
       expect(await post(body)).toMatchObject({ status: 400, body: { code: 'CUSTOMER_IMAGE_REQUIRED' } })
     }
-  })
-
-  it('does not choose between two people', async () => {
-    const answer = await post({ products, person: person(), customer: { id: 'img_1' } })
-    expect(answer).toMatchObject({
-      status: 400,
-      body: {
-        code: 'VALIDATION_FAILED',
-        details: [expect.objectContaining({ path: 'person' }), expect.objectContaining({ path: 'customer' })],
-      },
-    })
   })
 
   describe('ids', () => {
@@ -267,6 +292,21 @@ describe('POST /try-on', () => {
         { customerId: 'old', externalUserId: 'new', retentionDays: '1', keepForDays: '3' },
         { externalUserId: 'new', cropMode: 'auto', days: 3 },
       ],
+      [
+        { crop: '0', keepForDays: '' },
+        { externalUserId: null, cropMode: 'none', days: 7 },
+      ],
+      [
+        { crop: 'TRUE', retentionDays: '' },
+        { externalUserId: null, cropMode: 'auto', days: 7 },
+      ],
+      [{ crop: 'False' }, { externalUserId: null, cropMode: 'none', days: 7 }],
+      [{ crop: '1' }, { externalUserId: null, cropMode: 'auto', days: 7 }],
+      [
+        { crop: 'NULL', keepForDays: 'null' },
+        { externalUserId: null, cropMode: 'auto', days: 7 },
+      ],
+      [{ crop: '' }, { externalUserId: null, cropMode: 'auto', days: 7 }],
     ])('%j are understood', async (fields, meant) => {
       const { status, body } = await upload(fields as Record<string, string>)
       expect(status).toBe(201)
@@ -275,7 +315,7 @@ describe('POST /try-on', () => {
 
     it.each([
       [{ crop: 'yes' }, 'crop must be true or false'],
-      [{ crop: '1' }, 'crop must be true or false'],
+      [{ crop: '2' }, 'crop must be true or false'],
       [{ keepForDays: '2' }, 'keepForDays must be one of 1, 3, 7'],
       [{ keepForDays: 'true' }, 'keepForDays must be one of 1, 3, 7'],
       [{ retentionDays: '30' }, 'retentionDays must be one of 1, 3, 7'],

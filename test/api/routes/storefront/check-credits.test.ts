@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../../../api/app.ts'
 import { checkCreditsRoutes } from '../../../../api/routes/storefront/check-credits.ts'
-import { createDatabase, sql } from '../../../../api/shared/database.ts'
+import { createDatabase, sql } from '../../../../api/shared/database/database.ts'
 import { createLog } from '../../../../api/shared/log.ts'
 import { createMetrics } from '../../../../api/shared/metrics.ts'
 import type { AppState } from '../../../../api/state.ts'

@@ -3,7 +3,8 @@ import { request } from 'node:http'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { downloadName } from '../../../../api/routes/storefront/download-name.ts'
-import { sql } from '../../../../api/shared/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
+import { createStorage } from '../../../../api/shared/storage/storage.ts'
 import { createObjects } from '../../../../api/shared/stores/objects.ts'
 import { completeForShop, storageOf } from '../../../support/completed.ts'
 import { type Drape, readSample, startDrape } from '../../../support/drape.ts'
@@ -50,6 +51,13 @@ describe('downloading a picture', () => {
     return `${drape.api.url}/objects/${key}`
   }
 
+  /** The same link with a signature of the API. */
+  const sign = async (address: string, expiresInSeconds = 60) => {
+    const signingSecret = 'a secret for development only'
+    const storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: drape.api.url, signingSecret })
+    return storage.signedUrl(storage.keyOf(address) ?? '', { expiresInSeconds })
+  }
+
   it('gives the bytes as a file, with their type and length', async () => {
     const answer = await download({ url })
     expect(answer.status).toBe(200)
@@ -69,7 +77,7 @@ describe('downloading a picture', () => {
     expect(answer.headers.get('content-disposition')).toContain(`filename="Coat.${extension}"`)
   })
 
-  it('takes links that we have signed, also old ones', async () => {
+  it('takes links that we have signed until they expire, also of a result of another visitor', async () => {
     const { body } = await drape.call('POST', '/public/share-generation', {
       key: null,
       headers: shop.headers,
@@ -78,8 +86,26 @@ describe('downloading a picture', () => {
     const shared = await drape.call('GET', `/s/${body.shareToken}`, { headers: { accept: 'application/json' } })
     const link = shared.body.generation.resultImageUrl as string
     expect(link).toContain('signature=')
-    expect((await download({ url: link })).status).toBe(200)
-    expect((await download({ url: link.replace(/expires=\d+/, 'expires=1') })).status).toBe(200)
+    const stranger = { ...shop.headers, 'x-service-anonymous-id': 'anon_stranger' }
+    expect((await download({ url: link }, stranger)).status).toBe(200)
+    const expired = await sign(url, -2)
+    for (const old of [
+      link.replace(/expires=\d+/, 'expires=1'),
+      link.replace(/expires=\d+/, 'expires=9999999999'),
+      expired,
+    ]) {
+      expect(await refusal({ url: old }, stranger), old).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+    }
+  })
+
+  it('takes a link without a signature only from the visitor whose image it is', async () => {
+    const stranger = { ...shop.headers, 'x-service-anonymous-id': 'anon_stranger' }
+    const photo = await store({ externalUserId: `${shop.id}:browser:anon_tester` })
+    for (const own of [url, photo]) {
+      expect((await download({ url: own })).status).toBe(200)
+      expect(await refusal({ url: own }, stranger)).toMatchObject({ status: 403 })
+      expect(await refusal({ url: own }, { 'x-drape-shop': shop.domain })).toMatchObject({ status: 403 })
+    }
   })
 
   it('names the file after the product, whatever that is called, and keeps the header whole', async () => {
@@ -129,11 +155,11 @@ describe('downloading a picture', () => {
 
   it('gives photos of the shop’s own shoppers, and nobody else’s', async () => {
     const neighbour = await createDevelopmentShop(drape, 'neighbour.test')
-    const own = await store({ externalUserId: `${shop.id}:customer:1` })
+    const own = await sign(await store({ externalUserId: `${shop.id}:customer:1` }))
     expect((await download({ url: own })).status).toBe(200)
     expect(await refusal({ url: own }, neighbour.headers)).toMatchObject({ status: 403 })
     for (const externalUserId of [null, 'user-1', `${neighbour.id}:customer:1`]) {
-      expect(await refusal({ url: await store({ externalUserId }) })).toMatchObject({ status: 403 })
+      expect(await refusal({ url: await sign(await store({ externalUserId })) })).toMatchObject({ status: 403 })
     }
   })
 
@@ -144,14 +170,16 @@ describe('downloading a picture', () => {
       ['logo', `logos/${drape.accountId}/a.png`],
       ['upload', `uploads/${drape.accountId}/a.bin`],
     ] as const) {
-      expect(await refusal({ url: await store({ kind, key, externalUserId }) }), kind).toMatchObject({ status: 403 })
+      expect(await refusal({ url: await sign(await store({ kind, key, externalUserId })) }), kind).toMatchObject({
+        status: 403,
+      })
     }
   })
 
   it('gives nothing of another account', async () => {
     const other = await drape.createAccount(10)
     const foreign = await store({ accountId: other.id, kind: 'result', key: `results/${other.id}/a.png` })
-    expect(await refusal({ url: foreign })).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+    expect(await refusal({ url: await sign(foreign) })).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
   })
 
   it('does not find what is gone: swept, past its time, or its bytes lost', async () => {
@@ -160,7 +188,7 @@ describe('downloading a picture', () => {
       missing,
     )
     const ended = { externalUserId: `${shop.id}:customer:1`, expiresAt: new Date(Date.now() - 1000) }
-    expect(await refusal({ url: await store(ended) })).toMatchObject(missing)
+    expect(await refusal({ url: await sign(await store(ended)) })).toMatchObject(missing)
     const { resultKey: lost } = await completeForShop(drape, { shopId: shop.id, picture })
     await (await storageOf(drape)).delete([lost])
     expect(await refusal({ url: `${drape.api.url}/objects/${lost}` })).toMatchObject(missing)
@@ -178,7 +206,7 @@ describe('downloading a picture', () => {
 
   it('leaves nothing open when a browser goes away in the middle', async () => {
     const large = `results/${drape.accountId}/large.png`
-    const address = await store({ kind: 'result', key: large })
+    const address = await sign(await store({ kind: 'result', key: large }))
     await (await storageOf(drape)).put(large, randomBytes(8_000_000), { contentType: 'image/png' })
     const neighbour = await createDevelopmentShop(drape, 'leaving.test')
     await Promise.all(Array.from({ length: 40 }, () => leaveEarly(address, neighbour)))
@@ -243,12 +271,19 @@ describe.skipIf(reason)(`downloading from S3${reason && ` (skipped: ${reason})`}
         headers: shop.headers,
         body: { generationId },
       })
-      const page = await fetch(`${drape.api.url}/s/${body.shareToken}`)
+      const page = await fetch(`${drape.api.url}/s/${body.shareToken}`, { headers: { accept: 'text/html' } })
       expect(page.headers.get('content-security-policy')).toContain(`img-src ${endpoint} data:`)
       const shared = await drape.call('GET', `/s/${body.shareToken}`, { headers: { accept: 'application/json' } })
       const get = (url: string) =>
         fetch(`${drape.api.url}/public/download-image?${new URLSearchParams({ url })}`, { headers: shop.headers })
-      for (const url of [shared.body.generation.resultImageUrl, `${endpoint}/${bucket}/shop/${resultKey}`]) {
+      const stranger = { headers: { ...shop.headers, 'x-service-anonymous-id': 'anon_stranger' } }
+      const signed = shared.body.generation.resultImageUrl as string
+      const askAs = (url: string) =>
+        fetch(`${drape.api.url}/public/download-image?${new URLSearchParams({ url })}`, stranger)
+      expect((await askAs(signed)).status).toBe(200)
+      expect((await askAs(`${signed}0`)).status).toBe(403)
+      expect((await askAs(`${endpoint}/${bucket}/shop/${resultKey}`)).status).toBe(403)
+      for (const url of [signed, `${endpoint}/${bucket}/shop/${resultKey}`]) {
         const answer = await get(url)
         expect(answer.headers.get('content-length')).toBe(String(picture.length))
         expect(Buffer.from(await answer.arrayBuffer()).equals(picture)).toBe(true)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { rowType, sql } from '../../../../api/shared/database.ts'
+import { rowType, sql } from '../../../../api/shared/database/database.ts'
 import { Type } from '../../../../api/shared/schema.ts'
 import { createShops } from '../../../../api/stores/shops.ts'
 import { type Drape, startDrape } from '../../../support/drape.ts'
@@ -25,7 +25,7 @@ describe('POST /public/collect-email', () => {
   let shoppers = 0
 
   beforeAll(async () => {
-    drape = await startDrape()
+    drape = await startDrape({ env: { PROXY_HOPS: '1' } })
     shop = await createDevelopmentShop(drape)
     admin = await startShopifyAdmin()
   })
@@ -34,13 +34,14 @@ describe('POST /public/collect-email', () => {
     await admin.stop()
   })
 
-  /** Each call comes from another shopper. */
+  /** Each call comes from another shopper at another address. */
   const collect = (body: unknown, headers: Record<string, string> = {}) =>
     drape.call('POST', PATH, {
       body,
       key: null,
-      headers: { ...shop.headers, 'x-service-anonymous-id': `anon_${shoppers++}`, ...headers },
+      headers: { ...shop.headers, 'x-service-anonymous-id': `anon_${shoppers++}`, ...addressOf(shoppers), ...headers },
     })
+  const addressOf = (place: number) => ({ 'x-forwarded-for': `198.51.100.${place}` })
   const findLead = (email: string) =>
     drape.database.maybeOne(sql.type(Lead)`
       select email, marketing_consent as consent, tags, segments from leads
@@ -121,6 +122,23 @@ describe('POST /public/collect-email', () => {
     expect(answers.filter(({ body }) => body.success)).toHaveLength(10)
     expect(answers.filter(({ body }) => !body.success)[0]).toMatchObject(REFUSED)
     expect(await collect({ email: 'calm@example.com' })).toMatchObject(TAKEN)
+  })
+
+  it('takes 20 addresses a minute from one network address, whatever the shopper is called', async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.7' }
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, (_, i) => collect({ email: `crowd${i}@example.com` }, headers)),
+    )
+    expect(answers.filter(({ body }) => body.success)).toHaveLength(20)
+  })
+
+  it('stores the address before it says thank you', async () => {
+    await drape.database.query(sql.unsafe`update lead_outbox set available_at = now() + interval '1 hour'`)
+    expect(await collect({ email: 'frida@example.com' })).toMatchObject(TAKEN)
+    const found = await drape.database.any(sql.unsafe`
+      select email from lead_outbox where email = 'frida@example.com' union all
+      select email from leads where email = 'frida@example.com'`)
+    expect(found).toHaveLength(1)
   })
 
   it('is for shops alone', async () => {

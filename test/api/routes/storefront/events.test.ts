@@ -3,9 +3,9 @@ import { createConnection } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateKey } from '../../../../api/credentials.ts'
+import { generateKey } from '../../../../api/keys/credentials.ts'
 import { STOREFRONT_EVENT_NAMES, TRACKING_EVENT_NAMES } from '../../../../api/routes/storefront/events.schema.ts'
-import { sql } from '../../../../api/shared/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createAccounts } from '../../../../api/stores/accounts.ts'
 import { createShops } from '../../../../api/stores/shops.ts'
 import { APP_CONTEXT, appHeaders, eventOf, PAGE_CONTEXT } from '../../../support/analytics-events.ts'
@@ -36,10 +36,10 @@ describe('events', () => {
   const track = (events: unknown, context: object = PAGE_CONTEXT) =>
     drape.call('POST', TRACKING, { key: null, headers: shop.headers, body: { events, context } })
   const stored = (insertId: string) =>
-    drape.database.any(sql.unsafe`select * from events where insert_id = ${insertId}`) as Promise<
+    drape.database.any(sql.unsafe`select * from event_details where insert_id = ${insertId}`) as Promise<
       readonly Record<string, unknown>[]
     >
-  const countAll = () => drape.database.oneFirst(sql.unsafe`select count(*)::int from events`)
+  const countAll = () => drape.database.oneFirst(sql.unsafe`select count(*)::int from event_details`)
   let number = 0
   const newId = () => `id-${number++}`
 
@@ -183,7 +183,7 @@ describe('events', () => {
       const isKnown = known.includes(event as string)
       const { status, body } = await to([eventOf(id, { event })])
       expect([event, status, body.success, (await stored(id)).length]).toEqual([event, 200, isKnown, isKnown ? 1 : 0])
-      if (!isKnown) expect(body.message).toMatch(/^events\[0\]\.event must be one of "/)
+      if (!isKnown) expect(body.message).toMatch(/^events\[0\]\.event (must be one of "|is required)/)
     }
   })
 
@@ -219,7 +219,6 @@ describe('events', () => {
     ['an id without end', { $insert_id: 'x'.repeat(256) }, 'events[0].$insert_id must have at most 255 characters.'],
     ['an id with U+0000', { $insert_id: 'a\0b' }, 'events[0].$insert_id contains a character that cannot be stored.'],
     ['properties that are a list', { properties: [] }, 'events[0].properties must be an object.'],
-    ['properties that are null', { properties: null }, 'events[0].properties must be an object.'],
     [
       'more than 8 KB of properties',
       { properties: { a: 'ä'.repeat(4096) } },
@@ -286,6 +285,24 @@ describe('events', () => {
     expect(Math.abs(await ageInDays(offset))).toBeLessThan(0.01)
   })
 
+  it('need no properties, which may also be null', async () => {
+    const [without, withNull] = [newId(), newId()]
+    const { body } = await sendEvents([
+      eventOf(without, { properties: undefined }),
+      eventOf(withNull, { properties: null }),
+    ])
+    expect(body).toEqual({ success: true })
+    expect([await stored(without), await stored(withNull)].map((rows) => rows.length)).toEqual([1, 1])
+  })
+
+  it('happen in UTC when their time has no offset', async () => {
+    const id = newId()
+    const timestamp = new Date(Date.now() - 3_600_000).toISOString().slice(0, -1)
+    expect((await sendEvents([eventOf(id, { timestamp })])).body).toEqual({ success: true })
+    const [{ happened_at }] = await stored(id)
+    expect((happened_at as Date).toISOString()).toBe(`${timestamp}Z`)
+  })
+
   const batch = [eventOf('kept-never')]
   it.each<[string, unknown]>([
     ['is no JSON', '{"events": ['],
@@ -313,7 +330,7 @@ describe('events', () => {
       $timezone: [null, undefined],
       $viewport_width: ['1'],
       $current_url: [7],
-      integration: [null],
+      integration: [5],
     }).flatMap(([field, values]) =>
       values.map((value): [string, unknown] => [
         `has ${JSON.stringify(value) ?? 'no'} as ${field}`,
@@ -326,6 +343,19 @@ describe('events', () => {
     expect(answer.status).toBe(200)
     expect(answer.body).toEqual({ success: false, message: expect.stringMatching(/\S/) })
     expect(await countAll()).toBe(before)
+  })
+
+  it('name the header that is missing, or that contradicts the context', async () => {
+    const { authorization } = await appHeaders(drape)
+    const post = async (headers: Record<string, string>) => {
+      const body = JSON.stringify({ events: [eventOf(newId())], context: APP_CONTEXT })
+      const sent = { authorization, 'content-type': 'application/json', ...headers }
+      return (await fetch(`${drape.api.url}${STOREFRONT}`, { method: 'POST', headers: sent, body })).json()
+    }
+    const missing = 'The header X-Service-Anonymous-Id is missing: it must equal context.anonymous_id.'
+    expect(await post({})).toEqual({ success: false, message: missing })
+    const other = 'context.anonymous_id must equal X-Service-Anonymous-Id.'
+    expect(await post({ 'x-service-anonymous-id': 'anon_other' })).toEqual({ success: false, message: other })
   })
 
   it.each(Object.keys(PAGE_CONTEXT).map((field) => [field] as const))(
@@ -438,7 +468,7 @@ describe('events', () => {
     )
     expect(answers).toEqual(Array(20).fill({ success: true }))
     expect(
-      await drape.database.oneFirst(sql.unsafe`select count(*)::int from events where insert_id like 'both-%'`),
+      await drape.database.oneFirst(sql.unsafe`select count(*)::int from event_details where insert_id like 'both-%'`),
     ).toBe(50)
     await replica.end()
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { secondsToNextWeek } from '../../../../api/routes/storefront/fitting-room.ts'
-import { sql } from '../../../../api/shared/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createLog } from '../../../../api/shared/log.ts'
 import { createRedis } from '../../../../api/shared/redis.ts'
 import { createGenerations } from '../../../../api/shared/stores/generations.ts'
@@ -40,9 +40,14 @@ describe('POST /public/fitting-room', () => {
   })
 
   let shoppers = 0
-  beforeEach(() => {
+  beforeEach(async () => {
     headers = newShopper(shop)
+    await give(headers)
   })
+  /** Makes the photo of the tests that of another shopper, as if that shopper had uploaded it. */
+  const give = (by: Readonly<Record<string, string>>, of = shop) =>
+    drape.database.query(sql.unsafe`
+      update images set external_user_id = ${`${of.id}:browser:${by['x-service-anonymous-id']}`} where id = ${imageId}`)
 
   const newShopper = (of: TestShop) => ({ ...of.headers, 'x-service-anonymous-id': `anon_shopper-${shoppers++}` })
   async function upload(by: Readonly<Record<string, string>>): Promise<string> {
@@ -70,10 +75,14 @@ describe('POST /public/fitting-room', () => {
     drape.database.oneFirst(sql.unsafe`select product_external_id from generations where id = ${jobId}`)
   const update = (statement: ReturnType<typeof sql.unsafe>) => drape.database.query(statement)
   /** A shop of its own account, and one of its shoppers with a photo. */
-  async function openShop(credits = 100) {
-    const account = await drape.createAccount(credits)
+  async function openShop(credits = 100, engines: { account?: string; shop?: string; fallback?: string } = {}) {
+    const fallbackEngines = engines.fallback === undefined ? undefined : [engines.fallback]
+    const account = await drape.createAccount(credits, { defaultEngine: engines.account, fallbackEngines })
     const domain = `shop-${shoppers++}.test`
-    const { id } = await createShops(drape.database).insert({ accountId: account.id, platform: 'development', domain })
+    const { id } = await createShops(drape.database).insert({
+      ...{ accountId: account.id, platform: 'development', domain },
+      ...{ addressGenerations: 1_000_000, visitorGenerations: 1_000_000, defaultEngine: engines.shop },
+    })
     const by = newShopper({ id, domain, headers: { 'x-drape-shop': domain } })
     await createProduct(SHIRT, { key: account.apiKey })
     return { id, account, by, userImageId: await upload(by) }
@@ -95,6 +104,117 @@ describe('POST /public/fitting-room', () => {
     expect(await drape.database.oneFirst(asked)).toBe(2)
   })
 
+  it('comes before the catalogue run of its account, also when it asks for batch', async () => {
+    const { account, by, userImageId } = await openShop()
+    const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', {
+      ...{ key: account.apiKey, body: formOf(undefined, { file: photo }) },
+    })
+    const order = async (priority: string | null) => {
+      const person = { image: { source: { id: image.imageId } } }
+      const body = { products: [{ externalId: SHIRT }], person, priority }
+      const answer = await drape.call('POST', '/tryon/v1/try-on', { key: account.apiKey, body })
+      expect(answer.status).toBe(201)
+      return answer.body.generationId
+    }
+    const batch = [await order('batch'), await order('batch')]
+    const ids = [
+      await order('interactive'),
+      await accepted({ userImageId, priority: 'batch' }, by),
+      await order(null),
+      ...batch,
+    ]
+    const positions: number[] = []
+    for (const id of ids) {
+      const { body } = await drape.call('GET', `/tryon/v1/generations/${id}`, { key: account.apiKey })
+      positions.push(body.queuePosition)
+    }
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b))
+    expect(new Set(positions).size).toBe(ids.length)
+  })
+
+  it('takes garments worn by a model where the Engine resource of the default engine says so', async () => {
+    const publish = (name: string, garmentTypes: readonly string[]) =>
+      update(sql.unsafe`
+        insert into published_engines (namespace, name, license, max_slots, garment_types)
+        values ('shop', ${name}, 'Apache-2.0', 4, ${sql.jsonb([...garmentTypes])})`)
+    await publish('warp', ['flat_lay'])
+    await publish('studio', ['flat_lay', 'on_model'])
+    const worn = 'gid://shopify/Product/7900'
+    const enterBy = async (defaultEngine: string) => {
+      const { account, by, userImageId } = await openShop(10, { shop: defaultEngine })
+      await createProduct(worn, { key: account.apiKey, classifications: { type: 'on_model' } })
+      return enter({ userImageId, productId: worn }, by)
+    }
+    const accepted = await until(async () => {
+      const answer = await enterBy('studio')
+      return answer.status === 200 && answer
+    })
+    expect(
+      await drape.database.one(sql.unsafe`
+        select generations.engine, payload->'garmentTypes' as types from generations join outbox on generation_id = generations.id
+        where generations.id = ${accepted.body.jobId}`),
+    ).toEqual({ engine: 'studio', types: ['flat_lay', 'on_model'] })
+    expect(await enterBy('warp')).toMatchObject({ status: 422, body: { code: 'MISSING_REQUIRED_CLASSIFICATION' } })
+    await update(sql.unsafe`delete from published_engines`)
+  })
+
+  it('runs on a fallback engine of the account, for its price, while nothing runs the engine of the shop', async () => {
+    await update(sql.unsafe`
+      insert into published_engines (namespace, name, license, max_slots) values ('shop', 'gone', 'Apache-2.0', 0), ('shop', 'mock', 'Apache-2.0', 4)`)
+    await until(async () => {
+      const { body } = await drape.call('GET', '/tryon/v1/engines')
+      return body.engines.some(({ name }: { name: string }) => name === 'gone')
+    })
+    const { account, by, userImageId } = await openShop(10, { shop: 'gone', fallback: 'mock' })
+    const jobId = await accepted({ userImageId }, by)
+    expect(
+      await drape.database.one(sql.unsafe`
+        select engine, requested_engine as "requestedEngine", cost from generations where id = ${jobId}`),
+    ).toEqual({ engine: 'mock', requestedEngine: 'gone', cost: 0 })
+    const credits = await drape.call('GET', '/tryon/v1/account/credits', { key: account.apiKey })
+    expect(credits.body.creditBalance).toBe(10)
+    await update(sql.unsafe`delete from published_engines`)
+  })
+
+  it.each([
+    [{}, 'warp', 'warp'],
+    [{ account: 'mock' }, 'mock', 'mock'],
+    [{ account: 'mock', shop: 'warp' }, 'warp', 'mock'],
+    [{ account: 'an engine of another version' }, 'warp', 'warp'],
+  ])(
+    'runs with the default engines %j on %s, and calls of the account on %s',
+    async (engines, ofShopper, ofAccount) => {
+      const { account, by, userImageId } = await openShop(100, engines)
+      const engineOf = async (id: string) =>
+        drape.database.oneFirst(sql.unsafe`select engine from generations where id = ${id}`)
+      const key = account.apiKey
+      const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', {
+        ...{ key, body: formOf(undefined, { file: photo }) },
+      })
+      const engineOfCall = async (output: object) => {
+        const person = { image: { source: { id: image.imageId } } }
+        const body = { products: [{ externalId: SHIRT }], person, output }
+        return engineOf((await drape.call('POST', '/tryon/v1/try-on', { key, body })).body.generationId)
+      }
+      expect(await engineOf(await accepted({ userImageId }, by))).toBe(ofShopper)
+      expect([await engineOfCall({}), await engineOfCall({ engine: null })]).toEqual([ofAccount, ofAccount])
+      expect([await engineOfCall({ engine: 'mock' }), await engineOfCall({ engine: 'warp' })]).toEqual(['mock', 'warp'])
+      const { body } = await drape.call('GET', '/tryon/v1/engines', { key })
+      const defaults = body.engines.filter(({ isDefault }: { isDefault: boolean }) => isDefault)
+      expect(defaults).toMatchObject([{ name: ofAccount }])
+    },
+  )
+
+  it('gives no shopper the response to another who sent the same Idempotency-Key', async () => {
+    const { by, userImageId } = await openShop()
+    const keyed = { 'idempotency-key': 'shared-wish' }
+    const first = await enter({ userImageId }, { ...by, ...keyed })
+    expect(first.status).toBe(200)
+    const other = { ...by, 'x-service-anonymous-id': `anon_shopper-${shoppers++}` }
+    expect(await enter({ userImageId }, { ...other, ...keyed })).toMatchObject({ body: { code: 'IMAGE_NOT_FOUND' } })
+    expect((await enter({ userImageId }, { ...by, ...keyed })).body).toEqual(first.body)
+  })
+
   it('accepts a try-on as the server API would without any options, for one credit', async () => {
     const before = await drape.balance()
     const answer = await enter()
@@ -106,7 +226,7 @@ describe('POST /public/fitting-room', () => {
       person: { image: { source: { id: imageId } } },
     })
     const rows = await drape.database.any(sql.unsafe`
-      select engine, cost, options, deadline_at - created_at as deadline, images_expire_at - created_at as kept,
+      select engine, cost, options, deadline_at - created_at as deadline, images_expire_at as kept,
         shop_id as "shopId", external_user_id as "externalUserId"
       from generations where id in (${answer.body.jobId}, ${plain}) order by id`)
     const externalUserId = `${shop.id}:browser:${headers['x-service-anonymous-id']}`
@@ -293,7 +413,9 @@ describe('POST /public/fitting-room', () => {
         const seconds = Number(answer.headers.get('retry-after'))
         expect(seconds).toBeGreaterThan(0)
         expect(seconds).toBeLessThanOrEqual(WEEK_SECONDS)
-        expect(await answer.json()).toEqual({ jobId: '', message: expect.any(String), code: 'RATE_LIMIT_EXCEEDED' })
+        expect(await answer.json()).toEqual({
+          ...{ jobId: '', message: expect.any(String), code: 'RATE_LIMIT_EXCEEDED', period: 'week' },
+        })
       }
     })
 
@@ -316,6 +438,13 @@ describe('POST /public/fitting-room', () => {
       const statuses: number[] = []
       for (let i = 0; i < 11; i++) statuses.push((await ask('77')).status)
       expect(statuses).toEqual([...Array(10).fill(200), 429])
+      expect(await ask('78')).toMatchObject({ status: 404, body: { code: 'IMAGE_NOT_FOUND' } })
+      const other = await drape.call('POST', signed('upload-image', '78'), {
+        key: null,
+        headers: browser(),
+        body: formOf(undefined, { file: photo }),
+      })
+      body.userImageId = other.body.fileId
       expect((await ask('78')).status).toBe(200)
       const owners = await drape.database.anyFirst(sql.unsafe`
         select distinct external_user_id from generations where shop_id = ${id} order by 1`)

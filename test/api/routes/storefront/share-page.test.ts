@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../../api/shared/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createDueObjects } from '../../../../api/shared/stores/due-objects.ts'
 import { createShops } from '../../../../api/stores/shops.ts'
 import { completeForShop, type ShopGenerationOptions, storageOf } from '../../../support/completed.ts'
@@ -88,14 +88,24 @@ describe('the page of a shared picture', () => {
     expect((await fetch(src)).headers.get('content-type')).toBe('image/jpeg')
   })
 
-  it('is what everybody gets who does not ask for JSON', async () => {
+  it('is a page where text/html is preferred and for previews of links, otherwise JSON', async () => {
     const { token } = await share()
-    for (const headers of [{}, { accept: '*/*' }, { accept: 'image/png' }, { accept: '' }, BROWSER]) {
-      expect((await open(token, headers as Record<string, string>)).body).toContain('<h1')
-    }
-    for (const accept of ['application/json', 'application/json, text/plain, */*', 'application/*']) {
-      expect((await open(token, { accept })).body).toMatchObject({ shareToken: token })
-    }
+    const pages = [BROWSER, { accept: 'text/html' }, { accept: '*/*', 'user-agent': 'WhatsApp/2.24' }]
+    for (const headers of pages) expect((await open(token, headers)).body).toContain('<h1')
+    const json = ['application/json', 'application/json, text/plain, */*', 'application/*', '*/*', 'image/png', '']
+    for (const accept of json) expect((await open(token, { accept })).body).toMatchObject({ shareToken: token })
+    expect((await open(token)).body).toMatchObject({ shareToken: token })
+  })
+
+  it('is read by pages of any origin, after their preflight', async () => {
+    const { token } = await share()
+    const origin = 'https://app.example'
+    const preflight = await open(token, { origin, 'access-control-request-method': 'GET' }, 'OPTIONS')
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
+    const answer = await open(token, { origin })
+    expect(answer.body).toMatchObject({ shareToken: token })
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
   })
 
   it('makes a preview in messengers and networks with a picture that they can fetch', async () => {
@@ -115,7 +125,7 @@ describe('the page of a shared picture', () => {
     expect(tags['og:image']).toMatch(/^https?:\/\//)
     expect(tags['twitter:image']).toBe(tags['og:image'])
     expect((await fetch(tags['og:image'])).headers.get('content-type')).toBe('image/png')
-    const head = await open(token, {}, 'HEAD')
+    const head = await open(token, BROWSER, 'HEAD')
     expect(head).toMatchObject({ status: 200, body: null })
     expect(Number(head.headers.get('content-length'))).toBeGreaterThan(1000)
   })
@@ -162,7 +172,7 @@ describe('the page of a shared picture', () => {
     async (token) => {
       const page = await open(token, BROWSER)
       expect(page.status).toBe(404)
-      expect(page.body).toContain('There is no such picture')
+      expect(page.body).toContain('Image not found')
       expect(page.headers.get('x-robots-tag')).toMatch(/noindex/)
       const json = await open(token, JSON_ONLY)
       expect(json).toMatchObject({ status: 404, body: { code: 'SHARE_LINK_NOT_FOUND' } })
@@ -189,10 +199,10 @@ describe('the page of a shared picture', () => {
 
   it('is gone when a policy of the operator has ended its picture, and so is the picture of its generation', async () => {
     const { generationId, token } = await share()
-    const lifetime = { ttlSeconds: 0, kinds: ['result'], accounts: [drape.accountId] }
+    const selection = { ttlSeconds: 0, kinds: ['result'], accounts: [drape.accountId] }
     const storage = await storageOf(drape)
     const deleteBytes = (keys: readonly string[]) => storage.delete(keys)
-    await createDueObjects(drape.database).delete({ lifetime, holds: [] }, { limit: 1000, deleteBytes })
+    await createDueObjects(drape.database).delete(selection, { limit: 1000, deleteBytes })
     await expectGone(token)
     const { body } = await drape.call('GET', `/tryon/v1/generations/${generationId}`)
     expect(body).toMatchObject({ status: 'COMPLETED', resultImageUrl: null, imagesExpired: true })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../../api/shared/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createGenerations } from '../../../../api/shared/stores/generations.ts'
 import { createShops } from '../../../../api/stores/shops.ts'
 import { acceptForShop, completeForShop } from '../../../support/completed.ts'
@@ -64,6 +64,36 @@ describe('sharing a generation', () => {
     expect(other.status).toBe(201)
     expect(other.body.shareToken).not.toBe(first.body.shareToken)
     expect(await countLinks(generationId)).toBe(2)
+  })
+
+  it('names the domain of the shop where a page names a domain of someone else', async () => {
+    const shop = await openShop()
+    const { generationId } = await complete(shop)
+    const own = await share(shop, { generationId })
+    for (const effectiveDomain of [
+      'evil.example',
+      `evil.${shop.domain}`,
+      `${shop.domain}.evil.example`,
+      'shop.example',
+    ]) {
+      const answer = await share(shop, { generationId, effectiveDomain })
+      expect(answer, effectiveDomain).toMatchObject({ status: 200, body: { shareToken: own.body.shareToken } })
+    }
+    const page = await fetch(`${drape.api.url}/s/${own.body.shareToken}`, { headers: { accept: 'text/html' } })
+    expect(await page.text()).not.toContain('evil.example')
+  })
+
+  it('leads to the domain of the shop from links that an earlier version stored for another domain', async () => {
+    const shop = await openShop()
+    const { generationId } = await complete(shop)
+    const { body } = await share(shop, { generationId })
+    const merchant = async () =>
+      (await drape.call('GET', `/s/${body.shareToken}`, { headers: { accept: 'application/json' } })).body.merchant
+    await drape.database.query(sql.unsafe`
+      update share_links set domain = 'evil.example' where generation_id = ${generationId}`)
+    expect(await merchant()).toMatchObject({ domain: shop.domain, url: `https://${shop.domain}/` })
+    await createShops(drape.database).update(shop.id, { extraDomains: ['Evil.example'] })
+    expect(await merchant()).toMatchObject({ domain: 'evil.example' })
   })
 
   it('gives a new one when the old one has ended', async () => {

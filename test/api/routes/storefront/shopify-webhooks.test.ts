@@ -1,10 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../../api/shared/database.ts'
+import { sql } from '../../../../api/shared/database/database.ts'
 import { createRetention } from '../../../../api/shared/stores/retention.ts'
-import { customerShopperId } from '../../../../api/shopper.ts'
+import { customerShopperId } from '../../../../api/shops/shopper.ts'
 import { createEvents } from '../../../../api/stores/events.ts'
-import { createLeads } from '../../../../api/stores/leads.ts'
 import { createShares } from '../../../../api/stores/shares.ts'
 import { createShopPrivacy } from '../../../../api/stores/shop-privacy.ts'
 import { createShops } from '../../../../api/stores/shops.ts'
@@ -97,7 +96,7 @@ describe('POST /webhooks/shopify', () => {
   }
   const eventsOf = (shopId: string) =>
     drape.database.any(sql.unsafe`
-      select name, anonymous_id, customer_id, customer_email, customer_signed, properties, happened_at from events
+      select name, anonymous_id, customer_id, customer_email, customer_signed, properties, happened_at from event_details
       where shop_id = ${shopId} order by insert_id`)
   const count = (from: ReturnType<typeof sql.fragment>) =>
     drape.database.oneFirst(sql.unsafe`select count(*)::int from ${from}`) as Promise<number>
@@ -111,6 +110,24 @@ describe('POST /webhooks/shopify', () => {
       expect(await tell(domain, 'orders/create', order)).toMatchObject(DONE)
       expect(await eventsOf(id)).toMatchObject([{ name: 'order:created', anonymous_id: value }])
     }
+  })
+
+  it('takes an order of 3 MB with its signature, and refuses it without', async () => {
+    const { id, domain } = await createShop()
+    const line = { ...ORDER.line_items[0], title: 'Shirt', properties: [{ name: 'gift wrap', value: 'x'.repeat(700) }] }
+    const order = { ...ORDER, line_items: Array.from({ length: 3700 }, () => line) }
+    const body = JSON.stringify(order).replaceAll('632910392', '866550311766439021')
+    expect(body.length).toBeGreaterThan(3_000_000)
+    expect(
+      await post(body, { ...headersOf(domain, 'orders/create', body), 'X-Shopify-Hmac-Sha256': sign('{}') }),
+    ).toMatchObject(REFUSED)
+    expect(await post(body, headersOf(domain, 'orders/create', body))).toMatchObject(DONE)
+    expect(await eventsOf(id)).toMatchObject([{ name: 'order:created' }])
+    const larger = JSON.stringify({ ...order, note: 'x'.repeat(2 * 1024 * 1024) })
+    expect(await post(larger, headersOf(domain, 'orders/create', larger))).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', details: [{ message: 'is larger than 4 MB' }] },
+    })
   })
 
   describe('is believed', () => {
@@ -269,8 +286,7 @@ describe('POST /webhooks/shopify', () => {
       shopId: shop.id,
       domain: shop.domain,
     })
-    const lead = { tag: 'widget-lead', segment: 'Widget Leads', marketingConsent: true }
-    await createLeads(drape.database).keep({ shopId: shop.id, email, ...lead })
+    await leaveLead(shop.id, email)
     const origin = { sessionId: null, productId: null, variantId: null, context: {}, anonymousId: 'anon_x' }
     await createEvents(drape.database, { forward: true }).insert({
       origin: {
@@ -300,6 +316,13 @@ describe('POST /webhooks/shopify', () => {
     email,
     phone: null,
   })
+  /** Kept by us, and on its way to the platform once more. */
+  async function leaveLead(shopId: string, email: string): Promise<void> {
+    await drape.database.query(sql.unsafe`
+      insert into leads (shop_id, email, marketing_consent, tags) values (${shopId}, ${email}, true, '["widget-lead"]')`)
+    await drape.database.query(sql.unsafe`
+      insert into lead_outbox (shop_id, email, marketing_consent, dead_at) values (${shopId}, ${email}, true, now())`)
+  }
   const namedIn = async (table: string, { customerId, email }: { customerId: string; email: string }) =>
     count(sql.fragment`
       (select row_to_json(t)::text as row from ${sql.identifier([table])} as t) as rows
@@ -327,6 +350,7 @@ describe('POST /webhooks/shopify', () => {
             ],
             events: { 'widget:button_click': 1 },
             lead: { marketingConsent: true, tags: ['widget-lead'], createdAt: expect.any(String) },
+            waitingLead: { marketingConsent: true, createdAt: expect.any(String) },
           },
         },
       ])
@@ -356,25 +380,32 @@ describe('POST /webhooks/shopify', () => {
       expect(await tell(shop.domain, 'customers/redact', redaction)).toMatchObject(DONE)
       expect(await statusesOf(anna.links)).toEqual([404, 404])
       expect(await statusesOf(berta.links)).toEqual([200, 200])
-      for (const table of ['leads', 'events', 'event_outbox', 'data_requests', 'generations', 'images', 'objects']) {
+      for (const table of [
+        'leads',
+        'lead_outbox',
+        'event_details',
+        'event_batches',
+        'data_requests',
+        'generations',
+        'images',
+        'objects',
+      ]) {
         expect(await namedIn(table, anna), table).toBe(0)
       }
       expect(await eventsOf(shop.id)).toHaveLength(3)
       expect(await namedIn('leads', berta)).toBe(1)
-      expect(await namedIn('events', berta)).toBe(1)
+      expect(await namedIn('event_details', berta)).toBe(1)
       expect(await tell(shop.domain, 'customers/redact', redaction)).toMatchObject(DONE)
     })
 
     it('erases a guest, of whom only the address or the orders are known', async () => {
       const shop = await createShop()
       await tell(shop.domain, 'orders/create', { ...ORDER, id: 55 })
-      await createLeads(drape.database).keep({
-        ...{ shopId: shop.id, email: 'guest@example.com', marketingConsent: false },
-        ...{ tag: 'widget-lead', segment: 'Widget Leads' },
-      })
+      await leaveLead(shop.id, 'guest@example.com')
       const request = { shop_domain: shop.domain, customer: { email: 'guest@example.com' }, orders_to_redact: [55] }
       expect(await tell(shop.domain, 'customers/redact', request)).toMatchObject(DONE)
       expect(await count(sql.fragment`leads where shop_id = ${shop.id}`)).toBe(0)
+      expect(await count(sql.fragment`lead_outbox where shop_id = ${shop.id}`)).toBe(0)
       const [order] = await eventsOf(shop.id)
       expect(order).toMatchObject({ customer_id: null, properties: { total: 409.94 } })
       expect(order).not.toHaveProperty('properties.order_id')
@@ -424,7 +455,7 @@ describe('POST /webhooks/shopify', () => {
       expect(await tell(shop.domain, 'shop/redact', request)).toMatchObject(DONE)
       expect(await statusesOf([...anna.links, ...berta.links])).toEqual([404, 404, 404, 404])
       expect(await statusesOf(carla.links)).toEqual([200, 200])
-      for (const table of ['leads', 'events', 'event_outbox', 'share_links', 'data_requests']) {
+      for (const table of ['leads', 'lead_outbox', 'event_details', 'event_batches', 'share_links', 'data_requests']) {
         const ofShop = (id: string) => count(sql.fragment`${sql.identifier([table])} where shop_id = ${id}`)
         expect(await ofShop(shop.id), table).toBe(0)
         if (table !== 'data_requests') expect(await ofShop(other.id), table).toBeGreaterThan(0)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
+import { MAX_SPARED } from '../../../../api/shared/generation.ts'
 import { createGenerations, type Generations } from '../../../../api/shared/stores/generations.ts'
 import { createObjects } from '../../../../api/shared/stores/objects.ts'
 import { acceptGeneration } from '../../../../api/stores/acceptance.ts'
@@ -48,6 +49,23 @@ describe('the life of a generation', () => {
     const starts = await Promise.all([start(1), start(1), start(1)])
     expect(starts.filter(Boolean)).toHaveLength(1)
     expect(await generations.find(id)).toMatchObject({ status: 'PROCESSING', attempt: 1, progress: 0 })
+  })
+
+  it('is spared three times under the same attempt when devices of workers fail, and no more', async () => {
+    expect(await generations.spare({ id, attempt: 1 })).toBe(false)
+    for (let fault = 1; fault <= MAX_SPARED; fault++) {
+      await generations.start({ id, attempt: 1, worker: `w${fault}` })
+      expect(await generations.spare({ id, attempt: 1 })).toBe(true)
+      expect(await generations.find(id)).toMatchObject({ status: 'PENDING', attempt: 1, progress: null })
+    }
+    expect(
+      await database.oneFirst(sql.unsafe`
+        select payload->'failedOn' from outbox where generation_id = ${id} and dispatched_at is null and available_at > now()`),
+    ).toEqual(['w1', 'w2', 'w3'])
+    await start(1)
+    expect(await generations.spare({ id, attempt: 1 })).toBe(false)
+    expect(await generations.retry({ id, attempt: 1, delaySeconds: 0 })).toBe(true)
+    expect(await generations.find(id)).toMatchObject({ status: 'PENDING', attempt: 2 })
   })
 
   it('ends COMPLETED, keeps the credit and leaves the outbox', async () => {
@@ -118,13 +136,13 @@ describe('the life of a generation', () => {
     expect(await balance()).toBe(5)
   })
 
-  it('has an updatedAt that strictly grows', async () => {
+  it('has an updatedAt that strictly grows with its status and is not changed by progress', async () => {
     const times = [(await generations.find(id))?.updatedAt]
     await start(1)
     times.push((await generations.find(id))?.updatedAt)
     for (const progress of [0.1, 0.2, 0.3]) {
       await generations.renew({ id, attempt: 1, progress })
-      times.push((await generations.find(id))?.updatedAt)
+      expect(await generations.find(id)).toMatchObject({ progress, updatedAt: times.at(-1) })
     }
     await generations.complete({ id, attempt: 1, outcome })
     times.push((await generations.find(id))?.updatedAt)

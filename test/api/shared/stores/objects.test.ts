@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type Database, sql } from '../../../../api/shared/database.ts'
+import { createDatabase, type Database, sql } from '../../../../api/shared/database/database.ts'
 import { createDueObjects } from '../../../../api/shared/stores/due-objects.ts'
 import { createObjects } from '../../../../api/shared/stores/objects.ts'
 import { createAccounts } from '../../../../api/stores/accounts.ts'
@@ -44,10 +44,11 @@ describe('the record of an object', () => {
     ]
     for (const [i, { key, bytes }] of due.entries()) await insert(key, bytes, new Date((i + 1) * 1000))
     const objects = createDueObjects(database)
-    const selection = { lifetime: null, holds: [] }
-    expect(await objects.find(selection, 10)).toEqual(due)
-    expect(await objects.delete(selection, { limit: 10, deleteBytes: async () => {} })).toEqual(due)
-    expect(await objects.find(selection, 10)).toEqual([])
+    expect(await objects.find({ ttlSeconds: null, kinds: [], accounts: [] }, 10)).toEqual(due)
+    expect(
+      await objects.delete({ ttlSeconds: null, kinds: [], accounts: [] }, { limit: 10, deleteBytes: async () => {} }),
+    ).toEqual(due)
+    expect(await objects.find({ ttlSeconds: null, kinds: [], accounts: [] }, 10)).toEqual([])
   })
 
   it('knows no size below nothing', async () => {

@@ -15,7 +15,8 @@ import { createEngines } from '../../../../worker/engines/registry.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import type { Provider } from '../../../../worker/inference/session.ts'
 import { readSample } from '../../../support/drape.ts'
-import { changeEngineFile, changeEngineManifest, copyTinyEngine } from '../../../support/tiny-engine.ts'
+import { addParser, changeEngineFile, changeEngineManifest, copyTinyEngine } from '../../../support/tiny-engine.ts'
+import { paint, wornPhoto } from '../../../support/worn-photo.ts'
 
 const NAME = 'catvton'
 const never = new AbortController().signal
@@ -160,7 +161,41 @@ describe('the engine CatVTON', () => {
     })
   })
 
+  it('with a parser draws the garment of a product photo in which a person wears it, whatever else is in the photo', async () => {
+    const engine = await open(await install(addParser))
+    expect(await engine.selfTest?.()).toMatchObject({ operators: { cpu: expect.any(Number) } })
+    const person = await decodeImage(await readSample('persons/down-half-teal.jpg'))
+    const draw = async (garmentHash: string, category: 'tops' | 'bottoms', corner: number) => {
+      const garment = await wornPhoto(['top'])
+      paint(garment, { x: 10, y: 10, width: 60, height: 60 }, [corner, corner, corner])
+      const input = { person, garment, garmentHash, category, options: { seed: 1, mode: 'fast' as const } }
+      return (await engine.run(input, { signal: never, onProgress: () => {} })).image
+    }
+    expect(await draw('light', 'tops', 250)).toEqual(await draw('dark', 'tops', 10))
+    await expect(draw('light', 'bottoms', 250)).rejects.toMatchObject({ code: 'MISSING_REQUIRED_CLASSIFICATION' })
+    await engine.release?.()
+  })
+
   it.each<[what: string, message: string | RegExp, change: (folder: string) => Promise<void>]>([
+    [
+      'worn garments accepted and no parser to find them',
+      'engine.json: accepts.garmentTypes names on_model, but there is no graph "parser"',
+      (at) =>
+        changeEngineManifest(at, ({ accepts }) => {
+          accepts.garmentTypes.push('on_model')
+        }),
+    ],
+    [
+      'a parser of another interface',
+      'which is not what a parser does',
+      async (at) => {
+        await addParser(at)
+        await changeEngineManifest(at, ({ models: all }) => {
+          const [encoder, parser] = [all[0], all.at(-1)]
+          Object.assign(parser, { file: encoder.file, inputs: encoder.inputs, outputs: encoder.outputs })
+        })
+      },
+    ],
     ['a file that is cut', 'denoiser.weights has 1000 bytes', (at) => truncate(join(at, 'denoiser.weights'), 1000)],
     [
       'a file of another SHA-256',

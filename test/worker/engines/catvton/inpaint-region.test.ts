@@ -3,14 +3,14 @@ import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../../api/shared/image.ts'
 import { findInpaintRegion } from '../../../../worker/engines/catvton/inpaint-region.ts'
-import type { TrainedCategory } from '../../../../worker/engines/diffusion/product.ts'
+import type { TrainedCategory } from '../../../../worker/engines/diffusion/category.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
 import { findPerson } from '../../../../worker/person/find-person.ts'
 import { countSet, type Mask, maskWhere } from '../../../../worker/raster/plane.ts'
 
 const PERSONS = new URL('../../../fixtures/persons/', import.meta.url)
 /** Levels of grey of NAME-parts.png. */
-const PARTS = { ground: 0, top: 85, lower: 170 }
+const PARTS = { background: 0, top: 85, lower: 170 }
 
 describe('the region that CatVTON draws anew', () => {
   let models: Models
@@ -40,7 +40,7 @@ describe('the region that CatVTON draws anew', () => {
       if (countSet(mask) > 0) expect(shareIn(mask, region), part).toBeGreaterThan(0.98)
     }
     for (const part of other) expect(shareIn(partMask(part), region), part).toBeLessThan(0.1)
-    expect(shareIn(partMask('ground'), region)).toBeLessThan(0.15)
+    expect(shareIn(partMask('background'), region)).toBeLessThan(0.15)
     for (const joint of ['nose', 'left_eye', 'right_eye']) {
       const { x, y } = joints[joint]
       expect(region.data[Math.round(y) * picture.width + Math.round(x)], joint).toBe(0)

@@ -21,6 +21,7 @@ import {
   changeEngineManifest,
   copyTinyEngine,
 } from '../../../support/tiny-engine.ts'
+import { wornPhoto } from '../../../support/worn-photo.ts'
 
 const NAME = 'fashn-vton'
 const never = new AbortController().signal
@@ -212,6 +213,8 @@ describe('the engine FASHN VTON', () => {
     }
     const plain = await draw('shirt', {})
     expect(await draw('worn', { garment: worn })).not.toEqual(plain)
+    const trousers = draw('worn', { garment: await wornPhoto(['top']), category: 'bottoms' })
+    await expect(trousers).rejects.toMatchObject({ code: 'MISSING_REQUIRED_CLASSIFICATION' })
     // The parser takes red for a top: what colour a red top has is not seen, that of a grey one is.
     const dressed = (red: number, other: number) => ({
       ...person,
@@ -237,7 +240,7 @@ describe('the engine FASHN VTON', () => {
   })
 
   it('is not there without its folder', async () => {
-    await expect(open(join(directory, 'nowhere'))).rejects.toThrow('There is no engine "fashn-vton"')
+    await expect(open(join(directory, 'nowhere'))).rejects.toThrow('Unknown engine "fashn-vton"')
   })
 
   it.each<[what: string, message: string | RegExp, change: (folder: string) => Promise<void>]>([

@@ -12,7 +12,7 @@ import { fillCapsules, fillPolygon } from '../../../../worker/raster/polygon.ts'
 export type Colour = readonly [number, number, number]
 
 export const COLOURS = {
-  ground: [205, 205, 210],
+  background: [205, 205, 210],
   skin: [205, 150, 125],
   top: [40, 110, 120],
   lower: [60, 60, 70],
@@ -174,7 +174,7 @@ function visibleParts(layers: readonly Layer[]): DrawnPerson['drawn'] {
 function paint(drawn: DrawnPerson['drawn'], palette: Readonly<Record<string, Colour>>): Bitmap {
   const data = new Uint8Array(SIZE.width * SIZE.height * 3)
   for (let i = 0; i < SIZE.width * SIZE.height; i++) {
-    const part = (['skin', 'top', 'lower', 'hair'] as const).find((name) => drawn[name].data[i] === 1) ?? 'ground'
+    const part = (['skin', 'top', 'lower', 'hair'] as const).find((name) => drawn[name].data[i] === 1) ?? 'background'
     data.set(palette[part], 3 * i)
   }
   return { ...SIZE, channels: 3, data }

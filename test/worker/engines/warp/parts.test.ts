@@ -20,7 +20,7 @@ describe('findParts', () => {
     expect(overlap(parts[part], drawn.drawn[part])).toBeGreaterThan(0.93)
   })
 
-  it('gives every pixel of the person at most one part and none to the ground', () => {
+  it('gives every pixel of the person at most one part and none to the background', () => {
     const labelled = (i: number) => parts.skin.data[i] + parts.top.data[i] + parts.lower.data[i] + parts.hair.data[i]
     const wrong = maskWhere(parts.skin, (i) => labelled(i) > (drawn.person.mask.data[i] > 0.5 ? 1 : 0))
     expect(countSet(wrong)).toBe(0)

@@ -46,7 +46,7 @@ describe('removing the worn garment', () => {
     expect(rest).toBeLessThan(60)
   })
 
-  it('touches neither face, hands, trousers nor the ground far from the person', () => {
+  it('touches neither face, hands, trousers nor the background far from the person', () => {
     const wrist = landmarks.leftWrist
     for (const point of [landmarks.nose, { x: wrist.x, y: wrist.y + 16 }, landmarks.leftKnee, { x: 20, y: 300 }])
       expect(removal.layer.data[at(point) * 4 + 3]).toBe(0)
@@ -115,7 +115,7 @@ describe('removing the worn garment', () => {
     )
   })
 
-  it('shows the ground, not skin, where loose cloth stood off from the arm', () => {
+  it('shows the background, not skin, where loose cloth stood off from the arm', () => {
     const { elbow, wrist } = { elbow: landmarks.leftElbow, wrist: landmarks.leftWrist }
     const middle = between(elbow, wrist, 0.4)
     const off = { x: middle.x + 21, y: middle.y - 19 }
@@ -132,7 +132,7 @@ describe('removing the worn garment', () => {
     const result = removeOldGarment(fitted.fitting, { picture: bitmapToColours(loose), garment: fitted.flat })
     const i = at({ x: off.x + 4, y: off.y - 4 })
     expect(result.zones[i]).toBe(GROUND)
-    expect(distance(result.layer.data.subarray(i * 4), COLOURS.ground)).toBeLessThan(20)
+    expect(distance(result.layer.data.subarray(i * 4), COLOURS.background)).toBeLessThan(20)
   })
 })
 

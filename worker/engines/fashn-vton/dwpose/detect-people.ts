@@ -10,9 +10,9 @@ const STRIDES = [8, 16, 32]
 /** Columns of a row: x, y, width, height, whether there is something, and each class. */
 const OBJECT = 4
 const PERSON = 5
-const LEAST_SCORE = 0.1
-const LEAST_PERSON = 0.3
-const MOST_OVERLAP = 0.45
+const MIN_SCORE = 0.1
+const MIN_PERSON = 0.3
+const MAX_OVERLAP = 0.45
 
 /** What the detector is fed: the picture in the upper left, blue first, 1 × 3 × height × width from 0 to 255, and how much it was scaled. */
 export function letterbox(picture: Bytes, canvas: Size): { tensor: Tensor; scale: number } {
@@ -40,14 +40,14 @@ export function decodePeople({ shape: [, , columns], data }: Tensor, canvas: Siz
   for (const [i, { stride, x, y }] of cellsOf(canvas).entries()) {
     const at = i * columns
     const score = data[at + OBJECT] * data[at + PERSON]
-    if (!(score > LEAST_SCORE)) continue
+    if (!(score > MIN_SCORE)) continue
     const width = (Math.exp(data[at + 2]) * stride) / scale
     const height = (Math.exp(data[at + 3]) * stride) / scale
     const [middle, centre] = [((data[at] + x) * stride) / scale, ((data[at + 1] + y) * stride) / scale]
     found.push({ box: { x: middle - width / 2, y: centre - height / 2, width, height }, score })
   }
   return withoutOverlaps(found)
-    .filter(({ score }) => score > LEAST_PERSON)
+    .filter(({ score }) => score > MIN_PERSON)
     .map(({ box }) => box)
 }
 
@@ -67,7 +67,7 @@ function cellsOf({ width, height }: Size): { stride: number; x: number; y: numbe
 function withoutOverlaps<T extends { box: Box; score: number }>(found: readonly T[]): T[] {
   const kept: T[] = []
   for (const one of found.toSorted((a, b) => b.score - a.score))
-    if (kept.every((other) => overlap(one.box, other.box) <= MOST_OVERLAP)) kept.push(one)
+    if (kept.every((other) => overlap(one.box, other.box) <= MAX_OVERLAP)) kept.push(one)
   return kept
 }
 

@@ -1,14 +1,14 @@
 import type { Session, TensorShape } from '../../../inference/session.ts'
 import type { Size } from '../../../raster/plane.ts'
 import type { Bytes } from '../../diffusion/bytes.ts'
-import { demandNumbers } from '../../diffusion/sampler.ts'
+import { assertNumbers } from '../../diffusion/sampler.ts'
 import { WHOLE_BODY, type WholeBody } from '../keypoints.ts'
 import { countCells, decodePeople, letterbox } from './detect-people.ts'
 import { decodePoints, regionAround, viewRegion } from './find-keypoints.ts'
 
 /** Finds people with hands and face, by the models that FASHN VTON was trained with. */
 export interface WholeBodyFinder {
-  /** Everybody in the picture, in its px; where nobody is detected the whole picture is taken for a person. */
+  /** All people in the picture, in its px; without a detection the whole picture is taken for a person. */
   find(picture: Bytes): Promise<WholeBody[]>
 }
 
@@ -23,15 +23,15 @@ export function createWholeBodyFinder(graphs: { detector: Session; keypoints: Se
     find: async (picture) => {
       const { tensor, scale } = letterbox(picture, detector.canvas)
       const raw = (await graphs.detector.run({ [detector.input]: tensor }))[detector.output]
-      demandNumbers(raw)
+      assertNumbers(raw)
       const boxes = decodePeople(raw, detector.canvas, scale)
       const people: WholeBody[] = []
       for (const box of boxes.length > 0 ? boxes : [{ x: 0, y: 0, width: picture.width, height: picture.height }]) {
         const region = regionAround(box, keypoints.view)
         const found = await graphs.keypoints.run({ [keypoints.input]: viewRegion(picture, region, keypoints.view) })
         const [across, down] = keypoints.outputs.map((output) => found[output])
-        demandNumbers(across)
-        demandNumbers(down)
+        assertNumbers(across)
+        assertNumbers(down)
         people.push(decodePoints(across, down, { region, view: keypoints.view }))
       }
       return people

@@ -1,8 +1,8 @@
 import { createPlane, type Mask, maskWhere, type Plane } from '../../../raster/plane.ts'
-import type { TrainedCategory } from '../../diffusion/product.ts'
+import type { TrainedCategory } from '../../diffusion/category.ts'
+import { anyOf, COVERED, type Label, type Labels } from '../../diffusion/parser/labels.ts'
 import { chamferDistance } from './chamfer.ts'
 import { fillFromCorner, growEllipse, growRectangle } from './grow.ts'
-import { anyOf, COVERED, type Label, type Labels } from './labels.ts'
 
 // Lengths in px of a picture that is 864 px high.
 const HEIGHT = 864
@@ -16,7 +16,7 @@ const SMOOTHNESS = 2.5
 const ALWAYS_KEPT: readonly Label[] = ['face', 'hair', 'jewelry', 'bag', 'glasses', 'hat']
 
 /**
- * What is painted over in a person's photo so that nothing tells what they wore: the garment and the limbs that it may cover, and the
+ * What is painted over in a person's photo so that nothing shows what they wore: the garment and the limbs that it may cover, and the
  * surroundings where another one may reach, but for what always stays. Nothing where no such garment or limb is seen.
  * Source: FASHN VTON v1.5 at 7c0f10a, whose masks it equals pixel by pixel, with the quirk that holes are filled from the upper left
  * corner alone.

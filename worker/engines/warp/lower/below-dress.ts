@@ -30,7 +30,7 @@ export function removeBelowDress(
     const alpha = lower.layer.data[k + 3] / 255
     if (alpha === 0) continue
     for (let c = k; c < k + 4; c++) data[c] = data[c] * (1 - alpha) + lower.layer.data[c]
-    if (lower.ground.data[i]) upper.zones[i] = GROUND
+    if (lower.background.data[i]) upper.zones[i] = GROUND
     else if (upper.zones[i] === LOWER) upper.zones[i] = SKIN
   }
   return { ...upper, warnings: [...upper.warnings.filter((code) => code !== 'OLD_GARMENT_LONGER'), ...lower.warnings] }

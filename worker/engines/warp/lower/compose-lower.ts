@@ -98,13 +98,13 @@ function shadowBelow(
 
 function hemShadow(
   { person, body }: LowerFitting,
-  { cover, removal: { ground, worn } }: { cover: Plane; removal: LowerRemoval },
+  { cover, removal: { background, worn } }: { cover: Plane; removal: LowerRemoval },
 ): Plane {
   const near = featherMask(shiftDown(cover, Math.max(1, Math.round(0.014 * body.unit))), 0.012 * body.unit)
   const wide = featherMask(shiftDown(cover, Math.max(1, Math.round(0.04 * body.unit))), 0.03 * body.unit)
   for (let i = 0; i < near.data.length; i++) {
     if (near.data[i] === 0 && wide.data[i] === 0) continue
-    const onPerson = ground.data[i] || worn.arms.data[i] ? 0 : clamp(1.2 * person.mask.data[i] - 0.1)
+    const onPerson = background.data[i] || worn.arms.data[i] ? 0 : clamp(1.2 * person.mask.data[i] - 0.1)
     const contact = 0.45 * clamp(near.data[i] - cover.data[i])
     near.data[i] = onPerson * Math.max(contact, 0.25 * clamp(wide.data[i] - cover.data[i]))
   }
@@ -123,7 +123,7 @@ function clamp(value: number): number {
 }
 
 // A change below this share of a pixel is none: it could not be seen in 8 bits.
-const LEAST_CHANGE = 1 / 256
+const MIN_CHANGE = 1 / 256
 
 interface Target {
   readonly sampler: FieldSampler
@@ -152,8 +152,8 @@ function composeRow(y: number, { sampler, pieces, image, change }: Target): void
     }
     const kept = f[FRONT] + behind * scene * (1 - f[3])
     const share = 1 - kept
-    if (share < LEAST_CHANGE) continue
-    change.data[i] = share > 1 - LEAST_CHANGE ? 1 : share
+    if (share < MIN_CHANGE) continue
+    change.data[i] = share > 1 - MIN_CHANGE ? 1 : share
     for (let c = 0; c < 3; c++) image.data[i * 3 + c] = Math.min(255, Math.round((behind * colour[c]) / share))
   }
 }

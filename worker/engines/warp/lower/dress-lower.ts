@@ -5,7 +5,7 @@ import type { Layer } from '../../../raster/remap.ts'
 import type { Stages } from '../../stages.ts'
 import type { Dressed, DressedView } from '../dress-upper.ts'
 import { flattenLayers } from '../flat-garment.ts'
-import { addGrain, groundOf, seenShare } from '../grain.ts'
+import { addGrain, backgroundOf, seenShare } from '../grain.ts'
 import type { Look } from '../look.ts'
 import { shadePiece } from '../shade.ts'
 import { boxInView, pasteView, toFrame } from '../view.ts'
@@ -48,10 +48,10 @@ async function dressView(
   const composed = await stages.run('order', 0.98, () =>
     composeLower({ person, body, parts, placement }, { picture: drawn, pieces, cover, removal }),
   )
-  const { skin, ground } = removal
+  const { skin, background } = removal
   addGrain(composed.image, drawn, [
     { share: seenShare(skin, cover), like: parts.skin },
-    { share: seenShare(ground, cover), like: groundOf(person.mask) },
+    { share: seenShare(background, cover), like: backgroundOf(person.mask) },
   ])
   checkResult(composed, drawn, boxInView(view))
   return {

@@ -29,7 +29,7 @@ export function inventLegs(input: LegsInput, worn: WornLower): Colours | null {
   return tones
 }
 
-const LEAST_AREA = 0.015
+const MIN_AREA = 0.015
 
 // Skin of the legs when there is enough of it, otherwise that of arms, otherwise all there is.
 function knownSkin({ person, body, parts, fields }: LegsInput, { arms }: WornLower): Mask | null {
@@ -43,7 +43,7 @@ function knownSkin({ person, body, parts, fields }: LegsInput, { arms }: WornLow
     clean,
     (i) => along.data[i] > 1.2 && !arms.data[i] && fields.some((f) => f.distance.data[i] < FAR),
   )
-  const least = LEAST_AREA * body.unit ** 2
+  const least = MIN_AREA * body.unit ** 2
   if (countSet(onLegs) > least) return middleTones(onLegs, lab)
   const onArms = subset(clean, (i) => arms.data[i] === 1)
   if (countSet(onArms) > least) return middleTones(onArms, lab)

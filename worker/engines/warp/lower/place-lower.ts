@@ -13,8 +13,8 @@ import { findWornWaist } from './waist.ts'
 import { armsOf, measureLegFields } from './worn-lower.ts'
 import { measureReach } from './worn-reach.ts'
 
-// Without the thighs nothing tells where the legs are.
-const LEAST_SEEN = 1.3
+// Without the thighs nothing shows where the legs are.
+const MIN_SEEN = 1.3
 
 /**
  * Places trousers or a skirt by hips, knees and ankles.
@@ -32,7 +32,7 @@ export function placeLower({
   parts: Parts
   garment: LowerGarment
 }): LowerPlacement {
-  if (axisAt(body, LEAST_SEEN).y > person.mask.height)
+  if (axisAt(body, MIN_SEEN).y > person.mask.height)
     throw new DrapeError(
       'RESULT_REJECTED',
       'The photo ends above the legs; hips and thighs are needed for this garment',
@@ -41,7 +41,7 @@ export function placeLower({
   const legs = bothSides((side) => measureLeg(person, body, { side, loose }))
   for (const leg of legs) requireUpright(leg, body)
   const fields = measureLegFields(parts.lower, legs, body)
-  // Trousers as wide as a skirt's hem would bulge above the knee: what of the skirt is wider than them makes way for ground.
+  // Trousers as wide as a skirt's hem would bulge above the knee: what of the skirt is wider than them makes way for background.
   const reach = loose ? NO_REACH : measureReach(parts.lower, { legs, fields, arms: armsOf(parts.lower, body) })
   const input: LowerInput = { body, legs, reach, worn: findWornWaist(parts) }
   const placed = garment.kind === 'skirt' ? placeSkirt(garment, input) : placeTrousers(garment, input)
@@ -68,7 +68,7 @@ function hasBareKnees({ joints }: BodyFrame, { skin }: Parts): boolean {
   })
 }
 
-// Thighs of somebody who sits point at the camera: they look far shorter than the trunk is long.
+// The thighs of a seated person point at the camera: they look far shorter than the trunk is long.
 function requireUpright({ thigh, points, along }: LegProfile, { trunk, down }: BodyFrame): void {
   const knee = points[along.findLastIndex((way) => way <= thigh)]
   const drop = (knee.x - points[0].x) * down.x + (knee.y - points[0].y) * down.y

@@ -13,7 +13,7 @@ import {
 } from '../../../raster/plane.ts'
 import { bareLegRadius } from '../leg.ts'
 import { SOLID } from '../regions.ts'
-import { fillAcross } from './ground-across.ts'
+import { fillAcross } from './background-across.ts'
 import { inventLegs } from './leg-skin.ts'
 import { findWornLower, type LegsInput, type WornLower } from './worn-lower.ts'
 
@@ -21,18 +21,18 @@ import { findWornLower, type LegsInput, type WornLower } from './worn-lower.ts'
 export interface LowerRemoval {
   /** What is seen instead: premultiplied sRGB with alpha, 0 to 255, the analysed picture's size. */
   readonly layer: Colours
-  /** Pixels where ground, and where skin was put. */
-  readonly ground: Mask
+  /** Pixels where background, and where skin was put. */
+  readonly background: Mask
   readonly skin: Mask
   readonly worn: WornLower
   readonly warnings: readonly string[]
 }
 
-const MOST_WITHOUT_SKIN = 0.15
+const MAX_WITHOUT_SKIN = 0.15
 
 /**
  * Takes the worn trousers or skirt away where `cover` (0 to 1, the new garment) leaves them open and `allowed` lets it: legs
- * become bare, what is beside them becomes ground. `picture` is the analysed picture in sRGB, 0 to 255.
+ * become bare, what is beside them becomes background. `picture` is the analysed picture in sRGB, 0 to 255.
  *
  * Throws `DrapeError` RESULT_REJECTED when much of the legs would have to be invented and no skin is seen anywhere.
  */
@@ -45,44 +45,45 @@ export function removeOldLower(
   const seen = subset(worn.mask, open)
   const layer: Colours = { ...picture, channels: 4, data: new Float32Array(cover.data.length * 4) }
   const area = areaOf(input.body.unit)
-  if (area(seen) < LEAST_AREA) return { layer, ground: createMask(cover), skin: createMask(cover), worn, warnings: [] }
+  if (area(seen) < MIN_AREA)
+    return { layer, background: createMask(cover), skin: createMask(cover), worn, warnings: [] }
   const legs = bareLegs(input)
   const skin = subset(seen, (i) => legs.data[i] > 0)
   const tones = inventLegs(input, worn)
-  if (!tones && area(skin) > MOST_WITHOUT_SKIN)
+  if (!tones && area(skin) > MAX_WITHOUT_SKIN)
     throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
-  const ground = groundBeside(input, { seen, legs, open, arms: worn.arms })
-  // Under the legs' soft edges, too, there is ground.
+  const background = backgroundBeside(input, { seen, legs, open, arms: worn.arms })
+  // Under the legs' soft edges, too, there is background.
   const behind = featherMask(
-    maskWhere(cover, (i) => ground.data[i] === 1 || (tones !== null && skin.data[i] === 1)),
+    maskWhere(cover, (i) => background.data[i] === 1 || (tones !== null && skin.data[i] === 1)),
     0.7,
   )
   const across = { hidden: input.person.mask, wanted: behind, margin: 0.05 * input.body.unit }
   lay(layer, fillAcross(picture, across), behind)
   if (tones) lay(layer, labToRgb(tones), legShare(input, { seen, legs, open }))
-  const bare = subset(ground, (i) => input.person.mask.data[i] > 0.5)
+  const bare = subset(background, (i) => input.person.mask.data[i] > 0.5)
   return {
     layer,
-    ground,
+    background,
     skin: tones ? skin : createMask(cover),
     worn,
-    warnings: warningsOf({ skin: area(skin), ground: area(bare), hasSkin: tones !== null }),
+    warnings: warningsOf({ skin: area(skin), background: area(bare), hasSkin: tones !== null }),
   }
 }
 
-const LEAST_AREA = 0.002
+const MIN_AREA = 0.002
 
-function warningsOf({ skin, ground, hasSkin }: { skin: number; ground: number; hasSkin: boolean }): string[] {
+function warningsOf({ skin, background, hasSkin }: { skin: number; background: number; hasSkin: boolean }): string[] {
   const found: [string, boolean][] = [
     ['LARGE_SKIN_INVENTED', hasSkin && skin > 0.45],
-    ['LARGE_BACKGROUND_INVENTED', ground > 0.35],
+    ['LARGE_BACKGROUND_INVENTED', background > 0.35],
     ['OLD_GARMENT_REMAINS', !hasSkin && skin > 0.02],
   ]
   return found.filter(([, holds]) => holds).map(([code]) => code)
 }
 
-// The worn garment where no leg is, with its rim, where cloth and ground mix: it can pass for anything, but is thinner than what stays.
-function groundBeside(
+// The worn garment where no leg is, with its rim, where cloth and background mix: it can pass for anything, but is thinner than what stays.
+function backgroundBeside(
   { person, body, parts }: LegsInput,
   { seen, legs, open, arms }: { seen: Mask; legs: Plane; open: (i: number) => boolean; arms: Mask },
 ): Mask {

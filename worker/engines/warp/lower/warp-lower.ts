@@ -18,7 +18,7 @@ export interface LowerLayers {
 
 const REFUSED_FOLD = 0.12
 // Up to here the bicubic kernel alone keeps fine patterns from shimmering.
-const LEAST_REDUCTION = 1.3
+const MIN_REDUCTION = 1.3
 
 /**
  * Warps all pieces to their places. `scale` is px of the output per px of the analysed picture.
@@ -36,7 +36,7 @@ export function warpLower(
   const maps = pieces.map(({ source, target }) => mapMesh(mapGrid(source, toImage), mapGrid(target, toOutput), size))
   const folds = maps.map(({ folded }) => folded)
   if (Math.max(...folds) > REFUSED_FOLD)
-    throw new DrapeError('RESULT_REJECTED', 'The garment cannot be laid on the legs in this pose without folding over')
+    throw new DrapeError('RESULT_REJECTED', 'The garment cannot be fitted to the legs in this pose')
   return { pieces: maps.map((map) => remapCubic(image, map, size)), folds }
 }
 
@@ -58,7 +58,7 @@ function reductionOf({ source, target }: Piece): number {
 
 // Reduced to at most 1.5 times the final resolution, and blurred for the rest of the way.
 function reduceImage(image: Pixels, reduction: number): { image: Pixels; px: number } {
-  if (reduction <= LEAST_REDUCTION) return { image, px: 1 }
+  if (reduction <= MIN_REDUCTION) return { image, px: 1 }
   const by = Math.max(1, reduction / 1.5)
   const side = Math.ceil(image.width / by)
   return {

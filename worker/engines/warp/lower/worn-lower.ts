@@ -52,7 +52,7 @@ const LEGS_FROM = 1.2
 const SHOES_FROM = 0.86
 const CLOTH_LIKENESS = 16
 // So much nearer to the cloth's tint than to that of shoes, in a and b, a dark pixel is cloth.
-const LEAST_TINT = 4
+const MIN_TINT = 4
 
 /** Finds trousers, shorts or skirt from the labels, and their lower ends beside the shoes from their colour. */
 export function findWornLower(input: LegsInput): WornLower {
@@ -77,7 +77,7 @@ export function findWornLower(input: LegsInput): WornLower {
   return { mask, cloth, arms }
 }
 
-// Shoes are told from trousers by colour, learnt at toes and heels; where both look alike the ankle parts them.
+// Shoes differ from trousers by colour, learnt at toes and heels; where both look alike the ankle parts them.
 function shoeTest(
   input: LegsInput,
   { cloth, beyond }: { cloth: Reduced; beyond: (i: number) => boolean },
@@ -111,7 +111,7 @@ function isShadedCloth(lab: Colours, i: number, { cloth, shoe }: { cloth: Reduce
   const cell = cellAt(cloth, lab, i)
   const [l, a, b] = cloth.cells.data.subarray(cell, cell + 3)
   if (lab.data[i * 3] >= l) return false
-  return tintApart(lab, i, [l, a, b]) + LEAST_TINT < tintApart(lab, i, shoe)
+  return tintApart(lab, i, [l, a, b]) + MIN_TINT < tintApart(lab, i, shoe)
 }
 
 // Whether a pixel lies above `share` of the way from hip to ankle on the leg that is nearer.

@@ -37,7 +37,7 @@ function collectRows(
     if (row < 0 || row >= ROWS || !isOutside(i, lower, { leg, way: field.along.data[i] })) continue
     rows[row].push(distance)
   }
-  // Near the bone there are as many pixels as far from it: only the outer half tells the edge.
+  // Near the bone there are as many pixels as far from it: only the outer half shows the edge.
   return rows.map((distances) => {
     const middle = distances.toSorted((a, b) => a - b)[distances.length >> 1] ?? 0
     return distances.filter((distance) => distance >= middle)

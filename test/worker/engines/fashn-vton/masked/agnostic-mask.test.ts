@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../../../api/shared/image.ts'
+import { anyOf, COVERED, type Labels } from '../../../../../worker/engines/diffusion/parser/labels.ts'
+import { paintOver } from '../../../../../worker/engines/diffusion/parser/paint-over.ts'
+import { HIDDEN } from '../../../../../worker/engines/fashn-vton/canvas.ts'
 import { agnosticMask } from '../../../../../worker/engines/fashn-vton/masked/agnostic-mask.ts'
-import { anyOf, COVERED, type Labels } from '../../../../../worker/engines/fashn-vton/masked/labels.ts'
-import { paintOver } from '../../../../../worker/engines/fashn-vton/masked/paint-over.ts'
 import { type Mask, maskWhere } from '../../../../../worker/raster/plane.ts'
 
 const MASKS = new URL('../../../../fixtures/fashn-vton/masks/', import.meta.url)
@@ -43,7 +44,7 @@ describe('masks for FASHN VTON', async () => {
     const garment = anyOf(labels, COVERED[category].clothes)
     const others = maskWhere(garment, (i) => garment.data[i] === 0)
     const wanted = await decodeImage(await readFile(new URL(`${category}_garment.png`, MASKS)))
-    expect(Buffer.from(paintOver(picture, others).data).equals(Buffer.from(wanted.data))).toBe(true)
+    expect(Buffer.from(paintOver(picture, others, HIDDEN).data).equals(Buffer.from(wanted.data))).toBe(true)
   })
 
   it('are empty where nobody is', () => {

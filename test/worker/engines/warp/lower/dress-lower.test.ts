@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { measureQuality } from '../../../../../scripts/quality/measure.ts'
+import { measureQuality, type Quality } from '../../../../../scripts/quality/measure.ts'
 import { type Pair, readPair } from '../../../../../scripts/quality/pair.ts'
 import { blendChange } from '../../../../../worker/composite/blend.ts'
 import type { Engine, EngineResult } from '../../../../../worker/engines/engine.ts'
@@ -61,12 +61,14 @@ describe.each([
   ['ada-skirt', 'jeans_blue', 'ada-jeans'],
 ])('%s in %s', (person, garment, truth) => {
   let worn: Worn
+  let quality: Quality
   beforeAll(async () => {
     worn = await dress(person, garment, truth)
+    quality = measureQuality(worn.pair, { ...worn.result, image: worn.image })
   })
 
   it('looks like the figure that was rendered in such trousers', () => {
-    const { covered, overlap, colour, perceptual } = measureQuality(worn.pair, { ...worn.result, image: worn.image })
+    const { covered, overlap, colour, perceptual } = quality
     expect(covered).toBeGreaterThan(0.97)
     expect(overlap).toBeGreaterThan(0.87)
     expect(colour).toBeLessThan(3)
@@ -74,7 +76,7 @@ describe.each([
   })
 
   it('changes neither face nor top nor anything far away', () => {
-    const { face, outside, stray } = measureQuality(worn.pair, { ...worn.result, image: worn.image })
+    const { face, outside, stray } = quality
     expect([face, outside, stray]).toEqual([0, 0, 0])
     const { top } = worn.pair.figure.parts
     let changed = 0

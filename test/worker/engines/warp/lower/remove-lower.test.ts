@@ -39,14 +39,14 @@ const apart = (colour: readonly number[], known: readonly number[]) =>
   Math.hypot(...known.map((value, c) => colour[c] - value))
 
 describe('worn trousers below a shorter garment', () => {
-  it('give way to bare legs and, beside them, to the ground', () => {
+  it('give way to bare legs and, beside them, to the background', () => {
     const removed = undress(480)
     for (const x of [202, 278]) {
       const shin = colourAt(removed, x, 600)
       expect(shin[3]).toBe(255)
       expect(apart(shin, COLOURS.skin)).toBeLessThan(30)
     }
-    expect(apart(colourAt(removed, 296, 640), COLOURS.ground)).toBeLessThan(20)
+    expect(apart(colourAt(removed, 296, 640), COLOURS.background)).toBeLessThan(20)
     expect(removed.warnings).toContain('LARGE_SKIN_INVENTED')
   })
 

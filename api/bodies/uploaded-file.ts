@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises'
+import { DrapeError } from '../shared/errors.ts'
+
+/** A file of a multipart body, on disk until the request has ended. */
+export interface UploadedFile {
+  readonly field: string
+  readonly path: string
+  readonly bytes: number
+  /** SHA-256 in hex, made as the bytes came; null unless the request has an `Idempotency-Key`. */
+  readonly hash: string | null
+}
+
+/** The bytes of a named multipart file. Throws `MULTIPART_FILE_NOT_FOUND`. */
+export async function readUpload(fileKey: string, files: readonly UploadedFile[]): Promise<Uint8Array> {
+  const file =
+    files.find(({ field }) => field === fileKey) ?? files.find(({ field }) => unescapeName(field) === fileKey)
+  if (!file) throw new DrapeError('MULTIPART_FILE_NOT_FOUND', `The request has no file field named ${fileKey}.`)
+  return readFile(file.path)
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' }
+
+/** The name of a field that a browser sent: it escapes what would end the name (HTML standard, multipart form data). */
+function unescapeName(field: string): string {
+  return field.replace(/%(?:22|0D|0A)/g, (escaped) => ESCAPED[escaped] ?? escaped)
+}

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FetchForAccount } from '../limits/fetch-limit.ts'
+import type { ReserveStorage } from '../limits/storage-quota.ts'
+import { DrapeError } from '../shared/errors.ts'
+import { keyOfFetched, storeFetched } from '../shared/fetched-product-image.ts'
+import type { Log } from '../shared/log.ts'
+import type { Metrics } from '../shared/metrics.ts'
+import type { ObjectStorage } from '../shared/storage/object.ts'
+import type { Objects } from '../shared/stores/objects.ts'
+import type { Accounts } from '../stores/accounts.ts'
+import type { ClaimedImage, ProductBatches } from '../stores/product-batches.ts'
+
+export interface ImageFetchingOptions {
+  readonly batches: ProductBatches
+  readonly accounts: Pick<Accounts, 'find'>
+  readonly objects: Objects
+  readonly storage: ObjectStorage
+  /** Throws `PRODUCT_IMAGE_FETCH_FAILED`, or `RATE_LIMITED` while calls of the account use its lane. */
+  readonly fetchImage: FetchForAccount
+  readonly reserveStorage: ReserveStorage
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+/** Images in this process at a time. */
+const SLOTS = 8
+/** Of these for one account: its lane has room for its calls. */
+const PER_ACCOUNT = 4
+/** Longer than a fetch, its wait for a turn and its storing take. */
+const LEASE_SECONDS = 120
+const IDLE_MS = 1000
+/** While the database is unavailable. */
+const DATABASE_PAUSE_MS = 3000
+/** Before a further attempt. */
+const RETRY_SECONDS = [2, 30]
+
+/**
+ * Fetches images of batches in the background, so that the first try-on need not wait for them. Any number of processes may run it;
+ * each claims other images.
+ */
+export function startImageFetching(options: ImageFetchingOptions): { stop(): Promise<void> } {
+  const { batches, log } = options
+  const stopping = new AbortController()
+  const underWay = new Map<ClaimedImage, Promise<void>>()
+  let ended = Promise.withResolvers<void>()
+  let isAway = false
+
+  const claim = async (): Promise<readonly ClaimedImage[]> => {
+    const claimed = await batches.claimImages({
+      ...{ limit: SLOTS - underWay.size, perAccount: PER_ACCOUNT, leaseSeconds: LEASE_SECONDS },
+      underWay: countByAccount(underWay.keys()),
+    })
+    if (claimed.length === 0 && underWay.size === 0) await batches.endFetched()
+    isAway = false
+    return claimed
+  }
+  const begin = (image: ClaimedImage) => {
+    const fetched = fetchOne(image, stopping.signal, options).finally(() => {
+      underWay.delete(image)
+      ended.resolve()
+    })
+    underWay.set(image, fetched)
+  }
+  const loop = async () => {
+    while (!stopping.signal.aborted) {
+      ended = Promise.withResolvers()
+      let pauseMs = IDLE_MS
+      try {
+        const claimed = underWay.size < SLOTS ? await claim() : []
+        claimed.forEach(begin)
+        if (claimed.length > 0) continue
+      } catch (error) {
+        log[isAway ? 'debug' : 'warn']({ err: error }, 'images of batches cannot be claimed')
+        isAway = true
+        pauseMs = DATABASE_PAUSE_MS
+      }
+      const pause = sleep(pauseMs, undefined, stopping).catch(() => {})
+      await (isAway || underWay.size === 0 ? pause : Promise.race([pause, ended.promise]))
+    }
+  }
+  const running = loop()
+  return {
+    stop: async () => {
+      stopping.abort()
+      await running
+      await Promise.all(underWay.values())
+    },
+  }
+}
+
+function countByAccount(images: Iterable<ClaimedImage>): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { accountId } of images) counts[accountId] = (counts[accountId] ?? 0) + 1
+  return counts
+}
+
+async function fetchOne(image: ClaimedImage, signal: AbortSignal, options: ImageFetchingOptions): Promise<void> {
+  const { batches, log, metrics } = options
+  const { batchId, attempts } = image
+  try {
+    if (signal.aborted) return await batches.delayImage(image, 0)
+    const state = image.isCurrent ? 'fetched' : 'replaced'
+    if (image.isCurrent) await storeOne(image, options)
+    await batches.endImage(image, { state })
+    metrics.batchImages.inc({ outcome: state })
+  } catch (error) {
+    const { code, isFinal } = readFailure(error)
+    const delay = RETRY_SECONDS[attempts - 1]
+    const isOver = isFinal || (delay === undefined && code !== 'RATE_LIMITED')
+    log[isOver ? 'debug' : 'info']({ err: error, batchId, attempts }, 'an image of a batch was not fetched')
+    const ending = isOver
+      ? batches.endImage(image, { state: 'failed', code })
+      : batches.delayImage(image, delay ?? RETRY_SECONDS[0])
+    // Otherwise its lease ends, and it is claimed again.
+    await ending.catch((err) => log.warn({ err, batchId }, 'image expiry not recorded'))
+    if (isOver) metrics.batchImages.inc({ outcome: 'failed' })
+  }
+}
+
+async function storeOne(image: ClaimedImage, { accounts, objects, storage, ...options }: ImageFetchingOptions) {
+  if ((await objects.find(keyOfFetched(image))) !== null) return
+  const account = await accounts.find(image.accountId)
+  if (account === null) throw new DrapeError('ACCOUNT_NOT_FOUND', 'The account does not exist.')
+  await storeFetched(image, {
+    ...{ storage, objects },
+    fetchImage: (url) => options.fetchImage(url, image.accountId),
+    reserve: (bytes) => options.reserveStorage(account, bytes),
+  })
+}
+
+/** What is no image at the URL is a failed fetch to callers; a quota does not grow within a minute. */
+function readFailure(error: unknown): { code: string; isFinal: boolean } {
+  if (!(error instanceof DrapeError)) return { code: 'INTERNAL_ERROR', isFinal: false }
+  const { code, retryable } = error
+  if (code === 'INVALID_IMAGE' || code === 'UNSUPPORTED_IMAGE_TYPE') {
+    return { code: 'PRODUCT_IMAGE_FETCH_FAILED', isFinal: true }
+  }
+  return { code, isFinal: !retryable && code !== 'PRODUCT_IMAGE_FETCH_FAILED' }
+}

@@ -1,0 +1,41 @@
+import type { EngineDirectory } from '../engines/directory.ts'
+import { splitList } from '../shared/config.ts'
+import { BUILT_IN_ENGINES, isEngineName } from '../shared/engine-names.ts'
+import { DrapeError } from '../shared/errors.ts'
+import { type AccountSettings, MAX_FALLBACK_ENGINES } from '../stores/accounts.ts'
+
+export type Engines = Pick<EngineDirectory, 'list' | 'find'>
+
+/** Names to choose an engine from: those of Drape, those that the installation knows, and those that are set already. */
+export async function findEngineNames(engines: Engines, set: readonly (string | null | undefined)[] = []) {
+  const known = (await engines.list()).map(({ name }) => name)
+  return [...new Set([...BUILT_IN_ENGINES, ...known, ...set.flatMap((name) => name ?? [])])]
+}
+
+/** Throws `VALIDATION_FAILED` for a name that no engine of Drape or of the installation has and that was not set before. */
+export async function assertEngine(
+  engines: Engines,
+  name: string | null | undefined,
+  { path, before = [] }: { path: string; before?: readonly (string | null | undefined)[] },
+): Promise<void> {
+  if (!name || BUILT_IN_ENGINES.includes(name) || before.includes(name)) return
+  if (isEngineName(name) && (await engines.find(name)) !== null) return
+  const message = `must be one of ${(await findEngineNames(engines)).join(', ')}`
+  throw new DrapeError('VALIDATION_FAILED', `${path} ${message}.`, { details: [{ path, message }] })
+}
+
+/** The fallback engines in a form: names separated by commas. Throws `VALIDATION_FAILED`. */
+export async function readFallbackEngines(
+  engines: Engines,
+  text: string | undefined,
+  { fallbackEngines: before = [] }: AccountSettings = {},
+): Promise<string[] | undefined> {
+  const names = [...new Set(splitList(text ?? ''))]
+  const path = 'fallbackEngines'
+  if (names.length > MAX_FALLBACK_ENGINES) {
+    const message = `must be at most ${MAX_FALLBACK_ENGINES} engines`
+    throw new DrapeError('VALIDATION_FAILED', `${path} ${message}.`, { details: [{ path, message }] })
+  }
+  for (const name of names) await assertEngine(engines, name, { path, before })
+  return names.length === 0 ? undefined : names
+}

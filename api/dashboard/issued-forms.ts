@@ -1,0 +1,25 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** Returns the id of a new form that posts to this path; null when the operator may not send it. */
+export type FormIssuer = (action: string) => string | null
+
+const NONCE_LENGTH = 22
+
+/** Issues ids of forms that only this session can send, and only to the path that each was issued for. */
+export function createFormIssuer(key: Buffer): (action: string) => string {
+  return (action) => {
+    const nonce = randomBytes(16).toString('base64url')
+    return `${nonce}.${sign(key, { nonce, action })}`
+  }
+}
+
+/** The part of an issued id that names the form in the audit log; null when the id was not issued with this key for this path. */
+export function readIssuedForm(id: string, { key, action }: { key: Buffer; action: string }): string | null {
+  const nonce = id.slice(0, NONCE_LENGTH)
+  const [given, wanted] = [Buffer.from(id), Buffer.from(`${nonce}.${sign(key, { nonce, action })}`)]
+  return given.length === wanted.length && timingSafeEqual(given, wanted) ? nonce : null
+}
+
+function sign(key: Buffer, { nonce, action }: { nonce: string; action: string }): string {
+  return createHmac('sha256', key).update(`${nonce} ${action}`).digest('base64url')
+}

@@ -1,0 +1,101 @@
+import { Readable } from 'node:stream'
+import Router from '@koa/router'
+import { DrapeError } from '../shared/errors.ts'
+import { Type } from '../shared/schema.ts'
+import { attachment } from '../shared/storage/attachment.ts'
+import { createLeadOutbox } from '../stores/lead-outbox.ts'
+import { createLeads, type Leads } from '../stores/leads.ts'
+import type { OperatorAudit } from '../stores/operator-audit.ts'
+import type { ShopRecord, Shops } from '../stores/shops.ts'
+import { csvLine } from './csv.ts'
+import { fieldsReader } from './form.ts'
+import { seeOther, showPage } from './layout.ts'
+import { presentLeads, presentShopLeads } from './leads.view.ts'
+import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+
+export interface LeadPagesOptions {
+  readonly leads: Leads
+  readonly shops: Shops
+  readonly audit: OperatorAudit
+}
+
+/** E-mail addresses that shoppers left: their counts, and, for a reason, the addresses of a shop as a file. */
+export function leadPages(options: LeadPagesOptions): Router<DashboardState> {
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
+  router.get('/leads', (ctx: DashboardContext) => showLeads(ctx, options))
+  router.get('/leads/:shop', (ctx: DashboardContext) => showShopLeads(ctx, options))
+  router.post('/leads/:shop/export', (ctx: DashboardContext) => exportLeads(ctx, options))
+  router.post('/leads/:shop/retry', (ctx: DashboardContext) => retryLeads(ctx, options))
+  router.post('/leads/:shop/delete', (ctx: DashboardContext) => deleteLead(ctx, options))
+  return router
+}
+
+async function showLeads(ctx: DashboardContext, { leads }: LeadPagesOptions): Promise<void> {
+  showPage(ctx, { title: 'Leads', body: presentLeads(await leads.countByShop()) })
+}
+
+async function findShop(ctx: DashboardContext, { shops }: LeadPagesOptions): Promise<ShopRecord> {
+  const shop = await shops.findById(ctx.params.shop)
+  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `The shop ${ctx.params.shop} does not exist.`)
+  return shop
+}
+
+async function showShopLeads(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
+  const shop = await findShop(ctx, options)
+  const counted = (await options.leads.countByShop()).find(({ shopId }) => shopId === shop.id) ?? null
+  showPage(ctx, { title: `Leads of ${shop.domain}`, body: presentShopLeads(shop, counted, ctx.state.forms) })
+}
+
+const Reason = Type.String({ minLength: 3, maxLength: 500 })
+const readReason = fieldsReader(Type.Object({ reason: Reason }))
+
+async function exportLeads(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
+  const { id, accountId, domain } = await findShop(ctx, options)
+  const { reason } = readReason(ctx.state.form)
+  await options.audit.insert(actorOf(ctx), { action: 'leads.export', object: id, accountId, reason })
+  ctx.type = 'text/csv; charset=utf-8'
+  ctx.set('Content-Disposition', attachment(`leads-${domain}.csv`))
+  ctx.body = Readable.from(csvOf(id, options.leads))
+}
+
+const PAGE = 1000
+
+async function* csvOf(shopId: string, leads: Leads): AsyncGenerator<string> {
+  yield csvLine(['email', 'marketing_consent', 'state', 'left_at', 'reason'])
+  for (let after: string | null = null; ; ) {
+    const page = await leads.list(shopId, { after, limit: PAGE })
+    for (const { email, marketingConsent, state, createdAt, reason } of page) {
+      yield csvLine([email, String(marketingConsent), state, createdAt.toISOString(), reason ?? ''])
+    }
+    if (page.length < PAGE) return
+    after = page.at(-1)?.email ?? null
+  }
+}
+
+async function retryLeads(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
+  const { id, accountId } = await findShop(ctx, options)
+  await options.audit.record(actorOf(ctx), async (within) => {
+    const leads = await createLeadOutbox(within).retry(id)
+    return { act: { action: 'leads.retry', object: id, accountId, details: { leads } } }
+  })
+  seeOther(ctx, `/leads/${id}`, 'sent')
+}
+
+const readDeletion = fieldsReader(Type.Object({ email: Type.String({ minLength: 3, maxLength: 254 }), reason: Reason }))
+
+async function deleteLead(ctx: DashboardContext, options: LeadPagesOptions): Promise<void> {
+  const { id, accountId } = await findShop(ctx, options)
+  const { email, reason } = readDeletion(ctx.state.form)
+  await options.audit.record(actorOf(ctx), async (within) => {
+    const isDeleted = await createLeads(within).delete(id, email)
+    if (!isDeleted) throw unknownLead()
+    // Without the address: the audit log outlasts the person's wish to be forgotten.
+    return { act: { action: 'leads.delete', object: id, accountId, reason } }
+  })
+  seeOther(ctx, `/leads/${id}`, 'removed')
+}
+
+function unknownLead(): DrapeError {
+  const message = 'must be an e-mail address that a shopper left with this shop'
+  return new DrapeError('VALIDATION_FAILED', 'The lead does not exist.', { details: [{ path: 'email', message }] })
+}

@@ -1,0 +1,53 @@
+import { type Html, html } from '../answers/html.ts'
+import type { ShopLeads } from '../stores/leads.ts'
+import type { ShopRecord } from '../stores/shops.ts'
+import { actForm, count, disclosure, facts, field, section, table, when } from './elements.ts'
+import type { FormIssuer } from './issued-forms.ts'
+
+export function presentLeads(shops: readonly ShopLeads[]): Html {
+  return html`<p>E-mail addresses that shoppers left. Drape keeps them for shops whose platform keeps none, and delivers the others.</p>
+${table({
+  caption: 'Leads by shop',
+  head: ['Shop', 'Stored', 'Pending delivery', 'Rejected by the platform', 'Last reason'],
+  rows: shops.map(({ shopId, domain, kept, waiting, refused, reason }) => [
+    html`<a href="/leads/${shopId}">${domain}</a>`,
+    count(kept),
+    count(waiting),
+    count(refused),
+    reason ?? '',
+  ]),
+  empty: 'No shopper has left an e-mail address.',
+  numeric: [1, 2, 3],
+})}`
+}
+
+export function presentShopLeads(shop: ShopRecord, counted: ShopLeads | null, forms: FormIssuer): Html {
+  const { kept = 0, waiting = 0, refused = 0, reason = null } = counted ?? {}
+  const action = (name: string) => `/leads/${shop.id}/${name}`
+  const why = field({
+    name: 'reason',
+    label: 'Reason',
+    required: true,
+    minLength: 3,
+    hint: 'Recorded in the audit log.',
+  })
+  const retry = actForm({ action: action('retry'), forms, submit: 'Retry rejected deliveries' })
+  const deletion = actForm({
+    action: action('delete'),
+    forms,
+    submit: 'Delete the address',
+    danger: true,
+    body: html`${field({ name: 'email', label: 'E-mail address', type: 'email', required: true })}${why}`,
+  })
+  return html`${facts([
+    ['Shop', html`<a href="/shops/${shop.id}">${shop.domain}</a>`],
+    ['Kept here', count(kept)],
+    ['Pending delivery', count(waiting)],
+    ['Rejected by the platform', count(refused)],
+    ['Last reason', reason ?? 'none'],
+  ])}${when(refused > 0, retry)}
+<div class="columns">${section(
+    'Export',
+    actForm({ action: action('export'), forms, submit: 'Export as CSV', body: why }),
+  )}${section('Erasure', disclosure('Delete an address …', deletion))}</div>`
+}

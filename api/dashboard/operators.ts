@@ -1,0 +1,89 @@
+import Router from '@koa/router'
+import { randomBase62 } from '../base62.ts'
+import { DrapeError } from '../shared/errors.ts'
+import { Type } from '../shared/schema.ts'
+import type { OperatorAudit } from '../stores/operator-audit.ts'
+import { createOperators, type OperatorRecord, type Operators, ROLES } from '../stores/operators.ts'
+import { createSecondFactors } from '../stores/second-factors.ts'
+import { fieldsReader } from './form.ts'
+import { seeOther, showPage } from './layout.ts'
+import { presentNewPassword, presentOperators } from './operators.view.ts'
+import { hashPassword } from './password.ts'
+import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+
+export interface OperatorPagesOptions {
+  readonly operators: Operators
+  readonly audit: OperatorAudit
+  /** Whether operators may sign in by password. */
+  readonly passwords: boolean
+}
+
+/** Who may use the dashboard, and for what. */
+export function operatorPages(options: OperatorPagesOptions): Router<DashboardState> {
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
+  router.get('/operators', (ctx: DashboardContext) => showOperators(ctx, options))
+  router.post('/operators', (ctx: DashboardContext) => createOperator(ctx, options))
+  router.post('/operators/:id', (ctx: DashboardContext) => changeOperator(ctx, options))
+  router.post('/operators/:id/second-factor/reset', (ctx: DashboardContext) => resetSecondFactor(ctx, options))
+  return router
+}
+
+async function showOperators(ctx: DashboardContext, { operators }: OperatorPagesOptions): Promise<void> {
+  const own = ctx.state.operator?.id ?? ''
+  showPage(ctx, { title: 'Operators', body: presentOperators(await operators.list(), { own, forms: ctx.state.forms }) })
+}
+
+const RoleName = Type.Enum([...ROLES])
+const readNew = fieldsReader(
+  Type.Object({
+    email: Type.String({ format: 'email', maxLength: 320 }),
+    name: Type.Optional(Type.String({ maxLength: 200 })),
+    role: RoleName,
+  }),
+)
+
+const PASSWORD_LENGTH = 24
+
+async function createOperator(ctx: DashboardContext, { audit, passwords }: OperatorPagesOptions): Promise<void> {
+  const { email, name = null, role } = readNew(ctx.state.form)
+  const password = randomBase62(PASSWORD_LENGTH)
+  const passwordHash = await hashPassword(password)
+  await audit.record(actorOf(ctx), async (within) => {
+    const { id } = await createOperators(within).insert({ email, name, passwordHash, role })
+    return { act: { action: 'operator.create', object: id, details: { email, role } } }
+  })
+  if (!passwords) return seeOther(ctx, '/operators', 'created')
+  showPage(ctx, { title: 'Operator created', body: presentNewPassword({ email, password }) })
+}
+
+/** Another operator: nobody changes their own role, so that an administrator always remains. */
+async function findOther(ctx: DashboardContext, { operators }: OperatorPagesOptions): Promise<OperatorRecord> {
+  const operator = await operators.findById(ctx.params.id)
+  if (operator === null) throw new DrapeError('ROUTE_NOT_FOUND', `The operator ${ctx.params.id} does not exist.`)
+  if (operator.id === ctx.state.operator?.id)
+    throw new DrapeError('FORBIDDEN', 'You cannot change your own account. Ask another admin.')
+  return operator
+}
+
+const readChange = fieldsReader(Type.Object({ role: RoleName, isActive: Type.Boolean({ default: false }) }))
+
+async function changeOperator(ctx: DashboardContext, options: OperatorPagesOptions): Promise<void> {
+  const { id, email } = await findOther(ctx, options)
+  const { role, isActive } = readChange(ctx.state.form)
+  await options.audit.record(actorOf(ctx), async (within) => {
+    const operators = createOperators(within)
+    await operators.setRole(email, role)
+    await operators.setActive(email, isActive)
+    return { act: { action: 'operator.update', object: id, details: { email, role, isActive } } }
+  })
+  seeOther(ctx, '/operators', 'saved')
+}
+
+async function resetSecondFactor(ctx: DashboardContext, options: OperatorPagesOptions): Promise<void> {
+  const { id, email } = await findOther(ctx, options)
+  await options.audit.record(actorOf(ctx), async (within) => {
+    await createSecondFactors(within).delete(id)
+    return { act: { action: 'second-factor.reset', object: id, details: { email } } }
+  })
+  seeOther(ctx, '/operators', 'removed')
+}

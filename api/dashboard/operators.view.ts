@@ -1,0 +1,79 @@
+import { type Html, html } from '../answers/html.ts'
+import { type OperatorRecord, ROLES, type Role } from '../stores/operators.ts'
+import { stateOf } from './accounts.view.ts'
+import {
+  actForm,
+  type Content,
+  choice,
+  code,
+  disclosure,
+  facts,
+  field,
+  section,
+  table,
+  tick,
+  time,
+  when,
+} from './elements.ts'
+import type { FormIssuer } from './issued-forms.ts'
+
+const ROLE_NAMES: Readonly<Record<Role, string>> = {
+  viewer: 'viewer: reads, but no photos',
+  support: 'support: also sees photos, cancels, redelivers',
+  billing: 'billing: also adds credits',
+  admin: 'admin: everything',
+}
+
+export function presentOperators(
+  operators: readonly OperatorRecord[],
+  { own, forms }: { own: string; forms: FormIssuer },
+): Html {
+  const create = actForm({
+    action: '/operators',
+    forms,
+    submit: 'Create operator',
+    body: html`${field({ name: 'email', label: 'E-mail address', type: 'email', required: true })}
+${field({ name: 'name', label: 'Name' })}${roleChoice('viewer')}`,
+  })
+  return html`${table({
+    caption: 'Operators',
+    head: ['E-mail', 'Name', 'Role', 'State', 'Second factor', 'Since (UTC)', 'Change'],
+    rows: operators.map((operator): Content[] => [
+      operator.email,
+      operator.name ?? '',
+      operator.role,
+      stateOf(operator.isActive),
+      operator.hasSecondFactor ? 'in use' : 'none',
+      time(operator.createdAt),
+      operator.id === own ? 'you' : changes(operator, forms),
+    ]),
+    empty: 'No operators found.',
+  })}${section('New operator', create)}`
+}
+
+function roleChoice(value: Role): Html {
+  return choice({ name: 'role', label: 'Role', options: ROLES.map((role) => [role, ROLE_NAMES[role]] as const), value })
+}
+
+function changes({ id, email, role, isActive, hasSecondFactor }: OperatorRecord, forms: FormIssuer): Html {
+  const body = html`${roleChoice(role)}${tick({ name: 'isActive', label: 'Active', value: 'true', checked: isActive })}`
+  const reset = actForm({
+    action: `/operators/${id}/second-factor/reset`,
+    forms,
+    submit: 'Reset the second factor',
+    danger: true,
+  })
+  return disclosure(
+    `Change ${email} …`,
+    html`<p>Signs the operator out.</p>${actForm({ action: `/operators/${id}`, forms, submit: 'Save', body })}${when(hasSecondFactor, reset)}`,
+  )
+}
+
+/** A password that is shown now and never again. */
+export function presentNewPassword({ email, password }: { email: string; password: string }): Html {
+  return html`<p class="problem" role="status">The password is shown once. Give it to the operator now.</p>
+${facts([
+  ['E-mail', email],
+  ['Password', code(password)],
+])}<p><a class="button" href="/operators">All operators</a></p>`
+}

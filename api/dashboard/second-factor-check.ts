@@ -1,0 +1,36 @@
+import type { Budget } from '../limits/budget.ts'
+import { DrapeError } from '../shared/errors.ts'
+import type { SecondFactors } from '../stores/second-factors.ts'
+import { findStep } from './totp.ts'
+
+/**
+ * Whether this is a code of the operator's authenticator app or a recovery code, which is spent thereby: neither works twice. `confirm`
+ * accepts the first code of a new app, and no recovery code. Throws `RATE_LIMITED` after too many tries.
+ */
+export type SecondFactorCheck = (
+  operatorId: string,
+  typed: { readonly code: string; readonly confirm?: boolean },
+  factors: SecondFactors,
+) => Promise<boolean>
+
+export function createSecondFactorCheck({
+  budget,
+  now = Date.now,
+}: {
+  /** Tries that an operator still has. */
+  budget: Budget
+  now?: () => number
+}): SecondFactorCheck {
+  return async (operatorId, { code: typed, confirm = false }, factors) => {
+    const { allowed, resetSeconds } = await budget(operatorId)
+    if (!allowed) {
+      const minutes = Math.ceil(resetSeconds / 60)
+      throw new DrapeError('RATE_LIMITED', `Too many codes. Try again in ${minutes} min.`)
+    }
+    const code = typed.replaceAll(/[\s-]/g, '').toLowerCase()
+    if (!/^\d{6}$/.test(code)) return !confirm && factors.spendRecoveryCode(operatorId, code)
+    const factor = await factors.find(operatorId)
+    const step = factor === null ? null : findStep(factor.secret, code, now())
+    return step !== null && factors.spendStep(operatorId, step, { confirm })
+  }
+}

@@ -1,0 +1,140 @@
+import { randomInt } from 'node:crypto'
+import Router from '@koa/router'
+import { DrapeError } from '../shared/errors.ts'
+import { Type } from '../shared/schema.ts'
+import type { OperatorAudit } from '../stores/operator-audit.ts'
+import { createOperatorSessions, type SignedIn } from '../stores/operator-sessions.ts'
+import { createSecondFactors, type SecondFactors } from '../stores/second-factors.ts'
+import { fieldsReader, queryOf } from './form.ts'
+import { seeOther, showPage } from './layout.ts'
+import { presentEnrolment, presentRecoveryCodes, presentSecondFactor } from './second-factor.view.ts'
+import type { SecondFactorCheck } from './second-factor-check.ts'
+import type { SecondFactorPolicy } from './session.ts'
+import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { generateTotpSecret, presentTotpUri } from './totp.ts'
+
+export interface SecondFactorOptions {
+  readonly factors: SecondFactors
+  readonly audit: OperatorAudit
+  readonly check: SecondFactorCheck
+  readonly policy: SecondFactorPolicy
+  readonly issuer: string
+}
+
+/** The second factor of the operator who is signed in. */
+export function secondFactorPages(options: SecondFactorOptions): Router<DashboardState> {
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
+  router.get('/second-factor', (ctx: DashboardContext) => showSecondFactor(ctx, options))
+  router.post('/second-factor/start', (ctx: DashboardContext) => startEnrolment(ctx, options))
+  router.post('/second-factor/confirm', (ctx: DashboardContext) => confirmEnrolment(ctx, options))
+  router.post('/second-factor/recovery-codes', (ctx: DashboardContext) => replaceRecoveryCodes(ctx, options))
+  router.post('/second-factor/remove', (ctx: DashboardContext) => removeSecondFactor(ctx, options))
+  return router
+}
+
+function operatorOf({ state }: DashboardContext): SignedIn {
+  if (state.operator === null) throw new DrapeError('FORBIDDEN', 'Sign in first.')
+  return state.operator
+}
+
+function isRequired(policy: SecondFactorPolicy, { role }: SignedIn): boolean {
+  return policy === 'all' || (policy === 'admin' && role === 'admin')
+}
+
+async function showSecondFactor(ctx: DashboardContext, { factors, policy }: SecondFactorOptions): Promise<void> {
+  const operator = operatorOf(ctx)
+  const factor = await factors.find(operator.id)
+  const required = isRequired(policy, operator)
+  const asked = queryOf(ctx).has('required')
+  showPage(ctx, {
+    title: 'Second factor',
+    body: presentSecondFactor({ factor, required, asked, forms: ctx.state.forms }),
+  })
+}
+
+async function startEnrolment(ctx: DashboardContext, options: SecondFactorOptions): Promise<void> {
+  const { id } = operatorOf(ctx)
+  const secret = generateTotpSecret()
+  await options.audit.record(actorOf(ctx), async (within) => {
+    if (!(await createSecondFactors(within).start(id, secret)))
+      throw new DrapeError('VALIDATION_FAILED', 'A second factor is already set up. Remove it first.')
+    return { act: { action: 'second-factor.start', object: id } }
+  })
+  showEnrolment(ctx, options, { secret })
+}
+
+function showEnrolment(
+  ctx: DashboardContext,
+  { issuer }: SecondFactorOptions,
+  { secret, problem }: { secret: string; problem?: string },
+): void {
+  const uri = presentTotpUri(secret, { issuer, account: operatorOf(ctx).email })
+  showPage(ctx, {
+    title: 'Set up an authenticator app',
+    body: presentEnrolment({ secret, uri, problem, forms: ctx.state.forms }),
+  })
+}
+
+const readCode = fieldsReader(Type.Object({ code: Type.String({ maxLength: 50 }) }))
+
+async function confirmEnrolment(ctx: DashboardContext, options: SecondFactorOptions): Promise<void> {
+  const { id } = operatorOf(ctx)
+  const { code } = readCode(ctx.state.form)
+  const codes = generateRecoveryCodes()
+  const done = await options.audit.record(actorOf(ctx), async (within) => {
+    const factors = createSecondFactors(within)
+    if (!(await options.check(id, { code, confirm: true }, factors))) return null
+    await factors.setRecoveryCodes(id, codes)
+    // Sessions that were opened with the password alone end.
+    await createOperatorSessions(within).deleteOthers(id, ctx.state.token)
+    return { act: { action: 'second-factor.confirm', object: id } }
+  })
+  if (done !== null) return showPage(ctx, { title: 'Second factor in use', body: presentRecoveryCodes(codes) })
+  const factor = await options.factors.find(id)
+  if (factor === null || factor.confirmedAt !== null) return seeOther(ctx, '/second-factor')
+  ctx.status = 400
+  showEnrolment(ctx, options, { secret: factor.secret, problem: WRONG_CODE })
+}
+
+const WRONG_CODE = 'The code is wrong or was already used. Check the clock of your device and enter the next code.'
+
+async function replaceRecoveryCodes(ctx: DashboardContext, options: SecondFactorOptions): Promise<void> {
+  const codes = generateRecoveryCodes()
+  await withCode(ctx, options, 'second-factor.recovery-codes', (factors, id) => factors.setRecoveryCodes(id, codes))
+  showPage(ctx, { title: 'New recovery codes', body: presentRecoveryCodes(codes) })
+}
+
+async function removeSecondFactor(ctx: DashboardContext, options: SecondFactorOptions): Promise<void> {
+  if (isRequired(options.policy, operatorOf(ctx)))
+    throw new DrapeError('FORBIDDEN', 'Your role requires a second factor. An admin can reset it.')
+  await withCode(ctx, options, 'second-factor.remove', (factors, id) => factors.delete(id))
+  seeOther(ctx, '/second-factor', 'removed')
+}
+
+/** Does something for which the operator types in a code. Throws `VALIDATION_FAILED` when it is not right. */
+async function withCode(
+  ctx: DashboardContext,
+  { audit, check }: SecondFactorOptions,
+  action: string,
+  work: (factors: SecondFactors, operatorId: string) => Promise<unknown>,
+): Promise<void> {
+  const { id } = operatorOf(ctx)
+  const { code } = readCode(ctx.state.form)
+  await audit.record(actorOf(ctx), async (within) => {
+    const factors = createSecondFactors(within)
+    if (!(await check(id, { code }, factors))) throw new DrapeError('VALIDATION_FAILED', WRONG_CODE)
+    await work(factors, id)
+    return { act: { action, object: id } }
+  })
+}
+
+const RECOVERY_CODES = 10
+const RECOVERY_LENGTH = 12
+/** Without letters and digits that look alike. */
+const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
+
+/** 59 random bits each. */
+function generateRecoveryCodes(): string[] {
+  const generate = () => Array.from({ length: RECOVERY_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')
+  return Array.from({ length: RECOVERY_CODES }, generate)
+}

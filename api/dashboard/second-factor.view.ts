@@ -1,0 +1,56 @@
+import { type Html, html } from '../answers/html.ts'
+import { actForm, code, disclosure, facts, field, section, time, when } from './elements.ts'
+import type { FormIssuer } from './issued-forms.ts'
+
+interface SecondFactorPage {
+  readonly factor: { readonly confirmedAt: Date | null; readonly recoveryCodes: number } | null
+  readonly required: boolean
+  /** Whether the operator came here because a second factor is missing. */
+  readonly asked: boolean
+  readonly forms: FormIssuer
+}
+
+export function presentSecondFactor({ factor, required, asked, forms }: SecondFactorPage): Html {
+  if (factor === null || factor.confirmedAt === null) {
+    return html`${when(asked, html`<p class="problem" role="alert">Your role requires a second factor. Set one up to continue.</p>`)}
+<p>An authenticator app on your phone makes a code that you type in after your password. A password that is stolen is then not enough.</p>
+${actForm({ action: '/second-factor/start', forms, submit: 'Set up an authenticator app' })}`
+  }
+  const codeField = field({ name: 'code', label: 'Authenticator code or recovery code', required: true })
+  const remove = actForm({ action: '/second-factor/remove', forms, submit: 'Remove it', body: codeField, danger: true })
+  return html`${facts([
+    ['Authenticator app', html`set up on ${time(factor.confirmedAt)}`],
+    ['Recovery codes left', String(factor.recoveryCodes)],
+  ])}
+${section('New recovery codes', actForm({ action: '/second-factor/recovery-codes', forms, submit: 'Replace all recovery codes', body: codeField }))}
+${when(!required, section('Remove', disclosure('Sign in with the password only …', remove)))}`
+}
+
+interface Enrolment {
+  readonly secret: string
+  readonly uri: string
+  readonly problem?: string
+  readonly forms: FormIssuer
+}
+
+export function presentEnrolment({ secret, uri, problem, forms }: Enrolment): Html {
+  const groups = secret.match(/.{1,4}/g) ?? []
+  return html`${when(problem, html`<p class="problem" role="alert">${problem ?? ''}</p>`)}
+<ol><li>Add an account to your authenticator app with this key (time-based, 6 digits):
+${facts([['Key', code(groups.join(' '))]])}
+<p>On a phone: <a href="${uri}">open it in the app</a></p></li>
+<li>Type in the code that the app shows.
+${actForm({
+  action: '/second-factor/confirm',
+  forms,
+  submit: 'Confirm',
+  body: field({ name: 'code', label: 'Code', required: true, autocomplete: 'one-time-code' }),
+})}</li></ol>`
+}
+
+/** Shown once. */
+export function presentRecoveryCodes(codes: readonly string[]): Html {
+  return html`<p class="problem" role="status">These are shown once. Keep them where you find them without your phone: each signs you in once instead of a code.</p>
+<ul>${codes.map((one) => html`<li>${code(one.match(/.{1,4}/g)?.join('-') ?? one)}</li>`)}</ul>
+<p><a class="button" href="/">Open the overview</a></p>`
+}

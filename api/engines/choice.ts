@@ -1,0 +1,128 @@
+import { DrapeError } from '../shared/errors.ts'
+import { type ClassifiedImage, usableImages } from '../shared/generation.ts'
+import type { AccountSettings } from '../stores/accounts.ts'
+import type { EngineDirectory, KnownEngine } from './directory.ts'
+import type { Estimate, WaitEstimate } from './wait-estimate.ts'
+
+export interface EngineWish {
+  readonly account: { readonly id: string; readonly settings: AccountSettings }
+  readonly shop?: { readonly defaultEngine: string | null }
+  /** The engine that the call names. */
+  readonly requested?: string
+  /** False when the call forbids another engine than its own. */
+  readonly mayFallBack: boolean
+  readonly isBatch: boolean
+  /** The images of the product, for which another engine must have a use; null when the product is unknown. */
+  readonly findImages: () => Promise<readonly ClassifiedImage[] | null>
+}
+
+export interface ChosenEngine {
+  readonly engine: KnownEngine
+  /** The engine that a fallback engine stands in for. */
+  readonly requestedEngine: string | null
+  /** Null when nothing is known of the wait. */
+  readonly estimating: Promise<Estimate | null>
+}
+
+export interface EngineChoice {
+  /**
+   * The engine of a try-on. Throws `VALIDATION_FAILED` with the list of known engines when the engine is unknown, and
+   * `SERVICE_UNAVAILABLE` when no worker runs the engine, none is expected and no fallback engine stands in. `path` is where the
+   * call names the engine.
+   */
+  choose(wish: EngineWish, path: string): Promise<ChosenEngine>
+  /** The name of the engine of a try-on that names none. A stored name that the installation does not know counts as none. */
+  defaultOf(wish: Pick<EngineWish, 'account' | 'shop'>): Promise<string>
+}
+
+interface Parts {
+  readonly engines: EngineDirectory
+  readonly estimateWait: WaitEstimate['ofCall']
+  readonly installation: string
+}
+
+export function createEngineChoice(parts: Parts): EngineChoice {
+  const { engines, installation } = parts
+  const defaultOf: EngineChoice['defaultOf'] = async ({ shop, account }) => {
+    for (const name of [shop?.defaultEngine, account.settings.defaultEngine])
+      if (name && (await engines.find(name)) !== null) return name
+    return installation
+  }
+  return {
+    choose: async (wish, path) => {
+      const engine = await engines.find(wish.requested ?? (await defaultOf(wish)))
+      if (engine === null) throw unknownEngine(await engines.list(), path)
+      const own = { engine, requestedEngine: null, estimating: estimate(engine, wish, parts) }
+      const fallback = await findFallback(own, wish, parts)
+      if (fallback) return fallback
+      if (engine.state === 'unavailable') throw unavailable(engine.name)
+      return own
+    },
+    defaultOf,
+  }
+}
+
+/** An estimate that fails does not fail the call. */
+function estimate({ name, state }: KnownEngine, { account, isBatch }: EngineWish, { estimateWait }: Parts) {
+  if (state === 'unavailable') return Promise.resolve(null)
+  return estimateWait({ accountId: account.id, engine: name, isBatch }).catch(() => null)
+}
+
+/**
+ * The first fallback engine of the account that starts in time, else the one that starts first; null when the engine of the try-on
+ * starts in time or no later than those.
+ */
+async function findFallback(own: ChosenEngine, wish: EngineWish, parts: Parts): Promise<ChosenEngine | null> {
+  const { fallbackEngines = [], fallbackAfterSeconds = Number.POSITIVE_INFINITY } = wish.account.settings
+  if (!wish.mayFallBack || fallbackEngines.length === 0) return null
+  // Batch work has time: it leaves its engine only when nothing runs that engine.
+  const limit = wish.isBatch ? Number.POSITIVE_INFINITY : fallbackAfterSeconds
+  const isServed = own.engine.state !== 'unavailable'
+  const ownStart = isServed ? startOf(await own.estimating, 0) : Number.POSITIVE_INFINITY
+  if (isServed && ownStart <= limit) return null
+  const candidates = await findCandidates(own.engine, wish, parts)
+  const starts = await Promise.all(
+    candidates.map(async (engine) => {
+      const estimating = estimate(engine, wish, parts)
+      const start = startOf(await estimating, Number.MAX_VALUE)
+      return { start, chosen: { engine, requestedEngine: own.engine.name, estimating } }
+    }),
+  )
+  const [soonest] = starts.toSorted((a, b) => a.start - b.start)
+  const best = starts.find(({ start }) => start <= limit) ?? soonest
+  return best && best.start < ownStart ? best.chosen : null
+}
+
+function startOf(found: Estimate | null, unknown: number): number {
+  return found?.estimatedStartSeconds ?? unknown
+}
+
+/** Fallback engines that can be served and have a use for the product, in the order of the account. */
+async function findCandidates(own: KnownEngine, wish: EngineWish, { engines }: Parts): Promise<KnownEngine[]> {
+  const names = (wish.account.settings.fallbackEngines ?? []).filter((name) => name !== own.name)
+  const [images, ...known] = await Promise.all([wish.findImages(), ...names.map((name) => engines.find(name))])
+  return known.flatMap((engine) =>
+    engine !== null && engine.state !== 'unavailable' && accepts(engine, images) ? [engine] : [],
+  )
+}
+
+function accepts({ garmentTypes, card }: KnownEngine, images: readonly ClassifiedImage[] | null): boolean {
+  if (images === null) return true
+  const [image] = usableImages(images, garmentTypes)
+  if (!image) return false
+  const category = image.classifications?.category
+  return typeof category !== 'string' || !card || card.categories.some((known) => known === category)
+}
+
+function unknownEngine(known: readonly KnownEngine[], path: string): DrapeError {
+  const message = `must be one of ${known.map(({ name }) => name).join(', ')}`
+  return new DrapeError('VALIDATION_FAILED', `${path} ${message}.`, { details: [{ path, message }] })
+}
+
+function unavailable(engine: string): DrapeError {
+  return new DrapeError(
+    'SERVICE_UNAVAILABLE',
+    `No worker runs the engine ${engine}, and no pool can start one. Try again later or choose another engine of GET /tryon/v1/engines.`,
+    { retryable: true, retryAfterSeconds: 30 },
+  )
+}

@@ -1,0 +1,75 @@
+import { activeTraceparent, withSpan } from '../shared/telemetry.ts'
+import { type Acceptance, kindOf, type Outcome } from '../stores/acceptance.ts'
+
+interface Waiting {
+  readonly call: Acceptance
+  /** When the call joined, by `performance.now()`. */
+  readonly joinedAt: number
+  readonly resolve: (isNew: boolean) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Calls that are accepted in one statement. */
+const MAX_TOGETHER = 100
+
+/**
+ * Accepts one call; those of its kind that come while a statement is under way are accepted together by the next. So an account
+ * in a hurry, whose row every statement has to lock, does not make its calls wait for each other, and takes one connection. A
+ * call that comes alone does not wait. Returns false when a generation with its id was accepted before, and throws what
+ * refuses it.
+ */
+export function acceptTogether(
+  accept: (calls: readonly Acceptance[]) => Promise<readonly Outcome[]>,
+): (call: Acceptance) => Promise<boolean> {
+  /** Of each kind that has a statement under way: the calls that wait for its end. */
+  const lines = new Map<string, Waiting[]>()
+
+  async function serve(kind: string, line: Waiting[]): Promise<void> {
+    while (line.length > 0) await settle(line.splice(0, MAX_TOGETHER))
+    lines.delete(kind)
+  }
+
+  async function settle(waiting: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await accept(
+        waiting.map(({ call, joinedAt }) => ({ ...call, waitedSeconds: secondsSince(joinedAt) })),
+      )
+      for (const [i, { resolve, reject }] of waiting.entries()) {
+        const outcome = outcomes[i]
+        if (outcome instanceof Error) reject(outcome)
+        else resolve(outcome)
+      }
+    } catch (error) {
+      for (const { reject } of waiting) reject(error)
+    }
+  }
+
+  const join = (call: Acceptance) =>
+    new Promise<boolean>((resolve, reject) => {
+      const kind = kindOf(call)
+      const waiting = { call, joinedAt: performance.now(), resolve, reject }
+      const line = lines.get(kind)
+      if (line) {
+        line.push(waiting)
+        return
+      }
+      const begun = [waiting]
+      lines.set(kind, begun)
+      serve(kind, begun)
+    })
+
+  return (call) => {
+    const attributes = {
+      'db.system.name': 'postgresql',
+      'drape.account.id': call.accountId,
+      'drape.generation.id': call.generationId,
+    }
+    return withSpan('accept generation', { kind: 'client', attributes }, () =>
+      join({ ...call, traceparent: activeTraceparent() }),
+    )
+  }
+}
+
+function secondsSince(joinedAt: number): number {
+  return (performance.now() - joinedAt) / 1000
+}

@@ -1,0 +1,113 @@
+import type { Log } from '../shared/log.ts'
+import type { Metrics } from '../shared/metrics.ts'
+import type { Backlog, Unfinished } from '../stores/backlog.ts'
+
+/** Between two looks, and how many times longer than a look took. */
+const LOOK_MS = 5000
+const LOOK_FACTOR = 20
+
+interface EngineSlots {
+  readonly name: string
+  readonly slots: number
+}
+
+interface Look {
+  readonly unfinished: readonly Unfinished[]
+  readonly overdue: number | null
+  readonly slots: number | null
+  readonly engines: readonly EngineSlots[]
+  readonly webhookLag: number | null
+}
+const NOTHING: Look = { unfinished: [], overdue: null, slots: null, engines: [], webhookLag: null }
+
+/**
+ * Keeps the gauges of waiting work, measured now and then so that a scrape never waits. While that is unknown
+ * they are absent.
+ */
+export function createBacklogGauges({
+  backlog,
+  countSlots,
+  findEngineSlots,
+  measureWebhookLag,
+  metrics,
+  log,
+}: {
+  backlog: Backlog
+  /** Live slots of workers that take try-on jobs. */
+  countSlots: () => Promise<number>
+  /** Live slots of each known engine. */
+  findEngineSlots: () => Promise<readonly EngineSlots[]>
+  /** Seconds since the webhook was due that should have been sent first; null when none is. */
+  measureWebhookLag: () => Promise<number | null>
+  metrics: Metrics
+  log: Log
+}): { stop(): void } {
+  let seen = NOTHING
+  let timer: NodeJS.Timeout
+  const look = async () => {
+    const started = performance.now()
+    try {
+      const [unfinished, overdue, slots, engines, webhookLag] = await Promise.all([
+        backlog.findUnfinished(),
+        backlog.measureOverdue(),
+        countSlots().catch(() => null),
+        findEngineSlots().catch(() => []),
+        measureWebhookLag(),
+      ])
+      seen = { unfinished, overdue: overdue ?? 0, slots, engines, webhookLag: webhookLag ?? 0 }
+    } catch (error) {
+      seen = NOTHING
+      log.debug({ err: error }, 'backlog measurement failed')
+    }
+    timer = setTimeout(look, Math.max(LOOK_MS, LOOK_FACTOR * (performance.now() - started)))
+  }
+  timer = setTimeout(look, 0)
+  watch(metrics, () => seen)
+  return { stop: () => clearTimeout(timer) }
+}
+
+function watch(metrics: Metrics, seen: () => Look): void {
+  const byEngine = (pick: (row: Unfinished) => number) => () =>
+    seen().unfinished.map((row) => ({ labels: { engine: row.engine, state: row.state }, value: pick(row) }))
+  metrics.watch(
+    {
+      name: 'drape_generations_unfinished',
+      help: 'Unfinished generations, by engine and state: waiting (for the relay), queued (for a worker), running',
+      labels: ['engine', 'state'],
+    },
+    byEngine(({ count }) => count),
+  )
+  metrics.watch(
+    {
+      name: 'drape_generations_oldest_seconds',
+      help: 'Seconds since the acceptance of the oldest unfinished generation, by engine and state',
+      labels: ['engine', 'state'],
+    },
+    byEngine(({ seconds }) => seconds),
+  )
+  metrics.watch(
+    {
+      name: 'drape_sweep_lag_seconds',
+      help: 'Seconds since the expiry of the oldest expired object; 0 if no object has expired',
+    },
+    () => readingOf(seen().overdue),
+  )
+  metrics.watch(
+    {
+      name: 'drape_webhook_lag_seconds',
+      help: 'Seconds since the oldest pending webhook delivery was due; 0 if none is due',
+    },
+    () => readingOf(seen().webhookLag),
+  )
+  metrics.watch({ name: 'drape_worker_slots', help: 'Slots of all live workers of the try-on queue' }, () =>
+    readingOf(seen().slots),
+  )
+  metrics.watch(
+    { name: 'drape_engine_slots', help: 'Slots of all live workers that run the engine', labels: ['engine'] },
+    () => seen().engines.map(({ name, slots }) => ({ labels: { engine: name }, value: slots })),
+  )
+}
+
+function readingOf(value: number | null) {
+  return value === null ? [] : [{ value }]
+}

@@ -1,0 +1,51 @@
+import { rememberBriefly } from '../brief-memory.ts'
+import { createRangeRule, readableAddress } from '../shared/addresses.ts'
+import { DrapeError } from '../shared/errors.ts'
+import type { ApiKeys, FoundKey } from '../stores/api-keys.ts'
+import { isWellFormedKey, type KeyKind } from './credentials.ts'
+import type { KeyUses } from './uses.ts'
+
+/**
+ * The live key and its active account; null for any other key. Throws `INVALID_API_KEY` when the key has expired or may not be used from
+ * this address.
+ */
+export type KeyLookup = (key: string, address: string) => Promise<FoundKey | null>
+
+/** Looks keys of one kind up, and remembers them for a few seconds; their expiry and addresses are checked with every request. */
+export function createKeyLookup({
+  keys,
+  kind,
+  uses,
+  now = Date.now,
+}: {
+  keys: Pick<ApiKeys, 'find'>
+  kind: KeyKind
+  uses?: Pick<KeyUses, 'note'>
+  now?: () => number
+}): KeyLookup {
+  const findKey = async (key: string) => {
+    const found = await keys.find(key, kind)
+    if (found === null) return null
+    const { expiresInMs, allowedCidrs } = found.key
+    return {
+      found,
+      expiresAt: expiresInMs === null ? Number.POSITIVE_INFINITY : now() + expiresInMs,
+      isAllowed: allowedCidrs === null ? () => true : createRangeRule(allowedCidrs),
+    }
+  }
+  // Unknown keys are not cached: they may be created in a moment.
+  const find = rememberBriefly(findKey, { keep: (known) => known !== null, now })
+  return async (key, address) => {
+    const known = isWellFormedKey(key, kind) ? await find(key) : null
+    if (known === null) return null
+    if (known.expiresAt <= now()) throw invalid('The key has expired. Use another one.')
+    if (!known.isAllowed(address))
+      throw invalid(`The key is not allowed from the IP address ${readableAddress(address)}.`)
+    uses?.note(known.found.key.id)
+    return known.found
+  }
+}
+
+function invalid(message: string): DrapeError {
+  return new DrapeError('INVALID_API_KEY', message)
+}

@@ -1,0 +1,15 @@
+import type { FetchImage } from '../shared/fetch-image.ts'
+import { createLanes, type Lanes } from './lanes.ts'
+
+export type FetchForAccount = (url: string, accountId: string) => Promise<Buffer>
+
+/** For fetches of each account: 10 at a time in this process, so that slow hosts of one account cost no other account anything. */
+export function createFetchLanes({ maxConcurrent = 10, maxWaiting = 40, maxWaitMs = 10_000 } = {}): Lanes {
+  const message = 'Too many images of the account are being fetched. Try again later.'
+  return createLanes({ maxConcurrent, maxWaiting, maxWaitMs, message })
+}
+
+/** Fetches in the lane of the account. Throws `RATE_LIMITED` when the lane is full. */
+export function limitFetches(fetchImage: FetchImage, lanes: Lanes): FetchForAccount {
+  return (url, accountId) => lanes(accountId, () => fetchImage(url))
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { DrapeError } from '../shared/errors.ts'
+import { type Bitmap, decodeImage, encodeImage, resizeBitmap } from '../shared/image.ts'
+import type { ObjectStorage } from '../shared/storage/object.ts'
+import type { Objects } from '../shared/stores/objects.ts'
+import type { Accounts } from '../stores/accounts.ts'
+
+export interface LogoParts {
+  readonly accounts: Pick<Accounts, 'find'>
+  readonly objects: Pick<Objects, 'insert'>
+  readonly storage: ObjectStorage
+}
+
+const MAX_SIDE = 1000
+/** A picture that no account has as its logo by then is swept. */
+const UPLOAD_MS = 3_600_000
+
+/**
+ * Stores a picture that can be made the account's logo (`Logos.replace`) within the next hour. Returns its key.
+ * Throws `ACCOUNT_NOT_FOUND`, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`.
+ */
+export async function storeLogo(
+  { accountId, file }: { accountId: string; file: Uint8Array },
+  { accounts, objects, storage }: LogoParts,
+): Promise<string> {
+  if (!(await accounts.find(accountId))) {
+    throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
+  }
+  const png = await encodeImage(await shrink(await decodeImage(file)), { format: 'png' })
+  const key = `logos/${accountId}/${createHash('sha256').update(png).digest('hex')}.png`
+  const expiresAt = new Date(Date.now() + UPLOAD_MS)
+  await objects.insert({ key, accountId, externalUserId: null, kind: 'logo', bytes: png.byteLength, expiresAt })
+  await storage.put(key, png, { contentType: 'image/png' })
+  return key
+}
+
+async function shrink(logo: Bitmap): Promise<Bitmap> {
+  return Math.max(logo.width, logo.height) > MAX_SIDE ? resizeBitmap(logo, { longest: MAX_SIDE }) : logo
+}

@@ -1,0 +1,115 @@
+import { v7 as uuidv7 } from 'uuid'
+import { readUpload, type UploadedFile } from '../bodies/uploaded-file.ts'
+import type { ReserveStorage } from '../limits/storage-quota.ts'
+import { within } from '../limits/time-limit.ts'
+import type { Prepared, PrepareJob } from '../shared/generation.ts'
+import { type ImageFile, normaliseImage } from '../shared/image.ts'
+import type { JobQueue } from '../shared/queue.ts'
+import type { ObjectStorage } from '../shared/storage/object.ts'
+import type { Images } from '../shared/stores/images.ts'
+import type { AccountRecord } from '../stores/accounts.ts'
+
+export interface PersonPhotos {
+  /** The image that a try-on call names: a known id as it is, a file or URL stored now (and always cropped 4:5). */
+  resolve(
+    source: { id?: string; url?: string; fileKey?: string },
+    call: StoreCall & { files: readonly UploadedFile[] },
+  ): Promise<{ imageId: string; uploadedNow: boolean }>
+  /** Normalises and stores a photo; again under the same id it stays one. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
+  store(file: ImageFile, call: StoreCall & { cropMode: 'auto' | 'none'; imageId?: string }): Promise<StoredPhoto>
+  /** Waits a moment for a worker to find the person; null when none did in time. The worker notes the crop either way. */
+  prepare(photo: StoredPhoto): Promise<Prepared | null>
+  /** Deletes a photo that no generation uses. Leaves to the sweep what the storage does not delete now. */
+  discard(imageId: string): Promise<void>
+}
+
+export interface StoreCall {
+  readonly account: AccountRecord
+  readonly externalUserId: string | null
+  readonly keepForDays: number | null
+  /** A file that waits to be decoded when it aborts is not stored. */
+  readonly signal?: AbortSignal
+}
+
+export interface StoredPhoto {
+  readonly imageId: string
+  readonly objectKey: string
+  readonly width: number
+  readonly height: number
+}
+
+/** How long an upload waits for its crop. */
+const PREPARE_MS = 3000
+const DAY_MS = 86_400_000
+
+export function createPersonPhotos({
+  images,
+  storage,
+  reserveStorage,
+  fetchImage,
+  prepareQueue,
+  countWorkers,
+}: {
+  images: Images
+  storage: ObjectStorage
+  reserveStorage: ReserveStorage
+  fetchImage: (url: string, accountId: string) => Promise<Uint8Array>
+  prepareQueue: JobQueue<PrepareJob>
+  /** Slots of workers that take `prepare` jobs. */
+  countWorkers: () => Promise<number>
+}): PersonPhotos {
+  const photos: PersonPhotos = {
+    resolve: async (source, { files, ...call }) => {
+      if (source.id !== undefined) return { imageId: source.id, uploadedNow: false }
+      const { url, fileKey = '' } = source
+      const file = url !== undefined ? await fetchImage(url, call.account.id) : () => readUpload(fileKey, files)
+      const { imageId } = await photos.store(file, { ...call, cropMode: 'auto' })
+      return { imageId, uploadedNow: true }
+    },
+
+    store: async (file, { account, externalUserId, keepForDays, signal, cropMode, imageId = `img_${uuidv7()}` }) => {
+      const normalised = await normaliseImage(file, { owner: account.id, signal })
+      await reserveStorage(account, normalised.bytes.byteLength)
+      const extension = normalised.contentType === 'image/png' ? 'png' : 'jpg'
+      const objectKey = `persons/${account.id}/${imageId}.${extension}`
+      const { width, height } = normalised
+      const expiresAt = new Date(Date.now() + (keepForDays ?? account.retentionDays) * DAY_MS)
+      await images.insert({
+        id: imageId,
+        accountId: account.id,
+        objectKey,
+        bytes: normalised.bytes.byteLength,
+        externalUserId,
+        width,
+        height,
+        cropMode,
+        keepForDays,
+        expiresAt,
+      })
+      try {
+        await storage.put(objectKey, normalised.bytes, { contentType: normalised.contentType })
+      } catch (error) {
+        // The bytes may be there although the answer was lost, or may still arrive: erasure and sweep find them by the row.
+        await images.abandon(imageId)
+        throw error
+      }
+      return { imageId, objectKey, width, height }
+    },
+
+    prepare: async ({ imageId, objectKey }) => {
+      try {
+        if ((await within(PREPARE_MS, countWorkers())) === 0) return null
+        return await prepareQueue.run<Prepared>({ id: imageId, data: { imageId, objectKey } }, PREPARE_MS)
+      } catch {
+        // The crop is a courtesy here: a worker finds it at first use when the queue is away now.
+        return null
+      }
+    },
+
+    discard: async (imageId) => {
+      const objectKey = await images.abandon(imageId)
+      if (objectKey !== null) await storage.delete([objectKey]).catch(() => {})
+    },
+  }
+  return photos
+}

@@ -1,0 +1,47 @@
+import { v7 as uuidv7 } from 'uuid'
+import { isSignedText, type SignedParts, type SigningSecret, signText } from '../shared/signing.ts'
+
+/** All that one upload can ever make: one object, and one image. */
+export interface UploadNames {
+  readonly objectKey: string
+  readonly imageId: string
+}
+
+export function createUploadKey(): string {
+  return `upl_${uuidv7()}`
+}
+
+const UPLOAD_KEY = /^upl_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+/** Null for what is no key of an upload. */
+export function namesOfUpload(uploadKey: string): UploadNames | null {
+  const [, id] = UPLOAD_KEY.exec(uploadKey) ?? []
+  return id === undefined ? null : { objectKey: `uploads/${id}.bin`, imageId: `img_${id}` }
+}
+
+/** What a link to send an upload to is about, and until when (ms since 1970) it works. */
+interface UploadLink {
+  readonly uploadKey: string
+  readonly secret: SigningSecret
+}
+
+/** The query of a link with which anyone can send the bytes of one upload. `expiresAt` in ms since 1970. */
+export function signUploadLink({ uploadKey, secret, expiresAt }: UploadLink & { readonly expiresAt: number }): string {
+  const expires = String(Math.floor(expiresAt / 1000))
+  return new URLSearchParams({ expires, signature: signText(secret, partsOf(uploadKey, expires)) }).toString()
+}
+
+/** Whether the query was made by `signUploadLink` for this upload, and has not expired. `now` in ms since 1970. */
+export function isUploadLink({
+  uploadKey,
+  secret,
+  query,
+  now,
+}: UploadLink & { readonly query: URLSearchParams; readonly now: number }): boolean {
+  const expires = query.get('expires') ?? ''
+  return isSignedText(secret, partsOf(uploadKey, expires), query.get('signature') ?? '') && now < Number(expires) * 1000
+}
+
+function partsOf(uploadKey: string, expires: string): SignedParts {
+  return ['upload-link', uploadKey, expires]
+}

@@ -1,0 +1,155 @@
+import { createReadStream } from 'node:fs'
+import Router from '@koa/router'
+import type { Middleware } from 'koa'
+import { readCursor, signCursor } from '../../answers/cursor.ts'
+import { assertStorable } from '../../bodies/bounded-json.ts'
+import { isObject } from '../../bodies/json-object.ts'
+import { type CatalogFormat, readEntries } from '../../catalog/entries.ts'
+import type { CatalogEntry } from '../../catalog/entry.ts'
+import type { Lanes } from '../../limits/lanes.ts'
+import { HTTP_STATUS } from '../../middleware/errors.ts'
+import { DrapeError } from '../../shared/errors.ts'
+import { compileParser } from '../../shared/schema.ts'
+import type { AppContext, AppState } from '../../state.ts'
+import type { ItemResult, ProductBatches } from '../../stores/product-batches.ts'
+import { BatchItemsQuery, MAX_BATCH_ITEMS } from './product-batches.schema.ts'
+import { presentBatch } from './product-batches.view.ts'
+import { imagesRequired } from './products.refusals.ts'
+import { type ProductsOptions, readProduct } from './products.ts'
+
+export interface ProductBatchesOptions extends Pick<ProductsOptions, 'photos' | 'signingSecret'> {
+  readonly reading: readonly Middleware<AppState>[]
+  /** Of which the body is spooled to a file, with `fields.type` its format. */
+  readonly writing: readonly Middleware<AppState>[]
+  readonly batches: ProductBatches
+  /** Limits the batches that are stored at a time, of an account and in all. */
+  readonly lanes: Lanes
+  readonly onItem?: (result: ItemResult) => void
+}
+
+/** The content types that a batch may come in. */
+export const BATCH_TYPES: Readonly<Record<CatalogFormat, readonly string[]>> = {
+  json: ['application/json'],
+  ndjson: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
+  csv: ['text/csv'],
+}
+
+/** Products of a batch that are stored at a time. */
+const STREAMS = 3
+
+const parseItemsQuery = compileParser(BatchItemsQuery)
+
+/** POST /products/batch, GET /products/batch/:batchId */
+export function productBatchRoutes(options: ProductBatchesOptions): Router<AppState> {
+  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
+  router.post('/products/batch', ...(options.writing as never[]), (ctx: AppContext) => postBatch(ctx, options))
+  router.get('/products/batch/:batchId', ...(options.reading as never[]), (ctx: AppContext) => getBatch(ctx, options))
+  return router
+}
+
+async function postBatch(ctx: AppContext, options: ProductBatchesOptions): Promise<void> {
+  const { account, resourceId } = ctx.state
+  const id = `batch_${resourceId}`
+  await options.lanes(account.id, async () => {
+    const entries = await readBatch(ctx)
+    const done = await options.batches.begin({ id, accountId: account.id, items: entries.length })
+    const streams = Map.groupBy(entries.entries(), ([, entry]) => streamOf(entry))
+    const stored = [...streams.values()].map(async (stream) => {
+      for (const [position, entry] of stream) {
+        // Results of an earlier attempt stay: what it has stored is not stored again.
+        if (!done.has(position)) await storeEntry(ctx, { batchId: id, position, line: entry.line }, { entry, options })
+      }
+    })
+    for (const { reason } of (await Promise.allSettled(stored)).filter(isRejected)) throw reason
+  })
+  ctx.body = await presentPage(id, { after: -1, limit: MAX_BATCH_ITEMS }, options)
+}
+
+function isRejected(settled: PromiseSettledResult<void>): settled is PromiseRejectedResult {
+  return settled.status === 'rejected'
+}
+
+/** Entries of one product stay in their order. */
+function streamOf(entry: CatalogEntry): number {
+  const externalId = 'product' in entry && isObject(entry.product) ? String(entry.product.externalId) : ''
+  return [...externalId].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % STREAMS
+}
+
+/** Everything is read before anything is stored: a body that is not valid stores nothing. */
+async function readBatch({ state }: AppContext): Promise<CatalogEntry[]> {
+  const format = state.fields.type as CatalogFormat
+  const [{ path }] = state.files
+  // No fileKey of a product may name the body.
+  state.files = []
+  const entries: CatalogEntry[] = []
+  for await (const entry of readEntries(format, createReadStream(path))) {
+    if (format === 'json' && 'problem' in entry) throw entry.problem
+    if (entries.length === MAX_BATCH_ITEMS) throw invalidProducts(`must have at most ${MAX_BATCH_ITEMS} entries`)
+    entries.push(entry)
+  }
+  if (entries.length === 0) throw invalidProducts('must have at least 1 entry')
+  return entries
+}
+
+/** A refusal of one product is the result of that product; what is no refusal ends the request, which may be sent again. */
+async function storeEntry(
+  ctx: AppContext,
+  place: { batchId: string; position: number; line: number },
+  { entry, options: { batches, photos, onItem } }: { entry: CatalogEntry; options: ProductBatchesOptions },
+): Promise<void> {
+  const { account } = ctx.state
+  try {
+    if ('problem' in entry) throw entry.problem
+    assertStorable(entry.product, '')
+    const product = await readProduct(ctx, entry.product, photos)
+    const result = await batches.upsert(place, account.id, product)
+    if (result === null) throw imagesRequired()
+    onItem?.(result)
+  } catch (error) {
+    if (!(error instanceof DrapeError) || HTTP_STATUS[error.code] >= 500) throw error
+    const { code, message, details } = error
+    const externalId = 'product' in entry && isObject(entry.product) ? entry.product.externalId : null
+    const shown = typeof externalId === 'string' && externalId.isWellFormed() ? externalId.slice(0, 255) : null
+    await batches.insertFailed(place, shown?.replaceAll('\0', '') ?? null, {
+      code,
+      message,
+      ...(details && { details }),
+    })
+    onItem?.('failed')
+  }
+}
+
+async function getBatch(ctx: AppContext, options: ProductBatchesOptions): Promise<void> {
+  const { limit: text } = ctx.query
+  const limitSent = typeof text === 'string' && /^\d+$/.test(text) ? { limit: Number(text) } : {}
+  const { limit, cursor } = parseItemsQuery({ ...ctx.query, ...limitSent })
+  const batch = await options.batches.find(ctx.params.batchId)
+  if (!batch) throw new DrapeError('BATCH_NOT_FOUND', 'The batch does not exist or is older than 7 days.')
+  const accountId = ctx.state.account.id
+  if (batch.accountId !== accountId) throw new DrapeError('FORBIDDEN', 'The batch belongs to another account.')
+  const after = cursor === undefined ? -1 : Number(readCursor(cursor, placeOf(batch, options)))
+  ctx.body = await presentPage(batch.id, { after, limit }, options)
+}
+
+async function presentPage(
+  id: string,
+  { after, limit }: { after: number; limit: number },
+  options: ProductBatchesOptions,
+) {
+  const [batch, found] = await Promise.all([
+    options.batches.find(id),
+    options.batches.listItems(id, { after, limit: limit + 1 }),
+  ])
+  if (!batch) throw new DrapeError('BATCH_NOT_FOUND', 'The batch does not exist or is older than 7 days.')
+  const last = found.length > limit ? found[limit - 1] : undefined
+  const nextCursor = last ? signCursor(String(last.position), placeOf(batch, options)) : null
+  return presentBatch(batch, { items: found.slice(0, limit), nextCursor })
+}
+
+function placeOf({ id, accountId }: { id: string; accountId: string }, { signingSecret }: ProductBatchesOptions) {
+  return { list: id, accountId, secret: signingSecret }
+}
+
+function invalidProducts(message: string): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', { details: [{ path: 'products', message }] })
+}

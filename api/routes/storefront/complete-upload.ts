@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StoredPhoto } from '../../photos/person-photos.ts'
+import { namesOfUpload, type UploadNames } from '../../photos/upload-link.ts'
+import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
+import { compileParser } from '../../shared/schema.ts'
+import type { AppContext } from '../../state.ts'
+import {
+  assertOwner,
+  findPhoto,
+  presentPhoto,
+  type ShopperPhotoOptions,
+  storePhoto,
+  unknownUpload,
+} from './shopper-photos.ts'
+import { type ShopperPhoto, UploadCompleteBody } from './uploads.schema.ts'
+
+interface MadePhoto {
+  readonly photo: StoredPhoto
+  readonly isNew: boolean
+}
+
+interface Completion {
+  readonly answer: ShopperPhoto
+  readonly isNew: boolean
+}
+
+const POLL_MS = 500
+/** How long a request waits for the photo that another replica makes of the same upload. */
+const MAX_WAIT_MS = 30_000
+
+const REFUSALS: readonly ErrorCode[] = ['INVALID_IMAGE', 'UNSUPPORTED_IMAGE_TYPE', 'FILE_TOO_LARGE']
+
+const parseComplete = compileParser(UploadCompleteBody)
+
+/**
+ * Makes the bytes of an upload a photo, once: requests for the same upload share the work that one of them started, and a repeated
+ * request gets the stored photo.
+ */
+export function createUploadCompletion(options: ShopperPhotoOptions): (ctx: AppContext) => Promise<void> {
+  const inProgress = new Map<string, Promise<Completion>>()
+
+  async function complete(ctx: AppContext, names: UploadNames, known: StoredPhoto | null): Promise<Completion> {
+    const { photo, isNew } = known ? { photo: known, isNew: false } : await storeUpload(ctx, names, options)
+    return { answer: await presentPhoto(photo, options), isNew }
+  }
+
+  return async function postComplete(ctx) {
+    const names = namesOfUpload(parseComplete(ctx.state.body).uploadKey)
+    if (names === null) throw unknownUpload()
+    // Before any work is shared: another shopper must not get the photo.
+    const known = await findPhoto(ctx, names, options)
+    if (known === null) await assertOwner(ctx, names, options)
+    const shared = inProgress.get(names.imageId)
+    const completing = shared ?? complete(ctx, names, known).finally(() => inProgress.delete(names.imageId))
+    if (!shared) inProgress.set(names.imageId, completing)
+    const { answer, isNew } = await completing
+    ctx.status = isNew && !shared ? 201 : 200
+    ctx.body = answer
+  }
+}
+
+/** The photo and whether this request stored it. */
+async function storeUpload(ctx: AppContext, names: UploadNames, options: ShopperPhotoOptions): Promise<MadePhoto> {
+  const made = await claimUpload(ctx, names, options)
+  if (made !== null) return { photo: made, isNew: false }
+  const { uploads, storage } = options
+  const readBytes = async () => {
+    const bytes = await storage.get(names.objectKey)
+    if (bytes === null) throw unknownUpload()
+    return bytes
+  }
+  try {
+    // Read in its turn: the files of waiting uploads would fill the memory.
+    const photo = await storePhoto(ctx, readBytes, { ...options, imageId: names.imageId })
+    await deleteBytes(ctx, names, options)
+    return { photo, isNew: true }
+  } catch (error) {
+    // Repeated requests would decode the same bytes again.
+    if (isRefusal(error)) await deleteBytes(ctx, names, options)
+    throw error
+  } finally {
+    await uploads.release(names)
+  }
+}
+
+/** Null when the upload is this replica's to store; the photo when another replica has stored it. */
+async function claimUpload(
+  ctx: AppContext,
+  names: UploadNames,
+  options: ShopperPhotoOptions,
+): Promise<StoredPhoto | null> {
+  const startedAt = performance.now()
+  while (!(await options.uploads.claim(names))) {
+    const photo = await findPhoto(ctx, names, options)
+    if (photo !== null) return photo
+    await assertOwner(ctx, names, options)
+    if (performance.now() - startedAt > MAX_WAIT_MS) {
+      throw new DrapeError('SERVICE_UNAVAILABLE', 'The photo is still being processed. Send the request again.', {
+        retryable: true,
+      })
+    }
+    await sleep(POLL_MS)
+  }
+  // Another replica may have stored it just before the claim.
+  const photo = await findPhoto(ctx, names, options)
+  if (photo !== null) await options.uploads.release(names)
+  return photo
+}
+
+/** The row of the upload stays for the sweep: the same link may be receiving bytes again right now. */
+async function deleteBytes(ctx: AppContext, { objectKey }: UploadNames, { storage }: ShopperPhotoOptions) {
+  await storage
+    .delete([objectKey])
+    .catch((error) => ctx.state.log.warn({ err: error }, 'upload is left for the sweep to delete'))
+}
+
+/** Whether the bytes themselves were refused, so that they would be refused again. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof DrapeError && REFUSALS.includes(error.code)
+}

@@ -1,0 +1,17 @@
+import { type Static, Type } from '../../shared/schema.ts'
+
+export const VisitorBody = Type.Object({
+  captcha: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description: 'Response of the challenge of the CAPTCHA provider, where the operator has configured one.',
+    }),
+  ),
+})
+
+export const Visitor = Type.Object({
+  visitorToken: Type.String({ description: 'Send it in X-Service-Visitor-Token with every call of this browser.' }),
+  expiresAt: Type.String({ format: 'date-time' }),
+})
+export type Visitor = Static<typeof Visitor>

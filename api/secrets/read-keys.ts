@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { readConfig, splitList } from '../shared/config.ts'
+import { Type } from '../shared/schema.ts'
+import { clearText, type SecretBox } from '../shared/secret-box.ts'
+import type { KeyEncryptionKey } from './key.ts'
+import { createLocalKey, readKeyBytes } from './local-key.ts'
+import { createSecretBox } from './secret-box.ts'
+import { createTransitKey, TRANSIT_KEY_URL } from './transit-key.ts'
+
+export const SECRET_VARIABLES = {
+  SECRETS_KEY: Type.String({ default: '' }),
+  SECRETS_KEY_FILE: Type.String({ default: '' }),
+  SECRETS_TRANSIT_KEY: Type.String({ default: '' }),
+  SECRETS_TRANSIT_TOKEN: Type.String({ default: '' }),
+  SECRETS_TRANSIT_TOKEN_FILE: Type.String({ default: '' }),
+}
+
+/**
+ * The box that seals secrets in the database, by the keys that the environment names: those of a key service first, then local
+ * ones. Null when it names none. Throws one Error that lists every problem.
+ */
+export function readSecretBox(env: Readonly<Record<string, string | undefined>>): SecretBox | null {
+  const config = readConfig(Type.Object(SECRET_VARIABLES), env)
+  const problems: string[] = []
+  const keys = [...readTransitKeys(config, problems), ...readLocalKeys(config, problems)]
+  if (problems.length > 0) throw new Error(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
+  const [first, ...others] = keys
+  return first === undefined ? null : createSecretBox([first, ...others])
+}
+
+/** The box of a process that serves: outside development there has to be a key. */
+export function requireSecretBox(
+  env: Readonly<Record<string, string | undefined>>,
+  { development }: { development: boolean },
+): SecretBox {
+  const box = readSecretBox(env)
+  if (box !== null) return box
+  if (development) return clearText
+  throw new Error(
+    'The configuration is not valid:\n  SECRETS_KEY must be set outside development, and kept: it encrypts the secrets in the database. Make one with: openssl rand -base64 32',
+  )
+}
+
+type Config = { readonly [K in keyof typeof SECRET_VARIABLES]: string }
+
+function readLocalKeys({ SECRETS_KEY, SECRETS_KEY_FILE }: Config, problems: string[]): KeyEncryptionKey[] {
+  const texts = splitList(SECRETS_KEY)
+  if (SECRETS_KEY_FILE !== '') {
+    try {
+      texts.push(...splitList(readFileSync(SECRETS_KEY_FILE, 'utf8').replaceAll('\n', ',')))
+    } catch {
+      problems.push(`SECRETS_KEY_FILE cannot be read: ${SECRETS_KEY_FILE}`)
+    }
+  }
+  const bytes = texts.map(readKeyBytes)
+  if (bytes.includes(null)) {
+    problems.push('SECRETS_KEY must be keys of 32 bytes in base64 or hex, separated by commas: openssl rand -base64 32')
+  }
+  return bytes.filter((key) => key !== null).map(createLocalKey)
+}
+
+function readTransitKeys(config: Config, problems: string[]): KeyEncryptionKey[] {
+  const urls = splitList(config.SECRETS_TRANSIT_KEY)
+  const { SECRETS_TRANSIT_TOKEN: token, SECRETS_TRANSIT_TOKEN_FILE: path } = config
+  if (urls.length > 0 && (token === '') === (path === '')) {
+    problems.push('SECRETS_TRANSIT_KEY needs one of SECRETS_TRANSIT_TOKEN and SECRETS_TRANSIT_TOKEN_FILE')
+  }
+  if (!urls.every((url) => TRANSIT_KEY_URL.test(url) && URL.canParse(url))) {
+    problems.push('SECRETS_TRANSIT_KEY must be addresses of keys: https://host:8200/v1/transit/keys/NAME')
+    return []
+  }
+  const readToken = async () => (path === '' ? token : (await readFile(path, 'utf8')).trim())
+  return urls.map((url) => createTransitKey({ url, readToken }))
+}

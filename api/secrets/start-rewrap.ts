@@ -1,0 +1,40 @@
+import type { Log } from '../shared/log.ts'
+import type { StoredSecrets } from '../stores/stored-secrets.ts'
+
+const INTERVAL_MS = 60_000
+
+/**
+ * Encrypts stored secrets with the current key, first `delaySeconds` after the start: by then no process of the version or
+ * configuration before runs, which could not read them. Afterwards every minute, for secrets that came from elsewhere.
+ */
+export function startRewrap(
+  { stored, delaySeconds }: { readonly stored: Pick<StoredSecrets, 'rewrap'>; readonly delaySeconds: number },
+  log: Log,
+): { stop(): Promise<void> } {
+  let running = Promise.resolve()
+  let isStopped = false
+  let timer: NodeJS.Timeout
+  const rewrap = async () => {
+    try {
+      const count = await stored.rewrap()
+      if (count > 0) log.info({ count }, 'secrets encrypted with the current key')
+    } catch (error) {
+      log.error({ err: error }, 'secrets could not be encrypted with the current key')
+    }
+    if (!isStopped) schedule(INTERVAL_MS)
+  }
+  const schedule = (ms: number) => {
+    timer = setTimeout(() => {
+      running = rewrap()
+    }, ms)
+    timer.unref()
+  }
+  schedule(delaySeconds * 1000)
+  return {
+    stop: () => {
+      isStopped = true
+      clearTimeout(timer)
+      return running
+    },
+  }
+}

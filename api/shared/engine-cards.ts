@@ -1,0 +1,40 @@
+import { CATEGORIES } from './generation.ts'
+import type { Redis } from './redis.ts'
+import { compileCheck, type Static, Type } from './schema.ts'
+
+const KEY = 'drape:engines'
+
+const EngineCardSchema = Type.Object({
+  version: Type.String(),
+  kind: Type.Enum(['preview', 'photo', 'test']),
+  license: Type.String(),
+  categories: Type.Array(Type.Enum([...CATEGORIES])),
+  /** Workers of older versions report none. */
+  garmentTypes: Type.Optional(Type.Array(Type.String())),
+  /** Time of the last report of a worker, in ms since 1970. */
+  seenAt: Type.Number(),
+})
+/** The manifest of an engine as workers report it. It outlives the workers, but not the data of Redis. */
+export type EngineCard = Static<typeof EngineCardSchema>
+
+/** The descriptions of engines that workers report and the API lists. */
+export function createEngineCards({ client }: Pick<Redis, 'client'>) {
+  const check = compileCheck(EngineCardSchema)
+  return {
+    report: async (cards: ReadonlyMap<string, EngineCard>): Promise<void> => {
+      if (cards.size === 0) return
+      await client.hSet(KEY, Object.fromEntries([...cards].map(([name, card]) => [name, JSON.stringify(card)])))
+    },
+    find: async (): Promise<Map<string, EngineCard>> => {
+      const entries = Object.entries(await client.hGetAll(KEY))
+      return new Map(
+        entries.flatMap(([name, text]) => {
+          const result = check(JSON.parse(text))
+          return result.ok ? [[name, result.value] as const] : []
+        }),
+      )
+    },
+  }
+}
+
+export type EngineCards = ReturnType<typeof createEngineCards>

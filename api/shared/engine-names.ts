@@ -1,0 +1,31 @@
+import { splitList } from './config.ts'
+import { Type } from './schema.ts'
+
+/** The name of an engine is the name of its Engine resource. */
+const PATTERN = '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'
+const WELL_FORMED = new RegExp(PATTERN)
+
+/** Engines that come with Drape, in the order of lists. */
+export const BUILT_IN_ENGINES = ['warp', 'fashn-vton', 'catvton', 'mock']
+
+/** A rule to put into messages. */
+export const ENGINE_NAME_RULE = 'lower-case letters, digits and hyphens, at most 48'
+
+export function engineName(options: { readonly default?: string } = {}) {
+  return Type.String({ pattern: PATTERN, ...options })
+}
+
+export function isEngineName(text: string): boolean {
+  return WELL_FORMED.test(text)
+}
+
+/** The names in the variable ENGINES. Throws an Error that lists the malformed ones. */
+export function readEngines(text: string): string[] {
+  const names = splitList(text)
+  const wrong = names.filter((name) => !isEngineName(name))
+  if (wrong.length === 0) return names
+  const quoted = wrong.map((name) => `"${name}"`).join(', ')
+  throw new Error(
+    `The configuration is not valid:\n  ENGINES: ${quoted} must be names of engines (${ENGINE_NAME_RULE})`,
+  )
+}

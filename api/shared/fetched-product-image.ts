@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import type { FetchImage } from './fetch-image.ts'
+import { normaliseImage } from './image.ts'
+import type { ObjectStorage } from './storage/object.ts'
+import type { Objects } from './stores/objects.ts'
+
+export interface FetchedProductImageOptions {
+  readonly storage: Pick<ObjectStorage, 'put'>
+  readonly objects: Pick<Objects, 'insert'>
+  /** Throws `PRODUCT_IMAGE_FETCH_FAILED`. */
+  readonly fetchImage: (url: string) => Promise<Uint8Array> | ReturnType<FetchImage>
+  /** Called with the size before anything is stored; throws to refuse. */
+  readonly reserve?: (bytes: number) => Promise<void>
+}
+
+/** An image of a product by its URL, for one edition of the product's images. */
+export interface ProductImageUrl {
+  readonly accountId: string
+  readonly productId: string
+  readonly edition: string
+  readonly url: string
+}
+
+/** Where a fetched image is stored beside the other objects of its product. */
+export function keyOfFetched({ accountId, productId, edition, url }: ProductImageUrl): string {
+  const name = createHash('sha256').update(`${edition} ${url}`).digest('hex')
+  return `products/${accountId}/${productId}/${name}.bin`
+}
+
+/**
+ * Fetches, normalises and stores the image. Returns its bytes. Throws `PRODUCT_IMAGE_FETCH_FAILED`, `INVALID_IMAGE` or
+ * `UNSUPPORTED_IMAGE_TYPE`.
+ */
+export async function storeFetched(
+  image: ProductImageUrl,
+  { storage, objects, fetchImage, reserve = async () => {} }: FetchedProductImageOptions,
+): Promise<Uint8Array> {
+  const { bytes } = await normaliseImage(await fetchImage(image.url), { owner: image.accountId })
+  await reserve(bytes.byteLength)
+  const { accountId } = image
+  const key = keyOfFetched(image)
+  await objects.insert({
+    ...{ key, accountId, bytes: bytes.byteLength, externalUserId: null, kind: 'product', expiresAt: null },
+  })
+  await storage.put(key, bytes, { contentType: 'application/octet-stream' })
+  return bytes
+}

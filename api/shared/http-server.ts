@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import { createPipelines } from './pipelined-requests.ts'
+import { answerUnparsedRequests, refuse, refuseWithoutHost } from './unparsed-requests.ts'
+
+export interface HttpServerOptions {
+  /** Label of the server in the log and in `drape_http_faults_total`. */
+  readonly name: 'api' | 'dashboard' | 'probes'
+  readonly log: Pick<Log, 'error'>
+  readonly metrics: Pick<Metrics, 'httpFaults'>
+  /** Within this long the headers of a request have arrived, and within `requestMs` all of it; slower requests get 408. */
+  readonly headersMs?: number
+  readonly requestMs?: number
+  /** A finished response of which the client reads nothing for this long is dropped, with its connection. */
+  readonly stalledMs?: number
+}
+
+const STALLED_MS = 30_000
+const HEADERS_MS = 15_000
+/** Time for a slow but honest upload of 10 MB; slower ones are cut so that they cannot hold the server. */
+const REQUEST_MS = 60_000
+/** Checks for slow requests within a time limit; Node's own 30 s would double it. */
+const CHECKS = 5
+
+/**
+ * An HTTP server whose handler cannot end the process: an error that the handler throws, at once or later, is logged, counted
+ * and answered with 500, or closes the connection if the response has already started. Requests of one connection are handled one
+ * after the other. Requests that do not reach the handler get the error body too.
+ */
+export function createHttpServer(
+  handle: (request: IncomingMessage, response: ServerResponse) => unknown,
+  { name, log, metrics, headersMs = HEADERS_MS, requestMs = REQUEST_MS, stalledMs = STALLED_MS }: HttpServerOptions,
+): Server {
+  const limits = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.ceil(headersMs / CHECKS),
+  }
+  const isNext = createPipelines()
+  const server = createServer({ requireHostHeader: false, ...limits }, async (request, response) => {
+    const next = isNext(request, response)
+    // Most requests do not wait, not even for a microtask.
+    if (next !== true && !(await next)) return
+    if (refuseWithoutHost(request, response)) return
+    dropWhenStalled(response, stalledMs)
+    // RFC 9112, 6.1: such a request may have been framed in another way by a proxy.
+    if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
+      return refuse(response, BAD_REQUEST)
+    }
+    try {
+      await handle(request, response)
+    } catch (error) {
+      metrics.httpFaults.inc({ server: name })
+      log.error({ err: error, server: name }, 'HTTP handler failed')
+      refuse(response, FAULT)
+    }
+  })
+  answerUnparsedRequests(server)
+  return server
+}
+
+/** A response waits in memory as long as its client does not read it, and before that its handler may wait for long. */
+function dropWhenStalled(response: ServerResponse, stalledMs: number): void {
+  response.once('prefinish', () => response.socket?.setTimeout(stalledMs))
+  response.on('timeout', () => {
+    if (response.writableEnded) response.destroy()
+  })
+}
+
+const BAD_REQUEST = {
+  code: 'VALIDATION_FAILED',
+  message: 'Transfer-Encoding needs HTTP/1.1.',
+  status: 400,
+} as const
+const FAULT = { code: 'INTERNAL_ERROR', message: 'The request could not be handled.', status: 500 } as const

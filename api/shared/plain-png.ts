@@ -1,0 +1,43 @@
+const SIGNATURE_BYTES = 8
+/** Length, type and checksum of a chunk. */
+const FRAME_BYTES = 12
+const MAX_REMOVED = 10_000
+/** A file of nothing but empty ones would take long to walk; encoders write thousands of bytes into each. */
+const MAX_CHUNKS = 100_000
+
+const [IDAT, IEND] = [typeCode('IDAT'), typeCode('IEND')]
+/** Chunks that pixels or their colours depend on. All others are text, dates or further images. */
+const KEPT = new Set(
+  ['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND', 'gAMA', 'cHRM', 'sRGB', 'iCCP', 'cICP', 'eXIf'].map(typeCode),
+)
+
+/**
+ * The PNG without the chunks that its pixels do not need, and with the first alone of those that a PNG has once: decoders inflate every
+ * text chunk, so that 274 KB of them take more than 1 GB of memory. The same bytes when there is nothing to remove.
+ * @throws RangeError when there are more than 10,000 chunks to remove, or more than 100,000 in all.
+ */
+export function toPlainPng(bytes: Uint8Array): Uint8Array {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const kept: Buffer[] = []
+  const seen = new Set<number>()
+  let keptFrom = 0
+  let at = SIGNATURE_BYTES
+  for (let count = 1; at + FRAME_BYTES <= file.length; count++) {
+    if (count > MAX_CHUNKS) throw new RangeError(`more than ${MAX_CHUNKS} chunks`)
+    const type = file.readUInt32BE(at + 4)
+    const end = at + FRAME_BYTES + file.readUInt32BE(at)
+    if (!KEPT.has(type) || (seen.has(type) && type !== IDAT)) {
+      if (kept.length === MAX_REMOVED) throw new RangeError(`more than ${MAX_REMOVED} chunks without pixels`)
+      kept.push(file.subarray(keptFrom, at))
+      keptFrom = end
+    }
+    seen.add(type)
+    at = end
+    if (type === IEND) break
+  }
+  return kept.length === 0 ? bytes : Buffer.concat([...kept, file.subarray(keptFrom)])
+}
+
+function typeCode(type: string): number {
+  return Buffer.from(type, 'latin1').readUInt32BE()
+}

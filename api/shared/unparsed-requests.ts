@@ -1,0 +1,117 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { ErrorCode } from './errors.ts'
+
+/** The error body of a request that no handler sees. */
+export interface Refusal {
+  readonly status: number
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+const NOT_HTTP: Refusal = { status: 400, code: 'VALIDATION_FAILED', message: 'The request is not valid HTTP/1.1.' }
+const HOST_MISSING: Refusal = { status: 400, code: 'VALIDATION_FAILED', message: 'HTTP/1.1 needs the header Host.' }
+const HOST_TWICE: Refusal = { status: 400, code: 'VALIDATION_FAILED', message: 'Send the header Host once.' }
+const CONNECT: Refusal = { status: 405, code: 'METHOD_NOT_ALLOWED', message: 'CONNECT is not allowed.' }
+const EXPECTATION: Refusal = {
+  status: 417,
+  code: 'VALIDATION_FAILED',
+  message: 'Expect may only be 100-continue.',
+}
+const BY_FAULT: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    code: 'HEADERS_TOO_LARGE',
+    message: 'The request line and the headers are larger than 16 KB together.',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: 413,
+    code: 'VALIDATION_FAILED',
+    message: 'The extensions of a chunk are larger than 16 KB.',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    code: 'VALIDATION_FAILED',
+    message: 'The request did not arrive in time.',
+  },
+}
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  431: 'Request Header Fields Too Large',
+}
+/** An answer is lost when its connection is reset while the client still sends. */
+const DRAIN_MS = 1000
+
+/** Gives the error body to requests that Node answers itself, without a body: those that its parser refuses, and CONNECT. */
+export function answerUnparsedRequests(server: Server): void {
+  const latest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>()
+  const refused = new WeakSet<Duplex>()
+  const answer = (socket: Duplex, refusal: Refusal) => {
+    if (refused.has(socket)) return
+    refused.add(socket)
+    const current = latest.get(socket)
+    if (!socket.writable || (current !== undefined && !isNext(current))) {
+      socket.destroy()
+      return
+    }
+    socket.on('error', () => {})
+    // The handler of the request sees at once that its body ends.
+    if (current?.response.writableFinished === false) {
+      socket.end(textOf(refusal), () => socket.destroy())
+      return
+    }
+    socket.end(textOf(refusal))
+    socket.resume()
+    const timer = setTimeout(() => socket.destroy(), DRAIN_MS)
+    socket.once('close', () => clearTimeout(timer))
+  }
+  server.prependListener('request', (request, response) => latest.set(request.socket, { request, response }))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET') socket.destroy()
+    else answer(socket, BY_FAULT[error.code ?? ''] ?? NOT_HTTP)
+  })
+  server.on('connect', (_, socket) => answer(socket, CONNECT))
+  server.on('checkExpectation', (_, response) => refuse(response, EXPECTATION))
+}
+
+/** Refuses a request without Host where RFC 9112, 3.2, needs it, and any with several: proxies may go by another one than the handler. */
+export function refuseWithoutHost(request: IncomingMessage, response: ServerResponse): boolean {
+  const hosts = request.headersDistinct.host ?? []
+  if (hosts.length === 1 || (hosts.length === 0 && request.httpVersion !== '1.1')) return false
+  refuse(response, hosts.length === 0 ? HOST_MISSING : HOST_TWICE)
+  return true
+}
+
+/** Answers with the error body and closes the connection; closes it alone when the response has already started. */
+export function refuse(response: ServerResponse, { status, code, message }: Refusal): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+  response.end(JSON.stringify({ code, message, status }))
+}
+
+/**
+ * Whether the next bytes on the connection answer the refused request: the response before is finished, or belongs to this very
+ * request, whose body is broken, and has not started.
+ */
+function isNext({ request, response }: { request: IncomingMessage; response: ServerResponse }): boolean {
+  if (response.writableFinished) return true
+  // The socket is not assigned to a response that waits for an earlier one.
+  return !request.complete && !response.headersSent && response.socket !== null
+}
+
+function textOf({ status, code, message }: Refusal): string {
+  const body = JSON.stringify({ code, message, status })
+  const head = [
+    `HTTP/1.1 ${status} ${REASONS[status]}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${body}`
+}

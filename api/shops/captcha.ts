@@ -1,0 +1,43 @@
+import { DrapeError } from '../shared/errors.ts'
+import { compileCheck, Type } from '../shared/schema.ts'
+
+/** Decides whether a person answered a challenge. Another provider implements this. */
+export interface CaptchaProvider {
+  /**
+   * Whether the provider confirms the response of its challenge.
+   * @throws DrapeError SERVICE_UNAVAILABLE (retryable) when the provider does not answer
+   */
+  verify(response: string, address: string): Promise<boolean>
+}
+
+const ANSWER_MS = 5000
+const checkAnswer = compileCheck(Type.Object({ success: Type.Boolean() }))
+
+/**
+ * A provider with a verification endpoint that takes `secret`, `response` and `remoteip` as a form and answers
+ * `{ "success": boolean }`: Cloudflare Turnstile, hCaptcha, reCAPTCHA.
+ */
+export function createSiteVerify({ url, secret }: { url: string; secret: string }): CaptchaProvider {
+  return {
+    verify: async (response, remoteip) => {
+      const answer = await fetch(url, {
+        method: 'POST',
+        body: new URLSearchParams({ secret, response, remoteip }),
+        redirect: 'error',
+        signal: AbortSignal.timeout(ANSWER_MS),
+      })
+        .then((received) => (received.ok ? received.json() : Promise.reject(new Error(`answered ${received.status}`))))
+        .catch((cause) => {
+          throw unavailable(cause)
+        })
+      const checked = checkAnswer(answer)
+      if (!checked.ok) throw unavailable(new Error('answered in another shape'))
+      return checked.value.success
+    },
+  }
+}
+
+function unavailable(cause: unknown): DrapeError {
+  const message = 'The CAPTCHA provider is not available. Try again later.'
+  return new DrapeError('SERVICE_UNAVAILABLE', message, { retryable: true, cause })
+}

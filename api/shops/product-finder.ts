@@ -1,0 +1,75 @@
+import type { Budget, Spent } from '../limits/budget.ts'
+import { DrapeError } from '../shared/errors.ts'
+import type { PlatformProduct } from '../shop-platforms/shop-platform.ts'
+import type { ShopPlatforms } from '../shop-platforms/shop-platforms.ts'
+import type { FindProduct } from './products.ts'
+import type { Shopper } from './shopper.ts'
+
+/** How long a product that the platform does not have is not asked for again. */
+const UNKNOWN_MS = 60_000
+const MAX_UNKNOWN = 10_000
+
+export type FindProductFor = (shopper: Pick<Shopper, 'addressHash' | 'isAddressShared'>) => FindProduct
+
+export interface LookupBudgets {
+  /** Calls of one network address within a shop. */
+  readonly address: Budget
+  readonly shop: Budget
+}
+
+/**
+ * Finds products on the platform of a shop for a shopper. Any visitor may name any id, and each look-up is a call to the platform's
+ * API. So ids that the platform does not have are remembered for a minute, equal look-ups share a call, and budgets limit the calls:
+ * first that of the shopper's address, so that one visitor cannot spend what all visitors of the shop share. Throws
+ * `RATE_LIMIT_EXCEEDED` beyond the budget of the address, and a retryable `SERVICE_UNAVAILABLE` beyond that of the shop.
+ */
+export function createProductFinder(
+  platformOf: ShopPlatforms,
+  { budgets, now = Date.now }: { budgets: LookupBudgets; now?: () => number },
+): FindProductFor {
+  const unknownUntil = new Map<string, number>()
+  const pending = new Map<string, Promise<PlatformProduct | null>>()
+
+  async function ask(
+    name: string,
+    shopper: Parameters<FindProductFor>[0],
+    ...[shop, product, variant]: Parameters<FindProduct>
+  ) {
+    if (!shopper.isAddressShared) assertOwnBudget(await budgets.address(`${shop.id}:${shopper.addressHash}`))
+    assertBudgetOfShop(await budgets.shop(shop.id))
+    const found = await platformOf(shop).findProduct(shop, product, variant)
+    if (found !== null) return found
+    unknownUntil.delete(name)
+    unknownUntil.set(name, now() + UNKNOWN_MS)
+    if (unknownUntil.size > MAX_UNKNOWN) unknownUntil.delete(unknownUntil.keys().next().value ?? '')
+    return null
+  }
+
+  return (shopper) => async (shop, product, variant) => {
+    // Without its product no variant is found, so the product alone is remembered.
+    const name = `${shop.id} ${product}`
+    if ((unknownUntil.get(name) ?? 0) > now()) return null
+    const call = `${name} ${variant}`
+    const asked = pending.get(call) ?? ask(name, shopper, shop, product, variant).finally(() => pending.delete(call))
+    pending.set(call, asked)
+    return asked
+  }
+}
+
+function assertOwnBudget({ allowed, retrySeconds }: Spent): void {
+  if (allowed) return
+  throw new DrapeError(
+    'RATE_LIMIT_EXCEEDED',
+    'Too many products are being looked up from your network. Try again after the seconds in Retry-After.',
+    { retryAfterSeconds: retrySeconds },
+  )
+}
+
+function assertBudgetOfShop({ allowed, retrySeconds }: Spent): void {
+  if (allowed) return
+  throw new DrapeError(
+    'SERVICE_UNAVAILABLE',
+    'Too many products of the shop are being looked up. Try again after the seconds in Retry-After.',
+    { retryable: true, retryAfterSeconds: retrySeconds },
+  )
+}

@@ -1,0 +1,84 @@
+import { v7 as uuidv7 } from 'uuid'
+import { isObject } from '../bodies/json-object.ts'
+import { DrapeError } from '../shared/errors.ts'
+import type { ProductInput } from '../shared/stores/product-merge.ts'
+import type { PlatformProduct, ShopPlatform } from '../shop-platforms/shop-platform.ts'
+import type { ShopRecord } from '../stores/shops.ts'
+
+/** A product as a page of the shop names it: `gid://<platform>/Product/<id>` and `gid://<platform>/ProductVariant/<id>`. */
+export interface ProductGid {
+  readonly product: string
+  /** Null takes the default variant. */
+  readonly variant: string | null
+}
+
+export interface KnownProduct {
+  readonly externalId: string
+  readonly metadata: unknown
+}
+
+/** Names in the catalog that a product may have: its gid, that of its variant, and the part of its gid that is the id. */
+export function namesOfProduct({ product, variant }: ProductGid): string[] {
+  return [product, ...(variant === null ? [] : [variant]), idOf(product)]
+}
+
+/**
+ * The product that the gid means, for the statement that accepts: the one of the catalog under the whole gid or else under its
+ * id, and else the one of the shop's platform, which is kept in the catalog. Throws `PRODUCT_NOT_FOUND`, and a retryable
+ * `SERVICE_UNAVAILABLE` when the platform does not answer.
+ */
+export async function resolveShopProduct(
+  gid: ProductGid,
+  { known, shop, findProduct }: { known: readonly KnownProduct[]; shop: ShopRecord; findProduct: FindProduct },
+): Promise<ProductInput> {
+  const stored = storedName(gid, known)
+  if (stored !== null) return { id: uuidv7(), externalId: stored, anonymous: false }
+  const found = await findProduct(shop, gid.product, gid.variant)
+  if (found === null || found.imageUrls.length === 0) {
+    throw new DrapeError('PRODUCT_NOT_FOUND', 'The product does not exist or has no image.')
+  }
+  // Kept under its own gid is the variant that was asked for first.
+  const isTaken = known.some(({ externalId }) => externalId === gid.product)
+  return keptProduct(found, { gid, externalId: isTaken ? (gid.variant ?? gid.product) : gid.product, shop })
+}
+
+export type FindProduct = ShopPlatform['findProduct']
+
+function storedName(gid: ProductGid, known: readonly KnownProduct[]): string | null {
+  const names = [gid.product, gid.variant, idOf(gid.product)]
+  const stored = names.map((name) => known.find(({ externalId }) => externalId === name))
+  return stored.find((product) => product !== undefined && shows(product, gid))?.externalId ?? null
+}
+
+/** Says in a product's metadata that the shop's platform gave it, and which variant its pictures show. */
+const SOURCE = 'shop-platform'
+
+/** Whether its pictures are those that are meant; a product that the account has made itself is the one for all variants. */
+function shows({ metadata }: KnownProduct, { product, variant }: ProductGid): boolean {
+  if (!isObject(metadata) || metadata.source !== SOURCE) return true
+  // Pages may name a variant of another product.
+  return metadata.productId === product && metadata.variantId === variant
+}
+
+const MAX_IMAGES = 10
+const MAX_TITLE = 1000
+const MAX_DESCRIPTION = 20_000
+
+function keptProduct(
+  { title, description, imageUrls }: PlatformProduct,
+  { gid, externalId, shop }: { gid: ProductGid; externalId: string; shop: ShopRecord },
+): ProductInput {
+  return {
+    id: uuidv7(),
+    externalId,
+    anonymous: false,
+    title: title.slice(0, MAX_TITLE),
+    description: description?.slice(0, MAX_DESCRIPTION),
+    images: imageUrls.slice(0, MAX_IMAGES).map((sourceUrl, order) => ({ sourceUrl, order, classifications: null })),
+    metadata: { source: SOURCE, shop: shop.domain, productId: gid.product, variantId: gid.variant },
+  }
+}
+
+function idOf(gid: string): string {
+  return gid.slice(gid.lastIndexOf('/') + 1)
+}

@@ -1,0 +1,45 @@
+import { ERASURE_FOLDER } from '../shared/reconcile-storage.ts'
+import type { ObjectStorage } from '../shared/storage/object.ts'
+
+/** That an end user was erased, without the end user's id. */
+export interface ErasureEntry {
+  /** SHA-256 of account and end user, as the function `customer_hash` of the database makes it: 64 hex digits. */
+  readonly customer: string
+  readonly erasedAt: Date
+}
+
+export type ErasureLog = ReturnType<typeof createErasureLog>
+
+const KEY = /^erasures\/[\d-]+\/(\d{4}-\d\d-\d\dT\d{2})-(\d\d)-(\d\d)-(\d{3})Z-([0-9a-f]{64})\.bin$/
+
+/** The log of erasures: objects that are only ever added. It stands outside the database, so that it survives a restore of the database. */
+export function createErasureLog(storage: Pick<ObjectStorage, 'put' | 'list'>) {
+  return {
+    /** @throws DrapeError SERVICE_UNAVAILABLE when the storage cannot be reached */
+    record: async (entry: ErasureEntry): Promise<void> => {
+      const content = Buffer.from(presentEntry(entry))
+      await storage.put(keyOf(entry), content, { contentType: 'application/octet-stream' })
+    },
+
+    /** Every entry, oldest first. The key says all of it, so no object is read. */
+    async *read(): AsyncGenerator<ErasureEntry> {
+      for await (const page of storage.list(ERASURE_FOLDER)) {
+        for (const { key } of page) {
+          const [, hour, minute, second, millisecond, customer] = KEY.exec(key) ?? []
+          if (customer === undefined) continue
+          yield { customer, erasedAt: new Date(`${hour}:${minute}:${second}.${millisecond}Z`) }
+        }
+      }
+    },
+  }
+}
+
+/** One line of JSON. */
+export function presentEntry({ customer, erasedAt }: ErasureEntry): string {
+  return JSON.stringify({ erasedAt: erasedAt.toISOString(), customer })
+}
+
+function keyOf({ customer, erasedAt }: ErasureEntry): string {
+  const time = erasedAt.toISOString()
+  return `${ERASURE_FOLDER}${time.slice(0, 10)}/${time.replaceAll(/[:.]/g, '-')}-${customer}.bin`
+}

@@ -1,0 +1,95 @@
+import { type Database, rowType, sql } from '../shared/database/database.ts'
+import { type Static, Type } from '../shared/schema.ts'
+
+const WaitingRow = Type.Object({
+  id: Type.Integer(),
+  shopId: Type.String(),
+  email: Type.String(),
+  marketingConsent: Type.Boolean(),
+  attempts: Type.Integer(),
+  /** Since the shopper left it. */
+  waitedSeconds: Type.Number(),
+})
+/** An address that waits for the platform of its shop. */
+export type WaitingLead = Static<typeof WaitingRow>
+
+const Taken = rowType(Type.Object({ taken: Type.Boolean() }))
+
+/** Addresses of one shop that may wait, the refused ones among them: the flood of one shop ends there and costs no other shop anything. */
+export const MAX_WAITING_LEADS = 10_000
+
+export interface NewLead {
+  readonly shopId: string
+  readonly externalUserId: string
+  readonly email: string
+  readonly marketingConsent: boolean
+}
+
+export type LeadOutbox = ReturnType<typeof createLeadOutbox>
+
+/** E-mail addresses on their way to the platforms of their shops. */
+export function createLeadOutbox(database: Database) {
+  return {
+    /** Stores the lead, or adds consent to the same address. False when the shop has too many that wait. */
+    insert: (lead: NewLead, { max = MAX_WAITING_LEADS }: { max?: number } = {}): Promise<boolean> =>
+      database.oneFirst(sql.type(Taken)`
+        with waiting as (
+          select count(*) from (select from lead_outbox where shop_id = ${lead.shopId} limit ${max}) as counted
+        ), stored as (
+          insert into lead_outbox as waits (shop_id, email, marketing_consent, external_user_id)
+          select ${lead.shopId}, ${lead.email}, ${lead.marketingConsent}, ${lead.externalUserId}
+          from waiting where count < ${max}
+          on conflict (shop_id, lower(email)) do update set
+            marketing_consent = waits.marketing_consent or excluded.marketing_consent,
+            available_at = least(waits.available_at, now()), dead_at = null, reason = null
+          returning id
+        )
+        select exists (select from stored) as taken`),
+
+    /** Claims the leads that have waited longest; no other process gets them for `leaseSeconds`. */
+    claim: ({ limit, leaseSeconds }: { limit: number; leaseSeconds: number }): Promise<readonly WaitingLead[]> =>
+      database.any(sql.type(rowType(WaitingRow))`
+        with due as materialized (
+          -- In turn by shop: the flood of one shop does not stand before the lead of another.
+          select lead_outbox.id from lead_outbox join (
+            select id, row_number() over (partition by shop_id order by available_at, id) as turn
+            from (
+              select id, shop_id, available_at from lead_outbox where dead_at is null and available_at <= now()
+            ) as due
+          ) as turns using (id)
+          where dead_at is null and available_at <= now()
+          order by turn, lead_outbox.id limit ${limit} for update of lead_outbox skip locked
+        )
+        update lead_outbox set attempts = attempts + 1, available_at = now() + make_interval(secs => ${leaseSeconds})
+        from due where lead_outbox.id = due.id
+        returning lead_outbox.id, shop_id as "shopId", email, marketing_consent as "marketingConsent", attempts,
+          extract(epoch from now() - created_at)::float8 as "waitedSeconds"`),
+
+    /** Deletes a delivered lead, unless the shopper came again meanwhile with more consent. */
+    delete: async ({ id, marketingConsent }: WaitingLead): Promise<void> => {
+      await database.query(sql.unsafe`
+        delete from lead_outbox where id = ${id} and marketing_consent = ${marketingConsent}`)
+    },
+
+    /** Makes a lead claimable again after `seconds`. */
+    release: async ({ id }: WaitingLead, { seconds, reason }: { seconds: number; reason: string }): Promise<void> => {
+      await database.query(sql.unsafe`
+        update lead_outbox set available_at = now() + make_interval(secs => ${seconds}), reason = ${reason}
+        where id = ${id}`)
+    },
+
+    /** Keeps a lead without delivering it again. */
+    park: async ({ id }: WaitingLead, { reason }: { reason: string }): Promise<void> => {
+      await database.query(sql.unsafe`
+        update lead_outbox set dead_at = now(), reason = ${reason} where id = ${id}`)
+    },
+
+    /** Makes every parked lead of a shop claimable again. Returns their count. */
+    retry: async (shopId: string): Promise<number> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        update lead_outbox set dead_at = null, reason = null, attempts = 0, available_at = now(), created_at = now_ms()
+        where shop_id = ${shopId} and dead_at is not null`)
+      return rowCount
+    },
+  }
+}

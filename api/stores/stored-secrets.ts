@@ -1,0 +1,104 @@
+import { type Database, rowType, sql } from '../shared/database/database.ts'
+import { Type } from '../shared/schema.ts'
+import { readSealed, sealedPrefix } from '../shared/secret-box.ts'
+import { LiveSecrets, replaceSecrets, SECRET_TABLES, type SecretRow, secretsPlace } from './live-secrets.ts'
+import { factorPlace } from './second-factors.ts'
+import { tokenPlace } from './shops.ts'
+
+const BATCH = 100
+
+const SecretsRow = rowType(Type.Object({ id: Type.String(), secrets: LiveSecrets }))
+const TextRow = rowType(Type.Object({ id: Type.String(), stored: Type.String() }))
+
+/** Columns with one secret for each row. */
+const TEXTS = [
+  { table: 'shops', idColumn: 'id', column: 'admin_token', placeOf: tokenPlace },
+  { table: 'operator_second_factors', idColumn: 'operator_id', column: 'secret', placeOf: factorPlace },
+] as const
+
+/** Stored secrets by the key that encrypts them; `clear` for those that no key does. */
+export type SecretCounts = Readonly<Record<string, number>>
+
+export type StoredSecrets = ReturnType<typeof createStoredSecrets>
+
+/** Every secret in the database, whatever it is for. */
+export function createStoredSecrets(database: Database) {
+  /** Rows of a table in batches, by id; with a key those that hold a secret which it does not encrypt. */
+  async function* walk(table: SecretRow['table'], keyId: string | null = null) {
+    const prefix = keyId && sealedPrefix(keyId)
+    let after = ''
+    for (;;) {
+      const rows = await database.any(sql.type(SecretsRow)`
+        select id, secrets from ${sql.identifier([table])}
+        where id > ${after} and exists (
+          select from jsonb_array_elements(secrets) as live
+          where ${prefix}::text is null or not starts_with(live->>'secret', ${prefix})
+        )
+        order by id limit ${BATCH}`)
+      yield* rows
+      if (rows.length < BATCH) return
+      after = rows[rows.length - 1].id
+    }
+  }
+  async function* walkTexts({ table, idColumn, column }: (typeof TEXTS)[number], keyId: string | null = null) {
+    const [id, secret] = [sql.identifier([idColumn]), sql.identifier([column])]
+    const prefix = keyId && sealedPrefix(keyId)
+    let after = ''
+    for (;;) {
+      const rows = await database.any(sql.type(TextRow)`
+        select ${id} as id, ${secret} as stored from ${sql.identifier([table])}
+        where ${id} > ${after} and ${secret} is not null
+          and (${prefix}::text is null or not starts_with(${secret}, ${prefix}))
+        order by ${id} limit ${BATCH}`)
+      yield* rows
+      if (rows.length < BATCH) return
+      after = rows[rows.length - 1].id
+    }
+  }
+
+  return {
+    /**
+     * Encrypts every secret with the current key that is in clear or under another key. Several processes may do so at once, and
+     * secrets may change meanwhile. Returns the count of rewritten secrets; 0 without a key.
+     */
+    rewrap: async (): Promise<number> => {
+      const { keyId } = database.secrets
+      if (keyId === null) return 0
+      let count = 0
+      for (const table of SECRET_TABLES) {
+        for await (const { id, secrets: stored } of walk(table, keyId)) {
+          const place = secretsPlace({ table, id })
+          const rewrapped = await Promise.all(stored.map(({ secret }) => database.secrets.rewrap(secret, place)))
+          const edited = stored.map((live, i) => ({ ...live, secret: rewrapped[i] ?? live.secret }))
+          const changes = rewrapped.filter((secret) => secret !== null).length
+          if (changes > 0 && (await replaceSecrets(database, { table, id }, { stored, edited }))) count += changes
+        }
+      }
+      for (const texts of TEXTS) {
+        const [idColumn, column] = [sql.identifier([texts.idColumn]), sql.identifier([texts.column])]
+        for await (const { id, stored } of walkTexts(texts, keyId)) {
+          const rewrapped = await database.secrets.rewrap(stored, texts.placeOf(id))
+          if (rewrapped === null) continue
+          const { rowCount } = await database.query(sql.unsafe`
+            update ${sql.identifier([texts.table])} set ${column} = ${rewrapped}
+            where ${idColumn} = ${id} and ${column} = ${stored}`)
+          count += rowCount
+        }
+      }
+      return count
+    },
+
+    count: async (): Promise<SecretCounts> => {
+      const counts: Record<string, number> = {}
+      const add = (stored: string) => {
+        const key = readSealed(stored)?.keyId ?? 'clear'
+        counts[key] = (counts[key] ?? 0) + 1
+      }
+      for (const table of SECRET_TABLES) {
+        for await (const { secrets } of walk(table)) for (const { secret } of secrets) add(secret)
+      }
+      for (const texts of TEXTS) for await (const { stored } of walkTexts(texts)) add(stored)
+      return counts
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import { type Database, rowType, sql } from '../shared/database/database.ts'
+import { Type } from '../shared/schema.ts'
+
+const Counts = { generations: Type.Integer(), failed: Type.Integer() }
+const AddressCount = rowType(Type.Object({ address: Type.String(), ...Counts }))
+const Total = rowType(Type.Object(Counts))
+
+/** Results and failed generations, which count as attempts once a worker has started them. */
+const counts = sql.fragment`
+  count(*) filter (where status <> 'FAILED')::int as generations,
+  count(*) filter (where status = 'FAILED' and started_at is not null)::int as failed`
+
+export interface VisitorCounts {
+  /** Generations today (UTC) by all visitors who are not signed in, without failed ones. */
+  readonly generations: number
+  /** Failed ones that a worker had started. */
+  readonly failed: number
+  /** Those of the addresses with the highest counts, highest first. */
+  readonly addresses: readonly { readonly address: string; readonly generations: number; readonly failed: number }[]
+}
+
+const MAX_ADDRESSES = 5
+
+export type VisitorAddresses = ReturnType<typeof createVisitorAddresses>
+
+/** Hashes of network addresses that generations carry for the budgets of a day. */
+export function createVisitorAddresses(database: Database) {
+  return {
+    /** What the visitors of a shop have spent of today's budgets. */
+    countToday: async (shopId: string): Promise<VisitorCounts> => {
+      const ofToday = sql.fragment`
+        shop_id = ${shopId} and created_at >= date_trunc('day', now(), 'UTC') and visitor_address is not null`
+      const total = await database.one(sql.type(Total)`select ${counts} from generations where ${ofToday}`)
+      const addresses = await database.any(sql.type(AddressCount)`
+        select visitor_address as address, ${counts} from generations
+        where ${ofToday} group by 1 order by count(*) desc, 1 limit ${MAX_ADDRESSES}`)
+      return { ...total, addresses }
+    },
+
+    /** Removes a part of those that are older than a day. Returns their count. */
+    forget: async (limit: number): Promise<number> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        update generations set visitor_address = null where id in (
+          select id from generations
+          where visitor_address is not null and created_at < date_trunc('day', now(), 'UTC') - interval '1 day'
+          limit ${limit} for update skip locked)`)
+      return rowCount
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Database, sql } from '../../api/shared/database/database.ts'
+import type { Log } from '../../api/shared/log.ts'
+import type { KubernetesObject } from '../runtime/resource.ts'
+import type { Watched } from '../runtime/watch.ts'
+import { findRules } from '../worker-pool/configuration.ts'
+import { type WorkerPool, workerPools } from '../worker-pool/resource.ts'
+import { highestCost } from '../worker-pool/tiers.ts'
+import { engines as engineResource } from './resource.ts'
+
+const LOOK_MS = 1000
+/** Unchanged rows are written again after this time, so that the API sees that a controller runs. */
+const RENEW_MS = 60_000
+
+interface Published {
+  readonly namespace: string
+  readonly name: string
+  readonly license: string
+  readonly max_slots: number
+  readonly start_seconds: number | null
+  readonly garment_types: readonly string[] | null
+}
+
+export interface EnginePublishingParts {
+  readonly database: Database
+  readonly engines: Pick<Watched<KubernetesObject>, 'list'>
+  readonly pools: Pick<Watched<KubernetesObject>, 'list'>
+  readonly policies: Pick<Watched<KubernetesObject>, 'get'>
+  readonly mayPublish: () => boolean
+  readonly now: () => Date
+  readonly log: Log
+}
+
+/** Publishes the Engine resources, and the capacity of the pools that run them, to Postgres, where the API reads them. */
+export function startEnginePublishing(parts: EnginePublishingParts) {
+  const { database, mayPublish, now, log } = parts
+  const startSeconds = new Map<string, number>()
+  let last: { readonly rows: readonly Published[]; readonly at: number } | null = null
+  let writing: Promise<void> = Promise.resolve()
+  let isWriting = false
+
+  const publish = async () => {
+    if (!mayPublish()) {
+      last = null
+      return
+    }
+    const rows = describeEngines(parts, startSeconds)
+    const at = now().getTime()
+    if (last && at - last.at < RENEW_MS && isDeepStrictEqual(last.rows, rows)) return
+    await writeRows(database, rows)
+    last = { rows, at }
+  }
+  const timer = setInterval(() => {
+    if (isWriting) return
+    isWriting = true
+    writing = publish()
+      .catch((error) => log.debug({ err: error }, 'engines not published'))
+      .finally(() => {
+        isWriting = false
+      })
+  }, LOOK_MS)
+  return {
+    /** Records the seconds from the start of a worker until the worker takes jobs. */
+    noteStart: ({ metadata: { namespace, name } }: WorkerPool, seconds: number) => {
+      // A tenth of a second more or less is no change worth a write.
+      startSeconds.set(`${namespace}/${name}`, Math.round(seconds))
+    },
+    stop: async () => {
+      clearInterval(timer)
+      await writing
+    },
+  }
+}
+
+function describeEngines(
+  { engines, pools, policies }: EnginePublishingParts,
+  startSeconds: ReadonlyMap<string, number>,
+): Published[] {
+  const readable = pools
+    .list()
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map((pool) => workerPools.read(pool))
+    .flatMap((read) => ('problems' in read ? [] : [read.object]))
+  return engines
+    .list()
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map((engine) => engineResource.read(engine))
+    .flatMap((read) => ('problems' in read ? [] : [read.object]))
+    .map(({ metadata: { namespace = '', name }, spec, status }) => {
+      const isReady = status?.conditions.some((each) => each.type === 'Ready' && each.status === 'True') ?? false
+      const serving = readable.filter((pool) => pool.metadata.namespace === namespace && runs(pool, name))
+      const starts = serving.flatMap((pool) => startSeconds.get(`${namespace}/${pool.metadata.name}`) ?? [])
+      const slots = serving.reduce((sum, pool) => sum + maxSlots(pool, policies), 0)
+      return {
+        ...{ namespace, name, license: spec.license.name },
+        max_slots: isReady ? slots : 0,
+        start_seconds: starts.length === 0 ? null : Math.min(...starts),
+        garment_types: spec.garmentTypes ?? null,
+      }
+    })
+    .sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1))
+}
+
+function runs({ spec }: WorkerPool, engine: string): boolean {
+  return spec.queues.includes('try-on') && spec.engines.includes(engine)
+}
+
+/** Slots that the pool can have at any time: at its highest bound of all schedules, within its cost cap. */
+function maxSlots(pool: WorkerPool, policies: EnginePublishingParts['policies']): number {
+  const { slotsPerReplica, scaling } = pool.spec
+  const found = findRules(pool, policies)
+  if ('missing' in found) return 0
+  // Another program sets the replicas, and may raise them from 0.
+  if ('fixed' in found) return Math.max(found.fixed, scaling.mode === 'External' ? 1 : 0) * slotsPerReplica
+  const { bounds, schedules, cost } = found.rules
+  const max = Math.max(bounds.max, ...schedules.map((schedule) => schedule.max ?? 0))
+  const hourlyCost = highestCost(pool)
+  const affordable = cost?.mode === 'Hard' && hourlyCost > 0 ? Math.floor(cost.hourlyCap / hourlyCost + 1e-9) : max
+  return Math.min(max, affordable) * slotsPerReplica
+}
+
+async function writeRows(database: Database, rows: readonly Published[]): Promise<void> {
+  await database.query(sql.unsafe`
+    with wanted as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as wanted (namespace text, name text, license text, max_slots integer, start_seconds double precision,
+          garment_types jsonb)
+    ), gone as (
+      delete from published_engines where (namespace, name) not in (select namespace, name from wanted)
+    )
+    insert into published_engines (namespace, name, license, max_slots, start_seconds, garment_types)
+    select namespace, name, license, max_slots, start_seconds, nullif(garment_types, 'null') from wanted
+    on conflict (namespace, name) do update set license = excluded.license, max_slots = excluded.max_slots,
+      start_seconds = excluded.start_seconds, garment_types = excluded.garment_types, published_at = now()`)
+}

@@ -1,0 +1,161 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Client } from '../runtime/client.ts'
+import { type ConditionStatus, conditionsAfter, type Progress, progressFindings } from '../runtime/conditions.ts'
+import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
+import type { Watched } from '../runtime/watch.ts'
+import type { Done } from '../runtime/work-queue.ts'
+import type { RetentionGauges } from './gauges.ts'
+import type { PublishHolds } from './holds.ts'
+import type { WriteRecord } from './records.ts'
+import { type RetentionPolicy, retentionPolicies, type Sweep, sweeps } from './resource.ts'
+import type { RunReport } from './run.ts'
+
+/** How long a Sweep waits for its policy, which may be created with it. */
+const POLICY_WAIT_MS = 30_000
+const LOOK_MS = 2000
+/** Until it is checked again whether all holds are known. */
+const UNREAD_WAIT_MS = 60_000
+
+export interface RequestedSweepParts {
+  readonly client: Pick<Client, 'apply'>
+  readonly sweeps: Pick<Watched<KubernetesObject>, 'get'>
+  readonly policies: Pick<Watched<KubernetesObject>, 'get'>
+  readonly run: (policy: RetentionPolicy, signal: AbortSignal) => Promise<RunReport>
+  readonly writeRecord: WriteRecord
+  readonly publishHolds: PublishHolds
+  readonly gauges: Pick<RetentionGauges, 'noteRun'>
+  readonly now: () => Date
+  /** The only namespace whose policies are run: that of the release. */
+  readonly namespace: string
+}
+
+interface Finding {
+  readonly status: ConditionStatus
+  readonly reason: string
+  readonly message: string
+  readonly progress: Progress
+}
+
+/**
+ * Runs the policy of a Sweep that has no result yet, once, and writes the result into the Sweep. A run that was ended by a crash
+ * is repeated: its deletions stand, and the record has what was left. A Sweep that cannot run says why and stays as it is.
+ */
+export function createRequestedSweeps(parts: RequestedSweepParts) {
+  const { client, policies, publishHolds, gauges, now, namespace } = parts
+  /** Runs that are over and not written down yet: what was deleted is known only here. */
+  const unwritten = new Map<string, { policy: RetentionPolicy; report: RunReport }>()
+  const running = new Map<string, { policy: RetentionPolicy; stop: AbortController }>()
+
+  const reconcile = async (key: string) => {
+    const sweep = parts.sweeps.get(key) as Sweep | undefined
+    if (sweep === undefined || sweep.metadata.deletionTimestamp !== undefined) return void unwritten.delete(key)
+    if (unwritten.has(key)) await writeDown(key, sweep)
+    else if (sweep.spec.startedAt === undefined && !hasCondition(sweep, 'Stalled')) return start(key, sweep)
+    // The record of a run, by this controller or by one before it that wrote nothing more.
+    else if (hasCondition(sweep, 'Reconciling')) await writeStatus(sweep, outcomeOf(sweep.spec))
+    return undefined
+  }
+
+  async function start(key: string, sweep: Sweep): Promise<Done | undefined> {
+    const checked = await findPolicy(sweep)
+    if ('finding' in checked) {
+      if (checked.finding !== null) await writeStatus(sweep, checked.finding)
+      return checked.againMs === undefined ? undefined : { againMs: checked.againMs }
+    }
+    const { policy } = checked
+    await writeStatus(sweep, RUNNING)
+    const stop = new AbortController()
+    running.set(key, { policy, stop })
+    try {
+      const dryRun = policy.spec.dryRun || sweep.spec.dryRun === true
+      const report = await parts.run({ ...policy, spec: { ...policy.spec, dryRun } }, stop.signal)
+      unwritten.set(key, { policy, report })
+      if (dryRun === policy.spec.dryRun) gauges.noteRun(keyOf(policy.metadata), policy, report)
+    } finally {
+      running.delete(key)
+    }
+    await writeDown(key, sweep)
+    return undefined
+  }
+
+  /** The policy to run, or why it is not run and when to check again. */
+  async function findPolicy(
+    sweep: Sweep,
+  ): Promise<{ policy: RetentionPolicy } | { finding: Finding | null; againMs?: number }> {
+    if (sweep.metadata.namespace !== namespace)
+      return refusal('NamespaceIgnored', `Sweeps run only in the namespace of the release: create it in ${namespace}.`)
+    const { policy: name } = sweep.spec
+    const found = policies.get(keyOf({ namespace, name }))
+    if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
+      const age = now().getTime() - Date.parse(sweep.metadata.creationTimestamp ?? '')
+      if (age < POLICY_WAIT_MS) return { finding: null, againMs: LOOK_MS }
+      return refusal('PolicyNotFound', `There is no RetentionPolicy ${name}. Create another Sweep for one that exists.`)
+    }
+    const unread = await publishHolds()
+    const read = retentionPolicies.read(found)
+    if ('problems' in read) return refusal('PolicyInvalid', `The RetentionPolicy ${name} is invalid: ${read.problems}`)
+    if (read.object.spec.suspend)
+      return refusal('PolicySuspended', `spec.suspend of ${name} is true. Set it to false, then create another Sweep.`)
+    if (unread.length === 0) return { policy: read.object }
+    const message = `The legal holds of ${unread.join(', ')} were never read. Correct or delete that policy.`
+    const finding: Finding = { status: 'False', reason: 'HoldsUnknown', message, progress: 'Reconciling' }
+    return { finding, againMs: UNREAD_WAIT_MS }
+  }
+
+  /** When this fails the report is kept, and the next try writes it. */
+  async function writeDown(key: string, sweep: Sweep): Promise<void> {
+    const done = unwritten.get(key)
+    if (done === undefined) return
+    await parts.writeRecord(done.policy, sweep.metadata.name, done.report)
+    unwritten.delete(key)
+    await writeStatus(sweep, outcomeOf(done.report.record))
+  }
+
+  async function writeStatus({ metadata, status: before }: Sweep, { progress, ...complete }: Finding): Promise<void> {
+    const { namespace, name, generation = 0 } = metadata
+    const findings = [
+      { type: 'Complete', ...complete },
+      ...progressFindings(progress, complete.reason, complete.message),
+    ]
+    const conditions = conditionsAfter(before?.conditions ?? [], findings, { generation, now: now() })
+    const status = { observedGeneration: generation, conditions }
+    if (isDeepStrictEqual(status, before)) return
+    await client.apply(sweeps.type, { metadata: { namespace, name }, status }, { subresource: 'status' })
+  }
+
+  return {
+    reconcile,
+    /** Ends the runs of a policy that was changed or is gone, and of Sweeps that are gone. */
+    noteChange: () => {
+      for (const [key, { policy, stop }] of running) {
+        const current = policies.get(keyOf(policy.metadata))
+        if (current?.metadata.generation !== policy.metadata.generation || parts.sweeps.get(key) === undefined)
+          stop.abort()
+      }
+    },
+    stopAll: () => {
+      for (const { stop } of running.values()) stop.abort()
+    },
+  }
+}
+
+const RUNNING: Finding = {
+  status: 'False',
+  reason: 'Running',
+  message: 'The run is under way.',
+  progress: 'Reconciling',
+}
+
+function outcomeOf({ error, objects, dryRun }: Sweep['spec']): Finding {
+  if (error !== undefined) return refusal('RunFailed', error).finding
+  const message = `${dryRun ? 'Would delete' : 'Deleted'} ${objects} images.`
+  return { status: 'True', reason: 'Ran', message, progress: 'Settled' }
+}
+
+function refusal(reason: string, message: string): { finding: Finding } {
+  return { finding: { status: 'False', reason, message, progress: 'Stalled' } }
+}
+
+function hasCondition({ status }: Sweep, wanted: Progress): boolean {
+  return status?.conditions?.some(({ type, status }) => type === wanted && status === 'True') ?? false
+}

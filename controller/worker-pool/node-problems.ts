@@ -1,0 +1,37 @@
+import type { KubernetesObject } from '../runtime/resource.ts'
+
+/** A condition of a node that says that one of its accelerators fails. */
+export interface NodeProblem {
+  readonly type: string
+  readonly message: string
+}
+
+export interface NodeCondition {
+  readonly type: string
+  readonly status: string
+  readonly message?: string
+}
+
+interface NodeWithConditions extends KubernetesObject {
+  readonly status?: { readonly conditions?: readonly NodeCondition[] }
+}
+
+/**
+ * What the conditions of a node say about its accelerators, as monitors set them that read DCGM or the log of the driver:
+ * `GpuMemWatch=True` (NVSentinel), `AcceleratedHardwareReady=False` (EKS), `GPUUnhealthy=True` or `XidError=True`
+ * (node-problem-detector). Null when no accelerator is said to fail.
+ */
+export function findNodeProblem(node: KubernetesObject | undefined): NodeProblem | null {
+  const conditions = (node as NodeWithConditions | undefined)?.status?.conditions ?? []
+  const problem = conditions.find(isAcceleratorProblem)
+  return problem ? { type: problem.type, message: problem.message ?? '' } : null
+}
+
+/** Whether the condition says that an accelerator fails. */
+export function isAcceleratorProblem({ type, status }: NodeCondition): boolean {
+  if (!ACCELERATOR.test(type)) return false
+  return status === (GOOD_WHEN_TRUE.test(type) ? 'False' : 'True')
+}
+
+const ACCELERATOR = /gpu|accelerat|nvidia|dcgm|nvlink|xid/i
+const GOOD_WHEN_TRUE = /(ready|(?<!un)healthy|(?<!un)available|ok)$/i

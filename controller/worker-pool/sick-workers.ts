@@ -1,0 +1,133 @@
+import { shorten, wholeSeconds } from '../runtime/conditions.ts'
+import type { KubernetesObject } from '../runtime/resource.ts'
+import { type DrainInput, type DrainPlan, type LiveWorker, type PoolPod, planDrain } from './drain.ts'
+import { findNodeProblem, type NodeProblem } from './node-problems.ts'
+import type { Pod } from './pods.ts'
+import type { WorkerPool } from './resource.ts'
+import {
+  type AvoidedNode,
+  MAX_KIND_LENGTH,
+  MAX_REASON_LENGTH,
+  MAX_SICK_WORKERS,
+  type SickWorker,
+} from './status-schema.ts'
+
+/** The sick workers of a pool: those whose device keeps failing, by their own report. */
+export interface SickWorkers {
+  /** Newest first, with those that have been replaced. */
+  readonly records: readonly SickWorker[]
+  readonly avoided: readonly AvoidedNode[]
+  /** Problems of accelerators by the nodes of the pool's workers. */
+  readonly problems: ReadonlyMap<string, NodeProblem>
+  /** Pods that are to be replaced. */
+  readonly replaced: ReadonlySet<string>
+  /** Pods that stay on avoided nodes: the device that such a pod has can be given to no other pod. */
+  readonly held: ReadonlySet<string>
+}
+
+export function findSickWorkers({
+  pool,
+  before,
+  pods,
+  workers,
+  findNode,
+  now,
+}: {
+  pool: WorkerPool
+  before: readonly SickWorker[]
+  pods: readonly Pod[]
+  workers: ReadonlyMap<string, LiveWorker>
+  findNode: (name: string) => KubernetesObject | undefined
+  now: Date
+}): SickWorkers {
+  const { windowSeconds, avoidSeconds } = pool.spec.sickNodes
+  const sick = pods.flatMap(({ metadata, spec }) => {
+    const { sick: sickness } = workers.get(metadata.name) ?? {}
+    return sickness && metadata.deletionTimestamp === undefined ? [{ ...metadata, node: spec?.nodeName, sickness }] : []
+  })
+  const known = new Set(before.map(keyOf))
+  const found = sick.map(
+    ({ name, node, sickness }): SickWorker => ({
+      ...{
+        name,
+        reason: shorten(sickness.reason, MAX_KIND_LENGTH),
+        message: shorten(sickness.message, MAX_REASON_LENGTH),
+      },
+      ...(node !== undefined && { node }),
+      at: wholeSeconds(new Date(sickness.since)),
+    }),
+  )
+  const current = new Set(found.map(keyOf))
+  const oldest = now.getTime() - Math.max(windowSeconds, avoidSeconds) * 1000
+  const records = [...found.filter((record) => !known.has(keyOf(record))), ...before]
+    .filter((record) => Date.parse(record.at) > oldest || current.has(keyOf(record)))
+    .slice(0, MAX_SICK_WORKERS)
+  const problems = findProblems(pods, findNode)
+  const avoided = findAvoided(records, { pool, problems, now })
+  const isHeld = ({ node }: { node?: string }) => avoided.some(({ name }) => name === node)
+  const namesOf = (some: readonly { name: string }[]) => new Set(some.map(({ name }) => name))
+  return {
+    ...{ records, avoided, problems },
+    replaced: namesOf(sick.filter((pod) => !isHeld(pod))),
+    held: namesOf(sick.filter(isHeld)),
+  }
+}
+
+/** The records that are not among those of the last pass. */
+export function newRecords(before: readonly SickWorker[], after: readonly SickWorker[]): readonly SickWorker[] {
+  const known = new Set(before.map(keyOf))
+  return after.filter((record) => !known.has(keyOf(record)))
+}
+
+/** A worker can become sick again after its container was restarted. */
+function keyOf({ name, at }: SickWorker): string {
+  return `${name} ${at}`
+}
+
+function findProblems(pods: readonly Pod[], findNode: (name: string) => KubernetesObject | undefined) {
+  const names = new Set(pods.flatMap(({ spec }) => spec?.nodeName ?? []))
+  return new Map(
+    [...names].flatMap((name) => {
+      const problem = findNodeProblem(findNode(name))
+      return problem ? [[name, problem] as const] : []
+    }),
+  )
+}
+
+/** A node whose accelerator fails by its own conditions is avoided after its first sick worker. */
+function findAvoided(
+  records: readonly SickWorker[],
+  { pool, problems, now }: { pool: WorkerPool; problems: SickWorkers['problems']; now: Date },
+): AvoidedNode[] {
+  const { maxWorkers, windowSeconds, avoidSeconds } = pool.spec.sickNodes
+  const byNode = Map.groupBy(records, ({ node }) => node)
+  return [...byNode].flatMap(([name, ofNode]) => {
+    if (name === undefined) return []
+    const times = ofNode.map(({ at }) => Date.parse(at))
+    const newest = Math.max(...times)
+    const count = times.filter((time) => time > newest - windowSeconds * 1000).length
+    const until = newest + avoidSeconds * 1000
+    return (count >= maxWorkers || problems.has(name)) && until > now.getTime()
+      ? [{ name, until: wholeSeconds(new Date(until)), workers: count }]
+      : []
+  })
+}
+
+/**
+ * The plan without the held pods, whose number comes on top of the workers, as far as the ceiling allows. A pool that needs no
+ * workers holds none.
+ */
+export function planAround(held: ReadonlySet<string>, input: DrainInput): { plan: DrainPlan; heldCount: number } {
+  // One that still finishes jobs must not be chosen by the cluster, as a pod that is not ready would be.
+  const isIdle = ({ name }: PoolPod) => input.workers.get(name)?.jobs === 0
+  const kept = input.target === 0 ? [] : input.pods.filter((pod) => held.has(pod.name) && !pod.deleting && isIdle(pod))
+  const ceiling = input.ceiling === null ? null : Math.max(0, input.ceiling - kept.length)
+  const plan = planDrain({
+    ...input,
+    pods: input.pods.filter((pod) => !kept.includes(pod)),
+    target: Math.min(input.target, ceiling ?? input.target),
+    replicas: Math.max(0, input.replicas - kept.length),
+    ceiling,
+  })
+  return { plan: { ...plan, replicas: plan.replicas + kept.length }, heldCount: kept.length }
+}

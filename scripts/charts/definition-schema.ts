@@ -1,0 +1,44 @@
+import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** What Helm checks as the API server does. Defaults and required fields are left to the API server, after the chart's own. */
+const KEPT = ['type', 'enum', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems']
+
+/**
+ * The JSON Schema of the spec of a custom resource, or of a field in it, as in `WorkerPool.drain`. It refuses unknown fields at
+ * every depth: the API server drops them from most clients with no more than a warning.
+ */
+export function schemaOfDefinition(name: string): Schema {
+  const [kind, ...path] = name.split('.')
+  const found = CUSTOM_RESOURCES.find(({ type }) => type.kind === kind)
+  if (found === undefined) throw new Error(`${kind} is not a kind of custom resource`)
+  const { spec } = found.definition as unknown as {
+    spec: { versions: readonly { schema: { openAPIV3Schema: { properties: { spec: Schema } } } }[] }
+  }
+  const root = spec.versions[0].schema.openAPIV3Schema.properties.spec
+  return closed(path.reduce<Schema>((schema, field) => fieldOf(schema, field, name), root))
+}
+
+function fieldOf({ properties }: Schema, field: string, name: string): Schema {
+  const found = (properties as Readonly<Record<string, Schema>> | undefined)?.[field]
+  if (found === undefined) throw new Error(`${name} is not a field of a custom resource`)
+  return found
+}
+
+function closed(schema: Schema): Schema {
+  if ('x-kubernetes-int-or-string' in schema) return { type: ['integer', 'number', 'string'] }
+  const kept = Object.fromEntries(KEPT.filter((word) => word in schema).map((word) => [word, schema[word]]))
+  const { items, properties, additionalProperties, type } = schema
+  if (items !== undefined) return { ...kept, items: closed(items as Schema) }
+  if (type !== 'object') return kept
+  if (additionalProperties !== undefined) {
+    return { ...kept, additionalProperties: closed(additionalProperties as Schema) }
+  }
+  const fields = Object.entries((properties ?? {}) as Readonly<Record<string, Schema>>)
+  return {
+    ...kept,
+    properties: Object.fromEntries(fields.map(([field, value]) => [field, closed(value)])),
+    additionalProperties: false,
+  }
+}

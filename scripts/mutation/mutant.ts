@@ -1,0 +1,16 @@
+/** One change of a source text: what lies from `start` to `end` becomes `replacement`. */
+export interface Mutant {
+  readonly start: number
+  readonly end: number
+  readonly replacement: string
+}
+
+export function applyMutant(text: string, { start, end, replacement }: Mutant): string {
+  return text.slice(0, start) + replacement + text.slice(end)
+}
+
+/** The line of the change and the change, as a reader finds it. */
+export function presentMutant(text: string, { start, end, replacement }: Mutant): string {
+  const flat = (part: string) => part.replace(/\s+/g, ' ').trim().slice(0, 80)
+  return `${text.slice(0, start).split('\n').length}: ${flat(text.slice(start, end))} → ${flat(replacement) || 'removed'}`
+}

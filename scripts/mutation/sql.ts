@@ -1,0 +1,28 @@
+import type { Mutant } from './mutant.ts'
+
+const CHANGES: readonly [RegExp, (found: string) => string][] = [
+  // A condition on a line of its own; one with an open bracket or the end of the template is left whole.
+  [/^[ \t]*and [^\n`]*$/gm, () => ''],
+  [/\bfor (?:no key )?update(?: of \w+)?(?: skip locked)?/g, () => ''],
+  [/ [<>] /g, (found) => `${found.trimEnd()}= `],
+  [/ [<>]= /g, (found) => found.replace('=', '')],
+]
+
+/** Changes of the SQL in the template from `from` to `to`. */
+export function mutateSql(text: string, from: number, to: number): Mutant[] {
+  const sql = text.slice(from, to)
+  return CHANGES.flatMap(([pattern, change]) =>
+    [...sql.matchAll(pattern)]
+      .filter(([found]) => isBalanced(found))
+      .map(({ 0: found, index }) => ({
+        start: from + index,
+        end: from + index + found.length,
+        replacement: change(found),
+      })),
+  )
+}
+
+function isBalanced(text: string): boolean {
+  const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0
+  return count(/[({]/g) === count(/[)}]/g)
+}

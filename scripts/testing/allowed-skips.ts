@@ -1,0 +1,70 @@
+/** Under which circumstances a run takes place. */
+export interface Circumstances {
+  readonly long: boolean
+  readonly isRoot: boolean
+  /** KUBEBUILDER_ASSETS names the programs of the control plane; those have no controllers. */
+  readonly hasAssets: boolean
+}
+
+/** Tests that a run may leave out, and why. Every other skipped test makes the run fail. */
+export interface AllowedSkip {
+  /** The test file, or the start of the paths of several. */
+  readonly file: string
+  /** Part of the full name of the test; all tests of the file without it. */
+  readonly test?: string
+  readonly reason: string
+  readonly when: (run: Circumstances) => boolean
+}
+
+const IS_LONG = 'takes minutes: scripts/test --long'
+const inShortRun = ({ long }: Circumstances) => !long
+const withAssets = ({ hasAssets }: Circumstances) => hasAssets
+
+export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
+  {
+    file: 'test/cluster/install/install.test.ts',
+    reason: `an installation by Helm on a real node, with upgrade under load and rollback; ${IS_LONG}`,
+    when: inShortRun,
+  },
+  {
+    file: 'test/cluster/install/operations.test.ts',
+    reason: `the operator's pages, word for word on a real node; ${IS_LONG}`,
+    when: inShortRun,
+  },
+  {
+    file: 'test/cluster/install/gpu-pool.test.ts',
+    reason: `400 jobs for a CPU pool and a GPU pool at zero on a real node; ${IS_LONG}`,
+    when: inShortRun,
+  },
+  {
+    file: 'test/cluster/install/airgap.test.ts',
+    reason: `a bundle of all images for places without internet; ${IS_LONG}`,
+    when: inShortRun,
+  },
+  {
+    file: 'test/cluster/install/images.test.ts',
+    test: 'are the same bytes whenever they are built',
+    reason: `builds all images a second time without any cache; ${IS_LONG}`,
+    when: inShortRun,
+  },
+  {
+    file: 'test/cluster/many-pools.test.ts',
+    reason: `1,000 pools of 5 pods each; ${IS_LONG}`,
+    when: inShortRun,
+  },
+  {
+    file: 'test/scripts/stack/postgres.test.ts',
+    test: 'runs for root in a folder that other users cannot enter',
+    reason: 'is about root, and this user is not root',
+    when: ({ isRoot }) => !isRoot,
+  },
+  {
+    file: 'test/faults/faults.test.ts',
+    test: 'the disk of Postgres or of uploads is full',
+    reason: 'mounts a small file system, which only root may do',
+    when: ({ isRoot }) => !isRoot,
+  },
+  { file: 'test/cluster/', reason: 'KUBEBUILDER_ASSETS has no controllers', when: withAssets },
+  { file: 'test/chart/lifecycle.test.ts', reason: 'KUBEBUILDER_ASSETS has no controllers', when: withAssets },
+  { file: 'test/observability/watched.test.ts', reason: 'KUBEBUILDER_ASSETS has no controllers', when: withAssets },
+]

@@ -1,0 +1,68 @@
+import { run } from '../stack/commands.ts'
+import { ROOT } from '../stack/session.ts'
+import { type Durations, readDurations } from './durations.ts'
+import { type Graph, reach, readGraph } from './graph.ts'
+
+export interface ChangedTests {
+  readonly files: readonly string[]
+  /** What the user should know about the choice. */
+  readonly lines: readonly string[]
+}
+
+/** Test files that only start a changed program run as long as this suffices, the nearest first. */
+const BUDGET_SECONDS = 100
+const UNKNOWN_SECONDS = 10
+
+/** The test files that the changes since a commit reach, with those that are not committed yet. */
+export async function findChangedTests(since: string): Promise<ChangedTests> {
+  const git = (...args: string[]) => run('git', args, { cwd: ROOT }).then((text) => text.split('\n').filter(Boolean))
+  const base = since === 'HEAD' ? 'HEAD' : (await git('merge-base', since, 'HEAD'))[0]
+  const lists = [git('diff', '--name-only', base), git('ls-files', '--others', '--exclude-standard')]
+  const changed = (await Promise.all(lists)).flat()
+  return chooseTests(
+    changed,
+    readGraph(await git('ls-files', '--cached', '--others', '--exclude-standard')),
+    readDurations(),
+  )
+}
+
+/**
+ * Every test file that imports or reads a changed file, itself or through others. Test files that only start a program with
+ * a changed file are often too many: they are taken up to the budget, first those whose path resembles that of the change.
+ */
+export function chooseTests(changed: readonly string[], graph: Graph, durations: Durations): ChangedTests {
+  if (changed.length === 0) return { files: [], lines: ['Nothing has changed.'] }
+  const tests = [...graph.keys()].filter((path) => path.endsWith('.test.ts')).sort()
+  const reaching = (kind: 'import' | 'start') =>
+    tests.filter((test) => {
+      const reached = reach(graph, test, kind)
+      return changed.some((path) => reached.has(path))
+    })
+  const secondsOf = (test: string) => durations[test] ?? UNKNOWN_SECONDS
+  const likeness = (test: string) => Math.max(...changed.map((path) => countCommonWords(test, path)))
+  const importing = reaching('import')
+  const starting = reaching('start')
+    .filter((test) => !importing.includes(test))
+    .sort((a, b) => likeness(b) - likeness(a) || secondsOf(a) - secondsOf(b))
+  let left = BUDGET_SECONDS - importing.reduce((sum, test) => sum + secondsOf(test), 0)
+  const taken = starting.filter((test) => {
+    if (secondsOf(test) > left) return false
+    left -= secondsOf(test)
+    return true
+  })
+  const omitted = starting.length - taken.length
+  return {
+    files: [...importing, ...taken],
+    lines: [
+      `${changed.length} changed files reach ${importing.length} test files; ${starting.length} more start a program with them.`,
+      ...(omitted > 0 ? [`${omitted} of these are left out to end within 2 minutes; scripts/test runs them.`] : []),
+    ],
+  }
+}
+
+/** Words that the names of folders and files of both have. */
+function countCommonWords(test: string, path: string): number {
+  const words = (name: string) => name.replace(/(\.test)?\.\w+$/, '').split(/[/.-]/)
+  const of = words(path)
+  return new Set(words(test).filter((word) => of.includes(word))).size
+}

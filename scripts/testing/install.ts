@@ -1,0 +1,61 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findCommand, run } from '../stack/commands.ts'
+import { acquireLock } from '../stack/lock.ts'
+import { ROOT, say } from '../stack/session.ts'
+import { REQUIREMENTS, type Requirement, type RequirementName } from './requirements.ts'
+
+/**
+ * Installs what is missing with apt-get, where root runs this on Debian, and returns one line for each requirement that is
+ * missing afterwards. Concurrent calls, also of other processes, take turns.
+ */
+export async function installMissing(names: readonly RequirementName[]): Promise<string[]> {
+  const all = names.map((name): Requirement => REQUIREMENTS[name])
+  const missing = all.filter(({ find }) => find() === undefined)
+  if (missing.length === 0) return []
+  const isPossible = process.getuid?.() === 0 && findCommand(['apt-get']) !== undefined
+  const reason = isPossible ? await install(missing) : ''
+  return missing.filter(({ find }) => find() === undefined).map((requirement) => describeMissing(requirement, reason))
+}
+
+/** One line: what is missing, and how to bring it. */
+export function describeMissing({ name, packages, otherwise }: Requirement, reason = ''): string {
+  const plural = packages.length > 1 ? 's' : ''
+  const ways = [
+    ...(packages.length > 0 ? [`install ${packages.join(' and ')} (Debian's package name${plural})`] : []),
+    ...(otherwise ? [otherwise] : []),
+  ]
+  return `${name} is missing: ${ways.join(', or ')}.${reason && ` apt-get: ${reason}`}`
+}
+
+/** The last line of what apt-get wrote when it failed; empty when it succeeded. */
+async function install(missing: readonly Requirement[]): Promise<string> {
+  const folder = join(ROOT, '.cache')
+  mkdirSync(folder, { recursive: true })
+  const release = await takeTurn(join(folder, 'apt-get.lock'))
+  try {
+    const packages = missing.filter(({ find }) => find() === undefined).flatMap((requirement) => requirement.packages)
+    if (packages.length === 0) return ''
+    say(`Installing ${packages.join(', ')} with apt-get …`)
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    // Another program of the machine may be installing as well.
+    const wait = ['-o', 'DPkg::Lock::Timeout=600']
+    await run('apt-get', ['update', '-q', ...wait], { env })
+    await run('apt-get', ['install', '-yq', '--no-install-recommends', ...wait, ...packages], { env })
+    return ''
+  } catch (cause) {
+    const lines = (cause instanceof Error ? cause.message : String(cause)).trim().split('\n')
+    return lines[lines.length - 1]
+  } finally {
+    release()
+  }
+}
+
+async function takeTurn(path: string): Promise<() => void> {
+  for (;;) {
+    const lock = acquireLock(path)
+    if ('release' in lock) return lock.release
+    await sleep(200)
+  }
+}

@@ -1,0 +1,28 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../stack/session.ts'
+import { type Counts, presentCounts } from '../stack/test-counts.ts'
+import type { TestArguments } from './arguments.ts'
+import { runTests } from './run-tests.ts'
+
+/** The test files that have a long form. */
+export function findLongForms(): string[] {
+  return globSync('test/**/*.test.ts', { cwd: ROOT })
+    .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes('process.env.LONG_TESTS'))
+    .sort()
+}
+
+/** Runs all long forms, one file after the other, and prints a report of them. */
+export async function runLongForms(settings: TestArguments): Promise<Counts> {
+  const lines: string[] = []
+  const total = { passed: 0, failed: 0, skipped: 0 }
+  for (const file of findLongForms()) {
+    const startedAt = performance.now()
+    const counts = await runTests([file], { ...settings, long: true })
+    const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
+    lines.push(`${minutes.padStart(6)} min  ${file}: ${presentCounts(counts)}`)
+    for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += counts[key]
+  }
+  for (const line of ['Long forms:', ...lines]) console.log(line)
+  return total
+}

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from '../stack/session.ts'
+import type { TestReport } from '../stack/test-counts.ts'
+
+export interface VitestRun {
+  /** Null when vitest ended without one. */
+  readonly report: TestReport | null
+  readonly succeeded: boolean
+}
+
+/** Runs vitest with these arguments and resolves with its JSON report. Ctrl-C and SIGTERM end vitest in good order. */
+export async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promise<VitestRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'drape-report-'))
+  try {
+    const path = join(folder, 'report.json')
+    const succeeded = await spawnVitest(
+      ['--reporter=default', '--reporter=json', `--outputFile.json=${path}`, ...args],
+      env,
+    )
+    return { report: JSON.parse(await readFile(path, 'utf8').catch(() => 'null')), succeeded }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function spawnVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> {
+  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
+  const child = spawn(process.execPath, [vitest, 'run', ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const terminate = () => void child.kill('SIGTERM')
+  // Ctrl-C in a terminal reaches vitest as well; this process waits for vitest to clean up.
+  const wait = () => {}
+  process.on('SIGINT', wait).on('SIGTERM', terminate)
+  const [code] = await once(child, 'exit')
+  process.off('SIGINT', wait).off('SIGTERM', terminate)
+  return code === 0
+}

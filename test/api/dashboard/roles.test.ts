@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
+import { ROUTE_ROLES } from '../../../api/dashboard/roles.ts'
+import { sql } from '../../../api/shared/database/database.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createOperators, ROLES, type Role } from '../../../api/stores/operators.ts'
+import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
+
+/** What only some roles may do; every role may open everything else. */
+const NEEDS: Readonly<Record<Exclude<Role, 'viewer'>, RegExp>> = {
+  admin:
+    /^(GET \/(accounts|shops|webhooks)\/new|GET \/operators|POST \/operators.*|POST \/(accounts|shops|webhooks)(\/:id)?|POST .*\/(active|keys.*|logo.*|secrets.*)|POST \/webhooks\/:id\/delete)$/,
+  billing: /\/credits$/,
+  support: /^POST (.*\/(picture|cancel|test|retry|export)|\/leads\/:shop\/delete)$/,
+}
+
+describe('the role of an operator', () => {
+  let dashboard: TestDashboard
+  let contents: DashboardContents
+  const browsers = new Map<Role, OperatorBrowser>()
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+    contents = await fillDashboard(dashboard, 'Guarded')
+    for (const role of ROLES) {
+      const email = `${role}@example.com`
+      await createOperators(dashboard.database).insert({ email, name: null, passwordHash: '', role })
+      browsers.set(role, await dashboard.signIn(email))
+    }
+  })
+  afterAll(() => dashboard.stop())
+
+  const browserOf = (role: Role) => browsers.get(role) as OperatorBrowser
+  /** Sends a form as if the page had shown it. */
+  const post = async (role: Role, path: string, typed: Record<string, string> = {}) => {
+    const browser = browserOf(role)
+    const key = await dashboard.database.oneFirst(sql.unsafe`
+      select form_key from operator_sessions where hash = sha256(${browser.cookie.split('=')[1]}::text::bytea)`)
+    const form = createFormIssuer(key as Buffer)(path)
+    return browser.post(path, new URLSearchParams({ form, ...typed }))
+  }
+  const isRefused = ({ status, text }: { status: number; text: string }) =>
+    status === 403 && text.includes('This action requires the role')
+
+  it('is declared for every route, and for no other', () => {
+    expect(dashboard.routes.toSorted()).toEqual(Object.keys(ROUTE_ROLES).toSorted())
+  })
+
+  it.each(ROLES)(
+    '%s opens its routes and no others',
+    async (role) => {
+      for (const route of Object.keys(ROUTE_ROLES).filter((name) => name !== 'POST /sign-out')) {
+        const [method, pattern] = route.split(' ')
+        const path = pattern.replaceAll(/:\w+/g, 'unknown')
+        const answer = method === 'GET' ? await browserOf(role).get(path) : await post(role, path)
+        const needed = Object.entries(NEEDS).find(([, routes]) => routes.test(route))?.[0] ?? 'viewer'
+        const isOpen = role === 'admin' || needed === 'viewer' || needed === role
+        expect(isRefused(answer), `${route} as ${role}: ${answer.status}`).toBe(!isOpen)
+      }
+    },
+    60_000,
+  )
+
+  it('holds for every spelling of a path', async () => {
+    for (const path of [
+      '/accounts/new',
+      '/accounts/NEW',
+      '/accounts/new/',
+      '/Accounts/new',
+      '/shops/NEW',
+      '/webhooks/NEW',
+    ]) {
+      const { status, text } = await browserOf('viewer').get(path)
+      expect([400, 403, 404], path).toContain(status)
+      expect(text).not.toMatch(/<h1>New /)
+    }
+  })
+
+  it('hides what it does not permit, and shows settings to whoever reads them', async () => {
+    const page = `/accounts/${contents.accountId}`
+    const formsIn = (text: string) => [...text.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, to]) => to)
+    const { text } = await browserOf('viewer').get(page)
+    expect(formsIn(text)).toEqual(['/sign-out'])
+    expect(text).toMatch(/<fieldset class="readable" disabled>/)
+    expect(formsIn((await browserOf('billing').get(page)).text)).toEqual(['/sign-out', `${page}/credits`])
+    const generation = `/generations/${contents.completedId}`
+    expect(formsIn((await browserOf('viewer').get(generation)).text)).toEqual(['/sign-out'])
+    expect(formsIn((await browserOf('support').get(generation)).text)).toEqual(['/sign-out', `${generation}/picture`])
+    expect(text).not.toContain('href="/operators"')
+    expect((await browserOf('admin').get('/')).text).toContain('href="/operators"')
+  })
+
+  it.each(ROLES)('shows %s no link that it refuses', async (role) => {
+    for (const path of [...contents.pages, '/second-factor']) {
+      const { status, text } = await browserOf(role).get(path)
+      if (status !== 200) continue
+      const links = [...text.matchAll(/ href="(\/[^"]*)"/g)].map(([, to]) => to)
+      const refused = links.filter((to) => /^\/(accounts|shops|webhooks)\/new|^\/operators/.test(to))
+      if (role === 'admin' && path === '/accounts') expect(refused).toEqual(['/operators', '/accounts/new'])
+      if (role !== 'admin') expect(refused, path).toEqual([])
+    }
+  })
+
+  it('shows no photo to a viewer, and writes none of the tries as a view', async () => {
+    const path = `/generations/${contents.completedId}/picture`
+    const typed = { which: 'result', reason: 'only curious' }
+    expect((await post('viewer', path, typed)).text).not.toContain('<img')
+    expect((await post('billing', path, typed)).text).not.toContain('<img')
+    expect((await post('support', path, typed)).text).toContain('<img class="picture"')
+    const views = await dashboard.database.any(sql.unsafe`
+      select operator_email::text as email from operator_audit where action = 'picture.view'`)
+    expect(views).toEqual([{ email: 'support@example.com' }])
+  })
+
+  it('lets support cancel a generation for a reason, with its credits', async () => {
+    const { balance } = (await createAccounts(dashboard.database).find(contents.accountId)) ?? { balance: 0 }
+    const id = await dashboard.database.oneFirst(sql.unsafe`
+      select max(id) from generations where status = 'PENDING' and account_id = ${contents.accountId}`)
+    const page = `/generations/${id}`
+    const answer = await browserOf('support').submit(page, `${page}/cancel`, { reason: 'asked by the customer' })
+    expect(answer.status).toBe(303)
+    expect((await browserOf('viewer').get(page)).text).toContain('GENERATION_CANCELLED')
+    expect((await createAccounts(dashboard.database).find(contents.accountId))?.balance).toBe(balance + 1)
+    expect((await post('support', `${page}/cancel`, { reason: 'once more' })).status).toBe(400)
+  })
+
+  it('changes at once, by an admin who is somebody else', async () => {
+    const operators = createOperators(dashboard.database)
+    const { id = '' } = (await operators.find('viewer@example.com')) ?? {}
+    const changed = await browserOf('admin').submit('/operators', `/operators/${id}`, { role: 'billing' })
+    expect(changed.status).toBe(303)
+    expect(await operators.findById(id)).toMatchObject({ role: 'billing', isActive: true })
+    expect((await browserOf('viewer').get('/accounts')).status).toBe(303)
+    const { id: own = '' } = (await operators.find('admin@example.com')) ?? {}
+    expect((await post('admin', `/operators/${own}`, { role: 'viewer' })).status).toBe(403)
+    expect((await operators.findById(own))?.role).toBe('admin')
+  })
+
+  it('is that of a new operator, whose password is shown once', async () => {
+    const typed = { email: 'new@example.com', role: 'support' }
+    const { text } = await browserOf('admin').submit('/operators', '/operators', typed)
+    const [, password = ''] = text.match(/<dt>Password<\/dt><dd><code>(\w{24})</) ?? []
+    const signedIn = await dashboard.openBrowser().submit('/sign-in', '/sign-in', { email: typed.email, password })
+    expect(signedIn.status).toBe(303)
+    expect(await createOperators(dashboard.database).find(typed.email)).toMatchObject({ role: 'support' })
+  })
+})

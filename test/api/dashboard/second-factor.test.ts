@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hashPassword } from '../../../api/dashboard/password.ts'
+import { codeAt, findStep, generateTotpSecret, presentTotpUri } from '../../../api/dashboard/totp.ts'
+import { sql } from '../../../api/shared/database/database.ts'
+import { createOperators, type Role } from '../../../api/stores/operators.ts'
+import { createStoredSecrets } from '../../../api/stores/stored-secrets.ts'
+import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+
+describe('a time-based code', () => {
+  /** `12345678901234567890` in base32; RFC 6238, appendix B, the last six digits. */
+  const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+  it.each([
+    [59, '287082'],
+    [1_111_111_109, '081804'],
+    [1_111_111_111, '050471'],
+    [1_234_567_890, '005924'],
+    [2_000_000_000, '279037'],
+    [20_000_000_000, '353130'],
+  ])('at %i s is %s', (seconds, code) => {
+    expect(codeAt(SECRET, Math.floor(seconds / 30))).toBe(code)
+    expect(findStep(SECRET, code, seconds * 1000)).toBe(Math.floor(seconds / 30))
+    expect(findStep(SECRET, code, (seconds + 30) * 1000)).toBe(Math.floor(seconds / 30))
+    expect(findStep(SECRET, code, (seconds + 90) * 1000)).toBeNull()
+  })
+
+  it('belongs to a secret of 160 bits that apps can read', () => {
+    const secret = generateTotpSecret()
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/)
+    expect(presentTotpUri(secret, { issuer: 'The Shop', account: 'a@b.example' })).toBe(
+      `otpauth://totp/The%20Shop:a%40b.example?secret=${secret}&issuer=The%20Shop`,
+    )
+  })
+})
+
+describe('the second factor of an operator', () => {
+  const PASSWORD = 'a password of the test'
+  let dashboard: TestDashboard
+  let passwordHash: string
+  /** On a boundary of time steps. */
+  let at = 1_800_000_000_000
+  beforeAll(async () => {
+    dashboard = await startDashboard({ secondFactor: 'admin', now: () => at })
+    passwordHash = await hashPassword(PASSWORD)
+  })
+  beforeEach(() => {
+    at += 300_000
+  })
+  afterAll(() => dashboard.stop())
+
+  let count = 0
+  const add = async (role: Role) => {
+    const email = `operator-${++count}@example.com`
+    await createOperators(dashboard.database).insert({ email, name: null, passwordHash, role })
+    return email
+  }
+  const enterPassword = async (email: string) => {
+    const browser = dashboard.openBrowser()
+    const answer = await browser.submit('/sign-in', '/sign-in', { email, password: PASSWORD })
+    return { browser, next: answer.headers.get('location') }
+  }
+  const enterCode = (browser: OperatorBrowser, code: string) =>
+    browser.post('/sign-in/code', new URLSearchParams({ code, next: '/accounts' }))
+  const codeOf = (secret: string) => codeAt(secret, Math.floor(at / 30_000))
+  const enrol = async (browser: OperatorBrowser) => {
+    const { text } = await browser.submit('/second-factor', '/second-factor/start')
+    const secret = (text.match(/<code>([A-Z2-7 ]{39})<\/code>/)?.[1] ?? '').replaceAll(' ', '')
+    const [, form = ''] =
+      text.match(/action="\/second-factor\/confirm">\s*<input type="hidden" name="form" value="([^"]+)"/) ?? []
+    const confirm = (code: string) => browser.post('/second-factor/confirm', new URLSearchParams({ form, code }))
+    return { secret, confirm }
+  }
+  const enrolled = async (role: Role) => {
+    const email = await add(role)
+    const browser = await dashboard.signIn(email)
+    const { secret, confirm } = await enrol(browser)
+    const { text } = await confirm(codeOf(secret))
+    const recovery = [...text.matchAll(/<code>([\w-]{14})<\/code>/g)].map(([, code]) => code)
+    at += 60_000
+    return { email, browser, secret, recovery }
+  }
+
+  it('has to be set up by an admin before anything else', async () => {
+    const { browser } = await enterPassword(await add('admin'))
+    for (const path of ['/', '/accounts', '/operators'])
+      expect((await browser.get(path)).headers.get('location')).toBe('/second-factor?required=true')
+    const { secret, confirm } = await enrol(browser)
+    expect((await confirm('000000')).status).toBe(400)
+    expect((await browser.get('/accounts')).status).toBe(303)
+    expect((await confirm(codeOf(secret))).status).toBe(200)
+    expect((await browser.get('/accounts')).status).toBe(200)
+    const other = await enterPassword(await add('viewer'))
+    expect((await other.browser.get('/accounts')).status).toBe(200)
+  })
+
+  it('is asked for after the password, and no code works twice', async () => {
+    const { email, secret } = await enrolled('admin')
+    const first = await enterPassword(email)
+    expect(first.next).toBe('/sign-in/code?next=%2F')
+    expect((await first.browser.get('/accounts')).status).toBe(303)
+    const code = codeOf(secret)
+    const second = await enterPassword(email)
+    const answers = await Promise.all([enterCode(first.browser, code), enterCode(second.browser, code)])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 401])
+    at += 30_000
+    const third = await enterPassword(email)
+    expect((await enterCode(third.browser, code)).status).toBe(401)
+    const entered = await enterCode(third.browser, codeOf(secret))
+    expect([entered.status, entered.headers.get('location')]).toEqual([303, '/accounts'])
+  })
+
+  it('is not asked of whoever has no right password, and ends what began with it', async () => {
+    const { email, secret } = await enrolled('support')
+    expect((await enterCode(dashboard.openBrowser(), codeOf(secret))).headers.get('location')).toBe('/sign-in')
+    const { browser } = await enterPassword(email)
+    await dashboard.database.query(sql.unsafe`update operator_sign_ins set created_at = now() - interval '6 minutes'`)
+    expect((await enterCode(browser, codeOf(secret))).headers.get('location')).toBe('/sign-in')
+  })
+
+  it('has recovery codes that work once each, of which only hashes are stored', async () => {
+    const { email, recovery } = await enrolled('support')
+    expect(new Set(recovery).size).toBe(10)
+    const stored = await dashboard.database.any(sql.unsafe`select recovery_hashes::text from operator_second_factors`)
+    expect(JSON.stringify(stored)).not.toContain(recovery[0].replaceAll('-', ''))
+    const enter = async () => (await enterCode((await enterPassword(email)).browser, recovery[0].toUpperCase())).status
+    expect([await enter(), await enter()]).toEqual([303, 401])
+  })
+
+  it('has a secret that is stored encrypted, and encrypted again under a new key', async () => {
+    const { email, secret } = await enrolled('support')
+    const stored = await dashboard.database.any(sql.unsafe`select secret::text from operator_second_factors`)
+    expect(JSON.stringify(stored)).not.toContain(secret)
+    const { id = '' } = (await createOperators(dashboard.database).find(email)) ?? {}
+    await dashboard.database.query(sql.unsafe`
+      update operator_second_factors set secret = ${secret} where operator_id = ${id}`)
+    expect(await createStoredSecrets(dashboard.database).rewrap()).toBe(1)
+    expect((await enterCode((await enterPassword(email)).browser, codeOf(secret))).status).toBe(303)
+  })
+
+  it('allows five codes in a quarter of an hour', async () => {
+    const { email, secret } = await enrolled('support')
+    const { browser } = await enterPassword(email)
+    const statuses: number[] = []
+    // Setting it up was the first.
+    for (let i = 0; i < 5; i++) statuses.push((await enterCode(browser, `00000${i}`)).status)
+    expect(statuses).toEqual([401, 401, 401, 401, 429])
+    expect((await enterCode(browser, codeOf(secret))).status).toBe(429)
+  })
+
+  it('ends the other sessions of the operator when it comes into use', async () => {
+    const email = await add('support')
+    const [first, second] = [await dashboard.signIn(email), await dashboard.signIn(email)]
+    const { secret, confirm } = await enrol(first)
+    await confirm(codeOf(secret))
+    expect([(await first.get('/accounts')).status, (await second.get('/accounts')).status]).toEqual([200, 303])
+  })
+
+  it('is removed with a code, but not by whom it is required of', async () => {
+    const { browser, secret } = await enrolled('support')
+    const remove = (code: string) => browser.submit('/second-factor', '/second-factor/remove', { code })
+    expect((await remove('000000')).status).toBe(400)
+    expect((await remove(codeOf(secret))).status).toBe(303)
+    expect((await browser.get('/second-factor')).text).toContain('action="/second-factor/start"')
+    const admin = await enrolled('admin')
+    expect((await admin.browser.get('/second-factor')).text).not.toContain('/second-factor/remove')
+  })
+})

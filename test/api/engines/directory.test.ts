@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createEngineDirectory } from '../../../api/engines/directory.ts'
+import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import { createEngineCards, type EngineCard } from '../../../api/shared/engine-cards.ts'
+import { createLog } from '../../../api/shared/log.ts'
+import { createRedis } from '../../../api/shared/redis.ts'
+import { createPublishedEngines } from '../../../api/stores/published-engines.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import { createTestRedis } from '../../support/redis.ts'
+
+describe('engines that only workers name', () => {
+  let database: Database
+  let drop: () => Promise<void>
+  beforeAll(async () => {
+    const created = await createTestDatabase()
+    drop = created.drop
+    database = createDatabase(created.url, { poolSize: 1 })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  it('stay as workers described them while Redis is away, and others count as unavailable', async () => {
+    const redis = createRedis(await createTestRedis(), {
+      role: 'producer',
+      log: createLog({ process: 'test', level: 'silent' }),
+    })
+    await expect.poll(redis.isReady).toBe(true)
+    const cards = createEngineCards(redis)
+    const card: EngineCard = { version: '1', kind: 'photo', license: 'MIT', categories: [], seenAt: 0 }
+    await cards.report(new Map([['studio', { ...card, garmentTypes: ['on_model'] }]]))
+    let now = 1_000_000
+    const published = createPublishedEngines(database)
+    const engines = createEngineDirectory({ redis, cards, published, configured: ['warp'], now: () => now })
+    expect(await engines.find('studio')).toMatchObject({ state: 'unavailable', garmentTypes: ['on_model'] })
+    expect(await engines.find('other')).toBeNull()
+    await redis.close()
+    now += 10_000
+    expect(await engines.find('studio')).toMatchObject({ state: 'scaling_from_zero', garmentTypes: ['on_model'] })
+    expect(await engines.find('other')).toMatchObject({ name: 'other', state: 'unavailable' })
+    expect(await engines.find('No Engine')).toBeNull()
+  })
+})

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+
+describe('the storage of an account', () => {
+  let drape: Drape
+  let photo: Uint8Array
+  beforeAll(async () => {
+    drape = await startDrape({ env: { STORAGE_QUOTA_MB: '1' } })
+    photo = await readSample('persons/astronaut.jpg')
+  })
+  afterAll(() => drape.stop())
+
+  const upload = (key: string) => {
+    const body = new FormData()
+    body.set('file', new Blob([new Uint8Array(photo)]))
+    return drape.call('POST', '/tryon/v1/images/upload', { key, body })
+  }
+  const fill = async (key: string) => {
+    for (let uploads = 0; uploads < 100; uploads++) {
+      const { status, body } = await upload(key)
+      if (status !== 201) return { uploads, status, code: body.code }
+    }
+    throw new Error('The account has no quota')
+  }
+
+  it('ends at its quota, also without credits; its own quota goes before that of the installation', async () => {
+    const full = await fill(drape.apiKey)
+    expect(full).toMatchObject({ status: 402, code: 'QUOTA_EXCEEDED' })
+    expect(full.uploads).toBeGreaterThan(0)
+    const none = await drape.createAccount(0, { storageMegabytes: 0 })
+    expect(await fill(none.apiKey)).toEqual({ uploads: 0, status: 402, code: 'QUOTA_EXCEEDED' })
+    const more = await drape.createAccount(0, { storageMegabytes: 100 })
+    expect((await upload(more.apiKey)).status).toBe(201)
+  })
+})

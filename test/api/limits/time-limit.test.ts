@@ -1,0 +1,46 @@
+import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { within } from '../../../api/limits/time-limit.ts'
+
+describe('a time limit', () => {
+  it('gives what the work gives, or throws what it throws', async () => {
+    expect(await within(10_000, Promise.resolve('done'))).toBe('done')
+    await expect(within(10_000, Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+  })
+
+  it('ends the waiting for work that never ends', async () => {
+    await expect(within(5, once(new EventTarget(), 'never'))).rejects.toThrow('no answer within 5 ms')
+  })
+
+  it('counts no answer as late that came while the process was busy', async () => {
+    // After an answer that was just read, Node looks at its timers before it reads again.
+    await stat('.')
+    const answer = within(20, stat('.'))
+    // Long enough for the answer to lie there, and for the limit to pass.
+    const end = performance.now() + 200
+    while (performance.now() < end);
+    expect((await answer).isDirectory()).toBe(true)
+  })
+
+  it('counts one step at most for each time that the process was busy', async () => {
+    const exchange = async () => {
+      for (let i = 0; i < 4; i += 1) await sleep(2)
+      return 'in time'
+    }
+    const answer = within(100, exchange())
+    for (let i = 0; i < 3; i += 1) {
+      const end = performance.now() + 120
+      while (performance.now() < end);
+      await new Promise(setImmediate)
+    }
+    expect(await answer).toBe('in time')
+  })
+
+  it('keeps nothing waiting after its end', async () => {
+    const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    await within(60_000, sleep(1))
+    expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length).toBe(before)
+  })
+})

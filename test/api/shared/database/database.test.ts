@@ -1,0 +1,68 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { createDatabase, rowType, sql } from '../../../../api/shared/database/database.ts'
+import { translateDatabaseError } from '../../../../api/shared/database/errors.ts'
+import { Type } from '../../../../api/shared/schema.ts'
+import { createTestDatabase } from '../../../support/postgres.ts'
+
+describe('the errors of the database', async () => {
+  const { url, drop } = await createTestDatabase()
+  const database = createDatabase(url, { poolSize: 2, statementSeconds: 1 })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  const failure = async (statement: string) => {
+    const query = sql.unsafe`select pg_temp.fail()`
+    const thrown = await database
+      .transaction(async (transaction) => {
+        await transaction.query({
+          ...query,
+          sql: `create function pg_temp.fail() returns void language plpgsql as $$ begin ${statement}; end $$`,
+        })
+        await transaction.query(query)
+      })
+      .catch((error: unknown) => error)
+    return translateDatabaseError(thrown)
+  }
+
+  it.each([
+    ['a full disk', `raise exception using errcode = '53100'`],
+    ['too many connections', `raise exception using errcode = '53300'`],
+    ['a shutdown', `raise exception using errcode = '57P01'`],
+    ['a start', `raise exception using errcode = '57P03'`],
+    ['a database that is read only', `raise exception using errcode = '25006'`],
+    ['a serialization failure', `raise exception using errcode = '40001'`],
+    ['a deadlock', `raise exception using errcode = '40P01'`],
+    ['a statement that takes too long', 'perform pg_sleep(10)'],
+  ])('say that the service is away for a moment: %s', async (_, statement) => {
+    expect(await failure(statement)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryable: true })
+  })
+
+  it('stay what they are when no moment helps', async () => {
+    expect(await failure('perform 1 / 0')).not.toHaveProperty('retryable')
+    expect(await failure(`raise exception using errcode = '23505'`)).not.toHaveProperty('retryable')
+  })
+})
+
+describe('a database that has answered', async () => {
+  const { url, drop } = await createTestDatabase()
+  const database = createDatabase(url, { poolSize: 2, statementSeconds: 1 })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  it('is not taken for a silent one by a process that was too busy to listen', async () => {
+    const one = rowType(Type.Object({ one: Type.Integer() }))
+    const ask = () => database.oneFirst(sql.type(one)`select 1 as one`)
+    await ask()
+    const asked = ask()
+    // Until the statement is on its way.
+    await new Promise(setImmediate)
+    const busyUntil = performance.now() + 5000
+    while (performance.now() < busyUntil);
+    expect(await asked).toBe(1)
+    expect(await ask()).toBe(1)
+  })
+})

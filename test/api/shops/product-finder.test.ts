@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRangeRule } from '../../../api/shared/addresses.ts'
+import { createShopifyPlatform } from '../../../api/shop-platforms/shopify.ts'
+import { createShopifyAdmin } from '../../../api/shop-platforms/shopify-admin.ts'
+import { createProductFinder } from '../../../api/shops/product-finder.ts'
+import type { ShopRecord } from '../../../api/stores/shops.ts'
+import { type ShopifyAdminServer, startShopifyAdmin } from '../../support/shopify-admin.ts'
+
+const SHIRT = { id: 'gid://shopify/Product/1', title: 'Shirt', description: '', images: ['https://cdn.example/a.jpg'] }
+const MINUTE = 60_000
+
+describe('products of a shop are looked up', () => {
+  let admin: ShopifyAdminServer
+  let shop: ShopRecord
+  let now = 0
+  let left = 5
+  const platform = createShopifyPlatform(createShopifyAdmin({ isPlainAllowed: createRangeRule(['127.0.0.0/8']) }))
+  const spend = (allowed: boolean) => ({ allowed, remaining: 0, retrySeconds: 60, resetSeconds: 60 })
+  const ofAddress = new Map<string, number>()
+  const findFor = createProductFinder(() => platform, {
+    budgets: {
+      address: async (id) => {
+        ofAddress.set(id, (ofAddress.get(id) ?? 0) + 1)
+        return spend((ofAddress.get(id) ?? 0) <= 10)
+      },
+      shop: async () => spend(left-- > 0),
+    },
+    now: () => now,
+  })
+  const find = findFor({ addressHash: 'a', isAddressShared: false })
+  beforeAll(async () => {
+    admin = await startShopifyAdmin()
+    admin.products.push(SHIRT)
+    shop = { id: 'shop_1', domain: 'shirts.example', adminUrl: admin.url, adminToken: admin.token } as ShopRecord
+  })
+  afterAll(() => admin.stop())
+  const calls = () => admin.operations.splice(0).length
+
+  it('once for equal wishes at the same time', async () => {
+    const found = await Promise.all([1, 2, 3].map(() => find(shop, SHIRT.id, null)))
+    expect(found.map((product) => product?.title)).toEqual(['Shirt', 'Shirt', 'Shirt'])
+    expect(calls()).toBe(1)
+  })
+
+  it('once a minute when the platform does not have them, under any variant', async () => {
+    const unknown = 'gid://shopify/Product/404'
+    for (const variant of [null, 'gid://shopify/ProductVariant/1', 'gid://shopify/ProductVariant/2']) {
+      expect(await find(shop, unknown, variant)).toBeNull()
+    }
+    expect(calls()).toBe(1)
+    now += MINUTE
+    expect(await find(shop, unknown, null)).toBeNull()
+    expect(calls()).toBe(1)
+  })
+
+  it.each([{ status: 'DRAFT' }, { status: 'ARCHIVED' }, { publishedAt: null }])(
+    'not at all when it is %j',
+    async (state) => {
+      const id = `gid://shopify/Product/5${admin.products.length}`
+      admin.products.push({ ...SHIRT, id, ...state })
+      left = 1
+      expect(await find(shop, id, null)).toBeNull()
+      expect(calls()).toBe(1)
+    },
+  )
+
+  it('within the budget of the shop', async () => {
+    left = 1
+    await find(shop, 'gid://shopify/Product/405', null)
+    await expect(find(shop, 'gid://shopify/Product/406', null)).rejects.toMatchObject({
+      ...{ code: 'SERVICE_UNAVAILABLE', retryable: true, retryAfterSeconds: 60 },
+    })
+    expect(calls()).toBe(1)
+  })
+
+  it('within the budget of the address first, which then costs the shop nothing', async () => {
+    left = 3
+    ofAddress.set('shop_1:a', 10)
+    await expect(find(shop, 'gid://shopify/Product/407', null)).rejects.toMatchObject({
+      ...{ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 60 },
+    })
+    expect(left).toBe(3)
+    const ofServer = findFor({ addressHash: 'a', isAddressShared: true })
+    expect(await ofServer(shop, 'gid://shopify/Product/407', null)).toBeNull()
+    expect(await findFor({ addressHash: 'b', isAddressShared: false })(shop, SHIRT.id, null)).not.toBeNull()
+    expect(calls()).toBe(2)
+  })
+})

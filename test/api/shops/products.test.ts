@@ -1,0 +1,189 @@
+import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createDatabase, type Database, sql } from '../../../api/shared/database/database.ts'
+import { DrapeError } from '../../../api/shared/errors.ts'
+import { createImages } from '../../../api/shared/stores/images.ts'
+import type { PlatformProduct } from '../../../api/shop-platforms/shop-platform.ts'
+import { namesOfProduct, type ProductGid, resolveShopProduct } from '../../../api/shops/products.ts'
+import { acceptGeneration } from '../../../api/stores/acceptance.ts'
+import { createFittings } from '../../../api/stores/fittings.ts'
+import { createProducts } from '../../../api/stores/products.ts'
+import { createShops, type ShopRecord } from '../../../api/stores/shops.ts'
+import { callOf, createCaller } from '../../support/accepted.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+const PRODUCT = 'gid://shopify/Product/1'
+const RED = 'gid://shopify/ProductVariant/11'
+const BLUE = 'gid://shopify/ProductVariant/12'
+
+describe('a product of a shop', () => {
+  let database: Database
+  let drop: () => Promise<void>
+  let shop: ShopRecord
+  let imageId: string
+  let questions: (string | null)[][]
+  /** What the platform of the shop knows. */
+  let answer: (variant: string | null) => PlatformProduct | null
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 5 })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+  beforeEach(async () => {
+    questions = []
+    answer = (variant) => ({
+      title: 'Shirt',
+      description: 'Of linen.',
+      imageUrls: [`https://cdn.example/${variant?.split('/').at(-1) ?? 'default'}.jpg`, 'https://cdn.example/back.jpg'],
+    })
+    const { accountId } = await createCaller(database, 100)
+    const domain = `${uuidv7()}.test`
+    const { id } = await createShops(database).insert({ accountId, platform: 'shopify', domain })
+    const found = await createShops(database).find(domain)
+    if (!found) throw new Error(`There is no ${id}`)
+    shop = found.shop
+    imageId = `img_${uuidv7()}`
+    await createImages(database).insert({
+      id: imageId,
+      accountId,
+      objectKey: `persons/${accountId}/${imageId}.jpg`,
+      externalUserId: `${id}:customer:1`,
+      bytes: 1,
+      width: 800,
+      height: 1000,
+      cropMode: 'auto',
+      expiresAt: new Date(Date.now() + 3_600_000),
+    })
+  })
+
+  const findProduct = async (_: ShopRecord, product: string, variant: string | null) => {
+    questions.push([product, variant])
+    return answer(variant)
+  }
+  /** What a generation of it sees. */
+  async function wear(variant: string | null = null, product = PRODUCT) {
+    const gid: ProductGid = { product, variant }
+    const { accountId, id: shopId } = shop
+    const { hasImage, products: known } = await createFittings(database).find({
+      accountId,
+      ownerIds: [`${shopId}:customer:1`],
+      imageId,
+      externalIds: namesOfProduct(gid),
+    })
+    expect(hasImage).toBe(true)
+    const input = await resolveShopProduct(gid, { known, shop, findProduct })
+    const call = callOf({ accountId, imageId }, { product: input, shop: { id: shopId, weeklyGenerations: 100 } })
+    await acceptGeneration(database, { ...call, externalUserId: `${shopId}:customer:1` })
+    return database.one(sql.unsafe`
+      select product_external_id as name, snapshot #>> '{images,0,sourceUrl}' as "firstImage" from generations
+      where id = ${call.generationId}`)
+  }
+  const find = (externalId: string) => createProducts(database).find({ accountId: shop.accountId, externalId })
+  const insert = (externalId: string, metadata = {}) =>
+    createProducts(database).upsert(shop.accountId, {
+      id: uuidv7(),
+      externalId,
+      anonymous: false,
+      images: [
+        { sourceUrl: `https://shop.example/${externalId.split('/').at(-1)}.jpg`, order: 0, classifications: null },
+      ],
+      metadata,
+    })
+
+  it('comes from its platform and is kept in the catalog, so that it is asked for once', async () => {
+    expect(await wear()).toEqual({ name: PRODUCT, firstImage: 'https://cdn.example/default.jpg' })
+    expect(await wear()).toEqual({ name: PRODUCT, firstImage: 'https://cdn.example/default.jpg' })
+    expect(questions).toEqual([[PRODUCT, null]])
+    expect(await find(PRODUCT)).toMatchObject({
+      title: 'Shirt',
+      description: 'Of linen.',
+      images: [
+        { sourceUrl: 'https://cdn.example/default.jpg', order: 0, classifications: null },
+        { sourceUrl: 'https://cdn.example/back.jpg', order: 1, classifications: null },
+      ],
+      metadata: { source: 'shop-platform', shop: shop.domain, productId: PRODUCT, variantId: null },
+      validForDays: 15,
+    })
+  })
+
+  it('is worn in the variant that was asked for, each of them kept', async () => {
+    expect(await wear(RED)).toEqual({ name: PRODUCT, firstImage: 'https://cdn.example/11.jpg' })
+    expect(await wear(BLUE)).toEqual({ name: BLUE, firstImage: 'https://cdn.example/12.jpg' })
+    for (let i = 0; i < 2; i++) {
+      expect(await wear(RED)).toMatchObject({ firstImage: 'https://cdn.example/11.jpg' })
+      expect(await wear(BLUE)).toMatchObject({ firstImage: 'https://cdn.example/12.jpg' })
+    }
+    expect(questions).toEqual([
+      [PRODUCT, RED],
+      [PRODUCT, BLUE],
+    ])
+    expect((await find(PRODUCT))?.metadata).toMatchObject({ variantId: RED })
+  })
+
+  it('of the account’s own catalog is the one for every variant, and its platform is not asked', async () => {
+    await insert(PRODUCT, { variantId: 'of their own' })
+    for (const variant of [null, RED]) expect(await wear(variant)).toMatchObject({ name: PRODUCT })
+    await insert('2')
+    expect(await wear(BLUE, 'gid://shopify/Product/2')).toMatchObject({ name: '2' })
+    expect(questions).toEqual([])
+  })
+
+  it('is not mistaken for another one of whose variant somebody has asked with it', async () => {
+    const other = 'gid://shopify/Product/9'
+    answer = () => ({ title: 'Other', description: null, imageUrls: ['https://cdn.example/other.jpg'] })
+    await wear(null, other)
+    await wear(RED, other)
+    answer = () => ({ title: 'Shirt', description: null, imageUrls: ['https://cdn.example/11.jpg'] })
+    await wear(null)
+    for (let i = 0; i < 2; i++) expect(await wear(RED)).toMatchObject({ firstImage: 'https://cdn.example/11.jpg' })
+  })
+
+  it('may be asked for without a variant after one with', async () => {
+    for (const variant of [RED, null, RED, null]) {
+      const firstImage = `https://cdn.example/${variant === RED ? '11' : 'default'}.jpg`
+      expect(await wear(variant)).toMatchObject({ firstImage })
+    }
+    expect(questions).toHaveLength(3)
+  })
+
+  it('that its platform does not know, or has no picture of, is not found', async () => {
+    answer = () => null
+    await expect(wear()).rejects.toMatchObject({ code: 'PRODUCT_NOT_FOUND' })
+    answer = () => ({ title: 'Bare', description: null, imageUrls: [] })
+    await expect(wear()).rejects.toMatchObject({ code: 'PRODUCT_NOT_FOUND' })
+    expect(await find(PRODUCT)).toBeNull()
+  })
+
+  it('is not to be had while its platform is away', async () => {
+    answer = () => {
+      throw new DrapeError('SERVICE_UNAVAILABLE', 'away', { retryable: true })
+    }
+    await expect(wear()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  })
+
+  it('is kept within the limits of the catalog', async () => {
+    answer = () => ({
+      title: 'T'.repeat(5000),
+      description: 'D'.repeat(50_000),
+      imageUrls: Array.from({ length: 50 }, (_, i) => `https://cdn.example/${i}.jpg`),
+    })
+    await wear()
+    const kept = await find(PRODUCT)
+    expect(kept?.title).toHaveLength(1000)
+    expect(kept?.description).toHaveLength(20_000)
+    expect(kept?.images).toHaveLength(10)
+  })
+
+  it('is found by several at once as one', async () => {
+    const worn = await Promise.all(Array.from({ length: 8 }, () => wear()))
+    expect(new Set(worn.map((seen) => JSON.stringify(seen))).size).toBe(1)
+    const count = await database.oneFirst(sql.unsafe`
+      select count(*)::int as n from products where account_id = ${shop.accountId}`)
+    expect(count).toBe(1)
+  })
+})

@@ -1,0 +1,53 @@
+import sharp from 'sharp'
+import { describe, expect, it } from 'vitest'
+import { decodeImage, normaliseImage } from '../../api/shared/image.ts'
+import { toPlainPng } from '../../api/shared/plain-png.ts'
+import { insertSegments, jpegSegments, segment } from '../support/jpeg-segments.ts'
+import { chunk, insertChunk, textPng } from '../support/odd-images.ts'
+
+const picture = (side: number) => sharp({ create: { width: side, height: side, channels: 3, background: '#a04020' } })
+
+describe('images of many parts', () => {
+  it('loses the text chunks of a PNG before anything inflates them', async () => {
+    const file = textPng(40)
+    expect(file.length).toBeGreaterThan(250_000)
+    expect(toPlainPng(file).length).toBeLessThan(2_000)
+    expect(await normaliseImage(file)).toMatchObject({ width: 200, height: 200 })
+  })
+
+  it('keeps the first profile of several', async () => {
+    const plain = await picture(100).png().withIccProfile('p3').toBuffer()
+    const profile = chunk('iCCP', Buffer.from('icc\0\0nonsense'))
+    const end = plain.length - 12
+    const twice = Buffer.concat([plain.subarray(0, end), profile, plain.subarray(end)])
+    expect(Buffer.compare(toPlainPng(twice), toPlainPng(plain))).toBe(0)
+    expect((await decodeImage(twice)).data).toEqual((await decodeImage(plain)).data)
+  })
+
+  it('refuses a PNG with more than 10,000 chunks to remove', async () => {
+    const empty = Buffer.concat(Array.from({ length: 10_001 }, () => chunk('drAp', Buffer.alloc(0))))
+    const file = insertChunk(await picture(100).png().toBuffer(), empty)
+    await expect(normaliseImage(file)).rejects.toMatchObject({ code: 'INVALID_IMAGE' })
+  })
+
+  it('refuses a JPEG of many scans before it is decoded, and with more than 10,000 segments', async () => {
+    const progressive = await picture(6000).jpeg({ progressive: true }).toBuffer()
+    const parts = jpegSegments(progressive)
+    const last = parts.findLastIndex((part) => part[1] === 0xda)
+    const file = Buffer.concat([...parts.slice(0, last), ...Array(60).fill(parts[last]), ...parts.slice(last + 1)])
+    await expect(normaliseImage(file)).rejects.toThrow(/^The image has \d\d scans; for its size, at most 27/)
+    expect(await normaliseImage(progressive)).toMatchObject({ width: 3000, height: 3000 })
+
+    const comments = Array.from({ length: 10_001 }, () => segment(0xfe, Buffer.alloc(0)))
+    const commented = insertSegments(await picture(100).jpeg().toBuffer(), ...comments)
+    await expect(normaliseImage(commented)).rejects.toMatchObject({ code: 'INVALID_IMAGE' })
+  })
+
+  it('refuses a JPEG that ends within a segment', async () => {
+    const file = await picture(100).jpeg().toBuffer()
+    const scan = file.indexOf(Buffer.from([0xff, 0xda]))
+    for (const cut of [scan + 2, scan + 3]) {
+      await expect(normaliseImage(file.subarray(0, cut))).rejects.toMatchObject({ code: 'INVALID_IMAGE' })
+    }
+  })
+})

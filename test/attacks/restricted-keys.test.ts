@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SCOPES, type Scope, UNRESTRICTED } from '../../api/keys/restrictions.ts'
+import { createApiKeys } from '../../api/stores/api-keys.ts'
+import { type Drape, startDrape } from '../support/drape.ts'
+
+/** What a key with one scope alone may ask for. */
+const MAY: Readonly<Record<Scope, readonly string[]>> = {
+  'try-on': [
+    'POST /tryon/v1/try-on',
+    'POST /tryon/v1/try-on/sync',
+    'POST /tryon/v1/images/upload',
+    'GET /tryon/v1/generations/gen_1',
+    'GET /tryon/v1/generations/gen_1/events',
+    'POST /tryon/v1/generations/gen_1/cancel',
+  ],
+  products: [
+    'POST /tryon/v1/products',
+    'POST /tryon/v1/products/batch',
+    'GET /tryon/v1/products/batch/batch_1',
+    'GET /tryon/v1/products',
+    'GET /tryon/v1/products/shirt',
+    'DELETE /tryon/v1/products/shirt',
+    'GET /tryon/v1/products/shirt/stats',
+  ],
+  read: [
+    'GET /tryon/v1/generations/gen_1',
+    'GET /tryon/v1/generations/gen_1/events',
+    'GET /tryon/v1/products',
+    'GET /tryon/v1/products/batch/batch_1',
+    'GET /tryon/v1/products/shirt',
+    'GET /tryon/v1/products/shirt/stats',
+    'GET /tryon/v1/account',
+    'GET /tryon/v1/account/credits',
+  ],
+  erase: ['DELETE /tryon/v1/customers/anna'],
+}
+const ROUTES = [...new Set(Object.values(MAY).flat())]
+
+describe('a stolen key with restrictions', () => {
+  let drape: Drape
+  beforeAll(async () => {
+    drape = await startDrape({ env: { PROXY_HOPS: '1' } })
+  })
+  afterAll(() => drape.stop())
+
+  const make = async (restrictions: Partial<typeof UNRESTRICTED>) =>
+    (await createApiKeys(drape.database).insert(drape.accountId, 'secret', { ...UNRESTRICTED, ...restrictions })).key
+  const ask = (key: string, route: string, { body, from }: { body?: object; from?: string } = {}) => {
+    const [method, path] = route.split(' ')
+    const headers = from === undefined ? undefined : { 'X-Forwarded-For': from }
+    return drape.call(method, path, { key, body, headers })
+  }
+
+  it.each(SCOPES)('with the scope %s reaches nothing else, in whatever spelling of a path', async (scope) => {
+    const key = await make({ scopes: [scope] })
+    for (const route of ROUTES) {
+      const { status, body } = await ask(key, route)
+      const isRefused = status === 403 && /needs a key with the scope .*This key has: /.test(body.message)
+      expect(isRefused, `${route}: ${status}`).toBe(!MAY[scope].includes(route))
+    }
+    const spelled = ['/TRYON/v1/Account', '/tryon/v1/account/', '/tryon/v1//account', '/tryon/v1/%61ccount']
+    const found = spelled.map(
+      async (path) => (await fetch(`${drape.api.url}${path}`, { headers: { 'x-api-key': key } })).status,
+    )
+    for (const status of await Promise.all(found))
+      expect([403, 404, ...(scope === 'read' ? [200] : [])]).toContain(status)
+  })
+
+  it('changes no product by a try-on', async () => {
+    const image = { source: { url: 'http://127.0.0.1:9/shirt.jpg' } }
+    const of = (product: object) => ({ products: [product], person: { image: { source: { id: 'img_1' } } } })
+    const [one, both] = [await make({ scopes: ['try-on'] }), await make({ scopes: ['try-on', 'products'] })]
+    const writes = [{ images: [image] }, { title: 'Mine' }, { metadata: {} }, { validForDays: 1 }, { images: [] }]
+    for (const write of writes) {
+      const body = of({ externalId: 'shirt', ...write })
+      const refused = await ask(one, 'POST /tryon/v1/try-on', { body })
+      expect([refused.status === 403, refused.status === 400], JSON.stringify(write)).toContain(true)
+      expect((await ask(both, 'POST /tryon/v1/try-on', { body })).status).not.toBe(403)
+    }
+    const legacy = { product: { externalId: 'shirt', title: 'Mine' }, customer: { id: 'img_1' } }
+    expect((await ask(one, 'POST /tryon/v1/try-on', { body: legacy })).body.code).toBe('FORBIDDEN')
+    expect((await ask(one, 'GET /tryon/v1/products/shirt')).status).toBe(403)
+    expect((await ask(one, 'POST /tryon/v1/try-on', { body: of({ externalId: 'shirt' }) })).status).not.toBe(403)
+    expect((await ask(one, 'POST /tryon/v1/try-on', { body: of({ images: [image] }) })).status).not.toBe(403)
+  })
+
+  it('is refused from any other address, also one that the caller invents', async () => {
+    const key = await make({ allowedCidrs: ['203.0.113.0/24', '2001:db8::/32'] })
+    const from = async (...forwarded: string[]) =>
+      (await ask(key, 'GET /tryon/v1/account', { from: forwarded.join(', ') })).status
+    expect(await from('203.0.113.9')).toBe(200)
+    expect(await from('2001:db8::1')).toBe(200)
+    expect(await from('::ffff:203.0.113.9')).toBe(200)
+    // The last one is what our own proxy has seen.
+    for (const forwarded of [['198.51.100.1'], ['203.0.113.9', '198.51.100.1'], ['nonsense'], ['2001:db9::1']])
+      expect(await from(...forwarded), String(forwarded)).toBe(401)
+    const answer = await ask(key, 'GET /tryon/v1/account', { from: '198.51.100.1' })
+    expect(answer.body).toMatchObject({ code: 'INVALID_API_KEY', message: expect.stringContaining('198.51.100.1') })
+  })
+
+  it('ends with its expiry, although it was accepted a moment before', async () => {
+    const expiresAt = new Date(Date.now() + 2000)
+    const key = await make({ expiresAt })
+    const accepted: number[] = []
+    for (;;) {
+      const sentAt = Date.now()
+      if ((await ask(key, 'GET /tryon/v1/account')).status === 401) break
+      accepted.push(sentAt)
+    }
+    expect(accepted.length).toBeGreaterThan(0)
+    // An accepted key is remembered for 3 s.
+    expect(accepted.filter((sentAt) => sentAt > expiresAt.getTime())).toEqual([])
+  })
+})

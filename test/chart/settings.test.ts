@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readApiConfig } from '../../api/config.ts'
+import { readSecretBox } from '../../api/secrets/read-keys.ts'
+import { readControllerConfig } from '../../controller/config.ts'
+import { readWorkerConfig } from '../../worker/config.ts'
+import { findChart, type Rendered, renderWith } from './charts.ts'
+import { named } from './objects.ts'
+
+const TEMPLATES = resolve(import.meta.dirname, '../../charts/drape/templates')
+const DEPLOYMENT = resolve(import.meta.dirname, '../../controller/worker-pool/deployment.ts')
+
+type Env = Readonly<Record<string, string | undefined>>
+
+const PORTS = 'Services, probes and NetworkPolicies name the ports of pods'
+const DEVELOPMENT = 'development turns checks off'
+
+/** Variables that no value of the chart sets, with the reason. */
+const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  api: {
+    ...{ PORT: PORTS, PROBE_PORT: PORTS, DASHBOARD_PORT: PORTS, DASHBOARD_HOST: PORTS, NODE_ENV: DEVELOPMENT },
+    RECONCILE_HOURS: 'the controller, which every release has, reconciles: controller.reconcileHours',
+    SECRETS_KEY_FILE: 'the Secret comes as a variable',
+    SECRETS_TRANSIT_TOKEN_FILE: 'for an agent beside the API: api.extraEnv and api.extraVolumes',
+  },
+  controller: { PROBE_PORT: PORTS },
+  worker: {
+    ...{ NODE_ENV: DEVELOPMENT, SIGNING_SECRET: 'workers sign nothing' },
+    PROBE_HOST: 'the pods of WorkerPools listen on all addresses; extraEnv of the pool',
+    MODEL_DIR: 'the image contains the models',
+    START_SECONDS: 'extraEnv of the pool',
+  },
+}
+
+const PROCESSES = {
+  api: {
+    read: [readApiConfig, readSecretBox],
+    texts: ['api.yaml', '_names.tpl', '_pod.tpl'].map((name) => join(TEMPLATES, name)),
+  },
+  controller: {
+    read: [readControllerConfig],
+    texts: ['controller.yaml', '_pod.tpl'].map((name) => join(TEMPLATES, name)),
+  },
+  // The controller derives variables of workers from the spec of their WorkerPool, which values set.
+  worker: { read: [readWorkerConfig], texts: [join(TEMPLATES, '_pod.tpl'), DEPLOYMENT] },
+}
+
+/** The names that the processes look up in their environment. */
+function namesReadBy(readers: readonly ((env: Env) => unknown)[]): string[] {
+  const names = new Set<string>()
+  const env = new Proxy<Env>({}, { get: (_, name) => void names.add(String(name)) })
+  for (const read of readers) {
+    try {
+      read(env)
+    } catch {
+      // Required variables are missing; every name has been looked up by then.
+    }
+  }
+  return [...names]
+}
+
+/** The names that the texts set to something other than a constant. */
+function namesSetBy(paths: readonly string[]): Set<string> {
+  const text = paths.map((path) => readFileSync(path, 'utf8')).join('\n')
+  const patterns = [
+    /\{ name: ([A-Z_]+), value: \{\{/g,
+    /- name: ([A-Z_]+)\n\s+valueFrom:/g,
+    /\(dict "name" "([A-Z_]+)" "(?:value|secret)" [^"]/g,
+    /^.*?\b([A-Z_]+): (?:`|String\(|ENGINE_FOLDERS|\w+\.|\w+\.sort\(\))/gm,
+  ]
+  return new Set(patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name]) => name)))
+}
+
+describe('the settings of a process in the chart', () => {
+  it.each(Object.entries(PROCESSES))('are values, or have a reason: %s', (process, { read, texts }) => {
+    const [names, set] = [namesReadBy(read), namesSetBy(texts)]
+    expect(names.length).toBeGreaterThan(10)
+    expect(names.filter((name) => !set.has(name)).sort()).toEqual(Object.keys(WITHOUT_VALUE[process]).sort())
+  })
+})
+
+const chart = await findChart('drape')
+const render = renderWith(chart)
+
+describe.skipIf(chart === null)('a provider of the API', () => {
+  const URLS = {
+    'config.captcha.verifyUrl': 'https://captcha.example/siteverify',
+    'config.analytics.url': 'https://analytics.example/batch',
+  }
+  const envOf = (objects: readonly Rendered[]) =>
+    named(objects, 'Deployment', 'drape-api').spec.template.spec.containers[0].env as Rendered[]
+  const secretOf = (objects: readonly Rendered[], name: string) =>
+    envOf(objects).find((variable) => variable.name === name)?.valueFrom.secretKeyRef
+
+  it('has its secret from an existing Secret', async () => {
+    const objects = await render({
+      ...URLS,
+      ...{ 'config.captcha.existingSecret': 'mine', 'config.analytics.existingSecret': 'mine' },
+      'encryption.rewrapDelaySeconds': 30,
+    })
+    expect(secretOf(objects, 'CAPTCHA_SECRET')).toEqual({ name: 'mine', key: 'captcha-secret' })
+    expect(secretOf(objects, 'ANALYTICS_KEY')).toEqual({ name: 'mine', key: 'analytics-key' })
+    expect(envOf(objects)).toContainEqual({ name: 'SECRETS_REWRAP_DELAY', value: '30' })
+  })
+
+  it('has its secret from an ExternalSecret', async () => {
+    const objects = await render({
+      ...URLS,
+      ...{ 'externalSecrets.enabled': true, 'externalSecrets.secretStoreRef.name': 'vault' },
+      ...{ 'externalSecrets.captchaSecret': 'drape/captcha', 'externalSecrets.analyticsKey': 'drape/analytics' },
+    })
+    for (const [variable, component] of [
+      ['CAPTCHA_SECRET', 'captcha'],
+      ['ANALYTICS_KEY', 'analytics'],
+    ]) {
+      const { spec } = named(objects, 'ExternalSecret', `drape-${component}`)
+      expect(secretOf(objects, variable)).toEqual({ name: spec.target.name, key: spec.data[0].secretKey })
+      expect(spec.data[0].remoteRef.key).toBe(`drape/${component}`)
+    }
+  })
+
+  it('is refused without a secret', async () => {
+    await expect(render({ 'config.analytics.url': URLS['config.analytics.url'] })).rejects.toThrow(
+      'config.analytics.existingSecret',
+    )
+  })
+})

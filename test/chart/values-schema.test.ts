@@ -1,0 +1,71 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { readYaml } from '../../controller/runtime/yaml.ts'
+import { schemaOfDefinition } from '../../scripts/charts/definition-schema.ts'
+import { ROOT } from '../../scripts/stack/session.ts'
+
+type Tree = { [name: string]: unknown }
+
+const CHART = join(ROOT, 'charts/drape')
+const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
+  JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')),
+)
+const defaults = readValuesOf('values.yaml')
+
+describe('the schema of the values', () => {
+  it.for(globSync(join(CHART, 'values-*.yaml')).map((path) => basename(path)))('takes %s', (name) => {
+    expect(validate(merge(defaults, readValuesOf(name))), JSON.stringify(validate.errors)).toBe(true)
+  })
+
+  it.for([
+    ['pools.cpu.scaling.bonds', { max: 3 }],
+    ['pools.gpu.scaling.bounds.maximum', 3],
+    ['pools.cpu.scaling.cost', { hourlyCap: 3, mod: 'Hard' }],
+    ['pools.cpu.scaling.schedules', [{ name: 'night', start: '20:00', end: '06:00', maximum: 1 }]],
+    ['pools.cpu.drain.timeout', 60],
+    ['pools.gpu.accelerator.resources', 'nvidia.com/gpu'],
+    ['pools.cpu.capacity.hourlycost', 1],
+    ['engines.warp.licence', { name: 'Apache-2.0' }],
+    ['engines.warp.license.acknowledge', true],
+    ['retentionPolicies.expired.ttl', 60],
+    ['retentionPolicies.expired.selector', { kind: ['person'] }],
+  ] as const)('refuses the misspelled %s', ([path, value]) => {
+    expect(validate(withValue(path, value))).toBe(false)
+    expect(validate.errors).toContainEqual(expect.objectContaining({ keyword: 'additionalProperties' }))
+  })
+
+  it('takes the same fields with their right names', () => {
+    expect(validate(withValue('pools.cpu.scaling.bounds.max', 3)), JSON.stringify(validate.errors)).toBe(true)
+    expect(validate(withValue('pools.cpu.requests', { cpu: 1, memory: '1Gi', 'example.com/gpu': '1' }))).toBe(true)
+    expect(validate(withValue('engines.mock', null))).toBe(true)
+  })
+
+  it('names only definitions that exist', () => {
+    expect(() => schemaOfDefinition('WorkerPool.drian')).toThrow('WorkerPool.drian is not a field')
+    expect(() => schemaOfDefinition('Pool')).toThrow('Pool is not a kind')
+  })
+})
+
+function readValuesOf(name: string): Tree {
+  return readYaml(readFileSync(join(CHART, name), 'utf8'))[0] as Tree
+}
+
+function withValue(path: string, value: unknown): Tree {
+  const names = path.split('.')
+  return merge(defaults, names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as Tree)
+}
+
+/** As Helm merges values. */
+function merge(base: Tree, over: Tree): Tree {
+  const merged = Object.entries(over).map(([name, value]) => {
+    const both = isTree(base[name]) && isTree(value)
+    return [name, both ? merge(base[name] as Tree, value) : value]
+  })
+  return { ...base, ...Object.fromEntries(merged) }
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { engines } from '../../controller/engine/resource.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { workerPools } from '../../controller/worker-pool/resource.ts'
+import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
+import { type Drape, startDrape } from '../support/drape.ts'
+import { startProgram, type TestProgram } from '../support/process.ts'
+import { until } from '../support/until.ts'
+import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
+import { EVENTS, NODES, PODS } from './kinds.ts'
+import { type ModelWorkers, startModelWorkers } from './model-workers.ts'
+import { createTestNamespace, type TestNamespace } from './namespace.ts'
+import { installDefinitions } from './samples.ts'
+import { findSharedControlPlane } from './shared-control-plane.ts'
+
+interface Pool extends KubernetesObject {
+  readonly status?: PoolStatus
+}
+
+const GPU = 'example.com/gpu'
+const controlPlane = await findSharedControlPlane()
+
+describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
+  let place: TestNamespace
+  let drape: Drape
+  let nodes: FakeNodes
+  let workers: ModelWorkers
+  let controller: TestProgram
+
+  const statusOf = async () =>
+    (await place.client.get<Pool>(workerPools.type, { namespace: place.namespace, name: 'gpu' }))?.status
+  const conditionOf = (status: PoolStatus | undefined, type: string) =>
+    status?.conditions.find((condition) => condition.type === type)
+  const podsOn = (node: string) =>
+    nodes.running(place.namespace).filter((pod) => nodes.nodeOf(place.namespace, pod) === node)
+  const setUnschedulable = (name: string, unschedulable: boolean) =>
+    place.client.patch(NODES, { name }, { spec: { unschedulable } })
+  const isSettled = async () => {
+    const status = await statusOf()
+    return status?.readyReplicas === 2 && conditionOf(status, 'Ready')?.status === 'True' && status
+  }
+  const sickEvents = async () => {
+    const found = await place.client.list<KubernetesObject & { message?: string; reason?: string }>(EVENTS, {
+      namespace: place.namespace,
+    })
+    return found.filter(({ reason }) => reason === 'WorkerSick').map(({ message }) => message)
+  }
+
+  beforeAll(async () => {
+    if (controlPlane === null) return
+    place = await createTestNamespace(controlPlane)
+    await installDefinitions(place.client)
+    drape = await startDrape()
+    nodes = await startFakeNodes(place, ['gpu-a', 'gpu-b', 'gpu-c'], { [GPU]: '1' })
+    workers = startModelWorkers({ redisUrl: drape.env.REDIS_URL, nodes })
+    controller = await startProgram('controller', {
+      ...drape.env,
+      KUBECONFIG: controlPlane.kubeconfig,
+      WATCH_NAMESPACE: place.namespace,
+      LEASE_NAMESPACE: place.namespace,
+      LEASE_SECONDS: '3',
+    })
+    const spec = { license: { name: 'Apache-2.0', commercialUse: true }, source: { bundled: {} } }
+    await place.client.apply(engines.type, { metadata: { namespace: place.namespace, name: 'mock' }, spec })
+    await place.client.apply(workerPools.type, {
+      metadata: { namespace: place.namespace, name: 'gpu' },
+      spec: {
+        ...{ engines: ['mock'], replicas: 2, scaling: { mode: 'Fixed' }, accelerator: { resource: GPU, count: 1 } },
+        template: { image: 'drape/worker:test', requests: { cpu: '1' } },
+      },
+    })
+    await until(isSettled)
+  })
+  afterAll(async () => {
+    await controller?.end('SIGKILL')
+    await workers?.close()
+    await nodes?.close()
+    await drape?.stop()
+    await place?.[Symbol.asyncDispose]()
+  })
+
+  it('loses its workers to other nodes, and no other worker is touched', async () => {
+    const [used, other] = ['gpu-a', 'gpu-b', 'gpu-c'].filter((node) => podsOn(node).length === 1)
+    const spare = ['gpu-a', 'gpu-b', 'gpu-c'].find((node) => node !== used && node !== other) as string
+    const [busy] = podsOn(other)
+    const [first] = podsOn(used)
+    await until(() => workers.work(busy))
+    // The replacement can only come back to the same GPU.
+    await setUnschedulable(spare, true)
+    workers.failWhere((pod) => nodes.nodeOf(place.namespace, pod) === used)
+    await until(async () => (await sickEvents()).length === 2)
+    await setUnschedulable(spare, false)
+    // Events are published before the status is written, so the status of before the second failure may still be there.
+    const status = await until(async () => {
+      const found = await isSettled()
+      return found && found.avoidedNodes.length === 1 && found
+    })
+    const [second, ...more] = podsOn(used)
+    // It stays: the GPU that it has can be given to no other.
+    expect(more).toEqual([])
+    expect(second).not.toBe(first)
+    expect(podsOn(other)).toEqual([busy])
+    expect(podsOn(spare)).toHaveLength(1)
+    expect(workers.interrupted).toEqual([])
+    expect(workers.isBusy(busy)).toBe(true)
+    expect(status).toMatchObject({
+      readyReplicas: 2,
+      avoidedNodes: [{ name: used, workers: 2 }],
+      sickWorkers: [
+        { name: second, node: used, reason: 'DeviceError' },
+        { name: first, node: used },
+      ],
+    })
+    expect(status.workers).toContainEqual({ name: second, state: 'Sick', jobs: 0 })
+    expect(conditionOf(status, 'WorkersHealthy')).toMatchObject({ status: 'False', reason: 'SickWorkers' })
+    const pod = await place.client.get(PODS, { namespace: place.namespace, name: second })
+    expect(pod?.metadata.annotations).toMatchObject({ 'drape.dev/sick': 'DeviceError' })
+    const metrics = await (await fetch(`${controller.probeUrl}/metrics`)).text()
+    expect(metrics).toContain(`drape_pool_sick_workers{pool="${place.namespace}/gpu"} 2`)
+    expect(metrics).toContain(`drape_pool_avoided_nodes{pool="${place.namespace}/gpu"} 1`)
+    expect(metrics).toMatch(/^drape_wrong_victim_total 0$/m)
+  })
+
+  it('is avoided from its first sick worker on where its conditions say that a GPU fails', async () => {
+    const avoided = (await statusOf())?.avoidedNodes.map(({ name }) => name) ?? []
+    const [node] = ['gpu-a', 'gpu-b', 'gpu-c'].filter((name) => {
+      const [pod] = podsOn(name)
+      return !avoided.includes(name) && !workers.isBusy(pod)
+    })
+    const [pod] = podsOn(node)
+    const conditions = [
+      { type: 'Ready', status: 'True', reason: 'Fake' },
+      { type: 'GpuMemWatch', status: 'True', reason: 'Dbe', message: 'a page is broken' },
+    ]
+    await place.client.patch(NODES, { name: node }, { status: { conditions } }, { subresource: 'status' })
+    await until(async () => conditionOf(await statusOf(), 'WorkersHealthy')?.message.includes('a page is broken'))
+    workers.failWhere((name) => nodes.nodeOf(place.namespace, name) === node)
+    const status = await until(async () => {
+      const found = await statusOf()
+      return found?.avoidedNodes.length === 2 && found
+    })
+    expect(status.avoidedNodes).toContainEqual({ name: node, workers: 1, until: expect.any(String) })
+    expect(podsOn(node)).toEqual([pod])
+  })
+})

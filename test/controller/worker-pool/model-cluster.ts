@@ -1,0 +1,321 @@
+import type { WorkerReport } from '../../../api/shared/pool-registry.ts'
+import { createReportReverted } from '../../../controller/reverted-edits.ts'
+import { createApplyOnce } from '../../../controller/runtime/apply-once.ts'
+import type { Client, Sent } from '../../../controller/runtime/client.ts'
+import type { Happening } from '../../../controller/runtime/events.ts'
+import type { KubernetesObject, ObjectName, ResourceType } from '../../../controller/runtime/resource.ts'
+import type { Demand } from '../../../controller/worker-pool/decide.ts'
+import { DEPLOYMENTS, type Deployment } from '../../../controller/worker-pool/deployment.ts'
+import { PODS, type Pod } from '../../../controller/worker-pool/pods.ts'
+import { createPoolReconcile } from '../../../controller/worker-pool/reconcile.ts'
+import { workerPools } from '../../../controller/worker-pool/resource.ts'
+import type { PoolStatus } from '../../../controller/worker-pool/status-schema.ts'
+import { createRandom, type Random } from '../../faults/support/random.ts'
+
+// A namespace with one pool, its Deployments, pods and workers, under a clock that is stepped: the real reconcile runs against it.
+
+const TICK_MS = 1000
+const START = Date.parse('2026-05-04T12:00:00Z')
+const NAMESPACE = 'shop'
+const KEY = `${NAMESPACE}/pool`
+
+interface ModelPod {
+  object: Pod
+  readonly deployment: string
+  readonly template: string
+  fence: number | null
+  jobs: number
+  startedAt: number
+  idleSince: number
+}
+
+interface ModelDeployment extends Deployment {
+  readonly spec: { readonly replicas?: number; readonly template: object }
+}
+
+type DeploymentCondition = NonNullable<NonNullable<Deployment['status']>['conditions']>[number]
+
+export class ModelCluster {
+  now = START
+  demand: Demand | null = { waiting: 0, inFlight: 0, oldestWaitSeconds: 0, secondsPerJob: 3 }
+  queueReachable = true
+  /** Every worker that takes jobs gets one at once. */
+  saturated = false
+  /** The chance that a job ends within a tick. */
+  jobEnds = 0.1
+  /** How long each job takes instead; 0 leaves it to chance. */
+  jobSeconds = 0
+  isPlaced: () => boolean = () => true
+  /** The node of a pod that becomes ready. */
+  placeOn: () => string = () => 'node-1'
+  /** Nodes whose workers fence themselves. */
+  readonly failingNodes = new Set<string>()
+  /** As far as the controller may read nodes. */
+  readonly nodes = new Map<string, KubernetesObject>()
+  /** The condition of a Deployment whose pods the API server refuses. */
+  createFailure: DeploymentCondition | null = null
+  /** Acts between the controller and those of Kubernetes. */
+  interfere: () => void = () => {}
+  readonly events: Happening[] = []
+  readonly statusWrites: PoolStatus[] = []
+  /** Pods that were removed while their worker had a job. */
+  readonly interrupted: string[] = []
+  removed = 0
+  wrongVictims = 0
+  pods = new Map<string, ModelPod>()
+  deployments = new Map<string, ModelDeployment>()
+  readonly random: Random
+  private pool: KubernetesObject & { spec: object; status?: PoolStatus }
+  private readonly words = new Map<string, number | 'take'>()
+  private readonly others = new Map<string, KubernetesObject>()
+  private reconcile: ReturnType<typeof createPoolReconcile>
+  private names = 0
+
+  constructor(spec: object, seed = 1) {
+    this.random = createRandom(seed)
+    this.pool = { apiVersion: 'drape.dev/v1alpha1', kind: 'WorkerPool', metadata: this.metadataOf('pool'), spec }
+    this.reconcile = this.startController()
+  }
+
+  get status(): PoolStatus {
+    if (this.pool.status === undefined) throw new Error('The pool has no status yet')
+    return this.pool.status
+  }
+
+  condition(type: string) {
+    return this.status.conditions.find((condition) => condition.type === type)
+  }
+
+  get alive(): ModelPod[] {
+    return [...this.pods.values()].filter(({ object }) => object.metadata.deletionTimestamp === undefined)
+  }
+
+  get exists(): boolean {
+    return this.others.get('pool gone') === undefined
+  }
+
+  /** A new process, which remembers nothing. */
+  restartController(): void {
+    this.reconcile = this.startController()
+  }
+
+  setSpec(spec: object): void {
+    const { metadata } = this.pool
+    this.pool = { ...this.pool, metadata: { ...metadata, generation: (metadata.generation ?? 1) + 1 }, spec }
+  }
+
+  deletePool(): void {
+    const { metadata } = this.pool
+    this.pool = { ...this.pool, metadata: { ...metadata, deletionTimestamp: new Date(this.now).toISOString() } }
+    if ((metadata.finalizers ?? []).length === 0) this.dropPool()
+  }
+
+  /** As another program would. */
+  editDeployment(name: string, spec: object): void {
+    const found = this.deployments.get(name)
+    if (found === undefined) return
+    const { metadata, ...rest } = edited(found, { ...found.spec, ...spec })
+    const managedFields = [{ manager: 'kubectl', fieldsV1: { 'f:spec': {} } }]
+    this.deployments.set(name, { ...rest, metadata: { ...metadata, managedFields }, touched: true })
+  }
+
+  removePod(name: string): void {
+    const found = this.pods.get(name)
+    if (found === undefined) return
+    this.removed++
+    if (found.jobs > 0) this.interrupted.push(name)
+    this.pods.delete(name)
+  }
+
+  async run(seconds: number, eachTick: () => void = () => {}): Promise<void> {
+    for (let tick = 0; tick < (seconds * 1000) / TICK_MS; tick++) {
+      await this.tick()
+      eachTick()
+    }
+  }
+
+  async tick(): Promise<void> {
+    this.now += TICK_MS
+    for (const pod of this.pods.values()) this.work(pod)
+    if (this.exists) await this.reconcile(KEY, 0)
+    this.interfere()
+    for (const deployment of this.deployments.values()) this.replicate(deployment)
+  }
+
+  private work(pod: ModelPod): void {
+    const word = this.queueReachable ? this.words.get(pod.object.metadata.name) : undefined
+    if (word !== undefined) pod.fence = word === 'take' ? null : word
+    if (!isReady(pod) && this.isPlaced()) pod.object = readyPod(pod.object, this.placeOn())
+    if (pod.jobs > 0 && this.isDone(pod)) Object.assign(pod, { jobs: 0, idleSince: this.now })
+    if (this.saturated && pod.jobs === 0 && pod.fence === null && isReady(pod) && !this.isSick(pod))
+      Object.assign(pod, { jobs: 1, startedAt: this.now })
+  }
+
+  private isDone({ startedAt }: ModelPod): boolean {
+    if (this.jobSeconds === 0) return this.random.chance(this.jobEnds)
+    return this.now - startedAt >= this.jobSeconds * 1000
+  }
+
+  /** As the controllers of Deployments and ReplicaSets do: a changed template replaces all pods, busy or not. */
+  private replicate(deployment: ModelDeployment): void {
+    const { name } = deployment.metadata
+    const template = JSON.stringify(deployment.spec.template)
+    const mine = [...this.pods.values()].filter((pod) => pod.deployment === name)
+    for (const pod of mine) if (pod.template !== template) this.removePod(pod.object.metadata.name)
+    const kept = mine.filter((pod) => pod.template === template)
+    const { replicas = 1 } = deployment.spec
+    if (this.createFailure) {
+      this.refuse(deployment, this.createFailure)
+      return
+    }
+    for (let count = kept.length; count < replicas; count++) this.addPod(deployment, template)
+    const rank = (pod: ModelPod) =>
+      (!isReady(pod) || this.isSick(pod) ? 0 : costOf(pod) < 0 ? 1 : 2) + this.random.between(0, 9) / 10
+    const ranked = kept.map((pod) => ({ pod, rank: rank(pod) })).sort((a, b) => a.rank - b.rank)
+    for (const { pod } of ranked.slice(0, Math.max(0, kept.length - replicas))) this.removePod(pod.object.metadata.name)
+  }
+
+  private refuse(deployment: ModelDeployment, failure: DeploymentCondition): void {
+    const status = { ...deployment.status, conditions: [failure] }
+    this.deployments.set(deployment.metadata.name, { ...deployment, status })
+  }
+
+  private addPod({ metadata, spec }: ModelDeployment, template: string): void {
+    const { labels, annotations } = (spec.template as Sent).metadata
+    const made = this.metadataOf(`${metadata.name}-${this.names++}`)
+    const object: Pod = {
+      metadata: { ...made, labels, annotations },
+      status: { phase: 'Pending', conditions: PENDING },
+    }
+    const rest = { fence: null, jobs: 0, startedAt: 0, idleSince: this.now }
+    this.pods.set(made.name, { object, deployment: metadata.name, template, ...rest })
+  }
+
+  private dropPool(): void {
+    this.others.set('pool gone', this.pool)
+    for (const name of [...this.pods.keys()]) this.removePod(name)
+    this.deployments.clear()
+  }
+
+  private metadataOf(name: string) {
+    const creationTimestamp = new Date(this.now).toISOString()
+    return { namespace: NAMESPACE, name, uid: `uid-${name}`, generation: 1, creationTimestamp }
+  }
+
+  private startController() {
+    const client = this.createModelClient()
+    const ofPool = <T>(key: string, object: T) => (key === KEY && this.exists ? object : undefined)
+    return createPoolReconcile({
+      client,
+      applyOnce: createApplyOnce(client, {
+        annotation: 'drape.dev/applied',
+        onReverted: createReportReverted(async (_, happening) => void this.events.push(happening)),
+      }),
+      record: async (_, happening) => void this.events.push(happening),
+      reportInvalid: async (_, __, problems) => {
+        throw new Error(problems)
+      },
+      registry: { order: async (host, word) => void this.words.set(host, word) },
+      sample: async () => ({
+        demand: this.demand && new Map([['mock', this.demand]]),
+        workers: this.queueReachable ? this.reports() : null,
+      }),
+      pools: { get: (key) => ofPool(key, this.pool), list: () => (this.exists ? [this.pool] : []) },
+      policies: { get: () => undefined },
+      engines: { get: () => ENGINE },
+      deployments: { get: (key) => this.deployments.get(key.split('/')[1]) },
+      budgets: { get: (key) => this.others.get(`budget ${key.split('/')[1]}`) },
+      findNode: (name) => this.nodes.get(name),
+      podsOf: () => [...this.pods.values()].map(({ object }) => object),
+      now: () => new Date(this.now),
+      onDecision: () => {},
+      onWrongVictim: () => this.wrongVictims++,
+      onStarted: () => {},
+      gauges: { note: () => {}, forget: () => {} },
+    })
+  }
+
+  private isSick({ object }: ModelPod): boolean {
+    return this.failingNodes.has(object.spec?.nodeName ?? '')
+  }
+
+  private reports(): Map<string, WorkerReport> {
+    const ready = [...this.pods.values()].filter(isReady)
+    return new Map(
+      ready.map((pod) => {
+        const { object, fence, jobs, idleSince } = pod
+        const state = fence === null ? 'taking' : jobs === 0 ? 'drained' : 'draining'
+        const host = object.metadata.name
+        const since = Date.parse(object.metadata.creationTimestamp ?? '')
+        const sick = { reason: 'DeviceError', message: 'CUDA failure 700', since }
+        const said = { host, state, fence, jobs, slots: 1, idleSince: jobs === 0 ? idleSince : null } as const
+        return [host, { ...said, ...(this.isSick(pod) && { sick }) }] as const
+      }),
+    )
+  }
+
+  private createModelClient(): Client {
+    const apply = async (type: ResourceType, sent: Sent): Promise<KubernetesObject> => {
+      if (type === workerPools.type) return this.applyPool(sent)
+      if (type !== DEPLOYMENTS) {
+        const budget = { ...sent, metadata: { ...sent.metadata, generation: 1 } }
+        this.others.set(`budget ${sent.metadata.name}`, budget)
+        return budget
+      }
+      const before = this.deployments.get(sent.metadata.name)
+      const spec = sent.spec as ModelDeployment['spec']
+      const made = before ?? {
+        metadata: { ...this.metadataOf(sent.metadata.name), generation: 0 },
+        spec: { template: {} },
+      }
+      const next = JSON.stringify(made.spec) === JSON.stringify(spec) ? made : edited(made, spec)
+      const metadata = { ...sent.metadata, ...next.metadata, annotations: sent.metadata.annotations }
+      this.deployments.set(sent.metadata.name, { ...next, metadata })
+      return this.deployments.get(sent.metadata.name) as ModelDeployment
+    }
+    const patch = async (type: ResourceType, { name }: ObjectName, { metadata }: Pick<Sent, 'metadata'>) => {
+      const found = this.pods.get(name)
+      if (type !== PODS || found === undefined) return null
+      const merged = Object.entries({ ...found.object.metadata.annotations, ...metadata.annotations })
+      const annotations = Object.fromEntries(merged.filter(([, value]) => value !== null))
+      found.object = { ...found.object, metadata: { ...found.object.metadata, annotations } }
+      return found.object
+    }
+    return { apply, patch } as unknown as Client
+  }
+
+  private applyPool({ status }: Sent): KubernetesObject {
+    this.statusWrites.push(status as PoolStatus)
+    this.pool = { ...this.pool, status: JSON.parse(JSON.stringify(status)) }
+    return this.pool
+  }
+}
+
+const PENDING = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes are available' }]
+const ENGINE_SPEC = { license: { name: 'Apache-2.0', commercialUse: true }, source: { bundled: {} } }
+const READY = { type: 'Ready', status: 'True', reason: 'Ready', message: '', observedGeneration: 1 }
+const ENGINE = {
+  metadata: { namespace: NAMESPACE, name: 'mock', uid: 'uid-mock', generation: 1 },
+  spec: ENGINE_SPEC,
+  status: { conditions: [{ ...READY, lastTransitionTime: '2026-05-04T12:00:00Z' }] },
+} as KubernetesObject
+
+function edited(deployment: ModelDeployment, spec: ModelDeployment['spec']): ModelDeployment {
+  const generation = (deployment.metadata.generation ?? 0) + 1
+  const status = { observedGeneration: generation }
+  return { ...deployment, metadata: { ...deployment.metadata, generation }, spec, status, touched: false }
+}
+
+function isReady({ object }: ModelPod): boolean {
+  return object.status?.containerStatuses?.some(({ started }) => started === true) ?? false
+}
+
+function readyPod(pod: Pod, nodeName: string): Pod {
+  const conditions = [{ type: 'Ready', status: 'True' }]
+  const status = { phase: 'Running', conditions, containerStatuses: [{ name: 'worker', started: true }] }
+  return { ...pod, spec: { nodeName }, status }
+}
+
+function costOf({ object }: ModelPod): number {
+  return Number(object.metadata.annotations?.['controller.kubernetes.io/pod-deletion-cost'] ?? 0)
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { run } from '../../scripts/stack/commands.ts'
+import { ROOT } from '../../scripts/stack/session.ts'
+
+const HERE = import.meta.dirname
+const CACHE = join(ROOT, '.cache/foreign-client')
+
+/** A program over a generated client: the folder that it runs in, and what the generator or the compiler objects to. */
+export interface GeneratedClient {
+  readonly folder: string
+  readonly complaints: readonly string[]
+  remove(): void
+}
+
+/** The client of openapi-typescript with openapi-fetch in `schema.d.ts` beside `flow.ts`, after the compiler has checked both. */
+export async function generateTypescriptClient(documentUrl: string): Promise<GeneratedClient> {
+  const packages = await installTypescriptGenerator()
+  const client = makeFolder(packages)
+  const { folder } = client
+  for (const name of ['flow.ts', 'tsconfig.json']) cpSync(join(HERE, 'typescript', name), join(folder, name))
+  const program = (name: string) => join(packages, 'node_modules/.bin', name)
+  const document = await saveDocument(documentUrl, folder)
+  // A field with a default need not be sent.
+  await run(program('openapi-typescript'), [
+    document,
+    '--default-non-nullable=false',
+    '-o',
+    join(folder, 'schema.d.ts'),
+  ])
+  const objection = await run(program('tsc'), ['--project', folder]).then(
+    () => [],
+    (error: Error) => [error.message],
+  )
+  return { ...client, complaints: objection }
+}
+
+/** The client of openapi-python-client in the package `drape_client` beside `flow.py`. */
+export async function generatePythonClient(documentUrl: string, python: string): Promise<PythonClient> {
+  const environment = await installPythonGenerator(python)
+  const client = makeFolder(environment)
+  const { folder } = client
+  for (const name of ['flow.py', 'config.yaml']) cpSync(join(HERE, 'generated-python', name), join(folder, name))
+  const document = await saveDocument(documentUrl, folder)
+  const said = await run(join(environment, 'bin/openapi-python-client'), [
+    ...['generate', '--path', document, '--config', join(folder, 'config.yaml')],
+    ...['--meta', 'none', '--output-path', join(folder, 'drape_client')],
+  ])
+  const complaints = said.split(/^(?=WARNING|ERROR)/m).filter((part) => /^(WARNING|ERROR)/.test(part))
+  return { ...client, complaints, python: join(environment, 'bin/python') }
+}
+
+export interface PythonClient extends GeneratedClient {
+  /** The interpreter that has what the client needs. */
+  readonly python: string
+}
+
+/** Within the folder of the packages, so that programs in it find them. */
+function makeFolder(packages: string): Omit<GeneratedClient, 'complaints'> {
+  const folder = mkdtempSync(join(packages, 'flow-'))
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+async function saveDocument(url: string, folder: string): Promise<string> {
+  const path = join(folder, 'openapi.json')
+  writeFileSync(path, await (await fetch(url)).text())
+  return path
+}
+
+/** A folder with the packages of openapi-typescript and openapi-fetch, which need an older compiler than ours. */
+function installTypescriptGenerator(): Promise<string> {
+  const files = ['package.json', 'package-lock.json'].map((name) => join(HERE, 'typescript', name))
+  return installOnce('typescript', files, async (folder) => {
+    for (const file of files) cpSync(file, join(folder, basename(file)))
+    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder })
+  })
+}
+
+/** A folder with a virtual environment that has openapi-python-client. */
+function installPythonGenerator(python: string): Promise<string> {
+  const list = join(HERE, 'generated-python/requirements.txt')
+  return installOnce('python', [list], async (folder) => {
+    await run(python, ['-m', 'venv', folder])
+    const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '-r', list]
+    await run(join(folder, 'bin/python'), install)
+  })
+}
+
+/** Installs into a folder of `.cache` once for each state of the files, and returns the folder. */
+async function installOnce(
+  name: string,
+  files: readonly string[],
+  install: (folder: string) => Promise<void>,
+): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(readFileSync(file))
+  const folder = join(CACHE, `${name}-${hash.digest('hex').slice(0, 12)}`)
+  const mark = join(folder, 'installed')
+  if (existsSync(mark)) return folder
+  // Programs of a virtual environment name its folder, so it cannot move: another process may install into it as well.
+  mkdirSync(folder, { recursive: true })
+  await install(folder)
+  writeFileSync(`${mark}-new`, '')
+  renameSync(`${mark}-new`, mark)
+  return folder
+}

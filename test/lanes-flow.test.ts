@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rowType, sql } from '../api/shared/database/database.ts'
+import type { TryOnJob } from '../api/shared/generation.ts'
+import { createLog } from '../api/shared/log.ts'
+import { createConsumer, createJobQueue } from '../api/shared/queue.ts'
+import { createRedis, type Redis } from '../api/shared/redis.ts'
+import { Type } from '../api/shared/schema.ts'
+import { type Drape, readSample, startDrape } from './support/drape.ts'
+import { copyTinyEngine } from './support/tiny-engine.ts'
+import { until } from './support/until.ts'
+
+const Row = rowType(Type.Object({ status: Type.String(), attempt: Type.Integer(), dispatched: Type.Boolean() }))
+const Payload = rowType(Type.Object({ payload: Type.Unsafe<TryOnJob>({}) }))
+const WAITING = 10_000
+
+describe('jobs of an engine that no live worker runs', () => {
+  let drape: Drape
+  let redis: Redis
+  let files: Record<string, Buffer>
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-lanes-'))
+    await copyTinyEngine(join(folder, 'fashn-vton'))
+    files = {
+      me: await readSample('persons/down-half-teal.jpg'),
+      shirt: await readSample('garments/tshirt-navy.jpg'),
+    }
+    // The engine of each order decides here, so none is replaced.
+    drape = await startDrape({ pictures: true, env: { ENGINES: 'warp,mock,fashn-vton,catvton' } })
+    redis = createRedis(drape.env.REDIS_URL, { role: 'consumer', log: createLog({ process: 'test', level: 'silent' }) })
+    await drape.startWorker({ ENGINES: 'mock' })
+  })
+  afterAll(async () => {
+    await redis?.close()
+    await drape?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const order = (output: object) =>
+    drape.tryOn(
+      {
+        products: [{ images: [{ source: { fileKey: 'shirt' } }] }],
+        person: { image: { source: { fileKey: 'me' } } },
+        output: { mode: 'fast', watermark: false, ...output },
+      },
+      files,
+    )
+  const look = (id: string) =>
+    drape.database.one(sql.type(Row)`
+      select status, attempt, coalesce((
+        select dispatched_at is not null from outbox where generation_id = id), false) as dispatched
+      from generations where id = ${id}`)
+
+  it('wait without spending attempts, give the credit back at their deadline, and complete when a worker comes', async () => {
+    const balance = await drape.balance()
+    const late = await order({ engine: 'fashn-vton', deadlineSeconds: 5 })
+    const patient = await order({ engine: 'fashn-vton' })
+    expect(await drape.finish(await order({ engine: 'mock' }))).toMatchObject({ status: 'COMPLETED' })
+    expect(await drape.finish(late)).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_TIMEOUT' })
+    expect(await look(late)).toMatchObject({ attempt: 1 })
+    expect(await look(patient)).toEqual({ status: 'PENDING', attempt: 1, dispatched: false })
+    expect(await drape.balance()).toBe(balance - 1)
+    const worker = await drape.startWorker({ ENGINES: 'fashn-vton', ENGINE_DIR: folder, QUEUES: 'try-on' })
+    expect(await drape.finish(patient)).toMatchObject({ status: 'COMPLETED', engine: { name: 'fashn-vton' } })
+    expect(await look(patient)).toMatchObject({ attempt: 1 })
+    await worker.end()
+  })
+
+  it('delay no job of another engine, however many wait', async () => {
+    const first = await order({ engine: 'catvton' })
+    await insertCopies(first, WAITING)
+    const ids = await Promise.all([1, 2, 3].map(() => order({ engine: 'mock' })))
+    const results = await Promise.all(ids.map((id) => drape.finish(id)))
+    expect(results.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED', 'COMPLETED'])
+    expect(await look(first)).toEqual({ status: 'PENDING', attempt: 1, dispatched: false })
+    const { body } = await drape.call('GET', `/tryon/v1/generations/${await order({ engine: 'mock' })}`)
+    expect(body.queuePosition ?? 1).toBeLessThan(5)
+    await drape.database.query(sql.unsafe`delete from outbox where engine_name = 'catvton'`)
+  })
+
+  it('go to workers of the release before lanes, and come back from its queue when those are gone', async () => {
+    const taken: string[] = []
+    const consumer = createConsumer({
+      ...{ redis, name: 'try-on', concurrency: 1, refuse: async () => null },
+      handle: async ({ data }) => void taken.push((data as TryOnJob).generationId),
+    })
+    await consumer.setTaking(true)
+    const announcedUntil = Date.now() + 600_000
+    await redis.client.zAdd('drape:workers:try-on', { value: 'old-1:1', score: announcedUntil })
+    await redis.client.zAdd('drape:workers:engine:warp', { value: 'old-1:1', score: announcedUntil })
+    const forOld = await order({ engine: 'warp' })
+    await until(() => taken.includes(forOld) || null)
+    await consumer.close()
+    await redis.client.del(['drape:workers:engine:warp'])
+    await redis.client.zRem('drape:workers:try-on', 'old-1:1')
+
+    // What a relay of that release still hands over.
+    const left = await order({ engine: 'catvton' })
+    const { payload } = await drape.database.one(sql.type(Payload)`
+      update outbox set payload = jsonb_set(payload, '{engine}', '"mock"'), dispatched_at = now() - interval '1 minute',
+        queue = 'try-on'
+      where generation_id = ${left} returning payload`)
+    const queue = createJobQueue<TryOnJob>({ redis, name: 'try-on' })
+    await queue.add([{ id: `${left}-1`, data: payload }])
+    expect(await drape.finish(left)).toMatchObject({ status: 'COMPLETED', engine: { name: 'mock' } })
+    expect(await redis.client.lLen('bull:try-on:wait')).toBe(0)
+    await queue.close()
+  })
+
+  async function insertCopies(id: string, count: number): Promise<void> {
+    await drape.database.query(sql.unsafe`
+      with made as (
+        insert into generations (id, account_id, product_id, product_external_id, image_id, cost, engine, options, snapshot,
+          deadline_at, images_expire_at)
+        select 'gen_' || gen_random_uuid(), account_id, product_id, product_external_id, image_id, 0, engine, options,
+          snapshot, deadline_at, images_expire_at
+        from generations, generate_series(2, ${count}) where id = ${id}
+        returning id, account_id)
+      insert into outbox (generation_id, account_id, queue, payload, available_at)
+      select made.id, made.account_id, 'try-on', first.payload || jsonb_build_object('generationId', made.id),
+        first.available_at - interval '1 minute'
+      from made, outbox as first where first.generation_id = ${id}`)
+  }
+})

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { describeMissing, installMissing } from '../../../scripts/testing/install.ts'
+import { findAllNames, REQUIREMENTS } from '../../../scripts/testing/requirements.ts'
+
+describe('what tests need of a machine', () => {
+  it('is nothing to install where it is there', async () => {
+    // Every test has Redis.
+    expect(await installMissing(['redis'])).toEqual([])
+  })
+
+  it('is named in one line that says how to bring it', () => {
+    expect(describeMissing(REQUIREMENTS.faketime)).toBe(
+      "libfaketime is missing: install libfaketime (Debian's package name).",
+    )
+    expect(describeMissing(REQUIREMENTS.chromium, 'E: no network')).toBe(
+      "Chromium is missing: install chromium and fonts-dejavu-core (Debian's package names), or set CHROMIUM_PATH. apt-get: E: no network",
+    )
+    expect(describeMissing(REQUIREMENTS.go)).toBe('Go is missing: install Go 1.21 or later (https://go.dev/dl).')
+  })
+
+  it('is less for a user who cannot start a node', () => {
+    expect(findAllNames(true)).toEqual(expect.arrayContaining(['chromium', 'containerd']))
+    expect(findAllNames(false)).toContain('chromium')
+    expect(findAllNames(false)).not.toContain('containerd')
+  })
+})

@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createDeviceHealth, type DeviceHealth, type Sickness } from '../../worker/device-health.ts'
+
+const MINUTE = 60_000
+
+describe('the health of a device', () => {
+  let time: number
+  let health: DeviceHealth
+  let told: Sickness[]
+  beforeEach(() => {
+    time = 1_000_000
+    told = []
+    health = createDeviceHealth({ onSick: (sickness) => told.push(sickness), now: () => time })
+  })
+
+  const fail = (subject: string | null, startedAt = time - 1) =>
+    health.note({ reason: 'OutOfMemory', message: 'full', subject, startedAt })
+  const recover = (after = 1000) => {
+    time += after
+    health.noteReady(time)
+  }
+
+  it('fences until another process is ready', () => {
+    fail('a')
+    expect(health.isFenced()).toBe(true)
+    expect(health.sickness()).toBeNull()
+    health.noteReady(time - 5)
+    expect(health.isFenced()).toBe(true)
+    recover()
+    expect(health.isFenced()).toBe(false)
+    expect(health.assertWell).not.toThrow()
+  })
+
+  it('is sick by faults of two jobs within ten minutes, and stays so', () => {
+    fail('a')
+    recover()
+    time += 9 * MINUTE
+    fail('b')
+    expect(told).toEqual([{ reason: 'OutOfMemory', message: 'full', since: time }])
+    recover()
+    expect(health.isFenced()).toBe(true)
+    expect(health.assertWell).toThrow('full')
+    fail('c')
+    expect(told).toHaveLength(1)
+  })
+
+  it('is sick when the self-test fails after a fault', () => {
+    fail('a')
+    time += 1000
+    fail(null, time - 500)
+    expect(health.sickness()).not.toBeNull()
+  })
+
+  it('forgets a fault after ten minutes', () => {
+    fail('a')
+    recover()
+    time += 10 * MINUTE
+    fail('b')
+    expect(health.sickness()).toBeNull()
+  })
+
+  it('counts a job once', () => {
+    for (let i = 0; i < 5; i++) {
+      fail('a')
+      recover()
+    }
+    expect(health.sickness()).toBeNull()
+  })
+
+  it('counts processes that fail together once', () => {
+    const startedAt = time - MINUTE
+    fail('a', startedAt)
+    time += 10
+    fail('b', startedAt)
+    expect(health.sickness()).toBeNull()
+    recover()
+    fail('c', startedAt)
+    expect(health.isFenced()).toBe(false)
+  })
+})

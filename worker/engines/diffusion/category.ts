@@ -1,0 +1,39 @@
+import { DrapeError } from '../../../api/shared/errors.ts'
+import type { Detected } from '../../../api/shared/generation.ts'
+import { detectGarment } from '../../garment/classify.ts'
+import type { Category } from '../../garment/garment.ts'
+import { prepareGarment } from '../../garment/prepare-garment.ts'
+import type { Bitmap } from '../../raster/plane.ts'
+
+/** What the models were trained on. */
+export type TrainedCategory = 'tops' | 'bottoms' | 'one-pieces'
+
+export interface ProductCategory {
+  readonly category: TrainedCategory
+  /** What the photo shows by its looks; absent when the caller names the category or the photo does not show one. */
+  readonly detected?: Detected
+  readonly warnings: readonly string[]
+}
+
+const TRAINED: Readonly<Record<Exclude<Category, 'other'>, TrainedCategory>> = {
+  tops: 'tops',
+  outerwear: 'tops',
+  bottoms: 'bottoms',
+  'one-pieces': 'one-pieces',
+}
+
+/** The category that the caller names; null where the caller names none that the models know. */
+export function categoryOfCaller(given: Category | null): ProductCategory | null {
+  return given === null || given === 'other' ? null : { category: TRAINED[given], warnings: [] }
+}
+
+/** The category of the garment that the photo shows without a wearer, else tops with the warning CATEGORY_ASSUMED. */
+export function categoryOfOutline(photo: Bitmap, given: Category | null): ProductCategory {
+  try {
+    const detected = detectGarment(prepareGarment(photo, { category: given }))
+    if (detected.category !== 'other') return { category: TRAINED[detected.category], detected, warnings: [] }
+  } catch (error) {
+    if (!(error instanceof DrapeError)) throw error
+  }
+  return { category: 'tops', warnings: ['CATEGORY_ASSUMED'] }
+}

@@ -1,0 +1,115 @@
+import { type Component, connectedComponents, connectedToBorder } from '../raster/components.ts'
+import { erode, open } from '../raster/morphology.ts'
+import { invert, type Mask, maskWhere } from '../raster/plane.ts'
+import { distanceToPalette, paletteOf } from './garment-palette.ts'
+import { backgroundTolerance, type ComparedPicture } from './shadow.ts'
+
+// Distance from the garment's middle over its width from which a gap may lie between sleeve and body.
+const BESIDE = 0.2
+// Share of the picture below which a hole is not worth an edge.
+const SMALL = 0.0006
+
+/** What may be background: `sure` looks just like it, `inStripes` is not to be believed. */
+interface Candidates {
+  readonly background: Mask
+  readonly sure: Mask
+  readonly inStripes: Mask
+}
+
+/** Adds background that is seen through a gap, as between sleeve and body. A light print in the middle of a garment looks alike and stays. */
+export function addHoles(picture: ComparedPicture, { background, sure, inStripes }: Candidates): Mask {
+  const holes = enclosedParts(background, sure).filter(
+    (part) => part.across > BESIDE && isFlatBackground(picture, part),
+  )
+  const added = addParts(background, holes)
+  return picture.background.deviation > 0.5 ? addShadedHoles(picture, added, inStripes) : added
+}
+
+interface Enclosed extends Component {
+  readonly labels: Int32Array
+  /** Distance of its middle from the garment's, over the garment's width. */
+  readonly across: number
+}
+
+// The parts of a mask that the background does not reach.
+function enclosedParts(background: Mask, mask: Mask): Enclosed[] {
+  const { width, height } = background
+  const { labels, components } = connectedComponents(
+    maskWhere(background, (i) => mask.data[i] === 1 && background.data[i] === 0),
+    4,
+  )
+  const large = components.filter(({ area }) => area > SMALL * width * height)
+  if (large.length === 0) return []
+  const { left, right } = columnsOf(invert(background))
+  return large.map((part) => {
+    const middle = (part.left + part.right) / 2
+    return { ...part, labels, across: Math.abs((middle - left) / Math.max(1, right - left) - 0.5) }
+  })
+}
+
+function addParts(background: Mask, parts: readonly Enclosed[]): Mask {
+  const added: Mask = { ...background, data: background.data.slice() }
+  for (const part of parts)
+    forEachOf(part, background.width, (i) => {
+      added.data[i] = 1
+    })
+  return added
+}
+
+function isFlatBackground({ background, comparison }: ComparedPicture, part: Enclosed): boolean {
+  const { width, data } = comparison.difference
+  let sum = 0
+  const gradients: number[] = []
+  forEachOf(part, width, (i) => {
+    sum += data[i]
+    gradients.push(comparison.gradient.data[i])
+  })
+  gradients.sort((a, b) => a - b)
+  return sum / part.area < 0.6 * backgroundTolerance(background) && gradients[gradients.length >> 1] < 0.5
+}
+
+// ΔE to all of the garment's colours.
+const UNLIKE = 14
+
+// On a table a gap lies in the shade of both its sides: it has the background's hue all over, and the garment has it nowhere.
+function addShadedHoles(picture: ComparedPicture, background: Mask, inStripes: Mask): Mask {
+  const { light, tint } = picture.comparison
+  const limit = Math.max(2.5, 4 * picture.background.deviation)
+  const shaded = maskWhere(background, (i) => light.data[i] > 0.45 && light.data[i] < 1 && tint.data[i] < limit)
+  const seen = maskWhere(
+    background,
+    (i) => background.data[i] === 1 || (shaded.data[i] === 1 && inStripes.data[i] === 0),
+  )
+  const enclosed = enclosedParts(connectedToBorder(seen), open(seen, 2))
+  // What has that hue in the middle of the garment is a print or a stripe, and so may be what has it at the side.
+  if (enclosed.length === 0 || enclosed.some(({ across }) => across <= BESIDE)) return background
+  const cloth = maskWhere(background, (i) => background.data[i] === 0 && shaded.data[i] === 0)
+  const palette = paletteOf(picture.lab, erode(cloth, 2))
+  if (palette.length === 0) return background
+  const gaps = enclosed.filter((part) => {
+    let sum = 0
+    forEachOf(part, background.width, (i) => {
+      sum += distanceToPalette(picture.lab, i, palette)
+    })
+    return part.bottom - part.top > 1.5 * (part.right - part.left) && sum > UNLIKE * part.area
+  })
+  return addParts(background, gaps)
+}
+
+function forEachOf(part: Enclosed, width: number, visit: (index: number) => void): void {
+  for (let y = part.top; y < part.bottom; y++) {
+    for (let i = y * width + part.left; i < y * width + part.right; i++) if (part.labels[i] === part.label) visit(i)
+  }
+}
+
+function columnsOf(mask: Mask): { left: number; right: number } {
+  let left = mask.width
+  let right = 0
+  for (let i = 0; i < mask.data.length; i++) {
+    if (!mask.data[i]) continue
+    const x = i % mask.width
+    if (x < left) left = x
+    if (x > right) right = x
+  }
+  return { left, right }
+}

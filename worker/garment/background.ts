@@ -1,0 +1,117 @@
+import { solveLinearSystem } from '../raster/linear-system.ts'
+import type { Colours } from '../raster/plane.ts'
+
+/** The plain background that a garment lies on, as smooth colour surfaces that go on where the garment hides it. */
+export interface Background {
+  /** Factors of 1, x, y, x², xy, y² (6 × 3 in CIE Lab), where x and y go from −1 to 1 over the picture. */
+  readonly surface: Float64Array
+  /** Robust spread of the background's colour about the surface, in ΔE. */
+  readonly deviation: number
+  /** Share of the picture's frame that the surface explains, 0 to 1. */
+  readonly explained: number
+}
+
+interface FrameSamples {
+  readonly count: number
+  /** count × 6: 1, x, y, x², xy, y² with x and y from −1 to 1. */
+  readonly terms: Float64Array
+  /** count × 3 in Lab. */
+  readonly values: Float64Array
+}
+
+const TERMS = 6
+const MAX_SAMPLES = 6000
+const FRAME = 0.04
+
+/**
+ * Fits a quadratic surface per Lab channel to the picture's frame (4 % of the short side), leaving out what does not belong
+ * to it, such as a sleeve that reaches the border: least squares in rounds, each on the samples the round before explained.
+ */
+export function fitBackground(lab: Colours): Background {
+  const samples = sampleFrame(lab)
+  let kept = nearMedian(samples)
+  let surface: Float64Array = new Float64Array(TERMS * 3)
+  let spread = 0
+  for (let round = 0; round < 6; round++) {
+    surface = fitSurface(samples, kept)
+    const residuals = residualsOf(samples, surface)
+    spread = 1.4826 * median(residuals.filter((_, i) => kept[i] === 1)) + 0.3
+    const next = Uint8Array.from(residuals, (r) => (r < 3.5 * spread + 0.5 ? 1 : 0))
+    if (shareSet(next) < 0.3) break
+    kept = next
+  }
+  return { surface, deviation: Math.max(0.35, spread), explained: shareSet(kept) }
+}
+
+function sampleFrame({ width, height, data }: Colours): FrameSamples {
+  const frame = Math.max(4, Math.round(FRAME * Math.min(width, height)))
+  const inside = Math.max(0, width - 2 * frame) * Math.max(0, height - 2 * frame)
+  // A step that shares no factor with the width does not run along columns.
+  const step = Math.max(1, Math.floor((width * height - inside) / MAX_SAMPLES)) | 1
+  const terms: number[] = []
+  const values: number[] = []
+  let n = 0
+  for (let y = 0; y < height; y++) {
+    const skip = y >= frame && y < height - frame
+    for (let x = 0; x < width; x++) {
+      if (skip && x === frame) x = Math.max(frame, width - frame)
+      if (n++ % step !== 0) continue
+      const u = (2 * x) / width - 1
+      const v = (2 * y) / height - 1
+      terms.push(1, u, v, u * u, u * v, v * v)
+      const i = (y * width + x) * 3
+      values.push(data[i], data[i + 1], data[i + 2])
+    }
+  }
+  return { count: terms.length / TERMS, terms: Float64Array.from(terms), values: Float64Array.from(values) }
+}
+
+function nearMedian({ count, values }: FrameSamples): Uint8Array {
+  const middle = [0, 1, 2].map((c) => median(Float64Array.from({ length: count }, (_, i) => values[3 * i + c])))
+  const kept = new Uint8Array(count)
+  for (let i = 0; i < count; i++) {
+    let distance = 0
+    for (let c = 0; c < 3; c++) distance += Math.abs(values[3 * i + c] - middle[c])
+    kept[i] = distance < 25 ? 1 : 0
+  }
+  return shareSet(kept) < 0.4 ? kept.fill(1) : kept
+}
+
+function fitSurface({ count, terms, values }: FrameSamples, kept: Uint8Array): Float64Array {
+  const normal = new Float64Array(TERMS * TERMS)
+  const right = new Float64Array(TERMS * 3)
+  for (let i = 0; i < count; i++) {
+    if (!kept[i]) continue
+    for (let a = 0; a < TERMS; a++) {
+      const t = terms[i * TERMS + a]
+      for (let b = 0; b < TERMS; b++) normal[a * TERMS + b] += t * terms[i * TERMS + b]
+      for (let c = 0; c < 3; c++) right[a * 3 + c] += t * values[3 * i + c]
+    }
+  }
+  return solveLinearSystem(normal, right, TERMS)
+}
+
+function residualsOf({ count, terms, values }: FrameSamples, surface: Float64Array): Float64Array {
+  const residuals = new Float64Array(count)
+  for (let i = 0; i < count; i++) {
+    let sum = 0
+    for (let c = 0; c < 3; c++) {
+      let difference = values[3 * i + c]
+      for (let a = 0; a < TERMS; a++) difference -= terms[i * TERMS + a] * surface[a * 3 + c]
+      sum += difference * difference
+    }
+    residuals[i] = Math.sqrt(sum)
+  }
+  return residuals
+}
+
+function median(values: Float64Array): number {
+  if (values.length === 0) return 0
+  return values.toSorted()[values.length >> 1]
+}
+
+function shareSet(kept: Uint8Array): number {
+  let n = 0
+  for (let i = 0; i < kept.length; i++) n += kept[i]
+  return n / Math.max(1, kept.length)
+}
