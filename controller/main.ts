@@ -13,6 +13,7 @@ import { createStorage } from '../api/shared/storage/storage.ts'
 import { createReconciling } from '../api/shared/storage-reconciling.ts'
 import { createDueObjects } from '../api/shared/stores/due-objects.ts'
 import { createLegalHolds } from '../api/shared/stores/legal-holds.ts'
+import { startTelemetry, withLateSpan } from '../api/shared/telemetry.ts'
 import { readControllerConfig } from './config.ts'
 import { GROUP } from './custom-resource.ts'
 import { startEnginePublishing } from './engine/publishing.ts'
@@ -52,6 +53,12 @@ const config = readControllerConfig(process.env)
 const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
 const log = createLog({ process: 'controller', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: 20 })
+const telemetry = await startTelemetry({
+  service: 'drape-controller',
+  env: process.env,
+  onFault: (reason) => log.warn({ reason }, 'telemetry export failed'),
+})
+lifecycle.onStop('telemetry', () => telemetry.stop())
 const figures = createMetrics('controller')
 const metrics = createControllerMetrics(figures)
 const poolGauges = createPoolGauges(figures)
@@ -304,7 +311,11 @@ function loop(
 ) {
   for (const outcome of ['done', 'again', 'failed']) metrics.reconciles.zero({ kind, outcome })
   return createLoop({
-    reconcile,
+    // Most passes find nothing to do; those that write or fail are recorded.
+    reconcile: (key, failures) =>
+      withLateSpan(`reconcile ${kind}`, { 'drape.object': key, 'drape.reconcile.failures': failures }, () =>
+        reconcile(key, failures),
+      ),
     concurrency: config.CONCURRENCY,
     keys: () =>
       watched()

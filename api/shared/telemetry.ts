@@ -2,11 +2,13 @@ import {
   type Attributes,
   type Context,
   context,
+  createContextKey,
   DiagLogLevel,
   diag,
   propagation,
   ROOT_CONTEXT,
   SamplingDecision,
+  type Span,
   SpanKind,
   SpanStatusCode,
   TraceFlags,
@@ -144,15 +146,61 @@ export function withSpan<T>(name: string, settings: SpanSettings, work: () => Pr
     try {
       return await work()
     } catch (error) {
-      // Messages and stacks may quote what a caller sent.
-      const { code, name: className } = error as { code?: unknown; name?: unknown }
-      span.setAttribute('error.type', String(code ?? className ?? 'unknown'))
-      span.setStatus({ code: SpanStatusCode.ERROR })
+      markFailed(span, error)
       throw error
     } finally {
       span.end()
     }
   })
+}
+
+/** The span of work that is recorded only when it turns out to be of interest. */
+interface LateSpan {
+  /** Undefined when the work has ended: what it left running has no span. */
+  begin(): Span | undefined
+}
+
+const LATE_SPAN = createContextKey('the span that its first part begins')
+
+/**
+ * Does work that mostly finds nothing to do. Its span, from its start, is recorded only when the work has a part (`withPartSpan`) or
+ * fails.
+ */
+export async function withLateSpan<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
+  if (!isOn) return work()
+  const startTime = Date.now()
+  let span: Span | undefined
+  let hasEnded = false
+  const begin = () => {
+    span ??= tracer.startSpan(name, { startTime, attributes }, ROOT_CONTEXT)
+    return span
+  }
+  const late: LateSpan = { begin: () => (hasEnded ? undefined : begin()) }
+  try {
+    return await context.with(ROOT_CONTEXT.setValue(LATE_SPAN, late), work)
+  } catch (error) {
+    markFailed(begin(), error)
+    throw error
+  } finally {
+    hasEnded = true
+    span?.end()
+  }
+}
+
+/** Does a part of the work of `withLateSpan` inside a span. Elsewhere nothing is recorded. */
+export function withPartSpan<T>(name: string, settings: SpanSettings, work: () => Promise<T>): Promise<T> {
+  const above = context.active()
+  const late = above.getValue(LATE_SPAN) as LateSpan | undefined
+  const within = late && (trace.getSpan(above) ?? late.begin())
+  if (within === undefined) return work()
+  return context.with(trace.setSpan(above, within), () => withSpan(name, settings, work))
+}
+
+/** Messages and stacks may quote what a caller sent. */
+function markFailed(span: Span, error: unknown): void {
+  const { code, name } = error as { code?: unknown; name?: unknown }
+  span.setAttribute('error.type', String(code ?? name ?? 'unknown'))
+  span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
 export interface AnsweredRequest {

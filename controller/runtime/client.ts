@@ -1,4 +1,5 @@
 import { json } from 'node:stream/consumers'
+import { withPartSpan } from '../../api/shared/telemetry.ts'
 import { type Call, type Connection, KubernetesError } from './connection.ts'
 import { apiVersionOf, type KubernetesObject, type ObjectName, pathOf, type ResourceType } from './resource.ts'
 
@@ -64,12 +65,13 @@ export function createClient(
 ): Client {
   const read = async <T>(call: Omit<Call, 'signal'>) =>
     (await json(await connection.open({ ...call, signal: AbortSignal.timeout(READ_MS) }))) as T
-  const send = async <T>(call: Omit<Call, 'signal'>) => {
-    const signal = AbortSignal.timeout(Math.max(1, Math.floor(Math.min(fence(), WRITE_MS))))
-    return (await json(await connection.open({ ...call, signal, beforeSent: fence }))) as T
-  }
+  const send = <T>({ plural }: ResourceType, call: Omit<Call, 'signal'>) =>
+    withPartSpan(`${call.method} ${plural}`, { kind: 'client' }, async () => {
+      const signal = AbortSignal.timeout(Math.max(1, Math.floor(Math.min(fence(), WRITE_MS))))
+      return (await json(await connection.open({ ...call, signal, beforeSent: fence }))) as T
+    })
   const write = async <T extends KubernetesObject>(type: ResourceType, call: Omit<Call, 'signal'>) => {
-    const written = await send<T>(call)
+    const written = await send<T>(type, call)
     onWritten(type, written)
     return written
   }
@@ -127,7 +129,7 @@ export function createClient(
       ),
     delete: async (type, name) => {
       await nullWhenGone(() =>
-        send({ method: 'DELETE', path: pathOf(type, name), body: { propagationPolicy: 'Background' } }),
+        send(type, { method: 'DELETE', path: pathOf(type, name), body: { propagationPolicy: 'Background' } }),
       )
     },
   }

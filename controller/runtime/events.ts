@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { activeTraceIds, withPartSpan } from '../../api/shared/telemetry.ts'
 import type { Client } from './client.ts'
 import { wholeSeconds } from './conditions.ts'
 import type { KubernetesObject, ResourceType } from './resource.ts'
@@ -18,6 +19,8 @@ export function warning(reason: string, message: string): Happening {
 /** Writes an event about an object, for `kubectl describe`. Never throws. */
 export type RecordEvent = (object: KubernetesObject, happening: Happening) => Promise<void>
 
+/** The trace in which an event was written, where traces are recorded. */
+const TRACE_ID = 'drape.dev/trace-id'
 /** The same happening is written once and counted from then on, at most once in so long. */
 const QUIET_MS = 60_000
 const REMEMBERED = 1000
@@ -49,8 +52,8 @@ export function createEventRecorder({
     written.set(id, { count, firstTimestamp, writtenAt: quiet ? earlier.writtenAt : performance.now() })
     if (written.size > REMEMBERED) written.delete(written.keys().next().value ?? '')
     if (quiet) return
+    const eventName = `${name.slice(0, MAX_NAME_LENGTH).replace(/[^a-z0-9]+$/, '')}.${id.slice(0, 16)}`
     const event = {
-      metadata: { namespace, name: `${name.slice(0, MAX_NAME_LENGTH).replace(/[^a-z0-9]+$/, '')}.${id.slice(0, 16)}` },
       involvedObject: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid },
       ...happening,
       source: { component },
@@ -60,6 +63,10 @@ export function createEventRecorder({
       firstTimestamp,
       lastTimestamp: now,
     }
-    await client.apply(EVENTS, event).catch(onFault)
+    await withPartSpan(`event ${happening.reason}`, {}, async () => {
+      const { trace_id: traceId } = activeTraceIds()
+      const annotations = traceId === undefined ? undefined : { [TRACE_ID]: traceId }
+      await client.apply(EVENTS, { ...event, metadata: { namespace, name: eventName, annotations } })
+    }).catch(onFault)
   }
 }

@@ -213,7 +213,8 @@ describe.skipIf(chart === null)('the chart', () => {
     })
     const names = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_TRACES_SAMPLER_ARG', 'OTEL_RESOURCE_ATTRIBUTES']
     const given = ['http://collector:4318', '0.1', 'deployment.environment=test']
-    expect(names.map((name) => variable(objects, 'api', name))).toEqual(given)
+    for (const component of ['api', 'controller'])
+      expect(names.map((name) => variable(objects, component, name))).toEqual(given)
     expect(named(objects, 'WorkerPool', 'drape-cpu').spec.template.env).toContainEqual({
       name: 'OTEL_EXPORTER_OTLP_HEADERS',
       secret: { name: 'collector', key: 'OTEL_EXPORTER_OTLP_HEADERS' },

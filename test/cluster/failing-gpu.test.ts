@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
+import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
@@ -26,6 +27,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
   let nodes: FakeNodes
   let workers: ModelWorkers
   let controller: TestProgram
+  let receiver: OtlpReceiver
 
   const statusOf = async () =>
     (await place.client.get<Pool>(workerPools.type, { namespace: place.namespace, name: 'gpu' }))?.status
@@ -43,7 +45,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
     const found = await place.client.list<KubernetesObject & { message?: string; reason?: string }>(EVENTS, {
       namespace: place.namespace,
     })
-    return found.filter(({ reason }) => reason === 'WorkerSick').map(({ message }) => message)
+    return found.filter(({ reason }) => reason === 'WorkerSick')
   }
 
   beforeAll(async () => {
@@ -53,8 +55,10 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
     drape = await startDrape()
     nodes = await startFakeNodes(place, ['gpu-a', 'gpu-b', 'gpu-c'], { [GPU]: '1' })
     workers = startModelWorkers({ redisUrl: drape.env.REDIS_URL, nodes })
+    receiver = await startOtlpReceiver()
     controller = await startProgram('controller', {
       ...drape.env,
+      ...receiver.env,
       KUBECONFIG: controlPlane.kubeconfig,
       WATCH_NAMESPACE: place.namespace,
       LEASE_NAMESPACE: place.namespace,
@@ -73,6 +77,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
   })
   afterAll(async () => {
     await controller?.end('SIGKILL')
+    receiver?.stop()
     await workers?.close()
     await nodes?.close()
     await drape?.stop()
@@ -119,6 +124,30 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
     expect(metrics).toContain(`drape_pool_sick_workers{pool="${place.namespace}/gpu"} 2`)
     expect(metrics).toContain(`drape_pool_avoided_nodes{pool="${place.namespace}/gpu"} 1`)
     expect(metrics).toMatch(/^drape_wrong_victim_total 0$/m)
+  })
+
+  it('has left events that name the trace of what the controller did', async () => {
+    const [event] = await sickEvents()
+    const traceId = event.metadata.annotations?.['drape.dev/trace-id']
+    const trace = await until(() => {
+      const spans = receiver.spans().filter((span) => span.traceId === traceId)
+      return spans.some(({ parentSpanId }) => parentSpanId === '') && spans
+    })
+    const [root] = trace.filter(({ parentSpanId }) => parentSpanId === '')
+    expect(root).toMatchObject({
+      service: 'drape-controller',
+      name: 'reconcile WorkerPool',
+      attributes: { 'drape.object': `${place.namespace}/gpu` },
+    })
+    const partsOf = (span: { spanId: string }) =>
+      trace.filter(({ parentSpanId }) => parentSpanId === span.spanId).map(({ name }) => name)
+    expect(partsOf(root)).toEqual(expect.arrayContaining(['PATCH pods', 'event WorkerSick', 'PATCH workerpools']))
+    expect(trace.filter(({ name }) => name === 'event WorkerSick').flatMap(partsOf)).toContain('PATCH events')
+    // A pass that changes nothing leaves no trace.
+    const spans = receiver.spans()
+    const parents = new Set(spans.map(({ parentSpanId }) => parentSpanId))
+    const passes = spans.filter(({ name, failed }) => name.startsWith('reconcile ') && !failed)
+    expect(passes.filter(({ spanId }) => !parents.has(spanId))).toEqual([])
   })
 
   it('is avoided from its first sick worker on where its conditions say that a GPU fails', async () => {

@@ -119,7 +119,7 @@ components are api, controller, workers, migrations and tests.
   (dict "name" "AWS_ACCESS_KEY_ID" "secret" (dict "name" . "key" "AWS_ACCESS_KEY_ID"))
   (dict "name" "AWS_SECRET_ACCESS_KEY" "secret" (dict "name" . "key" "AWS_SECRET_ACCESS_KEY"))) -}}
 {{- end -}}
-{{- if has .component (list "api" "workers") -}}
+{{- if has .component (list "api" "workers" "controller") -}}
 {{- $list = concat $list (include "drape.telemetryVariables" .root | fromYamlArray) -}}
 {{- end -}}
 {{- end -}}
