@@ -43,6 +43,7 @@ import { createPolicyReconcile } from './scaling-policy/reconcile.ts'
 import { createDecisionTimes } from './worker-pool/decision-times.ts'
 import { readDemand } from './worker-pool/demand.ts'
 import { createPoolGauges } from './worker-pool/gauges.ts'
+import { START_PHASES } from './worker-pool/pods.ts'
 import { createPoolReconcile } from './worker-pool/reconcile.ts'
 import { createSampler } from './worker-pool/sampler.ts'
 
@@ -61,6 +62,7 @@ const telemetry = await startTelemetry({
 lifecycle.onStop('telemetry', () => telemetry.stop())
 const figures = createMetrics('controller')
 const metrics = createControllerMetrics(figures)
+for (const phase of START_PHASES) metrics.workerStartPhase.zero({ phase })
 const poolGauges = createPoolGauges(figures)
 const retentionGauges = createRetentionGauges(figures)
 
@@ -223,8 +225,9 @@ const reconcilePool = createPoolReconcile({
   now,
   onDecision: ({ direction }) => metrics.decisions.inc({ direction }),
   onWrongVictim: () => metrics.wrongVictims.inc(),
-  onStarted: (seconds, pool) => {
+  onStarted: (seconds, pool, phases) => {
     metrics.workerStart.observe(seconds)
+    for (const phase of START_PHASES) if (phases) metrics.workerStartPhase.observe({ phase }, phases[phase])
     publishing.noteStart(pool, seconds)
   },
   gauges: poolGauges,

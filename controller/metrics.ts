@@ -33,6 +33,11 @@ export function createControllerMetrics(metrics: Pick<Metrics, 'counter' | 'gaug
       name: 'drape_worker_start_seconds',
       help: 'Seconds from the creation of a worker pod until the worker is ready for jobs',
     }),
+    workerStartPhase: metrics.seconds({
+      name: 'drape_worker_start_phase_seconds',
+      help: 'Seconds of each phase of the start of a worker, in whole seconds: scheduling, initialization, image, warmup',
+      labels: ['phase'],
+    }),
     wrongVictims: metrics.counter({
       name: 'drape_wrong_victim_total',
       help: 'Workers that were removed before they were drained',

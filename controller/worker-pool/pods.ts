@@ -15,17 +15,22 @@ export interface Pod extends KubernetesObject {
   }
 }
 
+/** The parts of the start of a worker, in order; seconds. */
+export const START_PHASES = ['scheduling', 'initialization', 'image', 'warmup'] as const
+export type StartPhases = Readonly<Record<(typeof START_PHASES)[number], number>>
+
 interface PodCondition {
   readonly type: string
   readonly status: string
   readonly reason?: string
   readonly message?: string
+  readonly lastTransitionTime?: string
 }
 
 interface ContainerStatus {
   readonly name: string
   readonly started?: boolean
-  readonly state?: { readonly terminated?: Ending }
+  readonly state?: { readonly terminated?: Ending; readonly running?: { readonly startedAt?: string } }
   readonly lastState?: { readonly terminated?: Ending }
 }
 
@@ -65,19 +70,21 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
     status: {
       phase: status?.phase,
       conditions: status?.conditions
-        ?.filter(({ type, status: holds }) => type === 'Ready' || (type === 'PodScheduled' && holds === 'False'))
+        ?.filter(({ type }) => type === 'Ready' || type === 'PodScheduled' || type === 'Initialized')
         .map(keepOfCondition),
-      containerStatuses: status?.containerStatuses?.map(({ name: container, started }) => ({
+      containerStatuses: status?.containerStatuses?.map(({ name: container, started, state }) => ({
         name: container,
         started,
+        ...(state?.running && { state: { running: { startedAt: state.running.startedAt } } }),
       })),
       initContainerStatuses: status?.initContainerStatuses?.map(keepOfContainer),
     },
   }
 }
 
-function keepOfCondition({ type, status, reason, message }: PodCondition): PodCondition {
-  return type === 'Ready' ? { type, status } : { type, status, reason, message }
+function keepOfCondition({ type, status, reason, message, lastTransitionTime }: PodCondition): PodCondition {
+  const isUnscheduled = type === 'PodScheduled' && status === 'False'
+  return { type, status, lastTransitionTime, ...(isUnscheduled && { reason, message }) }
 }
 
 function ourSteps(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> | undefined {
@@ -105,6 +112,30 @@ export function readPod({ metadata, status }: Pod): PoolPod {
     markedAt: time(MARKED_AT),
     refusedAt: time(REFUSED_AT),
   }
+}
+
+/**
+ * How long each part of the start of a ready worker took, in whole seconds, as Kubernetes gives the times: until it had a node, until
+ * its init containers had ended, until its image was there and its container ran, until it was ready. Null when a time is missing.
+ */
+export function startPhases({ metadata, status }: Pod): StartPhases | null {
+  const since = (type: string) =>
+    Date.parse(
+      status?.conditions?.find((found) => found.type === type && found.status === 'True')?.lastTransitionTime ?? '',
+    )
+  const [container] = status?.containerStatuses ?? []
+  const times = [
+    Date.parse(metadata.creationTimestamp ?? ''),
+    since('PodScheduled'),
+    since('Initialized'),
+    Date.parse(container?.state?.running?.startedAt ?? ''),
+    since('Ready'),
+  ]
+  if (times.some(Number.isNaN)) return null
+  const [scheduling, initialization, image, warmup] = times
+    .slice(1)
+    .map((time, i) => Math.max(0, Math.round((time - times[i]) / 1000)))
+  return { scheduling, initialization, image, warmup }
 }
 
 export function liveWorkers(reports: ReadonlyMap<string, WorkerReport>): Map<string, LiveWorker> {

@@ -2,7 +2,7 @@ import { type Decision, emptyMemory, type ScalingMemory } from './decide.ts'
 import type { Deployment } from './deployment.ts'
 import type { PoolPod } from './drain.ts'
 import type { WorkerPool } from './resource.ts'
-import { MAX_DECISIONS, type SickWorker } from './status-schema.ts'
+import { MAX_DECISIONS, type SickWorker, type WorkerStart } from './status-schema.ts'
 
 /** A decision and when it was made. */
 export interface TimedDecision {
@@ -30,6 +30,10 @@ export interface PoolMemory {
   owesSince: number | null
   /** Workers that were sick, newest first. */
   sickWorkers: readonly SickWorker[]
+  /** Names of the pods that have been ready at a look. */
+  readyPods: ReadonlySet<string>
+  /** The last start of a worker whose phases are known. */
+  lastStart: WorkerStart | undefined
   /** When this process last wrote the status (ms since 1970). */
   statusWrittenAt: number
 }
@@ -51,6 +55,8 @@ export function firstMemory(pool: WorkerPool, deployment: Deployment | undefined
     untold: [],
     owesSince: null,
     sickWorkers: pool.status?.sickWorkers ?? [],
+    readyPods: new Set(),
+    lastStart: pool.status?.lastStart,
     statusWrittenAt: Number.NEGATIVE_INFINITY,
   }
 }

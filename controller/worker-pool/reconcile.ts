@@ -3,6 +3,7 @@ import type { Engine } from '../engine/resource.ts'
 import type { ReportInvalid } from '../invalid-object.ts'
 import type { ApplyOnce, Live } from '../runtime/apply-once.ts'
 import type { Client } from '../runtime/client.ts'
+import { wholeSeconds } from '../runtime/conditions.ts'
 import { type RecordEvent, warning } from '../runtime/events.ts'
 import { refusalOf } from '../runtime/refusal.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
@@ -24,7 +25,7 @@ import { type DrainPlan, type PoolPod, standStill } from './drain.ts'
 import type { PoolGauges } from './gauges.ts'
 import { outcomeFor, untilNextLook } from './outcome.ts'
 import { findPlacement, type Placement } from './placement.ts'
-import { annotationsFor, liveWorkers, PODS, type Pod, readPod } from './pods.ts'
+import { annotationsFor, liveWorkers, PODS, type Pod, readPod, type StartPhases, startPhases } from './pods.ts'
 import { firstMemory, isShrinking, type PoolMemory, withDecision } from './pool-memory.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
 import type { Sample } from './sampler.ts'
@@ -32,6 +33,7 @@ import { budgetAt } from './schedule.ts'
 import { findSickWorkers, newRecords, planAround, type SickWorkers } from './sick-workers.ts'
 import { presentStatus } from './status.ts'
 import { eventsOfChanges } from './status-events.ts'
+import type { WorkerStart } from './status-schema.ts'
 import { untilStatusWrite } from './status-writes.ts'
 import { createSteps } from './steps.ts'
 import { createDivision } from './takers.ts'
@@ -58,8 +60,8 @@ export interface PoolParts {
   readonly onDecision: (decision: Decision) => void
   /** Is called when another pod was removed than the drained one. */
   readonly onWrongVictim: () => void
-  /** Is called when a worker takes its first job, with the seconds since its pod was created. */
-  readonly onStarted: (seconds: number, pool: WorkerPool) => void
+  /** Is called when a worker has become ready, with the seconds since its pod was created and, where known, the parts of them. */
+  readonly onStarted: (seconds: number, pool: WorkerPool, phases: StartPhases | null) => void
   readonly gauges: Pick<PoolGauges, 'note' | 'forget'>
 }
 
@@ -212,6 +214,7 @@ export function createPoolReconcile(parts: PoolParts) {
       bounds: outcome.bounds,
       decision: outcome.decision,
       decided: memory.untold,
+      lastStart: memory.lastStart,
       enginesMissing: 'missing' in engines ? engines.missing : null,
       rulesMissing: 'missing' in rules ? rules.missing : null,
       cost: countTiers(pool, parts.podsOf(pool), parts.findNode),
@@ -275,12 +278,17 @@ export function createPoolReconcile(parts: PoolParts) {
     }
   }
 
-  /** Which workers are ready that were not at the last look. The times of pods are whole seconds. */
+  /** Which workers are ready that never were at an earlier look. The times of pods are whole seconds. */
   function noteStarts(pool: WorkerPool, memory: PoolMemory, pods: readonly PoolPod[], now: Date): void {
+    const wereReady = memory.readyPods
+    memory.readyPods = new Set(pods.flatMap(({ name, ready }) => (ready || wereReady.has(name) ? [name] : [])))
     for (const { name, ready, createdAt } of pods) {
-      const before = memory.pods.get(name)
-      const isNews = before === undefined ? createdAt + 1000 > memory.lookedAt : !before.started
-      if (ready && isNews) parts.onStarted(Math.max(0, now.getTime() - createdAt) / 1000, pool)
+      if (!ready || wereReady.has(name)) continue
+      if (!memory.pods.has(name) && createdAt + 1000 <= memory.lookedAt) continue
+      const pod = parts.podsOf(pool).find(({ metadata }) => metadata.name === name)
+      const phases = pod ? startPhases(pod) : null
+      if (phases !== null) memory.lastStart = presentStart(name, phases, now)
+      parts.onStarted(Math.max(0, now.getTime() - createdAt) / 1000, pool, phases)
     }
   }
 
@@ -288,6 +296,16 @@ export function createPoolReconcile(parts: PoolParts) {
     const { from, to, direction, reason } = decision
     if (direction === 'None') return
     await parts.record(pool, { type: 'Normal', reason: `Scale${direction}`, message: `${from} → ${to}: ${reason}` })
+  }
+}
+
+function presentStart(name: string, phases: StartPhases, now: Date): WorkerStart {
+  return {
+    ...{ name, at: wholeSeconds(now) },
+    schedulingSeconds: phases.scheduling,
+    initializationSeconds: phases.initialization,
+    imageSeconds: phases.image,
+    warmupSeconds: phases.warmup,
   }
 }
 

@@ -65,6 +65,20 @@ const AvoidedNodeSchema = fields(
   { description: 'Node whose accelerators new workers do not get.' },
 )
 
+const StartSchema = fields(
+  {
+    name: Type.String({ maxLength: 253, description: 'Name of the pod.' }),
+    at: moment('Time when the worker became ready.'),
+    schedulingSeconds: count('Seconds from the creation of the pod until the pod had a node.'),
+    initializationSeconds: count(
+      'Seconds until the init containers, which bring and check the model files, had ended.',
+    ),
+    imageSeconds: count('Seconds until the image was pulled and the container ran.'),
+    warmupSeconds: count('Seconds until the models were loaded and the worker was ready for jobs.'),
+  },
+  { description: 'Start of a worker, split into its phases.' },
+)
+
 export const PoolStatusSchema = fields(
   {
     observedGeneration: Type.Optional(
@@ -133,6 +147,7 @@ export const PoolStatusSchema = fields(
       default: [],
       description: 'Existing workers, sorted by name. Max 200.',
     }),
+    lastStart: Type.Optional(StartSchema),
     sickWorkers: list(SickWorkerSchema, {
       maxItems: MAX_SICK_WORKERS,
       default: [],
@@ -149,6 +164,7 @@ export const PoolStatusSchema = fields(
 )
 
 export type SickWorker = Static<typeof SickWorkerSchema>
+export type WorkerStart = Static<typeof StartSchema>
 export type AvoidedNode = Static<typeof AvoidedNodeSchema>
 export type PoolStatus = Static<typeof PoolStatusSchema>
 export type PastDecision = Static<typeof DecisionSchema>

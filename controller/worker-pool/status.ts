@@ -13,6 +13,7 @@ import {
   MAX_WORKERS,
   type PastDecision,
   type PoolStatus,
+  type WorkerStart,
   type WorkerStatus,
 } from './status-schema.ts'
 import type { countTiers } from './tiers.ts'
@@ -43,6 +44,7 @@ export interface PoolFacts {
   readonly selector: string
   /** Where the workers are and what they cost. */
   readonly cost: ReturnType<typeof countTiers>
+  readonly lastStart: WorkerStart | undefined
   readonly now: Date
 }
 
@@ -82,6 +84,7 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
     ...(decisions.length > 0 && { lastDecision: decisions[0] }),
     decisions: [...decisions],
     workers: listed.slice(0, MAX_WORKERS),
+    ...(facts.lastStart && { lastStart: facts.lastStart }),
     sickWorkers: [...facts.sick.records],
     avoidedNodes: [...facts.sick.avoided],
     conditions: conditionsAfter(pool.status?.conditions ?? [], findingsOf(facts), {

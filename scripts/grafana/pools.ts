@@ -178,6 +178,21 @@ const decisions: Row = {
       width: 8,
       runbooks: ['pool-workers-missing'],
     },
+    {
+      kind: 'lines',
+      title: 'Phases of cold starts',
+      description:
+        'Mean time of each phase of a start over 1 hour: scheduling (until the pod has a node), initialization (model files), image, warmup (models loaded and run once).',
+      unit: 's',
+      queries: [
+        {
+          expr: `sum by (phase) (rate(${of('drape_worker_start_phase_seconds_sum')}[1h])) / sum by (phase) (rate(${of('drape_worker_start_phase_seconds_count')}[1h]))`,
+          legend: '{{phase}}',
+        },
+      ],
+      width: 24,
+      runbooks: ['pool-workers-missing'],
+    },
   ],
 }
 

@@ -89,12 +89,16 @@ async function registerNode(client: Client, name: string, resources: Readonly<Re
 }
 
 async function setStatus(client: Client, { metadata, spec }: AssignedPod, ready: boolean): Promise<void> {
-  const condition = { type: 'Ready', status: ready ? 'True' : 'False' }
+  const lastTransitionTime = new Date().toISOString()
+  const conditions = [
+    ...['PodScheduled', 'Initialized'].map((type) => ({ type, status: 'True', lastTransitionTime })),
+    { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime },
+  ]
   const containerStatuses = spec.containers.map(({ name }) => ({
     ...{ name, image: name, imageID: name, ready, started: true, restartCount: 0 },
-    state: { running: {} },
+    state: { running: { startedAt: lastTransitionTime } },
   }))
-  const status = { phase: 'Running', conditions: [condition], containerStatuses }
+  const status = { phase: 'Running', conditions, containerStatuses }
   await client.patch(PODS, metadata, { status }, { subresource: 'status' })
 }
 

@@ -263,8 +263,10 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     // A job that waits longer and longer is a change.
     await drape.database.query(sql.unsafe`delete from outbox`)
     await until(async () => {
-      const [before, after] = [await countWrites(), await sleep(6000).then(countWrites)]
-      return before === after
+      const before = await countWrites()
+      // A status that changed waits for up to 10 s.
+      await sleep(12_000)
+      return before === (await countWrites())
     })
     const before = await countWrites()
     await sleep(12_000)

@@ -62,6 +62,8 @@ export class ModelCluster {
   readonly interrupted: string[] = []
   removed = 0
   wrongVictims = 0
+  /** Workers whose start was noted. */
+  starts = 0
   pods = new Map<string, ModelPod>()
   deployments = new Map<string, ModelDeployment>()
   readonly random: Random
@@ -230,7 +232,7 @@ export class ModelCluster {
       now: () => new Date(this.now),
       onDecision: () => {},
       onWrongVictim: () => this.wrongVictims++,
-      onStarted: () => {},
+      onStarted: () => this.starts++,
       gauges: { note: () => {}, forget: () => {} },
     })
   }

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { keepOfPod, type Pod, startPhases } from '../../../controller/worker-pool/pods.ts'
+import { ModelCluster } from './model-cluster.ts'
+
+describe('the start of a worker', () => {
+  it('is noted once, when the worker is ready first, though its start was over before and though it may be unready later', async () => {
+    const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
+    const cluster = new ModelCluster({ engines: ['mock'], replicas: 2, scaling: { mode: 'Fixed' }, template })
+    cluster.isPlaced = () => false
+    const setReady = (ready: boolean) => {
+      for (const pod of cluster.pods.values())
+        pod.object = {
+          ...pod.object,
+          status: {
+            phase: 'Running',
+            conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+            containerStatuses: [{ name: 'worker', started: true }],
+          },
+        }
+    }
+    await cluster.run(3)
+    expect(cluster.pods.size).toBe(2)
+    const noted: number[] = []
+    for (const ready of [false, true, false, true]) {
+      setReady(ready)
+      await cluster.run(3)
+      noted.push(cluster.starts)
+    }
+    expect(noted).toEqual([0, 2, 2, 2])
+  })
+})
+
+describe('the phases of the start of a worker', () => {
+  const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, second)).toISOString()
+  const started: Pod = {
+    metadata: { name: 'gpu-workers-1', namespace: 'shop', creationTimestamp: at(0) },
+    status: {
+      conditions: [
+        { type: 'PodScheduled', status: 'True', lastTransitionTime: at(3) },
+        { type: 'Initialized', status: 'True', lastTransitionTime: at(5) },
+        { type: 'ContainersReady', status: 'True', lastTransitionTime: at(37) },
+        { type: 'Ready', status: 'True', lastTransitionTime: at(37) },
+      ],
+      containerStatuses: [{ name: 'worker', started: true, state: { running: { startedAt: at(25) } } }],
+    },
+  }
+
+  it('are the times between what Kubernetes says of the pod, of which the controller keeps a part', () => {
+    expect(startPhases(keepOfPod(started))).toEqual({ scheduling: 3, initialization: 2, image: 20, warmup: 12 })
+  })
+
+  it('are unknown while one of the times is', () => {
+    const unready = started.status?.conditions?.map((condition) =>
+      condition.type === 'Ready' ? { ...condition, status: 'False' } : condition,
+    )
+    expect(startPhases({ ...started, status: { ...started.status, conditions: unready } })).toBeNull()
+    expect(startPhases({ ...started, status: { ...started.status, containerStatuses: [] } })).toBeNull()
+  })
+})
