@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join } from 'node:path'
 import { presentDefinitions } from '../controller/present-definitions.ts'
+import { DEFINITIONS_FOLDER } from './charts/build.ts'
 
-for (const [name, text] of presentDefinitions()) await writeFile(resolve(import.meta.dirname, '../crds', name), text)
+for (const [name, text] of presentDefinitions()) await writeFile(join(DEFINITIONS_FOLDER, name), text)

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { ROOT } from '../stack/session.ts'
 import { listImages } from './images.ts'
@@ -9,21 +8,17 @@ import { listImages } from './images.ts'
 export const CHARTS = ['drape', 'drape-crds'] as const
 export type ChartName = (typeof CHARTS)[number]
 
-/** Where each chart has the custom resource definitions; they lie once in `crds/` and are copied in. */
-const DEFINITIONS: Readonly<Record<ChartName, string>> = { drape: 'charts/crds/crds', 'drape-crds': 'definitions' }
+/** The custom resource definitions, which are part of the chart drape so that it installs as it lies in the repository. */
+export const DEFINITIONS_FOLDER = join(ROOT, 'charts/drape/charts/crds/crds')
 
-/** Makes the chart from its source and the definitions in `crds/`, in a folder of `output` that is emptied first. Returns its path. */
+/** Makes the chart to be published from its source, in a folder of `output` that is emptied first. Returns its path. */
 export async function buildChart(name: ChartName, output: string): Promise<string> {
   const folder = join(output, name)
   await rm(folder, { recursive: true, force: true })
   await mkdir(output, { recursive: true })
   await cp(join(ROOT, 'charts', name), folder, { recursive: true })
-  const definitions = join(folder, DEFINITIONS[name])
-  await mkdir(definitions, { recursive: true })
-  const digests = await Promise.all((await findDefinitions()).map((path) => copy(path, definitions)))
-  // By this file the templates know that they are no mere source.
-  await writeFile(join(folder, 'packaged'), `${digests.join('\n')}\n`)
   if (name === 'drape') await annotate(folder)
+  else await cp(DEFINITIONS_FOLDER, join(folder, 'definitions'), { recursive: true })
   return folder
 }
 
@@ -56,13 +51,6 @@ async function readDefinition(path: string) {
 }
 
 async function findDefinitions(): Promise<string[]> {
-  const folder = join(ROOT, 'crds')
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml'))
-  return names.sort().map((name) => join(folder, name))
-}
-
-async function copy(path: string, folder: string): Promise<string> {
-  const text = await readFile(path)
-  await writeFile(join(folder, basename(path)), text)
-  return `${createHash('sha256').update(text).digest('hex')}  ${basename(path)}`
+  const names = await readdir(DEFINITIONS_FOLDER)
+  return names.sort().map((name) => join(DEFINITIONS_FOLDER, name))
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
+import { DEFINITIONS_FOLDER } from '../../scripts/charts/build.ts'
 import type { ControlPlane } from '../cluster/control-plane.ts'
 
 const CACHE = join(import.meta.dirname, '../../.cache')
-const CRDS = join(import.meta.dirname, '../../crds')
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -34,10 +34,10 @@ export async function findApiSchemas(controlPlane: ControlPlane): Promise<string
   }
 }
 
-/** The same for the kinds in `crds/`, in a folder that exists. */
+/** The same for the custom resources, in a folder that exists. */
 export async function writeDefinitionSchemas(folder: string): Promise<void> {
-  for (const name of (await readdir(CRDS)).filter((file) => file.endsWith('.yaml'))) {
-    const [definition] = readYaml(await readFile(join(CRDS, name), 'utf8')) as [Definition]
+  for (const name of await readdir(DEFINITIONS_FOLDER)) {
+    const [definition] = readYaml(await readFile(join(DEFINITIONS_FOLDER, name), 'utf8')) as [Definition]
     const { group, names, versions } = definition.spec
     for (const { name: version, schema } of versions) {
       const file = fileName({ group, version, kind: names.kind })

@@ -1,22 +1,78 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BUILT_IN_ENGINES } from '../../api/shared/engine-names.ts'
+import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
+import { readYaml } from '../../controller/runtime/yaml.ts'
 import { CHARTS } from '../../scripts/charts/build.ts'
 import { documentChart } from '../../scripts/charts/document.ts'
 import { readValues, type Value } from '../../scripts/charts/values.ts'
 import { ROOT } from '../../scripts/stack/session.ts'
+import { requestService } from '../support/request-service.ts'
 import { findChart, findValuesFiles } from './charts.ts'
 
 const chart = await findChart('drape')
 const definitions = await findChart('drape-crds')
 const valuesFiles = await findValuesFiles()
+const DEFINITIONS = CUSTOM_RESOURCES.map(({ type }) => `${type.plural}.${type.group}`)
+
+/** As far as the page's examples are read here. */
+interface Application {
+  readonly spec: { readonly source: { readonly path: string; readonly helm: { readonly valuesObject: object } } }
+}
+interface Release {
+  readonly spec: { readonly chart: { readonly spec: { readonly chart: string } }; readonly values: object }
+}
+
 const DASHBOARD = {
   'dashboard.enabled': true,
   'dashboard.ingress.enabled': true,
   'dashboard.ingress.host': 'ops.example',
 }
+
+describe('the chart as it lies in the repository', () => {
+  const source = join(ROOT, 'charts/drape')
+  const template = async (folder: string, ...more: string[]) =>
+    (await chart?.helm('template', 'drape', folder, '--namespace', 'shop', ...more)) ?? ''
+  const templateWith = async (folder: string, values: object) => {
+    const file = join((await requestService('folder', null)).path, 'values.yaml')
+    await writeFile(file, JSON.stringify(values))
+    return template(folder, '--include-crds', '--values', file)
+  }
+
+  it('renders what the built chart renders, with all definitions', async () => {
+    const existingSecret = 'own'
+    const values = {
+      ...{ postgres: { enabled: false }, redis: { enabled: false } },
+      ...{ database: { existingSecret }, queue: { existingSecret } },
+      ...{ signing: { existingSecret }, encryption: { existingSecret } },
+    }
+    const rendered = await templateWith(source, values)
+    expect(rendered).toBe(await templateWith(chart?.folder ?? '', values))
+    for (const name of DEFINITIONS) expect(rendered).toContain(`\n  name: ${name}\n`)
+  })
+
+  it('shows all definitions, so that kubectl can apply them', async () => {
+    const shown = (await chart?.helm('show', 'crds', source)) ?? ''
+    for (const name of DEFINITIONS) expect(shown).toContain(`\n  name: ${name}\n`)
+  })
+
+  it('renders with the values of the examples for Argo CD and Flux', async () => {
+    const page = await readFile(join(source, 'docs/install.md'), 'utf8')
+    const examples = [...page.matchAll(/^```yaml\n(apiVersion: .*?)^```$/gms)].flatMap(([, text]) => readYaml(text))
+    const [argo, , flux] = examples as [Application, unknown, Release]
+    const { path, helm } = argo.spec.source
+    const { chart: release, values } = flux.spec
+    for (const rendered of [
+      await templateWith(join(ROOT, path), helm.valuesObject),
+      await templateWith(join(ROOT, release.spec.chart), values),
+    ]) {
+      expect(rendered).toContain('tryon.example.com')
+      expect(rendered).toContain('image: registry.example/')
+    }
+  })
+})
 
 describe('the values of a chart', () => {
   it.for(CHARTS)('%s are told by its schema and its page as by its values.yaml', async (name) => {
@@ -187,8 +243,7 @@ describe.skipIf(chart === null)('Helm', () => {
     await expect(refused).rejects.toThrow(/no database.*no queue/s)
   })
 
-  it('refuses the bare source of the chart, which has no definitions', async () => {
-    await expect(chart?.helm('template', 'drape', join(ROOT, 'charts/drape'))).rejects.toThrow('scripts/chart build')
+  it('refuses the bare source of the chart of the definitions, which has none', async () => {
     await expect(chart?.helm('template', 'drape', join(ROOT, 'charts/drape-crds'))).rejects.toThrow(
       'scripts/chart build',
     )

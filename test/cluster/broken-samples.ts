@@ -11,7 +11,7 @@ export interface BrokenSample {
   readonly later?: boolean
 }
 
-/** At least one for each rule in `crds/`. */
+/** At least one for each rule of the definitions. */
 export const BROKEN_SAMPLES: readonly BrokenSample[] = [
   {
     sample: 'business-hours',

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
 import { createReportInvalid } from '../../controller/invalid-object.ts'
@@ -10,6 +10,7 @@ import { KubernetesError } from '../../controller/runtime/connection.ts'
 import { createEventRecorder } from '../../controller/runtime/events.ts'
 import type { KubernetesObject, ResourceType } from '../../controller/runtime/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { DEFINITIONS_FOLDER } from '../../scripts/charts/build.ts'
 import { BROKEN_SAMPLES } from './broken-samples.ts'
 import { DEFINITIONS, EVENTS } from './kinds.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
@@ -27,10 +28,12 @@ const AUTOSCALERS: ResourceType = {
 const controlPlane = await findSharedControlPlane()
 const samples = await readSamples()
 
-describe('the definitions in crds/', () => {
+describe('the definitions of the chart', () => {
   it('are those that the controller reads its objects by', async () => {
-    for (const [name, text] of presentDefinitions())
-      expect(await readFile(resolve(import.meta.dirname, '../../crds', name), 'utf8')).toBe(text)
+    const definitions = [...presentDefinitions()]
+    for (const [name, text] of definitions)
+      expect(await readFile(join(DEFINITIONS_FOLDER, name), 'utf8'), `${name}: run scripts/crds`).toBe(text)
+    expect(await readdir(DEFINITIONS_FOLDER)).toHaveLength(definitions.length)
   })
 
   it('describe every field', () => {

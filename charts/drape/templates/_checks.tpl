@@ -51,7 +51,6 @@
 {{- if and (not .rbac.create) (eq .rbac.scope "cluster") }}{{ $problems = append $problems "rbac.scope cluster requires rbac.create: set rbac.create, or set rbac.scope to namespace and create the roles yourself" }}{{ end -}}
 {{- if and (eq .metrics.monitors "always") (not .metrics.interval) }}{{ $problems = append $problems "metrics.monitors always requires metrics.interval" }}{{ end -}}
 {{- end -}}
-{{- if and .Values.crds.install (not (.Files.Get "packaged")) }}{{ $problems = append $problems "this folder is the source of the chart, without the custom resource definitions: run scripts/chart build and install its output" }}{{ end -}}
 {{- with $problems -}}
 {{- fail (printf "\n\nThese values conflict:\n  - %s\n" (join "\n  - " .)) -}}
 {{- end -}}
