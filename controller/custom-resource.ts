@@ -79,7 +79,13 @@ function definitionOf(options: Options<TSchema, TSchema>) {
         description: 'API group and version of the object, for example drape.dev/v1alpha1.',
       },
       kind: { type: 'string', description: 'Kind of the object.' },
-      metadata: { type: 'object' },
+      // Named so that rules can point to the name.
+      metadata: {
+        type: 'object',
+        properties: {
+          name: { type: 'string', description: 'Name of the object, unique among its kind in the namespace.' },
+        },
+      },
       spec: structural(spec),
       ...(status && { status: structural(status) }),
     },

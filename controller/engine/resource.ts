@@ -216,6 +216,7 @@ export const engines = defineResource({
     {
       rule: "self.metadata.name.size() <= 48 && !self.metadata.name.contains('.')",
       message: 'the name must not be longer than 48 characters nor hold a dot',
+      fieldPath: '.metadata.name',
     },
   ],
   columns: [

@@ -151,7 +151,13 @@ export const retentionPolicies = defineResource({
   ),
   status: StatusSchema,
   // It is a label of the records of its runs.
-  rules: [{ rule: 'self.metadata.name.size() <= 63', message: 'the name must not be longer than 63 characters' }],
+  rules: [
+    {
+      rule: 'self.metadata.name.size() <= 63',
+      message: 'the name must not be longer than 63 characters',
+      fieldPath: '.metadata.name',
+    },
+  ],
   columns: [
     {
       name: 'TTL-Seconds',

@@ -224,7 +224,13 @@ export const workerPools = defineResource({
     },
   ),
   status: PoolStatusSchema,
-  rules: [{ rule: 'self.metadata.name.size() <= 52', message: 'the name must not be longer than 52 characters' }],
+  rules: [
+    {
+      rule: 'self.metadata.name.size() <= 52',
+      message: 'the name must not be longer than 52 characters',
+      fieldPath: '.metadata.name',
+    },
+  ],
   columns: COLUMNS,
   scale: { replicas: '.spec.replicas', statusReplicas: '.status.replicas', selector: '.status.selector' },
 })

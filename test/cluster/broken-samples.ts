@@ -113,7 +113,7 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
     sample: 'small',
     set: { 'metadata.name': 'p'.repeat(53) },
     says: 'the name must not be longer than 52 characters',
-    at: '<nil>',
+    at: 'metadata.name',
   },
   {
     sample: 'business-hours',
@@ -131,7 +131,7 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
     sample: 'from-url',
     set: { 'metadata.name': 'from.url' },
     says: 'the name must not be longer than 48 characters nor hold a dot',
-    at: '<nil>',
+    at: 'metadata.name',
   },
   {
     sample: 'from-volume',
@@ -168,7 +168,7 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
     sample: 'three-days',
     set: { 'metadata.name': 'p'.repeat(64) },
     says: 'the name must not be longer than 63 characters',
-    at: '<nil>',
+    at: 'metadata.name',
   },
   {
     sample: 'three-days',
