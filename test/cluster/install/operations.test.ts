@@ -121,7 +121,7 @@ describe.skipIf(programs === null)('whoever follows the pages word for word', { 
     const said = await reader.follow('upgrade.md', 'Upgrade')
     expect(said.match(/^Phase:\s+Succeeded$/gm)?.length).toBeGreaterThanOrEqual(7)
     expect(await imagesOf('drape-api')).toEqual(['registry.example/drape/api:0.2.0'])
-    await reader.follow('upgrade.md', 'Go back')
+    await reader.follow('upgrade.md', 'Roll back')
     await reader.run('kubectl -n drape rollout status deploy/drape-api --timeout 5m')
     expect(await imagesOf('drape-api')).toEqual(['registry.example/drape/api:0.1.0'])
     expect(await shop.finish(await shop.tryOn())).toMatchObject({ status: 'COMPLETED' })
