@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
 import { retentionPolicies } from '../../controller/retention/resource.ts'
@@ -32,6 +33,8 @@ const RBAC = 'rbac.authorization.k8s.io'
 
 const chart = await findChart('drape')
 const definitionsChart = await findChart('drape-crds')
+/** As Git tools install it, without a build. */
+const source = join(ROOT, 'charts/drape')
 const possible = (await findSharedControlPlane())?.hasControllers && chart !== null && definitionsChart !== null
 
 /** On a cluster that has never heard of Drape. No node is there, so pods wait and the schema is said to be ours. */
@@ -44,7 +47,7 @@ describe.skipIf(!possible)('a release', () => {
     chart?.helm(...args, '--kubeconfig', controlPlane.kubeconfig, '--namespace', NAMESPACE) ?? ''
   const given = ['--set', 'host=tryon.example', '--set', 'storageClass=fast', '--set', 'migrations.mode=manual']
   const upgrade = (...more: string[]) =>
-    helm('upgrade', '--install', 'drape', chart?.folder ?? '', '--create-namespace', ...given, ...more)
+    helm('upgrade', '--install', 'drape', source, '--create-namespace', ...given, ...more)
   const readSecrets = async () => {
     const secrets = await Promise.all(KEPT.map((name) => client.get<Secret>(SECRETS, { namespace: NAMESPACE, name })))
     return secrets.map((secret) => secret?.data)
