@@ -22,8 +22,27 @@ describe('the pages under docs/', () => {
   })
 
   it.each(pages)('$path names files that are there', ({ text }) => {
-    const named = [...text.matchAll(/`?\b((?:scripts|test|crds|docs|worker)\/[\w./-]+)/g)].map(([, path = '']) => path)
+    const named = [...text.matchAll(/(?<![\w/])((?:scripts|test|crds|docs|worker)\/[\w./-]+)/g)].map(
+      ([, path = '']) => path,
+    )
     expect(named.filter((path) => globSync(path.replace(/\.$/, ''), { cwd: ROOT }).length === 0)).toEqual([])
+  })
+})
+
+describe('the page for contributors', () => {
+  const text = readFileSync(resolve(ROOT, 'docs/contributing.md'), 'utf8')
+
+  it('names only files and folders that are there', () => {
+    const named = [...text.matchAll(/\b((?:api|charts|controller|docs|scripts|test|worker)\/[\w./*-]+)/g)].map(
+      ([, path = '']) => path,
+    )
+    expect(named.length).toBeGreaterThan(60)
+    expect(named.filter((path) => globSync(path.replace(/\.$/, ''), { cwd: ROOT }).length === 0)).toEqual([])
+  })
+
+  it('links every decision', () => {
+    const links = [...text.matchAll(/\((decisions\/[\w-]+\.md)\)/g)].map(([, path = '']) => path)
+    expect(links.toSorted()).toEqual(globSync('decisions/*.md', { cwd: resolve(ROOT, 'docs') }).sort())
   })
 })
 
