@@ -23,7 +23,7 @@ import {
   presentNewKeys,
   SETTING_NAMES,
 } from './accounts.view.ts'
-import { showConflict } from './conflict.ts'
+import { keepConflict } from './conflict.ts'
 import { assertEngine, type Engines, findEngineNames, readFallbackEngines } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
@@ -66,8 +66,12 @@ const readSearch = fieldsReader(
 async function showAccounts(ctx: DashboardContext, { accounts }: AccountPagesOptions): Promise<void> {
   const query = queryOf(ctx)
   const { q, before = null } = readSearch(query)
-  const found = await accounts.search({ text: q, before, limit: PAGE })
-  showPage(ctx, { title: 'Accounts', body: presentAccounts(found, { query, q, isFull: found.length === PAGE }) })
+  const { kept, forms } = ctx.state
+  const found = kept === null ? await accounts.search({ text: q, before, limit: PAGE }) : []
+  showPage(ctx, {
+    title: 'Accounts',
+    body: presentAccounts(found, { query, q, isFull: found.length === PAGE, forms }),
+  })
 }
 
 async function showNewAccount(ctx: DashboardContext, { engines }: AccountPagesOptions): Promise<void> {
@@ -211,11 +215,12 @@ async function changeEdition(
   })
   if (changed !== null) return seeOther(ctx, `/accounts/${seen.id}`, 'saved')
   const { settings: limits, ...now } = await findAccount(ctx, options)
-  showConflict(ctx, {
-    ...{ what: 'account', path: `/accounts/${seen.id}`, names: SETTING_NAMES },
+  await keepConflict(ctx, {
+    ...{ what: 'account', id: seen.id, names: SETTING_NAMES, audit: options.audit },
     sent: { ...rest, ...settings },
     now: { ...now, ...limits },
   })
+  return showAccount(ctx, options)
 }
 
 const readCredits = fieldsReader(

@@ -5,34 +5,29 @@ import type { LedgerEntry } from '../stores/ledger.ts'
 import type { ShopRecord } from '../stores/shops.ts'
 import type { FailureCount, UsageStep } from '../stores/usage.ts'
 import type { WebhookEndpoint } from '../stores/webhooks.ts'
-import {
-  actForm,
-  badge,
-  choice,
-  code,
-  count,
-  disclosure,
-  facts,
-  field,
-  nextPage,
-  searchForm,
-  section,
-  table,
-  time,
-  when,
-} from './elements.ts'
-import type { FormIssuer } from './issued-forms.ts'
+import { badge, code, count, disclosure, facts, nextPage, section, table, time, when } from './elements.ts'
+import type { Fields } from './fields.ts'
+import { actForm, searchForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
 import { presentKeys } from './keys.view.ts'
 import { plotUsage, presentFailures } from './overview.ts'
 
 interface List {
+  readonly forms: Forms
   readonly query: URLSearchParams
   readonly isFull: boolean
 }
 
-export function presentAccounts(accounts: readonly AccountRecord[], { query, q, isFull }: List & { q: string }): Html {
+export function presentAccounts(
+  accounts: readonly AccountRecord[],
+  { query, q, isFull, forms }: List & { q: string },
+): Html {
   return html`<p class="actions"><a class="button" href="/accounts/new">New account</a></p>
-${searchForm({ action: '/accounts', body: field({ name: 'q', label: 'Name, e-mail address or id', type: 'search', value: q }) })}
+${searchForm({
+  action: '/accounts',
+  forms,
+  body: ({ field }) => field({ name: 'q', label: 'Name, e-mail address or id', type: 'search', value: q }),
+})}
 ${table({
   caption: 'Accounts',
   head: ['Name', 'E-mail', 'State', 'Credits', 'Kept for', 'Since'],
@@ -50,12 +45,12 @@ ${table({
 }
 
 export function presentNewAccount({ engines, forms }: Pick<AccountPage, 'engines' | 'forms'>): Html {
-  const credits = field({ name: 'credits', label: 'First credits', type: 'number', value: 0, min: 0 })
   return actForm({
     action: '/accounts',
     forms,
     submit: 'Create account',
-    body: html`${settingFields(null, engines)}${credits}`,
+    body: (fields) =>
+      html`${settingFields(fields, null, engines)}${fields.field({ name: 'credits', label: 'First credits', type: 'number', value: 0, min: 0 })}`,
   })
 }
 
@@ -82,7 +77,7 @@ interface AccountPage {
   readonly endpoints: readonly WebhookEndpoint[]
   /** Names to choose from. */
   readonly engines: readonly string[]
-  readonly forms: FormIssuer
+  readonly forms: Forms
 }
 
 export function presentAccount(page: AccountPage): Html {
@@ -110,20 +105,21 @@ function presentCredits({ account, ledger, forms }: AccountPage): Html {
     action: `/accounts/${account.id}/credits`,
     forms,
     submit: 'Add credits',
-    body: html`${field({ name: 'credits', label: 'Credits to add', type: 'number', min: 1, required: true })}
+    body: ({
+      field,
+    }) => html`${field({ name: 'credits', label: 'Credits to add', type: 'number', min: 1, required: true })}
 ${field({ name: 'reason', label: 'Reason', required: true, minLength: 3, hint: 'Recorded in the ledger and in the audit log.' })}`,
   })
   return html`${form}${entriesTable(ledger)}<p><a href="/accounts/${account.id}/ledger">Full ledger</a></p>`
 }
 
 function presentSettings({ account, engines, forms }: AccountPage): Html {
-  const edition = html`<input type="hidden" name="edition" value="${account.edition}">`
   return actForm({
     action: `/accounts/${account.id}`,
     forms,
     submit: 'Save settings',
     readable: true,
-    body: html`${edition}${settingFields(account, engines)}`,
+    body: (fields) => html`${fields.edition(account.edition)}${settingFields(fields, account, engines)}`,
   })
 }
 
@@ -148,7 +144,7 @@ export const SETTING_NAMES = {
 
 const WINDOW = { min: RETENTION_WINDOW.minimum, max: RETENTION_WINDOW.maximum }
 
-function settingFields(account: AccountRecord | null, names: readonly string[]): Html {
+function settingFields({ field, choice }: Fields, account: AccountRecord | null, names: readonly string[]): Html {
   const { settings = {}, name, email, retentionDays = 7 } = account ?? {}
   const limit = (
     setting: keyof typeof SETTING_NAMES & Exclude<keyof AccountRecord['settings'], 'fallbackEngines'>,
@@ -188,7 +184,7 @@ function presentEndpoints(endpoints: readonly WebhookEndpoint[], accountId: stri
   })}<p><a href="/webhooks/new?account=${encodeURIComponent(accountId)}">New endpoint</a></p>`
 }
 
-function presentLogo({ id, logoKey }: EditedAccount, forms: FormIssuer): Html {
+function presentLogo({ id, logoKey }: EditedAccount, forms: Forms): Html {
   const shown = html`<img class="logo" src="/accounts/${id}/logo" alt="The account's logo">
 ${actForm({ action: `/accounts/${id}/logo/remove`, forms, submit: 'Remove the logo', danger: true })}`
   const upload = actForm({
@@ -196,13 +192,14 @@ ${actForm({ action: `/accounts/${id}/logo/remove`, forms, submit: 'Remove the lo
     forms,
     submit: 'Set the logo',
     upload: true,
-    body: field({
-      name: 'logo',
-      label: 'Picture',
-      type: 'file',
-      required: true,
-      hint: 'JPEG, PNG or WebP up to 10 MB.',
-    }),
+    body: ({ field }) =>
+      field({
+        name: 'logo',
+        label: 'Picture',
+        type: 'file',
+        required: true,
+        hint: 'JPEG, PNG or WebP up to 10 MB.',
+      }),
   })
   return html`${when(logoKey, shown)}${upload}`
 }
@@ -216,10 +213,10 @@ function presentActive({
   id: string
   edition: string
   isActive: boolean
-  forms: FormIssuer
+  forms: Forms
 }): Html {
-  const body = html`<input type="hidden" name="edition" value="${edition}"><input type="hidden" name="active" value="${String(!isActive)}">
-${field({ name: 'reason', label: 'Reason (optional)' })}`
+  const body = ({ field, hidden, edition: seen }: Fields) =>
+    html`${seen(edition)}${hidden('active', String(!isActive))}${field({ name: 'reason', label: 'Reason (optional)' })}`
   const submit = isActive ? 'Deactivate the account' : 'Activate the account'
   const form = actForm({ action: `/accounts/${id}/active`, forms, submit, body, danger: isActive })
   return isActive
@@ -229,7 +226,7 @@ ${field({ name: 'reason', label: 'Reason (optional)' })}`
 
 export function presentLedger(
   account: AccountRecord,
-  { entries, query, isFull }: List & { entries: readonly LedgerEntry[] },
+  { entries, query, isFull }: Omit<List, 'forms'> & { entries: readonly LedgerEntry[] },
 ): Html {
   return html`<p><a href="/accounts/${account.id}">${account.name}</a> has ${count(account.balance)} credits.</p>
 ${entriesTable(entries)}${nextPage(query, isFull ? (entries.at(-1)?.id ?? null) : null)}`

@@ -3,8 +3,9 @@ import { html } from '../answers/html.ts'
 import { Type } from '../shared/schema.ts'
 import type { AuditEntry, OperatorAudit } from '../stores/operator-audit.ts'
 import { PAGE } from './accounts.ts'
-import { code, field, nextPage, searchForm, table, time } from './elements.ts'
+import { code, nextPage, table, time } from './elements.ts'
 import { fieldsReader, queryOf } from './form.ts'
+import { searchForm } from './form-elements.ts'
 import { showPage } from './layout.ts'
 import type { DashboardContext, DashboardState } from './state.ts'
 
@@ -25,11 +26,16 @@ const readSearch = fieldsReader(
 async function showAudit(ctx: DashboardContext, audit: OperatorAudit): Promise<void> {
   const query = queryOf(ctx)
   const { about = null, before = null } = readSearch(query)
-  const entries = await audit.list({ about, before, limit: PAGE })
+  const { kept, forms } = ctx.state
+  const entries = kept === null ? await audit.list({ about, before, limit: PAGE }) : []
   const label = 'Id, action or operator'
   showPage(ctx, {
     title: 'Audit log',
-    body: html`${searchForm({ action: '/audit', body: field({ name: 'about', label, type: 'search', value: about }) })}
+    body: html`${searchForm({
+      action: '/audit',
+      forms,
+      body: ({ field }) => field({ name: 'about', label, type: 'search', value: about }),
+    })}
 ${table({
   caption: 'Actions of operators, newest first',
   head: ['Time (UTC)', 'Operator', 'Action', 'Object', 'Reason', 'Details', 'From'],

@@ -1,33 +1,47 @@
-import { html } from '../answers/html.ts'
-import { type Content, table } from './elements.ts'
-import { showPage } from './layout.ts'
+import type { FieldProblem } from '../shared/errors.ts'
+import type { OperatorAudit } from '../stores/operator-audit.ts'
+import { typedValues } from './kept-form.ts'
 import type { DashboardContext } from './state.ts'
 
 export interface Conflict {
-  /** What it is called, and its page. */
+  /** What it is called, and its id. */
   readonly what: string
-  readonly path: string
+  readonly id: string
   readonly sent: Readonly<Record<string, unknown>>
   readonly now: Readonly<Record<string, unknown>>
-  /** What the settings are called; the others by their own name. */
+  /** What the settings are called. */
   readonly names: Readonly<Record<string, string>>
+  readonly audit: Pick<OperatorAudit, 'findChange'>
 }
 
-/** Shows what an operator wanted beside what another one has saved meanwhile. */
-export function showConflict(ctx: DashboardContext, { what, path, sent, now, names }: Conflict): void {
-  const rows = Object.entries(sent).map(([name, value]): Content[] => {
+/**
+ * Keeps a form whose settings were changed after its page was opened, with the current values beside what was typed in. Sent again, it
+ * overwrites them. The page of the form is shown next.
+ */
+export async function keepConflict(ctx: DashboardContext, conflict: Conflict): Promise<void> {
+  const { what, sent, now, names } = conflict
+  const problems = Object.entries(sent).flatMap(([name, value]): FieldProblem[] => {
     const [wanted, is] = [said(value), said(now[name])]
-    return [names[name] ?? name, wanted, is === wanted ? is : html`<strong>${is}</strong>`]
+    return is === wanted ? [] : [{ path: name, message: `${names[name] ?? name} is now “${is}”.` }]
   })
+  const values = typedValues(ctx.state.form)
+  for (const seen of ['edition', 'opened']) values.delete(seen)
+  const message = `${await sayWho(ctx, conflict)} after you opened this page. Nothing of what you sent was saved. Compare the marked settings; what you save now overwrites the ${what}.`
+  ctx.state.kept = { action: ctx.path, values, message, problems }
   ctx.status = 409
-  showPage(ctx, {
-    title: 'Another operator changed this',
-    body: html`<p>The ${what} was changed after you opened its page. Nothing of what you sent was saved.</p>
-${table({ caption: 'Your changes and the current values', head: ['Setting', 'Your value', 'Current value'], rows, empty: '' })}
-<p><a class="button" href="${path}">Open the current ${what}</a></p>`,
-  })
+}
+
+async function sayWho(ctx: DashboardContext, { what, id, audit }: Conflict): Promise<string> {
+  const opened = new Date(ctx.state.form.get('opened') ?? '')
+  const change = Number.isNaN(opened.getTime()) ? null : await audit.findChange(id, opened)
+  if (change === null) return `The ${what} was changed`
+  const at = `${change.createdAt.toISOString().slice(11, 19)} (UTC)`
+  if (change.operatorId !== null && change.operatorId === ctx.state.operator?.id)
+    return `You changed the ${what} in another tab at ${at},`
+  return `${change.operatorEmail ?? change.actor ?? 'The system'} changed the ${what} at ${at},`
 }
 
 function said(value: unknown): string {
-  return value === undefined || value === null ? 'none' : [value].flat().join(', ')
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return value === undefined || value === null || value === '' ? 'none' : [value].flat().join(', ') || 'none'
 }

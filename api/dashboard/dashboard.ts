@@ -31,8 +31,10 @@ import { createWebhooks } from '../stores/webhooks.ts'
 import type { EndpointRules } from '../webhooks/endpoint-url.ts'
 import { accountPages } from './accounts.ts'
 import { auditPages } from './audit.ts'
+import { showDoneForms } from './done-forms.ts'
 import type { Engines } from './engine-names.ts'
 import { readForm } from './form.ts'
+import { openFormPages, showFormsAgain } from './forms-again.ts'
 import { generationPages } from './generations.ts'
 import { setHeaders } from './headers.ts'
 import { keyPages } from './keys.ts'
@@ -56,7 +58,7 @@ import {
 import { shopPages } from './shops.ts'
 import { signInRoutes } from './sign-in.ts'
 import { type SingleSignOn, singleSignOnRoutes } from './single-sign-on.ts'
-import type { DashboardContext, DashboardState } from './state.ts'
+import type { DashboardContext, DashboardMiddleware, DashboardState } from './state.ts'
 import { webhookPages } from './webhooks.ts'
 
 export interface DashboardOptions {
@@ -107,7 +109,11 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
       log,
       operator: null,
       formKey: null,
-      forms: () => null,
+      kept: null,
+      forms: {
+        issue: () => null,
+        kept: (action: string) => (ctx.state.kept?.action === action ? ctx.state.kept : null),
+      },
       formId: null,
       token: '',
       form: new URLSearchParams(),
@@ -121,17 +127,29 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   app.use(refuseStrangers({ origin }))
   app.use(readSession({ sessions, isSecure }))
   app.use(readForm())
-  for (const group of createSignIns(options, { sessions, isSecure })) app.use(group.routes() as never)
+  const signIns = createSignIns(options, { sessions, isSecure })
+  app.use(showFormsAgain(inTurn(signIns)))
+  for (const group of signIns) app.use(group.routes() as never)
   // Without a session nobody learns which pages exist.
   app.use(requireOperator)
   app.use(requireSecondFactor(options.secondFactor ?? 'optional'))
+  app.use(openFormPages)
   app.use(requireRole)
-  for (const group of createPages(options)) app.use(group.routes() as never)
+  const pages = createPages(options)
+  app.use(showFormsAgain(inTurn(pages)))
+  app.use(showDoneForms({ audit: createOperatorAudit(database) }))
+  for (const group of pages) app.use(group.routes() as never)
   app.use(() => {
     throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
   })
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection error'))
   return app
+}
+
+/** The routes of all of these as one. */
+function inTurn(routers: readonly Router<DashboardState>[]): DashboardMiddleware {
+  const all = routers.map((router) => router.routes() as unknown as DashboardMiddleware)
+  return (ctx, next) => all.reduceRight<() => Promise<unknown>>((rest, routes) => () => routes(ctx, rest), next)()
 }
 
 function createSignIns(

@@ -2,7 +2,7 @@ import type { Context } from 'koa'
 import { koaBody } from 'koa-body'
 import { assertStorable } from '../bodies/bounded-json.ts'
 import { parseBody } from '../middleware/body.ts'
-import { DrapeError } from '../shared/errors.ts'
+import { DrapeError, type FieldProblem } from '../shared/errors.ts'
 import { compileParser, type Static, type TSchema } from '../shared/schema.ts'
 import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
@@ -52,12 +52,15 @@ const parseText = koaBody({
   },
 })
 
+type FieldsSchema = TSchema & { properties: Record<string, TSchema> }
+
 /**
  * Makes a reader of a form's fields: trimmed, those left empty absent, numbers as numbers. The reader throws `VALIDATION_FAILED`
- * with what is wrong with each field.
+ * with what is wrong with each field; `words` say it where the schema has only a pattern.
  */
-export function fieldsReader<S extends TSchema & { properties: Record<string, TSchema> }>(
+export function fieldsReader<S extends FieldsSchema>(
   schema: S,
+  words: { readonly [K in keyof S['properties']]?: string } = {},
 ): (source: URLSearchParams) => Static<S> {
   const parse = compileParser(schema)
   return (source) => {
@@ -66,8 +69,31 @@ export function fieldsReader<S extends TSchema & { properties: Record<string, TS
       const text = source.get(name)?.trim() ?? ''
       if (text !== '') values[name] = convert(text, property)
     }
-    return parse(values)
+    try {
+      return parse(values)
+    } catch (error) {
+      throw error instanceof DrapeError ? inWords(error, { schema, values, words }) : error
+    }
   }
+}
+
+/** The same error with the given words for values that were typed in and do not fit. */
+function inWords(
+  { code, message, details }: DrapeError,
+  {
+    schema,
+    values,
+    words,
+  }: { schema: FieldsSchema; values: object; words: Readonly<Record<string, string | undefined>> },
+): DrapeError {
+  const problems = Array.isArray(details) ? (details as readonly FieldProblem[]) : []
+  const said = problems.map((problem) => {
+    const { path } = problem
+    const isEmail = 'format' in (schema.properties[path] ?? {}) && Object(schema.properties[path]).format === 'email'
+    const own = words[path] ?? (isEmail ? 'Enter an e-mail address such as ada@shop.example.' : undefined)
+    return own !== undefined && Object.hasOwn(values, path) ? { path, message: own } : problem
+  })
+  return new DrapeError(code, message, { details: said })
 }
 
 function convert(text: string, schema: TSchema): unknown {

@@ -51,8 +51,12 @@ async function showGenerations(ctx: DashboardContext, { searches }: GenerationPa
   if (id !== undefined) return seeOther(ctx, `/generations/${encodeURIComponent(id)}`)
   const [from, to] = [readTime('from', times.from), readTime('to', times.to)]
   const search = { accountId: account, status, errorCode: code, from, to, before, limit: PAGE }
-  const found = await searches.search(search)
-  showPage(ctx, { title: 'Generations', body: presentGenerations(found, { query, isFull: found.length === PAGE }) })
+  const { kept, forms } = ctx.state
+  const found = kept === null ? await searches.search(search) : []
+  showPage(ctx, {
+    title: 'Generations',
+    body: presentGenerations(found, { query, isFull: found.length === PAGE, forms }),
+  })
 }
 
 /** The digits may be in place and yet be no time. */

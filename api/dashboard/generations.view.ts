@@ -1,23 +1,10 @@
 import { type Html, html } from '../answers/html.ts'
 import { STATUSES, type Status } from '../shared/generation.ts'
 import type { FoundGeneration, GenerationDetail } from '../stores/generation-search.ts'
-import {
-  actForm,
-  badge,
-  type Content,
-  choice,
-  code,
-  facts,
-  field,
-  nextPage,
-  searchForm,
-  section,
-  type Tone,
-  table,
-  time,
-  when,
-} from './elements.ts'
-import type { FormIssuer } from './issued-forms.ts'
+import { badge, type Content, code, facts, nextPage, section, type Tone, table, time, when } from './elements.ts'
+import type { Fields } from './fields.ts'
+import { actForm, searchForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
 
 const TONES: Readonly<Record<Status, Tone>> = {
   PENDING: 'quiet',
@@ -28,16 +15,16 @@ const TONES: Readonly<Record<Status, Tone>> = {
 
 export function presentGenerations(
   found: readonly FoundGeneration[],
-  { query, isFull }: { query: URLSearchParams; isFull: boolean },
+  { query, isFull, forms }: { query: URLSearchParams; isFull: boolean; forms: Forms },
 ): Html {
   const statuses = STATUSES.map((status) => [status, status.toLowerCase()] as const)
-  const fields = html`${field({ name: 'id', label: 'Id', type: 'search' })}
+  const body = ({ field, choice }: Fields) => html`${field({ name: 'id', label: 'Id', type: 'search' })}
 ${field({ name: 'account', label: 'Account (id)', type: 'search', value: query.get('account') })}
 ${choice({ name: 'status', label: 'Status', options: [['', 'any'], ...statuses], value: query.get('status') ?? '' })}
 ${field({ name: 'code', label: 'Error code', type: 'search', value: query.get('code') })}
 ${field({ name: 'from', label: 'From (UTC)', type: 'datetime-local', value: query.get('from') })}
 ${field({ name: 'to', label: 'To (UTC)', type: 'datetime-local', value: query.get('to') })}`
-  return html`${searchForm({ action: '/generations', body: fields })}
+  return html`${searchForm({ action: '/generations', forms, body })}
 ${table({
   caption: 'Generations, newest first',
   head: ['Id', 'Status', 'Account', 'Product', 'Engine', 'Seconds', 'Accepted (UTC)'],
@@ -55,7 +42,7 @@ ${table({
 })}${nextPage(query, isFull ? (found.at(-1)?.id ?? null) : null)}`
 }
 
-export function presentGeneration(generation: GenerationDetail, forms: FormIssuer): Html {
+export function presentGeneration(generation: GenerationDetail, forms: Forms): Html {
   const { id, status, errorCode, errorMessage, warnings } = generation
   return html`${facts([
     ['Id', code(id)],
@@ -110,40 +97,41 @@ function json(value: unknown): Html {
   return html`<pre tabindex="0">${JSON.stringify(value, null, 2)}</pre>`
 }
 
-function cancelForm(id: string, forms: FormIssuer): Html {
+function cancelForm(id: string, forms: Forms): Html {
   return actForm({
     action: `/generations/${id}/cancel`,
     forms,
     submit: 'Cancel the generation',
     danger: true,
-    body: field({
-      name: 'reason',
-      label: 'Reason for cancelling',
-      required: true,
-      minLength: 3,
-      hint: 'The credits are refunded.',
-    }),
+    body: ({ field }) =>
+      field({
+        name: 'reason',
+        label: 'Reason for cancelling',
+        required: true,
+        minLength: 3,
+        hint: 'The credits are refunded.',
+      }),
   })
 }
 
-function pictureForm({ id, personKey, resultKey }: GenerationDetail, forms: FormIssuer): Html {
+function pictureForm({ id, personKey, resultKey }: GenerationDetail, forms: Forms): Html {
   const options = [
     ...(resultKey === null ? [] : ([['result', 'the result']] as const)),
     ...(personKey === null ? [] : ([['person', 'the photo of the person']] as const)),
   ]
   if (options.length === 0) return html`<p class="empty">The generation has no images, or they have been deleted.</p>`
-  const reason = field({
+  const reason = {
     name: 'reason',
     label: 'Reason',
     required: true,
     minLength: 3,
     hint: 'The image shows a person. The audit log records who opened it and why.',
-  })
+  }
   return actForm({
     action: `/generations/${id}/picture`,
     forms,
     submit: 'Show the image',
-    body: html`${choice({ name: 'which', label: 'Picture', options })}${reason}`,
+    body: ({ choice, field }) => html`${choice({ name: 'which', label: 'Picture', options })}${field(reason)}`,
   })
 }
 

@@ -1,7 +1,13 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { KeptForm } from './kept-form.ts'
 
-/** Returns the id of a new form that posts to this path; null when the operator may not send it. */
-export type FormIssuer = (action: string) => string | null
+/** The forms of a page. */
+export interface Forms {
+  /** Returns the id of a new form that posts to this path; null when the operator may not send it. */
+  issue(action: string): string | null
+  /** The form of this action as it was sent and not carried out; null for one that is shown for the first time. */
+  kept(action: string): KeptForm | null
+}
 
 const NONCE_LENGTH = 22
 

@@ -34,7 +34,7 @@ const readNew = fieldsReader(
 function readLimits(ctx: DashboardContext): { kind: KeyKind; restrictions: KeyRestrictions } {
   const { kind, days, cidrs } = readNew(ctx.state.form)
   const ticked = ctx.state.form.getAll('scope')
-  const restrictions = readRestrictions(kind, {
+  const restrictions = readFormRestrictions(kind, {
     scopes: ticked.length === 0 ? null : SCOPES.filter((scope) => ticked.includes(scope)),
     expiresAt: days === undefined ? null : new Date(Date.now() + days * DAY_MS),
     allowedCidrs: cidrs === undefined ? null : cidrs.split(/[\s,]+/),
@@ -43,6 +43,19 @@ function readLimits(ctx: DashboardContext): { kind: KeyKind; restrictions: KeyRe
 }
 
 const DAY_MS = 86_400_000
+
+/** Fields of the form by the restrictions that they set. */
+const FIELDS: Readonly<Record<string, string>> = { scopes: 'scope', expires: 'days' }
+
+function readFormRestrictions(kind: KeyKind, restrictions: KeyRestrictions): KeyRestrictions {
+  try {
+    return readRestrictions(kind, restrictions)
+  } catch (error) {
+    if (!(error instanceof DrapeError) || !Array.isArray(error.details)) throw error
+    const details = error.details.map(({ path, message }) => ({ path: FIELDS[path] ?? path, message }))
+    throw new DrapeError(error.code, error.message, { details })
+  }
+}
 
 async function createKey(ctx: DashboardContext, options: Options): Promise<void> {
   const { id: accountId } = await findAccount(ctx, options)

@@ -1,8 +1,9 @@
 import { type Html, html } from '../answers/html.ts'
 import { SCOPES, type Scope } from '../keys/restrictions.ts'
 import type { KeyRecord } from '../stores/api-keys.ts'
-import { actForm, badge, type Content, choice, code, disclosure, field, table, tick, time } from './elements.ts'
-import type { FormIssuer } from './issued-forms.ts'
+import { badge, type Content, code, disclosure, table, time } from './elements.ts'
+import { actForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
 
 /** The keys of an account, which are known by their ids alone, and what can be done with them. */
 export function presentKeys({
@@ -12,13 +13,13 @@ export function presentKeys({
 }: {
   accountId: string
   keys: readonly KeyRecord[]
-  forms: FormIssuer
+  forms: Forms
 }): Html {
   const form = actForm({
     action: `/accounts/${accountId}/keys`,
     forms,
     submit: 'Create key',
-    body: html`${choice({
+    body: ({ field, choice, ticks }) => html`${choice({
       name: 'kind',
       label: 'Type of the new key',
       options: [
@@ -26,9 +27,12 @@ export function presentKeys({
         ['publishable', 'publishable, for browsers'],
       ],
     })}
-<fieldset><legend>Only for these purposes; none ticked: everything</legend>${SCOPES.map((scope) =>
-      tick({ name: 'scope', label: SCOPE_NAMES[scope], value: scope, checked: false }),
-    )}</fieldset>
+${ticks({
+  name: 'scope',
+  legend: 'Only for these purposes; none ticked: everything',
+  options: SCOPES.map((scope) => [scope, SCOPE_NAMES[scope]] as const),
+  checked: () => false,
+})}
 ${field({ name: 'days', label: 'Days until the key expires', type: 'number', min: 1, max: 3650, hint: 'Empty: never.' })}
 ${field({ name: 'cidrs', label: 'Allowed IP addresses', hint: 'IP addresses or CIDR ranges such as 203.0.113.0/24, separated by commas. Empty: any.' })}`,
   })
@@ -63,7 +67,7 @@ function stateOf({ revokedAt, expiresAt }: KeyRecord): Html {
   return html`${hasExpired ? badge('expired', 'bad') : badge('live until', 'good')} ${time(expiresAt)}`
 }
 
-function changes({ accountId, id, forms }: { accountId: string; id: string; forms: FormIssuer }): Html {
+function changes({ accountId, id, forms }: { accountId: string; id: string; forms: Forms }): Html {
   const place = `/accounts/${accountId}/keys/${id}`
   return disclosure(
     'End it …',

@@ -1,8 +1,9 @@
 import { type Html, html } from '../answers/html.ts'
 import type { SignedIn } from '../stores/operator-sessions.ts'
 import type { Role } from '../stores/operators.ts'
-import { actForm, type Content, when } from './elements.ts'
-import type { FormIssuer } from './issued-forms.ts'
+import { type Content, when } from './elements.ts'
+import { actForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
 import { isPermitted, rolesFor } from './roles.ts'
 import type { DashboardContext } from './state.ts'
 
@@ -38,7 +39,7 @@ const NOTICES: Readonly<Record<string, string>> = {
 
 /** Answers with a page. */
 export function showPage(ctx: DashboardContext, { title, body, notice }: Page): void {
-  const { operator, forms } = ctx.state
+  const { operator, forms, kept } = ctx.state
   const done = new URLSearchParams(ctx.querystring).get('done') ?? ''
   const said = notice ?? (Object.hasOwn(NOTICES, done) ? NOTICES[done] : '')
   ctx.type = 'html'
@@ -48,7 +49,7 @@ export function showPage(ctx: DashboardContext, { title, body, notice }: Page): 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} – Drape</title>
+<title>${kept === null ? '' : 'Not done: '}${title} – Drape</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/dashboard.css">
 </head>
@@ -75,7 +76,7 @@ function removeForbiddenLinks(page: string, role: Role): string {
   )
 }
 
-function header({ operator, forms, path }: { operator: SignedIn; forms: FormIssuer; path: string }): Html {
+function header({ operator, forms, path }: { operator: SignedIn; forms: Forms; path: string }): Html {
   const places = PLACES.filter(([place]) => isPermitted(operator.role, 'GET', place))
   const links = places.map(([place, name]) => {
     const isHere = place === '/' ? path === '/' : path === place || path.startsWith(`${place}/`)

@@ -1,8 +1,10 @@
 import { type Html, html } from '../answers/html.ts'
 import type { ShopLeads } from '../stores/leads.ts'
 import type { ShopRecord } from '../stores/shops.ts'
-import { actForm, count, disclosure, facts, field, section, table, when } from './elements.ts'
-import type { FormIssuer } from './issued-forms.ts'
+import { count, disclosure, facts, section, table, when } from './elements.ts'
+import type { Fields } from './fields.ts'
+import { actForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
 
 export function presentLeads(shops: readonly ShopLeads[]): Html {
   return html`<p>E-mail addresses that shoppers left. Drape keeps them for shops whose platform keeps none, and delivers the others.</p>
@@ -21,23 +23,25 @@ ${table({
 })}`
 }
 
-export function presentShopLeads(shop: ShopRecord, counted: ShopLeads | null, forms: FormIssuer): Html {
+export function presentShopLeads(shop: ShopRecord, counted: ShopLeads | null, forms: Forms): Html {
   const { kept = 0, waiting = 0, refused = 0, reason = null } = counted ?? {}
   const action = (name: string) => `/leads/${shop.id}/${name}`
-  const why = field({
-    name: 'reason',
-    label: 'Reason',
-    required: true,
-    minLength: 3,
-    hint: 'Recorded in the audit log.',
-  })
+  const why = ({ field }: Fields) =>
+    field({
+      name: 'reason',
+      label: 'Reason',
+      required: true,
+      minLength: 3,
+      hint: 'Recorded in the audit log.',
+    })
   const retry = actForm({ action: action('retry'), forms, submit: 'Retry rejected deliveries' })
   const deletion = actForm({
     action: action('delete'),
     forms,
     submit: 'Delete the address',
     danger: true,
-    body: html`${field({ name: 'email', label: 'E-mail address', type: 'email', required: true })}${why}`,
+    body: (fields) =>
+      html`${fields.field({ name: 'email', label: 'E-mail address', type: 'email', required: true })}${why(fields)}`,
   })
   return html`${facts([
     ['Shop', html`<a href="/shops/${shop.id}">${shop.domain}</a>`],

@@ -1,21 +1,10 @@
 import { type Html, html } from '../answers/html.ts'
 import { type OperatorRecord, ROLES, type Role } from '../stores/operators.ts'
 import { stateOf } from './accounts.view.ts'
-import {
-  actForm,
-  type Content,
-  choice,
-  code,
-  disclosure,
-  facts,
-  field,
-  section,
-  table,
-  tick,
-  time,
-  when,
-} from './elements.ts'
-import type { FormIssuer } from './issued-forms.ts'
+import { type Content, code, disclosure, facts, section, table, time, when } from './elements.ts'
+import type { Fields } from './fields.ts'
+import { actForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
 
 const ROLE_NAMES: Readonly<Record<Role, string>> = {
   viewer: 'viewer: reads, but no photos',
@@ -26,14 +15,14 @@ const ROLE_NAMES: Readonly<Record<Role, string>> = {
 
 export function presentOperators(
   operators: readonly OperatorRecord[],
-  { own, forms }: { own: string; forms: FormIssuer },
+  { own, forms }: { own: string; forms: Forms },
 ): Html {
   const create = actForm({
     action: '/operators',
     forms,
     submit: 'Create operator',
-    body: html`${field({ name: 'email', label: 'E-mail address', type: 'email', required: true })}
-${field({ name: 'name', label: 'Name' })}${roleChoice('viewer')}`,
+    body: (fields) => html`${fields.field({ name: 'email', label: 'E-mail address', type: 'email', required: true })}
+${fields.field({ name: 'name', label: 'Name' })}${roleChoice(fields, 'viewer')}`,
   })
   return html`${table({
     caption: 'Operators',
@@ -51,12 +40,13 @@ ${field({ name: 'name', label: 'Name' })}${roleChoice('viewer')}`,
   })}${section('New operator', create)}`
 }
 
-function roleChoice(value: Role): Html {
+function roleChoice({ choice }: Fields, value: Role): Html {
   return choice({ name: 'role', label: 'Role', options: ROLES.map((role) => [role, ROLE_NAMES[role]] as const), value })
 }
 
-function changes({ id, email, role, isActive, hasSecondFactor }: OperatorRecord, forms: FormIssuer): Html {
-  const body = html`${roleChoice(role)}${tick({ name: 'isActive', label: 'Active', value: 'true', checked: isActive })}`
+function changes({ id, email, role, isActive, hasSecondFactor }: OperatorRecord, forms: Forms): Html {
+  const body = (fields: Fields) =>
+    html`${roleChoice(fields, role)}${fields.tick({ name: 'isActive', label: 'Active', value: 'true', checked: isActive })}`
   const reset = actForm({
     action: `/operators/${id}/second-factor/reset`,
     forms,

@@ -3,8 +3,10 @@ import { html } from '../answers/html.ts'
 import { Type } from '../shared/schema.ts'
 import type { FoundProduct, ProductSearches } from '../stores/product-search.ts'
 import { PAGE } from './accounts.ts'
-import { code, disclosure, field, nextPage, searchForm, table, time } from './elements.ts'
+import { code, disclosure, nextPage, table, time } from './elements.ts'
+import type { Fields } from './fields.ts'
 import { fieldsReader, queryOf } from './form.ts'
+import { searchForm } from './form-elements.ts'
 import { showPage } from './layout.ts'
 import type { DashboardContext, DashboardState } from './state.ts'
 
@@ -26,12 +28,13 @@ const readSearch = fieldsReader(
 async function showProducts(ctx: DashboardContext, searches: ProductSearches): Promise<void> {
   const query = queryOf(ctx)
   const { q, account = null, before = null } = readSearch(query)
-  const found = await searches.search({ accountId: account, text: q, before, limit: PAGE })
-  const fields = html`${field({ name: 'q', label: 'Title or id', type: 'search', value: q })}
+  const { kept, forms } = ctx.state
+  const found = kept === null ? await searches.search({ accountId: account, text: q, before, limit: PAGE }) : []
+  const fields = ({ field }: Fields) => html`${field({ name: 'q', label: 'Title or id', type: 'search', value: q })}
 ${field({ name: 'account', label: 'Account (id)', type: 'search', value: account })}`
   showPage(ctx, {
     title: 'Products',
-    body: html`${searchForm({ action: '/products', body: fields })}
+    body: html`${searchForm({ action: '/products', forms, body: fields })}
 ${table({
   caption: 'Products, newest first',
   head: ['Id', 'Title', 'Account', 'Images', 'Last used (UTC)', 'Ends (UTC)'],

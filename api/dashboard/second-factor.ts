@@ -41,9 +41,12 @@ function isRequired(policy: SecondFactorPolicy, { role }: SignedIn): boolean {
   return policy === 'all' || (policy === 'admin' && role === 'admin')
 }
 
-async function showSecondFactor(ctx: DashboardContext, { factors, policy }: SecondFactorOptions): Promise<void> {
+async function showSecondFactor(ctx: DashboardContext, options: SecondFactorOptions): Promise<void> {
+  const { factors, policy } = options
   const operator = operatorOf(ctx)
   const factor = await factors.find(operator.id)
+  const isConfirming = ctx.state.forms.kept('/second-factor/confirm') !== null
+  if (isConfirming && factor?.confirmedAt === null) return showEnrolment(ctx, options, factor)
   const required = isRequired(policy, operator)
   const asked = queryOf(ctx).has('required')
   showPage(ctx, {
@@ -63,15 +66,11 @@ async function startEnrolment(ctx: DashboardContext, options: SecondFactorOption
   showEnrolment(ctx, options, { secret })
 }
 
-function showEnrolment(
-  ctx: DashboardContext,
-  { issuer }: SecondFactorOptions,
-  { secret, problem }: { secret: string; problem?: string },
-): void {
+function showEnrolment(ctx: DashboardContext, { issuer }: SecondFactorOptions, { secret }: { secret: string }): void {
   const uri = presentTotpUri(secret, { issuer, account: operatorOf(ctx).email })
   showPage(ctx, {
     title: 'Set up an authenticator app',
-    body: presentEnrolment({ secret, uri, problem, forms: ctx.state.forms }),
+    body: presentEnrolment({ secret, uri, forms: ctx.state.forms }),
   })
 }
 
@@ -90,13 +89,13 @@ async function confirmEnrolment(ctx: DashboardContext, options: SecondFactorOpti
     return { act: { action: 'second-factor.confirm', object: id } }
   })
   if (done !== null) return showPage(ctx, { title: 'Second factor in use', body: presentRecoveryCodes(codes) })
-  const factor = await options.factors.find(id)
-  if (factor === null || factor.confirmedAt !== null) return seeOther(ctx, '/second-factor')
-  ctx.status = 400
-  showEnrolment(ctx, options, { secret: factor.secret, problem: WRONG_CODE })
+  throw wrongCode()
 }
 
-const WRONG_CODE = 'The code is wrong or was already used. Check the clock of your device and enter the next code.'
+function wrongCode(): DrapeError {
+  const message = 'The code is wrong or was already used. Check the clock of your device and enter the next code.'
+  return new DrapeError('VALIDATION_FAILED', message, { details: [{ path: 'code', message }] })
+}
 
 async function replaceRecoveryCodes(ctx: DashboardContext, options: SecondFactorOptions): Promise<void> {
   const codes = generateRecoveryCodes()
@@ -122,7 +121,7 @@ async function withCode(
   const { code } = readCode(ctx.state.form)
   await audit.record(actorOf(ctx), async (within) => {
     const factors = createSecondFactors(within)
-    if (!(await check(id, { code }, factors))) throw new DrapeError('VALIDATION_FAILED', WRONG_CODE)
+    if (!(await check(id, { code }, factors))) throw wrongCode()
     await work(factors, id)
     return { act: { action, object: id } }
   })

@@ -1,13 +1,15 @@
 import { type Html, html } from '../answers/html.ts'
-import { actForm, code, disclosure, facts, field, section, time, when } from './elements.ts'
-import type { FormIssuer } from './issued-forms.ts'
+import { code, disclosure, facts, section, time, when } from './elements.ts'
+import type { Fields } from './fields.ts'
+import { actForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
 
 interface SecondFactorPage {
   readonly factor: { readonly confirmedAt: Date | null; readonly recoveryCodes: number } | null
   readonly required: boolean
   /** Whether the operator came here because a second factor is missing. */
   readonly asked: boolean
-  readonly forms: FormIssuer
+  readonly forms: Forms
 }
 
 export function presentSecondFactor({ factor, required, asked, forms }: SecondFactorPage): Html {
@@ -16,7 +18,8 @@ export function presentSecondFactor({ factor, required, asked, forms }: SecondFa
 <p>An authenticator app on your phone makes a code that you type in after your password. A password that is stolen is then not enough.</p>
 ${actForm({ action: '/second-factor/start', forms, submit: 'Set up an authenticator app' })}`
   }
-  const codeField = field({ name: 'code', label: 'Authenticator code or recovery code', required: true })
+  const codeField = ({ field }: Fields) =>
+    field({ name: 'code', label: 'Authenticator code or recovery code', required: true })
   const remove = actForm({ action: '/second-factor/remove', forms, submit: 'Remove it', body: codeField, danger: true })
   return html`${facts([
     ['Authenticator app', html`set up on ${time(factor.confirmedAt)}`],
@@ -29,14 +32,12 @@ ${when(!required, section('Remove', disclosure('Sign in with the password only â
 interface Enrolment {
   readonly secret: string
   readonly uri: string
-  readonly problem?: string
-  readonly forms: FormIssuer
+  readonly forms: Forms
 }
 
-export function presentEnrolment({ secret, uri, problem, forms }: Enrolment): Html {
+export function presentEnrolment({ secret, uri, forms }: Enrolment): Html {
   const groups = secret.match(/.{1,4}/g) ?? []
-  return html`${when(problem, html`<p class="problem" role="alert">${problem ?? ''}</p>`)}
-<ol><li>Add an account to your authenticator app with this key (time-based, 6 digits):
+  return html`<ol><li>Add an account to your authenticator app with this key (time-based, 6 digits):
 ${facts([['Key', code(groups.join(' '))]])}
 <p>On a phone: <a href="${uri}">open it in the app</a></p></li>
 <li>Type in the code that the app shows.
@@ -44,7 +45,7 @@ ${actForm({
   action: '/second-factor/confirm',
   forms,
   submit: 'Confirm',
-  body: field({ name: 'code', label: 'Code', required: true, autocomplete: 'one-time-code' }),
+  body: ({ field }) => field({ name: 'code', label: 'Code', required: true, autocomplete: 'one-time-code' }),
 })}</li></ol>`
 }
 

@@ -24,7 +24,10 @@ export function readSession({
     const { formKey, ...operator } = session
     const issue = createFormIssuer(formKey)
     Object.assign(ctx.state, { operator, formKey })
-    ctx.state.forms = (action) => (isPermitted(operator.role, 'POST', action) ? issue(action) : null)
+    ctx.state.forms = {
+      ...ctx.state.forms,
+      issue: (action) => (isPermitted(operator.role, 'POST', action) ? issue(action) : null),
+    }
     return next()
   }
 }

@@ -3,7 +3,7 @@ import type { AddressRule } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
 import { whyNoAdminUrl } from '../shop-platforms/admin-url.ts'
-import { parseDomains } from '../shops/domains.ts'
+import { HOST_NAME, parseDomains } from '../shops/domains.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import {
   createShops,
@@ -14,7 +14,7 @@ import {
   type Shops,
 } from '../stores/shops.ts'
 import type { VisitorAddresses } from '../stores/visitor-addresses.ts'
-import { showConflict } from './conflict.ts'
+import { keepConflict } from './conflict.ts'
 import { assertEngine, type Engines, findEngineNames } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
@@ -75,9 +75,10 @@ const readNew = fieldsReader(
     ...SETTINGS,
     account: Type.String({ maxLength: 100 }),
     platform: Type.Enum([...SHOP_PLATFORMS]),
-    domain: Type.String({ pattern: '^[^\\s/:@]{1,253}$' }),
+    domain: Type.String({ pattern: HOST_NAME, maxLength: 253 }),
     secret: Secret,
   }),
+  { domain: 'Enter a bare domain such as shop.example.' },
 )
 
 async function createShop(ctx: DashboardContext, { audit, engines, isPlainAllowed }: ShopPagesOptions): Promise<void> {
@@ -172,7 +173,8 @@ async function changeShop(ctx: DashboardContext, options: ShopPagesOptions): Pro
   })
   if (changed === null) {
     const now = { ...(await findShop(ctx, options)) }
-    return showConflict(ctx, { what: 'shop', path: `/shops/${id}`, sent: changes, now, names: SHOP_SETTINGS })
+    await keepConflict(ctx, { what: 'shop', id, sent: changes, now, names: SHOP_SETTINGS, audit: options.audit })
+    return showShop(ctx, options)
   }
   seeOther(ctx, `/shops/${id}`, 'saved')
 }

@@ -3,8 +3,10 @@ import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../sto
 import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../stores/shops.ts'
 import type { VisitorCounts } from '../stores/visitor-addresses.ts'
 import { stateOf } from './accounts.view.ts'
-import { actForm, choice, code, count, disclosure, facts, field, section, table, tick, time } from './elements.ts'
-import type { FormIssuer } from './issued-forms.ts'
+import { code, count, disclosure, facts, section, table, time } from './elements.ts'
+import type { Fields } from './fields.ts'
+import { actForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
 
 export function presentShops(shops: readonly ShopRecord[]): Html {
   return html`<p class="actions"><a class="button" href="/shops/new">New shop</a></p>
@@ -31,17 +33,17 @@ export function presentNewShop({
 }: {
   accountId: string
   engines: readonly string[]
-  forms: FormIssuer
+  forms: Forms
 }): Html {
   return actForm({
     action: '/shops',
     forms,
     submit: 'Create shop',
-    body: html`${field({ name: 'account', label: 'Account (id)', value: accountId, required: true })}
-${choice({ name: 'platform', label: 'Platform', options: SHOP_PLATFORMS.map((name) => [name, name] as const) })}
-${field({ name: 'domain', label: 'Domain', required: true, hint: 'Host name only, for example shop.example.' })}
-${field({ name: 'secret', label: 'Secret', type: 'password', hint: 'The shop signs its requests with this secret. Leave it empty for a plugin to generate one.' })}
-${settingFields(null, engines)}`,
+    body: (fields) => html`${fields.field({ name: 'account', label: 'Account (id)', value: accountId, required: true })}
+${fields.choice({ name: 'platform', label: 'Platform', options: SHOP_PLATFORMS.map((name) => [name, name] as const) })}
+${fields.field({ name: 'domain', label: 'Domain', required: true, hint: 'Host name only, for example shop.example.' })}
+${fields.field({ name: 'secret', label: 'Secret', type: 'password', hint: 'The shop signs its requests with this secret. Leave it empty for a plugin to generate one.' })}
+${settingFields(fields, null, engines)}`,
   })
 }
 
@@ -59,7 +61,7 @@ export const SHOP_SETTINGS = {
   isActive: 'Active',
 } as const
 
-function settingFields(shop: ShopRecord | null, names: readonly string[]): Html {
+function settingFields({ field, choice, tick }: Fields, shop: ShopRecord | null, names: readonly string[]): Html {
   const engines = [['', 'default of the account'] as const, ...names.map((name) => [name, name] as const)]
   return html`${field({ name: 'name', label: SHOP_SETTINGS.name, value: shop?.name })}
 ${field({ name: 'extraDomains', label: SHOP_SETTINGS.extraDomains, value: shop?.extraDomains.join(', '), hint: 'More domains that share links may point to, separated by commas.' })}
@@ -79,7 +81,7 @@ ${facts([['Secret', code(secret)]])}<p><a class="button" href="/shops/${id}">Ope
 
 interface ShopPage {
   readonly engines: readonly string[]
-  readonly forms: FormIssuer
+  readonly forms: Forms
   readonly spent: VisitorCounts
 }
 
@@ -122,24 +124,25 @@ function settings(shop: EditedShop, { engines, forms }: Pick<ShopPage, 'engines'
     forms,
     submit: 'Save settings',
     readable: true,
-    body: html`<input type="hidden" name="edition" value="${shop.edition}">${settingFields(shop, engines)}
-${field({ name: 'adminToken', label: 'Token of the platform’s API', type: 'password', hint: token })}
-${tick({ name: 'billingAllowed', label: SHOP_SETTINGS.billingAllowed, value: 'true', checked: shop.billingAllowed })}
-${tick({ name: 'isActive', label: SHOP_SETTINGS.isActive, value: 'true', checked: shop.isActive })}`,
+    body: (fields) => html`${fields.edition(shop.edition)}${settingFields(fields, shop, engines)}
+${fields.field({ name: 'adminToken', label: 'Token of the platform’s API', type: 'password', hint: token })}
+${fields.tick({ name: 'billingAllowed', label: SHOP_SETTINGS.billingAllowed, value: 'true', checked: shop.billingAllowed })}
+${fields.tick({ name: 'isActive', label: SHOP_SETTINGS.isActive, value: 'true', checked: shop.isActive })}`,
   })
 }
 
-function secrets({ id, secrets: live }: ShopRecord, forms: FormIssuer): Html {
+function secrets({ id, secrets: live }: ShopRecord, forms: Forms): Html {
   const add = actForm({
     action: `/shops/${id}/secrets`,
     forms,
     submit: 'Add secret',
-    body: field({
-      name: 'secret',
-      label: 'New secret',
-      type: 'password',
-      hint: 'Empty: generate a secret. It is shown once.',
-    }),
+    body: ({ field }) =>
+      field({
+        name: 'secret',
+        label: 'New secret',
+        type: 'password',
+        hint: 'Empty: generate a secret. It is shown once.',
+      }),
   })
   const remove = actForm({
     action: `/shops/${id}/secrets/remove`,

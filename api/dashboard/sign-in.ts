@@ -8,8 +8,10 @@ import type { OperatorSessions } from '../stores/operator-sessions.ts'
 import { type OperatorSignIns, SIGN_IN_MINUTES } from '../stores/operator-sign-ins.ts'
 import type { Operators } from '../stores/operators.ts'
 import type { SecondFactors } from '../stores/second-factors.ts'
-import { field, when } from './elements.ts'
+import { when } from './elements.ts'
+import { presentFields } from './fields.ts'
 import { fieldsReader } from './form.ts'
+import type { KeptForm } from './kept-form.ts'
 import { findKnownBrowser, rememberBrowser } from './known-browser.ts'
 import { seeOther, showPage } from './layout.ts'
 import { PASSWORD_LENGTH } from './password.ts'
@@ -136,7 +138,9 @@ function showCode(ctx: DashboardContext, problem?: string): void {
     body: html`<form method="post" action="/sign-in/code" class="narrow">
 ${when(problem, html`<p class="problem" role="alert">${problem ?? ''}</p>`)}
 <input type="hidden" name="next" value="${next}">
-${field({ name: 'code', label: 'Authenticator code or recovery code', required: true, autocomplete: 'one-time-code' })}
+${presentFields(ctx.state.forms.kept('/sign-in/code'), ({ field }) =>
+  field({ name: 'code', label: 'Authenticator code or recovery code', required: true, autocomplete: 'one-time-code' }),
+)}
 <button>Sign in</button></form>`,
   })
 }
@@ -189,7 +193,7 @@ ${when(
   provider,
   html`<a class="button" href="/sign-in/provider?next=${encodeURIComponent(next)}">Sign in with ${provider ?? ''}</a>`,
 )}
-${when(passwords, presentPasswordForm({ provider, email, next }))}`,
+${when(passwords, presentPasswordForm({ provider, email, next, kept: ctx.state.forms.kept('/sign-in') }))}`,
   })
 }
 
@@ -197,15 +201,22 @@ function presentPasswordForm({
   provider,
   email,
   next,
+  kept,
 }: {
   provider: string | null
   email?: string
   next: string
+  kept: KeptForm | null
 }): Html {
   return html`<form method="post" action="/sign-in" class="narrow">
 ${when(provider, html`<p class="hint">Or sign in with a password:</p>`)}
 <input type="hidden" name="next" value="${next}">
-${field({ name: 'email', label: 'E-mail address', type: 'email', value: email, required: true, autocomplete: 'username' })}
-${field({ name: 'password', label: 'Password', type: 'password', required: true, autocomplete: 'current-password' })}
+${presentFields(
+  kept,
+  ({
+    field,
+  }) => html`${field({ name: 'email', label: 'E-mail address', type: 'email', value: email, required: true, autocomplete: 'username' })}
+${field({ name: 'password', label: 'Password', type: 'password', required: true, autocomplete: 'current-password' })}`,
+)}
 <button>Sign in</button></form>`
 }

@@ -3,7 +3,8 @@ import type { UploadedFile } from '../bodies/uploaded-file.ts'
 import type { Log } from '../shared/log.ts'
 import type { Actor } from '../stores/operator-audit.ts'
 import type { SignedIn } from '../stores/operator-sessions.ts'
-import type { FormIssuer } from './issued-forms.ts'
+import type { Forms } from './issued-forms.ts'
+import type { KeptForm } from './kept-form.ts'
 
 /** What the middleware of the dashboard leaves for a page. */
 export interface DashboardState {
@@ -15,8 +16,10 @@ export interface DashboardState {
   files: readonly UploadedFile[]
   /** Who is signed in; null on the pages for everybody. */
   operator: SignedIn | null
-  /** Issues the ids of the forms that this session is shown. */
-  forms: FormIssuer
+  /** The forms that this session is shown. */
+  forms: Forms
+  /** A form that was not carried out, and is shown again; null on most requests. */
+  kept: KeptForm | null
   formKey: Buffer | null
   /** Names the form that was sent; null on a request that needs none. */
   formId: string | null

@@ -5,7 +5,7 @@ import type { OperatorAudit } from '../stores/operator-audit.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent, type Webhooks } from '../stores/webhooks.ts'
 import { type EndpointRules, whyNoEndpoint } from '../webhooks/endpoint-url.ts'
 import { generateWebhookSecret } from '../webhooks/signature.ts'
-import { showConflict } from './conflict.ts'
+import { keepConflict } from './conflict.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
@@ -66,14 +66,14 @@ async function createEndpoint(ctx: DashboardContext, { audit, rules }: WebhookPa
 
 function assertUrl(url: string, rules: EndpointRules): void {
   const why = whyNoEndpoint(url, rules)
-  if (why !== null) throw invalid('url', `cannot receive deliveries: ${why}`)
+  if (why !== null) throw invalid('url', `Nothing can be delivered to this URL: ${why}.`)
 }
 
 /** Those that are ticked. Throws `VALIDATION_FAILED` when none is. */
 function readEvents(ctx: DashboardContext): WebhookEvent[] {
   const ticked = ctx.state.form.getAll('event')
   const events = WEBHOOK_EVENTS.filter((event) => ticked.includes(event))
-  if (events.length === 0) throw invalid('event', 'must have at least one of the listed events')
+  if (events.length === 0) throw invalid('event', 'Choose at least one event.')
   return events
 }
 
@@ -98,7 +98,8 @@ const readSettings = fieldsReader(
   }),
 )
 
-async function changeEndpoint(ctx: DashboardContext, { webhooks, audit, rules }: WebhookPagesOptions): Promise<void> {
+async function changeEndpoint(ctx: DashboardContext, options: WebhookPagesOptions): Promise<void> {
+  const { webhooks, audit, rules } = options
   const { id, accountId } = await webhooks.get(ctx.params.id)
   const { url, isActive, edition } = readSettings(ctx.state.form)
   assertUrl(url, rules)
@@ -109,8 +110,13 @@ async function changeEndpoint(ctx: DashboardContext, { webhooks, audit, rules }:
     return endpoint && { act: { action: 'webhook.update', object: id, accountId, details } }
   })
   if (changed === null) {
-    const [sent, now] = [{ url, eventTypes, isActive }, { ...(await webhooks.get(id)) }]
-    return showConflict(ctx, { what: 'endpoint', path: `/webhooks/${id}`, sent, now, names: ENDPOINT_SETTINGS })
+    const current = await webhooks.get(id)
+    const [sent, now] = [
+      { url, event: eventTypes, isActive },
+      { ...current, event: current.eventTypes },
+    ]
+    await keepConflict(ctx, { what: 'endpoint', id, sent, now, names: ENDPOINT_SETTINGS, audit })
+    return showEndpoint(ctx, options)
   }
   seeOther(ctx, `/webhooks/${id}`, 'saved')
 }

@@ -1,22 +1,10 @@
 import { type Html, html } from '../answers/html.ts'
 import { type EditedEndpoint, WEBHOOK_EVENTS, type WebhookDelivery, type WebhookEndpoint } from '../stores/webhooks.ts'
 import { stateOf } from './accounts.view.ts'
-import {
-  actForm,
-  badge,
-  type Content,
-  code,
-  disclosure,
-  facts,
-  field,
-  section,
-  type Tone,
-  table,
-  tick,
-  time,
-  when,
-} from './elements.ts'
-import type { FormIssuer } from './issued-forms.ts'
+import { badge, type Content, code, disclosure, facts, section, type Tone, table, time, when } from './elements.ts'
+import type { Fields } from './fields.ts'
+import { actForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
 
 export function presentEndpoints(endpoints: readonly WebhookEndpoint[]): Html {
   return html`<p class="actions"><a class="button" href="/webhooks/new">New endpoint</a></p>
@@ -34,24 +22,26 @@ ${table({
 })}`
 }
 
-export function presentNewEndpoint({ accountId, forms }: { accountId: string; forms: FormIssuer }): Html {
+export function presentNewEndpoint({ accountId, forms }: { accountId: string; forms: Forms }): Html {
   return actForm({
     action: '/webhooks',
     forms,
     submit: 'Create endpoint',
-    body: html`${field({ name: 'account', label: 'Account (id)', value: accountId, required: true })}
-${field({ name: 'url', label: 'Address', type: 'url', required: true })}${eventTicks(WEBHOOK_EVENTS)}`,
+    body: (fields) => html`${fields.field({ name: 'account', label: 'Account (id)', value: accountId, required: true })}
+${fields.field({ name: 'url', label: ENDPOINT_SETTINGS.url, type: 'url', required: true, hint: 'An https address that receives the events.' })}${eventTicks(fields, WEBHOOK_EVENTS)}`,
   })
 }
 
 /** What the settings of an endpoint are called. */
-export const ENDPOINT_SETTINGS = { url: 'URL', eventTypes: 'Events', isActive: 'Active' } as const
+export const ENDPOINT_SETTINGS = { url: 'URL', event: 'Events', isActive: 'Active' } as const
 
-function eventTicks(chosen: readonly string[]): Html {
-  const ticks = WEBHOOK_EVENTS.map((event) =>
-    tick({ name: 'event', label: event, value: event, checked: chosen.includes(event) }),
-  )
-  return html`<fieldset><legend>${ENDPOINT_SETTINGS.eventTypes}</legend>${ticks}</fieldset>`
+function eventTicks({ ticks }: Fields, chosen: readonly string[]): Html {
+  return ticks({
+    name: 'event',
+    legend: ENDPOINT_SETTINGS.event,
+    options: WEBHOOK_EVENTS.map((event) => [event, event] as const),
+    checked: (event) => chosen.includes(event),
+  })
 }
 
 /** A secret that is shown now and never again. */
@@ -64,7 +54,7 @@ interface EndpointPage {
   readonly endpoint: EditedEndpoint
   readonly deliveries: readonly WebhookDelivery[]
   readonly failed: boolean
-  readonly forms: FormIssuer
+  readonly forms: Forms
 }
 
 export function presentEndpoint({ endpoint, deliveries, failed, forms }: EndpointPage): Html {
@@ -108,18 +98,20 @@ function presentDeliveries({ endpoint, deliveries, failed, forms }: EndpointPage
   })}`
 }
 
-function settings({ id, url, eventTypes, isActive, edition }: EditedEndpoint, forms: FormIssuer): Html {
+function settings({ id, url, eventTypes, isActive, edition }: EditedEndpoint, forms: Forms): Html {
   return actForm({
     action: `/webhooks/${id}`,
     forms,
     submit: 'Save settings',
     readable: true,
-    body: html`<input type="hidden" name="edition" value="${edition}">${field({ name: 'url', label: ENDPOINT_SETTINGS.url, type: 'url', value: url, required: true })}${eventTicks(eventTypes)}
-${tick({ name: 'isActive', label: ENDPOINT_SETTINGS.isActive, value: 'true', checked: isActive })}`,
+    body: (
+      fields,
+    ) => html`${fields.edition(edition)}${fields.field({ name: 'url', label: ENDPOINT_SETTINGS.url, type: 'url', value: url, required: true })}${eventTicks(fields, eventTypes)}
+${fields.tick({ name: 'isActive', label: ENDPOINT_SETTINGS.isActive, value: 'true', checked: isActive })}`,
   })
 }
 
-function secrets({ id, secrets: live }: WebhookEndpoint, forms: FormIssuer): Html {
+function secrets({ id, secrets: live }: WebhookEndpoint, forms: Forms): Html {
   const add = actForm({ action: `/webhooks/${id}/secrets`, forms, submit: 'Add a new secret' })
   const remove = actForm({
     action: `/webhooks/${id}/secrets/remove`,

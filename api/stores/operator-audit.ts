@@ -17,6 +17,26 @@ const EntryRow = Type.Object({
 })
 export type AuditEntry = Static<typeof EntryRow>
 
+const DoneRow = Type.Object({
+  action: Type.String(),
+  object: Nullable(Type.String()),
+  accountId: Nullable(Type.String()),
+  createdAt: Timestamp,
+})
+/** What a form did. */
+export type DoneForm = Static<typeof DoneRow>
+
+const ChangeRow = Type.Object({
+  operatorId: Nullable(Type.String()),
+  operatorEmail: Nullable(Type.String()),
+  actor: Nullable(Type.String()),
+  createdAt: Timestamp,
+})
+export type ObjectChange = Static<typeof ChangeRow>
+
+/** Second words of actions that change what a form of settings has. */
+const CHANGES = ['update', 'activate', 'deactivate'] as const
+
 /** Who acts, from where, and by which form. */
 export interface Actor {
   readonly operator: { readonly id: string; readonly email: string } | null
@@ -69,6 +89,20 @@ export function createOperatorAudit(database: Database) {
       const { rowCount } = await database.query(insertEntry(actor, act))
       if (rowCount === 0) throw sentBefore()
     },
+
+    /** What the form of this id did; null for a form that did nothing. */
+    findForm: (form: string): Promise<DoneForm | null> =>
+      database.maybeOne(sql.type(rowType(DoneRow))`
+        select action, object, account_id as "accountId", created_at as "createdAt" from operator_audit where form = ${form}`),
+
+    /** The last change of the settings of an object since this time. */
+    findChange: (object: string, since: Date): Promise<ObjectChange | null> =>
+      database.maybeOne(sql.type(rowType(ChangeRow))`
+        select operator_id as "operatorId", operator_email as "operatorEmail", actor, created_at as "createdAt"
+        from operator_audit
+        where object = ${object} and split_part(action, '.', 2) = any(${sql.array([...CHANGES], 'text')})
+          and created_at >= ${since.toISOString()}
+        order by id desc limit 1`),
 
     /** Newest first. */
     list: ({ about, before, limit }: AuditSearch): Promise<readonly AuditEntry[]> =>

@@ -39,11 +39,14 @@ describe('accounts in the dashboard', () => {
     const id = await insert()
     const answer = await browser.submit(`/accounts/${id}`, `/accounts/${id}`, { name: '', readsPerMinute: 'many' })
     expect(answer.status).toBe(400)
-    expect(answer.text).toMatch(/<strong>name<\/strong>/)
-    expect(answer.text).toMatch(/<strong>readsPerMinute<\/strong>/)
-    // What was typed is still there, but for what nobody has to see.
-    expect(answer.text).toMatch(/<dt>readsPerMinute<\/dt><dd>many<\/dd>/)
-    expect(answer.text).not.toMatch(/<dt>(form|edition)</)
+    const [, first = '', field = ''] = answer.text.match(/<a href="#([^"]+)">Name: ([^<]+)</) ?? []
+    expect(field).toBe('Enter a value.')
+    expect(answer.text).toContain('There are 2 problems.')
+    expect(answer.text).toContain(`<input id="${first}" autofocus name="name"`)
+    expect(answer.text).toMatch(
+      /name="readsPerMinute"[^>]* value="many"[^>]* aria-invalid="true" aria-describedby="(\S+)-wrong">\s*<p class="wrong" id="\1-wrong">Enter a whole number from 1 to 1000000000\.</,
+    )
+    expect(answer.text.match(/ autofocus/g)).toHaveLength(1)
     expect(await accounts().find(id)).toMatchObject({ name: 'Shop & Co', settings: {} })
     expect(await listAudit(id)).toEqual([])
   })
@@ -94,6 +97,11 @@ describe('accounts in the dashboard', () => {
     })
     const answers = await Promise.all([1, 2, 3].map(() => browser.post(`/accounts/${id}/credits`, form)))
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 409, 409])
+    for (const { text: said } of answers.filter(({ status }) => status === 409)) {
+      expect(said).toContain('<p>The credits were added.</p>')
+      expect(said).toContain('It was carried out once')
+      expect(said).toContain(`<a class="button" href="/accounts/${id}">`)
+    }
     expect((await accounts().find(id))?.balance).toBe(11)
     expect(await accounts().findLedgerGaps()).toEqual([])
     const ledger = await browser.get(`/accounts/${id}/ledger`)
@@ -129,15 +137,37 @@ describe('accounts in the dashboard', () => {
     expect((await other.submit(page, page, { name: 'By Grace' })).status).toBe(303)
     const refused = await browser.post(page, new URLSearchParams({ ...stale, name: 'By Ada' }))
     expect(refused.status).toBe(409)
-    expect(refused.text).toContain('Another operator changed this')
-    expect(refused.text).toContain('By Ada')
-    expect(refused.text).toContain('<strong>By Grace</strong>')
+    expect(refused.text).toMatch(
+      /grace@example\.com changed the account at [\d:]{8} \(UTC\), after you opened this page/,
+    )
+    expect(refused.text).toMatch(/name="name"[^>]* value="By Ada"[^>]* aria-invalid="true"/)
+    expect(refused.text).toContain('Name is now “By Grace”.')
     expect((await accounts().find(id))?.name).toBe('By Grace')
     expect((await listAudit(id)).map(({ operatorEmail }) => operatorEmail)).toEqual([email])
+    // The form knows the current settings now, so that it may be sent again.
+    const shown = readFormFields(refused.text, page)
+    expect((await browser.post(page, new URLSearchParams(shown))).status).toBe(303)
+    expect((await accounts().find(id))?.name).toBe('By Ada')
     // Credits that are spent meanwhile are no change of somebody else.
     const fresh = readFormFields((await browser.get(page)).text, page)
     await accounts().addCredits({ accountId: id, credits: 1, note: null })
     expect((await browser.post(page, new URLSearchParams({ ...fresh, name: 'By Ada' }))).status).toBe(303)
+  })
+
+  it('tell an operator who changed them in another tab so, also after a mistake', async () => {
+    const id = await insert('Before')
+    const page = `/accounts/${id}`
+    const stale = readFormFields((await browser.get(page)).text, page)
+    expect((await browser.submit(page, page, { name: 'In one tab' })).status).toBe(303)
+    const mistaken = await browser.post(page, new URLSearchParams({ ...stale, email: 'none', name: 'In another' }))
+    expect(mistaken.text).toContain('>Enter an e-mail address such as ada@shop.example.<')
+    // The form still has the edition that the operator saw: a corrected mistake overwrites nothing unseen.
+    const corrected = { ...readFormFields(mistaken.text, page), email: '' }
+    const refused = await browser.post(page, new URLSearchParams(corrected))
+    expect([refused.status, (await accounts().find(id))?.name]).toEqual([409, 'In one tab'])
+    expect(refused.text).toMatch(/You changed the account in another tab at/)
+    const timeless = await browser.submit(page, page, { edition: 'another', opened: 'x', name: 'Timeless' })
+    expect(timeless.text).toContain('The account was changed after you opened this page.')
   })
 
   it('are deactivated, and their keys with them', async () => {

@@ -33,6 +33,37 @@ describe('the pages of the dashboard', () => {
     }
   })
 
+  it('keep what was typed into any form that was refused, but secrets, and say what is wrong beside the field', async () => {
+    const typed = `${HOSTILE} typed ${'x'.repeat(7000)}`
+    const tried: string[] = []
+    for (const path of contents.pages) {
+      const { text } = await browser.get(path)
+      const actions = [...text.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, action]) => action)
+      for (const action of actions) {
+        const fields = Object.entries(readFormFields(text, action))
+        const isTyped = ([name]: [string, string]) => !/^(form|edition|opened|active)$/.test(name)
+        if (action === '/sign-out' || !fields.some(isTyped)) continue
+        const body = Object.fromEntries(fields.map((field) => (isTyped(field) ? [field[0], typed] : field)))
+        if (action.startsWith('/second-factor')) continue
+        const answer = await browser.post(action, new URLSearchParams(body))
+        expect(answer.status, action).toBe(400)
+        expect(answer.text, action).toContain(`<form data-kept method="post" action="${action}"`)
+        expect(answer.text.match(/ autofocus/g), action).toHaveLength(1)
+        expect(answer.text, action).toMatch(/<p class="wrong" id="/)
+        expect(answer.text, action).not.toMatch(/<script|<img src=x|must match pattern/)
+        for (const [input] of answer.text.matchAll(/<input[^>]* type="password"[^>]*>/g))
+          expect(input, action).not.toContain(' value=')
+        const shown = Object.entries(readFormFields(answer.text, action)).filter(([, value]) => value === typed)
+        expect(shown.map(([name]) => name).length, action).toBeGreaterThan(0)
+        tried.push(action)
+      }
+    }
+    expect(tried.length).toBeGreaterThan(10)
+    // The address of an action, as a browser has it now, leads to the page.
+    const opened = await browser.get(`/accounts/${contents.accountId}/credits?x=1`)
+    expect([opened.status, opened.headers.get('location')]).toEqual([303, `/accounts/${contents.accountId}?x=1`])
+  })
+
   it('send everybody else to the sign-in, also where there is no page', async () => {
     const stranger = dashboard.openBrowser()
     for (const path of [...contents.pages, '/nothing', `/accounts/${contents.accountId}/logo`]) {
@@ -71,7 +102,11 @@ describe('the pages of the dashboard', () => {
     expect(found).toHaveLength(3)
     const byId = await browser.get(`/generations?id=${contents.failedId}`)
     expect(byId.headers.get('location')).toBe(`/generations/${contents.failedId}`)
-    expect((await browser.get('/generations?from=2027-99-99T00:00')).status).toBe(400)
+    const wrong = await browser.get('/generations?from=2027-99-99T00:00&code=KEPT')
+    expect([wrong.status, idsIn(wrong)]).toEqual([400, []])
+    expect(wrong.text).toMatch(/name="code"[^>]* value="KEPT"/)
+    expect(wrong.text).toContain('<p class="wrong"')
+    expect(wrong.text).toContain('Enter a time like 2027-01-31T12:00.')
   })
 
   it('page through all generations', async () => {
@@ -183,8 +218,12 @@ describe('the pages of the dashboard', () => {
       await browser.post(endpoint, new URLSearchParams({ ...staleEndpoint, url: 'https://hook.example/ada' })),
     ]
     expect(refused.map(({ status }) => status)).toEqual([409, 409])
-    expect(refused[0].text).toMatch(/Name<.*By Ada<.*<strong>By Grace<\/strong>/)
-    expect(refused[1].text).toMatch(/URL<.*hook\.example\/ada<.*<strong>https:\/\/hook\.example\/grace<\/strong>/)
+    expect(refused[0].text).toMatch(/ value="By Ada"[^>]*>\s*<p class="wrong" id="[^"]+">Name is now “By Grace”\.</)
+    expect(refused[0].text).toContain('You changed the shop in another tab')
+    expect(refused[1].text).toMatch(
+      / value="https:\/\/hook\.example\/ada"[^>]*>\s*<p class="wrong"[^>]*>URL is now “https:\/\/hook\.example\/grace”\.</,
+    )
+    expect(refused[1].text).toContain('The endpoint was changed after you opened this page.')
     expect((await shops.findById(contents.shopId))?.name).toBe('By Grace')
     // A secret that came meanwhile is no change of the settings.
     const fresh = readFormFields((await browser.get(endpoint)).text, endpoint)

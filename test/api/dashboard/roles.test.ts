@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FORM_PAGES } from '../../../api/dashboard/form-pages.ts'
 import { createFormIssuer } from '../../../api/dashboard/issued-forms.ts'
 import { ROUTE_ROLES } from '../../../api/dashboard/roles.ts'
 import { sql } from '../../../api/shared/database/database.ts'
@@ -44,6 +45,12 @@ describe('the role of an operator', () => {
 
   it('is declared for every route, and for no other', () => {
     expect(dashboard.routes.toSorted()).toEqual(Object.keys(ROUTE_ROLES).toSorted())
+  })
+
+  it('lets every form lead back to its page', () => {
+    const actions = Object.keys(ROUTE_ROLES).flatMap((route) => route.match(/^POST (.*)/)?.[1] ?? [])
+    expect(Object.keys(FORM_PAGES).toSorted()).toEqual(actions.filter((action) => action !== '/sign-out').toSorted())
+    for (const page of Object.values(FORM_PAGES)) expect(ROUTE_ROLES[`GET ${page}`], page).toBeDefined()
   })
 
   it.each(ROLES)(

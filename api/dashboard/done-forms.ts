@@ -1,0 +1,91 @@
+import { html } from '../answers/html.ts'
+import type { DoneForm, OperatorAudit } from '../stores/operator-audit.ts'
+import { time } from './elements.ts'
+import { showPage } from './layout.ts'
+import type { DashboardContext, DashboardMiddleware } from './state.ts'
+
+/** Shows what a form did that is sent again, with the way to it, instead of doing it twice. */
+export function showDoneForms({ audit }: { audit: Pick<OperatorAudit, 'findForm'> }): DashboardMiddleware {
+  const showDone = async (ctx: DashboardContext): Promise<boolean> => {
+    const { formId } = ctx.state
+    const done = formId === null ? null : await audit.findForm(formId)
+    if (done === null) return false
+    ctx.state.kept = null
+    ctx.status = 409
+    showPage(ctx, { title: 'Already done', body: presentDone(done) })
+    return true
+  }
+  return async function doneForms(ctx, next) {
+    if (ctx.state.formId === null) return next()
+    if (await showDone(ctx)) return
+    try {
+      await next()
+    } catch (error) {
+      // The same form may have been carried out meanwhile.
+      if (!(await showDone(ctx))) throw error
+    }
+    if (ctx.state.kept !== null) await showDone(ctx)
+  }
+}
+
+function presentDone({ action, object, accountId, createdAt }: DoneForm) {
+  const { said = 'The action was carried out.', at = '/', secret = false } = DONE[action] ?? {}
+  const path = at.replace(':object', object ?? '').replace(':account', accountId ?? '')
+  const note = secret
+    ? html`<p>The answer to the first sending showed a secret, once. If you do not have it, replace or remove it there.</p>`
+    : html``
+  return html`<p>${said}</p>
+<p>This form was sent twice. It was carried out once, on ${time(createdAt)} (UTC), and the second sending changed nothing.</p>
+${note}<p class="actions"><a class="button" href="${path}">See the result</a> <a href="/audit?about=${encodeURIComponent(object ?? action)}">Audit log</a></p>`
+}
+
+interface Done {
+  readonly said: string
+  /** The page of the object. */
+  readonly at: string
+  /** Whether the first answer showed what is shown only once. */
+  readonly secret?: boolean
+}
+
+const [ACCOUNT, OWNER, SHOP, ENDPOINT] = [
+  '/accounts/:object',
+  '/accounts/:account',
+  '/shops/:object',
+  '/webhooks/:object',
+]
+
+const DONE: Readonly<Record<string, Done>> = {
+  'account.create': { said: 'The account was created, with its first keys.', at: ACCOUNT, secret: true },
+  'account.update': { said: 'The settings of the account were saved.', at: ACCOUNT },
+  'account.activate': { said: 'The account was activated.', at: ACCOUNT },
+  'account.deactivate': { said: 'The account was deactivated.', at: ACCOUNT },
+  'credits.add': { said: 'The credits were added.', at: ACCOUNT },
+  'key.create': { said: 'The key was created.', at: OWNER, secret: true },
+  'key.rotate': { said: 'The key was replaced with a new one.', at: OWNER, secret: true },
+  'key.revoke': { said: 'The key was revoked.', at: OWNER },
+  'logo.set': { said: 'The logo was set.', at: ACCOUNT },
+  'logo.remove': { said: 'The logo was removed.', at: ACCOUNT },
+  'shop.create': { said: 'The shop was created.', at: SHOP, secret: true },
+  'shop.update': { said: 'The settings of the shop were saved.', at: SHOP },
+  'shop.secret.add': { said: 'The secret was added.', at: SHOP, secret: true },
+  'shop.secret.remove': { said: 'The older secret was removed.', at: SHOP },
+  'webhook.create': { said: 'The endpoint was created.', at: ENDPOINT, secret: true },
+  'webhook.update': { said: 'The settings of the endpoint were saved.', at: ENDPOINT },
+  'webhook.test': { said: 'The delivery of a test was scheduled.', at: ENDPOINT },
+  'webhook.replay': { said: 'The delivery was scheduled again.', at: ENDPOINT },
+  'webhook.delete': { said: 'The endpoint was deleted.', at: '/webhooks' },
+  'webhook.secret.add': { said: 'A new secret was added.', at: ENDPOINT, secret: true },
+  'webhook.secret.remove': { said: 'The older secret was removed.', at: ENDPOINT },
+  'leads.export': { said: 'The addresses were exported.', at: '/leads/:object' },
+  'leads.retry': { said: 'The rejected deliveries are retried.', at: '/leads/:object' },
+  'leads.delete': { said: 'The address was deleted.', at: '/leads/:object' },
+  'picture.view': { said: 'The image was shown.', at: '/generations/:object' },
+  'generation.cancel': { said: 'The generation was cancelled.', at: '/generations/:object' },
+  'operator.create': { said: 'The operator was created.', at: '/operators', secret: true },
+  'operator.update': { said: 'The operator was changed.', at: '/operators' },
+  'second-factor.reset': { said: 'The second factor of the operator was removed.', at: '/operators' },
+  'second-factor.start': { said: 'The set-up of an authenticator app was started.', at: '/second-factor' },
+  'second-factor.confirm': { said: 'The second factor was set up.', at: '/second-factor', secret: true },
+  'second-factor.recovery-codes': { said: 'The recovery codes were replaced.', at: '/second-factor', secret: true },
+  'second-factor.remove': { said: 'The second factor was removed.', at: '/second-factor' },
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import { type Html, html } from '../answers/html.ts'
+import type { FieldProblem } from '../shared/errors.ts'
+import { type Content, when } from './elements.ts'
+import type { KeptForm } from './kept-form.ts'
+
+const NOTHING = html``
+
+export interface FieldOptions {
+  readonly name: string
+  readonly label: string
+  readonly type?: 'text' | 'email' | 'password' | 'number' | 'url' | 'search' | 'file' | 'datetime-local'
+  readonly value?: string | number | null
+  readonly hint?: string
+  readonly required?: boolean
+  readonly min?: number
+  readonly max?: number
+  readonly minLength?: number
+  readonly autocomplete?: string
+  /** Values to pick from by typing a part of them, or of what they are called; others may be typed too. */
+  readonly suggestions?: readonly string[]
+}
+
+export interface ChoiceOptions {
+  readonly name: string
+  readonly label: string
+  /** Values and what they are called. */
+  readonly options: readonly (readonly [string, string])[]
+  readonly value?: string | null
+}
+
+export interface TickOptions {
+  readonly name: string
+  readonly label: string
+  readonly value: string
+  readonly checked: boolean
+}
+
+export interface GroupOptions {
+  /** The name of its boxes. */
+  readonly name: string
+  readonly legend: string
+  /** Values and what they are called. */
+  readonly options: readonly (readonly [string, string])[]
+  readonly checked: (value: string) => boolean
+}
+
+/** Makes the fields of one form. In a form that was refused they have what was typed in, and say what is wrong with it. */
+export interface Fields {
+  /** A labelled field. */
+  field(options: FieldOptions): Html
+  /** A labelled list to choose one from. */
+  choice(options: ChoiceOptions): Html
+  /** A box to tick. */
+  tick(options: TickOptions): Html
+  /** Boxes to tick, of one name. */
+  ticks(options: GroupOptions): Html
+  /** What the operator has seen: the edition of the settings, and when they were opened. */
+  edition(edition: string): Html
+  hidden(name: string, value: string): Html
+}
+
+/** What is wrong with a field, with the id of its control. */
+interface Said {
+  readonly path: string
+  readonly id: string
+  readonly label: string
+  readonly text: string
+}
+
+/** The content of a form, headed by what is wrong with it. The first field that is wrong gets the focus when the page is shown. */
+export function presentFields(kept: KeptForm | null, body: (fields: Fields) => Content): Html {
+  const said: Said[] = []
+  const { markup } = html`${body(createFields(kept, said))}`
+  if (kept === null) return { markup }
+  const inOrder = said.toSorted((a, b) => markup.indexOf(a.id) - markup.indexOf(b.id))
+  const others = kept.problems.filter(({ path }) => !said.some((one) => one.path === path))
+  const summary = presentSummary(kept, inOrder, others)
+  const [first] = inOrder
+  return html`${summary}${{ markup: first ? markup.replace(`id="${first.id}"`, `id="${first.id}" autofocus`) : markup }}`
+}
+
+/** Nothing for a single field, which says it itself. */
+function presentSummary({ message }: KeptForm, said: readonly Said[], others: readonly FieldProblem[]): Html {
+  const links = said.map(
+    ({ id, label, text }) => html`<li><a href="#${id}">${text.startsWith(label) ? text : `${label}: ${text}`}</a></li>`,
+  )
+  const lines = others.map(({ path, message: why }) => html`<li>${sayProblem(path, why)}</li>`)
+  const count = links.length + lines.length
+  if (message === '' && lines.length === 0 && count === 1) return NOTHING
+  const lead = message || (count === 1 ? 'There is a problem.' : `There are ${count} problems.`)
+  // Without a field to go to, the focus goes here.
+  const focus = when(said.length === 0, html` tabindex="-1" autofocus`)
+  return html`<div class="problem" role="alert"${focus}><p>${lead}</p>${when(count > 0, html`<ul>${links}${lines}</ul>`)}</div>
+`
+}
+
+/** What is wrong, as a sentence that says what to do where it can. */
+export function sayProblem(label: string, message: string): string {
+  if (/^[A-Z“"]/.test(message)) return message
+  const ended = /[.!?]$/.test(message) ? message : `${message}.`
+  if (/^(is required|must not be empty)\.$/.test(ended)) return 'Enter a value.'
+  if (/^must (be|have) /.test(ended)) return ended.replace(/^must (be|have) /, 'Enter ')
+  return `${label} ${ended}`
+}
+
+function createFields(kept: KeptForm | null, said: Said[]): Fields {
+  const nameId = (name: string) => `${name}-${randomUUID().slice(0, 8)}`
+  /** What is wrong with the field of this name, as attributes of its control and as a text beside it. */
+  const check = (
+    { name, label }: { name: string; label: string },
+    { id, hint = '' }: { id: string; hint?: string },
+  ) => {
+    const problem = kept?.problems.find(({ path }) => path === name || path.startsWith(`${name}[`))
+    const text = problem && sayProblem(label, problem.message)
+    if (problem && text) said.push({ path: problem.path, id, label, text })
+    const described = [text && `${id}-wrong`, hint && `${id}-hint`].filter(Boolean).join(' ')
+    return {
+      attributes: html`${when(text, html` aria-invalid="true"`)}${when(described, html` aria-describedby="${described}"`)}`,
+      text: when(text, html`<p class="wrong" id="${id}-wrong">${text ?? ''}</p>`),
+    }
+  }
+  const isTicked = ({ name, value, checked }: Pick<TickOptions, 'name' | 'value' | 'checked'>) =>
+    kept === null ? checked : kept.values.getAll(name).includes(value)
+
+  return {
+    field: (options) => {
+      const { name, label, type = 'text', hint, required, autocomplete = 'off', suggestions } = options
+      const isSecret = type === 'password' || type === 'file'
+      const value = isSecret ? null : kept === null ? options.value : (kept.values.get(name) ?? '')
+      const id = nameId(name)
+      const wrong = check({ name, label }, { id, hint })
+      const set = (attribute: string, given: string | number | null | undefined) =>
+        given === undefined || given === null ? NOTHING : html` ${{ markup: attribute }}="${String(given)}"`
+      const attributes = [
+        ...[set('value', value), set('min', options.min), set('max', options.max), set('minlength', options.minLength)],
+        ...[set('list', suggestions && `${id}-list`), when(required, html` required`), wrong.attributes],
+      ]
+      const list = html`<datalist id="${id}-list">${(suggestions ?? []).map((one) => html`<option value="${one}">`)}</datalist>`
+      return html`<div class="field"><label for="${id}">${label}</label>
+<input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}"${attributes}>
+${when(suggestions, list)}${wrong.text}${when(hint, html`<p class="hint" id="${id}-hint">${hint ?? ''}</p>`)}</div>`
+    },
+
+    choice: ({ name, label, options, value }) => {
+      const id = nameId(name)
+      const chosen = kept === null ? value : kept.values.get(name)
+      const wrong = check({ name, label }, { id })
+      const entries = options.map(
+        ([key, title]) => html`<option value="${key}"${when(key === chosen, html` selected`)}>${title}</option>`,
+      )
+      return html`<div class="field"><label for="${id}">${label}</label><select id="${id}" name="${name}"${wrong.attributes}>${entries}</select>${wrong.text}</div>`
+    },
+
+    tick: ({ name, label, value, checked }) => {
+      const id = nameId(name)
+      const wrong = check({ name, label }, { id })
+      const ticked = when(isTicked({ name, value, checked }), html` checked`)
+      return html`<label class="tick"><input id="${id}" type="checkbox" name="${name}" value="${value}"${ticked}${wrong.attributes}> ${label}</label>${wrong.text}`
+    },
+
+    ticks: ({ name, legend, options, checked }) => {
+      const id = nameId(name)
+      const wrong = check({ name, label: legend }, { id })
+      const boxes = options.map(([value, label], i) => {
+        const ticked = when(isTicked({ name, value, checked: checked(value) }), html` checked`)
+        const own = when(i === 0, html` id="${id}"`)
+        return html`<label class="tick"><input${own} type="checkbox" name="${name}" value="${value}"${ticked}${wrong.attributes}> ${label}</label>`
+      })
+      return html`<fieldset><legend>${legend}</legend>${wrong.text}${boxes}</fieldset>`
+    },
+
+    edition: (edition) => {
+      const [seen, opened] = [kept?.values.get('edition') ?? edition, kept?.values.get('opened') ?? now()]
+      return html`<input type="hidden" name="edition" value="${seen}"><input type="hidden" name="opened" value="${opened}">`
+    },
+
+    hidden: (name, value) => html`<input type="hidden" name="${name}" value="${value}">`,
+  }
+}
+
+function now(): string {
+  return new Date().toISOString()
+}
