@@ -157,5 +157,6 @@ function withoutExtensions(schema: unknown): unknown {
   const known = Object.entries(schema).filter(([name]) => !name.startsWith('x-kubernetes-'))
   const copy = Object.fromEntries(known.map(([name, value]) => [name, withoutExtensions(value)]))
   // A quantity is a number or a text; what the API server let in needs no second look.
-  return 'x-kubernetes-int-or-string' in schema ? {} : copy
+  if (!('x-kubernetes-int-or-string' in schema)) return copy
+  return 'default' in copy ? { default: copy.default } : {}
 }

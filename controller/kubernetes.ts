@@ -9,9 +9,9 @@ import { type Connection, KubernetesError } from './runtime/connection.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './runtime/resource.ts'
 import { type Watched, type WatchOptions, watchObjects } from './runtime/watch.ts'
 import { scalingPolicies } from './scaling-policy/resource.ts'
-import { BUDGETS, DEPLOYMENTS, type Deployment, POOL_LABEL } from './worker-pool/deployment.ts'
 import { isAcceleratorProblem } from './worker-pool/node-problems.ts'
-import { keepOfPod, PODS, type Pod } from './worker-pool/pods.ts'
+import { keepOfPod, PODS, POOL_LABEL, type Pod } from './worker-pool/pods.ts'
+import { BUDGETS, REPLICA_SETS, type ReplicaSet } from './worker-pool/replica-set.ts'
 import { type WorkerPool, workerPools } from './worker-pool/resource.ts'
 
 /** What asks for an object to be looked at. */
@@ -108,7 +108,7 @@ export function watchCluster({
   )
   const sweepObjects = watch<KubernetesObject>(sweeps.type, ({ metadata }) => interested.sweep(keyOf(metadata)))
   const labelSelector = POOL_LABEL
-  const deployments = watch<Deployment>(DEPLOYMENTS, (object) => interested.pool(poolOf(object), GATHER_MS), {
+  const replicaSets = watch<ReplicaSet>(REPLICA_SETS, (object) => interested.pool(poolOf(object), GATHER_MS), {
     labelSelector,
     keep: (object) => ({
       metadata: object.metadata,
@@ -172,7 +172,7 @@ export function watchCluster({
     Engine: engineObjects,
     RetentionPolicy: retention,
     Sweep: sweepObjects,
-    Deployment: deployments,
+    ReplicaSet: replicaSets,
     PodDisruptionBudget: budgets,
     Pod: pods,
   }
@@ -192,7 +192,7 @@ export function watchCluster({
     pools,
     policies,
     engines: engineObjects,
-    deployments,
+    replicaSets,
     budgets,
     retention,
     sweeps: sweepObjects,
@@ -203,7 +203,7 @@ export function watchCluster({
     podsOf: ({ metadata }: WorkerPool): readonly Pod[] => [...(podsByPool.get(keyOf(metadata))?.values() ?? [])],
     /** Resolves, for each kind's reconciler, when all that it reads has been listed once. */
     synced: {
-      pool: listedOnce(pools, policies, engineObjects, deployments, budgets, pods),
+      pool: listedOnce(pools, policies, engineObjects, replicaSets, budgets, pods),
       engine: listedOnce(engineObjects, pools, pods),
       policy: listedOnce(policies, pools),
       retention: listedOnce(retention),

@@ -80,6 +80,12 @@ export function quantities(options: { description: string }) {
   })
 }
 
+/** A number, or a percentage such as 25%. */
+export function portion(options: { description: string; default: number | string }) {
+  const limits = { minimum: 0, maximum: 1000, maxLength: 4, pattern: '^([0-9]|[1-9][0-9]|100)%$' }
+  return Type.Unsafe<number | string>({ 'x-kubernetes-int-or-string': true, ...limits, ...options })
+}
+
 /** The name of an object beside this one. */
 export function objectName(description: string) {
   return Type.String({ minLength: 1, maxLength: 253, description })

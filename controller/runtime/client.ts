@@ -29,8 +29,8 @@ export interface Client {
     patch: unknown,
     options?: { subresource?: string },
   ): Promise<T | null>
-  /** Deletes an object together with what it owns; one that is gone already is fine. */
-  delete(type: ResourceType, name: ObjectName): Promise<void>
+  /** Deletes an object together with what it owns, unless that is to stay (`orphan`); one that is gone already is fine. */
+  delete(type: ResourceType, name: ObjectName, options?: { orphan?: boolean }): Promise<void>
 }
 
 export interface ListOptions {
@@ -127,10 +127,9 @@ export function createClient(
           body: patch,
         }),
       ),
-    delete: async (type, name) => {
-      await nullWhenGone(() =>
-        send(type, { method: 'DELETE', path: pathOf(type, name), body: { propagationPolicy: 'Background' } }),
-      )
+    delete: async (type, name, { orphan = false } = {}) => {
+      const body = { propagationPolicy: orphan ? 'Orphan' : 'Background' }
+      await nullWhenGone(() => send(type, { method: 'DELETE', path: pathOf(type, name), body }))
     },
   }
 }

@@ -15,6 +15,8 @@ export interface PoolPod {
   readonly markedAt: number | null
   /** When it was last left alone because it did not answer. */
   readonly refusedAt: number | null
+  /** The digest of the template that it was made from; null when it carries none. */
+  readonly template: string | null
 }
 
 /** What the worker in a pod says of itself. A worker that has been silent says nothing. */
@@ -34,9 +36,11 @@ export interface DrainInput {
   readonly workers: ReadonlyMap<string, LiveWorker>
   /** Pods to replace, which do no work: they leave before others come in their place. */
   readonly replaced?: ReadonlySet<string>
+  /** Pods to exchange: each is removed by its name when it has drained, and the ReplicaSet makes another. */
+  readonly exchanged?: Exchange
   /** Workers that there should be in the end. */
   readonly target: number
-  /** Workers that the Deployment asks for now. */
+  /** Workers that the ReplicaSet asks for now. */
   readonly replicas: number
   /** The cluster may still be removing pods because the replicas were lowered, even if they have been raised since. */
   readonly shrinking: boolean
@@ -52,6 +56,12 @@ export interface DrainInput {
   readonly now: number
 }
 
+export interface Exchange {
+  readonly names: ReadonlySet<string>
+  /** How many of them may be removed by their names. */
+  readonly max: number
+}
+
 /** What to do next. Done in this order, each step is safe when nothing comes after it. */
 export interface DrainPlan {
   /** Did not answer: may take jobs again. */
@@ -62,7 +72,9 @@ export interface DrainPlan {
   readonly fence: readonly string[]
   /** Have no job and take none: shall be the first to go. */
   readonly mark: readonly string[]
-  /** What the Deployment shall ask for now. */
+  /** Are drained: shall be removed while the number of workers stays. */
+  readonly remove: readonly string[]
+  /** What the ReplicaSet shall ask for now. */
   readonly replicas: number
   /** Why there are more workers than wanted; null when there are not. */
   readonly waitsFor: string | null
@@ -84,21 +96,34 @@ export function planDrain(input: DrainInput): DrainPlan {
   const target =
     input.target > alive.length ? input.target : Math.min(input.target, alive.length - countLeaving(alive, input))
   const fenced = alive.filter(({ fencedAt }) => fencedAt !== null)
-  // The Deployment asks for fewer pods than there are; it chooses them by their marks at any moment.
+  // The ReplicaSet asks for fewer pods than there are; it chooses them by their marks at any moment.
   const doomed = Math.max(0, alive.length - replicas)
   const mayReturn = (pod: PoolPod) => pod.markedAt === null || (doomed === 0 && !input.shrinking)
+  const isExchanged = ({ name }: PoolPod) => input.exchanged?.names.has(name) ?? false
   if (target >= alive.length) {
-    const release = fenced.filter(mayReturn).map(({ name }) => name)
-    const going = fenced.length - release.length
-    const waitsFor = going > 0 ? whatFor({ going }) : null
-    return { refuse: [], release, fence: [], mark: [], replicas: target, waitsFor }
+    const silent = fenced.filter((pod) => isExchanged(pod) && mayReturn(pod) && isRefused(pod, input))
+    const release = fenced.filter((pod) => !isExchanged(pod) && mayReturn(pod))
+    const fence = alive.filter((pod) => isExchanged(pod) && pod.fencedAt === null && isKnown(pod, input))
+    const drained = fenced.filter((pod) => isExchanged(pod) && isDrained(pod, input))
+    const going = fenced.length - release.length - silent.length + fence.length
+    return {
+      refuse: silent.map(({ name }) => name),
+      release: release.map(({ name }) => name),
+      fence: fence.map(({ name }) => name),
+      mark: [],
+      remove: drained.slice(0, input.exchanged?.max).map(({ name }) => name),
+      replicas: target,
+      waitsFor: going > 0 ? whatFor({ going }) : null,
+    }
   }
   const refuse = fenced.filter((pod) => mayReturn(pod) && isRefused(pod, input))
   const going = fenced.filter((pod) => !refuse.includes(pod))
   const surplus = alive.length - target
   const excess = Math.max(0, alive.length - Math.max(target, input.ceiling ?? alive.length))
   const tooMany = Math.max(0, going.length - Math.max(surplus, doomed))
-  const release = leastGone(going, input).slice(0, tooMany).filter(mayReturn)
+  const release = leastGone(going, input)
+    .slice(0, tooMany)
+    .filter((pod) => mayReturn(pod) && !isExchanged(pod))
   const kept = going.filter((pod) => !release.includes(pod))
   const candidates = alive.filter((pod) => pod.fencedAt === null && isKnown(pod, input))
   const allowed = Math.max(excess, Math.min(surplus, input.budget?.maxDraining ?? surplus))
@@ -115,6 +140,7 @@ export function planDrain(input: DrainInput): DrainPlan {
     release: release.map(({ name }) => name),
     fence: fence.map(({ name }) => name),
     mark: mark.map(({ name }) => name),
+    remove: [],
     // A pod that is not ready would go before any other, job or not.
     replicas: unsure.length > 0 ? Math.max(replicas, target) : lowered,
     waitsFor: held
@@ -144,22 +170,22 @@ function isDrained({ name, started, fencedAt }: PoolPod, { workers }: DrainInput
   return worker === undefined ? !started : worker.state === 'drained' && worker.fence === fencedAt
 }
 
-/** A worker that was up and is silent may still have a job. */
-function isKnown({ name, started, refusedAt }: PoolPod, { workers, now }: DrainInput): boolean {
+/** Whether a worker can be asked to leave. One that was up and is silent may still have a job. */
+export function isKnown({ name, started, refusedAt }: PoolPod, { workers, now }: DrainInput): boolean {
   if (refusedAt !== null && now - refusedAt < REFUSED_MS) return false
   return !started || workers.has(name)
 }
 
 /** What leaves every pod as it is: a pause freezes a drain under way. */
 export function standStill(replicas: number): DrainPlan {
-  return { refuse: [], release: [], fence: [], mark: [], replicas, waitsFor: null }
+  return { refuse: [], release: [], fence: [], mark: [], remove: [], replicas, waitsFor: null }
 }
 
 /**
  * Not started yet, then not ready, then longest idle, then the youngest busy: all of them where the pool allows it, otherwise as
  * many as complete the first `required`.
  */
-function bestVictims(pods: readonly PoolPod[], input: DrainInput, required: number): PoolPod[] {
+export function bestVictims(pods: readonly PoolPod[], input: DrainInput, required: number): PoolPod[] {
   const { workers, removeBusy, replaced } = input
   const jobs = ({ name }: PoolPod) => workers.get(name)?.jobs ?? 0
   const idleSince = ({ name }: PoolPod) => workers.get(name)?.idleSince ?? Number.POSITIVE_INFINITY

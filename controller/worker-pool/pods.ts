@@ -1,8 +1,8 @@
 import type { WorkerReport } from '../../api/shared/pool-registry.ts'
 import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
-import { POOL_LABEL } from './deployment.ts'
 import type { LiveWorker, PoolPod } from './drain.ts'
 
+export const POOL_LABEL = 'drape.dev/pool'
 export const PODS: ResourceType = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
 
 export interface Pod extends KubernetesObject {
@@ -42,7 +42,9 @@ interface Ending {
 const FENCED_AT = 'drape.dev/fenced-at'
 const MARKED_AT = 'drape.dev/marked-at'
 const REFUSED_AT = 'drape.dev/refused-at'
-const STEPS: ReadonlySet<string> = new Set([FENCED_AT, MARKED_AT, REFUSED_AT])
+/** The digest of the template that a pod was made from. */
+export const TEMPLATE_DIGEST = 'drape.dev/template-digest'
+const OURS: ReadonlySet<string> = new Set([FENCED_AT, MARKED_AT, REFUSED_AT, TEMPLATE_DIGEST])
 /** Kubernetes removes the pods with the lowest number first, among those that are equally ready. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
 const LOWEST_COST = '-2147483647'
@@ -64,7 +66,7 @@ export function keepOfPod({ metadata, spec, status }: Pod): Pod {
     metadata: {
       ...{ name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp },
       labels: { [POOL_LABEL]: labels?.[POOL_LABEL] ?? '' },
-      annotations: ourSteps(annotations),
+      annotations: onlyOurs(annotations),
     },
     spec: { nodeName: spec?.nodeName },
     status: {
@@ -87,9 +89,9 @@ function keepOfCondition({ type, status, reason, message, lastTransitionTime }: 
   return { type, status, lastTransitionTime, ...(isUnscheduled && { reason, message }) }
 }
 
-function ourSteps(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> | undefined {
-  const steps = Object.entries(annotations).filter(([name]) => STEPS.has(name))
-  return steps.length > 0 ? Object.fromEntries(steps) : undefined
+function onlyOurs(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> | undefined {
+  const ours = Object.entries(annotations).filter(([name]) => OURS.has(name))
+  return ours.length > 0 ? Object.fromEntries(ours) : undefined
 }
 
 function keepOfContainer({ name, state, lastState }: ContainerStatus): ContainerStatus {
@@ -111,6 +113,7 @@ export function readPod({ metadata, status }: Pod): PoolPod {
     fencedAt: time(FENCED_AT),
     markedAt: time(MARKED_AT),
     refusedAt: time(REFUSED_AT),
+    template: annotations[TEMPLATE_DIGEST] ?? null,
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Decision, emptyMemory, type ScalingMemory } from './decide.ts'
-import type { Deployment } from './deployment.ts'
 import type { PoolPod } from './drain.ts'
+import type { ReplicaSet } from './replica-set.ts'
 import type { WorkerPool } from './resource.ts'
 import { MAX_DECISIONS, type SickWorker, type WorkerStart } from './status-schema.ts'
 
@@ -15,7 +15,7 @@ export interface PoolMemory {
   scaling: ScalingMemory
   /** Workers there should be, as decided last. */
   desired: number
-  /** Workers that the Deployment was last asked for; null when this process has not asked yet. */
+  /** Workers that the ReplicaSet was last asked for; null when this process has not asked yet. */
   replicas: number | null
   pods: ReadonlyMap<string, PoolPod>
   /** When that was; ms since 1970. */
@@ -41,8 +41,8 @@ export interface PoolMemory {
 /** For so long after the replicas were lowered pods may be chosen by what they were then. */
 const LOWERING_SETTLES_MS = 3000
 
-export function firstMemory(pool: WorkerPool, deployment: Deployment | undefined, now: Date): PoolMemory {
-  const desired = pool.status?.desiredReplicas ?? deployment?.spec.replicas ?? 0
+export function firstMemory(pool: WorkerPool, replicaSet: ReplicaSet | undefined, now: Date): PoolMemory {
+  const desired = pool.status?.desiredReplicas ?? replicaSet?.spec.replicas ?? 0
   // Another controller may have lowered them just before.
   return {
     scaling: memoryFrom(pool, now),
@@ -70,8 +70,8 @@ export function withDecision(untold: readonly TimedDecision[], next: TimedDecisi
 }
 
 /** Whether the cluster may still be taking pods away because the replicas were lowered, even if they were raised since. */
-export function isShrinking(deployment: Deployment | undefined, memory: PoolMemory, now: Date): boolean {
-  const { metadata, status } = deployment ?? {}
+export function isShrinking(replicaSet: ReplicaSet | undefined, memory: PoolMemory, now: Date): boolean {
+  const { metadata, status } = replicaSet ?? {}
   const seen = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0)
   return !seen || now.getTime() - memory.loweredAt < LOWERING_SETTLES_MS
 }

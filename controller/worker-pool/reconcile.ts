@@ -12,22 +12,33 @@ import type { Done } from '../runtime/work-queue.ts'
 import { type Engines, findEngines, findRules, pausedAt, type Rules } from './configuration.ts'
 import type { Decision, Demand } from './decide.ts'
 import { sumDemand } from './demand.ts'
-import {
-  BUDGETS,
-  DEPLOYMENTS,
-  type Deployment,
-  POOL_LABEL,
-  renderBudget,
-  renderDeployment,
-  workersName,
-} from './deployment.ts'
 import { type DrainPlan, type PoolPod, standStill } from './drain.ts'
 import type { PoolGauges } from './gauges.ts'
 import { outcomeFor, untilNextLook } from './outcome.ts'
 import { findPlacement, type Placement } from './placement.ts'
-import { annotationsFor, liveWorkers, PODS, type Pod, readPod, type StartPhases, startPhases } from './pods.ts'
+import {
+  annotationsFor,
+  liveWorkers,
+  PODS,
+  POOL_LABEL,
+  type Pod,
+  readPod,
+  type StartPhases,
+  startPhases,
+  TEMPLATE_DIGEST,
+} from './pods.ts'
 import { firstMemory, isShrinking, type PoolMemory, withDecision } from './pool-memory.ts'
+import {
+  BUDGETS,
+  REPLICA_SETS,
+  type ReplicaSet,
+  renderBudget,
+  renderReplicaSet,
+  renderTemplate,
+  workersName,
+} from './replica-set.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
+import { planRollout } from './rollout.ts'
 import type { Sample } from './sampler.ts'
 import { budgetAt } from './schedule.ts'
 import { findSickWorkers, newRecords, planAround, type SickWorkers } from './sick-workers.ts'
@@ -36,6 +47,7 @@ import { eventsOfChanges } from './status-events.ts'
 import type { WorkerStart } from './status-schema.ts'
 import { untilStatusWrite } from './status-writes.ts'
 import { createSteps } from './steps.ts'
+import { takeOverPods } from './take-over.ts'
 import { createDivision } from './takers.ts'
 import { countTiers } from './tiers.ts'
 
@@ -49,7 +61,7 @@ export interface PoolParts {
   readonly pools: Pick<Watched<KubernetesObject>, 'get' | 'list'>
   readonly policies: Pick<Watched<KubernetesObject>, 'get'>
   readonly engines: Pick<Watched<KubernetesObject>, 'get'>
-  readonly deployments: Pick<Watched<Deployment>, 'get'>
+  readonly replicaSets: Pick<Watched<ReplicaSet>, 'get'>
   readonly budgets: Pick<Watched<Live>, 'get'>
   /** A node by its name, as far as nodes can be seen. */
   readonly findNode: (name: string) => KubernetesObject | undefined
@@ -79,8 +91,10 @@ interface Look {
   readonly engines: Engines
   readonly rules: Rules
   readonly pausedUntil: string | null
-  readonly deployment: Deployment | undefined
-  /** Workers that the Deployment asks for. */
+  /** The digest of the template of new pods; null while it is not known. */
+  readonly template: string | null
+  readonly replicaSet: ReplicaSet | undefined
+  /** Workers that the ReplicaSet asks for. */
   readonly replicas: number
   readonly now: Date
   readonly memory: PoolMemory
@@ -117,7 +131,8 @@ export function createPoolReconcile(parts: PoolParts) {
     const look = await lookAt(pool, key)
     const { memory, outcome, pods, plan, now } = look
     // Recorded before the cluster can act on it: the pods of this pass do not have these marks yet.
-    memory.pods = new Map(pods.map((pod) => [pod.name, markedBy(plan, pod, now)]))
+    const staying = pods.filter(({ name }) => !plan.remove.includes(name))
+    memory.pods = new Map(staying.map((pod) => [pod.name, markedBy(plan, pod, now)]))
     await reportSick(look)
     const { wrote, refusal } = await carryOut(look).then(
       (done) => ({ wrote: done, refusal: null }),
@@ -143,8 +158,8 @@ export function createPoolReconcile(parts: PoolParts) {
     const now = parts.now()
     const pods = parts.podsOf(pool).map(readPod)
     const workers = liveWorkers(reports ?? new Map())
-    const deployment = parts.deployments.get(`${pool.metadata.namespace}/${workersName(pool)}`)
-    const memory = memories.get(key) ?? firstMemory(pool, deployment, now)
+    const replicaSet = parts.replicaSets.get(`${pool.metadata.namespace}/${workersName(pool)}`)
+    const memory = memories.get(key) ?? firstMemory(pool, replicaSet, now)
     memories.set(key, memory)
     noteVictims(pool, memory, pods)
     noteStarts(pool, memory, pods, now)
@@ -154,32 +169,37 @@ export function createPoolReconcile(parts: PoolParts) {
     const rules = findRules(pool, parts.policies)
     const pausedUntil = pausedAt(pool, now)
     const outcome = outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, now })
-    const replicas = deployment?.spec.replicas ?? 0
+    const replicas = replicaSet?.spec.replicas ?? 0
     const sick = findSickWorkers({
       ...{ pool, before: memory.sickWorkers, pods: parts.podsOf(pool), workers },
       findNode: parts.findNode,
       now,
     })
+    const template = 'list' in engines ? digestOf(pool, engines.list) : null
     const { plan, heldCount } =
       pausedUntil !== null
         ? {
-            plan: standStill(memory.replicas ?? deployment?.spec.replicas ?? outcome.decision.to),
+            plan: standStill(memory.replicas ?? replicaSet?.spec.replicas ?? outcome.decision.to),
             heldCount: 0,
           }
-        : planAround(sick.held, {
-            pods,
-            replaced: sick.replaced,
-            workers,
-            target: outcome.decision.to,
-            replicas,
-            shrinking: isShrinking(deployment, memory, now),
-            budget: 'rules' in rules ? budgetAt(rules.rules, now) : null,
-            ceiling: outcome.bounds?.ceiling ?? null,
-            now: now.getTime(),
-            ...pool.spec.drain,
-          })
+        : planAround(
+            sick.held,
+            {
+              pods,
+              replaced: sick.replaced,
+              workers,
+              target: outcome.decision.to,
+              replicas,
+              shrinking: isShrinking(replicaSet, memory, now),
+              budget: 'rules' in rules ? budgetAt(rules.rules, now) : null,
+              ceiling: outcome.bounds?.ceiling ?? null,
+              now: now.getTime(),
+              ...pool.spec.drain,
+            },
+            (input) => planRollout(input, { template, limits: pool.spec.rollout }),
+          )
     const queueReachable = reports !== null
-    const placement = findPlacement(parts.podsOf(pool), deployment ? [deployment] : [])
+    const placement = findPlacement(parts.podsOf(pool), replicaSet ? [replicaSet] : [])
     const seen = {
       pool,
       pods,
@@ -192,7 +212,8 @@ export function createPoolReconcile(parts: PoolParts) {
       engines,
       rules,
       pausedUntil,
-      deployment,
+      template,
+      replicaSet,
       replicas,
       now,
     }
@@ -246,12 +267,13 @@ export function createPoolReconcile(parts: PoolParts) {
   }
 
   async function applyObjects(look: Look, engines: readonly Engine[]): Promise<boolean> {
-    const { pool, plan, deployment, memory, replicas } = look
+    const { pool, plan, replicaSet, memory, replicas } = look
+    if (replicaSet === undefined && !(await takeOverPods(pool, parts.client))) return false
     memory.replicas = plan.replicas
-    const wroteDeployment = await parts.applyOnce(
-      DEPLOYMENTS,
-      renderDeployment(pool, engines, plan.replicas),
-      deployment,
+    const wroteReplicaSet = await parts.applyOnce(
+      REPLICA_SETS,
+      renderReplicaSet(pool, engines, plan.replicas),
+      replicaSet,
     )
     const budget = parts.budgets.get(`${pool.metadata.namespace}/${workersName(pool)}`)
     const wroteBudget = await parts.applyOnce(BUDGETS, renderBudget(pool), budget)
@@ -259,7 +281,7 @@ export function createPoolReconcile(parts: PoolParts) {
       memory.expected += replicas - plan.replicas
       memory.loweredAt = parts.now().getTime()
     } else if (plan.replicas > replicas) memory.expected = 0
-    return wroteDeployment || wroteBudget
+    return wroteReplicaSet || wroteBudget
   }
 
   /** Which pods went since the last look, while marked ones were to go. */
@@ -309,6 +331,10 @@ function presentStart(name: string, phases: StartPhases, now: Date): WorkerStart
   }
 }
 
+function digestOf(pool: WorkerPool, engines: readonly Engine[]): string {
+  return renderTemplate(pool, engines).metadata.annotations[TEMPLATE_DIGEST]
+}
+
 /** A pod as it is when the plan has been carried out. */
 function markedBy({ mark, release, refuse }: DrainPlan, pod: PoolPod, now: Date): PoolPod {
   if (mark.includes(pod.name)) return { ...pod, markedAt: now.getTime() }
@@ -324,10 +350,12 @@ function untilTold({ pods, plan, memory, now }: Look, wrote: boolean): number {
 
 /** In ms. */
 function againAfter(look: Look): number {
-  const { pods, workers, queueReachable, rules, pausedUntil, outcome, plan, heldCount, now } = look
+  const { pods, workers, queueReachable, rules, pausedUntil, template, replicaSet, outcome, plan, heldCount, now } =
+    look
   const waits = plan.waitsFor !== null || plan.mark.length > 0 || plan.replicas - heldCount !== outcome.decision.to
   const underWay = waits && pausedUntil === null
-  if (underWay) return BUSY_MS
+  const isMissing = replicaSet === undefined && template !== null
+  if (underWay || isMissing) return BUSY_MS
   // Who has just become ready is heard of soon.
   const unheard = queueReachable && pods.some(({ name, ready, deleting }) => ready && !deleting && !workers.has(name))
   const next = untilNextLook(rules, pausedUntil, now)

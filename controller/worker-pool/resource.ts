@@ -1,7 +1,7 @@
 import { Type } from '../../api/shared/schema.ts'
 import { type Column, defineResource, type ObjectOf } from '../custom-resource.ts'
 import { ScalingPolicySpecSchema } from '../scaling-policy/resource.ts'
-import { choice, fields, list, moment, objectName, seconds } from '../schema-parts.ts'
+import { choice, fields, list, moment, objectName, portion, seconds } from '../schema-parts.ts'
 import { PoolStatusSchema } from './status-schema.ts'
 import { AcceleratorSchema, CAPACITY_FIELDS, DrainSchema, TemplateSchema, TierSchema } from './template-schema.ts'
 
@@ -77,6 +77,26 @@ const SickNodesSchema = fields(
   },
 )
 
+const RolloutSchema = fields(
+  {
+    maxSurge: portion({
+      default: '25%',
+      description:
+        'Max number of additional workers during a rollout, or a percentage of the desired workers, rounded up. Never exceeds the upper bound of the pool or a hard cost cap. Default 25%, range 0 to 1000 or 0% to 100%.',
+    }),
+    maxUnavailable: portion({
+      default: 0,
+      description:
+        'Max number of workers that may be missing during a rollout, or a percentage of the desired workers, rounded down. Where no additional worker is allowed, at least 1. Default 0, range 0 to 1000 or 0% to 100%.',
+    }),
+  },
+  {
+    default: {},
+    description:
+      'Replacement of the workers after a change of the pod template, for example of the image. The controller replaces a worker after it has finished its jobs.',
+  },
+)
+
 const CapacitySchema = fields(CAPACITY_FIELDS, {
   default: {},
   description: 'Nodes that the workers run on. Set either capacity or tiers.',
@@ -116,6 +136,13 @@ const COLUMNS: readonly Column[] = [
     type: 'string',
     path: condition('Paused'),
     description: 'Status of the Paused condition',
+    wide: true,
+  },
+  {
+    name: 'Updated',
+    type: 'integer',
+    path: '.status.updatedReplicas',
+    description: 'Existing workers with the current pod template',
     wide: true,
   },
   {
@@ -174,6 +201,7 @@ export const workerPools = defineResource({
       drain: DrainSchema,
       sickNodes: SickNodesSchema,
       warmup: WarmupSchema,
+      rollout: RolloutSchema,
       accelerator: Type.Optional(AcceleratorSchema),
       capacity: CapacitySchema,
       tiers: Type.Optional(

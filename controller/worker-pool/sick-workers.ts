@@ -1,6 +1,6 @@
 import { shorten, wholeSeconds } from '../runtime/conditions.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
-import { type DrainInput, type DrainPlan, type LiveWorker, type PoolPod, planDrain } from './drain.ts'
+import type { DrainInput, DrainPlan, LiveWorker, PoolPod } from './drain.ts'
 import { findNodeProblem, type NodeProblem } from './node-problems.ts'
 import type { Pod } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
@@ -114,15 +114,19 @@ function findAvoided(
 }
 
 /**
- * The plan without the held pods, whose number comes on top of the workers, as far as the ceiling allows. A pool that needs no
- * workers holds none.
+ * The plan for all other pods than the held ones, whose number comes on top of the workers, as far as the ceiling allows. A pool that
+ * needs no workers holds none.
  */
-export function planAround(held: ReadonlySet<string>, input: DrainInput): { plan: DrainPlan; heldCount: number } {
+export function planAround(
+  held: ReadonlySet<string>,
+  input: DrainInput,
+  planOthers: (input: DrainInput) => DrainPlan,
+): { plan: DrainPlan; heldCount: number } {
   // One that still finishes jobs must not be chosen by the cluster, as a pod that is not ready would be.
   const isIdle = ({ name }: PoolPod) => input.workers.get(name)?.jobs === 0
   const kept = input.target === 0 ? [] : input.pods.filter((pod) => held.has(pod.name) && !pod.deleting && isIdle(pod))
   const ceiling = input.ceiling === null ? null : Math.max(0, input.ceiling - kept.length)
-  const plan = planDrain({
+  const plan = planOthers({
     ...input,
     pods: input.pods.filter((pod) => !kept.includes(pod)),
     target: Math.min(input.target, ceiling ?? input.target),

@@ -1,20 +1,22 @@
 import type { Condition, ConditionStatus } from '../runtime/conditions.ts'
 import type { Happening } from '../runtime/events.ts'
 
-/** Conditions whose changes are events, and the status that is a warning. */
-const ALARMING: Readonly<Record<string, ConditionStatus>> = {
-  AboveCap: 'True',
-  WorkersScheduled: 'False',
-  WorkersCreated: 'False',
-  WorkersHealthy: 'False',
+/** Conditions whose changes are events: the status that is worth one from the first, and its type. */
+const NOTABLE: Readonly<Record<string, { status: ConditionStatus; type: Happening['type'] }>> = {
+  AboveCap: { status: 'True', type: 'Warning' },
+  WorkersScheduled: { status: 'False', type: 'Warning' },
+  WorkersCreated: { status: 'False', type: 'Warning' },
+  WorkersHealthy: { status: 'False', type: 'Warning' },
+  WorkersUpdated: { status: 'False', type: 'Normal' },
 }
 
 /** The events of conditions that changed. One that is fine from the first is none. */
 export function eventsOfChanges(before: readonly Condition[], after: readonly Condition[]): Happening[] {
   return after.flatMap(({ type, status, reason, message }) => {
-    const alarming = ALARMING[type]
-    const wasAlarming = before.find((condition) => condition.type === type)?.status === alarming
-    if (alarming === undefined || (status === alarming) === wasAlarming) return []
-    return [{ type: wasAlarming ? 'Normal' : 'Warning', reason, message }]
+    const notable = NOTABLE[type]
+    if (notable === undefined) return []
+    const wasNotable = before.find((condition) => condition.type === type)?.status === notable.status
+    if ((status === notable.status) === wasNotable) return []
+    return [{ type: wasNotable ? 'Normal' : notable.type, reason, message }]
   })
 }

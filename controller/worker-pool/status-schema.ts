@@ -92,6 +92,7 @@ export const PoolStatusSchema = fields(
     replicas: Type.Optional(count('Number of existing workers.')),
     desiredReplicas: Type.Optional(count('Desired number of workers.')),
     readyReplicas: Type.Optional(count('Number of workers that are ready for jobs.')),
+    updatedReplicas: Type.Optional(count('Number of existing workers with the current pod template.')),
     busyReplicas: Type.Optional(count('Number of workers that run at least 1 job. Absent while Redis is unavailable.')),
     drainingReplicas: Type.Optional(
       count('Number of workers that take no new jobs before their removal. Absent while Redis is unavailable.'),

@@ -34,6 +34,8 @@ export interface PoolFacts {
   readonly sick: SickWorkers
   /** Sick workers that stay in addition to the desired ones. */
   readonly heldCount: number
+  /** The digest of the template of new pods; null while it is not known. */
+  readonly template: string | null
   /** Why the engines cannot be used yet; null when they can. */
   readonly enginesMissing: string | null
   /** Why there are no rules to decide by; null when there are. */
@@ -65,6 +67,7 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
     replicas: alive.length,
     desiredReplicas: decision.to,
     readyReplicas: countReady(facts),
+    updatedReplicas: alive.length - countOutdated(facts),
     // Redis alone knows what workers do.
     ...(facts.queueReachable && {
       busyReplicas: count('Busy'),
@@ -97,6 +100,11 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
 /** Workers without a node, and those that the API server refuses to create. */
 function missingFrom({ unscheduled, whyNotCreated }: Placement, alive: number, wanted: number): number {
   return unscheduled + (whyNotCreated === null ? 0 : Math.max(0, wanted - alive))
+}
+
+/** Workers of an earlier template than that of new ones. */
+function countOutdated({ pods, template }: PoolFacts): number {
+  return template === null ? 0 : pods.filter((pod) => !pod.deleting && pod.template !== template).length
 }
 
 /** By how much a ceiling is exceeded, for people; null when it is not. */
@@ -163,6 +171,8 @@ function findingsOf(facts: PoolFacts): Finding[] {
   const costCapped = decision.limitedBy.includes('cost.hourlyCap')
   const draining = pods.filter(({ fencedAt }) => fencedAt !== null).length
   const auto = pool.spec.scaling.mode === 'Auto'
+  const outdated = countOutdated(facts)
+  const inProgress = outdated > 0 ? 'RollingOut' : 'Scaling'
   const unhealthy = describeSick(facts.sick)
   const paused = pausedUntil !== null
   const above = aboveCap(facts)
@@ -177,13 +187,13 @@ function findingsOf(facts: PoolFacts): Finding[] {
     found(
       'Ready',
       working && settled && !blind,
-      ['AsWanted', !working ? whyNot : blind ? 'DemandUnknown' : paused ? 'Paused' : 'Scaling'],
+      ['AsWanted', !working ? whyNot : blind ? 'DemandUnknown' : paused ? 'Paused' : inProgress],
       problem ?? (blind ? decision.reason : `${ready} of ${decision.to} workers are ready.`),
     ),
     found(
       'Reconciling',
       working && !settled && !paused,
-      ['Scaling', paused ? 'Paused' : 'Settled'],
+      [inProgress, paused ? 'Paused' : 'Settled'],
       plan.waitsFor ?? decision.reason,
     ),
     found('Stalled', !working, [whyNot, 'Working'], problem ?? ''),
@@ -206,6 +216,14 @@ function findingsOf(facts: PoolFacts): Finding[] {
       unhealthy === null,
       ['Healthy', facts.sick.records.length > 0 ? 'SickWorkers' : 'NodesUnhealthy'],
       unhealthy ?? 'No worker is sick, no node is avoided, and no node reports a failing accelerator.',
+    ),
+    found(
+      'WorkersUpdated',
+      outdated === 0,
+      ['Updated', 'RollingOut'],
+      outdated === 0
+        ? 'Every worker has the current template.'
+        : `${outdated} workers have an earlier template; each is replaced when it has finished its jobs.`,
     ),
     found('EnginesReady', enginesMissing === null, ['Ready', 'NotReady'], enginesMissing ?? 'All engines can be used.'),
     found('ScalingActive', auto && pausedUntil === null, ['Auto', pausedUntil ? 'Paused' : pool.spec.scaling.mode], ''),

@@ -6,7 +6,7 @@ import { annotationsFor, PODS } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
 
 export interface StepParts {
-  readonly client: Pick<Client, 'patch'>
+  readonly client: Pick<Client, 'patch' | 'delete'>
   readonly registry: Pick<PoolRegistry, 'order'>
   readonly record: RecordEvent
   readonly now: () => Date
@@ -41,6 +41,7 @@ export function createSteps({ client, registry, record, now: clock }: StepParts)
     }
     // Each by the time at which it is written: from then on the cluster can know it.
     for (const name of plan.mark) await annotate(name, annotationsFor.mark(clock().getTime()))
+    for (const name of plan.remove) await client.delete(PODS, { namespace, name })
     // Redis may have lost what was said.
     const ordered = new Set([...plan.refuse, ...plan.release, ...plan.fence])
     for (const { name, fencedAt, deleting, started } of pods) {

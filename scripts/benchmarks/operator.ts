@@ -7,7 +7,7 @@ import { engines } from '../../controller/engine/resource.ts'
 import { type Client, createClient } from '../../controller/runtime/client.ts'
 import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
-import { DEPLOYMENTS } from '../../controller/worker-pool/deployment.ts'
+import { REPLICA_SETS } from '../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { type ControlPlane, startControlPlane } from '../../test/cluster/control-plane.ts'
 import { findPrograms } from '../../test/cluster/programs.ts'
@@ -88,7 +88,7 @@ const resync: Benchmark = {
   },
 }
 
-/** Many pools are changed at once: until every Deployment is as it should be, against as many bare calls. */
+/** Many pools are changed at once: until every ReplicaSet is as it should be, against as many bare calls. */
 const converged: Benchmark = {
   id: 'P21',
   what: 'operator: brings changed pools to their new state, against as many bare PATCH calls',
@@ -100,14 +100,14 @@ const converged: Benchmark = {
     const { client, connection, startController } = await prepare(bench)
     const names = await makePools(bench, client)
     const first = await startController()
-    await untilDeployments(client, names, 0)
+    await untilReplicaSets(client, names, 0)
     await first.stop()
     await inTurns(names, (name) => applyPool(client, name, { replicas: 1, scaling: { mode: 'Fixed' } }))
     const controller = await startController()
     await untilLeads(controller)
     const startedAt = performance.now()
     const before = await countApplied(connection)
-    await untilDeployments(client, names, 1)
+    await untilReplicaSets(client, names, 1)
     const ours = (performance.now() - startedAt) / 1000
     await untilTold(client, 1)
     const writes = (await countApplied(connection)) - before
@@ -115,7 +115,7 @@ const converged: Benchmark = {
     const bareAt = performance.now()
     await inTurns(names, (name, turn) =>
       client.patch(
-        DEPLOYMENTS,
+        REPLICA_SETS,
         { namespace: NAMESPACE, name: `${name}-workers` },
         { metadata: { annotations: { bench: String(turn) } } },
       ),
@@ -238,10 +238,10 @@ async function inTurns(names: readonly string[], act: (name: string, turn: numbe
   await Promise.all(Array.from({ length: AT_ONCE }, work))
 }
 
-async function untilDeployments(client: Client, names: readonly string[], replicas: number): Promise<void> {
+async function untilReplicaSets(client: Client, names: readonly string[], replicas: number): Promise<void> {
   const wanted = new Set(names.map((name) => `${name}-workers`))
   for (;;) {
-    const found = await client.list<KubernetesObject & { spec: { replicas: number } }>(DEPLOYMENTS, {
+    const found = await client.list<KubernetesObject & { spec: { replicas: number } }>(REPLICA_SETS, {
       namespace: NAMESPACE,
     })
     const ready = found.filter(({ metadata, spec }) => wanted.has(metadata.name) && spec.replicas === replicas)
@@ -318,7 +318,7 @@ async function applyPool(client: Client, name: string, spec: object): Promise<vo
 
 async function untilReplicas(client: Client, name: string, replicas: number): Promise<void> {
   for (;;) {
-    const found = await client.get<KubernetesObject & { spec: { replicas: number } }>(DEPLOYMENTS, {
+    const found = await client.get<KubernetesObject & { spec: { replicas: number } }>(REPLICA_SETS, {
       namespace: NAMESPACE,
       name: `${name}-workers`,
     })
@@ -328,7 +328,7 @@ async function untilReplicas(client: Client, name: string, replicas: number): Pr
 }
 
 async function untilSettled(client: Client, pools: number): Promise<void> {
-  while ((await client.list(DEPLOYMENTS, { namespace: NAMESPACE })).length < pools) await sleep(250)
+  while ((await client.list(REPLICA_SETS, { namespace: NAMESPACE })).length < pools) await sleep(250)
   await untilTold(client, 0)
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { planPrefetch } from '../../controller/engine/prefetch.ts'
 import { engines as engineResource } from '../../controller/engine/resource.ts'
-import { renderDeployment } from '../../controller/worker-pool/deployment.ts'
+import { renderReplicaSet } from '../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { readReleases } from '../../scripts/charts/releases.ts'
 import { NAMESPACES, PODS } from '../cluster/kinds.ts'
@@ -76,7 +76,7 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
     const samplePools = samples.filter(({ kind }) => kind === 'WorkerPool').map((object) => readAs(workerPools, object))
     const workers = samplePools.map((pool) => {
       const named = sampleEngines.filter(({ metadata }) => pool.spec.engines.includes(metadata.name))
-      const { metadata, spec } = renderDeployment(pool, named, 1)
+      const { metadata, spec } = renderReplicaSet(pool, named, 1)
       return podNamed(`${metadata.name}-pod`, spec.template)
     })
     const node = { metadata: { name: 'node', labels: { pool: 'accelerated' } } }
@@ -157,7 +157,7 @@ function workerPodsOf(objects: readonly Rendered[]): Rendered[] {
   const engines = objects.filter(({ kind }) => kind === 'Engine').map((object) => readAs(engineResource, object))
   return objects
     .filter(({ kind }) => kind === 'WorkerPool')
-    .map((object) => renderDeployment(readAs(workerPools, object), engines, 1))
+    .map((object) => renderReplicaSet(readAs(workerPools, object), engines, 1))
     .map(({ metadata, spec }) => podNamed(`${metadata.name}-pod`, spec.template))
 }
 

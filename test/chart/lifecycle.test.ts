@@ -8,7 +8,7 @@ import type { KubernetesObject, ResourceType } from '../../controller/runtime/re
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { run } from '../../scripts/stack/commands.ts'
 import { ROOT } from '../../scripts/stack/session.ts'
-import { DEFINITIONS, DEPLOYMENTS } from '../cluster/kinds.ts'
+import { DEFINITIONS, REPLICA_SETS } from '../cluster/kinds.ts'
 import { writeKubeconfig } from '../cluster/namespace.ts'
 import { type OwnControlPlane, startOwnControlPlane } from '../cluster/own-control-plane.ts'
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
@@ -125,13 +125,13 @@ describe.skipIf(!possible)('a release', () => {
     })
 
     it('makes the workers of its pool', async () => {
-      const deployment = await until(() =>
-        client.get<KubernetesObject & { spec: { replicas: number } }>(DEPLOYMENTS, {
+      const replicaSet = await until(() =>
+        client.get<KubernetesObject & { spec: { replicas: number } }>(REPLICA_SETS, {
           namespace: NAMESPACE,
           name: 'drape-cpu-workers',
         }),
       )
-      expect(deployment.spec.replicas).toBe(1)
+      expect(replicaSet.spec.replicas).toBe(1)
     })
 
     it('says so in the status of the pool', async () => {

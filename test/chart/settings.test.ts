@@ -9,7 +9,7 @@ import { findChart, type Rendered, renderWith } from './charts.ts'
 import { named } from './objects.ts'
 
 const TEMPLATES = resolve(import.meta.dirname, '../../charts/drape/templates')
-const DEPLOYMENT = resolve(import.meta.dirname, '../../controller/worker-pool/deployment.ts')
+const REPLICA_SET = resolve(import.meta.dirname, '../../controller/worker-pool/replica-set.ts')
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -43,7 +43,7 @@ const PROCESSES = {
     texts: ['controller.yaml', '_pod.tpl'].map((name) => join(TEMPLATES, name)),
   },
   // The controller derives variables of workers from the spec of their WorkerPool, which values set.
-  worker: { read: [readWorkerConfig], texts: [join(TEMPLATES, '_pod.tpl'), DEPLOYMENT] },
+  worker: { read: [readWorkerConfig], texts: [join(TEMPLATES, '_pod.tpl'), REPLICA_SET] },
 }
 
 /** The names that the processes look up in their environment. */

@@ -8,7 +8,7 @@ import { type Drape, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
-import { DEPLOYMENTS, NAMESPACES, NODES } from './kinds.ts'
+import { NAMESPACES, NODES, REPLICA_SETS } from './kinds.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { installDefinitions } from './samples.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
@@ -181,11 +181,11 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
       return found?.phase === 'Loading' && found
     })
     expect(loading.nodes).toBe(0)
-    expect(await deploymentOf('ahead')).toBeNull()
+    expect(await replicaSetOf('ahead')).toBeNull()
     await setPodStatus(pods[0], { phase: 'Succeeded', containerStatuses: [ending(pods[0], 0, '')] })
     await until(async () => (await statusOf('ahead'))?.nodes === 1)
     // One node is enough to begin with.
-    await until(() => deploymentOf('ahead'))
+    await until(() => replicaSetOf('ahead'))
     await setPodStatus(pods[1], { phase: 'Succeeded', containerStatuses: [ending(pods[1], 0, '')] })
     await until(async () => (await conditionOf('ahead', 'Prefetched'))?.status === 'True')
     expect(await statusOf('ahead')).toMatchObject({ phase: 'Verified', nodes: 2 })
@@ -204,8 +204,8 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     await until(async () => (await statusOf('ahead'))?.nodes === 1)
   })
 
-  function deploymentOf(engine: string) {
-    return place.client.get(DEPLOYMENTS, { namespace: place.namespace, name: `of-${engine}-workers` })
+  function replicaSetOf(engine: string) {
+    return place.client.get(REPLICA_SETS, { namespace: place.namespace, name: `of-${engine}-workers` })
   }
 })
 

@@ -14,6 +14,7 @@ export const DEPLOYMENTS: ResourceType = {
   kind: 'Deployment',
   namespaced: true,
 }
+export const REPLICA_SETS: ResourceType = { ...DEPLOYMENTS, plural: 'replicasets', kind: 'ReplicaSet' }
 export const DEFINITIONS: ResourceType = {
   group: 'apiextensions.k8s.io',
   version: 'v1',

@@ -11,6 +11,7 @@ export interface ModelWorkers {
   /** Has the workers in pods of these names fence themselves, as they do when their accelerator keeps failing. */
   failWhere(isFailing: (pod: string) => boolean): void
   isBusy(pod: string): boolean
+  takesJobs(pod: string): boolean
   /** Pods that were told to go while their worker had a job. */
   readonly interrupted: readonly string[]
   close(): Promise<void>
@@ -61,6 +62,7 @@ export function startModelWorkers({ redisUrl, nodes }: { redisUrl: string; nodes
       isFailing = found
     },
     isBusy: (pod) => (workers.get(pod)?.jobs ?? 0) > 0,
+    takesJobs: (pod) => workers.get(pod)?.fence === null,
     interrupted,
     close: async () => {
       clearInterval(timer)

@@ -6,7 +6,7 @@ import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
-import { DEPLOYMENTS } from './kinds.ts'
+import { REPLICA_SETS } from './kinds.ts'
 import { createTestNamespace, type TestNamespace, writeKubeconfig } from './namespace.ts'
 import { installDefinitions } from './samples.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
@@ -30,7 +30,7 @@ describe.skipIf(controlPlane === null)('a controller that may not see retention 
     const allow = (apiGroup: string, ...resources: string[]) => ({ apiGroups: [apiGroup], resources, verbs: ['*'] })
     const rules = [
       allow('drape.dev', 'workerpools', 'workerpools/status', 'scalingpolicies', 'engines', 'engines/status'),
-      allow('apps', 'deployments'),
+      allow('apps', 'deployments', 'replicasets'),
       allow('policy', 'poddisruptionbudgets'),
       allow('coordination.k8s.io', 'leases'),
       allow('', 'pods', 'events'),
@@ -68,10 +68,10 @@ describe.skipIf(controlPlane === null)('a controller that may not see retention 
       metadata: { namespace, name: 'seen' },
       spec: { engines: ['mock'], replicas: 2, scaling: { mode: 'Fixed' }, template },
     })
-    const deployment = await until(() =>
-      client.get<KubernetesObject & { spec: { replicas: number } }>(DEPLOYMENTS, { namespace, name: 'seen-workers' }),
+    const replicaSet = await until(() =>
+      client.get<KubernetesObject & { spec: { replicas: number } }>(REPLICA_SETS, { namespace, name: 'seen-workers' }),
     )
-    expect(deployment.spec.replicas).toBe(2)
+    expect(replicaSet.spec.replicas).toBe(2)
     expect((await fetch(`${controller.probeUrl}/readyz`)).status).toBe(200)
     expect(await client.get(retentionPolicies.type, policy.metadata)).not.toHaveProperty('status')
   })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rowType, sql } from '../../api/shared/database/database.ts'
 import { Type } from '../../api/shared/schema.ts'
 import { engines } from '../../controller/engine/resource.ts'
-import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { type KubernetesObject, ownedBy } from '../../controller/runtime/resource.ts'
 import { type ScalingPolicy, scalingPolicies } from '../../controller/scaling-policy/resource.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import type { PoolStatus } from '../../controller/worker-pool/status-schema.ts'
@@ -12,7 +12,7 @@ import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
-import { DEPLOYMENTS, EVENTS, NAMESPACES } from './kinds.ts'
+import { DEPLOYMENTS, EVENTS, NAMESPACES, REPLICA_SETS } from './kinds.ts'
 import { type ModelWorkers, startModelWorkers } from './model-workers.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { installDefinitions } from './samples.ts'
@@ -28,6 +28,17 @@ interface Pool extends KubernetesObject {
 
 const controlPlane = await findSharedControlPlane()
 const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
+
+const PLAIN_POD = {
+  securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
+  containers: [
+    {
+      name: 'worker',
+      image: 'drape/worker:former',
+      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    },
+  ],
+}
 
 describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
   let place: TestNamespace
@@ -53,7 +64,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
   const holds = (status: PoolStatus | undefined, type: string) =>
     status?.conditions.find((condition) => condition.type === type)?.status === 'True'
   const replicasOf = async (name: string) => {
-    const found = await place.client.get<KubernetesObject & { spec: { replicas: number } }>(DEPLOYMENTS, {
+    const found = await place.client.get<KubernetesObject & { spec: { replicas: number } }>(REPLICA_SETS, {
       namespace: place.namespace,
       name: `${name}-workers`,
     })
@@ -176,6 +187,56 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await until(() => isReady('shrink', 0))
     expect(podsOf('shrink')).toEqual([])
     expect(workers.interrupted).toEqual([])
+  })
+
+  it('replaces its workers one after the other when its image changes, and interrupts no job', async () => {
+    const spec = { engines: ['mock'], replicas: 4, scaling: { mode: 'Fixed' } }
+    await apply('rolled', { ...spec, template })
+    await until(() => isReady('rolled', 4))
+    await until(() => podsOf('rolled').length === 4)
+    const old = podsOf('rolled')
+    for (const pod of old) await until(() => workers.work(pod))
+    await apply('rolled', { ...spec, template: { ...template, image: 'drape/worker:next' } })
+    // All jobs go on: nothing but an additional worker happens.
+    await until(async () => (await get('rolled'))?.updatedReplicas === 1 && podsOf('rolled').length === 5)
+    await sleep(5000)
+    expect(podsOf('rolled')).toEqual(expect.arrayContaining(old))
+    expect(old.filter(workers.isBusy)).toEqual(old)
+    const fewest = await finishAsTheyLeave('rolled', old)
+    await until(() => isReady('rolled', 4))
+    expect(await get('rolled')).toMatchObject({ replicas: 4, updatedReplicas: 4 })
+    expect(fewest).toBe(4)
+    expect(workers.interrupted).toEqual([])
+    expect(await eventsOf('RollingOut')).toEqual([
+      '4 workers have an earlier template; each is replaced when it has finished its jobs.',
+    ])
+    await place.client.delete(workerPools.type, { namespace: place.namespace, name: 'rolled' })
+  })
+
+  it('takes over the workers of the Deployment that it had in earlier versions, busy or not', async () => {
+    const { client, namespace } = place
+    const engine = { license: { name: 'Apache-2.0', commercialUse: true }, source: { bundled: {} } }
+    const spec = { engines: ['late'], replicas: 2, scaling: { mode: 'Fixed' }, template }
+    const pool = await apply('former', spec)
+    const labels = { 'app.kubernetes.io/name': 'drape-worker', 'drape.dev/pool': 'former' }
+    await client.create(DEPLOYMENTS, {
+      metadata: { namespace, name: 'former-workers', labels, ownerReferences: [ownedBy(pool)] },
+      spec: { replicas: 2, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: PLAIN_POD } },
+    })
+    await until(() => podsOf('former').length === 2)
+    const former = podsOf('former')
+    for (const pod of former) await until(() => workers.work(pod))
+    await client.apply(engines.type, { metadata: { namespace, name: 'late' }, spec: engine })
+    await until(async () => (await get('former'))?.updatedReplicas === 1)
+    expect(await client.get(DEPLOYMENTS, { namespace, name: 'former-workers' })).toBeNull()
+    expect(podsOf('former')).toEqual(expect.arrayContaining(former))
+    await finishAsTheyLeave('former', former)
+    await until(() => isReady('former', 2))
+    expect(podsOf('former').filter((pod) => former.includes(pod))).toEqual([])
+    expect(workers.interrupted).toEqual([])
+    const sets = await client.list(REPLICA_SETS, { namespace, labelSelector: 'drape.dev/pool=former' })
+    expect(sets.map(({ metadata }) => metadata.name)).toEqual(['former-workers'])
+    await client.delete(workerPools.type, { namespace, name: 'former' })
   })
 
   it('stays as it is while it is paused', async () => {
@@ -322,6 +383,19 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     expect(workers.interrupted).toEqual([])
   })
 
+  /** Ends the job of each busy worker when it has been fenced, until all are gone. Returns the fewest pods that there were. */
+  async function finishAsTheyLeave(name: string, busy: readonly string[]): Promise<number> {
+    let fewest = Number.POSITIVE_INFINITY
+    await until(() => {
+      const left = podsOf(name)
+      fewest = Math.min(fewest, left.length)
+      const old = busy.filter((pod) => left.includes(pod))
+      for (const pod of old) if (!workers.takesJobs(pod)) workers.finish(pod)
+      return old.length === 0
+    })
+    return fewest
+  }
+
   async function eventsOf(reason: string): Promise<unknown[]> {
     const found = await place.client.list<KubernetesObject & { message?: string; reason?: string }>(EVENTS, {
       namespace: place.namespace,
@@ -337,7 +411,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     return text
       .split('\n')
       .filter((line) =>
-        /^apiserver_request_total\{.*resource="(workerpools|deployments|events|engines|pods)"/.test(line),
+        /^apiserver_request_total\{.*resource="(workerpools|replicasets|events|engines|pods)"/.test(line),
       )
       .filter((line) => /verb="(APPLY|PATCH|PUT|POST)"/.test(line) && !/subresource="binding"/.test(line))
       .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)

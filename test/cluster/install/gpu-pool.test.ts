@@ -178,7 +178,7 @@ describe.skipIf(programs === null)(
         'kubectl',
         `--namespace=${NAMESPACE}`,
         'get',
-        'deployment',
+        'replicaset',
         'drape-gpu-workers',
         '--watch',
         '--output',
@@ -218,7 +218,7 @@ describe.skipIf(programs === null)(
 
     async function replicasOf(pool: string): Promise<number> {
       return Number(
-        await kubectl('get', 'deployment', `drape-${pool}-workers`, '--output', 'jsonpath={.spec.replicas}'),
+        await kubectl('get', 'replicaset', `drape-${pool}-workers`, '--output', 'jsonpath={.spec.replicas}'),
       )
     }
 

@@ -113,7 +113,7 @@ describe.skipIf(programs === null)('whoever follows the pages word for word', { 
   })
 
   it('has its workers back when they were scaled to none by hand', async () => {
-    await reader.run('kubectl -n drape scale deploy/drape-cpu-workers --replicas 0')
+    await reader.run('kubectl -n drape scale rs/drape-cpu-workers --replicas 0')
     expect(await shop.finish(await shop.tryOn())).toMatchObject({ status: 'COMPLETED' })
   })
 

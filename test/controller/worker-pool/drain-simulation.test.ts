@@ -178,7 +178,7 @@ class Cluster {
 
   private add(): void {
     const name = `pod-${this.names++}`
-    const times = { createdAt: this.now, fencedAt: null, markedAt: null, refusedAt: null }
+    const times = { createdAt: this.now, fencedAt: null, markedAt: null, refusedAt: null, template: null }
     const pod = { name, ready: false, started: false, deleting: false, ...times }
     this.pods.push({ pod, fence: null, jobs: 0, idleSince: this.now, report: null, reportedAt: 0 })
   }

@@ -184,7 +184,7 @@ function situation({
 }
 
 function pod(name: string, changes: Partial<PoolPod> = {}): PoolPod {
-  const times = { createdAt: NOW - 100_000, fencedAt: null, markedAt: null, refusedAt: null }
+  const times = { createdAt: NOW - 100_000, fencedAt: null, markedAt: null, refusedAt: null, template: null }
   return { name, ready: true, started: true, deleting: false, ...times, ...changes }
 }
 

@@ -5,14 +5,14 @@ import type { Client, Sent } from '../../../controller/runtime/client.ts'
 import type { Happening } from '../../../controller/runtime/events.ts'
 import type { KubernetesObject, ObjectName, ResourceType } from '../../../controller/runtime/resource.ts'
 import type { Demand } from '../../../controller/worker-pool/decide.ts'
-import { DEPLOYMENTS, type Deployment } from '../../../controller/worker-pool/deployment.ts'
 import { PODS, type Pod } from '../../../controller/worker-pool/pods.ts'
 import { createPoolReconcile } from '../../../controller/worker-pool/reconcile.ts'
+import { REPLICA_SETS, type ReplicaSet } from '../../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../../controller/worker-pool/resource.ts'
 import type { PoolStatus } from '../../../controller/worker-pool/status-schema.ts'
 import { createRandom, type Random } from '../../faults/support/random.ts'
 
-// A namespace with one pool, its Deployments, pods and workers, under a clock that is stepped: the real reconcile runs against it.
+// A namespace with one pool, its ReplicaSets, pods and workers, under a clock that is stepped: the real reconcile runs against it.
 
 const TICK_MS = 1000
 const START = Date.parse('2026-05-04T12:00:00Z')
@@ -21,19 +21,18 @@ const KEY = `${NAMESPACE}/pool`
 
 interface ModelPod {
   object: Pod
-  readonly deployment: string
-  readonly template: string
+  readonly replicaSet: string
   fence: number | null
   jobs: number
   startedAt: number
   idleSince: number
 }
 
-interface ModelDeployment extends Deployment {
+interface ModelReplicaSet extends ReplicaSet {
   readonly spec: { readonly replicas?: number; readonly template: object }
 }
 
-type DeploymentCondition = NonNullable<NonNullable<Deployment['status']>['conditions']>[number]
+type ReplicaSetCondition = NonNullable<NonNullable<ReplicaSet['status']>['conditions']>[number]
 
 export class ModelCluster {
   now = START
@@ -45,15 +44,15 @@ export class ModelCluster {
   jobEnds = 0.1
   /** How long each job takes instead; 0 leaves it to chance. */
   jobSeconds = 0
-  isPlaced: () => boolean = () => true
+  isPlaced: (pod: Pod) => boolean = () => true
   /** The node of a pod that becomes ready. */
   placeOn: () => string = () => 'node-1'
   /** Nodes whose workers fence themselves. */
   readonly failingNodes = new Set<string>()
   /** As far as the controller may read nodes. */
   readonly nodes = new Map<string, KubernetesObject>()
-  /** The condition of a Deployment whose pods the API server refuses. */
-  createFailure: DeploymentCondition | null = null
+  /** The condition of a ReplicaSet whose pods the API server refuses. */
+  createFailure: ReplicaSetCondition | null = null
   /** Acts between the controller and those of Kubernetes. */
   interfere: () => void = () => {}
   readonly events: Happening[] = []
@@ -65,7 +64,7 @@ export class ModelCluster {
   /** Workers whose start was noted. */
   starts = 0
   pods = new Map<string, ModelPod>()
-  deployments = new Map<string, ModelDeployment>()
+  replicaSets = new Map<string, ModelReplicaSet>()
   readonly random: Random
   private pool: KubernetesObject & { spec: object; status?: PoolStatus }
   private readonly words = new Map<string, number | 'take'>()
@@ -113,12 +112,12 @@ export class ModelCluster {
   }
 
   /** As another program would. */
-  editDeployment(name: string, spec: object): void {
-    const found = this.deployments.get(name)
+  editReplicaSet(name: string, spec: object): void {
+    const found = this.replicaSets.get(name)
     if (found === undefined) return
     const { metadata, ...rest } = edited(found, { ...found.spec, ...spec })
     const managedFields = [{ manager: 'kubectl', fieldsV1: { 'f:spec': {} } }]
-    this.deployments.set(name, { ...rest, metadata: { ...metadata, managedFields }, touched: true })
+    this.replicaSets.set(name, { ...rest, metadata: { ...metadata, managedFields }, touched: true })
   }
 
   removePod(name: string): void {
@@ -141,13 +140,13 @@ export class ModelCluster {
     for (const pod of this.pods.values()) this.work(pod)
     if (this.exists) await this.reconcile(KEY, 0)
     this.interfere()
-    for (const deployment of this.deployments.values()) this.replicate(deployment)
+    for (const replicaSet of this.replicaSets.values()) this.replicate(replicaSet)
   }
 
   private work(pod: ModelPod): void {
     const word = this.queueReachable ? this.words.get(pod.object.metadata.name) : undefined
     if (word !== undefined) pod.fence = word === 'take' ? null : word
-    if (!isReady(pod) && this.isPlaced()) pod.object = readyPod(pod.object, this.placeOn())
+    if (!isReady(pod) && this.isPlaced(pod.object)) pod.object = readyPod(pod.object, this.placeOn())
     if (pod.jobs > 0 && this.isDone(pod)) Object.assign(pod, { jobs: 0, idleSince: this.now })
     if (this.saturated && pod.jobs === 0 && pod.fence === null && isReady(pod) && !this.isSick(pod))
       Object.assign(pod, { jobs: 1, startedAt: this.now })
@@ -158,31 +157,27 @@ export class ModelCluster {
     return this.now - startedAt >= this.jobSeconds * 1000
   }
 
-  /** As the controllers of Deployments and ReplicaSets do: a changed template replaces all pods, busy or not. */
-  private replicate(deployment: ModelDeployment): void {
-    const { name } = deployment.metadata
-    const template = JSON.stringify(deployment.spec.template)
-    const mine = [...this.pods.values()].filter((pod) => pod.deployment === name)
-    for (const pod of mine) if (pod.template !== template) this.removePod(pod.object.metadata.name)
-    const kept = mine.filter((pod) => pod.template === template)
-    const { replicas = 1 } = deployment.spec
+  /** As the controller of ReplicaSets does: a changed template is for new pods only. */
+  private replicate(replicaSet: ModelReplicaSet): void {
+    const kept = [...this.pods.values()].filter((pod) => pod.replicaSet === replicaSet.metadata.name)
+    const { replicas = 1 } = replicaSet.spec
     if (this.createFailure) {
-      this.refuse(deployment, this.createFailure)
+      this.refuse(replicaSet, this.createFailure)
       return
     }
-    for (let count = kept.length; count < replicas; count++) this.addPod(deployment, template)
+    for (let count = kept.length; count < replicas; count++) this.addPod(replicaSet)
     const rank = (pod: ModelPod) =>
       (!isReady(pod) || this.isSick(pod) ? 0 : costOf(pod) < 0 ? 1 : 2) + this.random.between(0, 9) / 10
     const ranked = kept.map((pod) => ({ pod, rank: rank(pod) })).sort((a, b) => a.rank - b.rank)
     for (const { pod } of ranked.slice(0, Math.max(0, kept.length - replicas))) this.removePod(pod.object.metadata.name)
   }
 
-  private refuse(deployment: ModelDeployment, failure: DeploymentCondition): void {
-    const status = { ...deployment.status, conditions: [failure] }
-    this.deployments.set(deployment.metadata.name, { ...deployment, status })
+  private refuse(replicaSet: ModelReplicaSet, failure: ReplicaSetCondition): void {
+    const status = { ...replicaSet.status, conditions: [failure] }
+    this.replicaSets.set(replicaSet.metadata.name, { ...replicaSet, status })
   }
 
-  private addPod({ metadata, spec }: ModelDeployment, template: string): void {
+  private addPod({ metadata, spec }: ModelReplicaSet): void {
     const { labels, annotations } = (spec.template as Sent).metadata
     const made = this.metadataOf(`${metadata.name}-${this.names++}`)
     const object: Pod = {
@@ -190,13 +185,13 @@ export class ModelCluster {
       status: { phase: 'Pending', conditions: PENDING },
     }
     const rest = { fence: null, jobs: 0, startedAt: 0, idleSince: this.now }
-    this.pods.set(made.name, { object, deployment: metadata.name, template, ...rest })
+    this.pods.set(made.name, { object, replicaSet: metadata.name, ...rest })
   }
 
   private dropPool(): void {
     this.others.set('pool gone', this.pool)
     for (const name of [...this.pods.keys()]) this.removePod(name)
-    this.deployments.clear()
+    this.replicaSets.clear()
   }
 
   private metadataOf(name: string) {
@@ -225,7 +220,7 @@ export class ModelCluster {
       pools: { get: (key) => ofPool(key, this.pool), list: () => (this.exists ? [this.pool] : []) },
       policies: { get: () => undefined },
       engines: { get: () => ENGINE },
-      deployments: { get: (key) => this.deployments.get(key.split('/')[1]) },
+      replicaSets: { get: (key) => this.replicaSets.get(key.split('/')[1]) },
       budgets: { get: (key) => this.others.get(`budget ${key.split('/')[1]}`) },
       findNode: (name) => this.nodes.get(name),
       podsOf: () => [...this.pods.values()].map(({ object }) => object),
@@ -259,21 +254,21 @@ export class ModelCluster {
   private createModelClient(): Client {
     const apply = async (type: ResourceType, sent: Sent): Promise<KubernetesObject> => {
       if (type === workerPools.type) return this.applyPool(sent)
-      if (type !== DEPLOYMENTS) {
+      if (type !== REPLICA_SETS) {
         const budget = { ...sent, metadata: { ...sent.metadata, generation: 1 } }
         this.others.set(`budget ${sent.metadata.name}`, budget)
         return budget
       }
-      const before = this.deployments.get(sent.metadata.name)
-      const spec = sent.spec as ModelDeployment['spec']
+      const before = this.replicaSets.get(sent.metadata.name)
+      const spec = sent.spec as ModelReplicaSet['spec']
       const made = before ?? {
         metadata: { ...this.metadataOf(sent.metadata.name), generation: 0 },
         spec: { template: {} },
       }
       const next = JSON.stringify(made.spec) === JSON.stringify(spec) ? made : edited(made, spec)
       const metadata = { ...sent.metadata, ...next.metadata, annotations: sent.metadata.annotations }
-      this.deployments.set(sent.metadata.name, { ...next, metadata })
-      return this.deployments.get(sent.metadata.name) as ModelDeployment
+      this.replicaSets.set(sent.metadata.name, { ...next, metadata })
+      return this.replicaSets.get(sent.metadata.name) as ModelReplicaSet
     }
     const patch = async (type: ResourceType, { name }: ObjectName, { metadata }: Pick<Sent, 'metadata'>) => {
       const found = this.pods.get(name)
@@ -283,7 +278,8 @@ export class ModelCluster {
       found.object = { ...found.object, metadata: { ...found.object.metadata, annotations } }
       return found.object
     }
-    return { apply, patch } as unknown as Client
+    const remove = async (_: ResourceType, { name }: ObjectName) => this.removePod(name)
+    return { apply, patch, delete: remove, get: async () => null, list: async () => [] } as unknown as Client
   }
 
   private applyPool({ status }: Sent): KubernetesObject {
@@ -302,10 +298,10 @@ const ENGINE = {
   status: { conditions: [{ ...READY, lastTransitionTime: '2026-05-04T12:00:00Z' }] },
 } as KubernetesObject
 
-function edited(deployment: ModelDeployment, spec: ModelDeployment['spec']): ModelDeployment {
-  const generation = (deployment.metadata.generation ?? 0) + 1
+function edited(replicaSet: ModelReplicaSet, spec: ModelReplicaSet['spec']): ModelReplicaSet {
+  const generation = (replicaSet.metadata.generation ?? 0) + 1
   const status = { observedGeneration: generation }
-  return { ...deployment, metadata: { ...deployment.metadata, generation }, spec, status, touched: false }
+  return { ...replicaSet, metadata: { ...replicaSet.metadata, generation }, spec, status, touched: false }
 }
 
 function isReady({ object }: ModelPod): boolean {

@@ -4,19 +4,19 @@ import { ModelCluster } from './model-cluster.ts'
 const template = { image: 'drape/worker:test', requests: { cpu: '1' } }
 const fixed = (replicas: number) => ({ engines: ['mock'], replicas, scaling: { mode: 'Fixed' }, template })
 
-it('a manual change of the Deployment of a pool is reverted and leaves an event on the pool', async () => {
+it('a manual change of the ReplicaSet of a pool is reverted and leaves an event on the pool', async () => {
   const cluster = new ModelCluster(fixed(3))
   await cluster.run(3)
   for (let edit = 1; edit <= 2; edit++) {
-    cluster.editDeployment('pool-workers', { replicas: 5 })
+    cluster.editReplicaSet('pool-workers', { replicas: 5 })
     await cluster.run(3)
-    expect(cluster.deployments.get('pool-workers')?.spec.replicas).toBe(3)
+    expect(cluster.replicaSets.get('pool-workers')?.spec.replicas).toBe(3)
     const told = cluster.events.filter(({ reason }) => reason === 'EditReverted')
     expect(told).toHaveLength(edit)
     expect(told[0]).toEqual({
       type: 'Warning',
       reason: 'EditReverted',
-      message: 'A change of Deployment pool-workers by kubectl was reverted. Change the WorkerPool instead.',
+      message: 'A change of ReplicaSet pool-workers by kubectl was reverted. Change the WorkerPool instead.',
     })
   }
 })

@@ -100,7 +100,7 @@ describe('workers whose accelerator fails', () => {
     cluster.failingNodes.add('a')
     await cluster.run(60)
     cluster.failingNodes.clear()
-    // The Deployment has one worker more than desired, which leaves when it has no job.
+    // The ReplicaSet has one worker more than desired, which leaves when it has no job.
     cluster.saturated = false
     await cluster.run(20)
     expect(cluster.alive).toHaveLength(3)

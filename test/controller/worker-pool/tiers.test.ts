@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { renderDeployment } from '../../../controller/worker-pool/deployment.ts'
 import type { Pod } from '../../../controller/worker-pool/pods.ts'
+import { renderReplicaSet } from '../../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../../controller/worker-pool/resource.ts'
 import { countTiers, highestCost } from '../../../controller/worker-pool/tiers.ts'
 
@@ -63,7 +63,7 @@ describe('the tiers of a pool', () => {
 })
 
 function podSpec(tiers: readonly object[]) {
-  return renderDeployment(read({ tiers }), [], 1).spec.template.spec
+  return renderReplicaSet(read({ tiers }), [], 1).spec.template.spec
 }
 
 function read(spec: object) {

@@ -27,7 +27,7 @@ describe('the alarm about a worker that was removed instead of a drained one', (
     const cluster = new ModelCluster(fixed(3))
     await cluster.run(3)
     cluster.setSpec(fixed(2))
-    const isLowered = () => [...cluster.deployments.values()].some(({ spec }) => spec.replicas === 2)
+    const isLowered = () => [...cluster.replicaSets.values()].some(({ spec }) => spec.replicas === 2)
     cluster.interfere = () => {
       if (!isLowered() || cluster.removed > 0) return
       const kept = cluster.alive.find(({ fence }) => fence === null)

@@ -1,13 +1,15 @@
+import { createHash } from 'node:crypto'
 import type { Engine } from '../engine/resource.ts'
 import { ENGINE_FOLDERS, type EngineVolume, engineVolume } from '../engine/volume.ts'
 import type { Live } from '../runtime/apply-once.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
+import { POOL_LABEL, TEMPLATE_DIGEST } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Template, Tier, Volume } from './template-schema.ts'
 import { nodeAffinity } from './tiers.ts'
 
-/** A Deployment as far as it is looked at here. */
-export interface Deployment extends Live {
+/** A ReplicaSet as far as it is looked at here. */
+export interface ReplicaSet extends Live {
   readonly spec: { readonly replicas?: number }
   readonly status?: {
     readonly observedGeneration?: number
@@ -20,11 +22,11 @@ export interface Deployment extends Live {
   }
 }
 
-export const DEPLOYMENTS: ResourceType = {
+export const REPLICA_SETS: ResourceType = {
   group: 'apps',
   version: 'v1',
-  plural: 'deployments',
-  kind: 'Deployment',
+  plural: 'replicasets',
+  kind: 'ReplicaSet',
   namespaced: true,
 }
 export const BUDGETS: ResourceType = {
@@ -34,7 +36,6 @@ export const BUDGETS: ResourceType = {
   kind: 'PodDisruptionBudget',
   namespaced: true,
 }
-export const POOL_LABEL = 'drape.dev/pool'
 const PROBE_PORT = 9090
 /** Beyond its time to drain a worker has so long to end. */
 const ENDING_SECONDS = 30
@@ -51,30 +52,32 @@ export function poolLabels(pool: WorkerPool): Record<string, string> {
   return { 'app.kubernetes.io/name': 'drape-worker', [POOL_LABEL]: pool.metadata.name }
 }
 
-/** The Deployment of a pool. Its pods keep to the Pod Security Standard `restricted`. */
-export function renderDeployment(pool: WorkerPool, engines: readonly Engine[], replicas: number) {
-  const { template } = pool.spec
-  const labels = poolLabels(pool)
+/**
+ * The ReplicaSet of a pool. Its pods keep to the Pod Security Standard `restricted`. A ReplicaSet gives a changed template to new pods
+ * only: the controller replaces the others, each when its worker has drained.
+ */
+export function renderReplicaSet(pool: WorkerPool, engines: readonly Engine[], replicas: number) {
   return {
     metadata: metadataOf(pool),
-    spec: {
-      replicas,
-      selector: { matchLabels: labels },
-      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },
-      template: {
-        metadata: {
-          labels: { ...template.labels, ...labels },
-          annotations: {
-            // A job in hand must not be moved to save a node.
-            'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
-            'karpenter.sh/do-not-disrupt': 'true',
-            ...template.annotations,
-          },
-        },
-        spec: podSpec(pool, engines),
-      },
+    spec: { replicas, selector: { matchLabels: poolLabels(pool) }, template: renderTemplate(pool, engines) },
+  }
+}
+
+/** The template of the pods, with its own digest among the annotations. */
+export function renderTemplate(pool: WorkerPool, engines: readonly Engine[]) {
+  const { template } = pool.spec
+  const metadata = {
+    labels: { ...template.labels, ...poolLabels(pool) },
+    annotations: {
+      // A job in hand must not be moved to save a node.
+      'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+      'karpenter.sh/do-not-disrupt': 'true',
+      ...template.annotations,
     },
   }
+  const spec = podSpec(pool, engines)
+  const digest = createHash('sha256').update(JSON.stringify({ metadata, spec })).digest('hex').slice(0, 16)
+  return { metadata: { ...metadata, annotations: { ...metadata.annotations, [TEMPLATE_DIGEST]: digest } }, spec }
 }
 
 /** Lets nodes be drained one worker at a time. */

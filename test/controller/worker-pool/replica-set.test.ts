@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Engine, engines } from '../../../controller/engine/resource.ts'
-import { renderDeployment } from '../../../controller/worker-pool/deployment.ts'
+import { renderReplicaSet } from '../../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../../controller/worker-pool/resource.ts'
 
 const podSpec = (template: object, known: readonly Engine[] = []) => {
@@ -16,7 +16,7 @@ const podSpec = (template: object, known: readonly Engine[] = []) => {
     },
   })
   if ('problems' in read) throw new Error(read.problems)
-  return renderDeployment(read.object, known, 1).spec.template.spec
+  return renderReplicaSet(read.object, known, 1).spec.template.spec
 }
 
 describe('the pods of a pool', () => {

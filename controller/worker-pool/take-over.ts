@@ -1,0 +1,39 @@
+import type { Client } from '../runtime/client.ts'
+import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
+import { POOL_LABEL } from './pods.ts'
+import { REPLICA_SETS, workersName } from './replica-set.ts'
+import type { WorkerPool } from './resource.ts'
+
+const DEPLOYMENTS: ResourceType = {
+  group: 'apps',
+  version: 'v1',
+  plural: 'deployments',
+  kind: 'Deployment',
+  namespaced: true,
+}
+
+/**
+ * Before its first release Drape gave each pool a Deployment. Removes it and its ReplicaSets, but none of their pods: the ReplicaSet of
+ * the pool takes them over when nothing else owns them. Resolves to whether that is so.
+ */
+export async function takeOverPods(
+  pool: WorkerPool,
+  client: Pick<Client, 'get' | 'list' | 'delete'>,
+): Promise<boolean> {
+  const { namespace, name: poolName, uid } = pool.metadata
+  const name = workersName(pool)
+  const deployment = await client.get(DEPLOYMENTS, { namespace, name })
+  if (controllerOf(deployment)?.uid === uid) {
+    await client.delete(DEPLOYMENTS, { namespace, name }, { orphan: true })
+    return false
+  }
+  const found = await client.list(REPLICA_SETS, { namespace, labelSelector: `${POOL_LABEL}=${poolName}` })
+  const orphans = found.filter((object) => object.metadata.name !== name && controllerOf(object) === undefined)
+  for (const { metadata } of orphans)
+    await client.delete(REPLICA_SETS, { namespace, name: metadata.name }, { orphan: true })
+  return orphans.length === 0
+}
+
+function controllerOf(object: KubernetesObject | null) {
+  return object?.metadata.ownerReferences?.find(({ controller }) => controller === true)
+}
