@@ -16,6 +16,7 @@ import { createAccounts } from '../stores/accounts.ts'
 import { createApiKeys } from '../stores/api-keys.ts'
 import { createBacklog } from '../stores/backlog.ts'
 import { createGenerationSearches } from '../stores/generation-search.ts'
+import { createKeptForms } from '../stores/kept-forms.ts'
 import { createLeads } from '../stores/leads.ts'
 import { createLedger } from '../stores/ledger.ts'
 import { createOperatorAudit } from '../stores/operator-audit.ts'
@@ -32,6 +33,7 @@ import type { EndpointRules } from '../webhooks/endpoint-url.ts'
 import { accountPages } from './accounts.ts'
 import { auditPages } from './audit.ts'
 import { showDoneForms } from './done-forms.ts'
+import { keepEndedForms, recallForms } from './ended-forms.ts'
 import type { Engines } from './engine-names.ts'
 import { readForm } from './form.ts'
 import { openFormPages, showFormsAgain } from './forms-again.ts'
@@ -130,11 +132,14 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   const signIns = createSignIns(options, { sessions, isSecure })
   app.use(showFormsAgain(inTurn(signIns)))
   for (const group of signIns) app.use(group.routes() as never)
+  const keptForms = createKeptForms(database)
+  app.use(keepEndedForms({ sessions, keptForms }))
   // Without a session nobody learns which pages exist.
   app.use(requireOperator)
   app.use(requireSecondFactor(options.secondFactor ?? 'optional'))
   app.use(openFormPages)
   app.use(requireRole)
+  app.use(recallForms({ keptForms }))
   const pages = createPages(options)
   app.use(showFormsAgain(inTurn(pages)))
   app.use(showDoneForms({ audit: createOperatorAudit(database) }))

@@ -184,7 +184,7 @@ export interface SignInPage {
 export function showSignIn(ctx: DashboardContext, { provider, passwords, email, problem }: SignInPage): void {
   const query = new URLSearchParams(ctx.querystring)
   const next = ctx.state.form.get('next') ?? query.get('next') ?? ''
-  const said = problem ?? (query.has('ended') ? 'Your session has ended. Your last request was not carried out.' : '')
+  const said = problem ?? (query.has('ended') ? sayEnded(next) : '')
   ctx.state.operator = null
   showPage(ctx, {
     title: 'Sign in',
@@ -195,6 +195,12 @@ ${when(
 )}
 ${when(passwords, presentPasswordForm({ provider, email, next, kept: ctx.state.forms.kept('/sign-in') }))}`,
   })
+}
+
+function sayEnded(next: string): string {
+  return /[?&]kept=/.test(next)
+    ? 'Your session has ended, and your form was not carried out. Sign in again to return to it with what you typed, except secrets.'
+    : 'Your session has ended. Your last request was not carried out.'
 }
 
 function presentPasswordForm({

@@ -26,6 +26,13 @@ const SessionRow = Type.Object({
 })
 export type Session = Static<typeof SessionRow>
 
+const FormKeyRow = Type.Object({ operatorId: Type.String(), formKey: Type.Unsafe<Buffer>({}) })
+/** What signs the ids of the forms of a session, and whose session it is. */
+export type FormKey = Static<typeof FormKeyRow>
+
+/** How long it is known after its end whose session it was: forms that are still open belong to that operator. */
+const ENDED_DAYS = 7
+
 const isLive = sql.fragment`
   seen_at > now() - make_interval(mins => ${SESSION_IDLE_MINUTES})
   and operator_sessions.created_at > now() - make_interval(hours => ${SESSION_HOURS})`
@@ -35,11 +42,11 @@ export type OperatorSessions = ReturnType<typeof createOperatorSessions>
 /** Who is signed in; only hashes of what the browsers hold are stored. */
 export function createOperatorSessions(database: Database) {
   return {
-    /** Signs an operator in and returns what the browser is to hold. Sessions that have ended are forgotten. */
+    /** Signs an operator in and returns what the browser is to hold. Sessions that ended long ago are forgotten. */
     insert: async (operatorId: string, method: 'password' | 'provider' = 'password'): Promise<string> => {
       const token = randomBytes(32).toString('base64url')
       await database.query(sql.unsafe`
-        with ended as (delete from operator_sessions where not (${isLive}))
+        with ended as (delete from operator_sessions where seen_at < now() - make_interval(days => ${ENDED_DAYS}))
         insert into operator_sessions (hash, operator_id, method)
         values (${sql.binary(hashOf(token))}, ${operatorId}, ${method})`)
       return token
@@ -54,6 +61,18 @@ export function createOperatorSessions(database: Database) {
           select from operator_second_factors as factors
           where factors.operator_id = operators.id and confirmed_at is not null
         ) as "hasSecondFactor"`),
+
+    /** The session of this token that has ended by its age alone, of an active operator; none otherwise. */
+    findEnded: (token: string): Promise<readonly FormKey[]> =>
+      database.any(sql.type(rowType(FormKeyRow))`
+        select operator_id as "operatorId", form_key as "formKey"
+        from operator_sessions join operators on operators.id = operator_id
+        where hash = ${sql.binary(hashOf(token))} and operators.is_active and not (${isLive})`),
+
+    /** Of every session of the operator, live or ended. */
+    listFormKeys: (operatorId: string): Promise<readonly FormKey[]> =>
+      database.any(sql.type(rowType(FormKeyRow))`
+        select operator_id as "operatorId", form_key as "formKey" from operator_sessions where operator_id = ${operatorId}`),
 
     /** Ends every other session of the operator. */
     deleteOthers: async (operatorId: string, token: string): Promise<void> => {

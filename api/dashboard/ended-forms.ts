@@ -1,0 +1,60 @@
+import type { KeptForms } from '../stores/kept-forms.ts'
+import type { OperatorSessions } from '../stores/operator-sessions.ts'
+import { findFormPage } from './form-pages.ts'
+import { readIssuedForm } from './issued-forms.ts'
+import { typedValues } from './kept-form.ts'
+import { seeOther } from './layout.ts'
+import type { DashboardContext, DashboardMiddleware } from './state.ts'
+
+export interface EndedFormsOptions {
+  readonly sessions: Pick<OperatorSessions, 'findEnded' | 'listFormKeys'>
+  readonly keptForms: KeptForms
+}
+
+/**
+ * Keeps a form that a session was shown before it ended, without carrying it out, and leads to its page: through the sign-in, unless the
+ * operator has signed in again already. Only the operator of that session is shown what was typed.
+ */
+export function keepEndedForms(options: EndedFormsOptions): DashboardMiddleware {
+  return async function endedForms(ctx, next) {
+    const page = ctx.method === 'POST' ? findFormPage(ctx.path) : null
+    const issued = page === null ? null : await findIssued(ctx, options)
+    if (issued === null) return next()
+    const fields = typedValues(ctx.state.form).toString()
+    await options.keptForms.insert({ ...issued, action: ctx.path, fields })
+    const place = `${page}?kept=${issued.form}`
+    seeOther(ctx, ctx.state.operator ? place : `/sign-in?ended=true&next=${encodeURIComponent(place)}`)
+  }
+}
+
+/** The form and the operator whose earlier session it was issued to; null for every other form. */
+async function findIssued(
+  { path: action, state: { operator, formKey, token, form } }: DashboardContext,
+  { sessions }: EndedFormsOptions,
+): Promise<{ form: string; operatorId: string } | null> {
+  const id = form.get('form') ?? ''
+  if (id === '' || (formKey !== null && readIssuedForm(id, { key: formKey, action }) !== null)) return null
+  const earlier = operator === null ? await sessions.findEnded(token) : await sessions.listFormKeys(operator.id)
+  for (const { operatorId, formKey: key } of earlier) {
+    const issued = readIssuedForm(id, { key, action })
+    if (issued !== null) return { form: issued, operatorId }
+  }
+  return null
+}
+
+/** Shows a form that was kept for the operator on its page; forgets it once the form is sent. */
+export function recallForms({ keptForms }: Pick<EndedFormsOptions, 'keptForms'>): DashboardMiddleware {
+  return async function recalled(ctx, next) {
+    const { operator } = ctx.state
+    if (operator === null) return next()
+    const name = ctx.method === 'GET' ? new URLSearchParams(ctx.querystring).get('kept') : null
+    const found = name === null || name.includes('\0') ? null : await keptForms.find(name, operator.id)
+    if (found !== null && findFormPage(found.action) === ctx.path) {
+      const message =
+        'The session in which you opened this form had ended, so nothing was done. Check what you typed, and send it again.'
+      ctx.state.kept = { action: found.action, values: new URLSearchParams(found.fields), message, problems: [] }
+    }
+    await next()
+    if (ctx.method === 'POST' && ctx.status < 400) await keptForms.delete(operator.id, ctx.path)
+  }
+}
