@@ -9,10 +9,11 @@ import { type Command, required, UsageError } from './command-options.ts'
 
 export const KEY_USAGE = `\
   key create --account ID [--kind secret|publishable]   create a key and print it once; a secret key has all permissions unless
+      [--name N]                                        a name to recognise it by
       [--scope ${SCOPES.join(',')}]              restricted to these scopes,
       [--expires 90d|ISO]                               to an expiry time,
       [--cidr 203.0.113.0/24,…]                         or to these source addresses (PROXY_HOPS)
-  key list --account ID                                 list keys with their restrictions and last use
+  key list --account ID                                 list keys with name, last four characters, restrictions and last use
   key revoke --key-file PATH|-                          revoke a key within 3 seconds
   key revoke --account ID --key-id ID                   the same by the ID that key list shows`
 
@@ -32,8 +33,9 @@ export const keyCommands: Readonly<Record<string, Command>> = {
     })
     if ((await createAccounts(database).find(accountId)) === null)
       throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
-    const { id, key } = await createApiKeys(database).insert(accountId, kind, restrictions)
-    return { id, key, ...restrictions }
+    const name = options.name ?? null
+    const { id, key } = await createApiKeys(database).insert(accountId, kind, { ...restrictions, name })
+    return { id, key, name, ...restrictions }
   },
 
   'key list': async (database, { account }) => ({

@@ -126,6 +126,33 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     expect(violations).toEqual([])
   })
 
+  it('creates a key, sees it in one line and copies it', async () => {
+    await page.setViewport(SIZES.desktop)
+    await browser.defaultBrowserContext().setPermission(dashboard.url, {
+      permission: { name: 'clipboard-write', allowWithoutSanitization: true },
+      state: 'granted',
+    })
+    const account = `/accounts/${contents.accountId}`
+    await open(account)
+    await page.type(`form[action="${account}/keys"] [name=name]`, 'Checkout server')
+    await Promise.all([page.waitForNavigation(), page.click(`form[action="${account}/keys"] button`)])
+    const key = await page.$eval('.secret code', ({ textContent }) => textContent ?? '')
+    expect(key).toMatch(/^sk_\w{36}$/)
+    await page.click('.secret button')
+    await page.waitForFunction(`document.querySelector('.secret [role=status]').textContent === 'Copied'`)
+    expect(await inspectLooks(page, { name: 'key-created' })).toEqual([])
+    expect(
+      await page.$eval('.secret code', (value) => (value as unknown as { clientHeight: number }).clientHeight),
+    ).toBeLessThan(45)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    await page.setViewport(SIZES.desktop)
+    await open(account)
+    const row = await page.$$eval('tbody tr', (rows) => rows.map(({ textContent }) => textContent ?? ''))
+    expect(row.find((text) => text.startsWith('Checkout server'))).toContain(`sk_…${key.slice(-4)}`)
+    await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = true`)
+    expect(await inspectLooks(page, { name: 'account-opened' })).toEqual([])
+  })
+
   it('sees no page that is wider than a phone, and hears of no error', async () => {
     await page.setViewport(SIZES.phone)
     for (const path of contents.pages) {

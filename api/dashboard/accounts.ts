@@ -113,6 +113,7 @@ async function createAccount(ctx: DashboardContext, { audit, engines }: AccountP
   if (made === null) return
   showPage(ctx, {
     title: 'Account created',
+    copies: true,
     body: presentNewKeys({
       accountId: made.created.id,
       keys: [

@@ -5,7 +5,7 @@ import type { LedgerEntry } from '../stores/ledger.ts'
 import type { ShopRecord } from '../stores/shops.ts'
 import type { FailureCount, UsageStep } from '../stores/usage.ts'
 import type { WebhookEndpoint } from '../stores/webhooks.ts'
-import { badge, code, count, disclosure, facts, nextPage, section, table, time, when } from './elements.ts'
+import { badge, code, copied, count, disclosure, facts, nextPage, section, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm, searchForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
@@ -62,8 +62,12 @@ export function presentNewKeys({
   accountId: string
   keys: readonly (readonly [string, string])[]
 }): Html {
-  return html`<p class="problem" role="status">These are shown once. Copy them now: only their hashes are kept.</p>
-${facts(keys.map(([name, key]) => [name, code(key)]))}
+  const note =
+    keys.length === 1
+      ? 'This key is shown once. Copy it now: only its hash is kept.'
+      : 'These keys are shown once. Copy them now: only their hashes are kept.'
+  return html`<p class="problem" role="status">${note}</p>
+${facts(keys.map(([name, key]) => [name, copied(key)]))}
 <p><a class="button" href="/accounts/${accountId}">Open the account</a></p>`
 }
 

@@ -98,6 +98,7 @@ const TRIES = {
 } as const
 
 const STYLE = readFileSync(new URL('dashboard.css', import.meta.url))
+const SCRIPT = readFileSync(new URL('browser/copy.js', import.meta.url))
 
 /** The operators' dashboard as an application of its own, which is never part of the public one. */
 export function createDashboard(options: DashboardOptions): Koa<DashboardState> {
@@ -125,7 +126,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   })
   app.use(setHeaders({ isSecure }))
   app.use(refuseByPage())
-  app.use(styleRoute().routes() as never)
+  app.use(assetRoutes().routes() as never)
   app.use(refuseStrangers({ origin }))
   app.use(readSession({ sessions, isSecure }))
   app.use(readForm())
@@ -223,12 +224,17 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
   ]
 }
 
-function styleRoute(): Router<DashboardState> {
+function assetRoutes(): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/dashboard.css', (ctx: DashboardContext) => {
     ctx.type = 'css'
     ctx.set('Cache-Control', 'no-cache')
     ctx.body = STYLE
+  })
+  router.get('/dashboard.js', (ctx: DashboardContext) => {
+    ctx.type = 'js'
+    ctx.set('Cache-Control', 'no-cache')
+    ctx.body = SCRIPT
   })
   return router
 }

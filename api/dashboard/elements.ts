@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../answers/html.ts'
+import { KEPT_MARK } from './kept-form.ts'
 
 export type Content = string | Html | readonly Html[]
 
@@ -32,6 +34,12 @@ export function code(text: string): Html {
   return html`<code>${text}</code>`
 }
 
+/** A secret in one line, which is selected at once and copied by a button. The page has to be shown with `copies`. */
+export function copied(secret: string): Html {
+  const id = `secret-${randomUUID().slice(0, 8)}`
+  return html`<div class="secret"><code id="${id}" tabindex="0">${secret}</code><button type="button" data-copy="${id}" hidden>Copy</button><span role="status"></span></div>`
+}
+
 export interface TableOptions {
   readonly caption: string
   readonly head: readonly string[]
@@ -63,7 +71,7 @@ export function facts(entries: readonly (readonly [string, Content])[]): Html {
 
 /** Something that is shown when it is asked for, or when a form in it was refused. */
 export function disclosure(summary: string, body: Content): Html {
-  const isOpen = html`${body}`.markup.includes('<form data-kept ')
+  const isOpen = html`${body}`.markup.includes(KEPT_MARK)
   return html`<details${when(isOpen, html` open`)}><summary>${summary}</summary><div class="inside">${body}</div></details>`
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../answers/html.ts'
 import type { FieldProblem } from '../shared/errors.ts'
 import { type Content, when } from './elements.ts'
-import type { KeptForm } from './kept-form.ts'
+import { KEPT_MARK, type KeptForm } from './kept-form.ts'
 
 const NOTHING = html``
 
@@ -77,7 +77,7 @@ export function presentFields(kept: KeptForm | null, body: (fields: Fields) => C
   const others = kept.problems.filter(({ path }) => !said.some((one) => one.path === path))
   const summary = presentSummary(kept, inOrder, others)
   const [first] = inOrder
-  return html`${summary}${{ markup: first ? markup.replace(`id="${first.id}"`, `id="${first.id}" autofocus`) : markup }}`
+  return html`${{ markup: KEPT_MARK }}${summary}${{ markup: first ? markup.replace(`id="${first.id}"`, `id="${first.id}" autofocus`) : markup }}`
 }
 
 /** Nothing for a single field, which says it itself. */

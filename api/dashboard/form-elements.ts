@@ -22,7 +22,7 @@ export function actForm(options: FormOptions): Html {
   if (id === null)
     return when(readable, html`<fieldset class="readable" disabled>${presentFields(null, body)}</fieldset>`)
   const kept = forms.kept(action)
-  return html`<form${when(kept, html` data-kept`)} method="post" action="${action}"${when(upload, html` enctype="multipart/form-data"`)}>
+  return html`<form method="post" action="${action}"${when(upload, html` enctype="multipart/form-data"`)}>
 <input type="hidden" name="form" value="${id}">
 ${presentFields(kept, body)}<button${when(danger, html` class="danger"`)}>${submit}</button></form>`
 }

@@ -1,6 +1,6 @@
-import type { DashboardMiddleware } from './state.ts'
+import type { DashboardContext, DashboardMiddleware } from './state.ts'
 
-/** Pages run no script at all, and load their style sheet and nothing else from here. */
+/** Pages load their style sheet and nothing else from here, and run no script but where `allowScript` says so. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -9,6 +9,11 @@ const POLICY = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
+
+/** Lets the page of this answer run the script of the dashboard. No address of it answers with text of anyone else. */
+export function allowScript(ctx: DashboardContext): void {
+  ctx.set('Content-Security-Policy', `${POLICY}; script-src 'self'`)
+}
 
 /** What a browser is to hold to on every answer. */
 export function setHeaders({ isSecure }: { isSecure: boolean }): DashboardMiddleware {

@@ -11,6 +11,9 @@ export interface KeptForm {
   readonly problems: readonly FieldProblem[]
 }
 
+/** Stands in the markup of a form that is shown again. Texts in markup are escaped, so no text can hold it. */
+export const KEPT_MARK = '<!-- kept -->'
+
 /** Fields that are never shown again, nor stored. `form` is the id of the form itself. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set(['form', 'password', 'secret', 'adminToken', 'code'])
 

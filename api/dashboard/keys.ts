@@ -3,7 +3,7 @@ import type { KeyKind } from '../keys/credentials.ts'
 import { type KeyRestrictions, readRestrictions, SCOPES } from '../keys/restrictions.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
-import { createApiKeys } from '../stores/api-keys.ts'
+import { createApiKeys, type KeySettings } from '../stores/api-keys.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import { type AccountPagesOptions, findAccount } from './accounts.ts'
 import { presentNewKeys } from './accounts.view.ts'
@@ -24,22 +24,23 @@ export function keyPages(options: Options): Router<DashboardState> {
 
 const readNew = fieldsReader(
   Type.Object({
+    name: Type.String({ maxLength: 100 }),
     kind: Type.Enum(['secret', 'publishable']),
     days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })),
     cidrs: Type.Optional(Type.String({ maxLength: 4000 })),
   }),
 )
 
-/** Restrictions as the form has them. Throws `VALIDATION_FAILED`. */
-function readLimits(ctx: DashboardContext): { kind: KeyKind; restrictions: KeyRestrictions } {
-  const { kind, days, cidrs } = readNew(ctx.state.form)
+/** Settings as the form has them. Throws `VALIDATION_FAILED`. */
+function readLimits(ctx: DashboardContext): { kind: KeyKind; settings: KeySettings } {
+  const { name, kind, days, cidrs } = readNew(ctx.state.form)
   const ticked = ctx.state.form.getAll('scope')
   const restrictions = readFormRestrictions(kind, {
     scopes: ticked.length === 0 ? null : SCOPES.filter((scope) => ticked.includes(scope)),
     expiresAt: days === undefined ? null : new Date(Date.now() + days * DAY_MS),
     allowedCidrs: cidrs === undefined ? null : cidrs.split(/[\s,]+/),
   })
-  return { kind, restrictions }
+  return { kind, settings: { ...restrictions, name } }
 }
 
 const DAY_MS = 86_400_000
@@ -59,10 +60,10 @@ function readFormRestrictions(kind: KeyKind, restrictions: KeyRestrictions): Key
 
 async function createKey(ctx: DashboardContext, options: Options): Promise<void> {
   const { id: accountId } = await findAccount(ctx, options)
-  const { kind, restrictions } = readLimits(ctx)
+  const { kind, settings } = readLimits(ctx)
   const made = await options.audit.record(actorOf(ctx), async (within) => {
-    const { id, key } = await createApiKeys(within).insert(accountId, kind, restrictions)
-    const details = { kind, ...describeRestrictions(restrictions) }
+    const { id, key } = await createApiKeys(within).insert(accountId, kind, settings)
+    const details = { kind, name: settings.name ?? null, ...describeRestrictions(settings) }
     return { key, act: { action: 'key.create', object: id, accountId, details } }
   })
   if (made !== null) showKey(ctx, { accountId, key: made.key })
@@ -97,7 +98,7 @@ function describeRestrictions({ scopes, expiresAt, allowedCidrs }: KeyRestrictio
 }
 
 function showKey(ctx: DashboardContext, { accountId, key }: { accountId: string; key: string }): void {
-  showPage(ctx, { title: 'Key created', body: presentNewKeys({ accountId, keys: [['Key', key]] }) })
+  showPage(ctx, { title: 'Key created', body: presentNewKeys({ accountId, keys: [['Key', key]] }), copies: true })
 }
 
 function unknownKey(id: string): DrapeError {

@@ -5,7 +5,7 @@ import { badge, type Content, code, disclosure, table, time } from './elements.t
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
 
-/** The keys of an account, which are known by their ids alone, and what can be done with them. */
+/** The keys of an account, known by name and last characters, and what can be done with them. */
 export function presentKeys({
   accountId,
   keys,
@@ -19,14 +19,19 @@ export function presentKeys({
     action: `/accounts/${accountId}/keys`,
     forms,
     submit: 'Create key',
-    body: ({ field, choice, ticks }) => html`${choice({
-      name: 'kind',
-      label: 'Type of the new key',
-      options: [
-        ['secret', 'secret, for servers'],
-        ['publishable', 'publishable, for browsers'],
-      ],
-    })}
+    body: ({
+      field,
+      choice,
+      ticks,
+    }) => html`${field({ name: 'name', label: 'Name of the new key', required: true, hint: 'What uses it, for example: checkout server.' })}
+${choice({
+  name: 'kind',
+  label: 'Type',
+  options: [
+    ['secret', 'secret, for servers'],
+    ['publishable', 'publishable, for browsers'],
+  ],
+})}
 ${ticks({
   name: 'scope',
   legend: 'Only for these purposes; none ticked: everything',
@@ -38,10 +43,10 @@ ${field({ name: 'cidrs', label: 'Allowed IP addresses', hint: 'IP addresses or C
   })
   return html`${table({
     caption: 'Keys',
-    head: ['Id', 'Kind', 'May', 'From', 'State', 'Since (UTC)', 'Last use (UTC)', 'Change'],
+    head: ['Name', 'Key', 'Scope', 'Allowed from', 'State', 'Created (UTC)', 'Last used (UTC)', 'Change'],
     rows: keys.map((key): Content[] => [
-      code(key.id),
-      key.kind,
+      html`${key.name ?? html`<span class="none">no name</span>`}<br><span class="hint">${key.id}</span>`,
+      code(`${key.kind === 'secret' ? 'sk' : 'pk'}_…${key.lastFour ?? ''}`),
       key.kind === 'publishable' ? 'send events' : (key.scopes?.join(', ') ?? 'everything'),
       key.allowedCidrs?.join(', ') ?? 'anywhere',
       stateOf(key),
@@ -69,10 +74,13 @@ function stateOf({ revokedAt, expiresAt }: KeyRecord): Html {
 
 function changes({ accountId, id, forms }: { accountId: string; id: string; forms: Forms }): Html {
   const place = `/accounts/${accountId}/keys/${id}`
-  return disclosure(
-    'End it …',
-    html`<p>Requests with this key are refused from now on. To change over without a gap, create another key first.</p>
-${actForm({ action: `${place}/rotate`, forms, submit: 'Replace with a new key', danger: true })}
-${actForm({ action: `${place}/revoke`, forms, submit: 'Revoke it', danger: true })}`,
-  )
+  const replace = actForm({ action: `${place}/rotate`, forms, submit: 'Replace the key' })
+  const revoke = actForm({ action: `${place}/revoke`, forms, submit: 'Revoke the key', danger: true })
+  return html`${disclosure(
+    'Replace …',
+    html`<p>A new key with the same name and scope is shown once, and this one stops working within a few seconds. To change over without a gap, create another key first and revoke this one last.</p>${replace}`,
+  )}${disclosure(
+    'Revoke …',
+    html`<p>Requests with this key are refused within a few seconds, and nothing takes its place. This cannot be undone.</p>${revoke}`,
+  )}`
 }

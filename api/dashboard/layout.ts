@@ -2,8 +2,11 @@ import { type Html, html } from '../answers/html.ts'
 import type { SignedIn } from '../stores/operator-sessions.ts'
 import type { Role } from '../stores/operators.ts'
 import { type Content, when } from './elements.ts'
+import { sayProblem } from './fields.ts'
 import { actForm } from './form-elements.ts'
+import { allowScript } from './headers.ts'
 import type { Forms } from './issued-forms.ts'
+import { KEPT_MARK, type KeptForm } from './kept-form.ts'
 import { isPermitted, rolesFor } from './roles.ts'
 import type { DashboardContext } from './state.ts'
 
@@ -12,6 +15,8 @@ export interface Page {
   readonly body: Content
   /** What was just done. */
   readonly notice?: string
+  /** Whether it has secrets with a button that copies them, which needs a script. */
+  readonly copies?: boolean
 }
 
 const PLACES = [
@@ -38,7 +43,8 @@ const NOTICES: Readonly<Record<string, string>> = {
 }
 
 /** Answers with a page. */
-export function showPage(ctx: DashboardContext, { title, body, notice }: Page): void {
+export function showPage(ctx: DashboardContext, { title, body, notice, copies = false }: Page): void {
+  if (copies) allowScript(ctx)
   const { operator, forms, kept } = ctx.state
   const done = new URLSearchParams(ctx.querystring).get('done') ?? ''
   const said = notice ?? (Object.hasOwn(NOTICES, done) ? NOTICES[done] : '')
@@ -52,18 +58,24 @@ export function showPage(ctx: DashboardContext, { title, body, notice }: Page): 
 <title>${kept === null ? '' : 'Not done: '}${title} – Drape</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/dashboard.css">
-</head>
+${when(copies, html`<script src="/dashboard.js" defer></script>`)}</head>
 <body>
 <a class="skip" href="#content">To the content</a>
 ${operator === null ? html`` : header({ operator, forms, path: ctx.path })}
 <main id="content" tabindex="-1">
-${when(said, html`<p class="notice" role="status">${said}</p>`)}
+${when(said, html`<p class="notice" role="status">${said}</p>`)}${when(kept && !html`${body}`.markup.includes(KEPT_MARK), sayLost(kept))}
 <h1>${title}</h1>
 ${body}
 </main>
 </body>
 </html>`.markup
   ctx.body = operator === null ? page : removeForbiddenLinks(page, operator.role)
+}
+
+/** Why a form was not carried out that the page does not show any more. */
+function sayLost(kept: KeptForm | null): Html {
+  const said = [kept?.message ?? '', ...(kept?.problems ?? []).map(({ path, message }) => sayProblem(path, message))]
+  return html`<p class="problem" role="alert" tabindex="-1" autofocus>${said.filter((text) => text !== '').join(' ')}</p>`
 }
 
 /** Values are escaped, so every tag was written by a view. */

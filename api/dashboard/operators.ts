@@ -53,7 +53,7 @@ async function createOperator(ctx: DashboardContext, { audit, passwords }: Opera
     return { act: { action: 'operator.create', object: id, details: { email, role } } }
   })
   if (!passwords) return seeOther(ctx, '/operators', 'created')
-  showPage(ctx, { title: 'Operator created', body: presentNewPassword({ email, password }) })
+  showPage(ctx, { title: 'Operator created', body: presentNewPassword({ email, password }), copies: true })
 }
 
 /** Another operator: nobody changes their own role, so that an administrator always remains. */

@@ -1,7 +1,7 @@
 import { type Html, html } from '../answers/html.ts'
 import { type OperatorRecord, ROLES, type Role } from '../stores/operators.ts'
 import { stateOf } from './accounts.view.ts'
-import { type Content, code, disclosure, facts, section, table, time, when } from './elements.ts'
+import { type Content, copied, disclosure, facts, section, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
@@ -64,6 +64,6 @@ export function presentNewPassword({ email, password }: { email: string; passwor
   return html`<p class="problem" role="status">The password is shown once. Give it to the operator now.</p>
 ${facts([
   ['E-mail', email],
-  ['Password', code(password)],
+  ['Password', copied(password)],
 ])}<p><a class="button" href="/operators">All operators</a></p>`
 }

@@ -98,7 +98,7 @@ async function createShop(ctx: DashboardContext, { audit, engines, isPlainAllowe
   })
   if (made === null) return
   if (!isMade || live === undefined) return seeOther(ctx, `/shops/${made.id}`, 'created')
-  showPage(ctx, { title: 'Shop created', body: presentShopSecret({ id: made.id, secret: live }) })
+  showPage(ctx, { title: 'Shop created', body: presentShopSecret({ id: made.id, secret: live }), copies: true })
 }
 
 /** Throws `VALIDATION_FAILED` for an address that no token may be sent to. */
@@ -190,7 +190,7 @@ async function addSecret(ctx: DashboardContext, options: ShopPagesOptions): Prom
     return { act: { action: 'shop.secret.add', object: id, accountId } }
   })
   if (secret !== undefined) return seeOther(ctx, `/shops/${id}`, 'saved')
-  showPage(ctx, { title: 'Secret created', body: presentShopSecret({ id, secret: added }) })
+  showPage(ctx, { title: 'Secret created', body: presentShopSecret({ id, secret: added }), copies: true })
 }
 
 async function removeSecret(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {

@@ -3,7 +3,7 @@ import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../sto
 import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../stores/shops.ts'
 import type { VisitorCounts } from '../stores/visitor-addresses.ts'
 import { stateOf } from './accounts.view.ts'
-import { code, count, disclosure, facts, section, table, time } from './elements.ts'
+import { code, copied, count, disclosure, facts, section, table, time } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
@@ -76,7 +76,7 @@ ${field({ name: 'adminUrl', label: SHOP_SETTINGS.adminUrl, type: 'url', value: s
 /** A secret that is shown now and never again. */
 export function presentShopSecret({ id, secret }: { id: string; secret: string }): Html {
   return html`<p class="problem" role="status">This is shown once. Give it to the shop’s proxy now.</p>
-${facts([['Secret', code(secret)]])}<p><a class="button" href="/shops/${id}">Open the shop</a></p>`
+${facts([['Secret', copied(secret)]])}<p><a class="button" href="/shops/${id}">Open the shop</a></p>`
 }
 
 interface ShopPage {

@@ -78,7 +78,7 @@ function readEvents(ctx: DashboardContext): WebhookEvent[] {
 }
 
 function showSecret(ctx: DashboardContext, secret: { id: string; secret: string }): void {
-  showPage(ctx, { title: 'Secret created', body: presentEndpointSecret(secret) })
+  showPage(ctx, { title: 'Secret created', body: presentEndpointSecret(secret), copies: true })
 }
 
 const DELIVERIES = 100

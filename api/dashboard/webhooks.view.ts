@@ -1,7 +1,19 @@
 import { type Html, html } from '../answers/html.ts'
 import { type EditedEndpoint, WEBHOOK_EVENTS, type WebhookDelivery, type WebhookEndpoint } from '../stores/webhooks.ts'
 import { stateOf } from './accounts.view.ts'
-import { badge, type Content, code, disclosure, facts, section, type Tone, table, time, when } from './elements.ts'
+import {
+  badge,
+  type Content,
+  code,
+  copied,
+  disclosure,
+  facts,
+  section,
+  type Tone,
+  table,
+  time,
+  when,
+} from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
@@ -47,7 +59,7 @@ function eventTicks({ ticks }: Fields, chosen: readonly string[]): Html {
 /** A secret that is shown now and never again. */
 export function presentEndpointSecret({ id, secret }: { id: string; secret: string }): Html {
   return html`<p class="problem" role="status">This is shown once. The receiver of the webhooks verifies them with it.</p>
-${facts([['Secret', code(secret)]])}<p><a class="button" href="/webhooks/${id}">Open the endpoint</a></p>`
+${facts([['Secret', copied(secret)]])}<p><a class="button" href="/webhooks/${id}">Open the endpoint</a></p>`
 }
 
 interface EndpointPage {

@@ -22,6 +22,11 @@ export function isWellFormedKey(key: string, kind: KeyKind): boolean {
   return /^[0-9A-Za-z]+$/.test(key.slice(prefix.length)) && checksum(body) === key.slice(-CHECK_LENGTH)
 }
 
+/** The end of a key, by which people recognise it. It belongs to the checksum: the random part stays unknown. */
+export function lastFourOf(key: string): string {
+  return key.slice(-4)
+}
+
 /** SHA-256: what is stored of a key. Keys are random and long, so a plain hash leaves nothing to guess. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest()

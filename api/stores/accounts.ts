@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { generateKey, hashKey, type KeyKind } from '../keys/credentials.ts'
+import { generateKey, hashKey, type KeyKind, lastFourOf } from '../keys/credentials.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { type Static, Type } from '../shared/schema.ts'
@@ -161,15 +161,15 @@ export function createAccounts(database: Database) {
         }
         const apiKey = generateKey('secret')
         const publishableKey = generateKey('publishable')
-        await transaction.query(insertKey(id, 'secret', apiKey))
-        await transaction.query(insertKey(id, 'publishable', publishableKey))
+        await transaction.query(insertKey(id, 'secret', { key: apiKey, name: 'First secret key' }))
+        await transaction.query(insertKey(id, 'publishable', { key: publishableKey, name: 'First publishable key' }))
         return { id, apiKey, publishableKey }
       }),
 
     /** One more key for an account. Throws `ACCOUNT_NOT_FOUND`. */
     insertKey: async (accountId: string, kind: KeyKind): Promise<string> => {
       const key = generateKey(kind)
-      const { rowCount } = await database.query(insertKey(accountId, kind, key))
+      const { rowCount } = await database.query(insertKey(accountId, kind, { key, name: null }))
       if (rowCount === 0) throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
       return key
     },
@@ -227,8 +227,8 @@ function creditsRefused(): DrapeError {
   })
 }
 
-function insertKey(accountId: string, kind: KeyKind, key: string) {
+function insertKey(accountId: string, kind: KeyKind, { key, name }: { key: string; name: string | null }) {
   return sql.unsafe`
-    insert into api_keys (id, account_id, kind, hash)
-    select ${`key_${uuidv7()}`}, id, ${kind}, ${sql.binary(hashKey(key))} from accounts where id = ${accountId}`
+    insert into api_keys (id, account_id, kind, hash, key_name, last_four)
+    select ${`key_${uuidv7()}`}, id, ${kind}, ${sql.binary(hashKey(key))}, ${name}, ${lastFourOf(key)} from accounts where id = ${accountId}`
 }

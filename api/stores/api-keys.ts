@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { generateKey, hashKey, type KeyKind } from '../keys/credentials.ts'
+import { generateKey, hashKey, type KeyKind, lastFourOf } from '../keys/credentials.ts'
 import { type KeyRestrictions, ScopeList, UNRESTRICTED } from '../keys/restrictions.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
@@ -8,6 +8,9 @@ import { type AccountRecord, AccountRow, accountColumns } from './accounts.ts'
 const KeyRow = Type.Object({
   id: Type.String(),
   kind: Type.Enum(['secret', 'publishable']),
+  name: Nullable(Type.String()),
+  /** The last characters of the key; null for keys of earlier releases. */
+  lastFour: Nullable(Type.String()),
   /** Null restricts nothing. */
   scopes: Nullable(ScopeList),
   expiresAt: Nullable(Timestamp),
@@ -20,7 +23,7 @@ const KeyRow = Type.Object({
 export type KeyRecord = Static<typeof KeyRow>
 
 const columns = sql.fragment`
-  id, kind, scopes, expires_at as "expiresAt", allowed_cidrs as "allowedCidrs", created_at as "createdAt",
+  id, kind, key_name as name, last_four as "lastFour", scopes, expires_at as "expiresAt", allowed_cidrs as "allowedCidrs", created_at as "createdAt",
   last_used_at as "lastUsedAt", revoked_at as "revokedAt"`
 
 /** What a live key may be used for. */
@@ -46,6 +49,11 @@ const FoundRow = Type.Object({
 
 const Rotated = rowType(KeyRow)
 
+/** What is set for a key when it is made. */
+export interface KeySettings extends KeyRestrictions {
+  readonly name?: string | null
+}
+
 /** A key of an account, named by its id. */
 export interface KeyName {
   readonly accountId: string
@@ -56,13 +64,13 @@ export type ApiKeys = ReturnType<typeof createApiKeys>
 
 /** Keys of accounts; only hashes of the keys themselves are stored. */
 export function createApiKeys(database: Database) {
-  const insert = async (accountId: string, kind: KeyKind, restrictions: KeyRestrictions = UNRESTRICTED) => {
+  const insert = async (accountId: string, kind: KeyKind, settings: KeySettings = UNRESTRICTED) => {
     const key = generateKey(kind)
     const id = `key_${uuidv7()}`
-    const { scopes, expiresAt, allowedCidrs } = restrictions
+    const { scopes, expiresAt, allowedCidrs, name = null } = settings
     await database.query(sql.unsafe`
-      insert into api_keys (id, account_id, kind, hash, scopes, expires_at, allowed_cidrs)
-      values (${id}, ${accountId}, ${kind}, ${sql.binary(hashKey(key))}, ${jsonOrNull(scopes)},
+      insert into api_keys (id, account_id, kind, hash, key_name, last_four, scopes, expires_at, allowed_cidrs)
+      values (${id}, ${accountId}, ${kind}, ${sql.binary(hashKey(key))}, ${name}, ${lastFourOf(key)}, ${jsonOrNull(scopes)},
         ${expiresAt?.toISOString() ?? null}, ${jsonOrNull(allowedCidrs)})`)
     return { id, key }
   }
@@ -93,7 +101,7 @@ export function createApiKeys(database: Database) {
     insert,
     revoke,
 
-    /** Revokes a key and makes another one with its kind and restrictions; null when there is no such live key. Belongs into a transaction. */
+    /** Revokes a key and makes another one with its kind, name and restrictions; null when there is no such live key. Belongs into a transaction. */
     rotate: async (name: KeyName) => {
       const former = await revoke(name)
       return former === null ? null : insert(name.accountId, former.kind, former)

@@ -26,7 +26,18 @@ describe('the commands for keys', () => {
   const create = (...options: string[]) => commands.answered('key', 'create', '--account', accountId, ...options)
 
   it('create a key for some purposes, for a time, from some addresses', async () => {
-    const restricted = ['--scope', 'try-on', '--scope', 'read', '--expires', '90d', '--cidr', '203.0.113.7,10.0.0.0/8']
+    const restricted = [
+      '--name',
+      'Checkout',
+      '--scope',
+      'try-on',
+      '--scope',
+      'read',
+      '--expires',
+      '90d',
+      '--cidr',
+      '203.0.113.7,10.0.0.0/8',
+    ]
     const { id, key } = await create(...restricted)
     const found = await createApiKeys(database).find(key, 'secret')
     const allowedCidrs = ['203.0.113.7/32', '10.0.0.0/8']
@@ -35,6 +46,8 @@ describe('the commands for keys', () => {
     const keys = await createApiKeys(database).list(accountId)
     expect(keys.find((one) => one.id === id)).toMatchObject({
       id,
+      name: 'Checkout',
+      lastFour: key.slice(-4),
       scopes: ['try-on', 'read'],
       allowedCidrs,
       lastUsedAt: null,

@@ -111,7 +111,7 @@ function listRoutes({ middleware }: ReturnType<typeof createDashboard>): string[
   const routers = middleware.flatMap((one) => ('router' in one ? [one.router as Router] : []))
   return routers
     .flatMap(({ stack }) => stack.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`)))
-    .filter((route) => !/^HEAD | \/sign-in| \/dashboard\.css$/.test(route))
+    .filter((route) => !/^HEAD | \/sign-in| \/dashboard\.(css|js)$/.test(route))
 }
 
 async function listen(server: Server, port: number): Promise<{ server: Server; url: string }> {

@@ -25,7 +25,8 @@ describe('accounts in the dashboard', () => {
 
   it('are created with keys that are shown once', async () => {
     const typed = { name: 'New', email: 'new@example.com', credits: '5', retentionDays: '3', readsPerMinute: '7' }
-    const { text } = await browser.submit('/accounts/new', '/accounts', typed)
+    const { text, headers } = await browser.submit('/accounts/new', '/accounts', typed)
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*; script-src 'self'$/)
     const [secret] = text.match(/sk_\w+/) ?? []
     const account = (await keys().find(secret ?? '', 'secret'))?.account
     expect(account).toMatchObject({ name: 'New', balance: 5, retentionDays: 3, settings: { readsPerMinute: 7 } })
@@ -187,16 +188,26 @@ describe('accounts in the dashboard', () => {
     const find = async (key = '') => (await keys().find(key, 'publishable'))?.account ?? null
     const keyIn = ({ text }: { text: string }) => text.match(/pk_\w+/)?.[0]
     const page = `/accounts/${id}`
-    const first = keyIn(await browser.submit(page, `${page}/keys`, { kind: 'publishable' }))
+    const first = keyIn(await browser.submit(page, `${page}/keys`, { kind: 'publishable', name: 'Shop <b>window</b>' }))
     expect((await find(first))?.id).toBe(id)
     const keyId = async () => (await browser.get(page)).text.match(/keys\/(key_[\w-]+)\/rotate/)?.[1]
+    const listed = await browser.get(page)
+    expect(listed.text).toContain('Shop &#60;b&#62;window&#60;/b&#62;')
+    expect(listed.text).toContain(`<code>pk_…${first?.slice(-4)}</code>`)
+    expect(listed.text).toContain('First secret key')
     const second = keyIn(await browser.submit(page, `${page}/keys/${await keyId()}/rotate`))
+    expect(await keys().list(id)).toContainEqual(
+      expect.objectContaining({ name: 'Shop <b>window</b>', lastFour: second?.slice(-4), revokedAt: null }),
+    )
     expect([await find(first), (await find(second))?.id]).toEqual([null, id])
     const revoked = await keyId()
     const again = readFormFields((await browser.get(page)).text, `${page}/keys/${revoked}/revoke`)
     expect((await browser.submit(page, `${page}/keys/${revoked}/revoke`)).status).toBe(303)
     expect(await find(second)).toBeNull()
-    expect((await browser.post(`${page}/keys/${revoked}/revoke`, new URLSearchParams(again))).status).toBe(400)
+    const sent = () => browser.post(`${page}/keys/${revoked}/revoke`, new URLSearchParams(again))
+    // Its form is on the page no more: the page says it.
+    expect(await sent()).toMatchObject({ status: 400, text: expect.stringContaining('has no active key') })
+    expect((await browser.submit(page, `${page}/keys`, { kind: 'secret' })).text).toContain('>Enter a value.<')
   })
 
   it('have a logo that is shown and removed', async () => {

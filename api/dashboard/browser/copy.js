@@ -1,0 +1,20 @@
+// Without this script the buttons stay hidden, and a click on the value selects all of it.
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  const value = document.getElementById(button.dataset.copy)
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    const said = (await copyText(value)) ? 'Copied' : 'Selected: copy it by keyboard'
+    button.parentElement.querySelector('[role="status"]').textContent = said
+  })
+}
+
+/** The clipboard is there only with TLS or on this machine. */
+async function copyText(value) {
+  try {
+    await navigator.clipboard.writeText(value.textContent)
+    return true
+  } catch {
+    getSelection().selectAllChildren(value)
+    return document.execCommand('copy')
+  }
+}
