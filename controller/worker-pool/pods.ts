@@ -3,6 +3,8 @@ import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
 import type { LiveWorker, PoolPod } from './drain.ts'
 
 export const POOL_LABEL = 'drape.dev/pool'
+/** The container of a pod in which the worker runs; others may run beside it. */
+export const WORKER = 'worker'
 export const PODS: ResourceType = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
 
 export interface Pod extends KubernetesObject {
@@ -107,7 +109,7 @@ export function readPod({ metadata, status }: Pod): PoolPod {
   return {
     name,
     ready: status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True') ?? false,
-    started: status?.containerStatuses?.some(({ started }) => started === true) ?? false,
+    started: workerOf(status)?.started === true,
     createdAt: Date.parse(creationTimestamp ?? ''),
     deleting: deletionTimestamp !== undefined || ended,
     fencedAt: time(FENCED_AT),
@@ -115,6 +117,10 @@ export function readPod({ metadata, status }: Pod): PoolPod {
     refusedAt: time(REFUSED_AT),
     template: annotations[TEMPLATE_DIGEST] ?? null,
   }
+}
+
+function workerOf(status: Pod['status']): ContainerStatus | undefined {
+  return status?.containerStatuses?.find(({ name }) => name === WORKER)
 }
 
 /**
@@ -126,7 +132,7 @@ export function startPhases({ metadata, status }: Pod): StartPhases | null {
     Date.parse(
       status?.conditions?.find((found) => found.type === type && found.status === 'True')?.lastTransitionTime ?? '',
     )
-  const [container] = status?.containerStatuses ?? []
+  const container = workerOf(status)
   const times = [
     Date.parse(metadata.creationTimestamp ?? ''),
     since('PodScheduled'),

@@ -3,7 +3,8 @@ import type { Engine } from '../engine/resource.ts'
 import { ENGINE_FOLDERS, type EngineVolume, engineVolume } from '../engine/volume.ts'
 import type { Live } from '../runtime/apply-once.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
-import { POOL_LABEL, TEMPLATE_DIGEST } from './pods.ts'
+import { patchPod } from './pod-patch.ts'
+import { POOL_LABEL, TEMPLATE_DIGEST, WORKER } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Template, Tier, Volume } from './template-schema.ts'
 import { nodeAffinity } from './tiers.ts'
@@ -63,21 +64,29 @@ export function renderReplicaSet(pool: WorkerPool, engines: readonly Engine[], r
   }
 }
 
-/** The template of the pods, with its own digest among the annotations. */
+/** The template of the pods, with `spec.podTemplate` over it, and with its own digest among the annotations. */
 export function renderTemplate(pool: WorkerPool, engines: readonly Engine[]) {
-  const { template } = pool.spec
+  const { template, podTemplate = {} } = pool.spec
   const metadata = {
-    labels: { ...template.labels, ...poolLabels(pool) },
+    labels: template.labels,
     annotations: {
+      'kubectl.kubernetes.io/default-container': WORKER,
       // A job in hand must not be moved to save a node.
       'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
       'karpenter.sh/do-not-disrupt': 'true',
       ...template.annotations,
     },
   }
-  const spec = podSpec(pool, engines)
-  const digest = createHash('sha256').update(JSON.stringify({ metadata, spec })).digest('hex').slice(0, 16)
-  return { metadata: { ...metadata, annotations: { ...metadata.annotations, [TEMPLATE_DIGEST]: digest } }, spec }
+  const patched = patchPod({ metadata, spec: podSpec(pool, engines) }, podTemplate)
+  const digest = createHash('sha256').update(JSON.stringify(patched)).digest('hex').slice(0, 16)
+  return {
+    metadata: {
+      // By these the controller finds its pods.
+      labels: { ...patched.metadata.labels, ...poolLabels(pool) },
+      annotations: { ...patched.metadata.annotations, [TEMPLATE_DIGEST]: digest },
+    },
+    spec: patched.spec,
+  }
 }
 
 /** Lets nodes be drained one worker at a time. */
@@ -105,6 +114,7 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
   const { accelerator, capacity, drain, template } = pool.spec
   const tiers = pool.spec.tiers ?? []
   const affinity = { ...nextTo(template.nextTo), ...(tiers.length > 0 && preferring(tiers)) }
+  const claims = accelerator?.resourceClaims ?? []
   const models = engines.flatMap((engine) => engineVolume(engine, template) ?? [])
   const initContainers = models.flatMap((model) => model.initContainers)
   return {
@@ -123,6 +133,7 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
     tolerations: [...template.tolerations, ...tiers.flatMap(({ tolerations }) => tolerations)],
     ...(template.serviceAccountName !== undefined && { serviceAccountName: template.serviceAccountName }),
     ...(template.priorityClassName !== undefined && { priorityClassName: template.priorityClassName }),
+    ...(claims.length > 0 && { resourceClaims: claims }),
     ...(accelerator?.runtimeClassName !== undefined && { runtimeClassName: accelerator.runtimeClassName }),
     topologySpreadConstraints: [
       {
@@ -145,10 +156,11 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
 
 function worker(pool: WorkerPool, models: readonly EngineVolume[], engines: readonly Engine[]) {
   const { accelerator, template, warmup } = pool.spec
-  const extra = accelerator && { [accelerator.resource]: String(accelerator.count) }
+  const { resource, count = 1, resourceClaims: claims = [] } = accelerator ?? {}
+  const extra = resource && { [resource]: String(count) }
   const probe = (path: string) => ({ httpGet: { path, port: 'probes' }, timeoutSeconds: 2 })
   return {
-    name: 'worker',
+    name: WORKER,
     image: template.image,
     imagePullPolicy: template.imagePullPolicy,
     env: environment(pool, engines),
@@ -157,6 +169,7 @@ function worker(pool: WorkerPool, models: readonly EngineVolume[], engines: read
     resources: {
       requests: { ...template.requests, ...extra },
       ...((template.limits || extra) && { limits: { ...template.limits, ...extra } }),
+      ...(claims.length > 0 && { claims: claims.map(({ name }) => ({ name })) }),
     },
     // It answers ready only when an inference process has run a model once.
     startupProbe: {

@@ -3,7 +3,14 @@ import { type Column, defineResource, type ObjectOf } from '../custom-resource.t
 import { ScalingPolicySpecSchema } from '../scaling-policy/resource.ts'
 import { choice, fields, list, moment, objectName, portion, seconds } from '../schema-parts.ts'
 import { PoolStatusSchema } from './status-schema.ts'
-import { AcceleratorSchema, CAPACITY_FIELDS, DrainSchema, TemplateSchema, TierSchema } from './template-schema.ts'
+import {
+  AcceleratorSchema,
+  CAPACITY_FIELDS,
+  DrainSchema,
+  PodTemplateSchema,
+  TemplateSchema,
+  TierSchema,
+} from './template-schema.ts'
 
 const ScalingSchema = fields(
   {
@@ -214,6 +221,7 @@ export const workerPools = defineResource({
         }),
       ),
       template: TemplateSchema,
+      podTemplate: Type.Optional(PodTemplateSchema),
       paused: Type.Optional(
         fields(
           {

@@ -79,22 +79,70 @@ const VolumeSchema = fields(
   },
 )
 
+const ClaimSchema = fields(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 63,
+      pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+      description: 'Name of the claim within the pod, for example gpu. 1 to 63 characters.',
+    }),
+    resourceClaimTemplateName: Type.Optional(
+      objectName('Name of a ResourceClaimTemplate in the namespace of the pool. Each worker gets a claim of its own.'),
+    ),
+    resourceClaimName: Type.Optional(
+      objectName('Name of a ResourceClaim in the namespace of the pool. All workers share the claim.'),
+    ),
+  },
+  {
+    description: 'Claim of devices. Set either resourceClaimTemplateName or resourceClaimName.',
+    rules: [
+      {
+        rule: 'has(self.resourceClaimTemplateName) != has(self.resourceClaimName)',
+        message: 'set exactly one of resourceClaimTemplateName and resourceClaimName',
+      },
+    ],
+  },
+)
+
 export const AcceleratorSchema = fields(
   {
-    resource: Type.String({
-      minLength: 1,
-      maxLength: 253,
-      description: 'Name of the extended resource of the nodes, for example nvidia.com/gpu.',
-    }),
-    count: Type.Integer({
-      minimum: 1,
-      maximum: 64,
-      default: 1,
-      description: 'Number of accelerators per worker. Default 1, range 1 to 64.',
-    }),
+    resource: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 253,
+        description:
+          'Name of the extended resource of the nodes, for example nvidia.com/gpu. Set either resource or resourceClaims.',
+      }),
+    ),
+    count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 64,
+        description: 'Number of accelerators per worker, for resource. Default 1, range 1 to 64.',
+      }),
+    ),
+    resourceClaims: Type.Optional(
+      list(ClaimSchema, {
+        key: 'name',
+        minItems: 1,
+        maxItems: 8,
+        description:
+          'Devices of each worker through dynamic resource allocation (Kubernetes 1.34 or newer), for example a GPU or a MIG profile. 1 to 8 claims.',
+      }),
+    ),
     runtimeClassName: Type.Optional(objectName('Name of the RuntimeClass of the worker pods.')),
   },
-  { description: 'Accelerator of each worker.' },
+  {
+    description: 'Accelerator of each worker: an extended resource or resource claims.',
+    rules: [
+      {
+        rule: 'has(self.resource) != has(self.resourceClaims)',
+        message: 'set exactly one of resource and resourceClaims',
+      },
+      { rule: '!has(self.count) || has(self.resource)', message: 'count needs resource', fieldPath: '.count' },
+    ],
+  },
 )
 
 /** What a node costs and by which labels it is known. */
@@ -227,6 +275,33 @@ export const TemplateSchema = fields(
     }),
   },
   { description: 'Template of the worker pods.' },
+)
+
+/** A part of a PodTemplateSpec. What it may hold is known to the API server alone, which checks the merged template. */
+export const PodTemplateSchema = fields(
+  {
+    metadata: Type.Optional(
+      fields(
+        {
+          labels: Type.Optional(texts({ description: 'Labels of the pods.' })),
+          annotations: Type.Optional(texts({ description: 'Annotations of the pods.' })),
+        },
+        { description: 'Metadata of the pods.' },
+      ),
+    ),
+    spec: Type.Optional(
+      Type.Unsafe<object>({
+        type: 'object',
+        'x-kubernetes-preserve-unknown-fields': true,
+        description:
+          'Fields of the PodSpec, for example affinity, schedulerName or additional containers. The name of the container of the worker is worker.',
+      }),
+    ),
+  },
+  {
+    description:
+      'Strategic merge patch over the generated pod template, for everything that template does not offer. Containers, volumes and environment variables are merged by name; other lists are replaced; null removes a field. The API server checks the result; the condition Stalled contains its message.',
+  },
 )
 
 export type Template = Static<typeof TemplateSchema>

@@ -28,6 +28,7 @@ function fieldOf({ properties }: Schema, field: string, name: string): Schema {
 
 function closed(schema: Schema): Schema {
   if ('x-kubernetes-int-or-string' in schema) return { type: ['integer', 'number', 'string'] }
+  if ('x-kubernetes-preserve-unknown-fields' in schema) return { type: 'object' }
   const kept = Object.fromEntries(KEPT.filter((word) => word in schema).map((word) => [word, schema[word]]))
   const { items, properties, additionalProperties, type } = schema
   if (items !== undefined) return { ...kept, items: closed(items as Schema) }

@@ -118,11 +118,12 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
         source: { image: { reference: `${registry}models@sha256:${'0'.repeat(64)}` } },
       },
     })
-    const poolFrom = (registry: string): Rendered => ({
+    const poolFrom = (registry: string, more: object = {}): Rendered => ({
       ...{ apiVersion: 'drape.dev/v1alpha1', kind: 'WorkerPool', metadata: { name: 'files' } },
       spec: {
         ...{ engines: ['files'], replicas: 1, scaling: { mode: 'Fixed' } },
         template: { image: `${registry}worker:1`, requests: { cpu: '1' } },
+        ...more,
       },
     })
     try {
@@ -133,6 +134,10 @@ describe.skipIf(controlPlane === null || chart === null)('a real API server, str
       expect(refused[0]).toContain(`images of engines must start with one of ${prefix} here`)
       expect(refused[1]).toContain(`images of workers must start with one of ${prefix} here`)
       expect(await dryRun([engineFrom(prefix), poolFrom(prefix)])).toEqual([])
+      const podTemplate = { spec: { containers: [{ name: 'worker', image: 'elsewhere.example/worker:1' }] } }
+      expect(await dryRun([poolFrom(prefix, { podTemplate })])).toEqual([
+        expect.stringContaining('pools may have no podTemplate here'),
+      ])
     } finally {
       for (const { type, object } of made) await client.delete(type, { name: object.metadata.name })
     }

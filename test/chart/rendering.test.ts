@@ -246,4 +246,17 @@ describe.skipIf(chart === null)('the chart', () => {
       configMap: 'roots',
     })
   })
+
+  it('gives a pool the resource claims, the rollout and the pod template of the values', async () => {
+    const gpu = {
+      accelerator: { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'mig' }] },
+      rollout: { maxSurge: 0, maxUnavailable: 1 },
+      podTemplate: { spec: { schedulerName: 'volcano' } },
+    }
+    const objects = await render({ 'pools.gpu': { enabled: true, ...gpu } })
+    const { spec } = named(objects, 'WorkerPool', 'drape-gpu')
+    expect(spec).toMatchObject(gpu)
+    // The default resource would not be allowed beside claims.
+    expect(spec.accelerator).toEqual(gpu.accelerator)
+  })
 })

@@ -122,6 +122,24 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
     at: 'spec.budgets[0]',
   },
   {
+    sample: 'mig',
+    set: { 'spec.accelerator.resource': 'nvidia.com/gpu' },
+    says: 'set exactly one of resource and resourceClaims',
+    at: 'spec.accelerator',
+  },
+  {
+    sample: 'mig',
+    set: { 'spec.accelerator.count': 2 },
+    says: 'count needs resource',
+    at: 'spec.accelerator.count',
+  },
+  {
+    sample: 'mig',
+    set: { 'spec.accelerator.resourceClaims': [{ name: 'gpu' }] },
+    says: 'set exactly one of resourceClaimTemplateName and resourceClaimName',
+    at: 'spec.accelerator.resourceClaims[0]',
+  },
+  {
     sample: 'spot-first',
     set: { 'spec.capacity': { hourlyCost: 2 } },
     says: 'set either capacity or tiers',

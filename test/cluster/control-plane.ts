@@ -134,6 +134,7 @@ function apiServerPart({ folder, nodes, programs, etcdPort, serverPort }: Settin
 const CONTROLLERS = [
   'deployment-controller',
   'replicaset-controller',
+  'resourceclaim-controller',
   'disruption-controller',
   'garbage-collector-controller',
   'job-controller',

@@ -12,7 +12,7 @@ import type { KubernetesObject, ResourceType } from '../../controller/runtime/re
 import { workerPools } from '../../controller/worker-pool/resource.ts'
 import { DEFINITIONS_FOLDER } from '../../scripts/charts/build.ts'
 import { BROKEN_SAMPLES } from './broken-samples.ts'
-import { DEFINITIONS, EVENTS } from './kinds.ts'
+import { CLAIM_TEMPLATES, DEFINITIONS, EVENTS } from './kinds.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { installDefinitions, readSamples, type SampleObject } from './samples.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
@@ -143,8 +143,13 @@ describe.skipIf(controlPlane === null)('the API server', () => {
     expect(await client.get(workerPools.type, name)).toMatchObject({ spec: { replicas: 5 } })
   })
 
+  it.for(['120%', '1', 'half', -1, 1001, 1.5])('does not take %s for a portion of the workers', async (maxSurge) => {
+    const sample = samples.find(({ metadata }) => metadata.name === 'mig') as SampleObject
+    await expect(apply(changed(sample, { 'spec.rollout.maxSurge': maxSurge }))).rejects.toThrow('spec.rollout.maxSurge')
+  })
+
   function apply(sample: SampleObject): Promise<SampleObject> {
-    const type = [...CUSTOM_RESOURCES.map((resource) => resource.type), AUTOSCALERS].find(
+    const type = [...CUSTOM_RESOURCES.map((resource) => resource.type), AUTOSCALERS, CLAIM_TEMPLATES].find(
       ({ kind }) => kind === sample.kind,
     )
     if (type === undefined) throw new Error(`There is no kind ${sample.kind}`)

@@ -15,6 +15,25 @@ export const DEPLOYMENTS: ResourceType = {
   namespaced: true,
 }
 export const REPLICA_SETS: ResourceType = { ...DEPLOYMENTS, plural: 'replicasets', kind: 'ReplicaSet' }
+const devices = { group: 'resource.k8s.io', version: 'v1' }
+export const DEVICE_CLASSES: ResourceType = {
+  ...devices,
+  plural: 'deviceclasses',
+  kind: 'DeviceClass',
+  namespaced: false,
+}
+export const CLAIM_TEMPLATES: ResourceType = {
+  ...devices,
+  plural: 'resourceclaimtemplates',
+  kind: 'ResourceClaimTemplate',
+  namespaced: true,
+}
+export const RESOURCE_SLICES: ResourceType = {
+  ...devices,
+  plural: 'resourceslices',
+  kind: 'ResourceSlice',
+  namespaced: false,
+}
 export const DEFINITIONS: ResourceType = {
   group: 'apiextensions.k8s.io',
   version: 'v1',

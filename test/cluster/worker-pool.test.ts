@@ -12,7 +12,16 @@ import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
-import { DEPLOYMENTS, EVENTS, NAMESPACES, REPLICA_SETS } from './kinds.ts'
+import {
+  CLAIM_TEMPLATES,
+  DEPLOYMENTS,
+  DEVICE_CLASSES,
+  EVENTS,
+  NAMESPACES,
+  PODS,
+  REPLICA_SETS,
+  RESOURCE_SLICES,
+} from './kinds.ts'
 import { type ModelWorkers, startModelWorkers } from './model-workers.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
 import { installDefinitions } from './samples.ts'
@@ -237,6 +246,102 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     const sets = await client.list(REPLICA_SETS, { namespace, labelSelector: 'drape.dev/pool=former' })
     expect(sets.map(({ metadata }) => metadata.name)).toEqual(['former-workers'])
     await client.delete(workerPools.type, { namespace, name: 'former' })
+  })
+
+  it('runs what its podTemplate adds, and tells what the API server has against it', async () => {
+    const spec = { engines: ['mock'], replicas: 1, scaling: { mode: 'Fixed' }, template }
+    const onlyB = { key: 'kubernetes.io/hostname', operator: 'In', values: ['fake-b'] }
+    const podTemplate = {
+      metadata: { labels: { team: 'shop', 'drape.dev/pool': 'another' } },
+      spec: {
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [onlyB] }] },
+          },
+        },
+        containers: [
+          { ...PLAIN_POD.containers[0], name: 'proxy', image: 'example/proxy:1' },
+          { name: 'worker', env: [{ name: 'HTTPS_PROXY', value: 'http://127.0.0.1:3128' }] },
+        ],
+      },
+    }
+    await apply('patched', { ...spec, podTemplate })
+    await until(() => isReady('patched', 1))
+    const [pod] = podsOf('patched')
+    expect(nodes.nodeOf(place.namespace, pod)).toBe('fake-b')
+    expect(await place.client.get(PODS, { namespace: place.namespace, name: pod })).toMatchObject({
+      metadata: { labels: { team: 'shop', 'drape.dev/pool': 'patched' } },
+      spec: {
+        containers: [
+          {
+            name: 'worker',
+            image: template.image,
+            env: expect.arrayContaining([
+              { name: 'ENGINES', value: 'mock' },
+              { name: 'HTTPS_PROXY', value: 'http://127.0.0.1:3128' },
+            ]),
+          },
+          { name: 'proxy', image: 'example/proxy:1' },
+        ],
+      },
+    })
+    const refusalOf = async (patch: object) => {
+      await apply('patched', { ...spec, podTemplate: { spec: patch } })
+      const generation = (
+        await place.client.get<Pool>(workerPools.type, { namespace: place.namespace, name: 'patched' })
+      )?.metadata.generation
+      return until(async () => {
+        const status = await get('patched')
+        const stalled = status?.conditions.find(({ type }) => type === 'Stalled')
+        return status?.observedGeneration === generation && stalled?.status === 'True' && stalled.message
+      })
+    }
+    expect(await refusalOf({ containers: [{ name: 'proxy', imagee: 'example/proxy:1' }] })).toContain('imagee')
+    expect(await refusalOf({ containers: [{ name: 'proxy' }] })).toContain('spec.template.spec.containers[1].image')
+    expect(podsOf('patched')).toEqual([pod])
+    await place.client.delete(workerPools.type, { namespace: place.namespace, name: 'patched' })
+  })
+
+  it('gets the devices that its resource claims ask for', async () => {
+    const { client, namespace } = place
+    const driver = `gpu.${namespace}.example`
+    const offer = (node: string, profiles: readonly string[]) =>
+      client.create(RESOURCE_SLICES, {
+        metadata: { name: `${namespace}-${node}` },
+        spec: {
+          ...{ driver, nodeName: node, pool: { name: node, generation: 1, resourceSliceCount: 1 } },
+          devices: profiles.map((profile, i) => ({ name: `gpu-${i}`, attributes: { profile: { string: profile } } })),
+        },
+      })
+    const isOfDriver = { cel: { expression: `device.driver == '${driver}'` } }
+    await client.create(DEVICE_CLASSES, { metadata: { name: driver }, spec: { selectors: [isOfDriver] } })
+    const isSmall = { cel: { expression: `device.attributes['${driver}'].profile == '1g.10gb'` } }
+    const request = { name: 'gpu', exactly: { deviceClassName: driver, selectors: [isSmall] } }
+    await client.create(CLAIM_TEMPLATES, {
+      metadata: { namespace, name: 'mig' },
+      spec: { spec: { devices: { requests: [request] } } },
+    })
+    await offer('fake-a', ['1g.10gb', '7g.80gb', '1g.10gb'])
+    const accelerator = { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'mig' }] }
+    await apply('claims', { engines: ['mock'], replicas: 3, scaling: { mode: 'Fixed' }, template, accelerator })
+    const status = await until(async () => {
+      const found = await get('claims')
+      return found?.readyReplicas === 2 && found.unschedulableReplicas === 1 && found
+    })
+    expect(podsOf('claims').map((pod) => nodes.nodeOf(namespace, pod))).toEqual(['fake-a', 'fake-a'])
+    expect(status.conditions.find(({ type }) => type === 'WorkersScheduled')?.message).toContain(
+      'cannot allocate all claims',
+    )
+    await offer('fake-b', ['1g.10gb'])
+    await until(() => isReady('claims', 3))
+    expect(
+      podsOf('claims')
+        .map((pod) => nodes.nodeOf(namespace, pod))
+        .sort(),
+    ).toEqual(['fake-a', 'fake-a', 'fake-b'])
+    await client.delete(workerPools.type, { namespace, name: 'claims' })
+    for (const node of ['fake-a', 'fake-b']) await client.delete(RESOURCE_SLICES, { name: `${namespace}-${node}` })
+    await client.delete(DEVICE_CLASSES, { name: driver })
   })
 
   it('stays as it is while it is paused', async () => {
