@@ -22,6 +22,11 @@ const withAssets = ({ hasAssets }: Circumstances) => hasAssets
 
 export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
   {
+    file: 'test/observability/scale-downs.test.ts',
+    reason: `1,000 scale-downs under the alerts of a real Prometheus; ${IS_LONG}`,
+    when: inShortRun,
+  },
+  {
     file: 'test/cluster/install/install.test.ts',
     reason: `an installation by Helm on a real node, with upgrade under load and rollback; ${IS_LONG}`,
     when: inShortRun,

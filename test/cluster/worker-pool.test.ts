@@ -24,6 +24,7 @@ import {
 } from './kinds.ts'
 import { type ModelWorkers, startModelWorkers } from './model-workers.ts'
 import { createTestNamespace, type TestNamespace } from './namespace.ts'
+import { scaleDownAtRandom } from './random-scale-downs.ts'
 import { installDefinitions } from './samples.ts'
 import { findSharedControlPlane } from './shared-control-plane.ts'
 
@@ -443,24 +444,12 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     const random = createRandom(7)
     const spec = { engines: ['mock'], scaling: { mode: 'Fixed' }, template }
     const names = Array.from({ length: 10 }, (_, i) => `random-${i}`)
-    let scaleDowns = 0
-    const drive = async (name: string) => {
-      for (let round = 0; round < 10; round++) {
-        const replicas = random.between(2, 5)
-        await apply(name, { ...spec, replicas })
-        await until(() => podsOf(name).length === replicas && isReady(name, replicas))
-        const busy = podsOf(name).filter((pod) => random.chance(0.4) && workers.work(pod))
-        const fewer = random.between(0, replicas - 1)
-        await apply(name, { ...spec, replicas: fewer })
-        scaleDowns++
-        // One that got its job when it had just been chosen stays as well until it is done.
-        await until(() => podsOf(name).length <= fewer + busy.length)
-        for (const pod of busy) workers.finish(pod)
-        await until(() => isReady(name, fewer))
-      }
+    const drive = (name: string) => {
+      const scale = (replicas: number) => apply(name, { ...spec, replicas })
+      const pool = { scale, isReady: (replicas: number) => isReady(name, replicas), pods: () => podsOf(name) }
+      return scaleDownAtRandom(pool, { workers, random, rounds: 10 })
     }
     await Promise.all(names.map(drive))
-    expect(scaleDowns).toBe(100)
     expect(workers.interrupted).toEqual([])
     expect(await eventsOf('WrongVictim')).toEqual([])
     const metrics = await (await fetch(`${controller.probeUrl}/metrics`)).text()
