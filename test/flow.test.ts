@@ -151,9 +151,10 @@ describe('a try-on from end to end', () => {
         .toBuffer()
     const [me, thumbnail] = await Promise.all([tiny('teal'), tiny('orange')])
     const nobody = await drape.finish(await drape.tryOn(inline({ fileKey: 'shirt' }), { me, shirt }))
-    expect(nobody).toMatchObject({ status: 'FAILED', errorCode: 'NO_PERSON_DETECTED' })
+    expect(nobody).toMatchObject({ errorCode: 'NO_PERSON_DETECTED', errorDetails: [{ path: 'person.image' }] })
     const unusable = await drape.finish(await drape.tryOn(inline({ fileKey: 'thumbnail' }), { me: person, thumbnail }))
     expect(unusable).toMatchObject({ status: 'FAILED', errorCode: expect.stringMatching(/^(?!GENERATION_FAILED)/) })
+    expect(unusable.errorDetails).toEqual([{ path: 'products[0].images[0]', message: unusable.errorMessage }])
     const shown = await drape.tryOn(
       { ...inline({ fileKey: 'thumbnail' }), output: { engine: 'mock' } },
       { me, thumbnail },

@@ -268,6 +268,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await page.click('#go')
     await until(`document.querySelector('#problem code')?.textContent.startsWith('NO_PERSON_DETECTED')`)
     expect(await text('#problem')).toContain('No person was found in the photo')
+    expect(await text('#problem')).toContain('person.image:')
     expect(await drape.balance()).toBe(credits)
   })
 

@@ -1,5 +1,6 @@
 import { DrapeError } from '../api/shared/errors.ts'
-import type { TryOnJob } from '../api/shared/generation.ts'
+import { type TryOnJob, usableImages, usualGarmentTypes } from '../api/shared/generation.ts'
+import { failedFields } from '../api/shared/image-field.ts'
 import type { Log } from '../api/shared/log.ts'
 import type { Metrics } from '../api/shared/metrics.ts'
 import type { ObjectStorage } from '../api/shared/storage/object.ts'
@@ -100,7 +101,8 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
       logoKey === null ? null : options.loadLogo(logoKey),
     ]),
   )
-  if (!photo) throw new DrapeError('GENERATION_FAILED', 'The photo of the person has been deleted.')
+  if (!photo)
+    throw new DrapeError('GENERATION_FAILED', 'The photo of the person has been deleted.', { image: 'person' })
   const request: TryOnRequest = {
     engine: job.engine,
     photo,
@@ -164,10 +166,14 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     return
   }
   if (error instanceof DrapeError && !error.retryable) {
-    log.info({ code: error.code }, 'try-on failed')
+    const details = failedFields(error, usedImage(job))
+    log.info(
+      { code: error.code, ...(details.length > 0 && { fields: details.map(({ path }) => path) }) },
+      'try-on failed',
+    )
     describeSpan({ 'error.type': error.code })
     await withSpan('fail generation', DATABASE_CALL, () =>
-      generations.fail({ id, attempt, code: error.code, message: error.message }),
+      generations.fail({ id, attempt, code: error.code, message: error.message, details }),
     )
     metrics.jobs.inc({ queue: 'try-on', outcome: 'failed' })
     return
@@ -182,6 +188,12 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     generations.retry({ id, attempt, delaySeconds: RETRY_SECONDS[attempt - 1] ?? 0 }),
   )
   metrics.jobs.inc({ queue: 'try-on', outcome: 'retry' })
+}
+
+/** The index of the product image that the engine works from; null when none is usable. */
+function usedImage(job: TryOnJob): number | null {
+  const { engine, garmentTypes = usualGarmentTypes(engine), product } = job
+  return usableImages(product.images, garmentTypes)[0]?.order ?? null
 }
 
 interface Lease {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { DrapeError } from '../api/shared/errors.ts'
 import { keyOfFetched, storeFetched } from '../api/shared/fetched-product-image.ts'
 import { type ProductImage, type TryOnJob, usableImages, usualGarmentTypes } from '../api/shared/generation.ts'
+import { inField } from '../api/shared/image-field.ts'
 import type { ObjectStorage } from '../api/shared/storage/object.ts'
 import type { Objects } from '../api/shared/stores/objects.ts'
 
@@ -28,7 +29,8 @@ export async function loadProductImage(
     const message = `No image of the product is classified as ${key}, which the engine ${engine} needs.`
     throw new DrapeError('MISSING_REQUIRED_CLASSIFICATION', message, { details: { key } })
   }
-  const bytes = image.objectKey ? await loadStored(image.objectKey, options) : await loadFetched(job, image, options)
+  const loading = image.objectKey ? loadStored(image.objectKey, options) : loadFetched(job, image, options)
+  const bytes = await inField(`products[0].images[${image.order}]`, loading)
   return { image, bytes, hash: createHash('sha256').update(bytes).digest('hex') }
 }
 

@@ -1,6 +1,7 @@
 import { DrapeError } from '../api/shared/errors.ts'
 import { DEFAULT_MODE, DEFAULT_SEED, garmentTypeOf, type Options } from '../api/shared/generation.ts'
 import { type Bitmap, decodeImage, encodeImage, type Rectangle } from '../api/shared/image.ts'
+import { ofImage } from '../api/shared/image-field.ts'
 import { blendChange } from './composite/blend.ts'
 import { placeIntoFrame } from './composite/full-resolution.ts'
 import { provenancePacket } from './composite/provenance.ts'
@@ -52,7 +53,10 @@ async function drawPicture(
   { context, clock }: { context: TryOnContext; clock: Clock },
 ): Promise<Made> {
   const { options } = request
-  const [frame, garment] = await Promise.all([decodeImage(request.photo), decodeImage(request.garment)])
+  const [frame, garment] = await Promise.all([
+    ofImage('person', decodeImage(request.photo)),
+    ofImage('product', decodeImage(request.garment)),
+  ])
   const category = categoryFromWords(request.product)
   const garmentType = garmentTypeOf(request.product.classifications)
   const product = { garment, garmentHash: request.garmentHash, garmentType, category, options }

@@ -54,7 +54,8 @@ function countBytes(maxBytes: number, onBytes: (bytes: number) => void): Transfo
 }
 
 function tooLarge(maxBytes: number): DrapeError {
-  return new DrapeError('FILE_TOO_LARGE', `The file is larger than ${maxBytes / 1024 / 1024} MB.`)
+  const limit = `is larger than ${maxBytes / 1024 / 1024} MB`
+  return new DrapeError('FILE_TOO_LARGE', `The file ${limit}.`, { details: [{ path: '', message: limit }] })
 }
 
 function incomplete(message: string): DrapeError {

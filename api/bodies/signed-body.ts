@@ -5,6 +5,7 @@ import { DrapeError } from '../shared/errors.ts'
 import { claimRefused } from '../shops/claim.ts'
 import { type BodyBudgetLimits, type BodyOwner, createBodyBudget } from './budget.ts'
 import { createBodySpool } from './spool.ts'
+import { fileTooLarge } from './uploaded-file.ts'
 
 const MB = 1024 * 1024
 /** One file of 10 MB with the parts of a form around it. */
@@ -119,7 +120,7 @@ export function createBodyReceiver({
 }
 
 function tooLarge(path: string, maxBytes: number): DrapeError {
-  if (UPLOAD_PATH.test(path)) return new DrapeError('FILE_TOO_LARGE', 'A file is larger than 10 MB.')
+  if (UPLOAD_PATH.test(path)) return fileTooLarge('file')
   return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', {
     details: [{ path: '', message: `is larger than ${maxBytes / MB} MB` }],
   })

@@ -18,6 +18,13 @@ export async function readUpload(fileKey: string, files: readonly UploadedFile[]
   return readFile(file.path)
 }
 
+/** `field` is the field of the request that has the file. */
+export function fileTooLarge(field: string): DrapeError {
+  return new DrapeError('FILE_TOO_LARGE', 'A file is larger than 10 MB.', {
+    details: [{ path: field, message: 'is larger than 10 MB' }],
+  })
+}
+
 const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' }
 
 /** The name of a field that a browser sent: it escapes what would end the name (HTML standard, multipart form data). */

@@ -3,14 +3,25 @@ import type { ErrorBody } from './schemas.ts'
 /** What the service calls its errors. */
 export type ErrorCode = ErrorBody['code']
 
+type ImageErrorCode =
+  | 'CUSTOMER_IMAGE_FETCH_FAILED'
+  | 'CUSTOMER_IMAGE_REQUIRED'
+  | 'FILE_REQUIRED'
+  | 'FILE_TOO_LARGE'
+  | 'INVALID_IMAGE'
+  | 'INVALID_IMAGE_INPUT'
+  | 'MULTIPART_FILE_NOT_FOUND'
+  | 'PRODUCT_IMAGES_REQUIRED'
+  | 'UNSUPPORTED_IMAGE_TYPE'
+
 /** One field of a request that is not valid. */
 export interface FieldProblem {
   readonly path: string
   readonly message: string
 }
 
-/** What `details` are, by code; the others have none. */
-interface DetailsByCode {
+/** What `details` are, by code; the others have none. Those of an image name the image, as `products[0].images[1]`. */
+interface DetailsByCode extends Record<ImageErrorCode, readonly FieldProblem[] | undefined> {
   readonly VALIDATION_FAILED: readonly FieldProblem[]
   readonly MISSING_REQUIRED_CLASSIFICATION: { readonly key: string }
 }

@@ -1,4 +1,4 @@
-import { DrapeApiError, DrapeTimeoutError } from './api-error.ts'
+import { DrapeApiError, DrapeTimeoutError, type FieldProblem } from './api-error.ts'
 import type { CallOptions, Connection } from './connection.ts'
 import { readEvents } from './event-stream.ts'
 import { pause } from './retry.ts'
@@ -20,11 +20,14 @@ export class DrapeGenerationError extends Error {
   override readonly name = 'DrapeGenerationError'
   /** What to branch on; undefined when the service knows no more than that it failed. */
   readonly code: string | undefined
+  /** The images at fault by their fields in the call, such as `person.image` or `products[0].images[1]`. */
+  readonly details: readonly FieldProblem[]
   readonly generation: Generation
 
   constructor(generation: Generation) {
     super(generation.errorMessage ?? 'The generation failed.')
     this.code = generation.errorCode
+    this.details = generation.errorDetails ?? []
     this.generation = generation
   }
 }

@@ -34,6 +34,16 @@ export type WebhookMessage =
         shopId?: string
         status: 'FAILED'
         errorCode?: string
+        /**
+         * When FAILED: the images of the call that are at fault, by their fields in the current shape of the call. The index is that of the images of the product, also when the call named a product of the catalog.
+         */
+        errorDetails?: {
+          path: string
+          /**
+           * What is wrong.
+           */
+          message: string
+        }[]
       }
     }
   | {
@@ -292,6 +302,16 @@ export interface Generation {
    * When FAILED: a stable code to act on.
    */
   errorCode?: string
+  /**
+   * When FAILED: the images of the call that are at fault, by their fields in the current shape of the call. The index is that of the images of the product, also when the call named a product of the catalog.
+   */
+  errorDetails?: {
+    path: string
+    /**
+     * What is wrong.
+     */
+    message: string
+  }[]
   createdAt: string
   /**
    * Time of the last change of status; strictly grows. Progress does not change it.
@@ -473,7 +493,7 @@ export interface ProductBatchItem {
     details?:
       | {
           /**
-           * The field as you wrote it.
+           * The field as you wrote it; the field of the form for a file, and empty for the body itself.
            */
           path: string
           message: string
@@ -696,7 +716,7 @@ export interface ErrorBody {
   details?:
     | {
         /**
-         * The field as you wrote it.
+         * The field as you wrote it; the field of the form for a file, and empty for the body itself.
          */
         path: string
         message: string

@@ -43,11 +43,18 @@ ${table({
 }
 
 export function presentGeneration(generation: GenerationDetail, forms: Forms): Html {
-  const { id, status, errorCode, errorMessage, warnings } = generation
+  const { id, status, errorCode, errorMessage, errorDetails, warnings } = generation
   return html`${facts([
     ['Id', code(id)],
     ['Status', badge(status.toLowerCase(), TONES[status])],
-    ...(errorCode === null ? [] : ([['Error', html`${code(errorCode)}<br>${errorMessage ?? ''}`]] as const)),
+    ...(errorCode === null
+      ? []
+      : ([
+          [
+            'Error',
+            html`${code(errorCode)}<br>${errorMessage ?? ''}${(errorDetails ?? []).map(({ path }) => html`<br>${code(path)}`)}`,
+          ],
+        ] as const)),
     ['Account', html`<a href="/accounts/${generation.accountId}">${generation.accountName}</a>`],
     [
       'Shop',

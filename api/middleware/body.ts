@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { Context, Middleware } from 'koa'
 import { koaBody } from 'koa-body'
 import { assertStorable, parseBoundedJson } from '../bodies/bounded-json.ts'
 import { createDiskBudgets, type DiskBudget, type DiskShare } from '../bodies/disk-budget.ts'
+import { findFileKey } from '../bodies/file-key-path.ts'
 import { guardMultipart } from '../bodies/multipart-guard.ts'
 import { createMultipartPlugin, type FormPart } from '../bodies/multipart-parser.ts'
 import { createUploadFolders } from '../bodies/upload-folders.ts'
-import type { UploadedFile } from '../bodies/uploaded-file.ts'
+import { fileTooLarge, type UploadedFile } from '../bodies/uploaded-file.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { AppState } from '../state.ts'
 
@@ -122,6 +124,7 @@ async function parseForm(
   const maxFilesBytes = Math.min(maxFiles * MAX_FILE_BYTES, MAX_FILES_BYTES)
   // One file has 11 MB with its fields, as everywhere where one file is expected.
   const maxBytes = maxFilesBytes + (maxFiles === 1 ? MB : MAX_OTHER_BYTES)
+  const parts = watchParts(maxJsonBytes)
   const guarded = guardMultipart(ctx.req, { maxBytes, onBytes: share.add })
   const parse = koaBody({
     multipart: true,
@@ -138,10 +141,10 @@ async function parseForm(
       minFileSize: 0,
       // Names and types that callers send decide nothing, so none of them reaches the disk.
       filename: () => randomUUID(),
-      enabledPlugins: [createMultipartPlugin(isField)] as never,
+      enabledPlugins: [createMultipartPlugin(parts.isField)] as never,
     },
     onError: (error) => {
-      throw guarded.refusal ?? refusalOf(error, { maxFiles, maxJsonBytes })
+      throw guarded.refusal ?? refusalOf(error, { maxFiles, maxJsonBytes, tooLarge: parts.findTooLarge() })
     },
   })
   try {
@@ -154,6 +157,27 @@ async function parseForm(
   ctx.state.body = parseJson(ctx.state.fields.data, 'data')
   assertStorable(ctx.state.body, '')
   assertStorable(ctx.state.fields, '')
+}
+
+/** Remembers the JSON of a form, and the first file over its limit. */
+function watchParts(maxJsonBytes: number) {
+  const json: Buffer[] = []
+  let tooLarge: string | null = null
+  return {
+    isField: (part: FormPart & Partial<Readable>): boolean => {
+      const { name } = part
+      let bytes = 0
+      part.on?.('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (name === 'data' && bytes <= maxJsonBytes) json.push(chunk)
+        if (bytes > MAX_FILE_BYTES) tooLarge ??= name
+      })
+      return isField(part)
+    },
+    /** The image of the JSON whose `fileKey` is the file; the name of the part when no JSON came before it. Null without such a file. */
+    findTooLarge: (): string | null =>
+      tooLarge === null ? null : (findFileKey(Buffer.concat(json).toString(), tooLarge) ?? tooLarge),
+  }
 }
 
 /** Many clients give the type of every part, fields included, and some send the JSON as a file. */
@@ -201,7 +225,7 @@ function invalid(path: string, message: string): DrapeError {
   return new DrapeError('VALIDATION_FAILED', 'The request is not valid.', { details: [{ path, message }] })
 }
 
-// formidable's codes for a file, or all files together, over their limit.
+// formidable's codes for all files together, or a file, over their limit.
 const TOO_LARGE = [1009, 1016]
 /** Its code for fields over their limit. */
 const TOO_LARGE_FIELDS = 1006
@@ -215,10 +239,16 @@ const FAULTS_OF_DISK = ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE']
 
 function refusalOf(
   error: Error & { code?: unknown; status?: unknown },
-  { maxFiles = MAX_FILES, maxJsonBytes }: { maxFiles?: number; maxJsonBytes: number },
+  {
+    maxFiles = MAX_FILES,
+    maxJsonBytes,
+    tooLarge = null,
+  }: { maxFiles?: number; maxJsonBytes: number; tooLarge?: string | null },
 ): Error {
   if (TOO_LARGE.includes(Number(error.code))) {
-    return new DrapeError('FILE_TOO_LARGE', 'A file is larger than 10 MB.')
+    if (tooLarge !== null) return fileTooLarge(tooLarge)
+    const limit = `are larger than ${MAX_FILES_BYTES / MB} MB together`
+    return new DrapeError('FILE_TOO_LARGE', `The files ${limit}.`, { details: [{ path: '', message: limit }] })
   }
   if (error.status === 413) return invalid('', `is larger than ${maxJsonBytes / MB} MB`)
   if (Number(error.code) === TOO_LARGE_FIELDS) return invalid('', `has fields of more than ${maxJsonBytes / MB} MB`)

@@ -10,9 +10,13 @@ export const ErrorBody = Type.Object({
     Type.Union([
       Type.Array(
         Type.Object({
-          path: Type.String({ description: 'The field as you wrote it.', examples: ['products[0].validForDays'] }),
+          path: Type.String({
+            description: 'The field as you wrote it; the field of the form for a file, and empty for the body itself.',
+            examples: ['products[0].validForDays', 'products[0].images[1]', 'person.image'],
+          }),
           message: Type.String({ examples: ['must be a whole number from 1 to 365'] }),
         }),
+        { description: 'The fields at fault, of VALIDATION_FAILED and of the errors of images.' },
       ),
       Type.Object({ key: Type.String({ description: 'The classification that is missing.' }) }),
       Type.Object(

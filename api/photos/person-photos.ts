@@ -4,16 +4,20 @@ import type { ReserveStorage } from '../limits/storage-quota.ts'
 import { within } from '../limits/time-limit.ts'
 import type { Prepared, PrepareJob } from '../shared/generation.ts'
 import { type ImageFile, normaliseImage } from '../shared/image.ts'
+import { inField } from '../shared/image-field.ts'
 import type { JobQueue } from '../shared/queue.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Images } from '../shared/stores/images.ts'
 import type { AccountRecord } from '../stores/accounts.ts'
 
 export interface PersonPhotos {
-  /** The image that a try-on call names: a known id as it is, a file or URL stored now (and always cropped 4:5). */
+  /**
+   * The image that a try-on call names: a known id as it is, a file or URL stored now (and always cropped 4:5). Errors of the image
+   * name the `field` of the call.
+   */
   resolve(
     source: { id?: string; url?: string; fileKey?: string },
-    call: StoreCall & { files: readonly UploadedFile[] },
+    call: StoreCall & { files: readonly UploadedFile[]; field: string },
   ): Promise<{ imageId: string; uploadedNow: boolean }>
   /** Normalises and stores a photo; again under the same id it stays one. Throws `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`. */
   store(file: ImageFile, call: StoreCall & { cropMode: 'auto' | 'none'; imageId?: string }): Promise<StoredPhoto>
@@ -59,11 +63,14 @@ export function createPersonPhotos({
   countWorkers: () => Promise<number>
 }): PersonPhotos {
   const photos: PersonPhotos = {
-    resolve: async (source, { files, ...call }) => {
+    resolve: async (source, { files, field, ...call }) => {
       if (source.id !== undefined) return { imageId: source.id, uploadedNow: false }
       const { url, fileKey = '' } = source
-      const file = url !== undefined ? await fetchImage(url, call.account.id) : () => readUpload(fileKey, files)
-      const { imageId } = await photos.store(file, { ...call, cropMode: 'auto' })
+      const store = async () => {
+        const file = url !== undefined ? await fetchImage(url, call.account.id) : () => readUpload(fileKey, files)
+        return photos.store(file, { ...call, cropMode: 'auto' })
+      }
+      const { imageId } = await inField(field, store())
       return { imageId, uploadedNow: true }
     },
 

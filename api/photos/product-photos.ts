@@ -4,6 +4,7 @@ import type { ReserveStorage } from '../limits/storage-quota.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { ProductImage } from '../shared/generation.ts'
 import { normaliseImage } from '../shared/image.ts'
+import { inField } from '../shared/image-field.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Objects } from '../shared/stores/objects.ts'
 import { createTurns } from '../shared/turns.ts'
@@ -18,10 +19,16 @@ export interface ProductPhotos {
   /**
    * The images of a product as they are recorded. URLs are only noted (a worker fetches them); files are normalised and
    * stored under the hash of their bytes, named again by `upload://` and that hash. Throws `INVALID_IMAGE_INPUT` for an unknown name, `MULTIPART_FILE_NOT_FOUND`, `QUOTA_EXCEEDED`, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE`.
+   * Errors of an image name the field that `fieldOf` returns for its index.
    */
   store(
     images: readonly ImageEntry[],
-    call: { account: AccountRecord; files: readonly UploadedFile[]; signal?: AbortSignal },
+    call: {
+      account: AccountRecord
+      files: readonly UploadedFile[]
+      fieldOf: (index: number) => string
+      signal?: AbortSignal
+    },
   ): Promise<ProductImage[]>
 }
 
@@ -79,16 +86,19 @@ export function createProductPhotos({
   }
 
   return {
-    store: async (images, { account, files, signal }) => {
+    store: async (images, { account, files, fieldOf, signal }) => {
       const inTurn = createTurns(CONCURRENT_FILES)
       return Promise.all(
         images.map(async ({ source, classifications = null }, order) => {
           if (source.url?.startsWith(STORED)) {
-            return { ...(await findStored(source.url, account, order)), order, classifications }
+            const stored = await inField(fieldOf(order), findStored(source.url, account, order))
+            return { ...stored, order, classifications }
           }
           if (source.url !== undefined) return { sourceUrl: source.url, order, classifications }
-          const stored = await inTurn(() =>
-            storeFile(() => readUpload(source.fileKey ?? '', files), { account, signal }),
+          const read = () => readUpload(source.fileKey ?? '', files)
+          const stored = await inField(
+            fieldOf(order),
+            inTurn(() => storeFile(read, { account, signal })),
           )
           return { ...stored, order, classifications }
         }),

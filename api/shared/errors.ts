@@ -57,6 +57,8 @@ export interface FieldProblem {
   readonly message: string
 }
 
+export type TryOnImage = 'person' | 'product'
+
 export type ErrorDetails =
   | readonly FieldProblem[]
   | { readonly key: string }
@@ -72,11 +74,19 @@ export class DrapeError extends Error {
   readonly retryable: boolean
   /** Seconds for the header `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
+  /** The image of a try-on at fault, where its field in the request is not known. */
+  readonly image: TryOnImage | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: ErrorDetails; retryable?: boolean; retryAfterSeconds?: number; cause?: unknown } = {},
+    options: {
+      details?: ErrorDetails
+      retryable?: boolean
+      retryAfterSeconds?: number
+      image?: TryOnImage
+      cause?: unknown
+    } = {},
   ) {
     super(message, { cause: options.cause })
     this.name = 'DrapeError'
@@ -84,5 +94,6 @@ export class DrapeError extends Error {
     this.details = options.details
     this.retryable = options.retryable ?? false
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.image = options.image
   }
 }

@@ -95,15 +95,25 @@ function failedTooOften(): DrapeError {
 }
 
 function unknownImage({ image }: Verdict, { shop, imagePath = 'person.image.source.id' }: Acceptance): DrapeError {
-  if (shop) return new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist or has expired. Upload it again.')
-  if (image === 'foreign') return new DrapeError('FORBIDDEN', 'The person image belongs to another account.')
+  if (shop) return unknownPhoto()
+  if (image === 'foreign')
+    return new DrapeError('FORBIDDEN', 'The person image belongs to another account.', {
+      details: [{ path: imagePath, message: 'belongs to another account' }],
+    })
   return new DrapeError('VALIDATION_FAILED', 'The person image does not exist or has expired.', {
     details: [{ path: imagePath, message: 'does not exist or has expired' }],
   })
 }
 
+/** Of a shopper; `userImageId` is the field of POST /public/fitting-room. */
+export function unknownPhoto(): DrapeError {
+  return new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist or has expired. Upload it again.', {
+    details: [{ path: 'userImageId', message: 'does not exist or has expired' }],
+  })
+}
+
 function erasedMeanwhile({ shop }: Acceptance): DrapeError {
-  if (shop) return new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist or has expired. Upload it again.')
+  if (shop) return unknownPhoto()
   const message = 'was erased before the request was accepted'
   return new DrapeError('VALIDATION_FAILED', `The end user ${message}. Send the call again.`, {
     details: [{ path: 'externalUserId', message }],
@@ -112,7 +122,9 @@ function erasedMeanwhile({ shop }: Acceptance): DrapeError {
 
 function unknownProduct(verdict: Verdict, product: ProductInput): DrapeError {
   if (!isReference(product)) {
-    return new DrapeError('PRODUCT_IMAGES_REQUIRED', 'A new product needs at least one image.')
+    return new DrapeError('PRODUCT_IMAGES_REQUIRED', 'A new product needs at least one image.', {
+      details: [{ path: 'products[0].images', message: 'must have at least 1 item' }],
+    })
   }
   if (verdict.product === 'foreign') return new DrapeError('FORBIDDEN', 'The product belongs to another account.')
   return new DrapeError('PRODUCT_NOT_FOUND', `The product ${product.externalId} does not exist.`)

@@ -32,6 +32,7 @@ const DetailRow = Type.Object({
   resultKey: Nullable(Type.String()),
   imagesExpireAt: Timestamp,
   errorMessage: Nullable(Type.String()),
+  errorDetails: Nullable(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
   warnings: Type.Array(Type.String()),
   timings: Nullable(Type.Record(Type.String(), Type.Number())),
   engineInfo: Json,
@@ -84,7 +85,7 @@ export function createGenerationSearches(database: Database) {
       database.maybeOne(sql.type(rowType(DetailRow))`
         select ${found}, shop_id as "shopId", requested_engine as "requestedEngine", generations.external_user_id as "externalUserId", attempt, worker, cost,
           options, snapshot, progress, images.object_key as "personKey", ${keptResultKey} as "resultKey",
-          images_expire_at as "imagesExpireAt", error_message as "errorMessage", generations.warnings, timings,
+          images_expire_at as "imagesExpireAt", error_message as "errorMessage", error_details as "errorDetails", generations.warnings, timings,
           engine_info as "engineInfo", category, deadline_at as "deadlineAt", started_at as "startedAt",
           finished_at as "finishedAt"
         from generations join accounts on accounts.id = generations.account_id

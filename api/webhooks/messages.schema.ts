@@ -1,3 +1,4 @@
+import { ErrorFields } from '../routes/server/generations.schema.ts'
 import { type TSchema, Type } from '../shared/schema.ts'
 import type { WebhookEvent } from '../stores/webhooks.ts'
 
@@ -35,6 +36,7 @@ export const WEBHOOK_MESSAGES: Readonly<Record<WebhookEvent | 'webhook.test', We
     ...generation,
     status: Type.Literal('FAILED'),
     errorCode: Type.Optional(Type.String()),
+    errorDetails: Type.Optional(ErrorFields),
   }),
   'credits.low': describeMessage(
     'credits.low',

@@ -112,6 +112,7 @@ describe('the client against the service', () => {
     const failure = await client.generations.wait(blank.generationId).catch((error) => error)
     expect(failure).toBeInstanceOf(DrapeGenerationError)
     expect(failure).toMatchObject({ code: 'PRODUCT_IMAGE_FETCH_FAILED', generation: { status: 'FAILED' } })
+    expect(failure.details).toEqual([{ path: 'products[0].images[0]', message: failure.message }])
   })
 
   it('knows the errors of the service by their codes', async () => {

@@ -244,8 +244,8 @@ export function createInferenceHost({
   }
 }
 
-function errorOf({ code, message, details, retryable, stack }: Failure): Error {
-  if (code) return new DrapeError(code, message, { details, retryable })
+function errorOf({ code, message, details, image, retryable, stack }: Failure): Error {
+  if (code) return new DrapeError(code, message, { details, image, retryable })
   const error = new Error(message)
   error.stack = stack
   return error

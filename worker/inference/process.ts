@@ -61,7 +61,8 @@ async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): 
 function failureOf(error: unknown): Failure {
   const deviceFault = findDeviceFault(error)?.reason ?? null
   if (error instanceof DrapeError) {
-    return { code: error.code, deviceFault, message: error.message, details: error.details, retryable: error.retryable }
+    const { code, message, details, image, retryable } = error
+    return { code, deviceFault, message, details, image, retryable }
   }
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   return { code: null, deviceFault, message, stack, retryable: true }

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetails } from '../../api/shared/errors.ts'
+import type { ErrorCode, ErrorDetails, TryOnImage } from '../../api/shared/errors.ts'
 import type { Detected, Options, Rectangle } from '../../api/shared/generation.ts'
 import type { EngineManifest, EngineProof } from '../engines/engine.ts'
 import type { DeviceFaultReason } from './device-fault.ts'
@@ -83,6 +83,7 @@ export interface Failure {
   readonly deviceFault: DeviceFaultReason | null
   readonly message: string
   readonly details?: ErrorDetails
+  readonly image?: TryOnImage
   readonly retryable: boolean
   readonly stack?: string
 }

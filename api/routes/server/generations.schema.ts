@@ -31,6 +31,21 @@ export const RequestedEngine = Type.String({
     'Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.',
 })
 
+/** The fields of the call that a failed generation is about. */
+export const ErrorFields = Type.Array(
+  Type.Object({
+    path: Type.String({ examples: ['products[0].images[1]'] }),
+    message: Type.String({
+      description: 'What is wrong.',
+      examples: ['The image could not be fetched: the server returned 404.'],
+    }),
+  }),
+  {
+    description:
+      'When FAILED: the images of the call that are at fault, by their fields in the current shape of the call. The index is that of the images of the product, also when the call named a product of the catalog.',
+  },
+)
+
 /** A generation as callers see it. */
 export const Generation = Type.Object({
   generationId: Type.String(),
@@ -73,6 +88,7 @@ export const Generation = Type.Object({
   errorCode: Type.Optional(
     Type.String({ description: 'When FAILED: a stable code to act on.', examples: ['PRODUCT_IMAGE_FETCH_FAILED'] }),
   ),
+  errorDetails: Type.Optional(ErrorFields),
   createdAt: Type.String({ format: 'date-time' }),
   updatedAt: Type.String({
     format: 'date-time',

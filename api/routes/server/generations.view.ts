@@ -31,7 +31,8 @@ function present(
   generation: GenerationRecord,
   { resultImageUrl, wait }: { resultImageUrl: string | null; wait: Wait | null },
 ) {
-  const { id, status, engine, requestedEngine, errorCode, errorMessage, createdAt, updatedAt } = generation
+  const { id, status, engine, requestedEngine, errorCode, errorMessage, errorDetails, createdAt, updatedAt } =
+    generation
   return {
     generationId: id,
     status,
@@ -47,7 +48,11 @@ function present(
       timings: generation.timings,
       warnings: generation.warnings,
     }),
-    ...(status === 'FAILED' && { errorMessage, ...(errorCode && { errorCode }) }),
+    ...(status === 'FAILED' && {
+      errorMessage,
+      ...(errorCode && { errorCode }),
+      ...(errorDetails && { errorDetails }),
+    }),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   }

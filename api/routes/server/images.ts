@@ -4,6 +4,7 @@ import { hangUpOf } from '../../answers/hang-up.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
 import type { PersonPhotos } from '../../photos/person-photos.ts'
 import { DrapeError } from '../../shared/errors.ts'
+import { inField } from '../../shared/image-field.ts'
 import { compileParser } from '../../shared/schema.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { AppContext, AppState } from '../../state.ts'
@@ -32,13 +33,15 @@ export function imageRoutes(options: ImagesOptions): Router<AppState> {
 async function postUpload(ctx: AppContext, { photos, storage }: ImagesOptions): Promise<void> {
   const { account, files, fields } = ctx.state
   if (!files.some(({ field }) => field === 'file')) {
-    throw new DrapeError('FILE_REQUIRED', 'Send the photo in the multipart field file.')
+    throw new DrapeError('FILE_REQUIRED', 'Send the photo in the multipart field file.', {
+      details: [{ path: 'file', message: 'is required' }],
+    })
   }
   const translation = translateUpload(withValues(fields))
   const { body, written } = translation
   markDeprecated(ctx, translation)
   const { crop, externalUserId = null, keepForDays = null } = parseFields(body, written)
-  const photo = await photos.store(() => readUpload('file', files), {
+  const storing = photos.store(() => readUpload('file', files), {
     imageId: `img_${ctx.state.resourceId}`,
     account,
     externalUserId,
@@ -46,6 +49,7 @@ async function postUpload(ctx: AppContext, { photos, storage }: ImagesOptions): 
     cropMode: crop ? 'auto' : 'none',
     signal: hangUpOf(ctx),
   })
+  const photo = await inField('file', storing)
   const prepared = crop ? await photos.prepare(photo) : null
   ctx.status = 201
   ctx.body = {

@@ -1,5 +1,5 @@
 import { isObject } from '../../bodies/json-object.ts'
-import type { Path } from '../../shared/schema.ts'
+import { formatPath, type Path } from '../../shared/schema.ts'
 
 /** A request in today's shape. */
 export interface Translated {
@@ -16,6 +16,12 @@ export interface Translated {
 }
 
 const PERSON_SOURCE = ['person', 'image', 'source']
+
+/** The field of an image as the caller wrote it: `person.image` or `products[0].images[1]`. */
+export function imageField(path: Path, written: Translated['written']): string {
+  const source = written([...path, 'source'])
+  return formatPath(source.at(-1) === 'source' ? source.slice(0, -1) : source)
+}
 
 /** The body of a try-on call in today's shape. Of a field that was sent in both shapes the new one stays. */
 export function translateTryOn(sent: unknown): Translated {

@@ -103,7 +103,7 @@ async function storeEntry(
     assertStorable(entry.product, '')
     const product = await readProduct(ctx, entry.product, photos)
     const result = await batches.upsert(place, account.id, product)
-    if (result === null) throw imagesRequired()
+    if (result === null) throw imagesRequired('images')
     onItem?.(result)
   } catch (error) {
     if (!(error instanceof DrapeError) || HTTP_STATUS[error.code] >= 500) throw error

@@ -1,27 +1,35 @@
 import { isObject } from '../../bodies/json-object.ts'
 import { DrapeError } from '../../shared/errors.ts'
+import { formatPath, type Path } from '../../shared/schema.ts'
+import { imageField, type Translated } from './legacy.ts'
 
 /**
  * Mistakes in the body of a product that have their own code, found before the body is checked against its schema. Looks
  * only at what it can see; anything malformed is left to the schema.
  */
-export function assertUsableProduct(body: unknown): void {
+export function assertUsableProduct({ body, written }: Translated): void {
   if (!isObject(body)) throw noObject()
   const { externalId, images } = body
   if (externalId === undefined || externalId === null || externalId === '') {
     throw new DrapeError('EXTERNAL_ID_REQUIRED', 'Send the id of the product in externalId.')
   }
   if (isReserved(externalId)) throw reserved()
-  if (Array.isArray(images)) assertUsableImages(images)
+  if (Array.isArray(images)) assertUsableImages(images, { at: ['images'], written })
 }
 
 /** No image at all is `PRODUCT_IMAGES_REQUIRED`; an entry with neither `url` nor `fileKey` is `INVALID_IMAGE_INPUT`. */
-export function assertUsableImages(images: readonly unknown[]): void {
-  if (images.length === 0) throw imagesRequired()
+export function assertUsableImages(
+  images: readonly unknown[],
+  { at, written }: { at: Path; written: Translated['written'] },
+): void {
+  if (images.length === 0) throw imagesRequired(formatPath(written(at)))
   for (const [i, image] of images.entries()) {
     const source = isObject(image) ? image.source : undefined
     const named = isObject(source) && (source.url != null || source.fileKey != null)
-    if (!named) throw new DrapeError('INVALID_IMAGE_INPUT', `Image ${i} has neither url nor fileKey.`)
+    if (!named) {
+      const details = [{ path: imageField([...at, String(i)], written), message: 'has neither url nor fileKey' }]
+      throw new DrapeError('INVALID_IMAGE_INPUT', `Image ${i} has neither url nor fileKey.`, { details })
+    }
   }
 }
 
@@ -34,8 +42,10 @@ export function reserved(): DrapeError {
   return new DrapeError('RESERVED_EXTERNAL_ID', 'Ids that start with _anon_ are reserved.')
 }
 
-export function imagesRequired(): DrapeError {
-  return new DrapeError('PRODUCT_IMAGES_REQUIRED', 'A new product needs at least one image.')
+/** `field` is the list of the images in the request. */
+export function imagesRequired(field: string): DrapeError {
+  const details = [{ path: field, message: 'must have at least 1 item' }]
+  return new DrapeError('PRODUCT_IMAGES_REQUIRED', 'A new product needs at least one image.', { details })
 }
 
 export function noObject(): DrapeError {

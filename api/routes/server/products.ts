@@ -10,7 +10,7 @@ import type { ProductInput } from '../../shared/stores/product-merge.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { ProductName, Products } from '../../stores/products.ts'
 import { markDeprecated } from './deprecation.ts'
-import { translateProduct } from './legacy.ts'
+import { imageField, translateProduct } from './legacy.ts'
 import { assertUsableProduct, imagesRequired } from './products.refusals.ts'
 import { CatalogProductBody, ProductListQuery } from './products.schema.ts'
 import { presentProduct, presentStatistics } from './products.view.ts'
@@ -41,7 +41,7 @@ export function productRoutes(options: ProductsOptions): Router<AppState> {
 
 async function postProduct(ctx: AppContext, { products, photos }: ProductsOptions): Promise<void> {
   const product = await products.upsert(ctx.state.account.id, await readProduct(ctx, ctx.state.body, photos))
-  if (!product) throw imagesRequired()
+  if (!product) throw imagesRequired('images')
   ctx.body = presentProduct(product)
 }
 
@@ -50,16 +50,17 @@ export async function readProduct(ctx: AppContext, sent: unknown, photos: Produc
   const translation = translateProduct(sent)
   const { body, written } = translation
   markDeprecated(ctx, translation)
-  assertUsableProduct(body)
+  assertUsableProduct(translation)
   const { externalId, title, description, images, validForDays, metadata } = parseProduct(body, written)
   const { account, files } = ctx.state
+  const fieldOf = (index: number) => imageField(['images', String(index)], written)
   return {
     id: uuidv7(),
     externalId,
     anonymous: false,
     title,
     description,
-    images: images && (await photos.store(images, { account, files, signal: hangUpOf(ctx) })),
+    images: images && (await photos.store(images, { account, files, fieldOf, signal: hangUpOf(ctx) })),
     validForDays,
     metadata,
   }

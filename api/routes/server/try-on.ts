@@ -19,7 +19,7 @@ import type { Acceptance } from '../../stores/acceptance.ts'
 import type { Products } from '../../stores/products.ts'
 import { markDeprecated } from './deprecation.ts'
 import type { PresentGeneration } from './generations.view.ts'
-import { translateTryOn } from './legacy.ts'
+import { imageField, translateTryOn } from './legacy.ts'
 import type { ProductBody } from './products.schema.ts'
 import { assertParts } from './try-on.refusals.ts'
 import { TryOnBody } from './try-on.schema.ts'
@@ -102,7 +102,7 @@ async function acceptTryOn(ctx: AppContext, options: TryOnOptions): Promise<Acce
   const { body: translated, written, warnings } = translation
   markDeprecated(ctx, translation)
   if (earlier) return { ...earlier, generationId, warnings, estimate: null }
-  assertParts(translated)
+  assertParts(translation)
   const input = parseTryOn(translated, written)
   const [body] = input.products
   if (isUpsert(body)) assertScope(ctx.state.key, ['products'], 'A try-on that creates or changes a product')
@@ -118,11 +118,13 @@ async function acceptTryOn(ctx: AppContext, options: TryOnOptions): Promise<Acce
   if (input.maxWaitSeconds !== undefined) assertWait(await estimating, input.maxWaitSeconds)
 
   const signal = hangUpOf(ctx)
-  const product = await productOf(body, { ...ctx.state, signal }, options.productPhotos)
+  const fieldOf = (index: number) => imageField(['products', '0', 'images', String(index)], written)
+  const product = await productOf(body, { ...ctx.state, signal, fieldOf }, options.productPhotos)
   const person = await options.personPhotos.resolve(input.person.image.source, {
     account,
     files,
     signal,
+    field: imageField(['person', 'image'], written),
     externalUserId: input.externalUserId ?? null,
     keepForDays: input.output.keepForDays ?? null,
   })
@@ -190,7 +192,15 @@ function isUpsert({ externalId, title, description, images, validForDays, metada
 
 async function productOf(
   body: ProductBody,
-  { account, files, resourceId, signal }: AppState & { readonly signal: AbortSignal },
+  {
+    account,
+    files,
+    resourceId,
+    ...call
+  }: Pick<AppState, 'account' | 'files' | 'resourceId'> & {
+    readonly signal: AbortSignal
+    readonly fieldOf: (index: number) => string
+  },
   photos: ProductPhotos,
 ): Promise<ProductInput> {
   // Each by its name: a caller's unknown fields must not take the place of ours.
@@ -206,5 +216,5 @@ async function productOf(
     validForDays: externalId === undefined ? undefined : validForDays,
   }
   if (images === undefined) return product
-  return { ...product, images: await photos.store(images, { account, files, signal }) }
+  return { ...product, images: await photos.store(images, { account, files, ...call }) }
 }

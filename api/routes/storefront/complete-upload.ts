@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoredPhoto } from '../../photos/person-photos.ts'
 import { namesOfUpload, type UploadNames } from '../../photos/upload-link.ts'
 import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
+import { inField } from '../../shared/image-field.ts'
 import { compileParser } from '../../shared/schema.ts'
 import type { AppContext } from '../../state.ts'
 import {
@@ -71,7 +72,7 @@ async function storeUpload(ctx: AppContext, names: UploadNames, options: Shopper
   }
   try {
     // Read in its turn: the files of waiting uploads would fill the memory.
-    const photo = await storePhoto(ctx, readBytes, { ...options, imageId: names.imageId })
+    const photo = await inField('uploadKey', storePhoto(ctx, readBytes, { ...options, imageId: names.imageId }))
     await deleteBytes(ctx, names, options)
     return { photo, isNew: true }
   } catch (error) {

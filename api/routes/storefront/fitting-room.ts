@@ -10,7 +10,7 @@ import type { ProductInput } from '../../shared/stores/product-merge.ts'
 import type { FindProductFor } from '../../shops/product-finder.ts'
 import { namesOfProduct, type ProductGid, resolveShopProduct } from '../../shops/products.ts'
 import type { AppContext, AppState } from '../../state.ts'
-import type { Acceptance } from '../../stores/acceptance.ts'
+import { type Acceptance, unknownPhoto } from '../../stores/acceptance.ts'
 import type { Fittings } from '../../stores/fittings.ts'
 import type { Products } from '../../stores/products.ts'
 import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../../stores/shop-limits.ts'
@@ -94,7 +94,7 @@ async function findParts(
     imageId,
     externalIds: namesOfProduct(gid),
   })
-  if (!hasImage) throw new DrapeError('IMAGE_NOT_FOUND', 'The photo does not exist or has expired. Upload it again.')
+  if (!hasImage) throw unknownPhoto()
   return resolveShopProduct(gid, { known, shop, findProduct: findProductFor(ctx.state.shopper) })
 }
 

@@ -5,6 +5,7 @@ import type { UploadNames } from '../../photos/upload-link.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { viewKeyOf } from '../../shared/generation.ts'
 import type { ImageFile } from '../../shared/image.ts'
+import { inField } from '../../shared/image-field.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { Images } from '../../shared/stores/images.ts'
 import type { AppContext } from '../../state.ts'
@@ -26,9 +27,12 @@ const PREVIEW_SECONDS = 900
 export async function postImage(ctx: AppContext, options: ShopperPhotoOptions): Promise<void> {
   const { files } = ctx.state
   if (!files.some(({ field }) => field === 'file')) {
-    throw new DrapeError('FILE_REQUIRED', 'Send the photo in the multipart field file.')
+    throw new DrapeError('FILE_REQUIRED', 'Send the photo in the multipart field file.', {
+      details: [{ path: 'file', message: 'is required' }],
+    })
   }
-  const photo = await storePhoto(ctx, () => readUpload('file', files), { ...options, signal: hangUpOf(ctx) })
+  const storing = storePhoto(ctx, () => readUpload('file', files), { ...options, signal: hangUpOf(ctx) })
+  const photo = await inField('file', storing)
   ctx.status = 201
   ctx.body = await presentPhoto(photo, options)
 }

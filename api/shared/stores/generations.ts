@@ -1,6 +1,6 @@
 import type { QuerySqlToken } from 'slonik'
 import { type Database, Json, rowType, sql, Timestamp } from '../database/database.ts'
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode, FieldProblem } from '../errors.ts'
 import { type GenerationChange, LEASE_SECONDS, MAX_ATTEMPTS, MAX_SPARED, STATUSES } from '../generation.ts'
 import { Nullable, type RowType, type Static, Type } from '../schema.ts'
 import { endedGenerations, insertDeliveries } from './webhook-outbox.ts'
@@ -21,6 +21,7 @@ const GenerationRow = Type.Object({
   imagesExpireAt: Timestamp,
   errorCode: Nullable(Type.String()),
   errorMessage: Nullable(Type.String()),
+  errorDetails: Nullable(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
   warnings: Type.Array(Type.String()),
   timings: Json,
   engineInfo: Json,
@@ -37,7 +38,7 @@ const columns = sql.fragment`
   id, account_id as "accountId", shop_id as "shopId", product_external_id as "productExternalId", status, attempt, engine,
   requested_engine as "requestedEngine", progress,
   ${keptResultKey} as "resultKey", images_expire_at as "imagesExpireAt",
-  error_code as "errorCode", error_message as "errorMessage", warnings, timings, engine_info as "engineInfo", category,
+  error_code as "errorCode", error_message as "errorMessage", error_details as "errorDetails", warnings, timings, engine_info as "engineInfo", category,
   created_at as "createdAt", updated_at as "updatedAt"`
 
 /** By then the queue has forgotten the job, whose name the next dispatch uses again. */
@@ -74,7 +75,7 @@ const moved = sql.fragment`
 /** What a statement keeps of the rows that it ends or takes back. */
 const touched = sql.fragment`
   generations.id, account_id, shop_id, product_external_id, engine, cost, attempt, worker, status, progress, error_code,
-  created_at, updated_at`
+  error_details, created_at, updated_at`
 const moving = sql.type(Moved)
 
 export type Generations = ReturnType<typeof createGenerations>
@@ -198,16 +199,21 @@ export function createGenerations(database: Database, announce: Announce = () =>
       attempt,
       code,
       message,
+      details = [],
     }: {
       id: string
       attempt: number | null
       code: ErrorCode
       message: string
+      /** The fields of the call that are at fault. */
+      details?: readonly FieldProblem[]
     }) =>
       moves(moving`
         with ended as (
           update generations
-          set status = 'FAILED', error_code = ${code}, error_message = ${message}, lease_until = null,
+          set status = 'FAILED', error_code = ${code}, error_message = ${message},
+              error_details = ${details.length === 0 ? null : sql.jsonb(details.map((problem) => ({ ...problem })))},
+              lease_until = null,
               finished_at = now_ms(), updated_at = ${nextUpdate}
           where id = ${id} and status in ('PENDING', 'PROCESSING') and (${attempt}::int is null or attempt = ${attempt})
           returning ${touched}

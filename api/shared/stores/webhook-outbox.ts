@@ -12,9 +12,9 @@ export function insertDeliveries(event: ReturnType<typeof sql.fragment>) {
     join webhook_endpoints on webhook_endpoints.account_id = event.account_id and is_active and event_types ? event.type`
 }
 
-/** The webhook data of generations that have ended: ids and status, nothing about persons or images. */
+/** The webhook data of generations that have ended: ids, status and fields of the call, nothing about persons. */
 export const endedGenerations = sql.fragment`
   select account_id, 'evt_' || substr(id, 5) as id, 'generation.' || lower(status) as type, updated_at as happened_at,
-    jsonb_strip_nulls(jsonb_build_object('generationId', id, 'status', status, 'errorCode', error_code,
+    jsonb_strip_nulls(jsonb_build_object('generationId', id, 'status', status, 'errorCode', error_code, 'errorDetails', error_details,
       'productExternalId', product_external_id, 'shopId', shop_id)) as data
   from ended`

@@ -78,7 +78,8 @@ describe('the body of a request as a file', () => {
       inParts(9 * LIMITS.maxBytes),
     ]) {
       const { url } = await start()
-      expect(await put(url, body)).toEqual({ code: 'FILE_TOO_LARGE' })
+      const details = [{ path: '', message: expect.stringMatching(/^is larger than .* MB$/) }]
+      expect(await put(url, body)).toEqual({ code: 'FILE_TOO_LARGE', details })
       server.close()
     }
   })

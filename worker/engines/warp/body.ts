@@ -36,16 +36,20 @@ export function measureBody(person: Person): BodyFrame {
   if (Math.min(leftShoulder.visibility, rightShoulder.visibility) < 0.5)
     throw new DrapeError('NO_PERSON_DETECTED', 'The shoulders of the person are not visible')
   const axes = measureAxes(person)
-  if (!axes.facing) throw new DrapeError('RESULT_REJECTED', 'The person is seen from behind; a front view is needed')
+  if (!axes.facing) throw unusable('The person is seen from behind; a front view is needed')
   const depth = Math.abs(leftShoulder.z - rightShoulder.z)
   if (axes.shoulderWidth < MAX_TURNED * axes.trunk || depth > MAX_DEPTH * axes.shoulderWidth)
-    throw new DrapeError('RESULT_REJECTED', 'The person is turned too far to the side; a front view is needed')
+    throw unusable('The person is turned too far to the side; a front view is needed')
   const armRadius = bothSides((side) => measureArmRadius(person.mask, axes, side))
   const shoulderTip = bothSides((side) => findShoulderTip(person.mask, axes, side))
   const restingTip = bothSides((side) =>
     raiseOf(axes, side) > 0 ? tipAt(axes, side, { angle: RESTING, way: EXPECTED_TIP * axes.unit }) : shoulderTip[side],
   )
   return { ...axes, armRadius, shoulderTip, restingTip, ...measureTorso(person.mask, axes, armRadius) }
+}
+
+function unusable(message: string): DrapeError {
+  return new DrapeError('RESULT_REJECTED', message, { image: 'person' })
 }
 
 /** Half width of the torso in px at the body coordinate F. */

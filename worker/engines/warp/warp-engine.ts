@@ -1,5 +1,6 @@
 import { DrapeError } from '../../../api/shared/errors.ts'
 import { resizeBitmap } from '../../../api/shared/image.ts'
+import { ofImage } from '../../../api/shared/image-field.ts'
 import { copyRgb } from '../../composite/blend.ts'
 import { detectGarment, isWorn } from '../../garment/classify.ts'
 import { createGarmentThread, type GarmentThread } from '../../garment/prepare-beside.ts'
@@ -92,7 +93,8 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   // While the garment is prepared: its name says whether it will need the legs.
   const expected = kept ? needsLegs(kept) : LEGS_EXPECTED[input.category ?? 'other']
   const early = beside && expected !== null ? await lookAtPerson({ frame, seen, long: expected }, stages) : null
-  const garment = await stages.run('garment', 0.5, async () => beside ?? prepareHere(input))
+  const preparing = stages.run('garment', 0.5, async () => beside ?? prepareHere(input))
+  const garment = await ofImage('product', preparing)
   if (!kept) keep(garment, input, resources)
   const long = needsLegs(garment)
   const look = early?.long === long ? early : await lookAtPerson({ frame, seen, long }, stages)

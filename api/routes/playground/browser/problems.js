@@ -98,7 +98,10 @@ export function explain(error) {
       advice: 'Try again: the same request is repeated, and you are charged once.',
     }
   }
-  if (error instanceof DrapeGenerationError) return { ...byCode(error.code), said: error.message, code: error.code }
+  if (error instanceof DrapeGenerationError) {
+    const { code, message, details } = error
+    return { ...byCode(code), said: message, fields: details, code }
+  }
   if (!(error instanceof DrapeApiError)) {
     return { title: 'This page has an error', advice: 'Reload it, then try again.', said: String(error) }
   }

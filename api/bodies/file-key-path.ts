@@ -1,0 +1,33 @@
+import { DrapeError } from '../shared/errors.ts'
+import { formatPath, type Path } from '../shared/schema.ts'
+import { parseBoundedJson } from './bounded-json.ts'
+
+/** Fields that lead to images, in today's shape of a body and in the older ones. */
+const PARENTS = ['products', 'product', 'images', 'person', 'image', 'source', 'customer']
+
+/** The image in the JSON of a form that has this `fileKey`, as `products[0].images[1]`; null when there is none. */
+export function findFileKey(json: string, fileKey: string): string | null {
+  const path = pathTo(parse(json), fileKey)
+  if (path === null || path.length === 0) return null
+  return formatPath(path.at(-1) === 'source' ? path.slice(0, -1) : path)
+}
+
+function parse(json: string): unknown {
+  try {
+    return parseBoundedJson(json, '')
+  } catch (error) {
+    if (error instanceof DrapeError) return null
+    throw error
+  }
+}
+
+function pathTo(value: unknown, fileKey: string): Path | null {
+  if (typeof value !== 'object' || value === null) return null
+  if (Object.hasOwn(value, 'fileKey') && (value as { fileKey: unknown }).fileKey === fileKey) return []
+  for (const [part, inner] of Object.entries(value)) {
+    if (!Array.isArray(value) && !PARENTS.includes(part)) continue
+    const rest = pathTo(inner, fileKey)
+    if (rest !== null) return [part, ...rest]
+  }
+  return null
+}
