@@ -53,6 +53,7 @@ import { createShopPlatforms } from './shop-platforms/shop-platforms.ts'
 import { createSiteVerify } from './shops/captcha.ts'
 import { startLeadDelivery } from './shops/lead-delivery.ts'
 import { createProductFinder } from './shops/product-finder.ts'
+import { createRefusedRequests } from './shops/refused-requests.ts'
 import { hashAddress, shopperId } from './shops/shopper.ts'
 import { startShopperRetention } from './shops/shopper-retention.ts'
 import type { AppContext } from './state.ts'
@@ -109,7 +110,9 @@ export function createStorefront(parts: StorefrontParts): Storefront {
   const { config, log, metrics, lifecycle, database, redis, storage, objects } = parts
   const shops = createShops(database)
   const nonces = createProxyNonces(database)
+  const refused = createRefusedRequests({ redis, shops })
   const proof = {
+    refused,
     development: isDevelopment(config),
     signingSecret: config.SIGNING_SECRET,
     proxyHops: { own: config.PROXY_HOPS, shopify: config.SHOP_PROXY_HOPS },
@@ -239,7 +242,14 @@ export function createStorefront(parts: StorefrontParts): Storefront {
       },
       outbox: leadOutbox,
     }),
-    shopifyWebhookRoutes({ shops, events, receiveBody, privacy: createShopPrivacy(database), erase: parts.erase }),
+    shopifyWebhookRoutes({
+      shops,
+      events,
+      receiveBody,
+      refused,
+      privacy: createShopPrivacy(database),
+      erase: parts.erase,
+    }),
     shareRoutes({
       guards: [
         fromShop,

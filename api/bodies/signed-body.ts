@@ -151,7 +151,7 @@ function readWhole(
   }
   // A paused request may end before its last chunk is written.
   const onEnd = () => written.then(resolve, reject)
-  const onLost = () => reject(claimRefused())
+  const onLost = () => reject(claimRefused('body', 'Its body did not arrive as a whole, or too slowly.', Date.now()))
   const onClose = () => {
     if (!request.readableEnded) onLost()
   }

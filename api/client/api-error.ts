@@ -23,6 +23,7 @@ export interface FieldProblem {
 /** What `details` are, by code; the others have none. Those of an image name the image, as `products[0].images[1]`. */
 interface DetailsByCode extends Record<ImageErrorCode, readonly FieldProblem[] | undefined> {
   readonly VALIDATION_FAILED: readonly FieldProblem[]
+  readonly PROXY_SIGNATURE_INVALID: { readonly check: string; readonly serverTime: string }
   readonly MISSING_REQUIRED_CLASSIFICATION: { readonly key: string }
 }
 

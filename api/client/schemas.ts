@@ -505,6 +505,16 @@ export interface ProductBatchItem {
           key: string
         }
       | {
+          /**
+           * The first check that failed. `signature` is also that of a domain that no shop has; the dashboard of the service tells the merchant which.
+           */
+          check: 'format' | 'clock' | 'body' | 'signature' | 'nonce'
+          /**
+           * The clock of the server.
+           */
+          serverTime: string
+        }
+      | {
           estimatedStartSeconds: number
           estimatedSeconds: number
         }
@@ -726,6 +736,16 @@ export interface ErrorBody {
          * The classification that is missing.
          */
         key: string
+      }
+    | {
+        /**
+         * The first check that failed. `signature` is also that of a domain that no shop has; the dashboard of the service tells the merchant which.
+         */
+        check: 'format' | 'clock' | 'body' | 'signature' | 'nonce'
+        /**
+         * The clock of the server.
+         */
+        serverTime: string
       }
     | {
         estimatedStartSeconds: number

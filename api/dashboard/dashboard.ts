@@ -12,6 +12,7 @@ import type { Redis } from '../shared/redis.ts'
 import type { ObjectStorage } from '../shared/storage/object.ts'
 import type { Announce } from '../shared/stores/generations.ts'
 import { createObjects } from '../shared/stores/objects.ts'
+import { listRefusedRequests } from '../shops/refused-requests.ts'
 import { createAccounts } from '../stores/accounts.ts'
 import { createApiKeys } from '../stores/api-keys.ts'
 import { createBacklog } from '../stores/backlog.ts'
@@ -204,6 +205,7 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
     logoPages({ accounts, audit, storage, objects: createObjects(database) }),
     shopPages({
       ...{ shops, audit, engines, visitors: createVisitorAddresses(database) },
+      listRefused: (shop) => listRefusedRequests(redis, shop),
       isPlainAllowed: createRangeRule(endpointRules.allowCidrs),
     }),
     generationPages({

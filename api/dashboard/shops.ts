@@ -4,6 +4,7 @@ import { DrapeError } from '../shared/errors.ts'
 import { Type } from '../shared/schema.ts'
 import { whyNoAdminUrl } from '../shop-platforms/admin-url.ts'
 import { HOST_NAME, parseDomains } from '../shops/domains.ts'
+import type { RefusedRequest } from '../shops/refused-requests.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import {
   createShops,
@@ -28,6 +29,8 @@ export interface ShopPagesOptions {
   readonly isPlainAllowed: AddressRule
   readonly audit: OperatorAudit
   readonly engines: Engines
+  /** Of a shop, or with null of those that name no known shop. */
+  readonly listRefused: (shop: Pick<ShopRecord, 'id'> | null) => Promise<readonly RefusedRequest[]>
 }
 
 /** Shops, and the secrets by which their proxies prove themselves. */
@@ -43,8 +46,9 @@ export function shopPages(options: ShopPagesOptions): Router<DashboardState> {
   return router
 }
 
-async function showShops(ctx: DashboardContext, { shops }: ShopPagesOptions): Promise<void> {
-  showPage(ctx, { title: 'Shops', body: presentShops(await shops.list(queryOf(ctx).get('account'))) })
+async function showShops(ctx: DashboardContext, { shops, listRefused }: ShopPagesOptions): Promise<void> {
+  const [found, refused] = await Promise.all([shops.list(queryOf(ctx).get('account')), listRefused(null)])
+  showPage(ctx, { title: 'Shops', body: presentShops(found, refused) })
 }
 
 async function showNewShop(ctx: DashboardContext, { engines }: ShopPagesOptions): Promise<void> {
@@ -122,11 +126,12 @@ async function findEdition(ctx: DashboardContext, { shops }: ShopPagesOptions): 
 
 async function showShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
   const shop = await findEdition(ctx, options)
-  const [spent, engines] = await Promise.all([
+  const [spent, engines, refused] = await Promise.all([
     options.visitors.countToday(shop.id),
     findEngineNames(options.engines, [shop.defaultEngine]),
+    options.listRefused(shop),
   ])
-  const body = presentShop(shop, { engines, forms: ctx.state.forms, spent })
+  const body = presentShop(shop, { engines, forms: ctx.state.forms, spent, refused })
   showPage(ctx, { title: shop.name ?? shop.domain, body })
 }
 

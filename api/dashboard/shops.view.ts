@@ -1,14 +1,15 @@
 import { type Html, html } from '../answers/html.ts'
+import type { RefusedRequest } from '../shops/refused-requests.ts'
 import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../stores/shop-limits.ts'
 import { type EditedShop, SHOP_PLATFORMS, type ShopRecord } from '../stores/shops.ts'
 import type { VisitorCounts } from '../stores/visitor-addresses.ts'
 import { stateOf } from './accounts.view.ts'
-import { code, copied, count, disclosure, facts, section, table, time } from './elements.ts'
+import { code, copied, count, disclosure, facts, section, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
 
-export function presentShops(shops: readonly ShopRecord[]): Html {
+export function presentShops(shops: readonly ShopRecord[], refused: readonly RefusedRequest[]): Html {
   return html`<p class="actions"><a class="button" href="/shops/new">New shop</a></p>
 ${table({
   caption: 'Shops',
@@ -23,7 +24,7 @@ ${table({
   ]),
   empty: 'No shops found.',
   numeric: [4],
-})}`
+})}${when(refused.length > 0, section('Refused requests of unknown shops', refusedRequests(refused, 'No requests.')))}`
 }
 
 export function presentNewShop({
@@ -83,9 +84,10 @@ interface ShopPage {
   readonly engines: readonly string[]
   readonly forms: Forms
   readonly spent: VisitorCounts
+  readonly refused: readonly RefusedRequest[]
 }
 
-export function presentShop(shop: EditedShop, { engines, forms, spent }: ShopPage): Html {
+export function presentShop(shop: EditedShop, { engines, forms, spent, refused }: ShopPage): Html {
   return html`${facts([
     ['Id', code(shop.id)],
     ['Domain', shop.domain],
@@ -95,7 +97,25 @@ export function presentShop(shop: EditedShop, { engines, forms, spent }: ShopPag
     ['End of the plan (UTC)', time(shop.planEndsAt)],
   ])}
 ${section('Visitors today (UTC)', visitorsToday(shop, spent))}
+${section('Refused requests of the last 24 hours', refusedRequests(refused, 'All requests were signed correctly.'))}
 <div class="columns">${section('Settings', settings(shop, { engines, forms }))}${section('Secrets', secrets(shop, forms))}</div>`
+}
+
+/** Why the requests were not believed: what the answers to them do not say. */
+function refusedRequests(refused: readonly RefusedRequest[], empty: string): Html {
+  return table({
+    caption: 'Newest first; requests that come together are sampled',
+    head: ['Time (UTC)', 'Check', 'Site', 'Request', 'What to do', 'Address'],
+    rows: refused.map(({ at, check, site, request, hint, text, network }) => [
+      time(new Date(at)),
+      code(check),
+      site ?? '',
+      code(request),
+      html`${hint}${when(text, disclosure('Text that the server signs', html`<pre>${text ?? ''}</pre>`))}`,
+      code(network),
+    ]),
+    empty,
+  })
 }
 
 function visitorsToday(shop: ShopRecord, { generations, failed, addresses }: VisitorCounts): Html {

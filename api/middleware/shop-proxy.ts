@@ -5,8 +5,9 @@ import { networkOf } from '../shared/addresses.ts'
 import type { ProxyNonces } from '../shared/stores/proxy-nonces.ts'
 import { type ProxyHops, shopperAddress } from '../shops/address.ts'
 import { claimRefused, readShopClaim, type ShopClaim } from '../shops/claim.ts'
+import type { Attempt, RefusedRequests } from '../shops/refused-requests.ts'
 import { hashAddress, type Shopper } from '../shops/shopper.ts'
-import { isSignedWith } from '../shops/signature.ts'
+import { isSignedWith, pluginMessage } from '../shops/signature.ts'
 import { readVisitorToken } from '../shops/visitor-token.ts'
 import type { AppContext, AppState } from '../state.ts'
 import type { FoundShop, Shops } from '../stores/shops.ts'
@@ -16,6 +17,8 @@ const ANONYMOUS_ID = /^anon_[\w-]{1,100}$/
 export interface ShopProxyOptions {
   readonly shops: Shops
   readonly nonces: ProxyNonces
+  /** Where the reason of a refusal is recorded for the merchant. */
+  readonly refused: Pick<RefusedRequests, 'note'>
   /** Shared by all routes, so that they share its limits. */
   readonly receiveBody: ReceiveBody
   /** Whether a shop's name alone, in the header `X-Drape-Shop`, identifies it. */
@@ -27,11 +30,12 @@ export interface ShopProxyOptions {
 
 /**
  * Lets a request through that the proxy of a known shop has signed in the way of its platform, and sets `ctx.state.shop`,
- * `account` and `shopper`. Throws `PROXY_SIGNATURE_INVALID`, whatever is wrong.
+ * `account` and `shopper`. Throws `PROXY_SIGNATURE_INVALID`, whose `details` name the check that failed.
  */
 export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
   const {
     nonces,
+    refused,
     receiveBody,
     development,
     signingSecret,
@@ -41,23 +45,43 @@ export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
   // Unknown shops are cached too: the time of an answer must not reveal which exist.
   const find = rememberBriefly((domain) => options.shops.find(domain), { now })
 
+  // The same for an unknown shop and a wrong signature: strangers must not learn which shops exist.
+  const notBelieved = () =>
+    claimRefused(
+      'signature',
+      'Its signature does not match, or no shop has this domain. The merchant finds out which, and what to sign, in the dashboard and the log of the service.',
+      now(),
+    )
+
   /** The shop that the claim is about, when it is true; `bodyHash` is that of a body that was received. */
   async function prove(claim: ShopClaim, found: FoundShop | null, bodyHash: string): Promise<FoundShop> {
     if (claim.platform !== 'development') {
-      const message = claim.platform === 'plugin' ? claim.messageOf(bodyHash) : claim.message
+      const message = claim.platform === 'plugin' ? pluginMessage({ ...claim.signed, bodyHash }) : claim.message
       const secrets = found?.shop.secrets.map(({ secret }) => secret) ?? []
-      if (!isSignedWith(secrets, message, claim.signature)) throw claimRefused()
+      if (!isSignedWith(secrets, message, claim.signature)) throw notBelieved()
     }
-    if (found === null) throw claimRefused()
+    if (found === null) throw notBelieved()
     // Last, so that only a shop itself can use up its nonces.
     if (claim.platform === 'plugin' && !(await nonces.use({ shopId: found.shop.id, ...claim.nonce })))
-      throw claimRefused()
+      throw claimRefused('nonce', 'Its nonce was used before. Each request needs a new one, also a retry.', now())
     return found
   }
 
   return async function authenticate(ctx, next) {
-    const claim = readShopClaim(ctx.req, { now: now(), development })
-    if (claim === null) throw claimRefused()
+    const attempt: Attempt = {
+      ...{ request: ctx.req, network: networkOf(ctx.ip), log: ctx.state.log },
+      ...{ claim: null, bodyHash: '' },
+    }
+    const noting = async <T>(check: () => T | Promise<T>): Promise<T> => {
+      try {
+        return await check()
+      } catch (error) {
+        refused.note(error, attempt)
+        throw error
+      }
+    }
+    const claim = await noting(() => readShopClaim(ctx.req, { now: now(), development }))
+    attempt.claim = claim
     const known = await find(claim.domain)
     const found = known?.shop.platform === claim.platform ? known : null
     const enter = ({ shop, account }: FoundShop) => {
@@ -74,10 +98,12 @@ export function shopProxy(options: ShopProxyOptions): Middleware<AppState> {
       })
       return next()
     }
-    if (claim.platform !== 'plugin') return enter(await prove(claim, found, ''))
-    const body = await receiveBody(ctx.req, { address: networkOf(ctx.ip), shop: claim.domain.toLowerCase() })
+    if (claim.platform !== 'plugin') return enter(await noting(() => prove(claim, found, '')))
+    const owner = { address: networkOf(ctx.ip), shop: claim.domain.toLowerCase() }
+    const body = await noting(() => receiveBody(ctx.req, owner))
     try {
-      const proven = await prove(claim, found, body.hash)
+      attempt.bodyHash = body.hash
+      const proven = await noting(() => prove(claim, found, body.hash))
       body.trust()
       ctx.req = body.replay()
       await enter(proven)

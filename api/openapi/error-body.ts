@@ -20,6 +20,16 @@ export const ErrorBody = Type.Object({
       ),
       Type.Object({ key: Type.String({ description: 'The classification that is missing.' }) }),
       Type.Object(
+        {
+          check: Type.Enum(['format', 'clock', 'body', 'signature', 'nonce'], {
+            description:
+              'The first check that failed. `signature` is also that of a domain that no shop has; the dashboard of the service tells the merchant which.',
+          }),
+          serverTime: Type.String({ format: 'date-time', description: 'The clock of the server.' }),
+        },
+        { description: 'Of PROXY_SIGNATURE_INVALID.' },
+      ),
+      Type.Object(
         { estimatedStartSeconds: Type.Integer(), estimatedSeconds: Type.Integer() },
         { description: 'Estimated seconds until the start and until the end of a try-on with maxWaitSeconds.' },
       ),

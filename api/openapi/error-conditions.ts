@@ -39,7 +39,8 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   GENERATION_CANCELLED: 'the generation was cancelled',
   NO_PERSON_DETECTED: 'the photo shows no person',
   RESULT_REJECTED: 'the picture that came out did not pass the checks',
-  PROXY_SIGNATURE_INVALID: 'the request was not signed by a proxy of a known shop, or not lately',
+  PROXY_SIGNATURE_INVALID:
+    'the request was not signed by a proxy of a known shop, or not lately; details.check names the check that failed',
   WEBHOOK_SIGNATURE_INVALID: 'the webhook was not signed with a secret of the shop that it names',
   BILLING_NOT_ALLOWED: 'the plan of the shop does not allow generations now',
   RATE_LIMIT_EXCEEDED: 'the shopper or the shop made too many requests; try again after Retry-After seconds',

@@ -36,14 +36,16 @@ export function shopifyMessage(parameters: readonly QueryParameter[]): string {
     .join('')
 }
 
+export interface SignedByPlugin {
+  readonly method: string
+  readonly target: string
+  readonly timestamp: string
+  readonly nonce: string
+  readonly bodyHash: string
+}
+
 /** What a plugin signs: five lines, without one at the end. `target` is path and query as sent, `bodyHash` the SHA-256 in hex. */
-export function pluginMessage(request: {
-  method: string
-  target: string
-  timestamp: string
-  nonce: string
-  bodyHash: string
-}): string {
+export function pluginMessage(request: SignedByPlugin): string {
   return [request.method, request.target, request.timestamp, request.nonce, request.bodyHash].join('\n')
 }
 

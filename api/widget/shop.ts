@@ -113,7 +113,8 @@ async function request<T>(url: string, init: RequestInit): Promise<T> {
 export function readAnswer<T>(status: number, text: string, retryAfter: string | null): T {
   const body = parse(text)
   if (status < 300 && body !== null) return body as T
-  const { code, period } = (body ?? {}) as { code?: unknown; period?: unknown }
+  const { code, period, message, details } = (body ?? {}) as Record<string, unknown>
+  if (code === 'PROXY_SIGNATURE_INVALID') console.error('drape-try-on:', message, details)
   const seconds = Number(retryAfter ?? Number.NaN)
   throw new Failure(typeof code === 'string' ? code : status >= 500 ? 'SERVICE_UNAVAILABLE' : 'UNEXPECTED', {
     status,

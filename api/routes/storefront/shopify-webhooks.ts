@@ -7,6 +7,7 @@ import { DrapeError } from '../../shared/errors.ts'
 import type { Log } from '../../shared/log.ts'
 import { compileParser } from '../../shared/schema.ts'
 import { eraseShop, eraseShopCustomer, type ShopErasureParts } from '../../shops/erasure.ts'
+import type { RefusedRequests } from '../../shops/refused-requests.ts'
 import { isWebhookSignedWith } from '../../shops/signature.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { Events } from '../../stores/events.ts'
@@ -20,6 +21,8 @@ export interface ShopifyWebhookOptions extends ShopErasureParts {
   readonly events: Events
   /** Shared by all routes, so that they share its limits. */
   readonly receiveBody: ReceiveBody
+  /** Where the reason of a refusal is recorded for the merchant. */
+  readonly refused: Pick<RefusedRequests, 'noteWebhook'>
 }
 
 /** Shopify gives up on an answer after 5 s. */
@@ -40,7 +43,11 @@ export function shopifyWebhookRoutes(options: ShopifyWebhookOptions): Router<App
       const secrets = shop?.secrets.map(({ secret }) => secret) ?? []
       // Piece by piece: a stranger's body never comes into memory as a whole.
       const isSigned = await isWebhookSignedWith(secrets, body.read(), only(ctx, 'x-shopify-hmac-sha256') ?? '')
-      if (!isSigned || shop === null) throw refusal()
+      if (!isSigned || shop === null) {
+        const attempt = { request: ctx.req, network: networkOf(ctx.ip), log: ctx.state.log }
+        options.refused.noteWebhook(attempt, { site: domain, shop })
+        throw refusal()
+      }
       body.trust()
       const webhook = {
         shop,

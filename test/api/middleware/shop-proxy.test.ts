@@ -59,6 +59,7 @@ describe('a shop', () => {
     const guard = shopProxy({
       shops: createShops(database),
       nonces: createProxyNonces(database),
+      refused: { note: () => {} },
       receiveBody: createBodyReceiver(),
       development: isDevelopment,
       signingSecret: 'a secret of the tests',
@@ -105,8 +106,12 @@ describe('a shop', () => {
     status: 401,
     body: {
       code: 'PROXY_SIGNATURE_INVALID',
-      message: 'The request is not signed by the proxy of a shop.',
+      message: expect.stringMatching(/^The request is not signed by the proxy of a shop\. /),
       status: 401,
+      details: {
+        check: expect.stringMatching(/^(format|clock|signature|nonce)$/),
+        serverTime: '2026-01-05T12:00:00.250Z',
+      },
     },
   }
 
