@@ -38,6 +38,8 @@ export const REQUIREMENTS = {
     find: () => PYTHONS.find(hasVenv),
     packages: ['python3', 'python3-venv'],
   },
+  php: command('PHP', ['php'], { packages: ['php-cli'] }),
+  ruby: command('Ruby', ['ruby']),
   curl: command('curl', ['curl']),
   openssl: command('OpenSSL', ['openssl']),
   ps: command('ps', ['ps'], { packages: ['procps'] }),
