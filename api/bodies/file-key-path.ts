@@ -4,10 +4,12 @@ import { parseBoundedJson } from './bounded-json.ts'
 
 /** Fields that lead to images, in today's shape of a body and in the older ones. */
 const PARENTS = ['products', 'product', 'images', 'person', 'image', 'source', 'customer']
+/** Of `products[0].images[1].source`. */
+const MAX_DEPTH = 5
 
 /** The image in the JSON of a form that has this `fileKey`, as `products[0].images[1]`; null when there is none. */
 export function findFileKey(json: string, fileKey: string): string | null {
-  const path = pathTo(parse(json), fileKey)
+  const path = pathTo(parse(json), fileKey, MAX_DEPTH)
   if (path === null || path.length === 0) return null
   return formatPath(path.at(-1) === 'source' ? path.slice(0, -1) : path)
 }
@@ -21,12 +23,12 @@ function parse(json: string): unknown {
   }
 }
 
-function pathTo(value: unknown, fileKey: string): Path | null {
+function pathTo(value: unknown, fileKey: string, depth: number): Path | null {
   if (typeof value !== 'object' || value === null) return null
   if (Object.hasOwn(value, 'fileKey') && (value as { fileKey: unknown }).fileKey === fileKey) return []
   for (const [part, inner] of Object.entries(value)) {
-    if (!Array.isArray(value) && !PARENTS.includes(part)) continue
-    const rest = pathTo(inner, fileKey)
+    if (depth === 0 || (!Array.isArray(value) && !PARENTS.includes(part))) continue
+    const rest = pathTo(inner, fileKey, depth - 1)
     if (rest !== null) return [part, ...rest]
   }
   return null
