@@ -402,7 +402,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     const ready = status.conditions.find(({ type }) => type === 'Ready')
     expect(ready).toMatchObject({ status: 'False', reason: 'Refused' })
     expect(ready?.message).toContain('spec.template.labels: Invalid value: "no label"')
-    await until(async () => (await eventsOf('Refused')).length === 1)
+    await until(async () => (await eventsOf('Refused', 'refused')).length === 1)
     await apply('refused', { ...spec, template })
     await until(() => isReady('refused', 1))
     expect(holds(await get('refused'), 'Stalled')).toBe(false)
@@ -490,11 +490,14 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     return fewest
   }
 
-  async function eventsOf(reason: string): Promise<unknown[]> {
-    const found = await place.client.list<KubernetesObject & { message?: string; reason?: string }>(EVENTS, {
-      namespace: place.namespace,
-    })
-    return found.filter((event) => event.reason === reason).map(({ message }) => message)
+  /** The messages of the events with this reason: of one pool, or of all. */
+  async function eventsOf(reason: string, pool?: string): Promise<unknown[]> {
+    const found = await place.client.list<
+      KubernetesObject & { message?: string; reason?: string; involvedObject?: { name: string } }
+    >(EVENTS, { namespace: place.namespace })
+    return found
+      .filter((event) => event.reason === reason && (pool === undefined || event.involvedObject?.name === pool))
+      .map(({ message }) => message)
   }
 
   /** Of what the controller may write, since the API server was started. */

@@ -40,6 +40,22 @@ describe('a key', () => {
     await expect(find(key, '127.0.0.1')).rejects.toMatchObject({ code: 'INVALID_API_KEY' })
   })
 
+  it('lives no longer when the database answers slowly', async () => {
+    let at = Date.now()
+    const slow = {
+      find: async (...asked: Parameters<ReturnType<typeof keys>['find']>) => {
+        const found = await keys().find(...asked)
+        at += 500
+        return found
+      },
+    }
+    const find = createKeyLookup({ keys: slow, kind: 'secret', now: () => at })
+    const { key } = await make({ expiresAt: new Date(at + 2000) })
+    await find(key, '127.0.0.1')
+    at += 1501
+    await expect(find(key, '127.0.0.1')).rejects.toMatchObject({ code: 'INVALID_API_KEY' })
+  })
+
   it('is refused from other addresses, also while it is remembered', async () => {
     const find = createKeyLookup({ keys: keys(), kind: 'secret' })
     const { key } = await make({ allowedCidrs: ['10.0.0.0/8'] })
