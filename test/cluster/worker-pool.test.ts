@@ -140,8 +140,12 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     const policy = { bounds: { max: 3 }, target: { backlogPerSlot: 1 }, sampling: { intervalSeconds: 60 } }
     await apply('eager', { engines: ['mock'], scaling: { policy }, template })
     await until(async () => (await replicasOf('eager')) === 0)
-    // The API refuses jobs of a pool that it does not know yet.
     await until(async () => (await findPublished()).some(({ name, maxSlots }) => name === 'mock' && maxSlots === 3))
+    // The API refuses jobs of a pool that it does not know yet, and remembers for a moment what it knew before.
+    await until(async () => {
+      const { body } = await drape.call('GET', '/tryon/v1/engines')
+      return body.engines.some(({ name, state }: Record<string, string>) => name === 'mock' && state !== 'unavailable')
+    })
     const acceptedAt = performance.now()
     await drape.tryOn(
       {
