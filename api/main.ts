@@ -40,6 +40,7 @@ import { openApiRoutes } from './routes/server/openapi.ts'
 import { BATCH_TYPES, productBatchRoutes } from './routes/server/product-batches.ts'
 import { productRoutes } from './routes/server/products.ts'
 import { tryOnRoutes } from './routes/server/try-on.ts'
+import { webhookRoutes } from './routes/server/webhooks.ts'
 import { widgetRoutes } from './routes/widget/widget.ts'
 import { requireSecretBox } from './secrets/read-keys.ts'
 import { startRewrap } from './secrets/start-rewrap.ts'
@@ -79,8 +80,11 @@ import { createPublishedEngines } from './stores/published-engines.ts'
 import { createStoredSecrets } from './stores/stored-secrets.ts'
 import { createWaiting } from './stores/waiting.ts'
 import { createWebhookDeliveries } from './stores/webhook-deliveries.ts'
+import { createWebhookEvents } from './stores/webhook-events.ts'
+import { createWebhookListeners } from './stores/webhook-listeners.ts'
 import { createWebhooks } from './stores/webhooks.ts'
 import { startWebhookDelivering } from './webhooks/deliver.ts'
+import { createListenerWatch } from './webhooks/listener-watch.ts'
 import { createWebhookSender } from './webhooks/send.ts'
 
 const config = readApiConfig(process.env)
@@ -206,11 +210,9 @@ const keys = createApiKeys(database)
 const uses = createKeyUses({ keys, log })
 lifecycle.onStop('uses of keys', () => uses.stop())
 const findKey = createKeyLookup({ keys, kind: 'secret', uses })
-const reading = [
-  apiKey({ findKey }),
-  rateLimit({ redis, onLocal: () => metrics.localCounts.inc() }),
-  keyScope(SCOPES_OF_ROUTES),
-]
+const authenticate = apiKey({ findKey })
+const onLocal = () => metrics.localCounts.inc()
+const reading = [authenticate, rateLimit({ redis, onLocal }), keyScope(SCOPES_OF_ROUTES)]
 const disk = createDiskBudgets(config.UPLOAD_DISK_MB)
 const writing = [
   ...reading,
@@ -234,6 +236,8 @@ const busy = 'Too many batches of products at a time. Send the batch again after
 const batchLanes = createLanes({ maxConcurrent: 1, maxWaiting: 4, maxWaitMs: 20_000, message: busy })
 const allBatches = createLanes({ maxConcurrent: 2, maxWaiting: 40, maxWaitMs: 20_000, message: busy })
 const webhooks = createWebhooks(database)
+const listeners = createWebhookListeners(database)
+const listenerWatch = createListenerWatch({ listeners, log })
 const erase = async (customer: Customer) => {
   const { record: recordErasure } = createErasureLog(storage)
   await eraseCustomer(customer, { retention, generations, storage, queue: tryOnQueues, recordErasure })
@@ -297,6 +301,11 @@ const app = createApp({
       erase,
     }),
     accountRoutes({ guards: reading, accounts }),
+    webhookRoutes({
+      ...{ reading, writing, authenticate, listeners, watch: listenerWatch },
+      polling: [authenticate, rateLimit({ redis, kind: 'polls', onLocal }), keyScope(SCOPES_OF_ROUTES), parseBody()],
+      events: createWebhookEvents(database),
+    }),
     engineRoutes({ guards: reading, engines, estimateWait: estimate.ofCall, defaultEngineOf: engineChoice.defaultOf }),
     openApiRoutes({
       document: createDocument({ publicUrl: config.PUBLIC_URL, serviceName: config.SERVICE_NAME }),
@@ -326,5 +335,10 @@ const probes = createProbeServer({
 probes.listen(config.PROBE_PORT, config.PROBE_HOST || undefined)
 lifecycle.onStop('probes', () => new Promise((resolve) => probes.close(resolve)))
 server.listen(config.PORT, () => log.info({ port: config.PORT }, 'listening'))
-// What is still open by then are callers that follow a generation.
-lifecycle.onStop('server', () => drain.drain(() => watch.stop()))
+// What is still open by then are callers that follow a generation, and listeners.
+lifecycle.onStop('server', () =>
+  drain.drain(() => {
+    watch.stop()
+    listenerWatch.stop()
+  }),
+)

@@ -21,13 +21,14 @@ const RIGHTS = {
     'select (id, balance), update (balance) on accounts',
     'select (account_id, amount, generation_id, kind), insert (account_id, amount, kind, generation_id) on ledger',
     'select (id, account_id, is_active, event_types) on webhook_endpoints',
+    'select (id, account_id, event_types, expires_at) on webhook_listeners',
     'insert (endpoint_id, event_id, type, data, happened_at) on webhook_deliveries',
   ],
   /** Measures what waits and deletes what is past its time. Who locks a row before deleting it needs to be able to change something in it. */
   controller: [
     'select on generations, outbox',
-    'select, delete on objects, images, products, idempotency_keys, share_links, proxy_nonces, data_requests, webhook_deliveries, product_batches',
-    'update (expires_at) on objects, products, share_links, proxy_nonces',
+    'select, delete on objects, images, products, idempotency_keys, share_links, proxy_nonces, data_requests, webhook_deliveries, webhook_listeners, product_batches',
+    'update (expires_at) on objects, products, share_links, proxy_nonces, webhook_listeners',
     'update (lease_until) on idempotency_keys',
     'select, insert, update, delete on hold_policies, legal_holds, published_engines',
     'update (created_at) on data_requests, webhook_deliveries, product_batches',

@@ -16,6 +16,10 @@ export type WebhookMessage =
          */
         shopId?: string
         status: 'COMPLETED'
+        /**
+         * Given in test events; what they name does not exist.
+         */
+        test?: true
       }
     }
   | {
@@ -44,6 +48,10 @@ export type WebhookMessage =
            */
           message: string
         }[]
+        /**
+         * Given in test events; what they name does not exist.
+         */
+        test?: true
       }
     }
   | {
@@ -56,6 +64,10 @@ export type WebhookMessage =
         accountId: string
         creditBalance: number
         creditsLowAt: number
+        /**
+         * Given in test events; what they name does not exist.
+         */
+        test?: true
       }
     }
   | {
@@ -67,6 +79,10 @@ export type WebhookMessage =
       data: {
         accountId: string
         externalUserId: string
+        /**
+         * Given in test events; what they name does not exist.
+         */
+        test?: true
       }
     }
   | {
@@ -78,6 +94,10 @@ export type WebhookMessage =
       data: {
         accountId: string
         endpointId: string
+        /**
+         * Given in test events; what they name does not exist.
+         */
+        test?: true
       }
     }
 
@@ -531,6 +551,47 @@ export interface ProductBatchItem {
     }[]
   }
 }
+export interface Listener {
+  listenerId: string
+  /**
+   * @minItems 1
+   * @maxItems 10
+   */
+  events: ('generation.completed' | 'generation.failed' | 'credits.low' | 'customer.erased')[]
+  /**
+   * 60 seconds after the last poll.
+   */
+  expiresAt: string
+}
+export interface PolledEvents {
+  /**
+   * At most 20, in their order; none after waitSeconds.
+   */
+  events: {
+    deliveryId: number
+    /**
+     * The webhook-id of the event.
+     */
+    eventId: string
+    type: string
+    /**
+     * When it happened.
+     */
+    timestamp: string
+    data: {
+      accountId: string
+      [k: string]: unknown
+    }
+  }[]
+  expiresAt: string
+}
+export interface QueuedEvent {
+  eventId: string
+  /**
+   * How many receivers get the event.
+   */
+  deliveries: number
+}
 export interface Account {
   id: string
   name: string
@@ -691,6 +752,8 @@ export interface ErrorBody {
     | 'GENERATION_NOT_FOUND'
     | 'ACCOUNT_NOT_FOUND'
     | 'BATCH_NOT_FOUND'
+    | 'EVENT_NOT_FOUND'
+    | 'LISTENER_NOT_FOUND'
     | 'ROUTE_NOT_FOUND'
     | 'METHOD_NOT_ALLOWED'
     | 'HEADERS_TOO_LARGE'

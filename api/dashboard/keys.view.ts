@@ -63,6 +63,7 @@ const SCOPE_NAMES: Readonly<Record<Scope, string>> = {
   products: 'products: the catalog',
   read: 'read: generations, products, account',
   erase: 'erase: end users',
+  webhooks: 'webhooks: listen, resend, test events',
 }
 
 function stateOf({ revokedAt, expiresAt }: KeyRecord): Html {

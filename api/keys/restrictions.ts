@@ -3,10 +3,10 @@ import { DrapeError } from '../shared/errors.ts'
 import { type Static, Type } from '../shared/schema.ts'
 import type { KeyKind } from './credentials.ts'
 
-export const SCOPES = ['try-on', 'products', 'read', 'erase'] as const
+export const SCOPES = ['try-on', 'products', 'read', 'erase', 'webhooks'] as const
 /**
  * `try-on`: upload photos, create, fetch and cancel generations. `products`: create, change, read and delete products. `read`: read
- * generations, products and the account. `erase`: erase end users.
+ * generations, products and the account. `erase`: erase end users. `webhooks`: listen to events, send them again and send test events.
  */
 export type Scope = (typeof SCOPES)[number]
 

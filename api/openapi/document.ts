@@ -16,6 +16,8 @@ import { productOperations } from '../routes/server/products.operations.ts'
 import { CatalogProductBody, Product, ProductList, ProductStatistics } from '../routes/server/products.schema.ts'
 import { tryOnOperations } from '../routes/server/try-on.operations.ts'
 import { AcceptedTryOn, AwaitedTryOn, TryOnBody } from '../routes/server/try-on.schema.ts'
+import { webhookOperations } from '../routes/server/webhooks.operations.ts'
+import { Listener, PolledEvents, QueuedEvent } from '../routes/server/webhooks.schema.ts'
 import { checkCreditsOperations } from '../routes/storefront/check-credits.operations.ts'
 import { downloadOperations } from '../routes/storefront/download.operations.ts'
 import { emailOperations } from '../routes/storefront/email.operations.ts'
@@ -50,6 +52,7 @@ const OPERATIONS: readonly Operation[] = [
   ...accountOperations,
   ...engineOperations,
   ...customerOperations,
+  ...webhookOperations,
   ...openApiOperations,
   ...visitorOperations,
   ...shopperUploadOperations,
@@ -89,6 +92,9 @@ const SCHEMAS: Readonly<Record<string, TSchema>> = {
   Credits,
   EngineDescription,
   EngineList,
+  Listener,
+  PolledEvents,
+  QueuedEvent,
   ShopperPhoto,
   ShopperGeneration,
   ShareLink,
@@ -117,7 +123,7 @@ export function createDocument({ publicUrl, serviceName }: { publicUrl: string; 
     info: { title: `${serviceName} server API`, version: API_VERSION, description: DESCRIPTION },
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],
-    tags: [...new Set(OPERATIONS.map(({ tag }) => tag)), 'Webhooks'].map((name) => ({ name })),
+    tags: [...new Set(OPERATIONS.map(({ tag }) => tag))].map((name) => ({ name })),
     paths: describePaths(names),
     webhooks: describeWebhooks(names),
     components: {

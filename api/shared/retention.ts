@@ -50,6 +50,7 @@ export async function sweep({
 }): Promise<Swept> {
   const products = await untilNone(() => retention.deleteExpiredProducts(PART))
   await retention.releaseOrphans()
+  await untilNone(() => retention.deleteEndedListeners(PART))
   let bytes = 0
   const objects = await untilNone(async () => {
     const deleted = await retention.deleteExpiredObjects({ limit: PART, graceSeconds }, (expired) =>

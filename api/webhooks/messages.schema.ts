@@ -17,13 +17,19 @@ function describeMessage(type: string, description: string, data: Record<string,
   const schema = Type.Object({
     type: Type.Literal(type),
     timestamp: Type.String({ format: 'date-time', description: 'When it happened.' }),
-    data: Type.Object({ accountId: Type.String(), ...data }),
+    data: Type.Object({
+      accountId: Type.String(),
+      ...data,
+      test: Type.Optional(Type.Literal(true, { description: 'Given in test events; what they name does not exist.' })),
+    }),
   })
   return { description, schema }
 }
 
+export type WebhookMessageType = WebhookEvent | 'webhook.test'
+
 /** The bodies of webhooks, by type. */
-export const WEBHOOK_MESSAGES: Readonly<Record<WebhookEvent | 'webhook.test', WebhookMessage>> = {
+export const WEBHOOK_MESSAGES: Readonly<Record<WebhookMessageType, WebhookMessage>> = {
   'generation.completed': describeMessage(
     'generation.completed',
     'A generation has a result, to be fetched by its id.',

@@ -3,7 +3,7 @@ import { createAddressRule } from '../shared/addresses.ts'
 import { askGuarded, type GuardedAnswer, vetUrl } from '../shared/guarded-request.ts'
 import type { LookUpHost } from '../shared/host-lookup.ts'
 import type { ClaimedDelivery } from '../stores/webhook-deliveries.ts'
-import { signWebhook } from './signature.ts'
+import { createMessage } from './message.ts'
 
 export interface WebhookSenderSettings {
   /** Networks that endpoints may lie in although they are not public. */
@@ -65,17 +65,8 @@ function messageOf(
   { eventId, type, data, happenedAt, accountId, claimedAt }: ClaimedDelivery,
   secrets: readonly string[],
 ) {
-  const timestamp = Math.floor(claimedAt.getTime() / 1000)
-  const body = JSON.stringify({ type, timestamp: happenedAt.toISOString(), data: { accountId, ...(data as object) } })
-  const signature = signWebhook({ id: eventId, timestamp, body }, secrets)
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': 'Drape',
-    'webhook-id': eventId,
-    'webhook-timestamp': String(timestamp),
-    'webhook-signature': signature,
-  }
-  return { headers, body }
+  const content = { type, timestamp: happenedAt.toISOString(), data: { accountId, ...(data as object) } }
+  return createMessage({ eventId, sentAt: claimedAt, content }, secrets)
 }
 
 async function readAnswer({ status, headers, body }: GuardedAnswer): Promise<Sent> {

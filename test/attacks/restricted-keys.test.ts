@@ -33,6 +33,13 @@ const MAY: Readonly<Record<Scope, readonly string[]>> = {
     'GET /tryon/v1/account/credits',
   ],
   erase: ['DELETE /tryon/v1/customers/anna'],
+  webhooks: [
+    'POST /tryon/v1/webhooks/listeners',
+    'POST /tryon/v1/webhooks/listeners/listener_1/poll',
+    'DELETE /tryon/v1/webhooks/listeners/listener_1',
+    'POST /tryon/v1/webhooks/events',
+    'POST /tryon/v1/webhooks/events/evt_1/resend',
+  ],
 }
 const ROUTES = [...new Set(Object.values(MAY).flat())]
 

@@ -185,6 +185,23 @@ export function createRetention(database: Database) {
       return rowCount
     },
 
+    /**
+     * Deletes what listeners that have ended did not poll, and listeners whose deliveries are gone. Returns the count of both.
+     */
+    deleteEndedListeners: async (limit: number): Promise<number> => {
+      const deliveries = await database.query(sql.unsafe`
+        delete from webhook_deliveries where id in (
+          select webhook_deliveries.id from webhook_listeners
+          join webhook_deliveries on endpoint_id = webhook_listeners.id and status = 'waiting'
+          where expires_at < now()
+          limit ${limit} for update of webhook_deliveries skip locked)`)
+      const listeners = await database.query(sql.unsafe`
+        delete from webhook_listeners where id in (
+          select id from webhook_listeners where expires_at < now() - make_interval(days => ${DELIVERY_DAYS})
+          limit ${limit} for update skip locked)`)
+      return deliveries.rowCount + listeners.rowCount
+    },
+
     /** Deletes batches of products with their results; the products stay. Returns the count. */
     deleteOldProductBatches: async (limit: number): Promise<number> => {
       const { rowCount } = await database.query(sql.unsafe`

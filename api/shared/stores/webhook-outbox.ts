@@ -1,15 +1,23 @@
 import { sql } from '../database/database.ts'
 
+type SqlFragment = ReturnType<typeof sql.fragment>
+
+/** What receives the events of an account: active endpoints, and listeners that poll. */
+const receivers = sql.fragment`
+  select id, account_id, event_types from webhook_endpoints where is_active
+  union all
+  select id, account_id, event_types from webhook_listeners where expires_at > now()`
+
 /**
- * A part of a statement that puts what happened on its way to every endpoint of the account that wants to know: told when, and
- * only when, the statement happens. `event` selects account_id, id, type, data and happened_at of each.
+ * A part of a statement that queues an event for every receiver of the account that asks for its type: exactly when the statement
+ * happens. `event` selects account_id, id, type, data and happened_at; `to` selects other receivers than those of the account.
  */
-export function insertDeliveries(event: ReturnType<typeof sql.fragment>) {
+export function insertDeliveries(event: SqlFragment, to: SqlFragment = receivers) {
   return sql.fragment`
     insert into webhook_deliveries (endpoint_id, event_id, type, data, happened_at)
-    select webhook_endpoints.id, event.id, event.type, event.data, event.happened_at
+    select receivers.id, event.id, event.type, event.data, event.happened_at
     from (${event}) as event
-    join webhook_endpoints on webhook_endpoints.account_id = event.account_id and is_active and event_types ? event.type`
+    join (${to}) as receivers on receivers.account_id = event.account_id and receivers.event_types ? event.type`
 }
 
 /** The webhook data of generations that have ended: ids, status and fields of the call, nothing about persons. */

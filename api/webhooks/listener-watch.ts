@@ -1,0 +1,63 @@
+import { EventEmitter } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DrapeError } from '../shared/errors.ts'
+import type { Log } from '../shared/log.ts'
+import type { WebhookListeners } from '../stores/webhook-listeners.ts'
+
+export interface ListenerWatch {
+  /**
+   * Resolves when a delivery waits for the listener, and at the latest after `ms`, when the signal is aborted, when the listener
+   * polls again or when the API stops. Throws a retryable `SERVICE_UNAVAILABLE` when too many wait.
+   */
+  untilWaiting(id: string, options: { ms: number; signal: AbortSignal }): Promise<void>
+  /** Ends all waiting. */
+  stop(): void
+}
+
+/** One query looks after all listeners of this process. */
+const LOOK_MS = 500
+const MAX_WAITING = 500
+
+export function createListenerWatch({
+  listeners: { findWaiting },
+  log,
+}: {
+  listeners: Pick<WebhookListeners, 'findWaiting'>
+  log: Log
+}): ListenerWatch {
+  const changes = new EventEmitter().setMaxListeners(0)
+  let waiting = 0
+  let looking = Promise.resolve()
+  const stopping = new AbortController()
+
+  const lookWhileWaiting = async () => {
+    while (waiting > 0) {
+      await sleep(LOOK_MS)
+      const found = await findWaiting(changes.eventNames() as string[]).catch((error) => {
+        log.warn({ err: error }, 'events of listeners cannot be looked up')
+        return []
+      })
+      for (const id of found) changes.emit(id)
+    }
+  }
+  return {
+    untilWaiting: async (id, { ms, signal }) => {
+      changes.emit(id)
+      if (waiting >= MAX_WAITING) {
+        const message = 'Too many listeners wait for events. Poll again after the seconds in Retry-After.'
+        throw new DrapeError('SERVICE_UNAVAILABLE', message, { retryable: true, retryAfterSeconds: 5 })
+      }
+      const until = AbortSignal.any([signal, stopping.signal, AbortSignal.timeout(ms)])
+      if (until.aborted) return
+      waiting++
+      looking = waiting === 1 ? looking.then(lookWhileWaiting) : looking
+      const { promise, resolve } = Promise.withResolvers<void>()
+      changes.once(id, resolve)
+      until.addEventListener('abort', () => resolve(), { once: true })
+      await promise
+      changes.removeListener(id, resolve)
+      waiting--
+    },
+    stop: () => stopping.abort(),
+  }
+}

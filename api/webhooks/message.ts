@@ -1,0 +1,26 @@
+import { signWebhook } from './signature.ts'
+
+export interface WebhookContent {
+  readonly type: string
+  /** When the event happened. */
+  readonly timestamp: string
+  /** With the accountId. */
+  readonly data: unknown
+}
+
+/** An event as a request of Standard Webhooks: headers and body, signed with each of the secrets. */
+export function createMessage(
+  { eventId, sentAt, content: { type, timestamp, data } }: { eventId: string; sentAt: Date; content: WebhookContent },
+  secrets: readonly string[],
+) {
+  const seconds = Math.floor(sentAt.getTime() / 1000)
+  const body = JSON.stringify({ type, timestamp, data })
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Drape',
+    'webhook-id': eventId,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': signWebhook({ id: eventId, timestamp: seconds, body }, secrets),
+  }
+  return { headers, body }
+}
