@@ -18,6 +18,7 @@ import { type Command, type Options, required, UsageError, wholeNumber } from '.
 import { findUsage } from './command-usage.ts'
 import { ensureRole, type Grant, grantRights, parseGrants, readRoleUrls } from './database-rights.ts'
 import { ERASURE_USAGE, erasureCommands } from './erasure-commands.ts'
+import { EVENT_OPTIONS, EVENT_USAGE } from './event-options.ts'
 import { KEY_LISTS, KEY_OPTIONS, KEY_USAGE, keyCommands } from './key-commands.ts'
 import { OPERATOR_OPTIONS, OPERATOR_SWITCHES, OPERATOR_USAGE, operatorCommands } from './operator-commands.ts'
 import { IMPORT_OPTIONS, IMPORT_SWITCHES, IMPORT_USAGE } from './products/import-options.ts'
@@ -43,6 +44,7 @@ ${KEY_USAGE}
 ${IMPORT_USAGE}
 ${SHOP_USAGE}
 ${WEBHOOK_USAGE}
+${EVENT_USAGE}
 ${OPERATOR_USAGE}
 ${SECRETS_USAGE}
 ${SIMULATE_USAGE}
@@ -124,6 +126,7 @@ const TEXT_OPTIONS = [
   ...ACCOUNT_OPTIONS,
   ...SHOP_OPTIONS,
   ...WEBHOOK_OPTIONS,
+  ...EVENT_OPTIONS,
   ...SIMULATE_OPTIONS,
   ...CHECK_OPTIONS,
   ...STORAGE_OPTIONS,
@@ -186,6 +189,14 @@ async function main(): Promise<void> {
     if ('key' in given) throw new UsageError('Other users can read arguments: use DRAPE_API_KEY or --key-file')
     return print(await runImport(positionals[2], values), values.json === true)
   }
+  if (name === 'listen') return listenUntilStopped(values)
+  if (positionals[0] === 'trigger' || name.startsWith('events resend')) {
+    const { connect, resendEvent, triggerEvent } = await import('./event-commands.ts')
+    const connection = connect(process.env)
+    const [verb, type, id] = positionals
+    const sent = verb === 'trigger' ? triggerEvent(connection, type, values) : resendEvent(connection, id)
+    return print(await sent, values.json === true)
+  }
   if (name.startsWith('check ')) {
     const { runCheck } = await import('./checks/run-check.ts')
     return print(await runCheck(name.slice('check '.length), values), values.json === true)
@@ -196,6 +207,21 @@ async function main(): Promise<void> {
   if (!url) throw new UsageError('DATABASE_URL is not set')
   if (!POSTGRES_URL.test(url)) throw new UsageError('DATABASE_URL must start with postgres://')
   print(name === 'migrate' ? await migrateWhenReady(url, values) : await run(url, name, values), values.json === true)
+}
+
+/** Ends the listener when the process is asked to stop. */
+async function listenUntilStopped(values: Options & { json?: boolean }): Promise<void> {
+  const { connect } = await import('./event-commands.ts')
+  const { listen } = await import('./listen-command.ts')
+  const stopping = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort())
+  await listen(connect(process.env), values, {
+    signal: stopping.signal,
+    output: {
+      write: (line, fields) => console.log(values.json ? JSON.stringify(fields) : line),
+      warn: (line) => console.error(line),
+    },
+  })
 }
 
 /** Exits with 1 when products failed. */

@@ -95,7 +95,8 @@ function readUrl(text: string): string {
 const { FETCH_ALLOW_CIDRS, FETCH_ALLOW_PORTS } = SHARED_VARIABLES
 const FETCH_VARIABLES = { FETCH_ALLOW_CIDRS, FETCH_ALLOW_PORTS }
 
-function readEvents(text: string | undefined): WebhookEvent[] | undefined {
+/** The types of events in `--events`. */
+export function readEvents(text: string | undefined): WebhookEvent[] | undefined {
   if (text === undefined) return undefined
   const names = splitList(required(text, 'events'))
   const isKnown = (name: string): name is WebhookEvent => WEBHOOK_EVENTS.some((event) => event === name)
