@@ -89,7 +89,7 @@ function hasVenv(python: string): boolean {
 function command(
   name: string,
   programs: readonly string[],
-  { packages = [name], root = false }: Partial<Requirement> = {},
+  { packages = [programs[0]], root = false }: Partial<Requirement> = {},
 ): Requirement {
   return { name, find: () => findCommand(programs) ?? findInSbin(programs), packages, root }
 }
