@@ -1,13 +1,12 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pluginMessage, type QueryParameter, shopifyMessage, signMessage } from '../api/shops/signature.ts'
 import { createShops } from '../api/stores/shops.ts'
+import { LANGUAGES, type Language, missingLanguages, runDocumented } from './support/documented-code.ts'
 import { type Drape, startDrape } from './support/drape.ts'
-import { reasonWithout } from './support/missing.ts'
 import { send } from './support/shop-proxies.ts'
 
 const DOCS = resolve(import.meta.dirname, '../docs')
@@ -44,51 +43,27 @@ const { vectors } = JSON.parse(readFileSync(join(DOCS, 'signing-vectors.json'), 
 const PLUGIN = vectors.filter((vector) => vector.platform === 'plugin')
 const SHOPIFY = vectors.filter((vector) => vector.platform === 'shopify')
 
-/** How the code of the page is run: it reads requests as JSON from standard input, and writes the headers of each. */
-const LANGUAGES = {
-  ts: {
-    command: [process.execPath],
-    file: 'sign.ts',
-    driver: `
+/** What follows the code of the page: it reads requests as JSON from standard input, and writes the headers of each. */
+const DRIVERS: Readonly<Record<Language, string>> = {
+  ts: `
 import { readFileSync } from 'node:fs'
 const requests = JSON.parse(readFileSync(0, 'utf8'))
 console.log(JSON.stringify(requests.map((r: any) => signRequest(r, r, r.timestamp, r.nonce))))`,
-  },
-  python: {
-    command: ['python3'],
-    file: 'sign.py',
-    driver: `
+  python: `
 import json, sys
 print(json.dumps([
     sign_request(r["method"], r["target"], r["body"].encode(), r["site"], r["secret"], r.get("timestamp"), r.get("nonce"))
     for r in json.load(sys.stdin.buffer)
 ]))`,
-  },
-  php: {
-    command: ['php'],
-    file: 'sign.php',
-    driver: `
+  php: `
 echo json_encode(array_map(
     fn ($r) => sign_request($r['method'], $r['target'], $r['body'], $r['site'], $r['secret'], $r['timestamp'] ?? null, $r['nonce'] ?? null),
     json_decode(file_get_contents('php://stdin'), true)
 ));`,
-  },
-  ruby: {
-    command: ['ruby'],
-    file: 'sign.rb',
-    driver: `
+  ruby: `
 require "json"
 requests = JSON.parse($stdin.read.force_encoding("UTF-8"), symbolize_names: true)
 puts JSON.generate(requests.map { |r| sign_request(r[:method], r[:target], r[:body], **r.slice(:site, :secret, :timestamp, :nonce)) })`,
-  },
-} as const
-type Language = keyof typeof LANGUAGES
-
-const reasons: Readonly<Record<Language, string>> = {
-  ts: '',
-  python: await reasonWithout('python'),
-  php: await reasonWithout('php'),
-  ruby: await reasonWithout('ruby'),
 }
 
 describe('the test vectors of docs/signing-vectors.json', () => {
@@ -128,19 +103,14 @@ describe('the code of docs/signing.md', () => {
   })
 
   /** The headers that the code of the page in this language makes. */
-  async function run(language: Language, requests: readonly Request[]): Promise<Record<string, string>[]> {
-    const { command, file, driver } = LANGUAGES[language]
-    const [, code = ''] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(PAGE) ?? []
-    expect(code).not.toBe('')
-    const path = join(folder, file)
-    await writeFile(path, code + driver)
-    const [program, ...args] = command
-    const output = execFileSync(program, [...args, path], { input: JSON.stringify(requests), encoding: 'utf8' })
-    return JSON.parse(output)
-  }
+  const run = async (language: Language, requests: readonly Request[]) =>
+    (await runDocumented(PAGE, { language, driver: DRIVERS[language], folder, input: requests })) as Record<
+      string,
+      string
+    >[]
 
-  describe.each(Object.keys(LANGUAGES) as Language[])('in %s', (language) => {
-    it.skipIf(reasons[language] !== '')('makes the signatures of the test vectors', async () => {
+  describe.each(LANGUAGES)('in %s', (language) => {
+    it.skipIf(missingLanguages[language] !== '')('makes the signatures of the test vectors', async () => {
       const made = await run(language, PLUGIN)
       expect(made).toEqual(
         PLUGIN.map(({ site, timestamp, nonce, signature }) => ({
@@ -152,7 +122,7 @@ describe('the code of docs/signing.md', () => {
       )
     })
 
-    it.skipIf(reasons[language] !== '')('signs requests that the service believes', async () => {
+    it.skipIf(missingLanguages[language] !== '')('signs requests that the service believes', async () => {
       const body = '{"email":"ada@example.com","marketingConsent":true}'
       const requests: Request[] = [
         { ...shop, method: 'GET', target: '/public/check-credits', body: '' },

@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { reasonWithout } from './missing.ts'
+
+/** How code of the documentation runs, by the language of its block. */
+const PROGRAMS = {
+  ts: { command: [process.execPath], file: 'code.ts' },
+  python: { command: ['python3'], file: 'code.py' },
+  php: { command: ['php'], file: 'code.php' },
+  ruby: { command: ['ruby'], file: 'code.rb' },
+} as const
+export type Language = keyof typeof PROGRAMS
+
+export const LANGUAGES = Object.keys(PROGRAMS) as Language[]
+
+/** Why code of a language cannot run on this machine; empty when it can. */
+export const missingLanguages: Readonly<Record<Language, string>> = {
+  ts: '',
+  python: await reasonWithout('python'),
+  php: await reasonWithout('php'),
+  ruby: await reasonWithout('ruby'),
+}
+
+/**
+ * Runs the only block of the language in the page, followed by a driver that reads JSON from standard input and writes JSON. Returns
+ * what the driver writes.
+ */
+export async function runDocumented(
+  page: string,
+  { language, driver, folder, input }: { language: Language; driver: string; folder: string; input: unknown },
+): Promise<unknown> {
+  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))]
+  if (blocks.length !== 1) throw new Error(`The page has ${blocks.length} blocks in ${language}`)
+  const { command, file } = PROGRAMS[language]
+  const path = join(folder, file)
+  await writeFile(path, blocks[0][1] + driver)
+  const [program, ...args] = command
+  return JSON.parse(execFileSync(program, [...args, path], { input: JSON.stringify(input), encoding: 'utf8' }))
+}
