@@ -67,6 +67,7 @@ import { createImages } from './shared/stores/images.ts'
 import { createObjects } from './shared/stores/objects.ts'
 import { type Customer, createRetention } from './shared/stores/retention.ts'
 import { startTelemetry } from './shared/telemetry.ts'
+import { TEST_ENGINE } from './shared/test-mode.ts'
 import { createErasureLog } from './storage/erasure-log.ts'
 import { startStorageReconciling } from './storage/start-reconciling.ts'
 import { createStorefront } from './storefront.ts'
@@ -78,11 +79,13 @@ import { createProductBatches } from './stores/product-batches.ts'
 import { createProducts } from './stores/products.ts'
 import { createPublishedEngines } from './stores/published-engines.ts'
 import { createStoredSecrets } from './stores/stored-secrets.ts'
+import { createTestMode } from './stores/test-mode.ts'
 import { createWaiting } from './stores/waiting.ts'
 import { createWebhookDeliveries } from './stores/webhook-deliveries.ts'
 import { createWebhookEvents } from './stores/webhook-events.ts'
 import { createWebhookListeners } from './stores/webhook-listeners.ts'
 import { createWebhooks } from './stores/webhooks.ts'
+import { startTestMode } from './test-mode/runner.ts'
 import { startWebhookDelivering } from './webhooks/deliver.ts'
 import { createListenerWatch } from './webhooks/listener-watch.ts'
 import { createWebhookSender } from './webhooks/send.ts'
@@ -222,9 +225,15 @@ const writing = [
 const acceptOne = acceptTogether((calls) => acceptGenerations(database, calls))
 const accept = async (call: Acceptance) => {
   const isNew = await acceptOne(call)
-  if (isNew) metrics.accepted.inc()
+  if (isNew && call.engine !== TEST_ENGINE) metrics.accepted.inc()
   if (isNew) metrics.reserved.inc(call.cost)
   return isNew
+}
+const testMode = startTestMode({ testMode: createTestMode(database), generations, objects, storage, log })
+lifecycle.onStop('test mode', () => testMode.stop())
+const nudge = () => {
+  relay.nudge()
+  testMode.nudge()
 }
 const batches = createProductBatches(database)
 const fetching = startImageFetching({
@@ -252,7 +261,7 @@ const storefront = createStorefront({
     accept,
     erase,
     chooseEngine: engineChoice.choose,
-    nudge: relay.nudge,
+    nudge,
   },
 })
 serveDashboard({ config, log, metrics, lifecycle, redis, storage, secrets, announce, engines })
@@ -272,7 +281,7 @@ const app = createApp({
       generations,
       watch,
       present,
-      nudge: relay.nudge,
+      nudge,
       chooseEngine: engineChoice.choose,
       findProduct: products.find,
     }),

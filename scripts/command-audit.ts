@@ -56,6 +56,7 @@ export const AUDITED_OPTIONS: readonly string[] = [
     'scope',
     'shop',
     'storage-megabytes',
+    'test',
   ],
   ...['url', 'visitor-generations', 'writes-per-minute'],
 ]

@@ -19,7 +19,7 @@ import { findUsage } from './command-usage.ts'
 import { ensureRole, type Grant, grantRights, parseGrants, readRoleUrls } from './database-rights.ts'
 import { ERASURE_USAGE, erasureCommands } from './erasure-commands.ts'
 import { EVENT_OPTIONS, EVENT_USAGE } from './event-options.ts'
-import { KEY_LISTS, KEY_OPTIONS, KEY_USAGE, keyCommands } from './key-commands.ts'
+import { KEY_LISTS, KEY_OPTIONS, KEY_SWITCHES, KEY_USAGE, keyCommands } from './key-commands.ts'
 import { OPERATOR_OPTIONS, OPERATOR_SWITCHES, OPERATOR_USAGE, operatorCommands } from './operator-commands.ts'
 import { IMPORT_OPTIONS, IMPORT_SWITCHES, IMPORT_USAGE } from './products/import-options.ts'
 import { readSecretOptions, SECRET_FILE_OPTIONS } from './secret-options.ts'
@@ -138,6 +138,7 @@ const SWITCHES = [
   'create-roles',
   'await-legal-holds',
   ...WEBHOOK_SWITCHES,
+  ...KEY_SWITCHES,
   ...OPERATOR_SWITCHES,
   ...STORAGE_SWITCHES,
   ...IMPORT_SWITCHES,

@@ -9,6 +9,7 @@ import { type Command, required, UsageError } from './command-options.ts'
 
 export const KEY_USAGE = `\
   key create --account ID [--kind secret|publishable]   create a key and print it once; a secret key has all permissions unless
+      [--test]                                          a test key, sk_test_…: no credits, no workers, data apart for a day
       [--name N]                                        a name to recognise it by
       [--scope ${SCOPES.join(',')}]              restricted to these scopes,
       [--expires 90d|ISO]                               to an expiry time,
@@ -17,6 +18,7 @@ export const KEY_USAGE = `\
   key revoke --key-file PATH|-                          revoke a key within 3 seconds
   key revoke --account ID --key-id ID                   the same by the ID that key list shows`
 
+export const KEY_SWITCHES = ['test']
 export const KEY_OPTIONS = ['kind', 'key', 'key-id', 'expires']
 /** Options that may be repeated, or hold several values separated by commas. */
 export const KEY_LISTS = ['scope', 'cidr']
@@ -34,8 +36,10 @@ export const keyCommands: Readonly<Record<string, Command>> = {
     if ((await createAccounts(database).find(accountId)) === null)
       throw new DrapeError('ACCOUNT_NOT_FOUND', `The account ${accountId} does not exist.`)
     const name = options.name ?? null
-    const { id, key } = await createApiKeys(database).insert(accountId, kind, { ...restrictions, name })
-    return { id, key, name, ...restrictions }
+    const isTest = options.test !== undefined
+    if (isTest && kind === 'publishable') throw new UsageError('--test is for secret keys')
+    const { id, key } = await createApiKeys(database).insert(accountId, kind, { ...restrictions, name, isTest })
+    return { id, key, name, isTest, ...restrictions }
   },
 
   'key list': async (database, { account }) => ({

@@ -594,6 +594,10 @@ export interface QueuedEvent {
 }
 export interface Account {
   id: string
+  /**
+   * Of the key: test for keys sk_test_…, whose account has an id of its own.
+   */
+  mode: 'live' | 'test'
   name: string
   email?: string
   /**

@@ -25,7 +25,7 @@ export function keyPages(options: Options): Router<DashboardState> {
 const readNew = fieldsReader(
   Type.Object({
     name: Type.String({ maxLength: 100 }),
-    kind: Type.Enum(['secret', 'publishable']),
+    kind: Type.Enum(['secret', 'publishable', 'test']),
     days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })),
     cidrs: Type.Optional(Type.String({ maxLength: 4000 })),
   }),
@@ -33,14 +33,16 @@ const readNew = fieldsReader(
 
 /** Settings as the form has them. Throws `VALIDATION_FAILED`. */
 function readLimits(ctx: DashboardContext): { kind: KeyKind; settings: KeySettings } {
-  const { name, kind, days, cidrs } = readNew(ctx.state.form)
+  const { name, kind: chosen, days, cidrs } = readNew(ctx.state.form)
+  const isTest = chosen === 'test'
+  const kind = isTest ? 'secret' : chosen
   const ticked = ctx.state.form.getAll('scope')
   const restrictions = readFormRestrictions(kind, {
     scopes: ticked.length === 0 ? null : SCOPES.filter((scope) => ticked.includes(scope)),
     expiresAt: days === undefined ? null : new Date(Date.now() + days * DAY_MS),
     allowedCidrs: cidrs === undefined ? null : cidrs.split(/[\s,]+/),
   })
-  return { kind, settings: { ...restrictions, name } }
+  return { kind, settings: { ...restrictions, name, isTest } }
 }
 
 const DAY_MS = 86_400_000
@@ -63,7 +65,11 @@ async function createKey(ctx: DashboardContext, options: Options): Promise<void>
   const { kind, settings } = readLimits(ctx)
   const made = await options.audit.record(actorOf(ctx), async (within) => {
     const { id, key } = await createApiKeys(within).insert(accountId, kind, settings)
-    const details = { kind, name: settings.name ?? null, ...describeRestrictions(settings) }
+    const details = {
+      kind: settings.isTest ? 'test' : kind,
+      name: settings.name ?? null,
+      ...describeRestrictions(settings),
+    }
     return { key, act: { action: 'key.create', object: id, accountId, details } }
   })
   if (made !== null) showKey(ctx, { accountId, key: made.key })

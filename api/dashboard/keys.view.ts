@@ -29,6 +29,7 @@ ${choice({
   label: 'Type',
   options: [
     ['secret', 'secret, for servers'],
+    ['test', 'secret, for tests: no credits, results without an engine'],
     ['publishable', 'publishable, for browsers'],
   ],
 })}
@@ -46,7 +47,7 @@ ${field({ name: 'cidrs', label: 'Allowed IP addresses', hint: 'IP addresses or C
     head: ['Name', 'Key', 'Scope', 'Allowed from', 'State', 'Created (UTC)', 'Last used (UTC)', 'Change'],
     rows: keys.map((key): Content[] => [
       html`${key.name ?? html`<span class="none">no name</span>`}<br><span class="hint">${key.id}</span>`,
-      code(`${key.kind === 'secret' ? 'sk' : 'pk'}_…${key.lastFour ?? ''}`),
+      code(`${key.isTest ? 'sk_test' : key.kind === 'secret' ? 'sk' : 'pk'}_…${key.lastFour ?? ''}`),
       key.kind === 'publishable' ? 'send events' : (key.scopes?.join(', ') ?? 'everything'),
       key.allowedCidrs?.join(', ') ?? 'anywhere',
       stateOf(key),

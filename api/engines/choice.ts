@@ -1,11 +1,12 @@
 import { DrapeError } from '../shared/errors.ts'
 import { type ClassifiedImage, usableImages } from '../shared/generation.ts'
+import { TEST_ENGINE } from '../shared/test-mode.ts'
 import type { AccountSettings } from '../stores/accounts.ts'
 import type { EngineDirectory, KnownEngine } from './directory.ts'
 import type { Estimate, WaitEstimate } from './wait-estimate.ts'
 
 export interface EngineWish {
-  readonly account: { readonly id: string; readonly settings: AccountSettings }
+  readonly account: { readonly id: string; readonly settings: AccountSettings; readonly testOf: string | null }
   readonly shop?: { readonly defaultEngine: string | null }
   /** The engine that the call names. */
   readonly requested?: string
@@ -14,6 +15,11 @@ export interface EngineWish {
   readonly isBatch: boolean
   /** The images of the product, for which another engine must have a use; null when the product is unknown. */
   readonly findImages: () => Promise<readonly ClassifiedImage[] | null>
+}
+
+/** What names the default engine. */
+interface DefaultWish extends Pick<EngineWish, 'shop'> {
+  readonly account: { readonly settings: AccountSettings }
 }
 
 export interface ChosenEngine {
@@ -32,7 +38,7 @@ export interface EngineChoice {
    */
   choose(wish: EngineWish, path: string): Promise<ChosenEngine>
   /** The name of the engine of a try-on that names none. A stored name that the installation does not know counts as none. */
-  defaultOf(wish: Pick<EngineWish, 'account' | 'shop'>): Promise<string>
+  defaultOf(wish: DefaultWish): Promise<string>
 }
 
 interface Parts {
@@ -52,6 +58,10 @@ export function createEngineChoice(parts: Parts): EngineChoice {
     choose: async (wish, path) => {
       const engine = await engines.find(wish.requested ?? (await defaultOf(wish)))
       if (engine === null) throw unknownEngine(await engines.list(), path)
+      if (wish.account.testOf !== null) {
+        const free: KnownEngine = { ...engine, name: TEST_ENGINE, state: 'ready', credits: 0 }
+        return { engine: free, requestedEngine: null, estimating: Promise.resolve(null) }
+      }
       const own = { engine, requestedEngine: null, estimating: estimate(engine, wish, parts) }
       const fallback = await findFallback(own, wish, parts)
       if (fallback) return fallback

@@ -74,7 +74,12 @@ export function createPersonPhotos({
       return { imageId, uploadedNow: true }
     },
 
-    store: async (file, { account, externalUserId, keepForDays, signal, cropMode, imageId = `img_${uuidv7()}` }) => {
+    store: async (
+      file,
+      { account, externalUserId, keepForDays: asked, signal, cropMode, imageId = `img_${uuidv7()}` },
+    ) => {
+      // Test data is kept for a day.
+      const keepForDays = account.testOf === null ? asked : null
       const normalised = await normaliseImage(file, { owner: account.id, signal })
       await reserveStorage(account, normalised.bytes.byteLength)
       const extension = normalised.contentType === 'image/png' ? 'png' : 'jpg'

@@ -5,6 +5,7 @@ import type { Metrics } from './metrics.ts'
 import type { ObjectStorage } from './storage/object.ts'
 import type { Announce } from './stores/generations.ts'
 import { withSpan } from './telemetry.ts'
+import { TEST_ENGINE } from './test-mode.ts'
 
 /** What has not happened yet is shown as 0, so that the first time is seen as one more. */
 const OUTCOMES = ['ok', 'failed'] as const
@@ -56,7 +57,7 @@ export function countEnds(announce: Announce, metrics: Metrics): Announce {
   return (change, about) => {
     const { status } = change
     const { engine, cost, errorCode, seconds } = about
-    if (status === 'COMPLETED' || status === 'FAILED') {
+    if ((status === 'COMPLETED' || status === 'FAILED') && engine !== TEST_ENGINE) {
       if (!known.has(engine)) for (const code of FAILURES) metrics.finished.inc({ engine, status: 'FAILED', code }, 0)
       known.add(engine)
       metrics.finished.inc({ engine, status, code: errorCode ?? '' })

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { generateKey, hashKey, type KeyKind, lastFourOf } from '../keys/credentials.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
-import { type Static, Type } from '../shared/schema.ts'
+import { Nullable, type Static, Type } from '../shared/schema.ts'
 
 const Limit = Type.Optional(Type.Integer({ minimum: 0 }))
 
@@ -74,12 +74,14 @@ export const AccountRow = Type.Object({
   retentionDays: Type.Integer(),
   settings: AccountSettings,
   createdAt: Timestamp,
+  /** The account whose test keys lead to this one; null for accounts that are no one's test account. */
+  testOf: Nullable(Type.String()),
 })
 export type AccountRecord = Static<typeof AccountRow>
 
 export const accountColumns = sql.fragment`
   accounts.id, name, email, balance, is_active as "isActive", retention_days as "retentionDays", settings,
-  accounts.created_at as "createdAt"`
+  accounts.created_at as "createdAt", test_of as "testOf"`
 
 const EditedRow = Type.Object({
   ...AccountRow.properties,
@@ -105,9 +107,11 @@ export function createAccounts(database: Database) {
     find: (id: string): Promise<AccountRecord | null> =>
       database.maybeOne(sql.type(rowType(AccountRow))`select ${accountColumns} from accounts where id = ${id}`),
 
-    /** Every account, in the order in which they came. */
+    /** Every account but test accounts, in the order in which they came. */
     list: (): Promise<readonly AccountRecord[]> =>
-      database.any(sql.type(rowType(AccountRow))`select ${accountColumns} from accounts order by id`),
+      database.any(
+        sql.type(rowType(AccountRow))`select ${accountColumns} from accounts where test_of is null order by id`,
+      ),
 
     /** Changes what is given. Throws `ACCOUNT_NOT_FOUND`, or `VALIDATION_FAILED` when nothing is given. */
     update: async (id: string, changes: AccountChanges) => {
@@ -132,7 +136,7 @@ export function createAccounts(database: Database) {
     search: ({ text, before, limit }: { text: string; before: string | null; limit: number }) =>
       database.any(sql.type(rowType(AccountRow))`
         select ${accountColumns} from accounts
-        where (id = ${text} or strpos(lower(concat_ws(' ', name, email)), lower(${text})) > 0)
+        where test_of is null and (id = ${text} or strpos(lower(concat_ws(' ', name, email)), lower(${text})) > 0)
           and (${before}::text is null or id < ${before})
         order by id desc limit ${limit}`),
 

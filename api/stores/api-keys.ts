@@ -3,11 +3,12 @@ import { generateKey, hashKey, type KeyKind, lastFourOf } from '../keys/credenti
 import { type KeyRestrictions, ScopeList, UNRESTRICTED } from '../keys/restrictions.ts'
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
-import { type AccountRecord, AccountRow, accountColumns } from './accounts.ts'
+import { type AccountRecord, AccountRow, type AccountSettings, accountColumns } from './accounts.ts'
 
 const KeyRow = Type.Object({
   id: Type.String(),
   kind: Type.Enum(['secret', 'publishable']),
+  isTest: Type.Boolean(),
   name: Nullable(Type.String()),
   /** The last characters of the key; null for keys of earlier releases. */
   lastFour: Nullable(Type.String()),
@@ -23,7 +24,7 @@ const KeyRow = Type.Object({
 export type KeyRecord = Static<typeof KeyRow>
 
 const columns = sql.fragment`
-  id, kind, key_name as name, last_four as "lastFour", scopes, expires_at as "expiresAt", allowed_cidrs as "allowedCidrs", created_at as "createdAt",
+  id, kind, (select test_of is not null from accounts where accounts.id = account_id) as "isTest", key_name as name, last_four as "lastFour", scopes, expires_at as "expiresAt", allowed_cidrs as "allowedCidrs", created_at as "createdAt",
   last_used_at as "lastUsedAt", revoked_at as "revokedAt"`
 
 /** What a live key may be used for. */
@@ -48,10 +49,26 @@ const FoundRow = Type.Object({
 })
 
 const Rotated = rowType(KeyRow)
+const Id = rowType(Type.Object({ id: Type.String() }))
+
+/** Never spent: so that programs that ask for their credits go on. */
+const TEST_CREDITS = 1000
+/** Failures cost nothing and are asked for; bytes are those of a day. */
+const TEST_SETTINGS: AccountSettings = {
+  failedGenerationsPerHour: 1_000_000,
+  concurrentGenerations: 50,
+  storageMegabytes: 256,
+}
+
+/** An account and its test account. */
+const own = (accountId: string) =>
+  sql.fragment`(select id from accounts where id = ${accountId} or test_of = ${accountId})`
 
 /** What is set for a key when it is made. */
 export interface KeySettings extends KeyRestrictions {
   readonly name?: string | null
+  /** Leads to the test account of the account. */
+  readonly isTest?: boolean
 }
 
 /** A key of an account, named by its id. */
@@ -64,13 +81,28 @@ export type ApiKeys = ReturnType<typeof createApiKeys>
 
 /** Keys of accounts; only hashes of the keys themselves are stored. */
 export function createApiKeys(database: Database) {
+  /** The ID of the test account of an account, which is created with the first test key. */
+  const ensureTestAccount = (accountId: string): Promise<string> =>
+    database.oneFirst(sql.type(Id)`
+      with ensured as (
+        insert into accounts (id, name, email, balance, retention_days, settings, test_of)
+        select ${`acc_test_${uuidv7()}`}, name, null, ${TEST_CREDITS}, 1, ${sql.jsonb({ ...TEST_SETTINGS })}, id
+        from accounts where id = ${accountId}
+        on conflict (test_of) do update set name = excluded.name
+        returning id, xmax = 0 as is_new
+      ), entry as (
+        insert into ledger (account_id, amount, kind, note)
+        select id, ${TEST_CREDITS}, 'grant', 'test credits' from ensured where is_new
+      )
+      select id from ensured`)
   const insert = async (accountId: string, kind: KeyKind, settings: KeySettings = UNRESTRICTED) => {
-    const key = generateKey(kind)
+    const { scopes, expiresAt, allowedCidrs, name = null, isTest = false } = settings
+    const key = generateKey(kind, { isTest })
     const id = `key_${uuidv7()}`
-    const { scopes, expiresAt, allowedCidrs, name = null } = settings
+    const owner = isTest ? await ensureTestAccount(accountId) : accountId
     await database.query(sql.unsafe`
       insert into api_keys (id, account_id, kind, hash, key_name, last_four, scopes, expires_at, allowed_cidrs)
-      values (${id}, ${accountId}, ${kind}, ${sql.binary(hashKey(key))}, ${name}, ${lastFourOf(key)}, ${jsonOrNull(scopes)},
+      values (${id}, ${owner}, ${kind}, ${sql.binary(hashKey(key))}, ${name}, ${lastFourOf(key)}, ${jsonOrNull(scopes)},
         ${expiresAt?.toISOString() ?? null}, ${jsonOrNull(allowedCidrs)})`)
     return { id, key }
   }
@@ -78,7 +110,7 @@ export function createApiKeys(database: Database) {
   const revoke = ({ accountId, id }: KeyName): Promise<KeyRecord | null> =>
     database.maybeOne(sql.type(Rotated)`
       update api_keys set revoked_at = now_ms()
-      where id = ${id} and account_id = ${accountId} and revoked_at is null returning ${columns}`)
+      where id = ${id} and account_id in ${own(accountId)} and revoked_at is null returning ${columns}`)
 
   return {
     /** The live key with its active account. One that has expired is found too, so that its owner can be informed. */
@@ -87,16 +119,17 @@ export function createApiKeys(database: Database) {
         select ${accountColumns}, api_keys.id as "keyId", scopes, allowed_cidrs as "allowedCidrs",
           (extract(epoch from expires_at - now()) * 1000)::float8 as "expiresInMs"
         from api_keys join accounts on accounts.id = api_keys.account_id
-        where hash = ${sql.binary(hashKey(key))} and kind = ${kind} and revoked_at is null and is_active`)
+        where hash = ${sql.binary(hashKey(key))} and kind = ${kind} and revoked_at is null and is_active
+          and not exists (select from accounts as owner where owner.id = accounts.test_of and not owner.is_active)`)
       if (row === null) return null
       const { keyId, scopes, allowedCidrs, expiresInMs, ...account } = row
       return { account, key: { id: keyId, scopes, allowedCidrs, expiresInMs } }
     },
 
-    /** Every key of an account: live ones first, then the newest. */
+    /** Every key of an account, test keys too: live ones first, then the newest. */
     list: (accountId: string): Promise<readonly KeyRecord[]> =>
       database.any(sql.type(rowType(KeyRow))`
-        select ${columns} from api_keys where account_id = ${accountId} order by revoked_at is not null, id desc`),
+        select ${columns} from api_keys where account_id in ${own(accountId)} order by revoked_at is not null, id desc`),
 
     insert,
     revoke,

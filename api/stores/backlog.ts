@@ -1,6 +1,7 @@
 import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { isHeld } from '../shared/stores/legal-holds.ts'
+import { TEST_ENGINE } from '../shared/test-mode.ts'
 
 const UnfinishedRow = Type.Object({
   engine: Type.String(),
@@ -23,10 +24,12 @@ export function createBacklog(database: Database) {
     findUnfinished: (): Promise<readonly Unfinished[]> =>
       database.any(sql.type(rowType(UnfinishedRow))`
         select engine, state, count(*), extract(epoch from now() - min(created_at))::float8 as seconds from (
-          select payload->>'engine' as engine, 'waiting' as state, created_at from outbox where dispatched_at is null
+          select payload->>'engine' as engine, 'waiting' as state, created_at from outbox
+          where dispatched_at is null and engine_name <> ${TEST_ENGINE}
           union all
           select generations.engine, case status when 'PENDING' then 'queued' else 'running' end, outbox.created_at
-          from outbox join generations on generations.id = outbox.generation_id where dispatched_at is not null
+          from outbox join generations on generations.id = outbox.generation_id 
+          where dispatched_at is not null and engine_name <> ${TEST_ENGINE}
         ) as unfinished group by engine, state`),
 
     /** Seconds since the oldest object that a sweep should have deleted expired; null when there is none. Held objects do not count. */

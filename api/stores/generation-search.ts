@@ -2,6 +2,7 @@ import { type Database, Json, rowType, sql, Timestamp } from '../shared/database
 import { STATUSES, type Status } from '../shared/generation.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { keptResultKey } from '../shared/stores/generations.ts'
+import { TEST_ENGINE } from '../shared/test-mode.ts'
 
 const FoundRow = Type.Object({
   id: Type.String(),
@@ -60,19 +61,20 @@ export interface GenerationSearch {
 
 export type GenerationSearches = ReturnType<typeof createGenerationSearches>
 
-/** Generations of all accounts. */
+/** Generations of all accounts; those of test keys only if their account is named. */
 export function createGenerationSearches(database: Database) {
   return {
     /** Newest first; ids are made in the order of time. */
     search: ({ accountId, status, errorCode, from, to, before, limit }: GenerationSearch) => {
       const conditions = [
-        accountId !== null && sql.fragment`generations.account_id = ${accountId}`,
+        accountId === null
+          ? sql.fragment`engine <> ${TEST_ENGINE}`
+          : sql.fragment`generations.account_id = ${accountId}`,
         status !== null && sql.fragment`status = ${status}`,
         errorCode !== null && sql.fragment`status = 'FAILED' and error_code = ${errorCode}`,
         from !== null && sql.fragment`generations.created_at >= ${from.toISOString()}`,
         to !== null && sql.fragment`generations.created_at < ${to.toISOString()}`,
         before !== null && sql.fragment`generations.id < ${before}`,
-        sql.fragment`true`,
       ].filter((condition) => condition !== false)
       return database.any(sql.type(rowType(FoundRow))`
         select ${found} from generations join accounts on accounts.id = generations.account_id

@@ -1,5 +1,6 @@
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { type Static, Type } from '../shared/schema.ts'
+import { TEST_ENGINE } from '../shared/test-mode.ts'
 
 const StepRow = Type.Object({
   at: Timestamp,
@@ -57,5 +58,5 @@ export function createUsage(database: Database) {
 }
 
 function ofAccount(accountId: string | undefined) {
-  return accountId === undefined ? sql.fragment`true` : sql.fragment`account_id = ${accountId}`
+  return accountId === undefined ? sql.fragment`engine <> ${TEST_ENGINE}` : sql.fragment`account_id = ${accountId}`
 }

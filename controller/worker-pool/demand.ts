@@ -1,5 +1,6 @@
 import { type Database, rowType, sql } from '../../api/shared/database/database.ts'
 import { Type } from '../../api/shared/schema.ts'
+import { TEST_ENGINE } from '../../api/shared/test-mode.ts'
 import type { Demand } from './decide.ts'
 import { PREPARE_LANE } from './divide.ts'
 
@@ -40,11 +41,12 @@ export async function readDemand(
         coalesce(greatest(extract(epoch from clock_timestamp()
           - min(outbox.created_at) filter (where status = 'PENDING')), 0), 0)::float8 as "oldestWaitSeconds"
       from outbox join generations on generations.id = outbox.generation_id
+      where generations.engine <> ${TEST_ENGINE}
       group by generations.engine`),
     database.any(sql.type(PaceRow)`
       select engine, avg(extract(epoch from finished_at - started_at))::float8 as seconds from (
         select engine, started_at, finished_at from generations
-        where status = 'COMPLETED' and started_at is not null order by finished_at desc limit ${SAMPLE}) as recent
+        where status = 'COMPLETED' and started_at is not null and engine <> ${TEST_ENGINE} order by finished_at desc limit ${SAMPLE}) as recent
       group by engine`),
   ])
   const seconds = new Map(paces.map((pace) => [pace.engine, pace.seconds]))

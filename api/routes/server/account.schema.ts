@@ -4,6 +4,9 @@ const creditBalance = Type.Integer({ minimum: 0, description: 'Generations that 
 
 export const Account = Type.Object({
   id: Type.String(),
+  mode: Type.Enum(['live', 'test'], {
+    description: 'Of the key: test for keys sk_test_…, whose account has an id of its own.',
+  }),
   name: Type.String(),
   email: Type.Optional(Type.String()),
   creditBalance,

@@ -21,6 +21,7 @@ async function getAccount(ctx: AppContext, { accounts }: AccountOptions): Promis
   const account = await findCurrent(ctx, accounts)
   ctx.body = {
     id: account.id,
+    mode: account.testOf === null ? 'live' : 'test',
     name: account.name,
     ...(account.email && { email: account.email }),
     creditBalance: account.balance,

@@ -17,6 +17,7 @@ import type { ProductInput } from '../../shared/stores/product-merge.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { Acceptance } from '../../stores/acceptance.ts'
 import type { Products } from '../../stores/products.ts'
+import { readTestInput } from '../../test-mode/inputs.ts'
 import { markDeprecated } from './deprecation.ts'
 import type { PresentGeneration } from './generations.view.ts'
 import { imageField, translateTryOn } from './legacy.ts'
@@ -107,6 +108,7 @@ async function acceptTryOn(ctx: AppContext, options: TryOnOptions): Promise<Acce
   const [body] = input.products
   if (isUpsert(body)) assertScope(ctx.state.key, ['products'], 'A try-on that creates or changes a product')
   const { account, files } = ctx.state
+  if (account.testOf !== null) readTestInput(input.externalUserId ?? null)
   const isBatch = input.priority === 'batch'
   const { engine, requestedEngine, estimating } = await options.chooseEngine(
     {
@@ -143,7 +145,7 @@ async function acceptTryOn(ctx: AppContext, options: TryOnOptions): Promise<Acce
       cost: engine.credits,
       options: { watermark, seed, mode, format, fullResolution },
       deadlineSeconds: input.output.deadlineSeconds,
-      keepForDays: person.uploadedNow ? (input.output.keepForDays ?? null) : null,
+      keepForDays: person.uploadedNow && account.testOf === null ? (input.output.keepForDays ?? null) : null,
       isBatch,
     })
     if (!isNew && person.uploadedNow) await options.personPhotos.discard(person.imageId)

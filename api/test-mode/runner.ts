@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TryOnJob } from '../shared/generation.ts'
+import { cropBitmap, decodeImage, encodeImage, type Rectangle } from '../shared/image.ts'
+import type { Log } from '../shared/log.ts'
+import type { ObjectStorage } from '../shared/storage/object.ts'
+import type { Generations } from '../shared/stores/generations.ts'
+import type { Objects } from '../shared/stores/objects.ts'
+import { TEST_ENGINE } from '../shared/test-mode.ts'
+import type { TestMode } from '../stores/test-mode.ts'
+import { readTestInput, TEST_FAILURES } from './inputs.ts'
+
+export interface TestModeRunner {
+  /** Looks for work at once. */
+  nudge(): void
+  stop(): Promise<void>
+}
+
+export interface TestModeOptions {
+  readonly testMode: TestMode
+  readonly generations: Generations
+  readonly objects: Objects
+  readonly storage: ObjectStorage
+  readonly log: Log
+}
+
+/** Decoding costs processor time of the API. */
+const SLOTS = 2
+const IDLE_MS = 1000
+const HOUR_MS = 3_600_000
+const PART = 500
+/** So that callers see progress. */
+const STEP_MS = 100
+const ENGINE_INFO = { name: TEST_ENGINE, version: '1.0.0', license: 'Apache-2.0', kind: 'test' }
+
+/**
+ * Runs the try-ons of test keys in the API, without a worker: the result is the photo of the person. Any number of these may run; each
+ * takes other try-ons. What a process leaves that died is taken back as a worker's.
+ */
+export function startTestMode(options: TestModeOptions): TestModeRunner {
+  const { testMode, log } = options
+  const stopping = new AbortController()
+  let waking = new AbortController()
+
+  const pass = async (): Promise<number> => {
+    const claimed = await testMode.claim(SLOTS)
+    await Promise.all(
+      claimed.map(({ payload, waitedSeconds }) =>
+        runTest(payload, waitedSeconds, options).catch((error) =>
+          // Its lease ends, and it is run again.
+          log.warn({ err: error, generationId: payload.generationId }, 'test generation did not run'),
+        ),
+      ),
+    )
+    return claimed.length
+  }
+  const loop = async () => {
+    while (!stopping.signal.aborted) {
+      waking = new AbortController()
+      const count = await pass().catch((error) => {
+        log.warn({ err: error }, 'test generations cannot be looked up')
+        return 0
+      })
+      const until = AbortSignal.any([stopping.signal, waking.signal])
+      if (count === 0) await sleep(IDLE_MS, undefined, { signal: until }).catch(() => {})
+    }
+  }
+  const deleteOld = async () => {
+    while (!stopping.signal.aborted && (await testMode.deleteOld(PART)) > 0);
+  }
+  const clean = () => deleteOld().catch((error) => log.warn({ err: error }, 'test data not deleted'))
+  let cleaning = clean()
+  const timer = setInterval(() => {
+    cleaning = cleaning.then(clean)
+  }, HOUR_MS)
+  const running = loop()
+  return {
+    nudge: () => waking.abort(),
+    stop: async () => {
+      stopping.abort()
+      clearInterval(timer)
+      await Promise.all([running, cleaning])
+    },
+  }
+}
+
+async function runTest(job: TryOnJob, waitedSeconds: number, options: TestModeOptions): Promise<void> {
+  const { generations, testMode } = options
+  const { generationId: id, attempt } = job
+  const { delaySeconds, code, isLate, warnings } = readTestInput(job.externalUserId)
+  if (delaySeconds > waitedSeconds) return testMode.postpone(id, delaySeconds - waitedSeconds)
+  if ((await generations.start({ id, attempt, worker: 'api' })) === null) return
+  const fail = async () =>
+    code !== null && generations.fail({ id, attempt, code, message: `${TEST_FAILURES[code]} (Test mode.)` })
+  if (code !== null && !isLate) return void (await fail())
+  for (const progress of [0.3, 0.6, 0.9]) {
+    await sleep(STEP_MS)
+    if (!(await generations.renew({ id, attempt, progress }))) return
+  }
+  if (code !== null) return void (await fail())
+  await complete(job, warnings, options)
+}
+
+async function complete(
+  job: TryOnJob,
+  warnings: readonly string[],
+  { generations, objects, storage }: TestModeOptions,
+): Promise<void> {
+  const { generationId: id, attempt, person } = job
+  const photo = await storage.get(person.objectKey)
+  if (!photo) {
+    await generations.fail({
+      id,
+      attempt,
+      code: 'GENERATION_FAILED',
+      message: 'The photo of the person has been deleted.',
+    })
+    return
+  }
+  const frame = await decodeImage(photo)
+  const { format } = job.options
+  const picture = person.cropMode === 'none' ? frame : cropBitmap(frame, person.crop ?? centreOf(frame))
+  const image = await encodeImage(picture, { format })
+  const key = `results/${job.accountId}/${id}-${attempt}.${format === 'jpeg' ? 'jpg' : format}`
+  if (!(await objects.insertResult({ key, bytes: image.byteLength, id, attempt }))) return
+  await storage.put(key, image, { contentType: `image/${format}` })
+  const outcome = { resultKey: key, warnings, timings: {}, engineInfo: ENGINE_INFO, category: null }
+  if (await generations.complete({ id, attempt, outcome })) return
+  await storage.delete([key])
+  await objects.delete(key)
+}
+
+/** The largest part of 4:5 in the middle: no model looks for the person. */
+function centreOf({ width, height }: { width: number; height: number }): Rectangle {
+  const [w, h] = width * 5 > height * 4 ? [Math.floor((height * 4) / 5), height] : [width, Math.floor((width * 5) / 4)]
+  return { x: Math.floor((width - w) / 2), y: Math.floor((height - h) / 2), width: w, height: h }
+}
