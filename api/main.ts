@@ -22,7 +22,7 @@ import { idempotency } from './middleware/idempotency.ts'
 import { keyScope } from './middleware/key-scope.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
 import { spoolBody } from './middleware/spooled-body.ts'
-import { createDocument, SCOPES_OF_ROUTES } from './openapi/document.ts'
+import { CODES_OF_ROUTES, createDocument, SCOPES_OF_ROUTES } from './openapi/document.ts'
 import { createPersonPhotos } from './photos/person-photos.ts'
 import { createProductPhotos } from './photos/product-photos.ts'
 import { createOutbox } from './relay/outbox.ts'
@@ -85,6 +85,7 @@ import { createWebhookDeliveries } from './stores/webhook-deliveries.ts'
 import { createWebhookEvents } from './stores/webhook-events.ts'
 import { createWebhookListeners } from './stores/webhook-listeners.ts'
 import { createWebhooks } from './stores/webhooks.ts'
+import { simulateRefusals } from './test-mode/refusals.ts'
 import { startTestMode } from './test-mode/runner.ts'
 import { startWebhookDelivering } from './webhooks/deliver.ts'
 import { createListenerWatch } from './webhooks/listener-watch.ts'
@@ -215,11 +216,13 @@ lifecycle.onStop('uses of keys', () => uses.stop())
 const findKey = createKeyLookup({ keys, kind: 'secret', uses })
 const authenticate = apiKey({ findKey })
 const onLocal = () => metrics.localCounts.inc()
-const reading = [authenticate, rateLimit({ redis, onLocal }), keyScope(SCOPES_OF_ROUTES)]
+const refuseTests = simulateRefusals(CODES_OF_ROUTES)
+const reading = [authenticate, rateLimit({ redis, onLocal }), keyScope(SCOPES_OF_ROUTES), refuseTests]
 const disk = createDiskBudgets(config.UPLOAD_DISK_MB)
 const writing = [
   ...reading,
   parseBody({ disk: disk.accounts, maxJsonBytes: config.MAX_JSON_MB * 1024 * 1024 }),
+  refuseTests,
   idempotency({ keys: createIdempotencyKeys(database) }),
 ]
 const acceptOne = acceptTogether((calls) => acceptGenerations(database, calls))
@@ -312,7 +315,13 @@ const app = createApp({
     accountRoutes({ guards: reading, accounts }),
     webhookRoutes({
       ...{ reading, writing, authenticate, listeners, watch: listenerWatch },
-      polling: [authenticate, rateLimit({ redis, kind: 'polls', onLocal }), keyScope(SCOPES_OF_ROUTES), parseBody()],
+      polling: [
+        authenticate,
+        rateLimit({ redis, kind: 'polls', onLocal }),
+        keyScope(SCOPES_OF_ROUTES),
+        refuseTests,
+        parseBody(),
+      ],
       events: createWebhookEvents(database),
     }),
     engineRoutes({ guards: reading, engines, estimateWait: estimate.ofCall, defaultEngineOf: engineChoice.defaultOf }),

@@ -25,6 +25,8 @@ export interface AppState {
   files: readonly UploadedFile[]
   /** UUID that names what a writing request creates; the same again when a request is taken over from a process that died. */
   resourceId: string
+  /** The answer was asked for by a test key: it says nothing about the service. */
+  isSimulated?: boolean
   /** Whether an earlier try of this request may have created it. */
   resumed: boolean
 }

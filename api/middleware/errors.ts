@@ -68,7 +68,8 @@ export function translateErrors(): Middleware<AppState> {
       const error = asDrapeError(translateDatabaseError(thrown))
       const status = HTTP_STATUS[error.code]
       const isRefusal = status === 503 && thrown instanceof DrapeError && thrown.cause === undefined
-      if (isRefusal) ctx.state.log.warn({ code: error.code, reason: error.message }, 'request refused')
+      if (ctx.state.isSimulated) ctx.state.log.debug({ code: error.code }, 'test answer')
+      else if (isRefusal) ctx.state.log.warn({ code: error.code, reason: error.message }, 'request refused')
       else if (status >= 500) ctx.state.log.error({ err: thrown, code: error.code }, 'request failed')
       ctx.status = status
       if (status === 503) ctx.set('Retry-After', '1')

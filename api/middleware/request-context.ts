@@ -33,7 +33,7 @@ export function requestContext({ log, metrics }: { log: Log; metrics: Metrics })
       inFlight--
       const ms = performance.now() - started
       const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
-      observerOf({ route, method: ctx.method, status: ctx.status })(ms / 1000)
+      if (!ctx.state.isSimulated) observerOf({ route, method: ctx.method, status: ctx.status })(ms / 1000)
       const accountId = ctx.state.account?.id
       log.info({ requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId }, 'request')
     }

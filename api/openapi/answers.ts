@@ -52,8 +52,8 @@ const CREDENTIAL_CODES: Readonly<Record<Access, readonly ErrorCode[]>> = {
   open: [],
 }
 
-/** In the order of the list of codes. */
-function codesOf({ access = 'key', parameters, repeatable, errors }: Operation): ErrorCode[] {
+/** What an operation may refuse a request with, in the order of the list of codes. */
+export function codesOf({ access = 'key', parameters, repeatable, errors }: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE', 'INTERNAL_ERROR', ...errors])
   const add = (condition: unknown, ...more: ErrorCode[]) => {
     if (condition) for (const code of more) codes.add(code)

@@ -32,8 +32,9 @@ import { shopifyWebhookOperations } from '../routes/storefront/shopify-webhooks.
 import { shopperUploadOperations } from '../routes/storefront/uploads.operations.ts'
 import { ShopperPhoto } from '../routes/storefront/uploads.schema.ts'
 import { visitorOperations } from '../routes/storefront/visitor.operations.ts'
+import type { ErrorCode } from '../shared/errors.ts'
 import type { TSchema } from '../shared/schema.ts'
-import { describeAnswers, HEADERS } from './answers.ts'
+import { codesOf, describeAnswers, HEADERS } from './answers.ts'
 import { ErrorBody } from './error-body.ts'
 import { describeOrRefer, describeSchema, type JsonSchema, type Names } from './json-schema.ts'
 import type { Access, ObjectSchema, Operation } from './operation.ts'
@@ -70,6 +71,13 @@ const OPERATIONS: readonly Operation[] = [
 export const SCOPES_OF_ROUTES: ReadonlyMap<string, readonly Scope[]> = new Map(
   OPERATIONS.flatMap(({ method, path, scopes }) =>
     scopes === undefined ? [] : [[`${method.toUpperCase()} ${path}`, scopes] as const],
+  ),
+)
+
+/** The codes that a route behind an API key may answer with. */
+export const CODES_OF_ROUTES: ReadonlyMap<string, readonly ErrorCode[]> = new Map(
+  OPERATIONS.filter(({ access = 'key' }) => access === 'key').map(
+    (operation) => [`${operation.method.toUpperCase()} ${operation.path}`, codesOf(operation)] as const,
   ),
 )
 

@@ -25,11 +25,23 @@ export const TEST_FAILURES: Readonly<Partial<Record<ErrorCode, string>>> = {
   MISSING_REQUIRED_CLASSIFICATION: 'No image of the product can serve the engine.',
 }
 
-/** Warnings of results, as workers give them. */
-export const TEST_WARNINGS = ['SEED_IGNORED', 'MODE_IGNORED', 'WATERMARK_MISSING'] as const
+/** Warnings of photos and of results, as workers give them. */
+export const TEST_WARNINGS: readonly string[] = [
+  ...['no_person', 'several_people', 'too_small', 'blurred', 'truncated', 'too_dark'],
+  ...['SEED_IGNORED', 'MODE_IGNORED', 'WATERMARK_MISSING'],
+  ...[
+    'OLD_HEM_VISIBLE',
+    'OLD_GARMENT_REMAINS',
+    'OLD_GARMENT_LONGER',
+    'LARGE_SKIN_INVENTED',
+    'LARGE_BACKGROUND_INVENTED',
+    'SLEEVE_FOLDED',
+    'CATEGORY_ASSUMED',
+  ],
+]
 
 const MAX_DELAY_SECONDS = 300
-const PATTERN = /^test_(?:delay_(\d{1,3})s(?:_|$))?(late_)?(?:warning_)?([A-Z_]*)$/
+const PATTERN = /^test_(?:delay_(\d{1,3})s(?:_(?=.)|$))?(?:warning_(\w+)|(late_)?([A-Z_]+))?$/
 const NONE: TestInput = { delaySeconds: 0, code: null, isLate: false, warnings: [] }
 
 /**
@@ -39,17 +51,24 @@ const NONE: TestInput = { delaySeconds: 0, code: null, isLate: false, warnings: 
  */
 export function readTestInput(externalUserId: string | null): TestInput {
   if (externalUserId === null || !externalUserId.startsWith('test_')) return NONE
-  const [matched, delay = '0', late, name = ''] = PATTERN.exec(externalUserId) ?? []
-  const delaySeconds = Number(delay)
-  const isWarning = externalUserId.includes('warning_')
-  const code = ERROR_CODES.find((known) => known === name && known in TEST_FAILURES && !isWarning) ?? null
-  const warning = isWarning ? TEST_WARNINGS.filter((known) => known === name) : []
-  const isNamed = name === '' ? delay !== '0' && late === undefined && !isWarning : code !== null || warning.length > 0
-  if (matched === undefined || !isNamed || delaySeconds > MAX_DELAY_SECONDS || (late !== undefined && code === null)) {
-    const message = `must be a test input such as test_RESULT_REJECTED, test_late_GENERATION_FAILED, test_delay_30s (at most ${MAX_DELAY_SECONDS}) or test_warning_SEED_IGNORED, or not start with test_`
-    throw new DrapeError('VALIDATION_FAILED', `With a test key, externalUserId ${message}.`, {
-      details: [{ path: 'externalUserId', message }],
-    })
-  }
-  return { delaySeconds, code, isLate: late !== undefined, warnings: warning }
+  const found = PATTERN.exec(externalUserId)
+  const [, delay, warning, late, name] = found ?? []
+  const delaySeconds = Number(delay ?? 0)
+  const code = ERROR_CODES.find((known) => known === name && known in TEST_FAILURES) ?? null
+  const isKnown = (name === undefined || code !== null) && (warning === undefined || TEST_WARNINGS.includes(warning))
+  const isEmpty = [delay, warning, name].every((part) => part === undefined)
+  if (found === null || isEmpty || !isKnown || delaySeconds > MAX_DELAY_SECONDS) throw unknownInput()
+  return { delaySeconds, code, isLate: late !== undefined, warnings: warning === undefined ? [] : [warning] }
+}
+
+/** The warning in `test_warning_blurred`; none in any other text. */
+export function readTestWarnings(externalUserId: string | null): readonly string[] {
+  return TEST_WARNINGS.filter((warning) => externalUserId === `test_warning_${warning}`)
+}
+
+function unknownInput(): DrapeError {
+  const message = `must be an input of docs/test-mode.md such as test_RESULT_REJECTED, test_late_GENERATION_FAILED, test_delay_30s (at most ${MAX_DELAY_SECONDS}) or test_warning_SEED_IGNORED, or not start with test_`
+  return new DrapeError('VALIDATION_FAILED', `With a test key, externalUserId ${message}.`, {
+    details: [{ path: 'externalUserId', message }],
+  })
 }

@@ -2,12 +2,15 @@ import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { hangUpOf } from '../../answers/hang-up.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
-import type { PersonPhotos } from '../../photos/person-photos.ts'
+import type { PersonPhotos, StoredPhoto } from '../../photos/person-photos.ts'
 import { DrapeError } from '../../shared/errors.ts'
+import type { Prepared } from '../../shared/generation.ts'
 import { inField } from '../../shared/image-field.ts'
 import { compileParser } from '../../shared/schema.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { AppContext, AppState } from '../../state.ts'
+import type { AccountRecord } from '../../stores/accounts.ts'
+import { readTestWarnings } from '../../test-mode/inputs.ts'
 import { markDeprecated } from './deprecation.ts'
 import { UploadFields } from './images.schema.ts'
 import { translateUpload } from './legacy.ts'
@@ -50,14 +53,24 @@ async function postUpload(ctx: AppContext, { photos, storage }: ImagesOptions): 
     signal: hangUpOf(ctx),
   })
   const photo = await inField('file', storing)
-  // No worker takes part in test mode.
-  const prepared = crop && account.testOf === null ? await photos.prepare(photo) : null
+  const prepared = crop ? await prepare(photo, { account, externalUserId }, photos) : null
   ctx.status = 201
   ctx.body = {
     imageId: photo.imageId,
     imageUrl: await storage.signedUrl(prepared?.viewKey ?? photo.objectKey, { expiresInSeconds: PREVIEW_SECONDS }),
     ...(prepared && { crop: prepared.crop, personDetected: prepared.personDetected, warnings: prepared.warnings }),
   }
+}
+
+/** No worker takes part in test mode, where the end user chooses what is found. */
+async function prepare(
+  photo: StoredPhoto,
+  { account, externalUserId }: { account: AccountRecord; externalUserId: string | null },
+  photos: PersonPhotos,
+): Promise<Prepared | null> {
+  if (account.testOf === null) return photos.prepare(photo)
+  const warnings = readTestWarnings(externalUserId)
+  return { viewKey: null, crop: null, personDetected: !warnings.includes('no_person'), warnings }
 }
 
 const VALUED_FIELDS = ['crop', 'keepForDays', 'retentionDays']
