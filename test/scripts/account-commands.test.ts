@@ -39,6 +39,7 @@ describe('the command line of accounts', () => {
       isActive: true,
       retentionDays: 3,
       settings: { writesPerMinute: 10, monthlyGenerations: 1000, creditsLowAt: 0 },
+      testOf: null,
       createdAt: expect.any(String),
     })
     expect((await answered('account', 'list')).accounts).toContainEqual(shown)

@@ -24,6 +24,7 @@ describe('an optional member of a request', () => {
   let drape: Drape
   let shop: Readonly<Record<string, string>>
   let keys: { idle: string; publishable: string }
+  let listenerId: string
   let photo: Buffer
   const values: Record<string, unknown> = {}
   const examples: Examples = { resolve, values }
@@ -44,6 +45,11 @@ describe('an optional member of a request', () => {
     form.set('file', new Blob([new Uint8Array(photo)]))
     form.set('crop', 'false')
     const { body: image } = await drape.call('POST', '/tryon/v1/images/upload', { body: form })
+    const listener = await drape.call('POST', '/tryon/v1/webhooks/listeners', {
+      // An event that does not happen here: the answers of two polls are then the same.
+      body: { events: ['customer.erased'] },
+    })
+    listenerId = listener.body.listenerId
     const { body: own } = await drape.call('POST', '/public/upload-image', {
       key: null,
       headers: shop,
@@ -126,7 +132,8 @@ describe('an optional member of a request', () => {
   async function send({ method, path, id }: DocumentedOperation, body: unknown) {
     const key = path.startsWith('/tryon/') ? (KEPT_OUT.includes(id) ? keys.idle : drape.apiKey) : null
     const headers = path === '/storefront/v1/events' ? publishableHeaders() : shop
-    const answer = await drape.call(method.toUpperCase(), path, { body, key, headers: key === null ? headers : {} })
+    const url = path.replace('/listeners/{id}', `/listeners/${listenerId}`)
+    const answer = await drape.call(method.toUpperCase(), url, { body, key, headers: key === null ? headers : {} })
     const shown = JSON.stringify(answer.body, (name, value) => (UNIQUE.test(name) && value !== null ? 'unique' : value))
     return { status: answer.status, deprecation: answer.headers.get('deprecation'), body: JSON.parse(shown) as unknown }
   }

@@ -57,7 +57,8 @@ describe.skipIf(reason)(`S3 storage${reason && ` (skipped: ${reason})`}`, () => 
   it('gives links that a changed signature or key does not open', async () => {
     await storage.put('results/c.jpg', Buffer.from('picture'), JPEG)
     const url = await storage.signedUrl('results/c.jpg', { expiresInSeconds: 60 })
-    expect((await fetch(url.replace(/Signature=../, 'Signature=00'))).status).toBe(403)
+    const forged = url.replace(/Signature=(.)/, (_, first) => `Signature=${first === '0' ? '1' : '0'}`)
+    expect((await fetch(forged)).status).toBe(403)
     expect((await fetch(url.replace('c.jpg', 'a.jpg'))).status).toBe(403)
   })
 
