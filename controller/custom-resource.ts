@@ -1,5 +1,5 @@
 import { compileCheck, type Static, type TSchema, Type } from '../api/shared/schema.ts'
-import type { ResourceType } from './runtime/resource.ts'
+import type { KubernetesObject, ResourceType } from './runtime/resource.ts'
 import { MetadataSchema, type Rule } from './schema-parts.ts'
 
 export const GROUP = 'drape.dev'
@@ -62,6 +62,19 @@ export function defineResource<Spec extends TSchema, Status extends TSchema = Re
     },
   }
   return resource
+}
+
+/** Reads each object once; null for one that is not valid. A watch replaces an object that changes, so that an object identifies its content. */
+export function createReadOnce<T>({ read }: CustomResource<T>): (found: KubernetesObject) => T | null {
+  const known = new WeakMap<KubernetesObject, T | null>()
+  return (found) => {
+    const before = known.get(found)
+    if (before !== undefined) return before
+    const result = read(found)
+    const object = 'problems' in result ? null : result.object
+    known.set(found, object)
+    return object
+  }
 }
 
 /** The type of the objects of a kind. */

@@ -1,3 +1,4 @@
+import { costBudgets } from './cost-budget/resource.ts'
 import type { CustomResource } from './custom-resource.ts'
 import { engines } from './engine/resource.ts'
 import { retentionPolicies, sweeps } from './retention/resource.ts'
@@ -8,6 +9,7 @@ import { workerPools } from './worker-pool/resource.ts'
 export const CUSTOM_RESOURCES: readonly CustomResource<unknown>[] = [
   workerPools,
   scalingPolicies,
+  costBudgets,
   engines,
   retentionPolicies,
   sweeps,

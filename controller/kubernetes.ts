@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../api/shared/log.ts'
+import { costBudgets } from './cost-budget/resource.ts'
 import { ENGINE_LABEL, JOBS, type Job, NODES, type Node } from './engine/prefetch.ts'
 import { engines } from './engine/resource.ts'
 import { FIELD_MANAGER } from './field-manager.ts'
@@ -20,6 +22,7 @@ export interface Interested {
   pool(key: string, ms?: number): void
   engine(key: string): void
   policy(key: string): void
+  budget(key: string): void
   retention(key: string): void
   sweep(key: string): void
 }
@@ -28,6 +31,8 @@ export interface Interested {
 const GATHER_MS = 100
 /** Nothing was heard of a kind for so long: it can no longer be seen. */
 const UNKNOWN_MS = 300_000
+/** For so long pools wait for the cost budgets; where these cannot be seen, pools scale without them. */
+const BUDGETS_MS = 10_000
 
 interface PoolNames extends KubernetesObject {
   readonly spec?: {
@@ -87,6 +92,8 @@ export function watchCluster({
     askEnginesOf(pool)
     const policy = pool.spec?.scaling?.policyRef?.name
     if (policy !== undefined) interested.policy(keyOf({ namespace, name: policy }))
+    for (const { metadata } of costBudgetObjects.list())
+      if (metadata.namespace === namespace) interested.budget(keyOf(metadata))
   })
   // Of files that are in the image of the workers nothing new is to be found out.
   const askEnginesOf = ({ metadata: { namespace }, spec }: PoolNames) => {
@@ -98,6 +105,10 @@ export function watchCluster({
   const policies = watch<KubernetesObject>(scalingPolicies.type, (policy) => {
     interested.policy(keyOf(policy.metadata))
     askAllOf(pools.list, policy)
+  })
+  const costBudgetObjects = watch<KubernetesObject>(costBudgets.type, (budget) => {
+    interested.budget(keyOf(budget.metadata))
+    askAllOf(pools.list, budget)
   })
   const engineObjects = watch<EngineSettings>(engines.type, (engine) => {
     interested.engine(keyOf(engine.metadata))
@@ -169,6 +180,7 @@ export function watchCluster({
   const all = {
     WorkerPool: pools,
     ScalingPolicy: policies,
+    CostBudget: costBudgetObjects,
     Engine: engineObjects,
     RetentionPolicy: retention,
     Sweep: sweepObjects,
@@ -191,6 +203,7 @@ export function watchCluster({
         ?.note(object),
     pools,
     policies,
+    costBudgets: costBudgetObjects,
     engines: engineObjects,
     replicaSets,
     budgets,
@@ -203,9 +216,10 @@ export function watchCluster({
     podsOf: ({ metadata }: WorkerPool): readonly Pod[] => [...(podsByPool.get(keyOf(metadata))?.values() ?? [])],
     /** Resolves, for each kind's reconciler, when all that it reads has been listed once. */
     synced: {
-      pool: listedOnce(pools, policies, engineObjects, replicaSets, budgets, pods),
+      pool: listedOnce(pools, policies, engineObjects, replicaSets, budgets, pods, soon(costBudgetObjects)),
       engine: listedOnce(engineObjects, pools, pods),
       policy: listedOnce(policies, pools),
+      budget: listedOnce(costBudgetObjects, pools),
       retention: listedOnce(retention),
       sweep: listedOnce(sweepObjects, retention),
     },
@@ -217,6 +231,11 @@ export function watchCluster({
       for (const watched of Object.values(every)) watched.close()
     },
   }
+}
+
+/** Listed, or not after a while. */
+function soon({ synced }: { readonly synced: Promise<void> }): { readonly synced: Promise<void> } {
+  return { synced: Promise.race([synced, sleep(BUDGETS_MS, undefined, { ref: false })]) }
 }
 
 function listedOnce(...watched: readonly { readonly synced: Promise<void> }[]): Promise<unknown> {

@@ -15,6 +15,7 @@ import { createDueObjects } from '../api/shared/stores/due-objects.ts'
 import { createLegalHolds } from '../api/shared/stores/legal-holds.ts'
 import { startTelemetry, withLateSpan } from '../api/shared/telemetry.ts'
 import { readControllerConfig } from './config.ts'
+import { createBudgetReconcile } from './cost-budget/reconcile.ts'
 import { GROUP } from './custom-resource.ts'
 import { startEnginePublishing } from './engine/publishing.ts'
 import { createEngineReconcile } from './engine/reconcile.ts'
@@ -126,6 +127,7 @@ const KINDS = {
   pool: 'WorkerPool',
   engine: 'Engine',
   policy: 'ScalingPolicy',
+  budget: 'CostBudget',
   retention: 'RetentionPolicy',
   sweep: 'Sweep',
 } as const
@@ -152,6 +154,11 @@ const loops: Record<Task, Loop> = {
     () => cluster.policies,
     (key) => reconcilePolicy(key),
   ),
+  budget: loop(
+    KINDS.budget,
+    () => cluster.costBudgets,
+    (key) => reconcileBudget(key),
+  ),
   retention: loop(
     KINDS.retention,
     () => cluster.retention,
@@ -171,6 +178,7 @@ const cluster: Cluster = watchCluster({
     pool: loops.pool.add,
     engine: loops.engine.add,
     policy: loops.policy.add,
+    budget: loops.budget.add,
     retention: (key) => {
       retention.noteChange(key)
       requestedSweeps.noteChange()
@@ -196,6 +204,7 @@ const reconcilePolicy = createPolicyReconcile({
   pools: cluster.pools,
   now,
 })
+const reconcileBudget = createBudgetReconcile({ client, record, reportInvalid, ...cluster, now })
 // Who may write policies decides over images of all accounts: that right must not come with another namespace.
 const ownNamespace = config.WATCH_NAMESPACE || config.LEASE_NAMESPACE || connection.namespace
 const publishHolds = createPublishHolds({

@@ -1,4 +1,5 @@
 import type { ScalingRules } from '../scaling-policy/resource.ts'
+import { affordable } from './budget-share.ts'
 import { type Bounds, boundsAt } from './schedule.ts'
 
 /** What there is to do for a pool. */
@@ -35,6 +36,23 @@ export interface Decision {
   readonly limitedBy: readonly string[]
 }
 
+/** A limit on the number of workers that a cost sets. */
+export interface Cap {
+  readonly max: number
+  /** Busy workers above this number finish their jobs and leave; null for a soft cap, which a min of workers exceeds. */
+  readonly ceiling: number | null
+  readonly setBy: string
+}
+
+/** What a pool asks for where it shares a cost budget with others. */
+export interface Claim {
+  readonly min: number
+  /** Workers that the demand requires, within the bounds of the pool itself. */
+  readonly wanted: number
+  /** No budget changes the number of workers. */
+  readonly isFixed: boolean
+}
+
 export interface DecideInput {
   /** Null when it could not be read this time. */
   readonly demand: Demand | null
@@ -42,6 +60,8 @@ export interface DecideInput {
   readonly slotsPerReplica: number
   /** What one worker costs an hour; 0 when it is not known. */
   readonly hourlyCost: number
+  /** The caps that hold beside that of the policy, for what the pool claims. */
+  readonly capsFor?: (claim: Claim) => readonly Cap[]
   /** Workers that there should be as of now. */
   readonly replicas: number
   readonly memory: ScalingMemory
@@ -52,6 +72,7 @@ export interface Outcome {
   readonly decision: Decision
   readonly memory: ScalingMemory
   readonly bounds: Bounds
+  readonly claim: Claim
 }
 
 /** A memory of nothing. Scaling down then waits until enough is known. */
@@ -65,19 +86,21 @@ export function emptyMemory(now: Date): ScalingMemory {
  */
 export function decide(input: DecideInput): Outcome {
   const { rules, memory, now, demand } = input
-  const bounds = capCost(boundsAt(rules, now), input)
   const at = now.getTime()
+  const own = capped(boundsAt(rules, now), ownCaps(input))
+  const asked = demand === null ? input.replicas : replicasFor(demand, input)
+  const claim: Claim = { min: own.min, wanted: clampTo(own, asked).replicas, isFixed: false }
+  const bounds = capped(own, input.capsFor?.(claim) ?? [])
   if (demand === null) {
     const stale = at - memory.readAt > rules.sampling.staleSeconds * 1000
     const decision = stale ? fallBack(input, bounds) : keep(input, bounds)
-    return { decision, bounds, memory: remember({ ...memory, since: at, wanted: [] }, decision, input) }
+    return { decision, bounds, claim, memory: remember({ ...memory, since: at, wanted: [] }, decision, input) }
   }
   const idleSince = demand.waiting + demand.inFlight > 0 ? null : (memory.idleSince ?? at)
-  const asked = replicasFor(demand, input)
   const wanted = [...memory.wanted, { at, replicas: asked }]
   const looked: ScalingMemory = { ...memory, wanted, idleSince, readAt: at }
   const decision = step(clampTo(bounds, asked), { ...input, memory: looked }, bounds)
-  return { decision, bounds, memory: remember(looked, decision, input) }
+  return { decision, bounds, claim, memory: remember(looked, decision, input) }
 }
 
 /** Workers that the demand asks for by the target of the policy, before any limit. */
@@ -110,14 +133,24 @@ function clampTo({ min, max, minSetBy, maxSetBy }: Bounds, replicas: number): Li
   return { replicas, limitedBy: [] }
 }
 
-function capCost(bounds: Bounds, { rules: { cost }, hourlyCost }: DecideInput): Bounds {
-  if (cost === undefined || hourlyCost === 0) return bounds
-  const affordable = Math.floor(cost.hourlyCap / hourlyCost + 1e-9)
-  const max = Math.min(bounds.max, cost.mode === 'Hard' ? affordable : Math.max(affordable, bounds.min))
-  if (max === bounds.max) return bounds
-  const lowered = max < bounds.min ? { min: max, minSetBy: 'cost.hourlyCap' } : {}
-  const ceiling = cost.mode === 'Hard' ? { ceiling: max, ceilingSetBy: 'cost.hourlyCap' } : {}
-  return { ...bounds, max, maxSetBy: 'cost.hourlyCap', ...lowered, ...ceiling }
+function ownCaps({ rules: { cost }, hourlyCost }: DecideInput): Cap[] {
+  if (cost === undefined || hourlyCost === 0) return []
+  const max = affordable(cost.hourlyCap, { hourlyCost })
+  return [{ max, ceiling: cost.mode === 'Hard' ? max : null, setBy: 'cost.hourlyCap' }]
+}
+
+function capped(bounds: Bounds, caps: readonly Cap[]): Bounds {
+  return caps.reduce(lowered, bounds)
+}
+
+function lowered(bounds: Bounds, { max: allowed, ceiling, setBy }: Cap): Bounds {
+  const max = Math.min(bounds.max, ceiling === null ? Math.max(allowed, bounds.min) : allowed)
+  return {
+    ...bounds,
+    ...(max < bounds.max && { max, maxSetBy: setBy }),
+    ...(max < bounds.min && { min: max, minSetBy: setBy }),
+    ...(ceiling !== null && ceiling < bounds.ceiling && { ceiling, ceilingSetBy: setBy }),
+  }
 }
 
 function step(clamped: Limited, input: DecideInput, bounds: Bounds): Decision {

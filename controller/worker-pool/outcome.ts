@@ -1,5 +1,5 @@
 import type { Engines, Rules } from './configuration.ts'
-import { type Decision, type Demand, decide, type Outcome } from './decide.ts'
+import { type Cap, type Claim, type Decision, type Demand, decide, type Outcome } from './decide.ts'
 import type { PoolMemory } from './pool-memory.ts'
 import type { WorkerPool } from './resource.ts'
 import { untilNextHours } from './schedule.ts'
@@ -15,29 +15,33 @@ export interface Deciding {
   readonly engines: Engines
   readonly pausedUntil: string | null
   readonly memory: PoolMemory
+  readonly capsFor: (claim: Claim) => readonly Cap[]
   readonly now: Date
 }
 
 /** How many workers the pool is to have, by whatever decides on it. */
-export function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, now }: Deciding) {
+export function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, capsFor, now }: Deciding) {
   const { desired: from, scaling } = memory
-  const stay = (reason: string, limitedBy: readonly string[]): Omit<Outcome, 'bounds'> & { bounds: null } => ({
-    decision: { from, to: from, direction: 'None', reason, limitedBy },
+  const fixed = (decision: Decision): Omit<Outcome, 'bounds'> & { bounds: null } => ({
+    decision,
     memory: scaling,
     bounds: null,
+    claim: { min: decision.to, wanted: decision.to, isFixed: true },
   })
+  const stay = (reason: string, limitedBy: readonly string[]) =>
+    fixed({ from, to: from, direction: 'None', reason, limitedBy })
   if (pausedUntil !== null) return stay(`Paused: ${pool.spec.paused?.reason}`, ['paused'])
   if ('missing' in engines) return stay(engines.missing, ['engines'])
   if ('missing' in rules) return stay(rules.missing, ['policy'])
   if ('fixed' in rules) {
     const to = rules.fixed
     const direction = to > from ? 'Up' : to < from ? 'Down' : 'None'
-    const decision: Decision = { from, to, direction, reason: `spec.replicas asks for ${to}.`, limitedBy: [] }
-    return { decision, memory: scaling, bounds: null }
+    return fixed({ from, to, direction, reason: `spec.replicas asks for ${to}.`, limitedBy: [] })
   }
   const { slotsPerReplica } = pool.spec
   const hourlyCost = highestCost(pool)
-  return decide({ demand, rules: rules.rules, slotsPerReplica, hourlyCost, replicas: from, memory: scaling, now })
+  const given = { demand, rules: rules.rules, slotsPerReplica, hourlyCost, capsFor }
+  return decide({ ...given, replicas: from, memory: scaling, now })
 }
 
 /** In ms: when the demand is sampled next, or earlier, when a pause or the hours of a schedule end. */

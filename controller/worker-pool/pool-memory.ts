@@ -1,4 +1,4 @@
-import { type Decision, emptyMemory, type ScalingMemory } from './decide.ts'
+import { type Claim, type Decision, emptyMemory, type ScalingMemory } from './decide.ts'
 import type { PoolPod } from './drain.ts'
 import type { ReplicaSet } from './replica-set.ts'
 import type { WorkerPool } from './resource.ts'
@@ -15,6 +15,10 @@ export interface PoolMemory {
   scaling: ScalingMemory
   /** Workers there should be, as decided last. */
   desired: number
+  /** The same, but of a decision that is still carried out the higher number: both may be there meanwhile. */
+  promised: number
+  /** What other pools that share a cost budget leave to this one; null before the first look. */
+  claim: Claim | null
   /** Workers that the ReplicaSet was last asked for; null when this process has not asked yet. */
   replicas: number | null
   pods: ReadonlyMap<string, PoolPod>
@@ -47,6 +51,8 @@ export function firstMemory(pool: WorkerPool, replicaSet: ReplicaSet | undefined
   return {
     scaling: memoryFrom(pool, now),
     desired,
+    promised: desired,
+    claim: null,
     replicas: null,
     pods: new Map(),
     lookedAt: now.getTime(),

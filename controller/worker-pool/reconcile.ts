@@ -1,4 +1,5 @@
 import type { PoolRegistry } from '../../api/shared/pool-registry.ts'
+import { eventsOfChanges } from '../condition-events.ts'
 import type { Engine } from '../engine/resource.ts'
 import type { ReportInvalid } from '../invalid-object.ts'
 import type { ApplyOnce, Live } from '../runtime/apply-once.ts'
@@ -10,7 +11,8 @@ import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { Done } from '../runtime/work-queue.ts'
 import { type Engines, findEngines, findRules, pausedAt, type Rules } from './configuration.ts'
-import type { Decision, Demand } from './decide.ts'
+import { createSharedCaps } from './cost-budgets.ts'
+import type { Claim, Decision, Demand } from './decide.ts'
 import { sumDemand } from './demand.ts'
 import { type DrainPlan, type PoolPod, standStill } from './drain.ts'
 import type { PoolGauges } from './gauges.ts'
@@ -43,7 +45,6 @@ import type { Sample } from './sampler.ts'
 import { budgetAt } from './schedule.ts'
 import { findSickWorkers, newRecords, planAround, type SickWorkers } from './sick-workers.ts'
 import { presentStatus } from './status.ts'
-import { eventsOfChanges } from './status-events.ts'
 import type { WorkerStart } from './status-schema.ts'
 import { untilStatusWrite } from './status-writes.ts'
 import { createSteps } from './steps.ts'
@@ -60,6 +61,7 @@ export interface PoolParts {
   readonly sample: () => Promise<Sample>
   readonly pools: Pick<Watched<KubernetesObject>, 'get' | 'list'>
   readonly policies: Pick<Watched<KubernetesObject>, 'get'>
+  readonly costBudgets: Pick<Watched<KubernetesObject>, 'list'>
   readonly engines: Pick<Watched<KubernetesObject>, 'get'>
   readonly replicaSets: Pick<Watched<ReplicaSet>, 'get'>
   readonly budgets: Pick<Watched<Live>, 'get'>
@@ -114,6 +116,7 @@ export function createPoolReconcile(parts: PoolParts) {
   const memories = new Map<string, PoolMemory>()
   const takeSteps = createSteps(parts)
   const divide = createDivision(parts)
+  const sharedCaps = createSharedCaps(parts, memories)
 
   return async (key: string, failures: number): Promise<Done | undefined> => {
     const found = parts.pools.get(key)
@@ -141,6 +144,7 @@ export function createPoolReconcile(parts: PoolParts) {
     if (outcome.decision.direction !== 'None') parts.onDecision(outcome.decision)
     memory.scaling = outcome.memory
     memory.desired = outcome.decision.to
+    memory.promised = outcome.decision.to
     memory.lookedAt = now.getTime()
     memory.untold = withDecision(memory.untold, { decision: outcome.decision, at: now })
     await tellDecision(pool, outcome.decision)
@@ -168,7 +172,11 @@ export function createPoolReconcile(parts: PoolParts) {
     const engines = findEngines(pool, parts.engines)
     const rules = findRules(pool, parts.policies)
     const pausedUntil = pausedAt(pool, now)
-    const outcome = outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, now })
+    const capsFor = (claim: Claim) => sharedCaps(pool, claim, memory.desired)
+    const outcome = outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, capsFor, now })
+    // At once: another pool must not decide on the same room meanwhile.
+    memory.claim = outcome.claim
+    memory.promised = Math.max(memory.desired, outcome.decision.to)
     const replicas = replicaSet?.spec.replicas ?? 0
     const sick = findSickWorkers({
       ...{ pool, before: memory.sickWorkers, pods: parts.podsOf(pool), workers },

@@ -168,7 +168,7 @@ function findingsOf(facts: PoolFacts): Finding[] {
   const working = problem === null
   const whyNot = missing === null ? 'Refused' : 'NotConfigured'
   const limited = decision.limitedBy.length > 0
-  const costCapped = decision.limitedBy.includes('cost.hourlyCap')
+  const costCapped = decision.limitedBy.some((rule) => rule === 'cost.hourlyCap' || rule.startsWith('costBudget '))
   const draining = pods.filter(({ fencedAt }) => fencedAt !== null).length
   const auto = pool.spec.scaling.mode === 'Auto'
   const outdated = countOutdated(facts)

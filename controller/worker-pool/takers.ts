@@ -1,7 +1,11 @@
+import type { CostBudget } from '../cost-budget/resource.ts'
+import { createReadOnce } from '../custom-resource.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
 import type { ScalingRules } from '../scaling-policy/resource.ts'
+import { affordable } from './budget-share.ts'
 import { findRules, pausedAt } from './configuration.ts'
+import { createFindBudgets } from './cost-budgets.ts'
 import type { Demand } from './decide.ts'
 import type { DemandByEngine } from './demand.ts'
 import { divideDemand, PREPARE_LANE, type Share, type Taker } from './divide.ts'
@@ -14,6 +18,7 @@ type Objects = Pick<Watched<KubernetesObject>, 'get'>
 export interface TakerParts {
   readonly pools: Pick<Watched<KubernetesObject>, 'list'>
   readonly policies: Objects
+  readonly costBudgets: Pick<Watched<KubernetesObject>, 'list'>
   readonly engines: Objects
   readonly now: () => Date
 }
@@ -21,16 +26,8 @@ export interface TakerParts {
 /** Divides each sample of the demand between all pools; the division of a sample is computed once. */
 export function createDivision(parts: TakerParts): (demand: DemandByEngine) => ReadonlyMap<string, Share> {
   const divided = new WeakMap<DemandByEngine, ReadonlyMap<string, Share>>()
-  // A watch replaces an object that changes, so that an object identifies its content.
-  const read = new WeakMap<KubernetesObject, WorkerPool | null>()
-  const readOnce = (found: KubernetesObject): WorkerPool | null => {
-    const known = read.get(found)
-    if (known !== undefined) return known
-    const result = workerPools.read(found)
-    const pool = 'problems' in result ? null : result.object
-    read.set(found, pool)
-    return pool
-  }
+  const readOnce = createReadOnce(workerPools)
+  const findBudgets = createFindBudgets(parts.costBudgets)
   return (demand) => {
     const known = divided.get(demand)
     if (known) return known
@@ -39,7 +36,7 @@ export function createDivision(parts: TakerParts): (demand: DemandByEngine) => R
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .flatMap((found) => readOnce(found) ?? [])
     const shares = divideDemand(
-      pools.map((pool) => takerOf(pool, parts)),
+      pools.map((pool) => takerOf(pool, findBudgets(pool), parts)),
       demand,
     )
     divided.set(demand, shares)
@@ -52,13 +49,13 @@ export function lanesOf({ spec: { engines, queues } }: WorkerPool): readonly str
   return [...(queues.includes('try-on') ? engines : []), ...(queues.includes('prepare') ? [PREPARE_LANE] : [])]
 }
 
-function takerOf(pool: WorkerPool, { policies, engines, now }: TakerParts): Taker {
+function takerOf(pool: WorkerPool, budgets: readonly CostBudget[], { policies, engines, now }: TakerParts): Taker {
   const { metadata, spec } = pool
   const found = findRules(pool, policies)
   const rules = 'rules' in found ? found.rules : null
   const at = now()
   const isUsable = spec.engines.every((name) => isReady(engines.get(`${metadata.namespace}/${name}`)))
-  const replicas = rules ? maxReplicas(pool, rules, at) : 'fixed' in found ? found.fixed : 0
+  const replicas = rules ? maxReplicas(pool, rules, budgets, at) : 'fixed' in found ? found.fixed : 0
   return {
     key: `${metadata.namespace}/${metadata.name}`,
     lanes: lanesOf(pool),
@@ -75,12 +72,13 @@ function isReady(engine: (KubernetesObject & { status?: unknown }) | undefined):
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
-function maxReplicas(pool: WorkerPool, rules: ScalingRules, now: Date): number {
+function maxReplicas(pool: WorkerPool, rules: ScalingRules, budgets: readonly CostBudget[], now: Date): number {
   if (pausedAt(pool, now) !== null) return pool.status?.desiredReplicas ?? 0
   const { max } = boundsAt(rules, now)
   const hourlyCost = highestCost(pool)
-  if (rules.cost === undefined || hourlyCost === 0) return max
-  return Math.min(max, Math.floor(rules.cost.hourlyCap / hourlyCost + 1e-9))
+  if (hourlyCost === 0) return max
+  const caps = [...(rules.cost ? [rules.cost] : []), ...budgets.map(({ spec }) => spec)]
+  return Math.min(max, ...caps.map(({ hourlyCap }) => affordable(hourlyCap, { hourlyCost })))
 }
 
 function jobsPerSlot(rules: ScalingRules | null, { oldestWaitSeconds, secondsPerJob }: Demand): number {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rowType, sql } from '../../api/shared/database/database.ts'
 import { Type } from '../../api/shared/schema.ts'
+import { costBudgets } from '../../controller/cost-budget/resource.ts'
 import { engines } from '../../controller/engine/resource.ts'
 import { type KubernetesObject, ownedBy } from '../../controller/runtime/resource.ts'
 import { type ScalingPolicy, scalingPolicies } from '../../controller/scaling-policy/resource.ts'
@@ -241,8 +242,8 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     const former = podsOf('former')
     for (const pod of former) await until(() => workers.work(pod))
     await client.apply(engines.type, { metadata: { namespace, name: 'late' }, spec: engine })
+    await until(async () => (await client.get(DEPLOYMENTS, { namespace, name: 'former-workers' })) === null)
     await until(async () => (await get('former'))?.updatedReplicas === 1)
-    expect(await client.get(DEPLOYMENTS, { namespace, name: 'former-workers' })).toBeNull()
     expect(podsOf('former')).toEqual(expect.arrayContaining(former))
     await finishAsTheyLeave('former', former)
     await until(() => isReady('former', 2))
@@ -376,6 +377,50 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
     await until(async () => holds(await get('resumed'), 'Paused'))
     // Five minutes lie between two looks.
     await until(() => isReady('resumed', 2))
+  })
+
+  it('keeps to the budget that it shares with another pool, busy or not', async () => {
+    const cap = 4
+    const name = { namespace: place.namespace, name: 'shared' }
+    await place.client.apply(costBudgets.type, { metadata: name, spec: { hourlyCap: cap } })
+    const spend = (pool: string, min: number, priority: number) =>
+      apply(pool, {
+        ...{ engines: ['mock'], template, priority, capacity: { hourlyCost: 1 } },
+        scaling: { policy: { bounds: { min, max: 6 }, target: { backlogPerSlot: 1 } } },
+      })
+    const budget = () =>
+      place.client.get<KubernetesObject & { status?: { pools: number; hourlyCost: number } }>(costBudgets.type, name)
+    const count = () => podsOf('spend-first').length + podsOf('spend-later').length
+    await spend('spend-later', 6, 0)
+    await until(() => isReady('spend-later', cap))
+    expect(await get('spend-later')).toMatchObject({ min: cap, max: cap })
+    await until(async () => (await budget())?.status?.hourlyCost === cap)
+    const busy = podsOf('spend-later').filter((pod) => workers.work(pod))
+    expect(busy).toHaveLength(cap)
+
+    await spend('spend-first', 3, 1)
+    const stopped = await until(async () => {
+      const status = await get('spend-later')
+      return holds(status, 'AboveCap') && status
+    })
+    expect(stopped).toMatchObject({ desiredReplicas: 1 })
+    expect(holds(stopped, 'CostCapped')).toBe(true)
+    const counts: number[] = []
+    for (const pod of busy) {
+      counts.push(count())
+      workers.finish(pod)
+      await sleep(1500)
+    }
+    await until(async () => {
+      counts.push(count())
+      return (await isReady('spend-first', 3)) && (await isReady('spend-later', 1))
+    })
+    expect(Math.max(...counts)).toBeLessThanOrEqual(cap)
+    expect(workers.interrupted).toEqual([])
+    expect((await budget())?.status).toMatchObject({ pools: expect.any(Number), hourlyCost: cap })
+    for (const pool of ['spend-first', 'spend-later'])
+      await place.client.delete(workerPools.type, { namespace: place.namespace, name: pool })
+    await place.client.delete(costBudgets.type, name)
   })
 
   it('has a status, however long the names and reasons are that it tells of', async () => {

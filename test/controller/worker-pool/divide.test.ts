@@ -91,6 +91,7 @@ describe('the pools of a cluster', () => {
     createDivision({
       pools: { list: () => [...pools] },
       policies: { get: () => undefined },
+      costBudgets: { list: () => [] },
       engines: { get: (key) => (engines[key] ? object('Engine', key.slice(5), { status: engines[key] }) : undefined) },
       now: () => new Date(),
     })

@@ -49,6 +49,7 @@ export class ModelCluster {
   placeOn: () => string = () => 'node-1'
   /** Nodes whose workers fence themselves. */
   readonly failingNodes = new Set<string>()
+  costBudgets: KubernetesObject[] = []
   /** As far as the controller may read nodes. */
   readonly nodes = new Map<string, KubernetesObject>()
   /** The condition of a ReplicaSet whose pods the API server refuses. */
@@ -219,6 +220,7 @@ export class ModelCluster {
       }),
       pools: { get: (key) => ofPool(key, this.pool), list: () => (this.exists ? [this.pool] : []) },
       policies: { get: () => undefined },
+      costBudgets: { list: () => this.costBudgets },
       engines: { get: () => ENGINE },
       replicaSets: { get: (key) => this.replicaSets.get(key.split('/')[1]) },
       budgets: { get: (key) => this.others.get(`budget ${key.split('/')[1]}`) },

@@ -1,5 +1,5 @@
-import type { Condition, ConditionStatus } from '../runtime/conditions.ts'
-import type { Happening } from '../runtime/events.ts'
+import type { Condition, ConditionStatus } from './runtime/conditions.ts'
+import type { Happening } from './runtime/events.ts'
 
 /** Conditions whose changes are events: the status that is worth one from the first, and its type. */
 const NOTABLE: Readonly<Record<string, { status: ConditionStatus; type: Happening['type'] }>> = {

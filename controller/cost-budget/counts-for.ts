@@ -1,0 +1,11 @@
+import type { KubernetesObject } from '../runtime/resource.ts'
+import type { CostBudget } from './resource.ts'
+
+/** Whether a pool counts for a budget: it lies in the namespace and runs one of the engines, where the budget names some. */
+export function countsFor(
+  { metadata: { namespace }, spec: { engines } }: CostBudget,
+  pool: KubernetesObject & { readonly spec?: { readonly engines?: readonly string[] } },
+): boolean {
+  if (pool.metadata.namespace !== namespace) return false
+  return engines.length === 0 || (pool.spec?.engines ?? []).some((engine) => engines.includes(engine))
+}
