@@ -81,20 +81,20 @@ export type ApiKeys = ReturnType<typeof createApiKeys>
 
 /** Keys of accounts; only hashes of the keys themselves are stored. */
 export function createApiKeys(database: Database) {
-  /** The ID of the test account of an account, which is created with the first test key. */
+  /** The ID of the test account of an account, which is created with the first test key; a test account is its own. */
   const ensureTestAccount = (accountId: string): Promise<string> =>
     database.oneFirst(sql.type(Id)`
       with ensured as (
         insert into accounts (id, name, email, balance, retention_days, settings, test_of)
         select ${`acc_test_${uuidv7()}`}, name, null, ${TEST_CREDITS}, 1, ${sql.jsonb({ ...TEST_SETTINGS })}, id
-        from accounts where id = ${accountId}
+        from accounts where id = ${accountId} and test_of is null
         on conflict (test_of) do update set name = excluded.name
         returning id, xmax = 0 as is_new
       ), entry as (
         insert into ledger (account_id, amount, kind, note)
         select id, ${TEST_CREDITS}, 'grant', 'test credits' from ensured where is_new
       )
-      select id from ensured`)
+      select id from ensured union all select id from accounts where id = ${accountId} and test_of is not null`)
   const insert = async (accountId: string, kind: KeyKind, settings: KeySettings = UNRESTRICTED) => {
     const { scopes, expiresAt, allowedCidrs, name = null, isTest = false } = settings
     const key = generateKey(kind, { isTest })

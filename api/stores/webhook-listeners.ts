@@ -39,15 +39,19 @@ export function createWebhookListeners(database: Database) {
   return {
     /** A new listener, or the one of this ID; null when the account has as many as it may have. */
     insert: ({ id, accountId, eventTypes }: { id: string; accountId: string; eventTypes: readonly WebhookEvent[] }) =>
-      database.maybeOne(sql.type(ListenerRow)`
-        insert into webhook_listeners (id, account_id, event_types, expires_at)
-        select ${id}, ${accountId}, ${sql.jsonb([...eventTypes])}, ${expiry}
-        where (
-          select count(*) from webhook_listeners
-          where account_id = ${accountId} and expires_at > now() and id <> ${id}
-        ) < ${MAX_LISTENERS}
-        on conflict (id) do update set expires_at = excluded.expires_at
-        returning expires_at as "expiresAt"`),
+      database.transaction(async (transaction) => {
+        // One after the other: of two at the same time neither would count the other.
+        await transaction.query(sql.unsafe`select from accounts where id = ${accountId} for no key update`)
+        return transaction.maybeOne(sql.type(ListenerRow)`
+          insert into webhook_listeners (id, account_id, event_types, expires_at)
+          select ${id}, ${accountId}, ${sql.jsonb([...eventTypes])}, ${expiry}
+          where (
+            select count(*) from webhook_listeners
+            where account_id = ${accountId} and expires_at > now() and id <> ${id}
+          ) < ${MAX_LISTENERS}
+          on conflict (id) do update set expires_at = excluded.expires_at
+          returning expires_at as "expiresAt"`)
+      }),
 
     /** Keeps a listener for another while; null when it does not exist, has ended or belongs to another account. */
     renew: (id: string, accountId: string): Promise<{ expiresAt: Date } | null> =>

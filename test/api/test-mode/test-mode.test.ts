@@ -62,6 +62,13 @@ describe('test mode', () => {
   }
   const testAccount = async () => (await drape.call('GET', '/tryon/v1/account', { key })).body
 
+  it('has one account for all test keys, also for those that are made for this account itself', async () => {
+    const ids = sql.unsafe`select id from accounts where test_of is not null`
+    const before = await drape.database.anyFirst(ids)
+    await createApiKeys(drape.database).insert(String(before[0]), 'secret', { ...UNRESTRICTED, isTest: true })
+    expect(await drape.database.anyFirst(ids)).toEqual(before)
+  })
+
   it('keys start with sk_test_ and lead to an account of their own', async () => {
     expect(key).toMatch(/^sk_test_[0-9A-Za-z]{36}$/)
     const account = await testAccount()

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '../../../../api/shared/database/database.ts'
+import { type Database, sql, withinTransaction } from '../../../../api/shared/database/database.ts'
 import { compileCheck } from '../../../../api/shared/schema.ts'
 import { createRetention } from '../../../../api/shared/stores/retention.ts'
 import { acceptGeneration } from '../../../../api/stores/acceptance.ts'
 import { createApiKeys } from '../../../../api/stores/api-keys.ts'
+import { createWebhookListeners } from '../../../../api/stores/webhook-listeners.ts'
 import { createWebhooks, WEBHOOK_EVENTS } from '../../../../api/stores/webhooks.ts'
 import { WEBHOOK_MESSAGES, type WebhookMessageType } from '../../../../api/webhooks/messages.schema.ts'
 import { generateWebhookSecret } from '../../../../api/webhooks/signature.ts'
@@ -126,6 +127,19 @@ describe('listeners and events', () => {
     await eventsOf(mine, { outcomes: [{ deliveryId: event.deliveryId, status: 500 }], waitSeconds: 0 })
     const status = sql.unsafe`select status from webhook_deliveries where id = ${event.deliveryId}`
     expect(await drape.database.oneFirst(status)).toBe('waiting')
+  })
+
+  it('an account has at most 5 listeners, also when it asks for all at once', async () => {
+    const { id: accountId } = await drape.createAccount(1)
+    const insert = (database: Database, i: number) =>
+      createWebhookListeners(database).insert({ id: `listener_race_${i}`, accountId, eventTypes: ['credits.low'] })
+    let sixth: Promise<unknown> = Promise.resolve()
+    await drape.database.transaction(async (transaction) => {
+      for (let i = 0; i < 5; i++) await insert(withinTransaction(drape.database, transaction), i)
+      sixth = insert(drape.database, 5)
+      await sleep(200)
+    })
+    expect(await sixth).toBeNull()
   })
 
   it('an account has at most 5 listeners, and one that ended gets nothing and makes room', async () => {
