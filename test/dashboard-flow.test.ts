@@ -31,6 +31,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
   })
 
   const open = (path: string) => page.goto(`${dashboard.url}${path}`)
+  /** A browser moves the focus to a field of a new page only after the page has loaded. */
   const focused = () =>
     page.evaluate(
       `(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()`,

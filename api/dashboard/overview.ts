@@ -52,7 +52,7 @@ async function showOverview(ctx: DashboardContext, { usage, backlog, redis, pool
     body: html`<div class="tiles">${tiles({ steps, unfinished, workers, overdue })}</div>
 <nav aria-label="Time range"><ul class="spans">${links}</ul></nav>
 ${plotUsage(steps, span)}
-<div class="columns">${section('Queue', presentQueue(unfinished))}${section('Failures by code', presentFailures(failures))}</div>
+<div class="columns">${section('Queue', presentQueue(unfinished))}${section('Failed, refused and cancelled by code', presentFailures(failures))}</div>
 ${section('Workers', presentWorkers(workers))}
 ${section('Worker pools', presentPools([...reports.values()]))}`,
   })
@@ -86,7 +86,10 @@ function tiles({ steps, unfinished, workers, overdue }: Glance) {
   const slots = workers.filter(({ queue }) => queue === 'try-on').reduce((total, entry) => total + entry.slots, 0)
   const entries: [string, string][] = [
     ['Completed', count(completed)],
+    // A photo that shows nobody and a caller who changes their mind are no failures of the service.
     ['Failed', ended === 0 ? '0' : `${count(failed)} (${((failed / ended) * 100).toFixed(1)} %)`],
+    ['Refused images', count(sum((step) => step.refused))],
+    ['Cancelled', count(sum((step) => step.cancelled))],
     ['Credits spent', count(sum((step) => step.credits))],
     ['Waiting', count(waiting)],
     ['Worker slots', count(slots)],
@@ -106,6 +109,8 @@ export function plotUsage(steps: readonly UsageStep[], { step }: { step: 'hour' 
     series: [
       { name: 'completed', tone: 'first', values: steps.map(({ completed }) => completed) },
       { name: 'failed', tone: 'second', values: steps.map(({ failed }) => failed) },
+      { name: 'refused', tone: 'fourth', values: steps.map(({ refused }) => refused) },
+      { name: 'cancelled', tone: 'fifth', values: steps.map(({ cancelled }) => cancelled) },
       { name: 'unfinished', tone: 'third', values: steps.map(({ unfinished }) => unfinished) },
     ],
   })}${plotBars({
@@ -135,13 +140,13 @@ export function presentFailures(failures: readonly FailureCount[], accountId?: s
   const own: [string, string][] = accountId === undefined ? [] : [['account', accountId]]
   const linkTo = (name: string) => `/generations?${new URLSearchParams([['status', 'FAILED'], ['code', name], ...own])}`
   return table({
-    caption: 'Failed generations by code',
+    caption: 'Failed, refused and cancelled generations by code',
     head: ['Code', 'Count'],
     rows: failures.map(({ code: name, count: times }) => [
       html`<a href="${linkTo(name)}">${code(name)}</a>`,
       count(times),
     ]),
-    empty: 'Nothing failed.',
+    empty: 'No generation failed, was refused or was cancelled.',
     numeric: [1],
   })
 }

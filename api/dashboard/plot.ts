@@ -3,7 +3,7 @@ import { type Html, html } from '../answers/html.ts'
 /** One quantity of a plot; its class gives it its colour. */
 export interface Series {
   readonly name: string
-  readonly tone: 'first' | 'second' | 'third'
+  readonly tone: 'first' | 'second' | 'third' | 'fourth' | 'fifth'
   readonly values: readonly number[]
 }
 

@@ -1,11 +1,16 @@
 import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import type { ErrorCode } from '../shared/errors.ts'
 import { type Static, Type } from '../shared/schema.ts'
 import { TEST_ENGINE } from '../shared/test-mode.ts'
 
 const StepRow = Type.Object({
   at: Timestamp,
   completed: Type.Integer(),
+  /** For reasons of the service. */
   failed: Type.Integer(),
+  /** For reasons of their images. */
+  refused: Type.Integer(),
+  cancelled: Type.Integer(),
   unfinished: Type.Integer(),
   /** Credits that were paid and not given back. */
   credits: Type.Integer(),
@@ -23,6 +28,10 @@ export interface Span {
   readonly accountId?: string
 }
 
+/** The codes of failures for reasons of the service; the objectives and alerts of the chart count the same. */
+const OWN_FAILURES: readonly ErrorCode[] = ['GENERATION_FAILED', 'GENERATION_TIMEOUT']
+const CANCELLED: ErrorCode = 'GENERATION_CANCELLED'
+
 export type Usage = ReturnType<typeof createUsage>
 
 /** How much was tried on, over time. */
@@ -36,16 +45,24 @@ export function createUsage(database: Database) {
             date_trunc(${step}, now() - make_interval(hours => ${hours}), 'UTC') + ${`1 ${step}`}::interval,
             date_trunc(${step}, now(), 'UTC'), ${`1 ${step}`}::interval) as at
         ), counted as (
-          select date_trunc(${step}, created_at, 'UTC') as at, status, count(*) as generations, sum(cost) as cost
+          select date_trunc(${step}, created_at, 'UTC') as at, count(*) as generations, sum(cost) as cost,
+            case
+              when status <> 'FAILED' then status
+              when error_code = ${CANCELLED} then 'CANCELLED'
+              when coalesce(error_code, '') = any(${sql.array([...OWN_FAILURES, ''], 'text')}) then 'FAILED'
+              else 'REFUSED'
+            end as status
           from generations
           where created_at >= (select min(at) from steps) and ${ofAccount(accountId)}
-          group by 1, 2
+          group by 1, 4
         )
         select at,
           coalesce(sum(generations) filter (where status = 'COMPLETED'), 0)::bigint as completed,
           coalesce(sum(generations) filter (where status = 'FAILED'), 0)::bigint as failed,
+          coalesce(sum(generations) filter (where status = 'REFUSED'), 0)::bigint as refused,
+          coalesce(sum(generations) filter (where status = 'CANCELLED'), 0)::bigint as cancelled,
           coalesce(sum(generations) filter (where status in ('PENDING', 'PROCESSING')), 0)::bigint as unfinished,
-          coalesce(sum(cost) filter (where status <> 'FAILED'), 0)::bigint as credits
+          coalesce(sum(cost) filter (where status in ('COMPLETED', 'PENDING', 'PROCESSING')), 0)::bigint as credits
         from steps left join counted using (at) group by at order by at`),
 
     /** How often each code ended a generation that was accepted in the last hours, most frequent first. */

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import type { ErrorCode } from '../../../api/shared/errors.ts'
+import { createGenerations } from '../../../api/shared/stores/generations.ts'
+import { acceptGeneration } from '../../../api/stores/acceptance.ts'
+import { createUsage } from '../../../api/stores/usage.ts'
+import { callOf, createCaller } from '../../support/accepted.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+describe('the use of the service', () => {
+  let database: Database
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 2 })
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  it('tells failures of the service from refused images and from cancels, which cost nothing', async () => {
+    const caller = await createCaller(database, 10)
+    const codes: (ErrorCode | null)[] = [
+      ...([
+        'GENERATION_FAILED',
+        'GENERATION_TIMEOUT',
+        'NO_PERSON_DETECTED',
+        'RESULT_REJECTED',
+        'INVALID_IMAGE',
+      ] as const),
+      ...(['GENERATION_CANCELLED', null] as const),
+    ]
+    for (const code of codes) {
+      const call = callOf(caller)
+      await acceptGeneration(database, call)
+      const failure = { id: call.generationId, attempt: null, message: 'It did not work.' }
+      if (code !== null) await createGenerations(database).fail({ ...failure, code })
+    }
+    const usage = createUsage(database)
+    const steps = await usage.countSteps({ hours: 24, step: 'hour' })
+    expect(steps).toHaveLength(24)
+    const counted = { failed: 2, refused: 3, cancelled: 1, unfinished: 1, completed: 0, credits: 1 }
+    expect(steps.at(-1)).toMatchObject(counted)
+    expect((await usage.countFailures({ hours: 24 })).map(({ code }) => code).sort()).toEqual(
+      codes.filter((code) => code !== null).sort(),
+    )
+  })
+})
