@@ -73,6 +73,10 @@ describe('POST /public/fitting-room', () => {
   }
   const productOf = (jobId: string) =>
     drape.database.oneFirst(sql.unsafe`select product_external_id from generations where id = ${jobId}`)
+  const offers = async (engine: string) => {
+    const { body } = await drape.call('GET', '/tryon/v1/engines')
+    return body.engines.some(({ name }: { name: string }) => name === engine)
+  }
   const update = (statement: ReturnType<typeof sql.unsafe>) => drape.database.query(statement)
   /** A shop of its own account, and one of its shoppers with a photo. */
   async function openShop(credits = 100, engines: { account?: string; shop?: string; fallback?: string } = {}) {
@@ -161,10 +165,7 @@ describe('POST /public/fitting-room', () => {
   it('runs on a fallback engine of the account, for its price, while nothing runs the engine of the shop', async () => {
     await update(sql.unsafe`
       insert into published_engines (namespace, name, license, max_slots) values ('shop', 'gone', 'Apache-2.0', 0), ('shop', 'mock', 'Apache-2.0', 4)`)
-    await until(async () => {
-      const { body } = await drape.call('GET', '/tryon/v1/engines')
-      return body.engines.some(({ name }: { name: string }) => name === 'gone')
-    })
+    await until(() => offers('gone'))
     const { account, by, userImageId } = await openShop(10, { shop: 'gone', fallback: 'mock' })
     const jobId = await accepted({ userImageId }, by)
     expect(
@@ -174,6 +175,7 @@ describe('POST /public/fitting-room', () => {
     const credits = await drape.call('GET', '/tryon/v1/account/credits', { key: account.apiKey })
     expect(credits.body.creditBalance).toBe(10)
     await update(sql.unsafe`delete from published_engines`)
+    await until(async () => !(await offers('gone')))
   })
 
   it.each([
