@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Make the ONNX files under worker/models from the published TensorFlow Lite files of MediaPipe Pose.
+"""Make the ONNX files under worker/models from the published TensorFlow Lite files of MediaPipe.
 
-    npm pack @mediapipe/pose@0.5.1675469404
+    npm pack @mediapipe/pose@0.5.1675469404 @mediapipe/face_mesh@0.4.1657299874
     pip install numpy onnx==1.23.2 tflite==2.18.0
-    scripts/convert-models.py mediapipe-pose-0.5.1675469404.tgz worker/models
+    scripts/convert-models.py . worker/models
 
 Each source file is checked by its SHA-256, so the same files come out every time. Inputs and outputs keep the layout of the
 source (batch, height, width, channels) and 32-bit floats; in between, the graph is in ONNX's own layout (batch, channels,
@@ -30,18 +30,30 @@ LANDMARK_NAMES = {
     "Identity_4": "world_landmarks",
 }
 
-# Name of the ONNX file: (file in the package, its SHA-256, names of the graph's inputs and outputs).
-# "pose_solution_packed_assets.data" is nothing but the detector's TensorFlow Lite file.
+POSE = "pose", "0.5.1675469404"
+FACE_MESH = "face_mesh", "0.4.1657299874"
+
+# Name of the ONNX file: (package and version, file in it and where in that file, its SHA-256, names of the graph's inputs and
+# outputs). "pose_solution_packed_assets.data" is nothing but the detector's TensorFlow Lite file; that of the face mesh holds
+# several files.
 MODELS = {
     "pose_detection": (
-        "pose_solution_packed_assets.data",
+        POSE,
+        ("pose_solution_packed_assets.data", slice(None)),
         "a63c614bef30d35947f13be361820b1e4e3bec9cfeebf4d11216a18373108e85",
         {"input_1": "image", "Identity": "boxes", "Identity_1": "scores"},
     ),
     "pose_landmark_heavy": (
-        "pose_landmark_heavy.tflite",
+        POSE,
+        ("pose_landmark_heavy.tflite", slice(None)),
         "59e42d71bcd44cbdbabc419f0ff76686595fd265419566bd4009ef703ea8e1fe",
         LANDMARK_NAMES,
+    ),
+    "face_landmark": (
+        FACE_MESH,
+        ("face_mesh_solution_packed_assets.data", slice(2495952, 3737848)),
+        "c603fa6149219a3e9487dc9abd7a0c24474c77263273d24868378cdf40aa26d1",
+        {"input_1": "image", "conv2d_21": "landmarks", "conv2d_31": "face_flag"},
     ),
 }
 
@@ -57,20 +69,21 @@ TO_CHANNELS_LAST = [0, 2, 3, 1]
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("package", type=pathlib.Path, help="the packed npm package (.tgz)")
+    parser.add_argument("packages", type=pathlib.Path, help="where the packed npm packages (.tgz) are")
     parser.add_argument("folder", type=pathlib.Path, help="where the ONNX files go")
     arguments = parser.parse_args()
-    for name, (file, sha256, renamed) in MODELS.items():
-        source = read_from_package(arguments.package, file, sha256)
-        model = Conversion(source, renamed).to_model(name, f"npm @mediapipe/pose 0.5.1675469404 {file} sha256 {sha256}")
-        data = model.SerializeToString(deterministic=True)
+    for name, ((package, version), (file, part), sha256, renamed) in MODELS.items():
+        archive = arguments.packages / f"mediapipe-{package}-{version}.tgz"
+        source = read_from_package(archive, file, part, sha256)
+        origin = f"npm @mediapipe/{package} {version} {file} sha256 {sha256}"
+        data = Conversion(source, renamed).to_model(name, origin).SerializeToString(deterministic=True)
         (arguments.folder / f"{name}.onnx").write_bytes(data)
         print(f"{name}.onnx {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}")
 
 
-def read_from_package(package, file, sha256):
+def read_from_package(package, file, part, sha256):
     with tarfile.open(package) as archive:
-        data = archive.extractfile(f"package/{file}").read()
+        data = archive.extractfile(f"package/{file}").read()[part]
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
         raise SystemExit(f"{file}: SHA-256 is {found}, expected {sha256}")
@@ -268,6 +281,12 @@ def sigmoid(conversion, operator, inputs, output):
     conversion.add_node("Sigmoid", [value_name(inputs[0])], [value_name(output)])
 
 
+def prelu(conversion, operator, inputs, output):
+    """One slope a channel, for all rows and columns."""
+    slope = conversion.constants[inputs[1]].reshape(-1, 1, 1)
+    conversion.add_node("PRelu", [value_name(inputs[0]), conversion.add_constant(slope)], [value_name(output)])
+
+
 def pad(conversion, operator, inputs, output):
     amounts = conversion.constants[inputs[1]].reshape(4, 2)[TO_CHANNELS_FIRST]
     pads = conversion.add_constant(amounts.T.reshape(-1).astype(np.int64))
@@ -321,6 +340,7 @@ OPERATORS = {
     "LOGISTIC": sigmoid,
     "MAX_POOL_2D": max_pool,
     "PAD": pad,
+    "PRELU": prelu,
     "RESHAPE": reshape,
     "RESIZE_BILINEAR": resize_bilinear,
 }

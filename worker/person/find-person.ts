@@ -3,6 +3,7 @@ import type { Bitmap, Size } from '../raster/plane.ts'
 import { createPyramid, levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { boundsOf } from './bounds.ts'
 import { type Detection, detectPeople, withoutRepeats } from './detect.ts'
+import { locateFace } from './face.ts'
 import { type LocatedBody, locateBody } from './landmarks.ts'
 import type { Box, Person } from './person.ts'
 import { type Region, regionOfPicture } from './region.ts'
@@ -38,7 +39,8 @@ export async function findPerson(
     (await confirmFirst(seen, isCertain, search))
   if (person === null) return null
   const people = count ? await countPeople(person, seen, search) : sure.length
-  return { ...person, people: Math.max(1, people) }
+  const face = await locateFace(pyramid, person, models.session('face_landmark'))
+  return { ...person, face, people: Math.max(1, people) }
 }
 
 interface FindOptions {
@@ -49,13 +51,15 @@ interface FindOptions {
   readonly roughMask?: boolean
 }
 
+type Body = Omit<Person, 'people' | 'face'>
+
 interface Search {
   readonly pyramid: Pyramid
   readonly models: Models
   readonly roughMask: boolean
 }
 
-async function searchTiles(search: Search): Promise<Omit<Person, 'people'> | null> {
+async function searchTiles(search: Search): Promise<Body | null> {
   for (const squares of tilesOfPicture(search.pyramid.size)) {
     const person = await confirmFirst(await detectIn(squares, SURE_IN_TILE, search), isPresent, search)
     if (person !== null) return person
@@ -68,7 +72,7 @@ const MIN_BYSTANDER = 0.3
 const MAX_CONFIRMED = 3
 
 // In the whole picture and in its first set of parts, where people beside a larger one are found; each looked at a second time.
-async function countPeople(main: Omit<Person, 'people'>, seen: readonly Detection[], search: Search): Promise<number> {
+async function countPeople(main: Body, seen: readonly Detection[], search: Search): Promise<number> {
   const [tiles = []] = tilesOfPicture(search.pyramid.size)
   const all = withoutRepeats([...seen, ...(await detectIn(tiles, SURE_IN_TILE, search))])
   const { nose, leftEar, rightEar } = main.landmarks
@@ -122,7 +126,7 @@ async function confirmFirst(
   detections: readonly Detection[],
   confirms: (body: LocatedBody) => boolean,
   { pyramid, models, roughMask }: Search,
-): Promise<Omit<Person, 'people'> | null> {
+): Promise<Body | null> {
   const session = models.session('pose_landmark_heavy')
   for (const { region, score } of detections) {
     const rough = await locateBody(pyramid, region, session)

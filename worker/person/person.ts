@@ -59,6 +59,8 @@ export interface Box {
 /** One person as seen in a picture; every position is in that picture's px. */
 export interface Person {
   readonly landmarks: Readonly<Record<LandmarkName, Landmark>>
+  /** The outline of the face from the forehead past the chin; null when it is not seen. */
+  readonly face: readonly Point[] | null
   /** Share of each pixel that belongs to the person, 0 to 1, height × width of the picture. */
   readonly mask: Plane
   /** Bounds of the mask, clipped to the picture. */
@@ -68,4 +70,16 @@ export interface Person {
   readonly presence: number
   /** How many people the detector saw in the picture. */
   readonly people: number
+}
+
+/** The person's points after `move`. */
+export function movePoints(
+  { landmarks, face }: Person,
+  move: (point: Point) => Point,
+): Pick<Person, 'landmarks' | 'face'> {
+  const moved = Object.entries(landmarks).map(([name, landmark]) => [name, { ...landmark, ...move(landmark) }])
+  return {
+    landmarks: Object.fromEntries(moved) as Person['landmarks'],
+    face: face?.map(move) ?? null,
+  }
 }

@@ -1,18 +1,16 @@
 import type { Plane, Size } from '../raster/plane.ts'
 import { resizeAreaPlane } from '../raster/sample.ts'
+import { pointAtSize } from '../raster/vector.ts'
 import { boundsOf } from './bounds.ts'
-import type { Box, Landmark, LandmarkName, Person } from './person.ts'
+import { type Box, movePoints, type Person } from './person.ts'
 
 /** The same person seen in a part of the picture: every position in px of `part`, the mask cut to it; null when none of it is left. */
 export function personWithin(person: Person, part: Box): Person | null {
   const mask = cut(person.mask, part)
   const box = boundsOf(mask, (value) => value > 0.5)
   if (!box) return null
-  const moved = Object.entries(person.landmarks).map(([name, landmark]) => [
-    name,
-    { ...landmark, x: landmark.x - part.x, y: landmark.y - part.y },
-  ])
-  return { ...person, landmarks: Object.fromEntries(moved) as Record<LandmarkName, Landmark>, mask, box }
+  const points = movePoints(person, ({ x, y }) => ({ x: x - part.x, y: y - part.y }))
+  return { ...person, ...points, mask, box }
 }
 
 function cut({ width, data }: Plane, part: Box): Plane {
@@ -29,13 +27,12 @@ export function personAtSize(person: Person, size: Size): Person {
   const { mask, box } = person
   const x = size.width / mask.width
   const y = size.height / mask.height
-  const scaled = Object.entries(person.landmarks).map(([name, landmark]) => [
-    name,
-    { ...landmark, x: (landmark.x + 0.5) * x - 0.5, y: (landmark.y + 0.5) * y - 0.5, z: landmark.z * x },
-  ])
+  const { landmarks, face } = movePoints(person, (point) => pointAtSize(point, { x, y }))
+  const scaled = Object.entries(landmarks).map(([name, landmark]) => [name, { ...landmark, z: landmark.z * x }])
   return {
     ...person,
-    landmarks: Object.fromEntries(scaled) as Record<LandmarkName, Landmark>,
+    landmarks: Object.fromEntries(scaled) as Person['landmarks'],
+    face,
     mask: resizeAreaPlane(mask, size),
     box: { x: box.x * x, y: box.y * y, width: box.width * x, height: box.height * y },
   }

@@ -39,3 +39,8 @@ export function unit(a: Point): Point {
 export function perpendicular(a: Point): Point {
   return { x: -a.y, y: a.x }
 }
+
+/** A point of a picture in the same picture at another size; `scale` is that size as a share of the old one. */
+export function pointAtSize({ x, y }: Point, scale: Readonly<Point>): Point {
+  return { x: (x + 0.5) * scale.x - 0.5, y: (y + 0.5) * scale.y - 0.5 }
+}

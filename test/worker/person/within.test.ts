@@ -7,6 +7,11 @@ const data = new Float32Array(60 * 40)
 for (let y = 10; y < 30; y++) data.fill(1, y * 60 + 20, y * 60 + 40)
 const person: Person = {
   landmarks: Object.fromEntries(LANDMARKS.map((name) => [name, landmark])) as Person['landmarks'],
+  face: [
+    { x: 28, y: 16 },
+    { x: 32, y: 16 },
+    { x: 30, y: 22 },
+  ],
   mask: { width: 60, height: 40, data },
   box: { x: 20, y: 10, width: 20, height: 20 },
   score: 0.9,
@@ -18,6 +23,7 @@ describe('a person within a part of the picture', () => {
   it('keeps their place in the world', () => {
     const part = personWithin(person, { x: 15, y: 5, width: 20, height: 30 })
     expect(part?.landmarks.nose).toMatchObject({ x: 15, y: 15 })
+    expect(part?.face?.[2]).toEqual({ x: 15, y: 17 })
     expect(part?.mask).toMatchObject({ width: 20, height: 30 })
     expect(part?.box).toEqual({ x: 5, y: 5, width: 15, height: 20 })
   })

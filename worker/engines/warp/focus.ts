@@ -1,5 +1,5 @@
 import { cropBitmap, type Rectangle } from '../../../api/shared/image.ts'
-import type { Person } from '../../person/person.ts'
+import { movePoints, type Person } from '../../person/person.ts'
 import { cropColours, cropMask, cropPlane, type Window } from '../../raster/crop.ts'
 import type { Point } from '../../raster/plane.ts'
 import { axisAt } from './axes.ts'
@@ -51,10 +51,12 @@ function findWindow({ analysed }: View, { person, body, placement }: Fitting, to
 type Shift = (point: Point) => Point
 
 function movePerson(person: Person, window: Window, shift: Shift): Person {
-  const landmarks = Object.fromEntries(
-    Object.entries(person.landmarks).map(([name, landmark]) => [name, { ...landmark, ...shift(landmark) }]),
-  ) as Person['landmarks']
-  return { ...person, landmarks, mask: cropPlane(person.mask, window), box: { ...person.box, ...shift(person.box) } }
+  return {
+    ...person,
+    ...movePoints(person, shift),
+    mask: cropPlane(person.mask, window),
+    box: { ...person.box, ...shift(person.box) },
+  }
 }
 
 function moveBody(body: BodyFrame, shift: Shift): BodyFrame {

@@ -173,9 +173,12 @@ function behind(plane: Plane, front: Plane): Plane {
 
 function faceInFront({ person, body, parts, regions }: FittingRegions, worn: WornGarment): Plane {
   const { skin } = parts
-  const { head, hair } = regions
+  const { face, head, hair } = regions
   const hairShare = subset(hair, (i) => person.mask.data[i] > 0.4)
-  const faceShare = subset(head, (i) => person.mask.data[i] > 0.5 && skin.data[i] + hair.data[i] > 0)
+  const faceShare = subset(
+    head,
+    (i) => face.data[i] === 1 || (person.mask.data[i] > 0.5 && skin.data[i] + hair.data[i] > 0),
+  )
   const softHair = featherMask(hairShare, featherOf(body.unit))
   const hairEdge = refineEdge(softHair, { own: hairShare, worn, lab: parts.lab, reach: 0.02 * body.unit })
   const faceEdge = featherMask(faceShare, 1)

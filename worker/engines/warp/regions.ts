@@ -22,6 +22,8 @@ export interface Regions {
   readonly arms: Sides<ArmField>
   /** The face with ears, cut off below the chin. */
   readonly head: Mask
+  /** The face inside of its outline; nothing where that is not known. */
+  readonly face: Mask
   /** Bare arms from the shoulder to a little below the wrist as they would look without sleeves. */
   readonly limbs: Mask
   /** What of arms and hands lies in front of the garment's body, from just above the sleeve's end. */
@@ -56,6 +58,7 @@ export function findRegions(fitting: Fitting): Regions {
   return {
     arms,
     head: findHead(person, body),
+    face: fillPolygon(parts.along, person.face ?? []),
     limbs: eitherArm(arms, (arm) => bareArm(arm, CUFF * body.unit)),
     uncovered: eitherArm(arms, (arm, side) => withoutHidden(uncoveredArm(arm, fitting, side), arm)),
     beyondCuffs: eitherArm(arms, (arm, side) => beyondCuff(arm, fitting, side)),
@@ -181,19 +184,21 @@ function eitherArm(arms: Sides<ArmField>, draw: (arm: ArmField, side: Side) => M
 }
 
 /** The face with ears. Everything below the chin is left to the garment: a neck painted over a collar looks cut out. */
-export function findHead({ landmarks, mask }: Person, body: BodyFrame): Mask {
+export function findHead({ landmarks, mask, face }: Person, body: BodyFrame): Mask {
   const { nose, leftEye, rightEye, leftEar, rightEar, mouthLeft, mouthRight } = landmarks
   const size = Math.max(distance(leftEye, rightEye), 0.1 * body.unit, 0.5 * distance(leftEar, rightEar))
   const mouth = between(mouthLeft, mouthRight, 0.5)
-  const chin = move(mouth, subtract(mouth, nose), 0.95)
   const up = unit(subtract(between(leftEye, rightEye, 0.5), mouth))
+  // Below it the outline alone knows where the jaw ends and the neck begins.
+  const lowest = face ? mouth : move(mouth, subtract(mouth, nose), 0.95)
   const inside = (x: number, y: number) => {
     const high = (x - nose.x) * up.x + (y - nose.y) * up.y
     const wide = (x - nose.x) * up.y - (y - nose.y) * up.x
-    if ((x - chin.x) * up.x + (y - chin.y) * up.y <= 0) return false
+    if ((x - lowest.x) * up.x + (y - lowest.y) * up.y <= 0) return false
     return (wide / (1.05 * size)) ** 2 + (high / (1.3 * size)) ** 2 <= 1
   }
-  return maskWhere(mask, (i) => inside(i % mask.width, Math.floor(i / mask.width)))
+  const outlined = fillPolygon(mask, face ?? [])
+  return maskWhere(mask, (i) => outlined.data[i] === 1 || inside(i % mask.width, Math.floor(i / mask.width)))
 }
 
 // White collars pass for grey hair and dark ones for a hat: below the chin hair must look like the hair above it.

@@ -1,9 +1,10 @@
 import { cropBitmap, type Rectangle, resizeBitmap } from '../../../api/shared/image.ts'
 import { copyRgb } from '../../composite/blend.ts'
-import type { Person } from '../../person/person.ts'
+import { movePoints, type Person } from '../../person/person.ts'
 import { cropPlane } from '../../raster/crop.ts'
 import { type Bitmap, createPlane, type Plane, type Point } from '../../raster/plane.ts'
 import { resizeAreaPlane } from '../../raster/sample.ts'
+import { pointAtSize } from '../../raster/vector.ts'
 import { axisAt, measureAxes } from './axes.ts'
 
 /** The part of a photo that a garment can change, at two sizes. */
@@ -52,18 +53,11 @@ function findBox(frame: Bitmap, person: Person, long: boolean): Rectangle {
 function movePerson(person: Person, { box, analysed }: { box: Rectangle; analysed: Bitmap }): Person {
   const scaleX = analysed.width / box.width
   const scaleY = analysed.height / box.height
-  const move = <P extends Point>(point: P): P => ({
-    ...point,
-    x: (point.x - box.x + 0.5) * scaleX - 0.5,
-    y: (point.y - box.y + 0.5) * scaleY - 0.5,
-  })
-  const landmarks = Object.fromEntries(
-    Object.entries(person.landmarks).map(([name, landmark]) => [name, move(landmark)]),
-  ) as Person['landmarks']
+  const move = (point: Point) => pointAtSize({ x: point.x - box.x, y: point.y - box.y }, { x: scaleX, y: scaleY })
   const { x, y } = move(person.box)
   return {
     ...person,
-    landmarks,
+    ...movePoints(person, move),
     mask: resizeAreaPlane(cropPlane(person.mask, box), analysed),
     box: { x, y, width: person.box.width * scaleX, height: person.box.height * scaleY },
   }

@@ -34,7 +34,15 @@ function personWith(
     if (isBody(x, y) || isArm(x, y)) mask.data[i] = 1
   }
   const all = { ...LANDMARKS, ...landmarks } as Person['landmarks']
-  return { landmarks: all, mask, box: { x: 70, y: 50, width: 60, height: 240 }, score: 1, presence: 1, people: 1 }
+  return {
+    landmarks: all,
+    mask,
+    box: { x: 70, y: 50, width: 60, height: 240 },
+    score: 1,
+    presence: 1,
+    people: 1,
+    face: null,
+  }
 }
 
 describe('the part of a photo that a garment replaces', () => {

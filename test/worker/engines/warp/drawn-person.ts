@@ -57,6 +57,7 @@ export function drawPerson(
   const palette = { ...COLOURS, ...colours }
   const person: Person = {
     landmarks,
+    face: null,
     mask: maskToPlane(body),
     box: { x: 0, y: 60, width: SIZE.width, height: 660 },
     score: 0.9,

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Models, openModels } from '../../../worker/inference/models.ts'
+import { findPerson } from '../../../worker/person/find-person.ts'
+import type { Person } from '../../../worker/person/person.ts'
+import type { Bitmap, Point } from '../../../worker/raster/plane.ts'
+import { fillPolygon } from '../../../worker/raster/polygon.ts'
+import { readPicture, turned } from './pictures.ts'
+
+let models: Models
+beforeAll(async () => {
+  models = await openModels('worker/models')
+})
+afterAll(() => models.release())
+
+async function faceIn(picture: Bitmap): Promise<{ person: Person; face: readonly Point[] }> {
+  const person = await findPerson(picture, models)
+  if (!person?.face) throw new Error('no face was found')
+  return { person, face: person.face }
+}
+
+const sample = (name: string) => readPicture(`scripts/samples/persons/${name}.jpg`)
+
+describe.each(['astronaut', 'grace-hopper', 'down-half-teal'])('the face of %s', (name) => {
+  it('has eyes, nose and mouth in its outline, and neither ears, neck nor shoulders', async () => {
+    const picture = await sample(name)
+    const { person, face } = await faceIn(picture)
+    const { landmarks } = person
+    const inside = fillPolygon(picture, face)
+    const has = ({ x, y }: Point) => inside.data[Math.round(y) * picture.width + Math.round(x)] === 1
+    for (const part of ['leftEye', 'rightEye', 'nose', 'mouthLeft', 'mouthRight'] as const)
+      expect.soft(has(landmarks[part]), part).toBe(true)
+    for (const part of ['leftShoulder', 'rightShoulder'] as const) expect.soft(has(landmarks[part]), part).toBe(false)
+    const mouth = (landmarks.mouthLeft.y + landmarks.mouthRight.y) / 2
+    const eyes = (landmarks.leftEye.y + landmarks.rightEye.y) / 2
+    const chin = Math.max(...face.map(({ y }) => y))
+    expect((chin - mouth) / (mouth - eyes)).toBeGreaterThan(0.4)
+    expect((chin - mouth) / (mouth - eyes)).toBeLessThan(1)
+  })
+})
+
+it('lies in the same place when the picture lies on its side', async () => {
+  const picture = await sample('astronaut')
+  const { face } = await faceIn(picture)
+  const side = turned({ picture, joints: [] }, 1).picture
+  const again = await faceIn(side)
+  const width = Math.max(...face.map(({ x }) => x)) - Math.min(...face.map(({ x }) => x))
+  for (const [i, { x, y }] of face.entries()) {
+    const expected = { x: picture.height - 1 - y, y: x }
+    expect(Math.hypot(again.face[i].x - expected.x, again.face[i].y - expected.y)).toBeLessThan(0.06 * width)
+  }
+})
+
+it('is not seen where it is covered', async () => {
+  const picture = await sample('astronaut')
+  const { face } = await faceIn(picture)
+  const [left, right] = [Math.min(...face.map(({ x }) => x)), Math.max(...face.map(({ x }) => x))]
+  const [top, bottom] = [Math.min(...face.map(({ y }) => y)), Math.max(...face.map(({ y }) => y))]
+  const covered: Bitmap = { ...picture, data: picture.data.slice() }
+  for (let y = Math.round(top) - 20; y < bottom + 10; y++)
+    for (let x = Math.round(left) - 20; x < right + 20; x++)
+      covered.data.fill(120, (y * picture.width + x) * 3, (y * picture.width + x) * 3 + 3)
+  expect((await findPerson(covered, models))?.face ?? null).toBeNull()
+})
