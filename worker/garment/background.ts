@@ -9,6 +9,8 @@ export interface Background {
   readonly deviation: number
   /** Share of the picture's frame that the surface explains, 0 to 1. */
   readonly explained: number
+  /** Whether the background has no noise at all, as in a picture that was cut out and put on one colour. */
+  readonly exact: boolean
 }
 
 interface FrameSamples {
@@ -31,16 +33,29 @@ export function fitBackground(lab: Colours): Background {
   const samples = sampleFrame(lab)
   let kept = nearMedian(samples)
   let surface: Float64Array = new Float64Array(TERMS * 3)
-  let spread = 0
+  let middle = 0
   for (let round = 0; round < 6; round++) {
     surface = fitSurface(samples, kept)
     const residuals = residualsOf(samples, surface)
-    spread = 1.4826 * median(residuals.filter((_, i) => kept[i] === 1)) + 0.3
-    const next = Uint8Array.from(residuals, (r) => (r < 3.5 * spread + 0.5 ? 1 : 0))
+    middle = median(residuals.filter((_, i) => kept[i] === 1))
+    const limit = 3.5 * spreadOf(middle) + 0.5
+    const next = Uint8Array.from(residuals, (r) => (r < limit ? 1 : 0))
     if (shareSet(next) < 0.3) break
     kept = next
   }
-  return { surface, deviation: Math.max(0.35, spread), explained: shareSet(kept) }
+  return {
+    surface,
+    deviation: Math.max(0.35, spreadOf(middle)),
+    explained: shareSet(kept),
+    exact: middle < EXACT,
+  }
+}
+
+// ΔE: what a quadratic surface and the rounding of colours leave of one colour.
+const EXACT = 0.1
+
+function spreadOf(middle: number): number {
+  return 1.4826 * middle + 0.3
 }
 
 function sampleFrame({ width, height, data }: Colours): FrameSamples {

@@ -1,5 +1,12 @@
 import type { Detected } from '../../api/shared/generation.ts'
-import { CATEGORIES, type Category, type GarmentKind, type SideLandmarks, type UpperGarment } from './garment.ts'
+import {
+  CATEGORIES,
+  type Category,
+  type GarmentKind,
+  type KindFrom,
+  type SideLandmarks,
+  type UpperGarment,
+} from './garment.ts'
 import { GERMANIC_WORDS, JOINING_WORDS, ROMANCE_WORDS, WEAK_WORDS } from './garment-words.ts'
 
 /** What the caller says about a product. */
@@ -27,12 +34,13 @@ export function categoryOfOutline(kind: GarmentKind): Category {
 
 /**
  * What a product photo without a wearer shows. The view is known to be the front where a front neckline was found; `confidence`
- * falls with the outline's symmetry, and where landmarks had to be guessed.
+ * falls with the outline's symmetry, and where landmarks had to be guessed or a top may as well be a dress.
  */
 export function detectGarment(garment: Seen): Detected {
   const upper = garment.kind === 'top' || garment.kind === 'dress'
   const guessed = upper && garment.guessedArmpits?.some((armpit) => armpit)
-  const confidence = Math.min(1, Math.max(0, (garment.symmetry - 0.7) / 0.25)) * (guessed ? 0.7 : 0.95)
+  const certain = (guessed ? 0.7 : 0.95) * (upper && garment.kindFrom === 'doubt' ? 0.7 : 1)
+  const confidence = Math.min(1, Math.max(0, (garment.symmetry - 0.7) / 0.25)) * certain
   return {
     type: garment.presentation,
     view: upper && garment.necklineFound ? 'front' : null,
@@ -43,6 +51,7 @@ export function detectGarment(garment: Seen): Detected {
 
 interface Seen {
   readonly kind: GarmentKind
+  readonly kindFrom?: KindFrom
   readonly symmetry: number
   readonly presentation: Presentation
   readonly necklineFound?: boolean

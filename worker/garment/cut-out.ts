@@ -16,6 +16,7 @@ import { resizeAreaColours } from '../raster/sample.ts'
 import { type Background, fitBackground } from './background.ts'
 import { findOnBusyBackground } from './busy-background.ts'
 import { enlargeMatte } from './enlarge.ts'
+import { addFaintCloth, SAME } from './faint-cloth.ts'
 import type { CutOut } from './garment.ts'
 import { matte } from './matte.ts'
 import { removeMirroredShadow } from './mirrored-shadow.ts'
@@ -84,7 +85,7 @@ function isCutOff({ width, height, data }: Mask, plain: Mask): boolean {
 const MAX_GROUND_INSIDE = 0.06
 
 function shareOfBackground({ data }: Mask, { difference }: BackgroundComparison, background: Background): number {
-  const limit = backgroundTolerance(background)
+  const limit = background.exact ? SAME : backgroundTolerance(background)
   let inside = 0
   let alike = 0
   for (let i = 0; i < data.length; i++) {
@@ -110,7 +111,9 @@ function onPlainBackground(lab: Colours): PlainFound {
   }
   const comparison = compareWithBackground(lab, background)
   const compared = { lab, background, comparison }
-  const silhouette = removeMirroredShadow(findSilhouette(compared), compared)
+  const clear = removeMirroredShadow(findSilhouette(compared), compared)
+  const whole = addFaintCloth(compared, clear)
+  const silhouette = checkWhole(whole) ? clear : whole
   const problem = checkWhole(silhouette)
   if (problem) return { silhouette, clean: createMask(lab), backgroundInside: 1, problem }
   const backgroundInside = shareOfBackground(silhouette, comparison, background)

@@ -6,6 +6,11 @@ export type Category = (typeof CATEGORIES)[number]
 /** What the outline looks like, whatever the caller calls the product. */
 export type GarmentKind = 'top' | 'dress' | 'skirt' | 'trousers'
 
+/**
+ * What says that an upper garment is a top or a dress: what the caller calls it, its outline, or neither; then it is taken for a top.
+ */
+export type KindFrom = 'words' | 'outline' | 'doubt'
+
 /** A garment on its own: colours without the background's spill, and how much of each pixel it covers. */
 export interface CutOut {
   /** Straight (not premultiplied) sRGB, 3 channels. */
@@ -48,6 +53,7 @@ export interface SideLandmarks {
  */
 export interface UpperGarment {
   readonly kind: 'top' | 'dress'
+  readonly kindFrom: KindFrom
   /** Premultiplied sRGB with alpha, 0 to 255, 4 channels. */
   readonly image: Pixels
   readonly axis: number

@@ -15,15 +15,26 @@ export interface HalfOutline {
 }
 
 /** Median width of the body part in px, between 35 and 90 % of the height; 0 when nothing lies on the axis there. */
-export function torsoWidthOf({ mask, axis, top, height }: Shape): number {
+export function torsoWidthOf(shape: Shape): number {
+  const widths = bodyWidths(shape)
+  return widths.length === 0 ? 0 : widths[widths.length >> 1]
+}
+
+/** The same of its narrower half: the lower quartile, which a flared hem does not widen. */
+export function waistWidthOf(shape: Shape): number {
+  const widths = bodyWidths(shape)
+  return widths.length === 0 ? 0 : widths[widths.length >> 2]
+}
+
+// Of 24 rows, the narrowest first.
+function bodyWidths({ mask, axis, top, height }: Shape): number[] {
   const widths: number[] = []
   for (let k = 0; k < 24; k++) {
     const row = Math.round(top + (0.35 + (0.55 * k) / 23) * height)
     const width = runAcross(mask, row, Math.round(axis))
     if (width > 0) widths.push(width)
   }
-  widths.sort((a, b) => a - b)
-  return widths.length === 0 ? 0 : widths[widths.length >> 1]
+  return widths.sort((a, b) => a - b)
 }
 
 function runAcross({ width, data }: { width: number; data: Uint8Array }, row: number, column: number): number {

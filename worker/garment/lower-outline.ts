@@ -18,14 +18,16 @@ export interface SkirtLandmarks {
   readonly hem: readonly [Point, Point]
 }
 
-/** The crotch: a deep bay from below on the axis, between two feet; null when the outline is not that of trousers. */
-export function findCrotch({ contour, top, height, width }: Shape): Point | null {
+/** The crotch: a deep bay from below on the axis, between two legs; null when the outline is not that of trousers. */
+export function findCrotch(shape: Shape): Point | null {
+  const { contour, top, height, width } = shape
   const deep = findBays(contour).filter((bay) => {
     const { x, y } = contour[bay.deepest]
     const feet = Math.min(contour[bay.from].y, contour[bay.to].y)
-    return (
-      Math.abs(x) < 0.15 * width && bay.depth > 0.22 * height && y > top + 0.12 * height && feet > top + 0.6 * height
-    )
+    if (Math.abs(x) > 0.15 * width || bay.depth < 0.22 * height) return false
+    if (y < top + 0.12 * height || feet < top + 0.6 * height) return false
+    // Hanging straps and the ends of a belt are no legs.
+    return coveredAt(shape, (y + feet) / 2) > 0.3 * width
   })
   return deep.length === 0 ? null : contour[deep.reduce((a, b) => (b.depth > a.depth ? b : a)).deepest]
 }
@@ -55,16 +57,33 @@ export function findSkirtLandmarks({ contour }: Shape): SkirtLandmarks {
 
 /**
  * True for an outline that is closed at the top by a waistband and hangs down without arms: one run over the axis right
- * below the top, and hardly any bays.
+ * below the top, from where it only gets wider down to the hips, and hardly any bays.
  */
 export function looksLikeSkirt(shape: Shape): boolean {
   const { contour, mask, axis, top, height, width } = shape
-  const row = Math.round(top + 0.03 * height) * mask.width
-  let covered = 0
-  for (let x = 0; x < mask.width; x++) covered += mask.data[row + x]
-  if (!mask.data[row + Math.round(axis)] || covered < 0.4 * width) return false
+  const band = top + 0.03 * height
+  if (!mask.data[Math.round(band) * mask.width + Math.round(axis)] || coveredAt(shape, band) < 0.4 * width) return false
+  if (narrowsAgain(shape)) return false
   const waist = contour.filter((p) => p.y < top + 0.06 * height)
   const dip = findBays(waist).reduce((most, bay) => Math.max(most, bay.depth), 0)
   const bays = findBays(contour).filter((bay) => bay.depth > 0.05 * height)
   return bays.length === 0 && dip < 0.04 * height
+}
+
+// Below the shoulders of a sleeveless top or dress lie its armholes.
+function narrowsAgain(shape: Shape): boolean {
+  let widest = 0
+  for (let share = 0.05; share < 0.45; share += 0.025) {
+    const width = coveredAt(shape, shape.top + share * shape.height)
+    if (width < 0.96 * widest) return true
+    widest = Math.max(widest, width)
+  }
+  return false
+}
+
+function coveredAt({ mask }: Shape, y: number): number {
+  const row = Math.round(y) * mask.width
+  let covered = 0
+  for (let x = 0; x < mask.width; x++) covered += mask.data[row + x]
+  return covered
 }

@@ -57,6 +57,7 @@ function prepareUpper(cut: CutOut, outline: UpperOutline): PreparedUpperGarment 
     : findNeckline(image, outline.contour, [landmarks[0].neck, landmarks[1].neck])
   return {
     kind: outline.kind,
+    kindFrom: outline.kindFrom,
     image,
     axis,
     sides,

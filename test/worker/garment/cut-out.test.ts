@@ -1,4 +1,6 @@
+import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
+import { decodeImage } from '../../../api/shared/image.ts'
 import { cutOut } from '../../../worker/garment/cut-out.ts'
 import { createRandom } from '../../../worker/raster/clusters.ts'
 import type { Bitmap } from '../../../worker/raster/plane.ts'
@@ -14,6 +16,11 @@ function plainPicture(size: number, colourAt: (x: number, y: number) => readonly
   for (let i = 0; i < size * size; i++) data.set(colourAt(i % size, Math.floor(i / size)), 3 * i)
   return { width: size, height: size, channels: 3, data }
 }
+
+const encodeJpeg = ({ width, height, data }: Bitmap, quality: number) =>
+  sharp(data, { raw: { width, height, channels: 3 } })
+    .jpeg({ quality })
+    .toBuffer()
 
 describe('cutOut on rendered product photos', () => {
   it.each([
@@ -94,6 +101,28 @@ describe('cutOut on backgrounds of several colours', () => {
   })
 })
 
+describe('a white garment in a photo that was compressed', () => {
+  it.each([60, 85])('is found whole at a quality of %s', async (quality) => {
+    const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: [251, 251, 251], background: [246, 246, 246] })
+    // A dark print in the middle, as wide as the chest.
+    for (let y = 330; y < 430; y++)
+      for (let x = 260; x < 440; x++) picture.data.fill(30 + ((x * y) % 60), (y * 700 + x) * 3, (y * 700 + x) * 3 + 3)
+    const photo = await decodeImage(await encodeJpeg(picture, quality))
+    expect(overlap(mask, cutOut(photo).alpha)).toBeGreaterThan(0.97)
+  })
+
+  it('ends where it ends, though an even patch around it was left by whoever cut it out', async () => {
+    const { picture, mask } = drawGarment({ cut: CUTS.tee, colour: BLUE, background: WHITE })
+    for (let i = 0; i < picture.data.length; i += 3) {
+      const [x, y] = [(i / 3) % 700, Math.floor(i / 3 / 700)]
+      const isPatch = x > 40 && x < 660 && y > 40 && y < 660 && picture.data[i] > 250
+      if (isPatch) picture.data.fill(251, i, i + 3)
+    }
+    const photo = await decodeImage(await encodeJpeg(picture, 90))
+    expect(overlap(mask, cutOut(photo).alpha)).toBeGreaterThan(0.97)
+  })
+})
+
 describe('cutOut on drawn product photos', () => {
   it.each<[string, Drawing, number]>([
     ['a clean white background', { cut: CUTS.tee, colour: BLUE, background: WHITE }, 0.995],
@@ -119,6 +148,8 @@ describe('cutOut on drawn product photos', () => {
       0.99,
     ],
     ['white on white', { cut: CUTS.tee, colour: [243, 242, 240], background: WHITE }, 0.97],
+    ['white on white that hardly differs', { cut: CUTS.sleeveless, colour: [253, 252, 251], background: WHITE }, 0.97],
+    ['brighter than its background', { cut: CUTS.dress, colour: [252, 252, 252], background: [246, 246, 246] }, 0.97],
     [
       'white stripes on white',
       { cut: CUTS.tee, colour: [245, 245, 245], stripes: [30, 40, 90], background: WHITE, shadow: 0.2 },

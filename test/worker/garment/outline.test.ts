@@ -208,6 +208,70 @@ describe('findOutline', () => {
     expect(kindOf(skirt, 'lower')).toBe('skirt')
   })
 
+  // Product photos on mannequins are narrower than on tables: what is worn above looks as long as a dress that lies flat.
+  it.each<[string, keyof typeof CUTS, number, string, string]>([
+    ['a T-shirt that lies flat', 'tee', 1, 'top', 'outline'],
+    ['a T-shirt on a mannequin', 'tee', 0.65, 'top', 'doubt'],
+    ['a top on a mannequin', 'sleeveless', 0.7, 'top', 'doubt'],
+    ['a pullover on a mannequin', 'longSleeve', 0.65, 'top', 'doubt'],
+    ['a dress that lies flat', 'dress', 1, 'dress', 'outline'],
+    ['a dress on a mannequin', 'dress', 0.65, 'dress', 'outline'],
+  ])('takes %s for what it is', (_, cut, narrow, kind, kindFrom) => {
+    const { neck, corners, ...rest } = CUTS[cut]
+    const drawn = drawGarment({
+      cut: {
+        ...rest,
+        neck: { ...neck, x: narrow * neck.x },
+        corners: corners.map(([name, x, y]) => [name, narrow * x, y] as const),
+      },
+      ...{ colour: [40, 80, 160], background: [255, 255, 255] },
+    })
+    expect(findOutline(cutOut(drawn.transparent).alpha)).toMatchObject({ kind, kindFrom })
+  })
+
+  it('takes nothing with armholes for a skirt, and no hanging straps for legs', () => {
+    const boat = [
+      ...([
+        [28, 10],
+        [72, 10],
+        [80, 16],
+        [76, 30],
+        [74, 42],
+        [77, 70],
+        [79, 95],
+      ] as const),
+      ...([
+        [21, 95],
+        [23, 70],
+        [26, 42],
+        [24, 30],
+        [20, 16],
+      ] as const),
+    ] as const
+    expect(kindOf(boat)).toBe('top')
+    const straps = [
+      ...([
+        [22, 12],
+        [30, 12],
+        [38, 30],
+        [62, 30],
+        [70, 12],
+        [78, 12],
+        [86, 45],
+        [84, 90],
+        [78, 90],
+        [76, 58],
+      ] as const),
+      ...([
+        [24, 58],
+        [22, 90],
+        [16, 90],
+        [14, 45],
+      ] as const),
+    ] as const
+    expect(kindOf(straps, 'upper')).not.toBe('trousers')
+  })
+
   it.each<[string, readonly (readonly [number, number])[]]>([
     [
       'a lopsided rag',

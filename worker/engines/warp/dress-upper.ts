@@ -10,7 +10,7 @@ import { upperLandmarks } from './landmarks.ts'
 import type { Look } from './look.ts'
 import { removeBelowDress } from './lower/below-dress.ts'
 import { composeLayers } from './order.ts'
-import { placeGarment } from './place.ts'
+import { placeUpper } from './place.ts'
 import { findRegions } from './regions.ts'
 import { removeOldGarment } from './remove.ts'
 import { measureLight, shadeLayers } from './shade.ts'
@@ -40,11 +40,11 @@ export interface DressedView {
 
 // On its own, so that all layers are let go before the frame is copied.
 async function dressView(
-  { look, garment }: { look: Look; garment: UpperGarment },
+  { look, garment: given }: { look: Look; garment: UpperGarment },
   stages: Stages,
 ): Promise<DressedView> {
   const { view: whole, person, body, parts } = look
-  const placement = await stages.run('place', 0.7, () => placeGarment({ person, body, parts, garment }))
+  const { placement, garment } = await stages.run('place', 0.7, () => placeUpper({ person, body, parts }, given))
   const { fitting: placed, view } = focusOn(
     whole,
     { person, body, parts, placement },

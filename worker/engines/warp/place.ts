@@ -41,6 +41,24 @@ export interface Placement {
   readonly warnings: readonly string[]
 }
 
+// Body coordinate F (1 at the hips, about 1.85 at the knees) down to which the hem of something nobody calls a dress must reach to be one.
+const DRESS_HEM = 1.5
+
+/**
+ * Places a garment as `placeGarment` does. What only its outline makes a dress, and what would hardly cover the thighs, is placed as a
+ * top: a dress takes away what is worn on the legs.
+ */
+export function placeUpper(
+  look: { readonly person: Person; readonly body: BodyFrame; readonly parts: Parts },
+  garment: UpperGarment,
+): { placement: Placement; garment: UpperGarment } {
+  const placement = placeGarment({ ...look, garment })
+  if (garment.kind !== 'dress' || garment.kindFrom !== 'outline' || placement.hem >= DRESS_HEM)
+    return { placement, garment }
+  const top = { ...garment, kind: 'top', kindFrom: 'doubt' } as const
+  return { placement: placeGarment({ ...look, garment: top }), garment: top }
+}
+
 /**
  * Places a top or dress on a person: a torso piece held by about 60 matching points, and one grid a sleeve.
  *
@@ -106,6 +124,7 @@ function findWarnings({
     ['SLEEVE_FOLDED', garment.foldedSleeve],
     ['GARMENT_STRETCHED', aspect < 0.85 || aspect > 1.18],
     ['GARMENT_ASYMMETRIC', garment.symmetry < 0.88],
+    ['CATEGORY_ASSUMED', garment.kindFrom === 'doubt'],
     ['HEM_OUTSIDE_PICTURE', garment.kind === 'dress' && bottom > person.mask.height],
   ]
   return found.filter(([, holds]) => holds).map(([code]) => code)

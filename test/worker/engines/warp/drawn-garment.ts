@@ -30,6 +30,7 @@ export function drawGarment({ sleeves = 'short' }: { sleeves?: 'short' | 'long' 
   })
   return {
     kind: 'top',
+    kindFrom: 'words',
     image: paint(sides, neckline),
     axis: AXIS,
     sides,

@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { measureBody } from '../../../../worker/engines/warp/body.ts'
 import { findParts } from '../../../../worker/engines/warp/parts.ts'
-import { type Placement, placeGarment } from '../../../../worker/engines/warp/place.ts'
+import { type Placement, placeGarment, placeUpper } from '../../../../worker/engines/warp/place.ts'
 import type { UpperGarment } from '../../../../worker/garment/garment.ts'
 import type { Point } from '../../../../worker/raster/plane.ts'
 import { drawDress, drawGarment } from './drawn-garment.ts'
 import { ARMS_AWAY, ARMS_BENT, drawPerson, type Pose, TORSO_HALF_WIDTH } from './drawn-person.ts'
 
-function place(garment: UpperGarment, pose: Pose = ARMS_AWAY): Placement {
+function look(pose: Pose = ARMS_AWAY) {
   const { person, picture } = drawPerson(pose)
   const body = measureBody(person)
-  return placeGarment({ person, body, parts: findParts(picture, person, body), garment })
+  return { person, body, parts: findParts(picture, person, body) }
 }
+
+const place = (garment: UpperGarment, pose?: Pose): Placement => placeGarment({ ...look(pose), garment })
 
 const mirror = ({ x, y }: Point) => ({ x: 480 - x, y })
 
@@ -47,6 +49,17 @@ describe('placeGarment', () => {
     const widest = Math.max(...waist.map(({ x }) => Math.abs(x - 240)))
     expect(widest).toBeGreaterThan(TORSO_HALF_WIDTH)
     expect(widest).toBeLessThan(1.28 * TORSO_HALF_WIDTH)
+  })
+
+  it('places what only its outline makes a dress as a top, unless it covers the thighs', () => {
+    const short = { ...drawGarment(), kind: 'dress', kindFrom: 'outline' } as const
+    const doubtful = placeUpper(look(), short)
+    expect(doubtful.garment.kind).toBe('top')
+    expect(doubtful.placement.hem).toBeLessThan(1.5)
+    expect(doubtful.placement.warnings).toContain('CATEGORY_ASSUMED')
+    const named = placeUpper(look(), { ...short, kindFrom: 'words' })
+    expect(named.garment.kind).toBe('dress')
+    expect(named.placement.warnings).not.toContain('CATEGORY_ASSUMED')
   })
 
   it('straightens a strap that lies crooked in the product photo after the other one', () => {

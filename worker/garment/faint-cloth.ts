@@ -1,0 +1,75 @@
+import { connectedComponents, connectedToBorder } from '../raster/components.ts'
+import { distanceTo } from '../raster/distance.ts'
+import { gaussianBlur } from '../raster/filter.ts'
+import { close, dilate, open } from '../raster/morphology.ts'
+import { countSet, createMask, invert, type Mask, maskToPlane, maskWhere, type Plane, subset } from '../raster/plane.ts'
+import { addHoles } from './background-holes.ts'
+import type { ComparedPicture } from './shadow.ts'
+
+// ΔE from which a pixel differs from a background without noise, after a slight blur.
+const FAINT = 0.6
+/** ΔE up to which a part is the background itself. */
+export const SAME = 0.15
+// As shares of the long side and of the picture: how far compression smears a strong edge, and the least that is worth adding.
+const SMEAR = 0.012
+const LEAST = 0.002
+const ROUNDING = 0.004
+
+/**
+ * The silhouette with the cloth that hardly differs from its background, such as white on white: where the background has no noise at
+ * all, whatever else has an edge is cloth, too. Elsewhere, and where nothing is added, it is the silhouette itself.
+ */
+export function addFaintCloth(picture: ComparedPicture, silhouette: Mask): Mask {
+  if (!picture.background.exact) return silhouette
+  const difference = gaussianBlur(picture.comparison.difference, 1)
+  const where = (limit: number) => maskWhere(difference, (i) => difference.data[i] < limit)
+  const reached = connectedToBorder(where(FAINT))
+  const background = addHoles(picture, { background: reached, sure: where(SAME), inStripes: createMask(reached) })
+  const cloth = invert(background)
+  const smear = Math.ceil(SMEAR * Math.max(silhouette.width, silhouette.height))
+  const known = dilate(silhouette, smear)
+  const beyond = subset(cloth, (i) => !known.data[i])
+  const added = keepCloth(open(beyond, 2), { difference, depth: distanceTo(background) })
+  if (countSet(added) === 0) return silhouette
+  // Between what was known and what is added the smear of both is cloth, too.
+  const joined = close(
+    maskWhere(added, (i) => silhouette.data[i] === 1 || added.data[i] === 1),
+    2 * smear,
+  )
+  const whole = open(
+    subset(cloth, (i) => joined.data[i] === 1),
+    1,
+  )
+  // Compression leaves a ragged edge where it had next to no contrast to keep; what stood out before has none.
+  const smooth = gaussianBlur(maskToPlane(whole), ROUNDING * Math.max(whole.width, whole.height))
+  return maskWhere(whole, (i) => smooth.data[i] >= 0.5 || silhouette.data[i] === 1)
+}
+
+// A share: a shadow is much fainter at its rim than further in; cloth is not.
+const FADING = 0.4
+// ΔE: an even patch around a product is what somebody left when cutting it out, most of it in one colour.
+const EVEN = 0.02
+
+function keepCloth(parts: Mask, { difference, depth }: { difference: Plane; depth: Plane }): Mask {
+  const { labels, components } = connectedComponents(parts)
+  const seen = components.map(() => ({ all: [] as number[], rim: [] as number[], inside: [] as number[] }))
+  for (let i = 0; i < labels.length; i++) {
+    if (labels[i] === 0) continue
+    const { all, rim, inside } = seen[labels[i] - 1]
+    const value = difference.data[i]
+    all.push(value)
+    if (depth.data[i] >= 3 && depth.data[i] < 6) rim.push(value)
+    if (depth.data[i] >= 10 && depth.data[i] < 18) inside.push(value)
+  }
+  const kept = seen.map(({ all, rim, inside }) => {
+    if (all.length < LEAST * labels.length) return false
+    const middle = medianOf(all)
+    const isEven = all.filter((value) => Math.abs(value - middle) < EVEN).length > 0.6 * all.length
+    return middle > SAME && !isEven && medianOf(rim) >= FADING * medianOf(inside)
+  })
+  return maskWhere(parts, (i) => labels[i] > 0 && kept[labels[i] - 1])
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.toSorted((a, b) => a - b)[values.length >> 1]
+}
