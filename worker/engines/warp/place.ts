@@ -59,10 +59,14 @@ export function placeUpper(
   return { placement: placeGarment({ ...look, garment: top }), garment: top }
 }
 
+// As a share of the body's unit, between armpits and the photo's lower edge: bare arms are drawn whole or not at all.
+const MIN_BELOW_ARMPITS = 0.5
+
 /**
  * Places a top or dress on a person: a torso piece held by about 60 matching points, and one grid a sleeve.
  *
- * Throws `DrapeError` RESULT_REJECTED when the garment would have to be squeezed beyond recognition.
+ * Throws `DrapeError` RESULT_REJECTED when the garment would have to be squeezed beyond recognition, and when the photo ends
+ * where bare arms would begin.
  */
 export function placeGarment({
   person,
@@ -82,6 +86,12 @@ export function placeGarment({
   if (!(aspect > 0.7 && aspect < 1.4))
     throw new DrapeError('RESULT_REJECTED', 'The garment does not fit the proportions of the person in the photo')
   const torso = placeTorso(input, fit)
+  const lowest = Math.max(torso.armpits[0].y, torso.armpits[1].y)
+  if (!garment.sleeved && person.mask.height - lowest < MIN_BELOW_ARMPITS * body.unit)
+    throw new DrapeError(
+      'RESULT_REJECTED',
+      'The photo ends at the chest; a garment without sleeves needs one that shows more of the arms',
+    )
   const arms = bothSides((side) => measureArm(person.mask, body, side))
   const sleeves = bothSides((side) =>
     placeSleeve({ body, garment, fit, profile: arms[side], side, armpit: torso.armpits[side] }),

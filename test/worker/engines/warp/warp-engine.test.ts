@@ -228,6 +228,15 @@ describe('the warp engine', () => {
     expect([hat, cheek].map(changed)).toEqual([0, 0])
   })
 
+  it('refuses to bare arms where the photo ends at the chest', async () => {
+    const portrait = await decodeImage(await readFile('scripts/samples/persons/grace-hopper.jpg'))
+    const tank = await decodeImage(await readFile('scripts/samples/garments/tank-green.jpg'))
+    await expect(wear(portrait, tank, { hash: 'tank' })).rejects.toMatchObject({
+      code: 'RESULT_REJECTED',
+      message: expect.stringMatching(/ends at the chest/),
+    })
+  })
+
   it('refuses a person who is seen from the side', async () => {
     const photographer = await decodeImage(await readFile('scripts/samples/persons/photographer.jpg'))
     expect(await refusal(wear(photographer, garment('tshirt_navy'), { hash: 'navy' }))).toMatchObject({
