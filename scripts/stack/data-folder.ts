@@ -61,7 +61,7 @@ async function readList(path: string): Promise<Stoppable[]> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch {
-    // None yet, or cut off while it was written.
+    // No stack has run here yet.
     return []
   }
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Stoppable } from './processes.ts'
 
@@ -32,7 +32,10 @@ export async function startReaper({ lockPath, listPath }: { lockPath?: string; l
     child.stdin?.write(`${JSON.stringify(message)}\n`)
   }
   function saveList(): void {
-    if (listPath !== undefined) writeFileSync(listPath, JSON.stringify([...processes.values()]))
+    if (listPath === undefined) return
+    // Renamed into place: a reader never finds half a list, even when this process is killed here.
+    writeFileSync(`${listPath}.new`, JSON.stringify([...processes.values()]))
+    renameSync(`${listPath}.new`, listPath)
   }
   async function replaceWhenLost(): Promise<void> {
     await once(child, 'exit')

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Part } from '../../../scripts/stack/part.ts'
@@ -76,6 +76,21 @@ describe('a supervisor', () => {
     await supervisor.stop()
     expect(inspectProcess(pid)).toBeUndefined()
     await until(() => inspectProcess(child) === undefined)
+  })
+
+  it('replaces the list of its processes instead of changing it, so that a reader never finds half of it', async () => {
+    const listPath = join(folder, 'list')
+    const lists = await startReaper({ listPath })
+    // Pids that no process can have.
+    const entry = { startedAt: '', signal: 'SIGTERM', graceSeconds: 1, stage: 0 } as const
+    lists.add({ ...entry, pid: 2 ** 30, name: 'first' })
+    const reader = await open(listPath)
+    lists.add({ ...entry, pid: 2 ** 30 + 1, name: 'second' })
+    const names = (text: string) => JSON.parse(text).map(({ name }: Stoppable) => name)
+    expect(names(await reader.readFile('utf8'))).toEqual(['first'])
+    expect(names(await readFile(listPath, 'utf8'))).toEqual(['first', 'second'])
+    await reader.close()
+    await lists.close()
   })
 
   it('is outlived by nothing when it is killed itself, even with its first reaper gone', async () => {
