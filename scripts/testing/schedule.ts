@@ -7,6 +7,7 @@ import { matchesGlob } from 'node:path'
 const IN_TURN: Readonly<Record<string, number>> = {
   'test/cluster/worker-pool.test.ts': 130,
   'test/observability/watched.test.ts': 110,
+  'test/cluster/install/install.test.ts': 150,
   'test/cluster/install/images.test.ts': 60,
   'test/playground-flow.test.ts': 60,
   'test/chart/lifecycle.test.ts': 50,
