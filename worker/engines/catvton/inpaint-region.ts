@@ -1,3 +1,6 @@
+import { type BodyFrame, measureBody } from '../../body/body-frame.ts'
+import { bothSides } from '../../body/keypoints.ts'
+import { findParts, type Parts } from '../../body/parts.ts'
 import type { Person } from '../../person/person.ts'
 import { fillHoles } from '../../raster/components.ts'
 import { dilate } from '../../raster/morphology.ts'
@@ -5,9 +8,6 @@ import { type Bitmap, type Mask, maskWhere, type Point } from '../../raster/plan
 import { fillCapsules, fillPolygon } from '../../raster/polygon.ts'
 import { move } from '../../raster/vector.ts'
 import type { TrainedCategory } from '../diffusion/category.ts'
-import { bothSides } from '../warp/axes.ts'
-import { type BodyFrame, measureBody } from '../warp/body.ts'
-import { findParts, type Parts } from '../warp/parts.ts'
 import { findHead } from '../warp/regions.ts'
 
 const COVERED: Readonly<Record<TrainedCategory, { upper: boolean; lower: boolean }>> = {

@@ -1,8 +1,8 @@
+import { bothSides, type Side } from '../../body/keypoints.ts'
 import { dilate } from '../../raster/morphology.ts'
 import { countSet, createMask, type Mask, subset } from '../../raster/plane.ts'
 import { medianOf } from '../../raster/statistics.ts'
 import { type ArmField, armMask, bareRadiusAt } from './arm-field.ts'
-import { bothSides, type Side } from './axes.ts'
 import type { FittingRegions } from './regions.ts'
 
 // In body units: how far along the arm a worn cuff's shadow and last threads are looked for, and how much of the arm beyond gives its tone.

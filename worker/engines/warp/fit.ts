@@ -1,10 +1,10 @@
+import { type BodyFrame, halfWidthAt } from '../../body/body-frame.ts'
+import { bothSides, outwards, type Side, type Sides } from '../../body/keypoints.ts'
 import type { UpperGarment } from '../../garment/garment.ts'
 import type { Plane, Point } from '../../raster/plane.ts'
 import { interpolate } from '../../raster/polyline.ts'
 import { distanceToEdge } from '../../raster/ray.ts'
 import { between, distance, dot, move, scale, subtract } from '../../raster/vector.ts'
-import { bothSides, outwards, type Side, type Sides } from './axes.ts'
-import { type BodyFrame, halfWidthAt } from './body.ts'
 import type { WornExtent } from './worn-extent.ts'
 
 export interface FitInput {

@@ -1,13 +1,13 @@
 import { cropBitmap, type Rectangle } from '../../../api/shared/image.ts'
+import type { BodyFrame } from '../../body/body-frame.ts'
+import { axisAt } from '../../body/keypoints.ts'
+import type { Parts } from '../../body/parts.ts'
+import type { View } from '../../body/view.ts'
 import { movePoints, type Person } from '../../person/person.ts'
 import { cropColours, cropMask, cropPlane, type Window } from '../../raster/crop.ts'
 import type { Point } from '../../raster/plane.ts'
-import { axisAt } from './axes.ts'
-import type { BodyFrame } from './body.ts'
-import type { Parts } from './parts.ts'
 import type { Placement } from './place.ts'
 import type { Fitting } from './regions.ts'
-import type { View } from './view.ts'
 
 /** A fitting and its pictures, cut to what the garment and the worn one can touch. */
 export interface Focus {

@@ -1,6 +1,6 @@
+import { createFieldSampler } from '../../raster/field-sampler.ts'
 import { erode } from '../../raster/morphology.ts'
 import { type Bitmap, createPlane, type Mask, maskWhere, type Plane, type Size, subset } from '../../raster/plane.ts'
-import { createFieldSampler } from './field-sampler.ts'
 
 /** Something that was invented, and real pixels of its kind; both of the analysed picture's size. */
 export interface Invented {

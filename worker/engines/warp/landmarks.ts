@@ -1,6 +1,6 @@
+import type { Sides } from '../../body/keypoints.ts'
 import type { Point } from '../../raster/plane.ts'
 import { resample } from '../../raster/polyline.ts'
-import type { Sides } from './axes.ts'
 import type { Placement } from './place.ts'
 
 /** A point for either side, named by the picture's own left and right: `neck_l`, `neck_r`. */

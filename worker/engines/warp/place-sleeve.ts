@@ -1,10 +1,10 @@
+import type { ArmProfile } from '../../body/arm-profile.ts'
+import type { BodyFrame, Side } from '../../body/body-frame.ts'
+import { outwards, upperArm } from '../../body/keypoints.ts'
 import type { UpperGarment } from '../../garment/garment.ts'
 import type { Point } from '../../raster/plane.ts'
 import { arcLength, interpolate, pointAt, resample } from '../../raster/polyline.ts'
 import { add, between, distance, dot, move, scale, subtract, unit } from '../../raster/vector.ts'
-import type { ArmProfile } from './arm.ts'
-import { outwards, upperArm } from './axes.ts'
-import type { BodyFrame, Side } from './body.ts'
 import type { Fit } from './fit.ts'
 
 /** Rows of points; every row has the same length. */

@@ -1,3 +1,7 @@
+import type { BodyFrame } from '../../body/body-frame.ts'
+import { FAR } from '../../body/bone-field.ts'
+import { bothSides, type Side, type Sides } from '../../body/keypoints.ts'
+import type { Parts } from '../../body/parts.ts'
 import type { Person } from '../../person/person.ts'
 import { componentsTouching } from '../../raster/components.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
@@ -8,10 +12,6 @@ import { interpolate } from '../../raster/polyline.ts'
 import { difference, reduceMasked } from '../../raster/reduce.ts'
 import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
 import { type ArmField, armMask, bareRadiusAt, CUFF, measureArms } from './arm-field.ts'
-import { bothSides, type Side, type Sides } from './axes.ts'
-import type { BodyFrame } from './body.ts'
-import { FAR } from './bone-field.ts'
-import type { Parts } from './parts.ts'
 import type { Placement, SleevePlacement } from './place.ts'
 
 /** From this share on a garment hides what is behind it. */

@@ -1,4 +1,5 @@
 import { rgbToLab } from '../../raster/colour.ts'
+import { createFieldSampler } from '../../raster/field-sampler.ts'
 import { gaussianBlur } from '../../raster/filter.ts'
 import { erode } from '../../raster/morphology.ts'
 import { type Colours, channelOf, createPlane, type Mask, maskToPlane, type Plane, subset } from '../../raster/plane.ts'
@@ -6,7 +7,6 @@ import { enlargeByFactor, reduceMasked } from '../../raster/reduce.ts'
 import type { Layer } from '../../raster/remap.ts'
 import { medianOf } from '../../raster/statistics.ts'
 import { weightedBlur } from '../../raster/weighted.ts'
-import { createFieldSampler } from './field-sampler.ts'
 import type { FittingRegions } from './regions.ts'
 import type { GarmentLayers } from './warp.ts'
 

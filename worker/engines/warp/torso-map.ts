@@ -1,6 +1,6 @@
 import type { Mask, Point, Size } from '../../raster/plane.ts'
 import { type BackwardMap, createBackwardMap, type PixelBox } from '../../raster/remap.ts'
-import { fitThinPlate } from './thin-plate.ts'
+import { fitThinPlate } from '../../raster/thin-plate.ts'
 
 export interface TorsoMap extends BackwardMap {
   /** Share of the torso that is turned over, 0 to 1. */

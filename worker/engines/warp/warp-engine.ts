@@ -1,6 +1,7 @@
 import { DrapeError } from '../../../api/shared/errors.ts'
 import { resizeBitmap } from '../../../api/shared/image.ts'
 import { ofImage } from '../../../api/shared/image-field.ts'
+import { lookAtPerson } from '../../body/body-model.ts'
 import { copyRgb } from '../../composite/blend.ts'
 import { detectGarment, isWorn } from '../../garment/classify.ts'
 import { createGarmentThread, type GarmentThread } from '../../garment/prepare-beside.ts'
@@ -13,7 +14,6 @@ import type { Bitmap } from '../../raster/plane.ts'
 import type { Engine, EngineContext, EngineInput, EngineManifest, EngineProduct, EngineResult } from '../engine.ts'
 import { createStages } from '../stages.ts'
 import { dressUpper } from './dress-upper.ts'
-import { lookAtPerson } from './look.ts'
 import { dressLower } from './lower/dress-lower.ts'
 
 export const WARP_MANIFEST: EngineManifest = {

@@ -1,11 +1,11 @@
+import type { BodyFrame } from '../../body/body-frame.ts'
+import { bothSides, type Side } from '../../body/keypoints.ts'
+import type { Parts } from '../../body/parts.ts'
 import type { Person } from '../../person/person.ts'
 import type { Mask } from '../../raster/plane.ts'
 import { fillCapsules } from '../../raster/polygon.ts'
 import { interpolate } from '../../raster/polyline.ts'
 import { between } from '../../raster/vector.ts'
-import { bothSides, type Side } from './axes.ts'
-import type { BodyFrame } from './body.ts'
-import type { Parts } from './parts.ts'
 
 /** How far the worn top reaches, so that a new one can cover it. */
 export interface WornExtent {

@@ -1,3 +1,4 @@
+import { bothSides, type Side } from '../../body/keypoints.ts'
 import { type Lab, tintApart } from '../../raster/colour.ts'
 import { connectedComponents, fillHoles, keepComponents } from '../../raster/components.ts'
 import { fillSmoothly } from '../../raster/fill.ts'
@@ -6,7 +7,6 @@ import { type Colours, createMask, type Mask, maskWhere, subset, threshold } fro
 import { cellAt, difference, type Reduced, reduceMasked } from '../../raster/reduce.ts'
 import { medianOf } from '../../raster/statistics.ts'
 import { armMask, CUFF } from './arm-field.ts'
-import { bothSides, type Side } from './axes.ts'
 import type { FittingRegions } from './regions.ts'
 
 export interface WornGarment {

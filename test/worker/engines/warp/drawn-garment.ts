@@ -2,7 +2,7 @@ import type { SideLandmarks, SideOutline, UpperGarment } from '../../../../worke
 import type { Point } from '../../../../worker/raster/plane.ts'
 import { coverPolygon, fillCapsules } from '../../../../worker/raster/polygon.ts'
 import { resample } from '../../../../worker/raster/polyline.ts'
-import type { Colour } from './drawn-person.ts'
+import type { Colour } from '../../body/drawn-person.ts'
 
 const SIZE = { width: 600, height: 600 }
 const AXIS = 300

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BodyFrame, halfWidthAt, measureBody } from '../../../../worker/engines/warp/body.ts'
-import { findParts, type Parts } from '../../../../worker/engines/warp/parts.ts'
+import { type BodyFrame, halfWidthAt, measureBody } from '../../../../worker/body/body-frame.ts'
+import { findParts, type Parts } from '../../../../worker/body/parts.ts'
 import { placeGarment } from '../../../../worker/engines/warp/place.ts'
 import { type GarmentLayers, warpGarment } from '../../../../worker/engines/warp/warp.ts'
 import type { UpperGarment } from '../../../../worker/garment/garment.ts'

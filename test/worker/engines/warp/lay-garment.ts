@@ -1,6 +1,6 @@
-import { measureBody } from '../../../../worker/engines/warp/body.ts'
+import { measureBody } from '../../../../worker/body/body-frame.ts'
+import { findParts } from '../../../../worker/body/parts.ts'
 import { type FlatGarment, flattenLayers } from '../../../../worker/engines/warp/flat-garment.ts'
-import { findParts } from '../../../../worker/engines/warp/parts.ts'
 import { placeGarment } from '../../../../worker/engines/warp/place.ts'
 import { type FittingRegions, findRegions } from '../../../../worker/engines/warp/regions.ts'
 import { type GarmentLayers, warpGarment } from '../../../../worker/engines/warp/warp.ts'
@@ -8,7 +8,7 @@ import type { UpperGarment } from '../../../../worker/garment/garment.ts'
 import type { Person } from '../../../../worker/person/person.ts'
 import type { Bitmap } from '../../../../worker/raster/plane.ts'
 import { fillCapsules } from '../../../../worker/raster/polygon.ts'
-import { ARM_RADIUS, type Colour, type DrawnPerson } from './drawn-person.ts'
+import { ARM_RADIUS, type Colour, type DrawnPerson } from '../../body/drawn-person.ts'
 
 export interface Fitted {
   readonly fitting: FittingRegions

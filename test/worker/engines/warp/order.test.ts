@@ -4,8 +4,8 @@ import { composeLayers } from '../../../../worker/engines/warp/order.ts'
 import { removeOldGarment } from '../../../../worker/engines/warp/remove.ts'
 import type { UpperGarment } from '../../../../worker/garment/garment.ts'
 import { type Bitmap, bitmapToColours, type Point } from '../../../../worker/raster/plane.ts'
+import { ARMS_AWAY, ARMS_BENT, COLOURS, type Colour, drawPerson, type Pose } from '../../body/drawn-person.ts'
 import { CLOTH, drawGarment } from './drawn-garment.ts'
-import { ARMS_AWAY, ARMS_BENT, COLOURS, type Colour, drawPerson, type Pose } from './drawn-person.ts'
 import { layGarment } from './lay-garment.ts'
 
 /** Forearms that lie across the belly. */

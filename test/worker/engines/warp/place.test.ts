@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { measureBody } from '../../../../worker/engines/warp/body.ts'
-import { findParts } from '../../../../worker/engines/warp/parts.ts'
+import { measureBody } from '../../../../worker/body/body-frame.ts'
+import { findParts } from '../../../../worker/body/parts.ts'
 import { type Placement, placeGarment, placeUpper } from '../../../../worker/engines/warp/place.ts'
 import type { UpperGarment } from '../../../../worker/garment/garment.ts'
 import type { Point } from '../../../../worker/raster/plane.ts'
+import { ARMS_AWAY, ARMS_BENT, drawPerson, type Pose, TORSO_HALF_WIDTH } from '../../body/drawn-person.ts'
 import { drawDress, drawGarment } from './drawn-garment.ts'
-import { ARMS_AWAY, ARMS_BENT, drawPerson, type Pose, TORSO_HALF_WIDTH } from './drawn-person.ts'
 
 function look(pose: Pose = ARMS_AWAY) {
   const { person, picture } = drawPerson(pose)

@@ -4,8 +4,8 @@ import { GROUND, LOWER, SKIN } from '../../../../worker/engines/warp/zones.ts'
 import type { UpperGarment } from '../../../../worker/garment/garment.ts'
 import { type Bitmap, bitmapToColours, type Point } from '../../../../worker/raster/plane.ts'
 import { resample } from '../../../../worker/raster/polyline.ts'
+import { ARMS_AWAY, COLOURS, type Colour, drawPerson } from '../../body/drawn-person.ts'
 import { drawGarment } from './drawn-garment.ts'
-import { ARMS_AWAY, COLOURS, type Colour, drawPerson } from './drawn-person.ts'
 import { layGarment, paintSleeves } from './lay-garment.ts'
 
 const figure = drawPerson(ARMS_AWAY)

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { measureLight, shadeLayers } from '../../../../worker/engines/warp/shade.ts'
 import { rgbToLab } from '../../../../worker/raster/colour.ts'
 import type { Bitmap, Pixels } from '../../../../worker/raster/plane.ts'
+import { type Colour, drawPerson } from '../../body/drawn-person.ts'
 import { drawGarment } from './drawn-garment.ts'
-import { type Colour, drawPerson } from './drawn-person.ts'
 import { layGarment } from './lay-garment.ts'
 
 const LIGHT_GREY: Colour = [170, 170, 172]

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { measureBody } from '../../../../worker/engines/warp/body.ts'
-import { findParts } from '../../../../worker/engines/warp/parts.ts'
+import { measureBody } from '../../../../worker/body/body-frame.ts'
+import { findParts } from '../../../../worker/body/parts.ts'
 import { type Placement, placeGarment } from '../../../../worker/engines/warp/place.ts'
 import { type GarmentLayers, warpGarment } from '../../../../worker/engines/warp/warp.ts'
 import type { UpperGarment } from '../../../../worker/garment/garment.ts'
 import type { Pixels, Point } from '../../../../worker/raster/plane.ts'
+import { ARMS_AWAY, ARMS_BENT, type Colour, drawPerson, type Pose } from '../../body/drawn-person.ts'
 import { CLOTH, drawGarment, LEFT_DOT, RIGHT_DOT } from './drawn-garment.ts'
-import { ARMS_AWAY, ARMS_BENT, type Colour, drawPerson, type Pose } from './drawn-person.ts'
 
 interface Warped {
   placement: Placement

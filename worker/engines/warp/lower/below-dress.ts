@@ -1,6 +1,6 @@
+import { bothSides } from '../../../body/keypoints.ts'
+import { measureLeg } from '../../../body/leg-profile.ts'
 import type { Colours, Plane } from '../../../raster/plane.ts'
-import { bothSides } from '../axes.ts'
-import { measureLeg } from '../leg.ts'
 import type { Fitting } from '../regions.ts'
 import type { Removal } from '../remove.ts'
 import { GROUND, LOWER, SKIN } from '../zones.ts'

@@ -1,5 +1,5 @@
+import type { Sides } from '../../../body/keypoints.ts'
 import type { Point } from '../../../raster/plane.ts'
-import type { Sides } from '../axes.ts'
 
 /** Distance of two chains' points at the same height of the garment, in garment px. */
 export function widthAtRow([left, right]: Sides<readonly Point[]>, y: number): number {

@@ -1,11 +1,11 @@
+import { FAR } from '../../../body/bone-field.ts'
+import { bareLegRadius } from '../../../body/leg-profile.ts'
 import { fillSmoothly } from '../../../raster/fill.ts'
 import { erode } from '../../../raster/morphology.ts'
 import { type Colours, channelOf, countSet, type Mask, subset } from '../../../raster/plane.ts'
 import { enlargeByFactor, reduceMasked } from '../../../raster/reduce.ts'
 import { medianOf } from '../../../raster/statistics.ts'
 import { weightedBlur } from '../../../raster/weighted.ts'
-import { FAR } from '../bone-field.ts'
-import { bareLegRadius } from '../leg.ts'
 import type { LegsInput, WornLower } from './worn-lower.ts'
 
 /**

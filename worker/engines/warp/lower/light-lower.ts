@@ -1,8 +1,8 @@
+import { FAR } from '../../../body/bone-field.ts'
 import type { LowerGarment } from '../../../garment/garment.ts'
 import { erode } from '../../../raster/morphology.ts'
 import type { Plane } from '../../../raster/plane.ts'
 import { interpolate } from '../../../raster/polyline.ts'
-import { FAR } from '../bone-field.ts'
 import { lightOnCloth } from '../shade.ts'
 import type { LegsInput, WornLower } from './worn-lower.ts'
 

@@ -1,7 +1,7 @@
+import type { BodyFrame } from '../../../body/body-frame.ts'
+import type { Sides } from '../../../body/keypoints.ts'
+import type { LegProfile } from '../../../body/leg-profile.ts'
 import type { Point } from '../../../raster/plane.ts'
-import type { Sides } from '../axes.ts'
-import type { BodyFrame } from '../body.ts'
-import type { LegProfile } from '../leg.ts'
 import type { PointGrid } from '../patch.ts'
 import type { WornWaist } from './waist.ts'
 

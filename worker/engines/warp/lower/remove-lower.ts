@@ -1,4 +1,5 @@
 import { DrapeError } from '../../../../api/shared/errors.ts'
+import { bareLegRadius } from '../../../body/leg-profile.ts'
 import { labToRgb } from '../../../raster/colour.ts'
 import { featherMask } from '../../../raster/feather.ts'
 import { dilate, open as openMask } from '../../../raster/morphology.ts'
@@ -11,7 +12,6 @@ import {
   type Plane,
   subset,
 } from '../../../raster/plane.ts'
-import { bareLegRadius } from '../leg.ts'
 import { SOLID } from '../regions.ts'
 import { fillAcross } from './background-across.ts'
 import { inventLegs } from './leg-skin.ts'

@@ -1,8 +1,8 @@
+import { type BodyFrame, halfWidthAt } from '../../../body/body-frame.ts'
+import { axisAt, bothSides, outwards, type Sides } from '../../../body/keypoints.ts'
+import type { Parts } from '../../../body/parts.ts'
 import type { Point } from '../../../raster/plane.ts'
 import { move } from '../../../raster/vector.ts'
-import { axisAt, bothSides, outwards, type Sides } from '../axes.ts'
-import { type BodyFrame, halfWidthAt } from '../body.ts'
-import type { Parts } from '../parts.ts'
 
 /** Where the worn garments meet, as body coordinates F. */
 export interface WornWaist {

@@ -1,3 +1,8 @@
+import type { BodyFrame } from '../../../body/body-frame.ts'
+import { type BoneField, measureNearness } from '../../../body/bone-field.ts'
+import { bothSides, type Sides } from '../../../body/keypoints.ts'
+import type { LegProfile } from '../../../body/leg-profile.ts'
+import type { Parts } from '../../../body/parts.ts'
 import type { Person } from '../../../person/person.ts'
 import { type Lab, tintApart } from '../../../raster/colour.ts'
 import { fillSmoothly } from '../../../raster/fill.ts'
@@ -7,11 +12,6 @@ import { fillCapsules } from '../../../raster/polygon.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../../raster/reduce.ts'
 import { medianOf } from '../../../raster/statistics.ts'
 import { between, unit as directionOf, move, subtract } from '../../../raster/vector.ts'
-import { bothSides, type Sides } from '../axes.ts'
-import type { BodyFrame } from '../body.ts'
-import { type BoneField, measureNearness } from '../bone-field.ts'
-import type { LegProfile } from '../leg.ts'
-import type { Parts } from '../parts.ts'
 
 export interface LegsInput {
   readonly person: Person

@@ -1,8 +1,8 @@
+import { type BoneField, FAR } from '../../../body/bone-field.ts'
+import { bothSides, type Sides } from '../../../body/keypoints.ts'
+import type { LegProfile } from '../../../body/leg-profile.ts'
 import type { Mask, Size } from '../../../raster/plane.ts'
 import { interpolate, pointAt } from '../../../raster/polyline.ts'
-import { bothSides, type Sides } from '../axes.ts'
-import { type BoneField, FAR } from '../bone-field.ts'
-import type { LegProfile } from '../leg.ts'
 
 const ROWS = 24
 // Share of a row's pixels that lie within its reach: single ones outside are no cloth.

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { bothSides } from '../../../../../worker/engines/warp/axes.ts'
-import { measureBody } from '../../../../../worker/engines/warp/body.ts'
-import { measureLeg } from '../../../../../worker/engines/warp/leg.ts'
+import { measureBody } from '../../../../../worker/body/body-frame.ts'
+import { bothSides } from '../../../../../worker/body/keypoints.ts'
+import { measureLeg } from '../../../../../worker/body/leg-profile.ts'
+import { findParts, type Parts } from '../../../../../worker/body/parts.ts'
 import { removeOldLower } from '../../../../../worker/engines/warp/lower/remove-lower.ts'
 import { measureLegFields } from '../../../../../worker/engines/warp/lower/worn-lower.ts'
-import { findParts, type Parts } from '../../../../../worker/engines/warp/parts.ts'
 import { bitmapToColours, createPlane } from '../../../../../worker/raster/plane.ts'
-import { COLOURS, drawPerson } from '../drawn-person.ts'
+import { COLOURS, drawPerson } from '../../../body/drawn-person.ts'
 
 const { person, picture } = drawPerson()
 const body = measureBody(person)

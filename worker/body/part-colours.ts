@@ -1,4 +1,4 @@
-import type { Person } from '../../person/person.ts'
+import type { Person } from '../person/person.ts'
 import {
   type ColourModel,
   countOf,
@@ -7,12 +7,12 @@ import {
   learnColours,
   type Samples,
   samplesOf,
-} from '../../raster/colour-model.ts'
-import type { Colours, Mask, Point, Size } from '../../raster/plane.ts'
-import { fillCapsules, fillPolygon } from '../../raster/polygon.ts'
-import { between, distance, move, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
-import { axisAt, bothSides } from './axes.ts'
-import type { BodyFrame } from './body.ts'
+} from '../raster/colour-model.ts'
+import type { Colours, Mask, Point, Size } from '../raster/plane.ts'
+import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
+import { between, distance, move, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
+import type { BodyFrame } from './body-frame.ts'
+import { axisAt, bothSides } from './keypoints.ts'
 
 export interface PartColours {
   readonly skin: ColourModel

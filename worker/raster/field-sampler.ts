@@ -1,4 +1,4 @@
-import type { Plane, Size } from '../../raster/plane.ts'
+import type { Plane, Size } from './plane.ts'
 
 /** Reads many planes at once, row by row, at the pixels of a larger picture. */
 export interface FieldSampler {

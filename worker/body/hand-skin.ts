@@ -1,8 +1,8 @@
-import { apartInLight } from '../../raster/colour.ts'
-import { type ColourModel, samplesOf } from '../../raster/colour-model.ts'
-import { componentsTouching } from '../../raster/components.ts'
-import { cropColours, cropMask, cropPlane, type Window } from '../../raster/crop.ts'
-import { close, dilate, open } from '../../raster/morphology.ts'
+import { apartInLight } from '../raster/colour.ts'
+import { type ColourModel, samplesOf } from '../raster/colour-model.ts'
+import { componentsTouching } from '../raster/components.ts'
+import { cropColours, cropMask, cropPlane, type Window } from '../raster/crop.ts'
+import { close, dilate, open } from '../raster/morphology.ts'
 import {
   type Colours,
   createMask,
@@ -12,12 +12,12 @@ import {
   type Point,
   type Size,
   subset,
-} from '../../raster/plane.ts'
-import { fillCapsules } from '../../raster/polygon.ts'
-import { between } from '../../raster/vector.ts'
-import { bothSides, type Side } from './axes.ts'
-import type { BodyFrame } from './body.ts'
+} from '../raster/plane.ts'
+import { fillCapsules } from '../raster/polygon.ts'
+import { between } from '../raster/vector.ts'
+import type { BodyFrame } from './body-frame.ts'
 import { findHandEdges } from './hand-edge.ts'
+import { bothSides, type Side } from './keypoints.ts'
 import { medianColour } from './part-colours.ts'
 
 interface Input {

@@ -1,9 +1,9 @@
-import type { Plane, Point } from '../../raster/plane.ts'
-import { distanceToSegment } from '../../raster/polygon.ts'
-import { interpolate } from '../../raster/polyline.ts'
-import { isCovered } from '../../raster/ray.ts'
-import { between, move } from '../../raster/vector.ts'
-import { axisAt, type BodyAxes, bothSides, outwards, type Side, type Sides } from './axes.ts'
+import type { Plane, Point } from '../raster/plane.ts'
+import { distanceToSegment } from '../raster/polygon.ts'
+import { interpolate } from '../raster/polyline.ts'
+import { isCovered } from '../raster/ray.ts'
+import { between, move } from '../raster/vector.ts'
+import { axisAt, type BodyAxes, bothSides, outwards, type Side, type Sides } from './keypoints.ts'
 
 // Rows between the collar bone and the middle of the thighs, as body coordinates F.
 const FRACTIONS = Float64Array.from({ length: 33 }, (_, i) => 0.1 + 0.05 * i)

@@ -1,10 +1,10 @@
-import type { Person } from '../../person/person.ts'
-import type { Plane, Point } from '../../raster/plane.ts'
-import { arcLengths, interpolate, pointAt } from '../../raster/polyline.ts'
-import { distanceToEdge } from '../../raster/ray.ts'
-import { add, between, dot, move, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
-import { outwards, type Side } from './axes.ts'
-import type { BodyFrame } from './body.ts'
+import type { Person } from '../person/person.ts'
+import type { Plane, Point } from '../raster/plane.ts'
+import { arcLengths, interpolate, pointAt } from '../raster/polyline.ts'
+import { distanceToEdge } from '../raster/ray.ts'
+import { add, between, dot, move, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
+import type { BodyFrame } from './body-frame.ts'
+import { outwards, type Side } from './keypoints.ts'
 
 /** One leg as a line of bones with a width on either side; every list has one entry a sample. */
 export interface LegProfile {

@@ -1,6 +1,6 @@
-import type { LandmarkName, Person } from '../../person/person.ts'
-import type { Point } from '../../raster/plane.ts'
-import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
+import type { LandmarkName, Person } from '../person/person.ts'
+import type { Point } from '../raster/plane.ts'
+import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
 
 /** A value for the picture's left side (the right arm of a person who faces the camera) and one for its right side. */
 export type Sides<T> = readonly [left: T, right: T]

@@ -1,11 +1,11 @@
-import { cropBitmap, type Rectangle, resizeBitmap } from '../../../api/shared/image.ts'
-import { copyRgb } from '../../composite/blend.ts'
-import { movePoints, type Person } from '../../person/person.ts'
-import { cropPlane } from '../../raster/crop.ts'
-import { type Bitmap, createPlane, type Plane, type Point } from '../../raster/plane.ts'
-import { resizeAreaPlane } from '../../raster/sample.ts'
-import { pointAtSize } from '../../raster/vector.ts'
-import { axisAt, measureAxes } from './axes.ts'
+import { cropBitmap, type Rectangle, resizeBitmap } from '../../api/shared/image.ts'
+import { copyRgb } from '../composite/blend.ts'
+import { movePoints, type Person } from '../person/person.ts'
+import { cropPlane } from '../raster/crop.ts'
+import { type Bitmap, createPlane, type Plane, type Point } from '../raster/plane.ts'
+import { resizeAreaPlane } from '../raster/sample.ts'
+import { pointAtSize } from '../raster/vector.ts'
+import { axisAt, measureAxes } from './keypoints.ts'
 
 /** The part of a photo that a garment can change, at two sizes. */
 export interface View {

@@ -1,13 +1,22 @@
-import { DrapeError } from '../../../api/shared/errors.ts'
-import type { Person } from '../../person/person.ts'
-import type { Plane, Point } from '../../raster/plane.ts'
-import { interpolate } from '../../raster/polyline.ts'
-import { distanceToEdge } from '../../raster/ray.ts'
-import { between, dot, move, scale, subtract, unit } from '../../raster/vector.ts'
-import { type BodyAxes, bothSides, measureAxes, outerSide, outwards, type Side, type Sides, upperArm } from './axes.ts'
+import { DrapeError } from '../../api/shared/errors.ts'
+import type { Person } from '../person/person.ts'
+import type { Plane, Point } from '../raster/plane.ts'
+import { interpolate } from '../raster/polyline.ts'
+import { distanceToEdge } from '../raster/ray.ts'
+import { between, dot, move, scale, subtract, unit } from '../raster/vector.ts'
+import {
+  type BodyAxes,
+  bothSides,
+  measureAxes,
+  outerSide,
+  outwards,
+  type Side,
+  type Sides,
+  upperArm,
+} from './keypoints.ts'
 import { measureTorso } from './torso-width.ts'
 
-export type { Side, Sides } from './axes.ts'
+export type { Side, Sides } from './keypoints.ts'
 
 /** The person's own ruler: coordinates, and how wide arms, shoulders and torso are in px of the analysed picture. */
 export interface BodyFrame extends BodyAxes {

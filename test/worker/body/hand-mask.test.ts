@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { handsOf } from '../../../../scripts/quality/measure.ts'
-import { type Pair, type PairName, readPair } from '../../../../scripts/quality/pair.ts'
-import { measureBody } from '../../../../worker/engines/warp/body.ts'
-import { completeHands } from '../../../../worker/engines/warp/hand-mask.ts'
-import { findParts } from '../../../../worker/engines/warp/parts.ts'
-import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
-import { type Models, openModels } from '../../../../worker/inference/models.ts'
-import { findPerson } from '../../../../worker/person/find-person.ts'
-import { countSet, subset } from '../../../../worker/raster/plane.ts'
+import { handsOf } from '../../../scripts/quality/measure.ts'
+import { type Pair, type PairName, readPair } from '../../../scripts/quality/pair.ts'
+import { measureBody } from '../../../worker/body/body-frame.ts'
+import { completeHands } from '../../../worker/body/hand-mask.ts'
+import { findParts } from '../../../worker/body/parts.ts'
+import { createWarpEngine } from '../../../worker/engines/warp/warp-engine.ts'
+import { type Models, openModels } from '../../../worker/inference/models.ts'
+import { findPerson } from '../../../worker/person/find-person.ts'
+import { countSet, subset } from '../../../worker/raster/plane.ts'
 
-const FIXTURES = join(import.meta.dirname, '../../../fixtures')
+const FIXTURES = join(import.meta.dirname, '../../fixtures')
 
 let models: Models
 

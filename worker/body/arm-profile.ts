@@ -1,9 +1,9 @@
-import type { Plane, Point } from '../../raster/plane.ts'
-import { arcLengths, interpolate, pointAt } from '../../raster/polyline.ts'
-import { distanceToEdge } from '../../raster/ray.ts'
-import { between, dot, perpendicular, scale, subtract, unit } from '../../raster/vector.ts'
-import { outerSide } from './axes.ts'
-import type { BodyFrame, Side } from './body.ts'
+import type { Plane, Point } from '../raster/plane.ts'
+import { arcLengths, interpolate, pointAt } from '../raster/polyline.ts'
+import { distanceToEdge } from '../raster/ray.ts'
+import { between, dot, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
+import type { BodyFrame, Side } from './body-frame.ts'
+import { outerSide } from './keypoints.ts'
 
 /** One arm as a line of bones with a width on either side; every list has one entry a sample. */
 export interface ArmProfile {

@@ -1,5 +1,5 @@
-import { createPlane, type Plane, type Point, type Size } from '../../raster/plane.ts'
-import { arcLengths } from '../../raster/polyline.ts'
+import { createPlane, type Plane, type Point, type Size } from '../raster/plane.ts'
+import { arcLengths } from '../raster/polyline.ts'
 
 /** Nearness to a line of bones as two planes over the picture, both `FAR` where it is not near. */
 export interface BoneField {

@@ -1,9 +1,9 @@
-import { cropBitmap } from '../../../api/shared/image.ts'
-import type { Person } from '../../person/person.ts'
-import { apartInLight, rgbToLab } from '../../raster/colour.ts'
-import { countOf, learnColours, samplesOf } from '../../raster/colour-model.ts'
-import { componentsTouching } from '../../raster/components.ts'
-import { cropPlane, type Window } from '../../raster/crop.ts'
+import { cropBitmap } from '../../api/shared/image.ts'
+import type { Person } from '../person/person.ts'
+import { apartInLight, rgbToLab } from '../raster/colour.ts'
+import { countOf, learnColours, samplesOf } from '../raster/colour-model.ts'
+import { componentsTouching } from '../raster/components.ts'
+import { cropPlane, type Window } from '../raster/crop.ts'
 import {
   type Bitmap,
   bitmapToColours,
@@ -15,11 +15,11 @@ import {
   type Point,
   type Size,
   subset,
-} from '../../raster/plane.ts'
-import { fillCapsules } from '../../raster/polygon.ts'
-import { between } from '../../raster/vector.ts'
-import { bothSides, type Side } from './axes.ts'
-import type { BodyFrame } from './body.ts'
+} from '../raster/plane.ts'
+import { fillCapsules } from '../raster/polygon.ts'
+import { between } from '../raster/vector.ts'
+import type { BodyFrame } from './body-frame.ts'
+import { bothSides, type Side } from './keypoints.ts'
 import { medianColour } from './part-colours.ts'
 
 // From this mask value on a pixel is surely the person's, and up to that one it is surely not.

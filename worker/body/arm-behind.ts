@@ -1,7 +1,7 @@
-import type { Person } from '../../person/person.ts'
-import type { Side } from './axes.ts'
-import { type BodyFrame, halfWidthAt } from './body.ts'
+import type { Person } from '../person/person.ts'
+import { type BodyFrame, halfWidthAt } from './body-frame.ts'
 import { type BoneField, FAR } from './bone-field.ts'
+import type { Side } from './keypoints.ts'
 import type { Parts } from './parts.ts'
 
 // A wrist that is further away than its shoulder, in body units; before or beside the body it is nearer by half a unit and more.

@@ -1,5 +1,5 @@
-import { solveLinearSystem } from '../../raster/linear-system.ts'
-import type { Point } from '../../raster/plane.ts'
+import { solveLinearSystem } from './linear-system.ts'
+import type { Point } from './plane.ts'
 
 /**
  * The smoothest map that takes every point of `from` to its partner in `to`: a thin-plate spline (Bookstein 1989). Affine

@@ -1,6 +1,6 @@
-import { apartInLight, type Lab } from '../../raster/colour.ts'
-import { dilate, erode } from '../../raster/morphology.ts'
-import { type Colours, type Mask, maskWhere, subset } from '../../raster/plane.ts'
+import { apartInLight, type Lab } from '../raster/colour.ts'
+import { dilate, erode } from '../raster/morphology.ts'
+import { type Colours, type Mask, maskWhere, subset } from '../raster/plane.ts'
 
 // Below this difference (ΔE) of hand and cloth a pixel between them cannot be assigned.
 const MIN_APART = 12

@@ -1,13 +1,6 @@
-import { LANDMARKS, type Landmark, type LandmarkName, type Person } from '../../../../worker/person/person.ts'
-import {
-  type Bitmap,
-  type Mask,
-  maskToPlane,
-  maskWhere,
-  type Point,
-  type Size,
-} from '../../../../worker/raster/plane.ts'
-import { fillCapsules, fillPolygon } from '../../../../worker/raster/polygon.ts'
+import { LANDMARKS, type Landmark, type LandmarkName, type Person } from '../../../worker/person/person.ts'
+import { type Bitmap, type Mask, maskToPlane, maskWhere, type Point, type Size } from '../../../worker/raster/plane.ts'
+import { fillCapsules, fillPolygon } from '../../../worker/raster/polygon.ts'
 
 export type Colour = readonly [number, number, number]
 

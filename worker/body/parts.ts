@@ -1,9 +1,9 @@
-import type { Person } from '../../person/person.ts'
-import { rgbToLab } from '../../raster/colour.ts'
-import { createCosts, samplesOf } from '../../raster/colour-model.ts'
-import { connectedComponents } from '../../raster/components.ts'
-import { createGuidedFilter, gaussianBlur, gaussianBlurColours } from '../../raster/filter.ts'
-import { open } from '../../raster/morphology.ts'
+import type { Person } from '../person/person.ts'
+import { rgbToLab } from '../raster/colour.ts'
+import { createCosts, samplesOf } from '../raster/colour-model.ts'
+import { connectedComponents } from '../raster/components.ts'
+import { createGuidedFilter, gaussianBlur, gaussianBlurColours } from '../raster/filter.ts'
+import { open } from '../raster/morphology.ts'
 import {
   type Bitmap,
   bitmapToColours,
@@ -16,13 +16,13 @@ import {
   type Plane,
   type Point,
   type Size,
-} from '../../raster/plane.ts'
-import { fillCapsules } from '../../raster/polygon.ts'
-import { reduceColoursByFactor } from '../../raster/reduce.ts'
-import { between, dot, subtract } from '../../raster/vector.ts'
-import { bothSides } from './axes.ts'
-import type { BodyFrame } from './body.ts'
+} from '../raster/plane.ts'
+import { fillCapsules } from '../raster/polygon.ts'
+import { reduceColoursByFactor } from '../raster/reduce.ts'
+import { between, dot, subtract } from '../raster/vector.ts'
+import type { BodyFrame } from './body-frame.ts'
 import { findShadedHands } from './hand-skin.ts'
+import { bothSides } from './keypoints.ts'
 import { learnPartColours, medianColour, type PartColours } from './part-colours.ts'
 
 /** Which pixels of the person are what, from colour and place. All of the analysed picture's size. */

@@ -1,5 +1,5 @@
-import { distance } from '../../../raster/vector.ts'
-import { type BodyFrame, halfWidthAt } from '../body.ts'
+import { distance } from '../raster/vector.ts'
+import { type BodyFrame, halfWidthAt } from './body-frame.ts'
 
 /** Width of the hips in px: as measured, within what the distance of the hip joints allows, for hands and skirts widen a mask. */
 export function hipWidth(body: BodyFrame): number {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { fitThinPlate } from '../../../../worker/engines/warp/thin-plate.ts'
-import { createRandom } from '../../../../worker/raster/clusters.ts'
-import type { Point } from '../../../../worker/raster/plane.ts'
+import { createRandom } from '../../../worker/raster/clusters.ts'
+import type { Point } from '../../../worker/raster/plane.ts'
+import { fitThinPlate } from '../../../worker/raster/thin-plate.ts'
 
 const random = createRandom(1)
 const scattered = Array.from({ length: 40 }, () => ({ x: 500 * random(), y: 800 * random() }))

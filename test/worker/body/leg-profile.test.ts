@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { measureBody } from '../../../../worker/engines/warp/body.ts'
-import { besideLeg, measureLeg } from '../../../../worker/engines/warp/leg.ts'
+import { measureBody } from '../../../worker/body/body-frame.ts'
+import { besideLeg, measureLeg } from '../../../worker/body/leg-profile.ts'
 import { drawPerson } from './drawn-person.ts'
 
 const { person } = drawPerson()

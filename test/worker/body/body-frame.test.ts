@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { measureArm } from '../../../../worker/engines/warp/arm.ts'
-import { halfWidthAt, measureBody } from '../../../../worker/engines/warp/body.ts'
-import type { Landmark, LandmarkName, Person } from '../../../../worker/person/person.ts'
+import { measureArm } from '../../../worker/body/arm-profile.ts'
+import { halfWidthAt, measureBody } from '../../../worker/body/body-frame.ts'
+import type { Landmark, LandmarkName, Person } from '../../../worker/person/person.ts'
 import { ARM_RADIUS, ARMS_BENT, drawPerson, TORSO_HALF_WIDTH } from './drawn-person.ts'
 
 function moved(person: Person, move: (landmark: Landmark, name: LandmarkName) => Partial<Landmark>): Person {

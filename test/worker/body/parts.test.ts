@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { measureBody } from '../../../../worker/engines/warp/body.ts'
-import { findParts, type Parts } from '../../../../worker/engines/warp/parts.ts'
-import { countSet, type Mask, maskWhere } from '../../../../worker/raster/plane.ts'
+import { measureBody } from '../../../worker/body/body-frame.ts'
+import { findParts, type Parts } from '../../../worker/body/parts.ts'
+import { countSet, type Mask, maskWhere } from '../../../worker/raster/plane.ts'
 import { ARMS_BENT, COLOURS, type DrawnPerson, drawPerson } from './drawn-person.ts'
 
 const overlap = (a: Mask, b: Mask) => {
