@@ -8,7 +8,7 @@ import { type Bitmap, type Mask, maskWhere, type Point } from '../../raster/plan
 import { fillCapsules, fillPolygon } from '../../raster/polygon.ts'
 import { move } from '../../raster/vector.ts'
 import type { TrainedCategory } from '../diffusion/category.ts'
-import { findHead } from '../warp/regions.ts'
+import { findHead } from '../warp/fit/upper/regions.ts'
 
 const COVERED: Readonly<Record<TrainedCategory, { upper: boolean; lower: boolean }>> = {
   tops: { upper: true, lower: false },

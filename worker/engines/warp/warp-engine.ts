@@ -13,8 +13,8 @@ import { personAtSize } from '../../person/within.ts'
 import type { Bitmap } from '../../raster/plane.ts'
 import type { Engine, EngineContext, EngineInput, EngineManifest, EngineProduct, EngineResult } from '../engine.ts'
 import { createStages } from '../stages.ts'
+import { dressLower } from './dress-lower.ts'
 import { dressUpper } from './dress-upper.ts'
-import { dressLower } from './lower/dress-lower.ts'
 
 export const WARP_MANIFEST: EngineManifest = {
   name: 'warp',

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { addGrain, seenShare } from '../../../../../worker/engines/warp/compose/grain.ts'
+import { createRandom } from '../../../../../worker/raster/clusters.ts'
+import { type Bitmap, createPlane, maskWhere } from '../../../../../worker/raster/plane.ts'
+
+const SIZE = { width: 120, height: 80 }
+const RIGHT = maskWhere(SIZE, (i) => i % SIZE.width >= 60)
+const LEFT = maskWhere(SIZE, (i) => i % SIZE.width < 58)
+
+/** Grey, with even noise of this half range in the left half and none in the right one. */
+function photo(range: number): Bitmap {
+  const random = createRandom(7)
+  const data = new Uint8Array(SIZE.width * SIZE.height * 3)
+  for (let i = 0; i < SIZE.width * SIZE.height; i++) {
+    const grey = 128 + (i % SIZE.width < 60 ? Math.round((2 * random() - 1) * range) : 0)
+    data.fill(grey, i * 3, i * 3 + 3)
+  }
+  return { ...SIZE, channels: 3, data }
+}
+
+function deviation({ data }: Bitmap, from: number, to: number): number {
+  const values: number[] = []
+  for (let i = 0; i < SIZE.width * SIZE.height; i++) {
+    const x = i % SIZE.width
+    if (x >= from && x < to) values.push(data[i * 3])
+  }
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length)
+}
+
+const filled = (range: number) => {
+  const picture = photo(range)
+  const image = { ...picture, data: picture.data.slice() }
+  addGrain(image, picture, [{ share: seenShare(RIGHT, createPlane(SIZE)), like: LEFT }])
+  return { picture, image }
+}
+
+describe('the grain of what was invented', () => {
+  it.each([3, 6])('is that of real pixels of its kind, with noise of ± %i', (range) => {
+    const { image } = filled(range)
+    const real = deviation(image, 2, 56)
+    expect(deviation(image, 64, 118) / real).toBeGreaterThan(0.6)
+    expect(deviation(image, 64, 118) / real).toBeLessThan(1.5)
+  })
+
+  it('leaves everything else as it is, and is the same each time', () => {
+    const { picture, image } = filled(5)
+    for (let i = 0; i < SIZE.width * SIZE.height; i++)
+      if (i % SIZE.width < 59) expect(image.data[i * 3]).toBe(picture.data[i * 3])
+    expect(filled(5).image.data).toEqual(image.data)
+  })
+
+  it('is none where the photo has none, and none under the new garment', () => {
+    expect(deviation(filled(0).image, 64, 118)).toBe(0)
+    expect(seenShare(RIGHT, createPlane(SIZE, 1)).data.every((share) => share === 0)).toBe(true)
+  })
+})

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { blendChange } from '../../../../../worker/composite/blend.ts'
+import { composeLayers } from '../../../../../worker/engines/warp/compose/occlusion-order.ts'
+import { removeOldGarment } from '../../../../../worker/engines/warp/remove/upper/remove.ts'
+import type { UpperGarment } from '../../../../../worker/garment/garment.ts'
+import { type Bitmap, bitmapToColours, type Point } from '../../../../../worker/raster/plane.ts'
+import { ARMS_AWAY, ARMS_BENT, COLOURS, type Colour, drawPerson, type Pose } from '../../../body/drawn-person.ts'
+import { CLOTH, drawGarment } from '../drawn-garment.ts'
+import { layGarment } from '../lay-garment.ts'
+
+/** Forearms that lie across the belly. */
+const ARMS_CROSSED: Pose = { elbow: { x: 26, y: 92 }, wrist: { x: -46, y: 96 } }
+
+function dress(pose: Pose, garment: UpperGarment = drawGarment()) {
+  const { person, picture } = drawPerson(pose)
+  const { fitting, layers, flat } = layGarment(person, picture, garment)
+  const removal = removeOldGarment(fitting, { picture: bitmapToColours(picture), garment: flat })
+  const composed = composeLayers(fitting, { picture, layers, garment: flat, removal })
+  return { ...composed, person, picture, result: blendChange({ photo: picture, ...composed }) }
+}
+
+const colourAt = ({ width, data }: Bitmap, { x, y }: Point) =>
+  data.subarray((Math.round(y) * width + Math.round(x)) * 3, (Math.round(y) * width + Math.round(x)) * 3 + 3)
+const distance = (a: ArrayLike<number>, b: Colour) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+describe('putting everything over each other', () => {
+  const { person, picture, change, result } = dress(ARMS_AWAY)
+  const at = ({ x, y }: Point) => Math.round(y) * picture.width + Math.round(x)
+
+  it('shows the garment on the chest', () => {
+    expect(distance(colourAt(result, { x: 240, y: 300 }), CLOTH)).toBeLessThan(25)
+    expect(change.data[at({ x: 240, y: 300 })]).toBe(1)
+  })
+
+  it('changes no byte of face, hair, hands and legs', () => {
+    const { nose, leftWrist, rightWrist, leftKnee } = person.landmarks
+    const kept = [nose, { x: 240, y: 80 }, leftKnee, ...[leftWrist, rightWrist].map(({ x, y }) => ({ x, y: y + 8 }))]
+    for (const { x, y } of kept) {
+      for (let dy = -4; dy <= 4; dy++) expect(change.data[at({ x, y: y + dy })]).toBe(0)
+      expect([...colourAt(result, { x, y })]).toEqual([...colourAt(picture, { x, y })])
+    }
+  })
+
+  it('darkens the trousers under the hem and nothing far below it', () => {
+    const column = Array.from({ length: 120 }, (_, k) => ({ x: 255, y: 380 + k })).filter(
+      (point) => distance(colourAt(result, point), CLOTH) > 60,
+    )
+    const first = column[2]
+    expect(colourAt(result, first)[0]).toBeLessThan(COLOURS.lower[0])
+    expect([...colourAt(result, { x: 255, y: first.y + 60 })]).toEqual([...COLOURS.lower])
+  })
+
+  it('gives the same picture every time', () => {
+    expect(dress(ARMS_AWAY).result).toEqual(result)
+  })
+
+  it('keeps crossed forearms in front of the garment', () => {
+    const crossed = dress(ARMS_CROSSED)
+    const { leftElbow, leftWrist } = crossed.person.landmarks
+    const forearm = { x: 0.4 * leftElbow.x + 0.6 * leftWrist.x, y: 0.4 * leftElbow.y + 0.6 * leftWrist.y }
+    expect(distance(colourAt(crossed.result, forearm), COLOURS.skin)).toBeLessThan(20)
+    expect(distance(colourAt(crossed.result, { x: 240, y: 240 }), CLOTH)).toBeLessThan(25)
+  })
+
+  it('puts long sleeves over bare arms and hands over long sleeves', () => {
+    const long = dress(ARMS_BENT, drawGarment({ sleeves: 'long' }))
+    const { leftElbow, leftWrist } = long.person.landmarks
+    const forearm = { x: (leftElbow.x + leftWrist.x) / 2, y: (leftElbow.y + leftWrist.y) / 2 }
+    expect(distance(colourAt(long.result, forearm), CLOTH)).toBeLessThan(50)
+    expect(distance(colourAt(long.result, { x: leftWrist.x, y: leftWrist.y + 16 }), COLOURS.skin)).toBeLessThan(20)
+  })
+
+  it('shows bare shoulders beside a garment without sleeves', () => {
+    const vest = dress(ARMS_AWAY, drawGarment({ sleeves: 'none' }))
+    const { leftShoulder, leftElbow } = vest.person.landmarks
+    const arm = { x: (leftShoulder.x + leftElbow.x) / 2 + 4, y: (leftShoulder.y + leftElbow.y) / 2 }
+    expect([...colourAt(vest.result, arm)]).toEqual([...COLOURS.skin])
+  })
+})

@@ -1,0 +1,133 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { measureQuality, type Quality } from '../../../../scripts/quality/measure.ts'
+import { type Pair, readPair } from '../../../../scripts/quality/pair.ts'
+import { blendChange } from '../../../../worker/composite/blend.ts'
+import type { Engine, EngineResult } from '../../../../worker/engines/engine.ts'
+import { createWarpEngine } from '../../../../worker/engines/warp/warp-engine.ts'
+import { type Models, openModels } from '../../../../worker/inference/models.ts'
+import { rgbToLab } from '../../../../worker/raster/colour.ts'
+import { type Bitmap, bitmapToColours } from '../../../../worker/raster/plane.ts'
+import { readFigure } from '../../person/pictures.ts'
+
+const FIXTURES = join(import.meta.dirname, '../../../fixtures')
+
+let models: Models
+let engine: Engine
+
+beforeAll(async () => {
+  models = await openModels('worker/models')
+  engine = createWarpEngine({ models })
+})
+afterAll(() => models.release())
+
+const wear = (person: Bitmap, { picture, bytes }: Pair['garment']): Promise<EngineResult> =>
+  engine.run(
+    {
+      person,
+      garment: picture,
+      garmentHash: String(bytes.length),
+      category: null,
+      options: { seed: 1, mode: 'balanced' },
+    },
+    { signal: new AbortController().signal, onProgress: () => {} },
+  )
+
+interface Worn {
+  readonly pair: Pair
+  readonly result: EngineResult
+  readonly image: Bitmap
+}
+
+const dress = async (person: string, garment: string, truth?: string): Promise<Worn> => {
+  const pair = await readPair(FIXTURES, { person, garment, part: 'lower', ...(truth && { truth }) })
+  const result = await wear(pair.figure.picture, pair.garment)
+  return { pair, result, image: blendChange({ photo: pair.figure.picture, ...result }) }
+}
+
+const labAt = (picture: Bitmap, { x, y }: { x: number; y: number }): number[] => {
+  const at = 3 * (Math.round(y) * picture.width + Math.round(x))
+  return Array.from(rgbToLab(bitmapToColours(picture)).data.subarray(at, at + 3))
+}
+const apart = (a: number[], b: number[]) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
+const between = (a: { x: number; y: number }, b: { x: number; y: number }, share: number) => ({
+  x: a.x + (b.x - a.x) * share,
+  y: a.y + (b.y - a.y) * share,
+})
+
+describe.each([
+  ['ben-jeans', 'trousers_black', 'ben-black'],
+  ['ben-black', 'jeans_blue', 'ben-jeans'],
+  ['ada-skirt', 'jeans_blue', 'ada-jeans'],
+])('%s in %s', (person, garment, truth) => {
+  let worn: Worn
+  let quality: Quality
+  beforeAll(async () => {
+    worn = await dress(person, garment, truth)
+    quality = measureQuality(worn.pair, { ...worn.result, image: worn.image })
+  })
+
+  it('looks like the figure that was rendered in such trousers', () => {
+    const { covered, overlap, colour, perceptual } = quality
+    expect(covered).toBeGreaterThan(0.97)
+    expect(overlap).toBeGreaterThan(0.87)
+    expect(colour).toBeLessThan(3)
+    expect(perceptual).toBeLessThan(11)
+  })
+
+  it('changes neither face nor top nor anything far away', () => {
+    const { face, outside, stray } = quality
+    expect([face, outside, stray]).toEqual([0, 0, 0])
+    const { top } = worn.pair.figure.parts
+    let changed = 0
+    let all = 0
+    for (let i = 0; i < top.data.length; i++) {
+      if (!top.data[i]) continue
+      all++
+      if (worn.result.change.data[i] > 0.5) changed++
+    }
+    expect(changed / all).toBeLessThan(0.03)
+  })
+
+  it('is known for bottoms', () => {
+    expect(worn.result.detected).toMatchObject({ type: 'flat_lay', category: 'bottoms' })
+  })
+})
+
+describe('shorter garments over trousers', () => {
+  it.each(['shorts_beige', 'skirt_pencil'])('show bare shins below %s', async (garment) => {
+    const { pair, image, result } = await dress('ada-jeans', garment)
+    const { joints } = pair.figure
+    const arm = labAt(pair.figure.picture, between(joints.left_elbow, joints.left_wrist, 0.5))
+    for (const side of ['left', 'right']) {
+      const shin = between(joints[`${side}_knee`], joints[`${side}_ankle`], 0.7)
+      expect(apart(labAt(pair.figure.picture, shin), arm)).toBeGreaterThan(40)
+      expect(apart(labAt(image, shin), arm)).toBeLessThan(15)
+    }
+    expect(measureQuality(pair, { ...result, image }).covered).toBeGreaterThan(0.97)
+    expect(result.warnings).toContain('LARGE_BACKGROUND_INVENTED')
+  })
+
+  it('leave no shaded cloth above the shoes of somebody who walks', async () => {
+    const { pair, image, result } = await dress('dan-jeans', 'shorts_beige')
+    expect(measureQuality(pair, { ...result, image }).covered).toBeGreaterThan(0.995)
+  })
+
+  it('keep the hands in front', async () => {
+    const { pair, result } = await dress('ada-jeans', 'skirt_pencil')
+    for (const side of ['left', 'right']) {
+      const { x, y } = pair.figure.joints[`${side}_wrist`]
+      expect(result.change.data[Math.round(y) * pair.figure.picture.width + Math.round(x)]).toBe(0)
+    }
+  })
+})
+
+describe('trousers on a photo that ends above the thighs', () => {
+  it('are refused', async () => {
+    const { picture } = await readFigure('heavy-half')
+    const { garment } = await readPair(FIXTURES, { person: 'ada-jeans', garment: 'jeans_blue', part: 'lower' })
+    const height = Math.round(0.75 * picture.height)
+    const cut = { ...picture, height, data: picture.data.slice(0, picture.width * height * picture.channels) }
+    await expect(wear(cut, garment)).rejects.toMatchObject({ code: 'RESULT_REJECTED' })
+  })
+})

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import { measureBody } from '../../../../../../worker/body/body-frame.ts'
+import { findParts } from '../../../../../../worker/body/parts.ts'
+import { type Placement, placeGarment, placeUpper } from '../../../../../../worker/engines/warp/fit/upper/place.ts'
+import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
+import type { Point } from '../../../../../../worker/raster/plane.ts'
+import { ARMS_AWAY, ARMS_BENT, drawPerson, type Pose, TORSO_HALF_WIDTH } from '../../../../body/drawn-person.ts'
+import { drawDress, drawGarment } from '../../drawn-garment.ts'
+
+function look(pose: Pose = ARMS_AWAY) {
+  const { person, picture } = drawPerson(pose)
+  const body = measureBody(person)
+  return { person, body, parts: findParts(picture, person, body) }
+}
+
+const place = (garment: UpperGarment, pose?: Pose): Placement => placeGarment({ ...look(pose), garment })
+
+const mirror = ({ x, y }: Point) => ({ x: 480 - x, y })
+
+const distanceTo = (points: readonly Point[], { x, y }: Point) =>
+  Math.min(...points.map((p) => Math.hypot(p.x - x, p.y - y)))
+
+describe('placeGarment', () => {
+  const shirt = place(drawGarment())
+
+  it('lies symmetrically on a symmetric person', () => {
+    for (const [left, right] of [shirt.tips, shirt.armpits, shirt.neckCorners]) {
+      expect(Math.abs(mirror(left).x - right.x)).toBeLessThan(1.5)
+      expect(Math.abs(left.y - right.y)).toBeLessThan(1.5)
+    }
+  })
+
+  it('keeps left and right of the garment where they are', () => {
+    for (const [i, { x }] of shirt.source.entries())
+      if (Math.abs(x - 300) > 8) expect(Math.sign(shirt.target[i].x - 240)).toBe(Math.sign(x - 300))
+  })
+
+  it('ends the shoulder seams at the shoulders and the hem below the worn one', () => {
+    expect(Math.abs(shirt.tips[0].y - 184)).toBeLessThan(8)
+    expect(Math.abs(shirt.tips[0].x - 174)).toBeLessThan(10)
+    // The drawn top ends at y = 385, F = 1.16.
+    expect(Math.abs(shirt.oldHem - 1.16)).toBeLessThan(0.04)
+    expect(shirt.hem).toBeGreaterThanOrEqual(shirt.oldHem)
+    expect(shirt.hem).toBeLessThan(1.3)
+  })
+
+  it('wraps the torso, a little wider than the body', () => {
+    const waist = shirt.target.filter(({ y }) => y > 290 && y < 350)
+    const widest = Math.max(...waist.map(({ x }) => Math.abs(x - 240)))
+    expect(widest).toBeGreaterThan(TORSO_HALF_WIDTH)
+    expect(widest).toBeLessThan(1.28 * TORSO_HALF_WIDTH)
+  })
+
+  it('places what only its outline makes a dress as a top, unless it covers the thighs', () => {
+    const short = { ...drawGarment(), kind: 'dress', kindFrom: 'outline' } as const
+    const doubtful = placeUpper(look(), short)
+    expect(doubtful.garment.kind).toBe('top')
+    expect(doubtful.placement.hem).toBeLessThan(1.5)
+    expect(doubtful.placement.warnings).toContain('CATEGORY_ASSUMED')
+    const named = placeUpper(look(), { ...short, kindFrom: 'words' })
+    expect(named.garment.kind).toBe('dress')
+    expect(named.placement.warnings).not.toContain('CATEGORY_ASSUMED')
+  })
+
+  it('straightens a strap that lies crooked in the product photo after the other one', () => {
+    const vest = drawGarment({ sleeves: 'none' })
+    const [left, right] = vest.sides
+    const armhole = right.armhole ?? []
+    const crooked = armhole.map((p, i) => (i > 0 && i < armhole.length - 1 ? { ...p, x: p.x + (i % 2 ? 14 : -8) } : p))
+    const { source, target } = place({ ...vest, sides: [left, { ...right, armhole: crooked }] })
+    const between = ({ landmarks: [, { shoulder, armpit }] }: UpperGarment, { y }: Point) =>
+      y > shoulder.y + 2 && y < armpit.y - 2
+    const edge = (side: -1 | 1) =>
+      target.filter((_, i) => side * (source[i].x - vest.axis) > 60 && between(vest, source[i]))
+    expect(edge(1).length).toBeGreaterThan(3)
+    for (const point of edge(1)) expect(distanceTo(edge(-1), mirror(point))).toBeLessThan(2)
+  })
+
+  it('ends a short sleeve on the upper arm and a long one at the wrist', () => {
+    const [short] = shirt.sleeves
+    expect(short.long).toBe(false)
+    expect(short.length).toBeLessThan(short.profile.upperLength)
+    const [left, right] = place(drawGarment({ sleeves: 'long' })).sleeves
+    expect(left.long && right.long).toBe(true)
+    expect(left.length / left.profile.length).toBeCloseTo(0.985)
+  })
+
+  it('leads long sleeves around a bent elbow', () => {
+    const { sleeves } = place(drawGarment({ sleeves: 'long' }), ARMS_BENT)
+    const elbow = { x: 240 + 60 + 70, y: 200 + 50 }
+    const wrist = { x: 240 + 60 + 62, y: 200 + 130 }
+    const middles = sleeves[1].target.map((row) => row[4])
+    expect(distanceTo(middles, elbow)).toBeLessThan(14)
+    expect(distanceTo(middles, wrist)).toBeLessThan(14)
+  })
+
+  it.each<{ arms: string; pose: Pose }>([
+    { arms: 'held out', pose: { elbow: { x: 86, y: 4 }, wrist: { x: 166, y: 8 } } },
+    { arms: 'raised to the side', pose: { elbow: { x: 80, y: -34 }, wrist: { x: 150, y: -76 } } },
+    { arms: 'raised above the head', pose: { elbow: { x: 40, y: -78 }, wrist: { x: 56, y: -150 } } },
+  ])('turns the sleeves with arms that are $arms', ({ pose }) => {
+    const raised = place(drawGarment(), pose)
+    for (const { side, outer, inner, profile } of raised.sleeves) {
+      // The shoulder's side of a raised arm is its upper edge, the armpit's its lower one.
+      for (const share of [0.3, 0.6, 0.9]) {
+        const row = Math.round(share * (outer.length - 1))
+        expect(outer[row].y).toBeLessThan(inner[row].y)
+      }
+      const bone = profile.points[8]
+      expect(Math.max(...outer.map((p) => p.y))).toBeLessThan(raised.armpits[side].y)
+      expect(distanceTo(outer, bone)).toBeGreaterThan(8)
+      expect(distanceTo(inner, bone)).toBeGreaterThan(8)
+    }
+    // It is no smaller garment than on hanging arms.
+    expect(Math.abs(raised.hem - shirt.hem)).toBeLessThan(0.05)
+    for (const side of [0, 1] as const) expect(distanceTo([raised.tips[side]], shirt.tips[side])).toBeLessThan(45)
+  })
+
+  it('has no sleeves when the garment has none, and narrower shoulders', () => {
+    const vest = place(drawGarment({ sleeves: 'none' }))
+    expect(vest.sleeves).toEqual([])
+    expect(vest.arms[0].length).toBeGreaterThan(100)
+    expect(vest.tips[0].x).toBeGreaterThan(shirt.tips[0].x)
+    expect(vest.source.length).toBe(vest.target.length)
+  })
+
+  it('lets a skirt fall from the hips as it is cut', () => {
+    const dress = place(drawDress())
+    const { person } = drawPerson()
+    const body = measureBody(person)
+    const widthAt = (f: number) => {
+      const y = body.shoulders.y + f * body.trunk
+      const near = dress.target.filter((p) => Math.abs(p.y - y) < 0.1 * body.trunk)
+      return Math.max(...near.map(({ x }) => Math.abs(x - 240)))
+    }
+    expect(dress.hem).toBeGreaterThan(1.9)
+    expect(widthAt(1.9)).toBeGreaterThan(1.4 * widthAt(0.8))
+    expect(dress.sleeves).toEqual([])
+  })
+
+  it('refuses a garment that would be stretched beyond recognition', () => {
+    const garment = drawGarment()
+    const short = (p: Point) => ({ x: p.x, y: p.y > 300 ? 300 + 0.1 * (p.y - 300) : p.y })
+    const cropped: UpperGarment = {
+      ...garment,
+      sides: [
+        { ...garment.sides[0], side: garment.sides[0].side.map(short), hem: garment.sides[0].hem.map(short) },
+        { ...garment.sides[1], side: garment.sides[1].side.map(short), hem: garment.sides[1].hem.map(short) },
+      ],
+      landmarks: [
+        { ...garment.landmarks[0], hem: { x: 200, y: 190 } },
+        { ...garment.landmarks[1], hem: { x: 400, y: 190 } },
+      ],
+    }
+    expect(() => place(cropped)).toThrow(expect.objectContaining({ code: 'RESULT_REJECTED' }))
+  })
+
+  it('warns of an asymmetric garment', () => {
+    expect(shirt.warnings).toEqual([])
+    expect(place({ ...drawGarment(), symmetry: 0.8 }).warnings).toEqual(['GARMENT_ASYMMETRIC'])
+  })
+})

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { measureBody } from '../../../../../../worker/body/body-frame.ts'
+import { bothSides } from '../../../../../../worker/body/keypoints.ts'
+import { measureLeg } from '../../../../../../worker/body/leg-profile.ts'
+import { findParts, type Parts } from '../../../../../../worker/body/parts.ts'
+import { removeOldLower } from '../../../../../../worker/engines/warp/remove/lower/remove.ts'
+import { measureLegFields } from '../../../../../../worker/engines/warp/remove/lower/worn-mask.ts'
+import { bitmapToColours, createPlane } from '../../../../../../worker/raster/plane.ts'
+import { COLOURS, drawPerson } from '../../../../body/drawn-person.ts'
+
+const { person, picture } = drawPerson()
+const body = measureBody(person)
+const parts = findParts(picture, person, body)
+
+/** Takes the drawn trousers away below a garment that ends at the row `hem`. */
+function undress(hem: number, changes: Partial<Parts> = {}) {
+  const legs = bothSides((side) => measureLeg(person, body, { side }))
+  const cover = createPlane(picture)
+  for (let i = 0; i < cover.data.length; i++) {
+    const [x, y] = [i % picture.width, Math.floor(i / picture.width)]
+    if (y > 350 && y < hem && Math.abs(x - 240) < 90) cover.data[i] = 1
+  }
+  const covered = bothSides(() => hem - 360)
+  const input = {
+    person,
+    body,
+    parts: { ...parts, ...changes },
+    legs,
+    covered,
+    fields: measureLegFields(parts.lower, legs, body),
+  }
+  return removeOldLower(input, { picture: bitmapToColours(picture), cover, allowed: () => true })
+}
+
+type Removed = ReturnType<typeof undress>
+const colourAt = ({ layer }: Removed, x: number, y: number) =>
+  Array.from(layer.data.subarray((y * 480 + x) * 4, (y * 480 + x) * 4 + 4))
+const apart = (colour: readonly number[], known: readonly number[]) =>
+  Math.hypot(...known.map((value, c) => colour[c] - value))
+
+describe('worn trousers below a shorter garment', () => {
+  it('give way to bare legs and, beside them, to the background', () => {
+    const removed = undress(480)
+    for (const x of [202, 278]) {
+      const shin = colourAt(removed, x, 600)
+      expect(shin[3]).toBe(255)
+      expect(apart(shin, COLOURS.skin)).toBeLessThan(30)
+    }
+    expect(apart(colourAt(removed, 296, 640), COLOURS.background)).toBeLessThan(20)
+    expect(removed.warnings).toContain('LARGE_SKIN_INVENTED')
+  })
+
+  it('stay untouched where the garment hides them', () => {
+    const removed = undress(480)
+    expect(colourAt(removed, 202, 440)[3]).toBe(0)
+    expect(undress(720).layer.data.every((value) => value === 0)).toBe(true)
+  })
+
+  it('cannot be taken away when no skin is seen anywhere', () => {
+    expect(() => undress(480, { skinColour: null })).toThrow(expect.objectContaining({ code: 'RESULT_REJECTED' }))
+  })
+})

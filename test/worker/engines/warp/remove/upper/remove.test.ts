@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest'
+import { removeOldGarment } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
+import { GROUND, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/upper/zones.ts'
+import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
+import { type Bitmap, bitmapToColours, type Point } from '../../../../../../worker/raster/plane.ts'
+import { resample } from '../../../../../../worker/raster/polyline.ts'
+import { ARMS_AWAY, COLOURS, type Colour, drawPerson } from '../../../../body/drawn-person.ts'
+import { drawGarment } from '../../drawn-garment.ts'
+import { layGarment, paintSleeves } from '../../lay-garment.ts'
+
+const figure = drawPerson(ARMS_AWAY)
+const { landmarks } = figure.person
+
+function remove(picture: Bitmap, sleeves: 'short' | 'long' | 'none' = 'short') {
+  const fitted = layGarment(figure.person, picture, drawGarment({ sleeves }))
+  const removal = removeOldGarment(fitted.fitting, { picture: bitmapToColours(picture), garment: fitted.flat })
+  return { ...fitted, removal }
+}
+
+const distance = (a: ArrayLike<number>, b: Colour) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
+const between = (a: Point, b: Point, share: number) => ({ x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share })
+
+describe('removing the worn garment', () => {
+  const clothed = paintSleeves(figure, COLOURS.top)
+  const { removal, fitting, flat } = remove(clothed)
+  const at = ({ x, y }: Point) => Math.round(y) * clothed.width + Math.round(x)
+  const shown = (i: number) => {
+    const open = 1 - removal.layer.data[i * 4 + 3] / 255
+    return [0, 1, 2].map((c) => removal.layer.data[i * 4 + c] + clothed.data[i * 3 + c] * open)
+  }
+
+  it.each(['left', 'right'] as const)('bares the %s arm where a long sleeve was and the new one is short', (side) => {
+    for (const share of [0.1, 0.3, 0.5, 0.7]) {
+      const i = at(between(landmarks[`${side}Elbow`], landmarks[`${side}Wrist`], share))
+      expect(removal.zones[i]).toBe(SKIN)
+      expect(distance(shown(i), COLOURS.skin)).toBeLessThan(25)
+    }
+  })
+
+  it('leaves nothing of the old colour outside of the new garment', () => {
+    let rest = 0
+    for (let i = 0; i < flat.cover.data.length; i++) {
+      if (fitting.parts.along.data[i] > 1.2 || fitting.parts.along.data[i] < -0.1) continue
+      if ((1 - flat.cover.data[i]) * (distance(shown(i), COLOURS.top) < 40 ? 1 : 0) > 0.5) rest++
+    }
+    expect(rest).toBeLessThan(60)
+  })
+
+  it('touches neither face, hands, trousers nor the background far from the person', () => {
+    const wrist = landmarks.leftWrist
+    for (const point of [landmarks.nose, { x: wrist.x, y: wrist.y + 16 }, landmarks.leftKnee, { x: 20, y: 300 }])
+      expect(removal.layer.data[at(point) * 4 + 3]).toBe(0)
+  })
+
+  it('warns about much invented skin only when it was much', () => {
+    expect(remove(figure.picture, 'long').removal.warnings).toEqual([])
+    expect(removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
+  })
+
+  it('rounds an invented forearm that lies across the body: light above its bone, in shade below it', () => {
+    const across = drawPerson({ elbow: { x: 40, y: 80 }, wrist: { x: -50, y: 84 } })
+    const sleeves = paintSleeves(across, COLOURS.top)
+    const laid = layGarment(across.person, sleeves, drawGarment())
+    const { layer, zones } = removeOldGarment(laid.fitting, { picture: bitmapToColours(sleeves), garment: laid.flat })
+    const { leftElbow, leftWrist } = across.person.landmarks
+    const middle = between(leftElbow, leftWrist, 0.45)
+    const lightAt = (dy: number) => {
+      const i = Math.round(middle.y + dy) * layer.width + Math.round(middle.x)
+      expect(zones[i]).toBe(SKIN)
+      return layer.data[4 * i] + layer.data[4 * i + 1] + layer.data[4 * i + 2]
+    }
+    expect(lightAt(-8)).toBeGreaterThan(lightAt(8) + 12)
+    expect(lightAt(0)).toBeGreaterThan(lightAt(8) + 12)
+  })
+
+  it('does not paint skin when the new sleeves are long too', () => {
+    const { removal: covered } = remove(clothed, 'long')
+    const wristward = at(between(landmarks.leftElbow, landmarks.leftWrist, 0.5))
+    expect(covered.zones[wristward]).not.toBe(SKIN)
+  })
+
+  it('fills below a shorter hem with the colour of the trousers', () => {
+    const { fitting: short, flat: cropped } = layGarment(figure.person, figure.picture, cropGarment(drawGarment(), 300))
+    const shortened = removeOldGarment(short, { picture: bitmapToColours(figure.picture), garment: cropped })
+    expect(short.placement.hem).toBeLessThan(short.placement.oldHem - 0.1)
+    expect(shortened.warnings).toContain('OLD_GARMENT_LONGER')
+    const belly = at({ x: 240, y: 200 + 160 * (0.3 * short.placement.hem + 0.7 * short.placement.oldHem) })
+    expect(shortened.zones[belly]).toBe(LOWER)
+    expect(distance(shortened.layer.data.subarray(belly * 4), COLOURS.lower)).toBeLessThan(20)
+  })
+
+  it('refuses to make trousers of a long coat under a short jacket', () => {
+    const coat = { ...figure.picture, data: figure.picture.data.slice() }
+    for (let i = 0; i < coat.width * 395; i++) if (figure.drawn.lower.data[i]) coat.data.set(COLOURS.top, i * 3)
+    const { fitting: short, flat: cropped } = layGarment(figure.person, coat, cropGarment(drawGarment(), 280))
+    expect(() => removeOldGarment(short, { picture: bitmapToColours(coat), garment: cropped })).toThrow(
+      expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringContaining('below the hem') }),
+    )
+  })
+
+  it('refuses to leave half of a coat where nothing is seen of what is worn under it', () => {
+    const coat = { ...figure.picture, data: figure.picture.data.slice() }
+    const mask = { ...figure.person.mask, data: figure.person.mask.data.slice() }
+    for (let i = 0; i < mask.data.length; i++) {
+      if (figure.drawn.lower.data[i]) coat.data.set(COLOURS.top, i * 3)
+      if (i >= coat.width * 368) mask.data[i] = 0
+    }
+    const { fitting: short, flat: cropped } = layGarment(
+      { ...figure.person, mask },
+      coat,
+      cropGarment(drawGarment(), 300),
+    )
+    expect(() => removeOldGarment(short, { picture: bitmapToColours(coat), garment: cropped })).toThrow(
+      expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringContaining('below the hem') }),
+    )
+  })
+
+  it('shows the background, not skin, where loose cloth stood off from the arm', () => {
+    const { elbow, wrist } = { elbow: landmarks.leftElbow, wrist: landmarks.leftWrist }
+    const middle = between(elbow, wrist, 0.4)
+    const off = { x: middle.x + 21, y: middle.y - 19 }
+    const loose = { ...clothed, data: clothed.data.slice() }
+    const mask = { ...figure.person.mask, data: figure.person.mask.data.slice() }
+    for (let dy = -9; dy <= 9; dy++) {
+      for (let dx = -9; dx <= 9; dx++) {
+        const i = at({ x: off.x + dx, y: off.y + dy })
+        mask.data[i] = 1
+        loose.data.set(COLOURS.top, i * 3)
+      }
+    }
+    const fitted = layGarment({ ...figure.person, mask }, loose, drawGarment())
+    const result = removeOldGarment(fitted.fitting, { picture: bitmapToColours(loose), garment: fitted.flat })
+    const i = at({ x: off.x + 4, y: off.y - 4 })
+    expect(result.zones[i]).toBe(GROUND)
+    expect(distance(result.layer.data.subarray(i * 4), COLOURS.background)).toBeLessThan(20)
+  })
+})
+
+// The garment cut off at a height of its picture.
+function cropGarment(garment: UpperGarment, bottom: number): UpperGarment {
+  const data = garment.image.data.slice()
+  data.fill(0, bottom * garment.image.width * 4)
+  const sides = garment.sides.map((half) => {
+    const side = half.side.filter(({ y }) => y <= bottom)
+    const corner = side[side.length - 1]
+    return { ...half, side, hem: resample([corner, { x: garment.axis, y: corner.y }], 30) }
+  })
+  const landmarks = garment.landmarks.map((half, i) => ({ ...half, hem: sides[i].hem[0] }))
+  return {
+    ...garment,
+    image: { ...garment.image, data },
+    sides: [sides[0], sides[1]],
+    landmarks: [landmarks[0], landmarks[1]],
+  }
+}
+
+describe('under an open jacket', () => {
+  const closed = drawGarment({ sleeves: 'long' })
+  const [left, right] = closed.landmarks
+  const edge = (neck: Point, x: number) => [neck, { x, y: neck.y + 60 }, { x, y: left.hem.y + 60 }]
+  const openFront = [edge(left.neck, closed.axis - 30), edge(right.neck, closed.axis + 30)] as const
+  const clothed = paintSleeves(figure, COLOURS.top)
+  const fitted = layGarment(figure.person, clothed, { ...closed, openFront })
+  const { fitting, flat } = fitted
+  const { zones } = removeOldGarment(fitting, { picture: bitmapToColours(clothed), garment: flat })
+  const middleAt = (share: number) => {
+    const { shoulders, hips } = fitting.body
+    return Math.round(between(shoulders, hips, share).y) * clothed.width + Math.round(shoulders.x)
+  }
+
+  it('what is worn stays in sight between its fronts, as it is', () => {
+    for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
+      expect(flat.cover.data[middleAt(share)]).toBe(0)
+      expect(zones[middleAt(share)]).toBe(0)
+    }
+  })
+
+  it('the fronts hide it at both sides', () => {
+    const side = Math.round(0.3 * fitting.body.unit)
+    for (const share of [0.3, 0.5, 0.7])
+      for (const i of [middleAt(share) - side, middleAt(share) + side]) expect(flat.cover.data[i]).toBeGreaterThan(0.95)
+  })
+
+  it('nothing below its hem or beyond its cuffs is taken away', () => {
+    const removed = zones.reduce(
+      (n, zone, i) => n + (zone > 0 && fitting.parts.along.data[i] > fitting.placement.hem ? 1 : 0),
+      0,
+    )
+    expect(removed).toBe(0)
+  })
+})

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { removeOldGarment } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
+import { GARMENT } from '../../../../../../worker/engines/warp/remove/upper/zones.ts'
+import { type Models, openModels } from '../../../../../../worker/inference/models.ts'
+import { distanceTo } from '../../../../../../worker/raster/distance.ts'
+import { dilate } from '../../../../../../worker/raster/morphology.ts'
+import { bitmapToColours, countSet, maskWhere, subset } from '../../../../../../worker/raster/plane.ts'
+import { layOnFigure } from '../../lay-figure.ts'
+
+let models: Models
+beforeAll(async () => {
+  models = await openModels('worker/models')
+})
+afterAll(() => models.release())
+
+async function undress(person: string, garment: string) {
+  const laid = await layOnFigure(models, { person, garment })
+  const picture = bitmapToColours(laid.figure.picture)
+  return { ...laid, removal: removeOldGarment(laid.fitting, { picture, garment: laid.flat }) }
+}
+
+/** Around neck and shoulders, in squared body units: what is taken for the worn garment and is none, and what of it stays. */
+async function mistakes(name: string): Promise<{ wrong: number; missed: number }> {
+  const { figure, fitting, removal } = await undress(name, 'tshirt_navy')
+  const { parts, body } = fitting
+  const { top } = figure.parts
+  const isNear = (i: number) => parts.along.data[i] < 0.1 && Math.abs(parts.across.data[i]) < 0.5
+  const around = dilate(top, 3)
+  const taken = dilate(removal.worn.removable, 1)
+  const area = (isMistake: (i: number) => boolean) =>
+    countSet(subset(figure.person, (i) => isNear(i) && isMistake(i))) / body.unit ** 2
+  return {
+    wrong: area((i) => removal.worn.mask.data[i] === 1 && !around.data[i]),
+    missed: area((i) => top.data[i] === 1 && !taken.data[i]),
+  }
+}
+
+describe('the worn garment at the neck', () => {
+  it.each([
+    ['is not the dark hair of a woman in white', 'mia-tee'],
+    ['is not the shade between neck and hair', 'ida-jeans'],
+    ['is not the hair that hangs on it', 'pia-long'],
+  ])('%s', async (_what, name) => {
+    expect((await mistakes(name)).wrong).toBeLessThan(0.001)
+  })
+
+  it('includes the inside of its collar, though that is as dark as the hair', async () => {
+    expect((await mistakes('ray-white')).missed).toBeLessThan(0.002)
+  })
+})
+
+describe('the root of a wide old sleeve beside the torso', () => {
+  it('is not covered by a lump of the new garment', async () => {
+    const { fitting, flat, removal } = await undress('pia-long', 'tshirt_mustard')
+    const { along } = fitting.parts
+    const toGarment = distanceTo(maskWhere(flat.cover, (i) => flat.cover.data[i] >= 0.95))
+    let furthest = 0
+    for (let i = 0; i < along.data.length; i++) {
+      if (removal.zones[i] !== GARMENT || along.data[i] < 0.35 || along.data[i] > 0.7) continue
+      furthest = Math.max(furthest, toGarment.data[i])
+    }
+    expect(furthest / fitting.body.unit).toBeLessThan(0.02)
+  })
+})
+
+describe('a cream roll-neck on fair skin', () => {
+  it('is refused where arms would be bare, and taken under long sleeves', async () => {
+    await expect(undress('zoe-roll', 'tshirt_mustard')).rejects.toMatchObject({
+      code: 'RESULT_REJECTED',
+      message: expect.stringContaining('colour of skin'),
+    })
+    expect((await undress('zoe-roll', 'longsleeve_grey')).removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
+  })
+
+  it('is another thing than a brown top on brown skin that differs from it', async () => {
+    expect((await undress('uma-tee', 'tank_green')).removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { measureLight, shadeLayers } from '../../../../../worker/engines/warp/shade/shade.ts'
+import { rgbToLab } from '../../../../../worker/raster/colour.ts'
+import type { Bitmap, Pixels } from '../../../../../worker/raster/plane.ts'
+import { type Colour, drawPerson } from '../../../body/drawn-person.ts'
+import { drawGarment } from '../drawn-garment.ts'
+import { layGarment } from '../lay-garment.ts'
+
+const LIGHT_GREY: Colour = [170, 170, 172]
+const BLACK: Colour = [16, 16, 18]
+
+/** The figure with its top multiplied by `light(x, y)`. */
+function relight(
+  top: Colour,
+  light: (x: number, y: number) => number,
+): { fitted: ReturnType<typeof layGarment>; picture: Bitmap } {
+  const { person, picture, drawn } = drawPerson(undefined, { top })
+  const data = picture.data.slice()
+  for (let i = 0; i < drawn.top.data.length; i++) {
+    if (!drawn.top.data[i]) continue
+    const factor = light(i % picture.width, Math.floor(i / picture.width))
+    for (let c = 0; c < 3; c++) data[i * 3 + c] = Math.min(255, Math.round(data[i * 3 + c] * factor))
+  }
+  const lit = { ...picture, data }
+  return { fitted: layGarment(person, lit, drawGarment()), picture: lit }
+}
+
+const fold = (x: number) => 1 - 0.25 * Math.exp(-(((x - 240) / 5) ** 2))
+
+const lightAt = (top: Colour, light: (x: number, y: number) => number) => {
+  const { fitted, picture } = relight(top, light)
+  const { torso } = measureLight(fitted.fitting)
+  return (x: number, y: number) => torso.data[y * picture.width + x]
+}
+
+const meanDifference = (...layers: [Pixels, Pixels]) => {
+  const [a, b] = layers.map((layer) => ({ ...layer, data: new Float32Array(layer.data) }))
+  const [before, after] = [rgbToLab(a), rgbToLab(b)]
+  let sum = 0
+  let count = 0
+  for (let i = 0; i < a.data.length / 4; i++) {
+    if (a.data[i * 4 + 3] < 254 || b.data[i * 4 + 3] < 254) continue
+    const k = i * 3
+    sum += Math.hypot(
+      before.data[k] - after.data[k],
+      before.data[k + 1] - after.data[k + 1],
+      before.data[k + 2] - after.data[k + 2],
+    )
+    count++
+  }
+  return sum / count
+}
+
+describe('light of the worn garment', () => {
+  it('carries a fold over where it was, softer than it was', () => {
+    const light = lightAt(LIGHT_GREY, fold)
+    expect(light(240, 290)).toBeLessThan(light(222, 290) - 0.03)
+    expect(light(240, 290)).toBeGreaterThan(0.75)
+  })
+
+  it('takes nothing from plain cloth but the roundness of the body', () => {
+    const light = lightAt(LIGHT_GREY, () => 1)
+    expect(light(240, 290)).toBeCloseTo(1, 2)
+    expect(light(240 + 62, 290)).toBeLessThan(0.97)
+    expect(light(240 + 62, 290)).toBeGreaterThan(0.8)
+  })
+
+  it('does not take stripes for folds', () => {
+    const striped = lightAt(LIGHT_GREY, (_, y) => (y % 24 < 12 ? 1 : 0.45))
+    const values = Array.from({ length: 40 }, (_, k) => striped(240, 270 + k))
+    expect(Math.max(...values) - Math.min(...values)).toBeLessThan(0.05)
+  })
+
+  it('finds no folds in black cloth', () => {
+    const light = lightAt(BLACK, fold)
+    expect(Math.abs(light(240, 290) - light(222, 290))).toBeLessThan(0.02)
+  })
+})
+
+describe('shading the layers', () => {
+  it("keeps the product's colour even under harsh light", () => {
+    const { fitted } = relight(LIGHT_GREY, (x, y) => 0.75 + 0.25 * Math.sin(x / 9) * Math.sin(y / 31))
+    const before = { ...fitted.layers.torso, data: fitted.layers.torso.data.slice() }
+    shadeLayers(fitted.layers, measureLight(fitted.fitting))
+    expect(meanDifference(before, fitted.layers.torso)).toBeLessThan(4.7)
+  })
+
+  it('leaves no colour brighter than its cover allows and no cover where there was none', () => {
+    const { fitted } = relight(LIGHT_GREY, fold)
+    const all = [fitted.layers.torso, ...fitted.layers.sleeves.map(({ layer }) => layer)]
+    const copies = all.map(({ data }) => data.slice())
+    shadeLayers(fitted.layers, measureLight(fitted.fitting))
+    for (const [n, after] of all.entries()) {
+      const before = copies[n]
+      const wrong = after.data.filter((value, k) => {
+        const cover = after.data[k | 3]
+        return (before[k | 3] === 0 && cover !== 0) || value > cover + 0.01
+      })
+      expect(wrong.length).toBe(0)
+    }
+  })
+})

@@ -1,0 +1,49 @@
+import { fillSmoothly } from '../../../raster/fill.ts'
+import { dilate, erode } from '../../../raster/morphology.ts'
+import { type Colours, createPlane, type Mask, type Plane } from '../../../raster/plane.ts'
+import { reduceMasked } from '../../../raster/reduce.ts'
+import type { WornGarment } from '../remove/upper/worn-mask.ts'
+
+/**
+ * Sharpens the soft edge `share` (0 to 1) of something that lies on the worn garment, such as a hand or hair: a pixel whose
+ * colour is mixed with the old cloth's is given away as far as it is cloth. `own` are the thing's sure pixels, `lab` the
+ * picture in CIE Lab, `reach` how far the mixing goes in px.
+ */
+export function refineEdge(
+  share: Plane,
+  { own, worn, lab, reach }: { own: Mask; worn: Pick<WornGarment, 'cloth' | 'mask'>; lab: Colours; reach: number },
+): Plane {
+  const { factor, cells: cloth } = worn.cloth
+  const known = reduceMasked(lab, erode(own, 1.5), factor)
+  const thing = fillSmoothly(known.colours, known.weight)
+  const band = dilate(worn.mask, reach)
+  const out = createPlane(share)
+  for (let i = 0; i < out.data.length; i++) {
+    out.data[i] = share.data[i]
+    if (share.data[i] === 0 || !band.data[i]) continue
+    const row = Math.floor(Math.floor(i / share.width) / factor)
+    const cell = (row * cloth.width + Math.floor((i % share.width) / factor)) * 3
+    const purity = mixing(lab.data, i * 3, { from: cloth.data, to: thing.data, cell })
+    out.data[i] *= Math.min(1, Math.max(0, (purity - 0.25) / 0.5))
+  }
+  return out
+}
+
+// Below this difference (ΔE) of the two colours a mixture cannot be separated.
+const MIN_DIFFERENCE = 14
+
+// Where a colour lies on the way between two others: 0 at `from`, 1 at `to`.
+function mixing(
+  colours: Float32Array,
+  at: number,
+  { from, to, cell }: { from: Float32Array; to: Float32Array; cell: number },
+): number {
+  let along = 0
+  let length = 0
+  for (let c = 0; c < 3; c++) {
+    const step = to[cell + c] - from[cell + c]
+    along += (colours[at + c] - from[cell + c]) * step
+    length += step * step
+  }
+  return length < MIN_DIFFERENCE * MIN_DIFFERENCE ? 1 : along / length
+}

@@ -1,0 +1,91 @@
+import { createFieldSampler } from '../../../raster/field-sampler.ts'
+import { erode } from '../../../raster/morphology.ts'
+import { type Bitmap, createPlane, type Mask, maskWhere, type Plane, type Size, subset } from '../../../raster/plane.ts'
+
+/** Something that was invented, and real pixels of its kind; both of the analysed picture's size. */
+export interface Invented {
+  /** How much of each pixel is seen of it, 0 to 1. */
+  readonly share: Plane
+  readonly like: Mask
+}
+
+// A camera's noise in 8 bits; more is texture, which single pixels cannot imitate.
+const MIN_GRAIN = 0.4
+const MAX_GRAIN = 5
+
+/**
+ * Gives smoothly filled places the grain of the photo: as much as real pixels of their kind have in `picture`, from one pixel to the
+ * next. Changes `image`, which has the picture's size. The same for the same input.
+ */
+export function addGrain(image: Bitmap, picture: Bitmap, invented: readonly Invented[]): void {
+  for (const { share, like } of invented) {
+    const grain = Math.min(MAX_GRAIN, measureGrain(picture, erode(like, 1)))
+    if (grain < MIN_GRAIN) continue
+    const sampler = createFieldSampler([share], { size: picture, touched: [share] })
+    for (let y = 0; y < picture.height; y++) {
+      const { from, to } = sampler.moveTo(y)
+      for (let x = from; x < to; x++) {
+        const seen = sampler.fieldsAt(x)[0]
+        if (seen > 0.05) addNoise(image, y * picture.width + x, grain * seen)
+      }
+    }
+  }
+}
+
+function addNoise({ data }: Bitmap, index: number, amount: number): void {
+  const noise = amount * noiseAt(index)
+  for (let k = index * 3; k < index * 3 + 3; k++) data[k] = Math.min(255, Math.max(0, Math.round(data[k] + noise)))
+}
+
+/** `share` where the mask is set and the new garment does not hide it. */
+export function seenShare(mask: Mask, cover: Plane): Plane {
+  const share = createPlane(mask)
+  for (let i = 0; i < share.data.length; i++) if (mask.data[i]) share.data[i] = Math.max(0, 1 - cover.data[i])
+  return share
+}
+
+/** Pixels that do not belong to the person. */
+export function backgroundOf(person: Plane): Mask {
+  return maskWhere(person, (i) => person.data[i] < 0.02)
+}
+
+// Standard deviation of a pixel's luma about the mean of its eight neighbours, by the median: edges do not count.
+function measureGrain(picture: Bitmap, like: Mask): number {
+  const steps: number[] = []
+  const inside = subset(like, (i) => i % 3 === 0)
+  for (let i = 0; i < inside.data.length; i++) {
+    if (!inside.data[i]) continue
+    const x = Math.round((((i % like.width) + 0.5) * picture.width) / like.width - 0.5)
+    const y = Math.round(((Math.floor(i / like.width) + 0.5) * picture.height) / like.height - 0.5)
+    if (x < 1 || y < 1 || x > picture.width - 2 || y > picture.height - 2) continue
+    steps.push(Math.abs(stepAt(picture, x, y)))
+  }
+  if (steps.length < 20) return 0
+  const median = Float32Array.from(steps).sort()[steps.length >> 1]
+  return (1.4826 * median) / Math.sqrt(1 + 1 / 8)
+}
+
+function stepAt({ width, channels, data }: Bitmap & Size, x: number, y: number): number {
+  let around = 0
+  for (let dy = -1; dy <= 1; dy++) {
+    for (let dx = -1; dx <= 1; dx++) around += luma(data, ((y + dy) * width + x + dx) * channels)
+  }
+  const own = luma(data, (y * width + x) * channels)
+  return own - (around - own) / 8
+}
+
+function luma(data: Uint8Array, k: number): number {
+  return 0.299 * data[k] + 0.587 * data[k + 1] + 0.114 * data[k + 2]
+}
+
+// About normal with standard deviation 1: the sum of three even ones, hashed from the place (after Wang 2007, "Integer hash").
+function noiseAt(i: number): number {
+  let sum = 0
+  for (let n = 1; n <= 3; n++) {
+    let h = Math.imul(i + 1, 0x9e3779b1) ^ Math.imul(n, 0x85ebca6b)
+    h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d)
+    h = Math.imul(h ^ (h >>> 12), 0x297a2d39)
+    sum += ((h ^ (h >>> 15)) >>> 0) / 0xffffffff - 0.5
+  }
+  return 2 * sum
+}

@@ -1,0 +1,159 @@
+import type { BodyFrame } from '../../../body/body-frame.ts'
+import type { Parts } from '../../../body/parts.ts'
+import { copyRgb } from '../../../composite/blend.ts'
+import type { Person } from '../../../person/person.ts'
+import { keepComponents } from '../../../raster/components.ts'
+import { featherMask } from '../../../raster/feather.ts'
+import { createFieldSampler, type FieldSampler } from '../../../raster/field-sampler.ts'
+import { dilate, open } from '../../../raster/morphology.ts'
+import { type Bitmap, type Colours, createPlane, maskWhere, type Plane, subset } from '../../../raster/plane.ts'
+import { difference } from '../../../raster/reduce.ts'
+import type { Layer } from '../../../raster/remap.ts'
+import { shiftDown } from '../../../raster/shift.ts'
+import type { LowerPlacement } from '../fit/lower/placement.ts'
+import type { LowerRemoval } from '../remove/lower/remove.ts'
+import { refineEdge } from './edge-matte.ts'
+
+/** A person and where a lower garment lies on them; all in the analysed picture's px. */
+export interface LowerFitting {
+  readonly person: Person
+  readonly body: BodyFrame
+  readonly parts: Parts
+  readonly placement: LowerPlacement
+}
+
+/**
+ * Puts everything over each other, back to front: the picture without the worn garment, shadows on the legs, the new garment,
+ * the shadow of the top on it, and the top with arms, hands and hair. `picture` and `pieces` have one size; `cover` is the new
+ * garment in the analysed picture's size. Returns what replaces the picture and how much of it (exactly 0 where it stays).
+ */
+export function composeLower(
+  fitting: LowerFitting,
+  {
+    picture,
+    pieces,
+    cover,
+    removal,
+  }: { picture: Bitmap; pieces: readonly Layer[]; cover: Plane; removal: LowerRemoval },
+): { image: Bitmap; change: Plane } {
+  const front = inFront(fitting, removal)
+  const fields = [
+    ...[0, 1, 2, 3].map((channel) => planeOf(removal.layer, channel)),
+    front,
+    shadowBelow(front, { length: 0.014, strength: 0.4 }, fitting),
+    hemShadow(fitting, { cover, removal }),
+  ]
+  const sampler = createFieldSampler(fields, { size: picture, touched: [fields[3], fields[HEM_SHADOW], cover] })
+  const image = copyRgb(picture)
+  const change = createPlane(picture)
+  for (let y = 0; y < picture.height; y++) composeRow(y, { sampler, pieces, image, change })
+  return { image, change }
+}
+
+const FRONT = 4
+const TOP_SHADOW = 5
+const HEM_SHADOW = 6
+
+// The worn top and all above its hem, and what of arms, hands and hair lies before the hips.
+function inFront({ person, body, parts, placement }: LowerFitting, { worn }: LowerRemoval): Plane {
+  const { top, skin, hair, lower, along } = parts
+  const { topHem } = placement.worn
+  const tops = subset(top, (i) => {
+    if (person.mask.data[i] <= 0.4) return false
+    return along.data[i] < topHem + 0.045 || worn.arms.data[i] === 1
+  })
+  const hanging = keepComponents(open(tops, 0.015 * body.unit), ({ area }) => area > 0.02 * body.unit ** 2)
+  const oldWaist = dilate(
+    subset(lower, (i) => {
+      if (along.data[i] < placement.waist - 0.1 || along.data[i] > topHem + 0.1) return false
+      return difference(parts.lab, worn.cloth, i) < 18
+    }),
+    0.02 * body.unit,
+  )
+  const shown = maskWhere(top, (i) => {
+    if (hanging.data[i] || hair.data[i]) return true
+    if (skin.data[i] && worn.arms.data[i]) return true
+    return along.data[i] < topHem - 0.03 && !oldWaist.data[i]
+  })
+  const own = keepComponents(shown, ({ area }) => area > 0.004 * body.unit ** 2)
+  const soft = featherMask(own, Math.max(0.8, 0.004 * body.unit))
+  const hands = subset(own, (i) => skin.data[i] === 1 && worn.arms.data[i] === 1)
+  const front = refineEdge(soft, { own, worn, lab: parts.lab, reach: 0.015 * body.unit })
+  // Only what lies beside a hand is mixed with what lies behind it.
+  for (let i = 0; i < front.data.length; i++) if (hands.data[i]) front.data[i] = 1
+  return front
+}
+
+// A darkening below something that hangs over the garment.
+function shadowBelow(
+  plane: Plane,
+  { length, strength }: { length: number; strength: number },
+  { body }: LowerFitting,
+): Plane {
+  const moved = shiftDown(plane, Math.max(1, Math.round(length * body.unit)))
+  const soft = featherMask(moved, 0.016 * body.unit)
+  for (let i = 0; i < soft.data.length; i++) soft.data[i] = strength * clamp(soft.data[i] - plane.data[i])
+  return soft
+}
+
+function hemShadow(
+  { person, body }: LowerFitting,
+  { cover, removal: { background, worn } }: { cover: Plane; removal: LowerRemoval },
+): Plane {
+  const near = featherMask(shiftDown(cover, Math.max(1, Math.round(0.014 * body.unit))), 0.012 * body.unit)
+  const wide = featherMask(shiftDown(cover, Math.max(1, Math.round(0.04 * body.unit))), 0.03 * body.unit)
+  for (let i = 0; i < near.data.length; i++) {
+    if (near.data[i] === 0 && wide.data[i] === 0) continue
+    const onPerson = background.data[i] || worn.arms.data[i] ? 0 : clamp(1.2 * person.mask.data[i] - 0.1)
+    const contact = 0.45 * clamp(near.data[i] - cover.data[i])
+    near.data[i] = onPerson * Math.max(contact, 0.25 * clamp(wide.data[i] - cover.data[i]))
+  }
+  return near
+}
+
+function planeOf({ width, height, data }: Colours, channel: number): Plane {
+  const plane = createPlane({ width, height })
+  const scale = channel === 3 ? 1 / 255 : 1
+  for (let i = 0, k = channel; i < plane.data.length; i++, k += 4) plane.data[i] = data[k] * scale
+  return plane
+}
+
+function clamp(value: number): number {
+  return Math.min(1, Math.max(0, value))
+}
+
+// A change below this share of a pixel is none: it could not be seen in 8 bits.
+const MIN_CHANGE = 1 / 256
+
+interface Target {
+  readonly sampler: FieldSampler
+  readonly pieces: readonly Layer[]
+  readonly image: Bitmap
+  readonly change: Plane
+}
+
+function composeRow(y: number, { sampler, pieces, image, change }: Target): void {
+  const { width } = image
+  const { from, to } = sampler.moveTo(y)
+  const colour = new Float64Array(3)
+  for (let x = from; x < to; x++) {
+    const i = y * width + x
+    const f = sampler.fieldsAt(x)
+    const behind = 1 - f[FRONT]
+    // How much of the scene is still seen through everything so far.
+    let scene = 1 - f[HEM_SHADOW]
+    for (let c = 0; c < 3; c++) colour[c] = scene * f[c]
+    for (const { data } of pieces) {
+      const k = i * 4
+      const through = 1 - data[k + 3] / 255
+      if (through === 1) continue
+      scene *= through
+      for (let c = 0; c < 3; c++) colour[c] = colour[c] * through + data[k + c] * (1 - f[TOP_SHADOW])
+    }
+    const kept = f[FRONT] + behind * scene * (1 - f[3])
+    const share = 1 - kept
+    if (share < MIN_CHANGE) continue
+    change.data[i] = share > 1 - MIN_CHANGE ? 1 : share
+    for (let c = 0; c < 3; c++) image.data[i * 3 + c] = Math.min(255, Math.round((behind * colour[c]) / share))
+  }
+}

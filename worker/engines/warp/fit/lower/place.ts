@@ -1,0 +1,80 @@
+import { DrapeError } from '../../../../../api/shared/errors.ts'
+import type { BodyFrame } from '../../../../body/body-frame.ts'
+import { axisAt, bothSides } from '../../../../body/keypoints.ts'
+import { type LegProfile, measureLeg } from '../../../../body/leg-profile.ts'
+import type { Parts } from '../../../../body/parts.ts'
+import type { LowerGarment } from '../../../../garment/garment.ts'
+import type { Person } from '../../../../person/person.ts'
+import { between } from '../../../../raster/vector.ts'
+import { armsOf, measureLegFields } from '../../remove/lower/worn-mask.ts'
+import type { LowerInput, LowerPlacement } from './placement.ts'
+import { placeSkirt } from './skirt.ts'
+import { placeTrousers } from './trousers.ts'
+import { findWornWaist } from './waist.ts'
+import { measureReach } from './worn-reach.ts'
+
+// Without the thighs nothing shows where the legs are.
+const MIN_SEEN = 1.3
+
+/**
+ * Places trousers or a skirt by hips, knees and ankles.
+ *
+ * Throws `DrapeError` RESULT_REJECTED when the picture ends above the thighs, and when the person is not upright.
+ */
+export function placeLower({
+  person,
+  body,
+  parts,
+  garment,
+}: {
+  person: Person
+  body: BodyFrame
+  parts: Parts
+  garment: LowerGarment
+}): LowerPlacement {
+  if (axisAt(body, MIN_SEEN).y > person.mask.height)
+    throw new DrapeError(
+      'RESULT_REJECTED',
+      'The photo ends above the legs; hips and thighs are needed for this garment',
+    )
+  const loose = hasBareKnees(body, parts)
+  const legs = bothSides((side) => measureLeg(person, body, { side, loose }))
+  for (const leg of legs) requireUpright(leg, body)
+  const fields = measureLegFields(parts.lower, legs, body)
+  // Trousers as wide as a skirt's hem would bulge above the knee: what of the skirt is wider than them makes way for background.
+  const reach = loose ? NO_REACH : measureReach(parts.lower, { legs, fields, arms: armsOf(parts.lower, body) })
+  const input: LowerInput = { body, legs, reach, worn: findWornWaist(parts) }
+  const placed = garment.kind === 'skirt' ? placeSkirt(garment, input) : placeTrousers(garment, input)
+  const lowest = Math.max(...placed.pieces.flatMap(({ target }) => target.flat().map(({ y }) => y)))
+  const found: [string, boolean][] = [
+    ['PERSON_TURNED', body.shoulderWidth < 0.5 * body.trunk],
+    ['GARMENT_ASYMMETRIC', garment.symmetry < 0.88],
+    ['HEM_OUTSIDE_PICTURE', lowest > person.mask.height],
+  ]
+  const warnings = found.filter(([, holds]) => holds).map(([code]) => code)
+  return { ...placed, legs, worn: input.worn, warnings }
+}
+
+const NO_REACH: LowerInput['reach'] = [() => 0, () => 0]
+
+// Below a skirt or shorts the shins are bare.
+function hasBareKnees({ joints }: BodyFrame, { skin }: Parts): boolean {
+  const shins = bothSides((side) => between(joints.knee[side], joints.ankle[side], 0.35))
+  return shins.some(({ x, y }) => {
+    const [column, row] = [Math.round(x), Math.round(y)]
+    return (
+      column >= 0 && row >= 0 && column < skin.width && row < skin.height && skin.data[row * skin.width + column] === 1
+    )
+  })
+}
+
+// The thighs of a seated person point at the camera: they look far shorter than the trunk is long.
+function requireUpright({ thigh, points, along }: LegProfile, { trunk, down }: BodyFrame): void {
+  const knee = points[along.findLastIndex((way) => way <= thigh)]
+  const drop = (knee.x - points[0].x) * down.x + (knee.y - points[0].y) * down.y
+  if (thigh > 0.45 * trunk && drop > 0.5 * thigh) return
+  throw new DrapeError(
+    'RESULT_REJECTED',
+    'The person is not standing; this garment can only be shown on standing people',
+  )
+}

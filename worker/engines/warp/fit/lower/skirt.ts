@@ -1,0 +1,167 @@
+import { type BodyFrame, halfWidthAt } from '../../../../body/body-frame.ts'
+import { hipWidth } from '../../../../body/hip-width.ts'
+import { axisAt, bothSides, outwards, type Side, type Sides } from '../../../../body/keypoints.ts'
+import { besideLeg, type LegProfile } from '../../../../body/leg-profile.ts'
+import type { Skirt } from '../../../../garment/garment.ts'
+import type { Point } from '../../../../raster/plane.ts'
+import { interpolate, resample } from '../../../../raster/polyline.ts'
+import { between, distance, dot, move, subtract } from '../../../../raster/vector.ts'
+import { fillPatch } from '../patch.ts'
+import { nameSides } from '../upper/landmarks.ts'
+import { widthAtRow } from './garment-width.ts'
+import type { LowerInput, LowerPlacement } from './placement.ts'
+import { chooseWaist, waistCorners, waistCurve } from './waist.ts'
+
+const NATURAL_WAIST = 0.8
+
+const ROWS = 30
+const COLUMNS = 17
+
+/** One grid from the waist to the hem: it follows the hips and then falls as it is cut, around both legs. */
+export function placeSkirt(
+  garment: Skirt,
+  input: LowerInput,
+): Pick<LowerPlacement, 'pieces' | 'waist' | 'covered' | 'landmarks'> {
+  const { body, legs } = input
+  const waist = chooseWaist(NATURAL_WAIST, input.worn)
+  const corners = waistCorners(body, waist)
+  const scale = scaleOf(garment, body)
+  const [top, bottom] = [mean(garment.waist), mean(garment.hem)]
+  const longest = dot(subtract(ankleLevel(legs), body.shoulders), body.down) / body.trunk
+  const end = Math.min(waist + (scale * (bottom - top)) / body.trunk, longest)
+  const edges = bothSides((side) => {
+    const widths = Array.from({ length: ROWS }, (_, i) => {
+      const share = i / (ROWS - 1)
+      const cloth = (WORN_WIDTH * scale * widthAtRow(garment.sides, top + share * (bottom - top))) / 2
+      return halfWidth(waist + share * (end - waist), { body, legs, side, cloth })
+    })
+    return smooth(widths).map((width, i) => {
+      const centre = middleAt(waist + (i / (ROWS - 1)) * (end - waist), { body, legs })
+      return i === 0 ? corners[side] : move(centre, outwards(body, side), width)
+    })
+  })
+  const hems = [edges[0][ROWS - 1], edges[1][ROWS - 1]] as const
+  const margins = { left: 0.04, right: 0.04, above: 0.6, below: 0.8 }
+  const source = {
+    left: atRows(garment.sides[0]),
+    right: atRows(garment.sides[1]),
+    top: garment.waist,
+    bottom: garment.hem,
+  }
+  const target = {
+    left: edges[0],
+    right: edges[1],
+    top: waistCurve(corners, body),
+    bottom: hemCurve(garment, hems, { body, scale }),
+  }
+  const piece = { source: fillPatch(source, COLUMNS, margins), target: fillPatch(target, COLUMNS, margins) }
+  return {
+    pieces: [piece],
+    waist,
+    covered: bothSides((side) => wayAt(legs[side], end, body)),
+    landmarks: { ...nameSides('waist', corners), ...nameSides('hem', hems) },
+  }
+}
+
+// What is seen from the front of a flat waist, and of the cloth below it.
+const WORN_WAIST = 0.84
+const WORN_WIDTH = 0.82
+// A waist is about this much narrower than the hips, which lie this much of a trunk below it.
+const WAIST_OVER_HIPS = 0.8
+const HIPS_BELOW = 0.38
+
+// Elastic waists say little of the size, flared hips nothing: the mean of both.
+function scaleOf({ waist, sides }: Skirt, body: BodyFrame): number {
+  const hips = hipWidth(body)
+  const byWaist = (WAIST_OVER_HIPS * hips) / (WORN_WAIST * distance(waist[0], waist[waist.length - 1]))
+  const row = mean(waist) + (HIPS_BELOW * body.trunk) / byWaist
+  return (byWaist + (1.03 * hips) / (WORN_WIDTH * widthAtRow(sides, row))) / 2
+}
+
+// By height rather than by length of arc, so that rows stay level however much the sides flare.
+function atRows(chain: readonly Point[]): Point[] {
+  const ascending = chain.toSorted((a, b) => a.y - b.y)
+  const ys = ascending.map(({ y }) => y)
+  const xs = ascending.map(({ x }) => x)
+  const [first, last] = [chain[0].y, chain[chain.length - 1].y]
+  return Array.from({ length: ROWS }, (_, i) => {
+    const y = first + (i / (ROWS - 1)) * (last - first)
+    return { x: interpolate(ys, xs, y), y }
+  })
+}
+
+// At least as wide as hips and legs are, at most a wide bell.
+function halfWidth(
+  fraction: number,
+  { body, legs, side, cloth }: { body: BodyFrame; legs: Sides<LegProfile>; side: Side; cloth: number },
+): number {
+  const centre = middleAt(fraction, { body, legs })
+  const outside = outwards(body, side)
+  const hips = hipWidth(body) / 2
+  const torso = Math.min(1.03 * halfWidthAt(body, fraction, side), 1.12 * hips)
+  const legEdge = Math.max(...legs.map((leg) => legReach(leg, fraction, { body, centre, outside })))
+  return Math.max(Math.min(Math.max(cloth, fraction < 1.25 ? torso : 0), 2.3 * hips), legEdge)
+}
+
+// Rounded, but never narrower than it was: what lies below must stay covered.
+function smooth(widths: readonly number[]): number[] {
+  let rounded = [...widths]
+  for (let round = 0; round < 6; round++)
+    rounded = rounded.map((width, i) => {
+      if (i === 0 || i === rounded.length - 1) return width
+      return Math.max(0.985 * widths[i], (rounded[i - 1] + 2 * width + rounded[i + 1]) / 4)
+    })
+  return rounded
+}
+
+function legReach(
+  leg: LegProfile,
+  fraction: number,
+  { body, centre, outside }: { body: BodyFrame; centre: Point; outside: Point },
+): number {
+  const way = wayAt(leg, fraction, body)
+  if (way <= 0.25 * leg.length) return 0
+  const radius = 0.75 * interpolate(leg.along, leg.outer, way)
+  return dot(subtract(besideLeg(leg, way, 0), centre), outside) + radius
+}
+
+// A skirt hangs from the hips and swings after the knees.
+function middleAt(fraction: number, { body, legs }: { body: BodyFrame; legs: Sides<LegProfile> }): Point {
+  const axis = axisAt(body, fraction)
+  if (fraction <= 1) return axis
+  const ways = bothSides((side) => wayAt(legs[side], fraction, body))
+  const legsMiddle = between(besideLeg(legs[0], ways[0], 0), besideLeg(legs[1], ways[1], 0), 0.5)
+  const shift = dot(subtract(legsMiddle, axis), body.right)
+  return move(axis, body.right, 0.8 * shift * Math.min(1, (fraction - 1) / 0.5))
+}
+
+/** Way along a leg's bones to the body coordinate F. */
+export function wayAt({ points, along }: LegProfile, fraction: number, body: BodyFrame): number {
+  const levels = points.map((point) => dot(subtract(point, body.shoulders), body.down) / body.trunk)
+  return fraction <= levels[0] ? 0 : interpolate(levels, along, fraction)
+}
+
+// The product's own bow, and that of a round hem seen from above.
+function hemCurve(
+  { hem }: Skirt,
+  [left, right]: Sides<Point>,
+  { body, scale }: { body: BodyFrame; scale: number },
+): Point[] {
+  const line = resample(hem, 17)
+  const depth = 0.05 * distance(left, right)
+  return line.map((point, i) => {
+    const t = i / 16
+    const straight = between(hem[0], hem[hem.length - 1], t)
+    const bow = 0.6 * scale * (point.y - straight.y) + depth * (1 - (2 * t - 1) ** 2)
+    return move(between(left, right, t), body.down, bow)
+  })
+}
+
+function ankleLevel([left, right]: Sides<LegProfile>): Point {
+  const [a, b] = [left.points[left.points.length - 1], right.points[right.points.length - 1]]
+  return a.y < b.y ? a : b
+}
+
+function mean(chain: readonly Point[]): number {
+  return chain.reduce((sum, { y }) => sum + y, 0) / chain.length
+}

@@ -1,0 +1,62 @@
+import { type BodyFrame, halfWidthAt } from '../../../../body/body-frame.ts'
+import { axisAt, bothSides, outwards, type Sides } from '../../../../body/keypoints.ts'
+import type { Parts } from '../../../../body/parts.ts'
+import type { Point } from '../../../../raster/plane.ts'
+import { move } from '../../../../raster/vector.ts'
+
+/** Where the worn garments meet, as body coordinates F. */
+export interface WornWaist {
+  /** Highest row in whose middle the worn lower garment is seen; 0 when none is. */
+  readonly lowerTop: number
+  /** Lowest row in whose middle the worn top is seen. */
+  readonly topHem: number
+}
+
+const FROM = 0.5
+const STEP = 0.02
+const ROWS = 56
+
+export function findWornWaist({ along, across, top, lower }: Parts): WornWaist {
+  const tops = new Float64Array(ROWS)
+  const lowers = new Float64Array(ROWS)
+  const all = new Float64Array(ROWS)
+  for (let i = 0; i < along.data.length; i++) {
+    if (Math.abs(across.data[i]) >= 0.22) continue
+    const row = Math.round((along.data[i] - FROM) / STEP)
+    if (row < 0 || row >= ROWS) continue
+    all[row]++
+    tops[row] += top.data[i]
+    lowers[row] += lower.data[i]
+  }
+  const first = lowers.findIndex((count, row) => count > 0.5 * all[row] && all[row] > 0)
+  const last = tops.findLastIndex((count, row) => count > 0.45 * all[row] && all[row] > 0)
+  return {
+    lowerTop: first < 0 ? 0 : FROM + STEP * first,
+    topHem: last < 0 ? 0.9 : FROM + STEP * last,
+  }
+}
+
+/**
+ * The row of the new waistband: as high as the product's rise asks for and at least as high as the worn waistband, so that
+ * nothing of that one is left.
+ */
+export function chooseWaist(natural: number, { lowerTop, topHem }: WornWaist): number {
+  const covering = lowerTop > 0 ? lowerTop - 0.03 : natural
+  return Math.min(Math.max(Math.min(natural, covering, topHem - 0.03), 0.6), 0.88)
+}
+
+/** The waistband's corners on the person. */
+export function waistCorners(body: BodyFrame, fraction: number): Sides<Point> {
+  return bothSides((side) =>
+    move(axisAt(body, fraction), outwards(body, side), 1.03 * halfWidthAt(body, fraction, side)),
+  )
+}
+
+/** The waistband's front from corner to corner: seen from chest height it is the lower half of an ellipse. */
+export function waistCurve([left, right]: Sides<Point>, { down, unit }: BodyFrame): Point[] {
+  return Array.from({ length: 13 }, (_, i) => {
+    const t = i / 12
+    const straight = { x: left.x + (right.x - left.x) * t, y: left.y + (right.y - left.y) * t }
+    return move(straight, down, 0.025 * unit * (1 - (2 * t - 1) ** 2))
+  })
+}

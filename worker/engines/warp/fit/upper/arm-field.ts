@@ -1,0 +1,179 @@
+import { hideBehindTorso, isArmBehind } from '../../../../body/arm-behind.ts'
+import type { ArmProfile } from '../../../../body/arm-profile.ts'
+import type { BodyFrame } from '../../../../body/body-frame.ts'
+import { type BoneField, FAR, measureNearness } from '../../../../body/bone-field.ts'
+import { bothSides, type Side, type Sides } from '../../../../body/keypoints.ts'
+import type { Parts } from '../../../../body/parts.ts'
+import type { Person } from '../../../../person/person.ts'
+import { createMask, type Mask, type Plane, type Point } from '../../../../raster/plane.ts'
+import { distanceToSegment } from '../../../../raster/polygon.ts'
+import { arcLengths, interpolate } from '../../../../raster/polyline.ts'
+import { add, move, scale, subtract } from '../../../../raster/vector.ts'
+import type { Placement } from './place.ts'
+
+/** One arm as two planes over the picture, both far beyond every length where the arm is not near. */
+export interface ArmField {
+  /** px to the nearest point on the line shoulder, elbow, wrist, end of the hand. */
+  readonly distance: Plane
+  /** px from the shoulder along that line to its nearest point. */
+  readonly along: Plane
+  /** The same two planes for the line from the elbow on alone: a forearm may lie before its own upper arm. */
+  readonly forearm: BoneField
+  /** Where elbow, wrist and the hand's end lie along the line, in px. */
+  readonly elbow: number
+  readonly wrist: number
+  readonly end: number
+  /** Radius of the bare arm in px: measured where the arm is bare, otherwise an anatomical one. */
+  readonly bareRadius: number
+  /** How far the worn sleeve reaches along the line, in px. */
+  readonly sleeveEnd: number
+  /** Whether forearm and hand are behind the body: where the torso hides them the planes show no arm. */
+  readonly behind: boolean
+}
+
+/** Both arms of a person on whom a garment has been placed. */
+export function measureArms({
+  person,
+  body,
+  parts,
+  placement,
+}: {
+  person: Person
+  body: BodyFrame
+  parts: Parts
+  placement: Placement
+}): Sides<ArmField> {
+  return balance(bothSides((side) => measureArm({ person, body, parts, profile: placement.arms[side], side })))
+}
+
+/** Pixels of the arm: nearer than `radiusAt(way from the shoulder in px)`; a radius of 0 leaves a part out. */
+export function armMask({ distance: far, along, end }: ArmField, radiusAt: (way: number) => number): Mask {
+  const radii = Float32Array.from({ length: Math.ceil(end) + 2 }, (_, way) => radiusAt(way) || -1)
+  const mask = createMask(far)
+  for (let i = 0; i < mask.data.length; i++) {
+    const distant = far.data[i]
+    if (distant < FAR && distant <= radii[Math.round(along.data[i])]) mask.data[i] = 1
+  }
+  return mask
+}
+
+/** Long sleeves reach so far over the wrist, in body units. */
+export const CUFF = 0.12
+
+/** The bare arm's radius in px at a way from the shoulder: deltoid, elbow, wrist. */
+export function bareRadiusAt({ elbow, wrist, bareRadius }: ArmField, way: number): number {
+  return bareRadius * interpolate([0, 0.45 * elbow, elbow, wrist], [1.12, 1.01, 0.9, 0.64], way)
+}
+
+function measureArm({
+  person,
+  body,
+  parts,
+  profile,
+  side,
+}: {
+  person: Person
+  body: BodyFrame
+  parts: Parts
+  profile: ArmProfile
+  side: Side
+}): ArmField {
+  const { shoulder, elbow, wrist } = body.joints
+  const chain = [shoulder[side], elbow[side], wrist[side], handEnd(body, side)]
+  const ways = arcLengths(chain)
+  const drawn = isWristSeen(person, side) ? chain : chain.slice(0, 2)
+  const reach = 2.2 * body.armRadius[side]
+  const field = measureNearness(parts.skin, { chain: drawn, reach })
+  const behind = drawn === chain && isArmBehind(person, parts, { field, body, side, wrist: ways[2] })
+  if (behind) hideBehindTorso(field, { body, parts, from: 0.5 * ways[1] })
+  const arm = {
+    ...field,
+    behind,
+    forearm: behind ? field : forearmOf(field, { chain: drawn, reach, elbow: ways[1] }),
+    elbow: ways[1],
+    wrist: ways[2],
+    end: ways[3],
+  }
+  const measured = measureBareArm(parts, profile) ?? measureWrist(arm, parts, body.unit)
+  const bareRadius = Math.min(measured ?? body.armRadius[side], (measured ? 0.19 : 0.15) * body.unit)
+  const sized = { ...arm, bareRadius: Math.max(0.09 * body.unit, bareRadius) }
+  return { ...sized, sleeveEnd: findSleeveEnd(sized, parts, 0.05 * body.unit) }
+}
+
+// An arm that is nowhere near itself has no second field.
+function forearmOf(
+  field: BoneField,
+  { chain, reach, elbow }: { chain: readonly Point[]; reach: number; elbow: number },
+): BoneField {
+  if (chain.length < 4 || !isFolded(chain, reach)) return field
+  const forearm = measureNearness(field.distance, { chain: chain.slice(1), reach })
+  for (let i = 0; i < forearm.along.data.length; i++) if (forearm.along.data[i] < FAR) forearm.along.data[i] += elbow
+  return forearm
+}
+
+// Whether wrist or hand come so near to the upper arm that pixels of theirs are nearer to its bone.
+function isFolded([shoulder, elbow, ...hand]: readonly Point[], reach: number): boolean {
+  return hand.some((point) => distanceToSegment(point, shoulder, elbow).distance < reach)
+}
+
+// As far as there is more cloth than skin along the bone.
+function findSleeveEnd(arm: Omit<ArmField, 'sleeveEnd'>, { skin, top }: Parts, step: number): number {
+  const cloth = new Float64Array(Math.ceil(arm.wrist / step) + 1)
+  for (let i = 0; i < skin.data.length; i++) {
+    if (arm.distance.data[i] > 0.5 * arm.bareRadius || arm.along.data[i] > arm.wrist) continue
+    cloth[Math.floor(arm.along.data[i] / step)] += top.data[i] - skin.data[i]
+  }
+  return step * (cloth.findLastIndex((surplus) => surplus > 0) + 1)
+}
+
+// An arm that looks much thicker than the other has something of the background on its mask.
+function balance([left, right]: Sides<ArmField>): Sides<ArmField> {
+  return [
+    { ...left, bareRadius: Math.min(left.bareRadius, 1.2 * right.bareRadius) },
+    { ...right, bareRadius: Math.min(right.bareRadius, 1.2 * left.bareRadius) },
+  ]
+}
+
+// Joints outside of the picture are guesses; a forearm that is not seen must not be drawn.
+function isWristSeen({ landmarks }: Person, side: Side): boolean {
+  return (side === 0 ? landmarks.rightWrist : landmarks.leftWrist).presence >= 0.5
+}
+
+function handEnd({ joints }: BodyFrame, side: Side): Point {
+  return add(joints.wrist[side], scale(subtract(joints.knuckles[side], joints.wrist[side]), 1.9))
+}
+
+// Cloth widens an arm: only where its outer edge shows skin does the mask show how thick it is.
+function measureBareArm(parts: Parts, profile: ArmProfile): number | null {
+  const { width, height, data } = parts.skin
+  const found: number[] = []
+  for (const [i, point] of profile.points.entries()) {
+    const share = profile.along[i] / profile.length
+    if (share < 0.25 || share > 0.72 || !profile.outerMeasured[i]) continue
+    const { x, y } = move(point, profile.normals[i], 0.7 * profile.outer[i])
+    const at =
+      Math.min(height - 1, Math.max(0, Math.trunc(y))) * width + Math.min(width - 1, Math.max(0, Math.trunc(x)))
+    // The bone need not lie in the middle of the arm; an inner edge that is further out is the trunk's.
+    const radius = (profile.outer[i] + Math.min(profile.inner[i], profile.outer[i])) / 2
+    if (data[at]) found.push(radius / interpolate([0, 0.25, 0.5, 0.62, 1], [1.05, 1, 0.9, 0.85, 0.62], share))
+  }
+  return found.length < 3 ? null : found.toSorted((a, b) => a - b)[found.length >> 1]
+}
+
+// Under a long sleeve only the wrist and the beginning of the hand show how slender the arm is.
+function measureWrist(
+  { distance: far, along, wrist }: Omit<ArmField, 'bareRadius' | 'sleeveEnd'>,
+  { skin }: Parts,
+  unit: number,
+): number | null {
+  const rows = new Float64Array(12)
+  for (let i = 0; i < skin.data.length; i++) {
+    if (!skin.data[i] || far.data[i] > 0.25 * unit) continue
+    const row = Math.floor(((along.data[i] - wrist) / unit + 0.04) / 0.01)
+    if (row >= 0 && row < rows.length) rows[row]++
+  }
+  const widths = [...rows].filter((count) => count > 0.03 * unit * 0.01 * unit)
+  if (widths.length < 4) return null
+  const width = widths.toSorted((a, b) => a - b)[widths.length >> 1] / (0.01 * unit)
+  return width / 2 / 0.75
+}

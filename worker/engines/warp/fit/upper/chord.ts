@@ -1,0 +1,24 @@
+import type { Point } from '../../../../raster/plane.ts'
+import { dot, move, perpendicular, subtract } from '../../../../raster/vector.ts'
+
+/** A straight line from one landmark to the next, and the same line elsewhere. */
+export interface ChordPair {
+  readonly from: readonly [Point, Point]
+  readonly to: readonly [Point, Point]
+  /** By how much the curve's height over its chord is scaled beyond the chord's own scale. */
+  readonly height?: number
+}
+
+/** Carries a curve between two landmarks along with them: its position along the chord and its height over it stay in proportion. */
+export function carryAlongChord(curve: readonly Point[], { from, to, height = 1 }: ChordPair): Point[] {
+  const chord = subtract(from[1], from[0])
+  const squared = Math.max(1e-9, dot(chord, chord))
+  const normal = perpendicular(chord)
+  const newChord = subtract(to[1], to[0])
+  const newNormal = perpendicular(newChord)
+  return curve.map((point) => {
+    const offset = subtract(point, from[0])
+    const onChord = move(to[0], newChord, dot(offset, chord) / squared)
+    return move(onChord, newNormal, (height * dot(offset, normal)) / squared)
+  })
+}

@@ -1,0 +1,150 @@
+import { type BodyFrame, halfWidthAt } from '../../../../body/body-frame.ts'
+import { bothSides, outwards, type Side, type Sides } from '../../../../body/keypoints.ts'
+import type { UpperGarment } from '../../../../garment/garment.ts'
+import type { Plane, Point } from '../../../../raster/plane.ts'
+import { interpolate } from '../../../../raster/polyline.ts'
+import { distanceToEdge } from '../../../../raster/ray.ts'
+import { between, distance, dot, move, scale, subtract } from '../../../../raster/vector.ts'
+import type { WornExtent } from './worn-extent.ts'
+
+export interface FitInput {
+  readonly mask: Plane
+  readonly body: BodyFrame
+  readonly garment: UpperGarment
+  readonly worn: WornExtent
+}
+
+/** How large a garment is on a person. */
+interface Scale {
+  /** Person px per garment px, across and down. */
+  readonly across: number
+  readonly down: number
+  /** Where the shoulder seams end on the person. */
+  readonly tips: Sides<Point>
+  /** How far below the shoulder joints that is, in px; they end above them, so this is negative. */
+  readonly offset: number
+  /** Rows of the garment's shoulder tips and hem corners. */
+  readonly shoulderRow: number
+  readonly hemRow: number
+  /** Body coordinate F of the hem. */
+  readonly hem: number
+}
+
+/** A garment's size on a person, and where its rows lie; y is a row of the garment's picture. */
+export interface Fit extends Scale {
+  readonly fractionAt: (y: number) => number
+  /** The garment row that lies at the body coordinate F. */
+  readonly rowAt: (fraction: number) => number
+  /** Half width of the garment's outline below the armpits, in garment px. */
+  readonly outlineHalfWidthAt: (y: number, side: Side) => number
+  /** Half width of the garment on the person in px. */
+  readonly halfWidthAt: (y: number, side: Side) => number
+  /** The garment's edge on the person. */
+  readonly edgeAt: (y: number, side: Side) => Point
+}
+
+// A flat garment lies around the body when worn: what is seen from the front is about this share of its width.
+const WORN_WIDTH = 0.9
+
+/** Chooses the size: the shoulders give the width, body and worn garment bound hem and sides. */
+export function fitGarment(input: FitInput): Fit {
+  const { body, garment } = input
+  const scale = chooseScale(input)
+  const { across, down, offset, shoulderRow } = scale
+  const fractionAt = (y: number) => (offset + (y - shoulderRow) * down) / body.trunk
+  const outlines = bothSides((side) => outlineHalfWidth(garment, side))
+  const halfWidthOfRow = (y: number, side: Side) =>
+    chooseHalfWidth(input, { fraction: fractionAt(y), side, natural: outlines[side](y) * across })
+  return {
+    ...scale,
+    fractionAt,
+    rowAt: (fraction) => shoulderRow + (fraction * body.trunk - offset) / down,
+    outlineHalfWidthAt: (y, side) => outlines[side](y),
+    halfWidthAt: halfWidthOfRow,
+    edgeAt: (y, side) => move(middleOfRow(body, scale, y), outwards(body, side), halfWidthOfRow(y, side)),
+  }
+}
+
+function chooseScale(input: FitInput): Scale {
+  const { body, garment } = input
+  const [left, right] = garment.landmarks
+  const shoulderRow = (left.shoulder.y + right.shoulder.y) / 2
+  const hemRow = (left.hem.y + right.hem.y) / 2
+  const tips = garment.sleeved ? body.shoulderTip : narrowTips(input)
+  const span = garment.sleeved ? body.restingTip : tips
+  const across = distance(...span) / distance(left.shoulder, right.shoulder)
+  const offset = dot(subtract(between(...tips, 0.5), body.shoulders), body.down)
+  // Turning makes a person narrower, not their garment shorter.
+  const natural = across * body.foreshortening
+  const hem = chooseHem((offset + natural * (hemRow - shoulderRow)) / body.trunk, garment, input.worn)
+  const down = (hem * body.trunk - offset) / (hemRow - shoulderRow)
+  return { across, down, tips, offset, shoulderRow, hemRow, hem }
+}
+
+// The rows hang from the middle between the tips, and the lower they are the more they follow the body's axis.
+function middleOfRow(body: BodyFrame, { tips, offset, down, shoulderRow, hemRow }: Scale, y: number): Point {
+  const shift = dot(subtract(between(...tips, 0.5), body.shoulders), body.right)
+  const fading = limit((hemRow - y) / Math.max(1, hemRow - shoulderRow), 0, 1)
+  return move(move(body.shoulders, body.down, offset + (y - shoulderRow) * down), body.right, shift * fading)
+}
+
+// Shoulder seams of a sleeveless garment end inside of the joints, as far as its straps are apart on the product.
+function narrowTips({ mask, body, garment }: FitInput): Sides<Point> {
+  const [left, right] = garment.landmarks
+  const chest = Math.max(1, Math.abs(right.armpit.x - left.armpit.x))
+  const apart = limit(distance(left.shoulder, right.shoulder) / chest, 0.25, 0.95)
+  const middle = between(...body.restingTip, 0.5)
+  const share = limit(1.12 * apart, 0.3, 0.97)
+  return bothSides((side) => {
+    const tip = between(middle, body.restingTip[side], share)
+    const inside = move(tip, body.down, 0.12 * body.unit)
+    const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: 0.45 * body.unit })
+    if (up === null) return tip
+    return move(inside, body.down, -limit(up, 0.04 * body.unit, 0.3 * body.unit))
+  })
+}
+
+const HEM_RANGE = { top: [0.62, 1.26], dress: [1.25, 3.2] } as const
+
+function chooseHem(natural: number, { kind }: UpperGarment, worn: WornExtent): number {
+  const [least, most] = HEM_RANGE[kind]
+  const hem = limit(natural, least, most)
+  // A worn top that is only a little longer is covered: nothing has to be invented below the new hem.
+  const covering = worn.hem + 0.035
+  return worn.hem > 0 && hem < covering && covering <= Math.max(hem + 0.18, 1) ? covering : hem
+}
+
+function outlineHalfWidth({ sides, axis }: UpperGarment, side: Side): (y: number) => number {
+  const outline = sides[side].side.toSorted((a, b) => a.y - b.y)
+  const rows = outline.map((p) => p.y)
+  const widths = outline.map((p) => Math.abs(p.x - axis))
+  return (y) => interpolate(rows, widths, y)
+}
+
+// Loose or tight as the product, within what looks like clothing on this body; wider where that hides the worn top's sides.
+function chooseHalfWidth(
+  { body, worn, garment }: FitInput,
+  { fraction, side, natural }: { fraction: number; side: Side; natural: number },
+): number {
+  const bodyHalf = halfWidthAt(body, fraction, side)
+  const close = limit(WORN_WIDTH * natural, 1.03 * bodyHalf + 0.004 * body.unit, 1.24 * bodyHalf)
+  const width = garment.kind === 'dress' ? releaseSkirt(close, { body, fraction, side, natural }) : close
+  const reach = worn.halfWidthAt(fraction, side)
+  if (reach <= 0 || reach >= 1.45 * width) return width
+  return Math.max(width, Math.min(reach + 0.012 * body.unit, 1.28 * width))
+}
+
+// From the hips downwards a skirt falls as it is cut and does not follow the legs.
+function releaseSkirt(
+  close: number,
+  { body, fraction, side, natural }: { body: BodyFrame; fraction: number; side: Side; natural: number },
+): number {
+  const hips = halfWidthAt(body, 1.1, side)
+  const least = Math.max(0.9 * hips, 1.03 * Math.min(hips, halfWidthAt(body, fraction, side)))
+  const free = limit(WORN_WIDTH * natural, least, 2.2 * hips)
+  return close + (free - close) * limit((fraction - 1) / 0.3, 0, 1)
+}
+
+function limit(value: number, least: number, most: number): number {
+  return Math.min(Math.max(value, least), most)
+}

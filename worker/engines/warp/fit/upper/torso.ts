@@ -1,0 +1,201 @@
+import type { BodyFrame } from '../../../../body/body-frame.ts'
+import { axisAt, bothSides, outwards, type Side, type Sides } from '../../../../body/keypoints.ts'
+import type { UpperGarment } from '../../../../garment/garment.ts'
+import type { Plane, Point } from '../../../../raster/plane.ts'
+import { interpolate, resample } from '../../../../raster/polyline.ts'
+import { distanceToEdge } from '../../../../raster/ray.ts'
+import { add, between, distance, move, scale, subtract } from '../../../../raster/vector.ts'
+import { carryAlongChord } from './chord.ts'
+import type { Fit, FitInput } from './size.ts'
+
+export interface TorsoPlacement {
+  readonly source: readonly Point[]
+  readonly target: readonly Point[]
+  readonly torso: readonly Point[]
+  readonly armpits: Sides<Point>
+  readonly neckCorners: Sides<Point>
+  readonly neckline: readonly Point[]
+  readonly hemCorners: Sides<Point>
+}
+
+/** Matching points of the torso piece: neckline, shoulder lines, armholes, sides, hem and axis. */
+export function placeTorso(input: FitInput, fit: Fit): TorsoPlacement {
+  const { body, garment } = input
+  const armpits = bothSides((side) => placeArmpit(body, garment, { fit, side }))
+  const neckCorners = placeNeckCorners(input, fit)
+  const neckChord = { from: cornersOf(garment), to: neckCorners }
+  const collar = resample(garment.neckline, 9).slice(1, -1)
+  const pairs = [
+    ...pairUp(cornersOf(garment), neckCorners),
+    ...pairUp(collar, carryAlongChord(collar, neckChord)),
+    ...bothSides((side) => [
+      ...pairShoulder(input, { fit, side, corner: neckCorners[side] }),
+      ...pairArmhole(garment, { side, tip: fit.tips[side], armpit: armpits[side] }),
+      ...pairSide(garment, { fit, side, armpit: armpits[side] }),
+    ]).flat(),
+    ...pairHem(input, fit),
+    ...pairAxis(input, fit),
+  ]
+  return {
+    source: pairs.map(([from]) => from),
+    target: pairs.map(([, to]) => to),
+    torso: outlineTorso(garment),
+    armpits,
+    neckCorners,
+    neckline: carryAlongChord(resample(garment.neckline, 61), neckChord),
+    hemCorners: bothSides((side) => fit.edgeAt(garment.landmarks[side].hem.y, side)),
+  }
+}
+
+type Pair = readonly [from: Point, to: Point]
+
+function pairUp(from: readonly Point[], to: readonly Point[]): Pair[] {
+  return from.map((point, i) => [point, to[i]])
+}
+
+function cornersOf({ landmarks }: UpperGarment): Sides<Point> {
+  return [landmarks[0].neck, landmarks[1].neck]
+}
+
+function placeArmpit(body: BodyFrame, garment: UpperGarment, { fit, side }: { fit: Fit; side: Side }): Point {
+  const row = garment.landmarks[side].armpit.y
+  const natural = fit.fractionAt(row)
+  const fraction = Math.min(Math.max(natural, garment.sleeved ? 0.2 : 0.16), 0.5)
+  // Above F = 0.2 the body's half width is that of the shoulders.
+  const half = fit.halfWidthAt(natural >= 0.2 ? row : fit.rowAt(0.2), side)
+  return move(axisAt(body, fraction), outwards(body, side), half * (garment.sleeved ? 1 : 0.97))
+}
+
+// On the slope from neck to shoulder, both on nearly one level: hair on one side makes the mask higher there.
+function placeNeckCorners({ mask, body, garment }: FitInput, fit: Fit): Sides<Point> {
+  const span = distance(...fit.tips)
+  const middle = between(...fit.tips, 0.5)
+  const natural = (fit.across * distance(...cornersOf(garment))) / 2
+  const half = Math.min(Math.max(natural, 0.21 * body.unit), 0.46 * span)
+  const expected = 0.17 * body.unit * (1 - half / (span / 2)) + 0.02 * body.unit
+  const heights = bothSides((side) => {
+    const inside = add(move(middle, outwards(body, side), half), scale(body.down, 0.1 * body.unit))
+    const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: 0.42 * body.unit })
+    const height = up === null ? expected : up - 0.1 * body.unit
+    return Math.min(Math.max(height, 0.3 * expected), 1.25 * expected + 0.02 * body.unit)
+  })
+  const level = 0.7 * Math.min(...heights) + 0.3 * Math.max(...heights)
+  return bothSides((side) => {
+    const height = heights[side] + 0.7 * (level - heights[side])
+    return move(move(middle, outwards(body, side), half), body.down, -height)
+  })
+}
+
+function pairShoulder(
+  { mask, body, garment }: FitInput,
+  { fit, side, corner }: { fit: Fit; side: Side; corner: Point },
+): Pair[] {
+  const { neck, shoulder } = garment.landmarks[side]
+  const line = resample(garment.sides[side].shoulder, 5).slice(1, -1)
+  const chord = { from: [neck, shoulder], to: [corner, fit.tips[side]], height: 0.8 } as const
+  const placed = carryAlongChord(line, chord).map((point) => liftToEdge(point, { mask, body }))
+  return [[shoulder, fit.tips[side]], ...pairUp(line, placed)]
+}
+
+// A shoulder line below the mask's edge would leave a strip of the worn garment uncovered.
+function liftToEdge(point: Point, { mask, body }: { mask: Plane; body: BodyFrame }): Point {
+  const inside = move(point, body.down, 0.1 * body.unit)
+  const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: 0.25 * body.unit })
+  if (up === null) return point
+  const lift = Math.min(Math.max(up - 0.1 * body.unit + 0.006 * body.unit, 0), 0.08 * body.unit)
+  return move(point, body.down, -lift)
+}
+
+function pairArmhole(
+  { landmarks, sides }: UpperGarment,
+  { side, tip, armpit }: { side: Side; tip: Point; armpit: Point },
+): Pair[] {
+  const { shoulder, armpit: from } = landmarks[side]
+  const { armhole } = sides[side]
+  if (!armhole) {
+    const curve = [between(shoulder, from, 0.33), between(shoulder, from, 0.66)]
+    return [...pairUp(curve, carryAlongChord(curve, { from: [shoulder, from], to: [tip, armpit] })), [from, armpit]]
+  }
+  const curves = bothSides((k) => resample(sides[k].armhole ?? armhole, 7).slice(1, -1))
+  const chords = bothSides((k) => [landmarks[k].shoulder, landmarks[k].armpit] as const)
+  const model = evenSide(curves, chords) ?? side
+  // The other side's edge is seen as in a mirror.
+  const height = model === side ? 1 : -1
+  return [
+    ...pairUp(curves[side], carryAlongChord(curves[model], { from: chords[model], to: [tip, armpit], height })),
+    [from, armpit],
+  ]
+}
+
+// Heights over the chord that two armholes of one garment may differ by, in lengths of the chord.
+const MAX_UNEVEN = 0.04
+
+// A strap that lies crooked in the product photo would lie crooked on the shoulder: the side whose armhole is the more even one, or null
+// when they are alike.
+function evenSide(curves: Sides<readonly Point[]>, chords: Sides<readonly [Point, Point]>): Side | null {
+  const unitChord = [
+    { x: 0, y: 0 },
+    { x: 0, y: 1 },
+  ] as const
+  const heights = bothSides((side) =>
+    carryAlongChord(curves[side], { from: chords[side], to: unitChord }).map(({ x }) => (side === 0 ? x : -x)),
+  )
+  const apart = heights[0].map((height, i) => Math.abs(height - heights[1][i]))
+  if (Math.max(...apart) < MAX_UNEVEN) return null
+  const [left, right] = heights.map((line) => {
+    const ends = [0, ...line, 0]
+    return line.reduce((sum, height, i) => sum + Math.abs(ends[i] - 2 * height + ends[i + 2]), 0)
+  })
+  return left < right ? 0 : 1
+}
+
+// The armpit is not placed by its row alone; its correction fades out downwards along the side.
+function pairSide(
+  { landmarks, sides }: UpperGarment,
+  { fit, side, armpit }: { fit: Fit; side: Side; armpit: Point },
+): Pair[] {
+  const correction = subtract(armpit, fit.edgeAt(landmarks[side].armpit.y, side))
+  // Often enough for waist, hips and the worn top's hem, however long the garment is.
+  const points = Math.max(8, Math.round(9 * (fit.hem - fit.fractionAt(landmarks[side].armpit.y))))
+  const line = resample(sides[side].side, points + 1).slice(1)
+  return line.map((point, i) => {
+    const rest = 1 - (i + 1) / line.length
+    return [point, move(fit.edgeAt(point.y, side), correction, rest * rest)]
+  })
+}
+
+function pairHem({ body, garment }: FitInput, fit: Fit): Pair[] {
+  const [left, right] = [garment.landmarks[0].hem, garment.landmarks[1].hem]
+  const line = [...garment.sides[0].hem, ...garment.sides[1].hem].sort((a, b) => a.x - b.x)
+  const xs = line.map((p) => p.x)
+  const ys = line.map((p) => p.y)
+  const ends = [fit.edgeAt(left.y, 0), fit.edgeAt(right.y, 1)] as const
+  return [0.2, 0.35, 0.5, 0.65, 0.8].map((share) => {
+    const straight = between(left, right, share)
+    const y = interpolate(xs, ys, straight.x)
+    // Seen from chest height a hem is the lower half of an ellipse.
+    const sag = 0.035 * body.unit * (1 - (2 * share - 1) ** 2)
+    return [{ x: straight.x, y }, move(between(...ends, share), body.down, (y - straight.y) * fit.down + sag)]
+  })
+}
+
+// On a turned person the middle of the chest lies nearer to one side, in body units.
+const MAX_SHIFT = 0.1
+
+function pairAxis({ body, garment }: FitInput, fit: Fit): Pair[] {
+  const shift = MAX_SHIFT * body.turn * body.unit
+  return [0.45, 0.62, 0.8].map((share) => {
+    const y = fit.shoulderRow + share * (fit.hemRow - fit.shoulderRow)
+    const [left, right] = bothSides((side) => fit.outlineHalfWidthAt(y, side))
+    const middle = between(fit.edgeAt(y, 0), fit.edgeAt(y, 1), left / Math.max(1e-6, left + right))
+    return [{ x: garment.axis, y }, move(middle, body.right, shift)]
+  })
+}
+
+function outlineTorso({ sides, landmarks }: UpperGarment): Point[] {
+  const half = (side: Side) => {
+    const { shoulder, armhole, side: seam, hem } = sides[side]
+    return [...shoulder, ...(armhole ?? [landmarks[side].shoulder, landmarks[side].armpit]), ...seam, ...hem]
+  }
+  return [...half(0), ...half(1).reverse()]
+}

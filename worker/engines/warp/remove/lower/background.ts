@@ -1,0 +1,52 @@
+import { dilate } from '../../../../raster/morphology.ts'
+import { type Colours, type Mask, maskWhere, type Plane } from '../../../../raster/plane.ts'
+
+// How many known pixels at either end of a gap give the row's colours.
+const TOLD_BY = 5
+
+/**
+ * Continues the background behind a person's legs along the rows of the picture, from both ends of every gap: skirting boards,
+ * floor boards and horizons are level there. `hidden` is the person (0 to 1), `margin` the px around it that are not trusted;
+ * only pixels with `wanted` above 0 are filled.
+ */
+export function fillAcross(
+  picture: Colours,
+  { hidden, wanted, margin }: { hidden: Plane; wanted: Plane; margin: number },
+): Colours {
+  const unknown = dilate(
+    maskWhere(hidden, (i) => hidden.data[i] >= 0.08),
+    margin,
+  )
+  const out: Colours = { ...picture, data: picture.data.slice() }
+  for (let y = 0; y < picture.height; y++) fillRow(y, { picture, unknown, wanted, out })
+  return out
+}
+
+function fillRow(
+  y: number,
+  { picture, unknown, wanted, out }: { picture: Colours; unknown: Mask; wanted: Plane; out: Colours },
+): void {
+  const { width } = picture
+  const start = y * width
+  for (let x = 0; x < width; x++) {
+    if (!unknown.data[start + x]) continue
+    let end = x
+    while (end < width && unknown.data[start + end]) end++
+    const left = x > 0 ? meanOf(picture, start + Math.max(0, x - TOLD_BY), start + x) : null
+    const right = end < width ? meanOf(picture, start + end, start + Math.min(width, end + TOLD_BY)) : null
+    const from = left ?? right
+    const to = right ?? left
+    for (let at = x; at < end && from && to; at++) {
+      if (wanted.data[start + at] <= 0) continue
+      const share = (at - x + 1) / (end - x + 1)
+      for (let c = 0; c < 3; c++) out.data[(start + at) * 3 + c] = from[c] + (to[c] - from[c]) * share
+    }
+    x = end
+  }
+}
+
+function meanOf({ data }: Colours, from: number, to: number): [number, number, number] {
+  const sum: [number, number, number] = [0, 0, 0]
+  for (let i = from; i < to; i++) for (let c = 0; c < 3; c++) sum[c] += data[i * 3 + c] / (to - from)
+  return sum
+}

@@ -1,0 +1,88 @@
+import { FAR } from '../../../../body/bone-field.ts'
+import { bareLegRadius } from '../../../../body/leg-profile.ts'
+import { fillSmoothly } from '../../../../raster/fill.ts'
+import { erode } from '../../../../raster/morphology.ts'
+import { type Colours, channelOf, countSet, type Mask, subset } from '../../../../raster/plane.ts'
+import { enlargeByFactor, reduceMasked } from '../../../../raster/reduce.ts'
+import { medianOf } from '../../../../raster/statistics.ts'
+import { weightedBlur } from '../../../../raster/weighted.ts'
+import type { LegsInput, WornLower } from './worn-mask.ts'
+
+/**
+ * What bare legs would look like, as CIE Lab of the analysed picture: the tone of bare parts of the legs, else of arms and face,
+ * darker towards the edges and where the worn garment was in shade. Null when the picture shows no skin.
+ */
+export function inventLegs(input: LegsInput, worn: WornLower): Colours | null {
+  const { body, parts } = input
+  const factor = Math.max(1, Math.round(body.unit / 64))
+  const known = knownSkin(input, worn)
+  if (!known) return null
+  const reduced = reduceMasked(parts.lab, known, factor)
+  const filled = fillSmoothly(reduced.colours, reduced.weight)
+  const tones: Colours = { ...parts.lab, data: new Float32Array(parts.lab.data.length) }
+  for (let c = 0; c < 3; c++) {
+    const plane = enlargeByFactor(channelOf(filled, c), factor, parts.skin)
+    for (let i = 0; i < plane.data.length; i++) tones.data[i * 3 + c] = plane.data[i]
+  }
+  roundLegs(tones, input)
+  shadeLikeWorn(tones, input, { worn, factor })
+  return tones
+}
+
+const MIN_AREA = 0.015
+
+// Skin of the legs when there is enough of it, otherwise that of arms, otherwise all there is.
+function knownSkin({ person, body, parts, fields }: LegsInput, { arms }: WornLower): Mask | null {
+  const { skin, along, skinColour, lab } = parts
+  if (!skinColour) return null
+  const clean = erode(
+    subset(skin, (i) => person.mask.data[i] > 0.9 && Math.abs(lab.data[i * 3] - skinColour[0]) < 25),
+    1.5,
+  )
+  const onLegs = subset(
+    clean,
+    (i) => along.data[i] > 1.2 && !arms.data[i] && fields.some((f) => f.distance.data[i] < FAR),
+  )
+  const least = MIN_AREA * body.unit ** 2
+  if (countSet(onLegs) > least) return middleTones(onLegs, lab)
+  const onArms = subset(clean, (i) => arms.data[i] === 1)
+  if (countSet(onArms) > least) return middleTones(onArms, lab)
+  return countSet(clean) > 30 ? middleTones(clean, lab) : null
+}
+
+function middleTones(skin: Mask, lab: Colours): Mask {
+  const median = medianOf(lab, skin, 0)
+  return subset(skin, (i) => Math.abs(lab.data[i * 3] - median) < 9)
+}
+
+function roundLegs(tones: Colours, { body, legs, fields }: LegsInput): void {
+  for (let i = 0; i < fields[0].distance.data.length; i++) {
+    let rim = 2
+    let knee = 0
+    for (const [side, { distance, along }] of fields.entries()) {
+      if (distance.data[i] >= FAR) continue
+      const share = along.data[i] / legs[side].length
+      const own = distance.data[i] / bareLegRadius(body, share)
+      if (own >= rim) continue
+      rim = own
+      knee = Math.exp(-(((along.data[i] - legs[side].thigh) / (0.09 * body.unit)) ** 2))
+    }
+    if (rim > 1.2) continue
+    tones.data[i * 3] += 2 - 15 * Math.min(1.1, rim) ** 2.6 - 2.5 * knee * (1 - rim)
+    tones.data[i * 3 + 1] += 1.5 * knee
+  }
+}
+
+function shadeLikeWorn(
+  tones: Colours,
+  { body, parts }: LegsInput,
+  { worn, factor }: { worn: WornLower; factor: number },
+): void {
+  const { colours, weight } = reduceMasked(parts.lab, worn.mask, factor)
+  const lightness = channelOf(colours, 0)
+  const near = weightedBlur(lightness, weight, (0.06 * body.unit) / factor)
+  const wide = weightedBlur(lightness, weight, (0.35 * body.unit) / factor)
+  for (let i = 0; i < near.values.data.length; i++) near.values.data[i] -= wide.values.data[i]
+  const relief = enlargeByFactor(near.values, factor, parts.skin)
+  for (let i = 0; i < relief.data.length; i++) tones.data[i * 3] += Math.min(4, Math.max(-5, 0.3 * relief.data[i]))
+}

@@ -1,0 +1,159 @@
+import { DrapeError } from '../../../../../api/shared/errors.ts'
+import { bareLegRadius } from '../../../../body/leg-profile.ts'
+import { labToRgb } from '../../../../raster/colour.ts'
+import { featherMask } from '../../../../raster/feather.ts'
+import { dilate, open as openMask } from '../../../../raster/morphology.ts'
+import {
+  type Colours,
+  createMask,
+  createPlane,
+  type Mask,
+  maskWhere,
+  type Plane,
+  subset,
+} from '../../../../raster/plane.ts'
+import { SOLID } from '../../fit/upper/regions.ts'
+import { fillAcross } from './background.ts'
+import { inventLegs } from './invented-skin.ts'
+import { findWornLower, type LegsInput, type WornLower } from './worn-mask.ts'
+
+/** The worn lower garment taken away where the new garment does not hide it. */
+export interface LowerRemoval {
+  /** What is seen instead: premultiplied sRGB with alpha, 0 to 255, the analysed picture's size. */
+  readonly layer: Colours
+  /** Pixels where background, and where skin was put. */
+  readonly background: Mask
+  readonly skin: Mask
+  readonly worn: WornLower
+  readonly warnings: readonly string[]
+}
+
+const MAX_WITHOUT_SKIN = 0.15
+
+/**
+ * Takes the worn trousers or skirt away where `cover` (0 to 1, the new garment) leaves them open and `allowed` lets it: legs
+ * become bare, what is beside them becomes background. `picture` is the analysed picture in sRGB, 0 to 255.
+ *
+ * Throws `DrapeError` RESULT_REJECTED when much of the legs would have to be invented and no skin is seen anywhere.
+ */
+export function removeOldLower(
+  input: LegsInput,
+  { picture, cover, allowed }: { picture: Colours; cover: Plane; allowed: (index: number) => boolean },
+): LowerRemoval {
+  const worn = findWornLower(input)
+  const open = (i: number) => cover.data[i] < SOLID && allowed(i)
+  const seen = subset(worn.mask, open)
+  const layer: Colours = { ...picture, channels: 4, data: new Float32Array(cover.data.length * 4) }
+  const area = areaOf(input.body.unit)
+  if (area(seen) < MIN_AREA)
+    return { layer, background: createMask(cover), skin: createMask(cover), worn, warnings: [] }
+  const legs = bareLegs(input)
+  const skin = subset(seen, (i) => legs.data[i] > 0)
+  const tones = inventLegs(input, worn)
+  if (!tones && area(skin) > MAX_WITHOUT_SKIN)
+    throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
+  const background = backgroundBeside(input, { seen, legs, open, arms: worn.arms })
+  // Under the legs' soft edges, too, there is background.
+  const behind = featherMask(
+    maskWhere(cover, (i) => background.data[i] === 1 || (tones !== null && skin.data[i] === 1)),
+    0.7,
+  )
+  const across = { hidden: input.person.mask, wanted: behind, margin: 0.05 * input.body.unit }
+  lay(layer, fillAcross(picture, across), behind)
+  if (tones) lay(layer, labToRgb(tones), legShare(input, { seen, legs, open }))
+  const bare = subset(background, (i) => input.person.mask.data[i] > 0.5)
+  return {
+    layer,
+    background,
+    skin: tones ? skin : createMask(cover),
+    worn,
+    warnings: warningsOf({ skin: area(skin), background: area(bare), hasSkin: tones !== null }),
+  }
+}
+
+const MIN_AREA = 0.002
+
+function warningsOf({ skin, background, hasSkin }: { skin: number; background: number; hasSkin: boolean }): string[] {
+  const found: [string, boolean][] = [
+    ['LARGE_SKIN_INVENTED', hasSkin && skin > 0.45],
+    ['LARGE_BACKGROUND_INVENTED', background > 0.35],
+    ['OLD_GARMENT_REMAINS', !hasSkin && skin > 0.02],
+  ]
+  return found.filter(([, holds]) => holds).map(([code]) => code)
+}
+
+// The worn garment where no leg is, with its rim, where cloth and background mix: it can pass for anything, but is thinner than what stays.
+function backgroundBeside(
+  { person, body, parts }: LegsInput,
+  { seen, legs, open, arms }: { seen: Mask; legs: Plane; open: (i: number) => boolean; arms: Mask },
+): Mask {
+  const rim = dilate(seen, Math.max(2, 0.022 * body.unit))
+  const rest = maskWhere(
+    seen,
+    (i) => person.mask.data[i] > 0.5 && !seen.data[i] && !(parts.skin.data[i] && !arms.data[i]),
+  )
+  const staying = openMask(rest, Math.max(1.5, 0.014 * body.unit))
+  return subset(rim, (i) => {
+    if (!open(i) || legs.data[i] >= 1) return false
+    if (seen.data[i]) return true
+    if (parts.skin.data[i]) return legs.data[i] === 0 && !arms.data[i]
+    return person.mask.data[i] < 0.6 || (!staying.data[i] && !arms.data[i])
+  })
+}
+
+function areaOf(unit: number): (mask: Mask) => number {
+  return ({ data }) => {
+    let count = 0
+    for (let i = 0; i < data.length; i++) count += data[i]
+    return count / (unit * unit)
+  }
+}
+
+// Bare legs as they would look without clothes, with a soft edge; never wider than the clothes that hide them.
+function bareLegs({ body, legs, fields, covered }: LegsInput): Plane {
+  const cover = createPlane(fields[0].distance)
+  for (const [side, { distance, along }] of fields.entries()) {
+    const { length } = legs[side]
+    const end = length + 0.15 * body.unit
+    // Beside the garment itself a bare leg would look like a slit.
+    const start = covered[side] - 0.06 * body.unit
+    const radii = Float32Array.from({ length: Math.ceil(length) + 2 }, (_, way) =>
+      Math.min(bareLegRadius(body, way / length), 0.97 * widest(legs[side], way)),
+    )
+    for (let i = 0; i < cover.data.length; i++) {
+      if (distance.data[i] > length || along.data[i] < start || along.data[i] > end) continue
+      const share = radii[Math.min(radii.length - 1, Math.round(along.data[i]))] - distance.data[i] + 0.5
+      if (share > cover.data[i]) cover.data[i] = Math.min(1, share)
+    }
+  }
+  return cover
+}
+
+function widest({ along, outer, inner }: LegsInput['legs'][0], way: number): number {
+  const i = Math.min(along.length - 1, Math.round((way / along[along.length - 1]) * (along.length - 1)))
+  return Math.max(outer[i], inner[i])
+}
+
+// Invented skin joins what is bare already without a line between.
+function legShare(
+  { parts, body }: LegsInput,
+  { seen, legs, open }: { seen: Mask; legs: Plane; open: (i: number) => boolean },
+): Plane {
+  const near = dilate(seen, Math.max(2, 0.015 * body.unit))
+  const soft = featherMask(
+    subset(near, (i) => legs.data[i] > 0 && (seen.data[i] === 1 || parts.skin.data[i] === 1 || !open(i))),
+    0.8,
+  )
+  for (let i = 0; i < soft.data.length; i++) soft.data[i] *= legs.data[i]
+  return soft
+}
+
+function lay(layer: Colours, colours: Colours, share: Plane): void {
+  for (let i = 0; i < share.data.length; i++) {
+    const alpha = share.data[i]
+    if (alpha < 1e-3) continue
+    for (let c = 0; c < 3; c++)
+      layer.data[i * 4 + c] = layer.data[i * 4 + c] * (1 - alpha) + colours.data[i * 3 + c] * alpha
+    layer.data[i * 4 + 3] = layer.data[i * 4 + 3] * (1 - alpha) + 255 * alpha
+  }
+}

@@ -1,0 +1,48 @@
+import { bothSides, type Side } from '../../../../body/keypoints.ts'
+import { dilate } from '../../../../raster/morphology.ts'
+import { countSet, createMask, type Mask, subset } from '../../../../raster/plane.ts'
+import { medianOf } from '../../../../raster/statistics.ts'
+import { type ArmField, armMask, bareRadiusAt } from '../../fit/upper/arm-field.ts'
+import type { FittingRegions } from '../../fit/upper/regions.ts'
+
+// In body units: how far along the arm a worn cuff's shadow and last threads are looked for, and how much of the arm beyond gives its tone.
+const BEFORE = 0.05
+const BEYOND = 0.14
+const TOLD_BY = 0.4
+// Darker than the arm by so much (L) is no skin in the scene's light.
+const DARKER = 9
+
+/**
+ * What worn cuffs leave on arms that the new garment leaves bare: their shadow and their last threads, which pass for dark skin and
+ * would stay as a bracelet.
+ */
+export function findCuffShadows(fitting: FittingRegions): Mask {
+  const [left, right] = bothSides((side) => underCuff(fitting, side))
+  for (let i = 0; i < left.data.length; i++) left.data[i] |= right.data[i]
+  return left
+}
+
+function underCuff({ person, body, parts, placement, regions }: FittingRegions, side: Side): Mask {
+  const arm = regions.arms[side]
+  const { unit } = body
+  const sleeve = placement.sleeves.find((candidate) => candidate.side === side)?.length ?? 0
+  if (arm.sleeveEnd === 0 || sleeve > arm.sleeveEnd - BEFORE * unit) return createMask(parts.skin)
+  const within = (from: number, to: number) =>
+    armMask(arm, (way) => (way > from && way < to ? 1.25 * bareRadiusAt(arm, Math.min(way, arm.wrist)) : 0))
+  const { sleeveEnd } = arm
+  const bare = subset(within(sleeveEnd + BEYOND * unit, sleeveEnd + TOLD_BY * unit), (i) => parts.skin.data[i] === 1)
+  if (countSet(bare) < 20) return createMask(parts.skin)
+  const tone = medianOf(parts.lab, bare, 0)
+  const around = within(sleeveEnd - BEFORE * unit, sleeveEnd + BEYOND * unit)
+  const isOtherHand = handTest(regions.arms[side === 0 ? 1 : 0], body.armRadius[side])
+  const dark = subset(
+    around,
+    (i) => person.mask.data[i] > 0.3 && parts.lab.data[i * 3] < tone - DARKER && !isOtherHand(i),
+  )
+  return subset(dilate(dark, 1), (i) => !isOtherHand(i))
+}
+
+// Fingers of arms that are crossed lie before the other arm's cuff.
+function handTest({ along, distance, wrist }: ArmField, radius: number): (i: number) => boolean {
+  return (i) => distance.data[i] < radius && along.data[i] > wrist - radius
+}

@@ -1,0 +1,195 @@
+import { distanceTo } from '../../../../raster/distance.ts'
+import { fillSmoothly } from '../../../../raster/fill.ts'
+import { gaussianBlur, gaussianBlurColours } from '../../../../raster/filter.ts'
+import { erode } from '../../../../raster/morphology.ts'
+import {
+  type Colours,
+  channelOf,
+  countSet,
+  createPlane,
+  type Mask,
+  maskWhere,
+  type Plane,
+  subset,
+  threshold,
+} from '../../../../raster/plane.ts'
+import { interpolate } from '../../../../raster/polyline.ts'
+import { reduceByFactor, reduceMasked } from '../../../../raster/reduce.ts'
+import { medianOf } from '../../../../raster/statistics.ts'
+import { weightedBlur } from '../../../../raster/weighted.ts'
+import { type ArmField, armMask, CUFF } from '../../fit/upper/arm-field.ts'
+import type { FittingRegions } from '../../fit/upper/regions.ts'
+
+export interface InventedSkin {
+  /** CIE Lab of the picture reduced by a factor. */
+  readonly tones: Colours
+  /** True when neither arms nor neck show what they look like. */
+  readonly fromFace: boolean
+}
+
+/**
+ * What the body would look like without the worn garment, in the picture reduced by `factor`: tones of visible skin
+ * from the same limb, carried on smoothly, darker towards a limb's edges and where the old garment was in shade. Null when
+ * the picture shows no skin.
+ */
+export function inventSkin(
+  fitting: FittingRegions,
+  { old, factor }: { old: Mask; factor: number },
+): InventedSkin | null {
+  const { body, parts } = fitting
+  if (!parts.skinColour) return null
+  const clean = cleanSkin(fitting, old)
+  const base = blendLimbs(fitting, { clean, factor })
+  meetRealSkin(base, reduceMasked(parts.lab, clean, factor), body.unit / factor)
+  shadeLimbs(base, fitting, { factor })
+  shadeLikeOld(base, fitting, { old, factor })
+  return { tones: base, fromFace: countSet(bareSkin(fitting, clean)) < MIN_BODY * body.unit ** 2 }
+}
+
+// Skin far enough from every border that no other colour mixes in, and of the face's hue.
+function cleanSkin({ person, parts, regions }: FittingRegions, old: Mask): Mask {
+  const { lab, skin } = parts
+  const face = subset(regions.head, (i) => skin.data[i] === 1)
+  const tone = parts.hasFace ? [0, 1, 2].map((channel) => medianOf(lab, face, channel)) : null
+  const sure = subset(skin, (i) => {
+    if (regions.head.data[i] || old.data[i] || person.mask.data[i] <= 0.9) return false
+    if (!tone) return true
+    const k = i * 3
+    return Math.hypot(lab.data[k + 1] - tone[1], lab.data[k + 2] - tone[2]) < 12 && Math.abs(lab.data[k] - tone[0]) < 40
+  })
+  return erode(sure, 2.5)
+}
+
+// So much of a body unit's square gives a tone, and so much is more than a chin: half a hand, half a neck.
+const MIN_SKIN = 0.004
+const MIN_BODY = 0.03
+
+// Of the skin what cannot be a strap or a badge of its colour: neck, hands, and arms beyond their sleeves.
+function bareSkin({ parts, regions }: FittingRegions, clean: Mask): Mask {
+  const { along, across } = parts
+  return subset(clean, (i) => {
+    if (along.data[i] < -0.02) return Math.abs(across.data[i]) < 0.2
+    return regions.arms.some((arm) => {
+      const way = arm.along.data[i]
+      return way > arm.sleeveEnd && way < arm.end && arm.distance.data[i] < 0.6 * arm.bareRadius
+    })
+  })
+}
+
+// Every limb takes its own tone: arms are often darker than the neck, one of them often lies in shade.
+function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; factor: number }): Colours {
+  const { body, parts, regions } = fitting
+  const { along, across, lab } = parts
+  const arms = regions.arms.map((arm, side) =>
+    armMask(arm, (way) => (way > arm.wrist ? 0 : 1.2 * body.armRadius[side as 0 | 1])),
+  )
+  const chest = maskWhere(along, (i) => Math.abs(across.data[i]) < 0.3 && along.data[i] < 0.45 && along.data[i] > -0.42)
+  const least = MIN_SKIN * body.unit ** 2
+  const middles = [...arms, chest].map((region) => middleTones(lab, clean, { region, least }))
+  const all = subset(clean, (i) => middles.some((middle) => middle?.data[i] === 1))
+  const any =
+    countSet(all) >= 1.5 * least ? all : subset(parts.skin, (i) => !parts.hasFace || regions.head.data[i] === 1)
+  const carryOn = (mask: Mask) => {
+    const { colours, weight } = reduceMasked(lab, mask, factor)
+    return fillSmoothly(colours, weight)
+  }
+  const base = carryOn(middles[2] ?? any)
+  for (const side of [0, 1] as const) {
+    const own = middles[side] ?? middles[1 - side]
+    if (own) mixInto(base, carryOn(own), limbShare(fitting, side, factor))
+  }
+  return gaussianBlurColours(base, (0.03 * body.unit) / factor)
+}
+
+// Without the darkest third (cast shadows) and the highlights.
+function middleTones(lab: Colours, clean: Mask, { region, least }: { region: Mask; least: number }): Mask | null {
+  const tones: number[] = []
+  for (let i = 0; i < clean.data.length; i++) if (clean.data[i] && region.data[i]) tones.push(lab.data[i * 3])
+  if (tones.length < least) return null
+  const sorted = Float32Array.from(tones).sort()
+  const low = sorted[Math.floor(0.35 * (sorted.length - 1))]
+  const high = sorted[Math.floor(0.92 * (sorted.length - 1))]
+  return subset(clean, (i) => region.data[i] === 1 && lab.data[i * 3] >= low && lab.data[i * 3] <= high)
+}
+
+function limbShare({ body, parts, regions }: FittingRegions, side: 0 | 1, factor: number): Plane {
+  const arm = regions.arms[side]
+  const near = armMask(arm, (way) => (way > arm.wrist + CUFF * body.unit ? 0 : 1.3 * arm.bareRadius))
+  const limb = subset(near, (i) => parts.along.data[i] > -0.08)
+  return gaussianBlur(reduceByFactor(limb, factor), (0.04 * body.unit) / factor)
+}
+
+function mixInto(base: Colours, other: Colours, share: Plane): void {
+  for (let i = 0, k = 0; i < share.data.length; i++, k += 3) {
+    for (let c = k; c < k + 3; c++) base.data[c] += (other.data[c] - base.data[c]) * share.data[i]
+  }
+}
+
+// Where invented skin meets real skin it takes over the difference, which fades with the distance: no border shows.
+function meetRealSkin(base: Colours, { colours, weight }: { colours: Colours; weight: Plane }, unit: number): void {
+  const rest: Colours = { ...base, data: colours.data.map((value, i) => value - base.data[i]) }
+  const carried = fillSmoothly(rest, weight)
+  const far = distanceTo(threshold(weight, 0.5))
+  for (let i = 0, k = 0; i < far.data.length; i++, k += 3) {
+    const share = Math.exp(-far.data[i] / (0.16 * unit))
+    for (let c = k; c < k + 3; c++) base.data[c] += Math.min(25, Math.max(-25, carried.data[c])) * share
+  }
+}
+
+function shadeLimbs(base: Colours, { body, parts, regions }: FittingRegions, { factor }: { factor: number }): void {
+  const light = createPlane(parts.along)
+  for (let i = 0; i < light.data.length; i++) {
+    if (!regions.limbs.data[i] || parts.along.data[i] <= -0.02) continue
+    const rims = regions.arms.map((arm) => rimOf(arm, i))
+    const arm = regions.arms[rims[0] <= rims[1] ? 0 : 1]
+    const rim = Math.min(1.1, ...rims)
+    light.data[i] = 3 - ROUNDNESS * rim ** 2.5 - FROM_ABOVE * rim * downwards(arm.distance, i)
+  }
+  const smooth = gaussianBlur(reduceByFactor(light, factor), (0.01 * body.unit) / factor)
+  for (let i = 0; i < smooth.data.length; i++) base.data[i * 3] += smooth.data[i]
+}
+
+// How much darker (L) a limb is at its edge than in its middle, and below its bone than above it, for light comes from above.
+const ROUNDNESS = 16
+const FROM_ABOVE = 7
+
+// How far the way from the bone to the pixel leads down: 1 right below it, −1 right above.
+function downwards({ width, data }: Plane, i: number): number {
+  const step = (data[i + width] - data[i - width]) / 2
+  return Number.isFinite(step) ? Math.min(1, Math.max(-1, step)) : 0
+}
+
+// 0 on the bone, 1 at the edge of the bare arm.
+function rimOf({ distance, along, elbow, wrist, bareRadius }: ArmField, i: number): number {
+  return distance.data[i] / (1.08 * bareRadius * interpolate([0, elbow, wrist], [1, 0.92, 0.66], along.data[i]))
+}
+
+// A patterned garment's light and dark are its print: the more it varies, the less is believed.
+function shadeLikeOld(
+  base: Colours,
+  { body, parts }: FittingRegions,
+  { old, factor }: { old: Mask; factor: number },
+): void {
+  const { colours, weight } = reduceMasked(parts.lab, old, factor)
+  const lightness = channelOf(colours, 0)
+  const near = weightedBlur(lightness, weight, (0.035 * body.unit) / factor)
+  const wide = weightedBlur(lightness, weight, (0.22 * body.unit) / factor)
+  const relief = near.values.data.map((value, i) => value - wide.values.data[i])
+  const belief = Math.min(1, Math.max(0, 1.5 - deviation(relief, weight) / 4))
+  for (let i = 0; i < relief.length; i++) {
+    if (near.reach.data[i] <= 0.2) continue
+    base.data[i * 3] += belief * Math.min(6, Math.max(-8, 0.35 * relief[i]))
+  }
+}
+
+function deviation(values: Float32Array, weight: Plane): number {
+  let count = 0
+  let sum = 0
+  let squares = 0
+  for (let i = 0; i < values.length; i++) {
+    count += weight.data[i]
+    sum += weight.data[i] * values[i]
+    squares += weight.data[i] * values[i] ** 2
+  }
+  return count > 0 ? Math.sqrt(Math.max(0, squares / count - (sum / count) ** 2)) : 0
+}

@@ -1,0 +1,273 @@
+import { DrapeError } from '../../../../../api/shared/errors.ts'
+import { labToRgb, rgbToLab } from '../../../../raster/colour.ts'
+import { featherMask } from '../../../../raster/feather.ts'
+import { fillSmoothly } from '../../../../raster/fill.ts'
+import { fillMembrane } from '../../../../raster/membrane.ts'
+import { dilate } from '../../../../raster/morphology.ts'
+import {
+  type Colours,
+  countSet,
+  invert,
+  type Mask,
+  maskWhere,
+  type Plane,
+  type Size,
+  subset,
+} from '../../../../raster/plane.ts'
+import { type Reduced, reduceMasked } from '../../../../raster/reduce.ts'
+import { medianOf } from '../../../../raster/statistics.ts'
+import { type FittingRegions, SOLID } from '../../fit/upper/regions.ts'
+import type { FlatGarment } from '../../warp/flat-garment.ts'
+import { inventSkin } from './invented-skin.ts'
+import { findWornGarment, type WornGarment } from './worn-mask.ts'
+import { assignZones, GARMENT, GROUND, KEEP, LOWER, SKIN } from './zones.ts'
+
+/** The worn garment taken away where the new one does not hide it. */
+export interface Removal {
+  /** What is seen instead: premultiplied sRGB with alpha, 0 to 255, the analysed picture's size. */
+  readonly layer: Colours
+  /** What was painted where: see `assignZones`. */
+  readonly zones: Uint8Array
+  readonly worn: WornGarment
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Fills what stays visible of the worn garment with skin, background, the colour of the lower garment or, along the new
+ * garment's edge, with the new garment itself. `picture` is the analysed picture in sRGB, 0 to 255; `garment` is of its size.
+ *
+ * Throws `DrapeError` RESULT_REJECTED when much of the body would have to be invented, no skin is seen but the face's, and the clothes
+ * stand off so far that they do not show the body's shape either; when the worn garment is so much longer than the new one that more of
+ * the lower garment would be invented than is known; and when it has the colour of skin and skin must take its place.
+ */
+export function removeOldGarment(
+  fitting: FittingRegions,
+  { picture, garment }: { picture: Colours; garment: FlatGarment },
+): Removal {
+  const { body, person } = fitting
+  // Fills are smooth: cells of a 64th of the body's unit lose nothing.
+  const factor = Math.max(1, Math.round(body.unit / 64))
+  const outside = reduceMasked(picture, outsideOf(person.mask, 0.04 * body.unit), factor)
+  const background = fillMembrane(outside.colours, outside.weight, GROUND_ROUNDS)
+  const worn = findWornGarment(fitting, { cells: rgbToLab(background), factor })
+  const zones = assignZones(fitting, worn, garment)
+  const areas = measureAreas(zones, body.unit)
+  const warnings = warningsOf(areas)
+  const canvas = {
+    layer: { ...picture, channels: 4 as const, data: new Float32Array(zones.length * 4) },
+    zones,
+    cover: garment.cover,
+  }
+  if (areas.background > 0) paint(canvas, { cells: background, factor }, backgroundShare(canvas, person.mask))
+  const isHemLeft = areas.lower > 0.004 && !paintLower(canvas, fitting, { picture, worn, factor })
+  if (areas.lower > (isHemLeft ? MAX_OF_HEM : MAX_BELOW_HEM))
+    throw new DrapeError(
+      'RESULT_REJECTED',
+      'The garment in the photo reaches far below the hem of the new one, and what is worn under it is not seen',
+    )
+  if (isHemLeft) warnings.push('OLD_HEM_VISIBLE')
+  if (areas.skin > MAX_OF_SKIN_COLOUR && hasColourOfSkin(fitting.parts))
+    throw new DrapeError(
+      'RESULT_REJECTED',
+      'The garment in the photo has the colour of skin and cannot be distinguished from it',
+    )
+  const seen = areas.skin > 0.002 ? paintSkin(canvas, fitting, { worn, factor }) : null
+  if (seen && seen !== 'body' && areas.skin > MAX_WITHOUT_SKIN) {
+    if (seen === 'none' || areas.background > MAX_BULK)
+      throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
+    if (!warnings.includes('LARGE_SKIN_INVENTED')) warnings.push('LARGE_SKIN_INVENTED')
+  }
+  if (seen === 'none' && areas.skin > 0.02) warnings.push('OLD_GARMENT_REMAINS')
+  if (areas.garment > 0)
+    paintSlivers(canvas, garment.colours, { mask: person.mask, reach: Math.ceil(0.08 * body.unit) + 1 })
+  return { layer: canvas.layer, zones, worn, warnings }
+}
+
+const GROUND_ROUNDS = 40
+// In squared units of the body: a long coat under a short jacket would have to become trousers.
+const MAX_BELOW_HEM = 0.85
+const MAX_OF_HEM = 0.06
+const MAX_WITHOUT_SKIN = 0.15
+const MAX_OF_SKIN_COLOUR = 0.1
+// Clothes of which more than this has to become background (in squared body units) are no tight ones.
+const MAX_BULK = 0.12
+
+interface Canvas {
+  readonly layer: Colours
+  readonly zones: Uint8Array
+  readonly cover: Plane
+}
+
+// Away from the old hem: its shadow and its last threads would colour the fill.
+function lowerGarment({ person, body, parts }: FittingRegions, worn: WornGarment): Mask {
+  const near = dilate(worn.mask, 0.05 * body.unit)
+  return subset(parts.lower, (i) => !near.data[i] && person.mask.data[i] > 0.9 && parts.along.data[i] > 0.9)
+}
+
+// Cream on fair skin: where the old sleeve ends cannot be seen, so parts of it would stay.
+function hasColourOfSkin({ lab, top, skinColour }: FittingRegions['parts']): boolean {
+  if (skinColour === null || countSet(top) === 0) return false
+  const [l, a, b] = [0, 1, 2].map((channel) => medianOf(lab, top, channel) - skinColour[channel])
+  return Math.hypot(a, b) < 7 && Math.abs(l) < 16
+}
+
+// With a distance, because the mask's edge is not sure and a rim of cloth would colour the background.
+function outsideOf(mask: Plane, margin: number): Mask {
+  const person = dilate(
+    maskWhere(mask, (i) => mask.data[i] >= 0.08),
+    margin,
+  )
+  return invert(person)
+}
+
+// False when too little of the lower garment is seen to continue it.
+function paintLower(
+  canvas: Canvas,
+  fitting: FittingRegions,
+  { picture, worn, factor }: { picture: Colours; worn: WornGarment; factor: number },
+): boolean {
+  const visible = lowerGarment(fitting, worn)
+  if (countSet(visible) <= 0.02 * fitting.body.unit ** 2) return false
+  const { colours, weight } = reduceMasked(picture, visible, factor)
+  const share = shareOf(canvas, LOWER, { sigma: 1, joins: fitting.parts.lower })
+  paint(canvas, { cells: fillSmoothly(colours, weight), factor }, share)
+  return true
+}
+
+// Where skin is seen: on arms, hands or neck, on the face alone, or nowhere.
+type SeenSkin = 'body' | 'face' | 'none'
+
+function paintSkin(
+  canvas: Canvas,
+  fitting: FittingRegions,
+  { worn, factor }: { worn: WornGarment; factor: number },
+): SeenSkin {
+  const skin = inventSkin(fitting, { old: worn.mask, factor })
+  if (!skin) return 'none'
+  paint(canvas, { cells: labToRgb(skin.tones), factor }, skinShare(canvas, fitting))
+  return skin.fromFace ? 'face' : 'body'
+}
+
+type Areas = Readonly<Record<'skin' | 'background' | 'lower' | 'garment', number>>
+
+// In squared units of the body.
+function measureAreas(zones: Uint8Array, unit: number): Areas {
+  const counts = new Float64Array(5)
+  for (let i = 0; i < zones.length; i++) counts[zones[i]] += 1 / (unit * unit)
+  return { skin: counts[SKIN], background: counts[GROUND], lower: counts[LOWER], garment: counts[GARMENT] }
+}
+
+function warningsOf({ skin, background, lower }: Areas): string[] {
+  const warnings: string[] = []
+  if (lower > 0.06) warnings.push('OLD_GARMENT_LONGER')
+  if (skin > 0.45) warnings.push('LARGE_SKIN_INVENTED')
+  if (background > 0.12) warnings.push('LARGE_BACKGROUND_INVENTED')
+  return warnings
+}
+
+// A zone reaches a little under everything that is painted over it later and over the pixels of its own kind that stay: no line
+// of the old garment is left between two soft edges.
+function shareOf(
+  { zones, cover }: Canvas,
+  zone: number,
+  { sigma, joins, reach = 1 }: { sigma: number; joins: Mask | null; reach?: number },
+): Plane {
+  const own = maskWhere(cover, (i) => zones[i] === zone)
+  const under = dilate(own, 3)
+  const beside = dilate(own, reach)
+  const share = maskWhere(cover, (i) => {
+    if (own.data[i]) return true
+    if (beside.data[i] && joins?.data[i] && zones[i] === KEEP) return true
+    return under.data[i] === 1 && (zones[i] > zone || cover.data[i] >= SOLID)
+  })
+  return featherMask(share, sigma)
+}
+
+// Garment that is drawn up to the person's outline ends in the person's own soft edge, with background behind it.
+function backgroundShare(canvas: Canvas, mask: Plane): Plane {
+  const outside = maskWhere(mask, (i) => mask.data[i] < 0.5)
+  const share = shareOf(canvas, GROUND, { sigma: 1, joins: outside })
+  for (let i = 0; i < share.data.length; i++)
+    if (canvas.zones[i] === GROUND || (canvas.zones[i] === GARMENT && mask.data[i] < 0.95)) share.data[i] = 1
+  return share
+}
+
+function skinShare(canvas: Canvas, { person, body, parts }: FittingRegions): Plane {
+  const share = shareOf(canvas, SKIN, {
+    sigma: Math.max(0.8, 0.004 * body.unit),
+    joins: parts.skin,
+    reach: 0.016 * body.unit,
+  })
+  for (let i = 0; i < share.data.length; i++)
+    if (person.mask.data[i] <= 0.5 && canvas.zones[i] !== SKIN) share.data[i] = 0
+  return share
+}
+
+function paint({ layer }: Canvas, { cells, factor }: Reduced, share: Plane): void {
+  const { width, data } = layer
+  for (let i = 0; i < share.data.length; i++) {
+    const alpha = share.data[i]
+    if (alpha < 1e-3) continue
+    const u = Math.min(Math.max(((i % width) + 0.5) / factor - 0.5, 0), cells.width - 1)
+    const v = Math.min(Math.max((Math.floor(i / width) + 0.5) / factor - 0.5, 0), cells.height - 1)
+    const left = Math.floor(u)
+    const upper = Math.floor(v)
+    const right = left < cells.width - 1 ? 3 : 0
+    const down = upper < cells.height - 1 ? cells.width * 3 : 0
+    for (let c = 0; c < 3; c++) {
+      const at = (upper * cells.width + left) * 3 + c
+      const top = cells.data[at] + (cells.data[at + right] - cells.data[at]) * (u - left)
+      const bottom = cells.data[at + down] + (cells.data[at + down + right] - cells.data[at + down]) * (u - left)
+      data[i * 4 + c] = data[i * 4 + c] * (1 - alpha) + (top + (bottom - top) * (v - upper)) * alpha
+    }
+    data[i * 4 + 3] = data[i * 4 + 3] * (1 - alpha) + 255 * alpha
+  }
+}
+
+type Rgb = readonly [number, number, number]
+
+// Colours walk outwards from the garment one pixel a round, two pixels further than they are needed, for the soft edge.
+function paintSlivers(canvas: Canvas, garment: Colours, { mask, reach }: { mask: Plane; reach: number }): void {
+  const { layer, zones, cover } = canvas
+  const share = shareOf(canvas, GARMENT, { sigma: 0.8, joins: null })
+  const colours = new Map<number, Rgb>()
+  const colourAt = (i: number): Rgb | undefined => {
+    if (cover.data[i] < 0.9) return colours.get(i)
+    const k = i * 4
+    const scale = 1 / cover.data[i]
+    return [garment.data[k] * scale, garment.data[k + 1] * scale, garment.data[k + 2] * scale]
+  }
+  let open: number[] = []
+  for (let i = 0; i < zones.length; i++) if (share.data[i] > 0.01 && cover.data[i] < SOLID) open.push(i)
+  for (let round = 0; round < reach && open.length > 0; round++) {
+    const found: [number, Rgb][] = []
+    for (const i of open) {
+      const mean = meanAround(i, layer, colourAt)
+      if (mean) found.push([i, mean])
+    }
+    for (const [i, colour] of found) colours.set(i, colour)
+    open = open.filter((i) => !colours.has(i))
+  }
+  for (const [i, colour] of colours) {
+    const alpha = share.data[i] * (mask.data[i] >= 0.95 ? 1 : mask.data[i])
+    for (let c = 0; c < 3; c++) layer.data[i * 4 + c] = layer.data[i * 4 + c] * (1 - alpha) + colour[c] * alpha
+    layer.data[i * 4 + 3] = layer.data[i * 4 + 3] * (1 - alpha) + 255 * alpha
+  }
+}
+
+function meanAround(i: number, { width, height }: Size, colourAt: (index: number) => Rgb | undefined): Rgb | null {
+  const x = i % width
+  const y = Math.floor(i / width)
+  const sum: [number, number, number] = [0, 0, 0]
+  let count = 0
+  for (let dy = -1; dy <= 1; dy++) {
+    for (let dx = -1; dx <= 1; dx++) {
+      if (x + dx < 0 || y + dy < 0 || x + dx >= width || y + dy >= height) continue
+      const colour = colourAt(i + dy * width + dx)
+      if (!colour) continue
+      for (let c = 0; c < 3; c++) sum[c] += colour[c]
+      count++
+    }
+  }
+  return count > 0 ? [sum[0] / count, sum[1] / count, sum[2] / count] : null
+}

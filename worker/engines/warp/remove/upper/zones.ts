@@ -1,0 +1,241 @@
+import type { BodyFrame } from '../../../../body/body-frame.ts'
+import { bothSides } from '../../../../body/keypoints.ts'
+import { componentsTouching, connectedComponents } from '../../../../raster/components.ts'
+import { distanceTo } from '../../../../raster/distance.ts'
+import { dilate, open } from '../../../../raster/morphology.ts'
+import { createMask, type Mask, maskWhere, type Plane, subset } from '../../../../raster/plane.ts'
+import { fillPolygon } from '../../../../raster/polygon.ts'
+import { interpolate } from '../../../../raster/polyline.ts'
+import { cellAt } from '../../../../raster/reduce.ts'
+import { between, distance, dot, move, subtract } from '../../../../raster/vector.ts'
+import { type FittingRegions, SOLID } from '../../fit/upper/regions.ts'
+import type { FlatGarment } from '../../warp/flat-garment.ts'
+import { findCuffShadows } from './cuff-shadow.ts'
+import type { WornGarment } from './worn-mask.ts'
+
+/** What takes the place of a pixel of the worn garment that the new one leaves open, from back to front. */
+export const KEEP = 0
+export const GROUND = 1
+export const LOWER = 2
+export const SKIN = 3
+/** A sliver along the new garment, which is drawn a little larger there. */
+export const GARMENT = 4
+
+/** Decides for every pixel what is to be seen in place of the worn garment: KEEP, GROUND, LOWER, SKIN or GARMENT. */
+export function assignZones(fitting: FittingRegions, worn: WornGarment, garment: FlatGarment): Uint8Array {
+  const { person, body, parts, placement, regions } = fitting
+  const { along, skin } = parts
+  const { sideways, limbs } = regions
+  const { cover } = garment
+  const shoulders = dilate(regions.shoulders, 0.02 * body.unit)
+  const under = keptUnder(fitting)
+  const undressed = undressedArms(fitting, { worn, cover, under })
+  const cuffs = findCuffShadows(fitting)
+  const isNeck = neckTest(fitting)
+  const zones = new Uint8Array(cover.data.length)
+  for (let i = 0; i < zones.length; i++) {
+    if (cuffs.data[i] && !under.data[i]) zones[i] = SKIN
+    if (!worn.removable.data[i] || under.data[i]) continue
+    if (undressed.data[i]) zones[i] = SKIN
+    else if (cover.data[i] >= SOLID) continue
+    // Light cloth before a light wall: background over background does no harm, anything else would grow patches.
+    else if (worn.backgroundLike.data[i] && !(limbs.data[i] && person.mask.data[i] >= 0.9)) zones[i] = GROUND
+    else if (isBelowHem(i)) zones[i] = LOWER
+    else if (isBody(i)) zones[i] = SKIN
+    else if (along.data[i] < 1.25) zones[i] = GROUND
+  }
+  growDownwards(zones, 0.07 * body.unit, { width: cover.width, accepts: acceptsLower })
+  joinEnclosedToSkin(zones, person.mask)
+  removeCastShadow(zones, fitting, worn)
+  hugGarment(zones, fitting, { garment, undressed })
+  return zones
+
+  function isBelowHem(i: number): boolean {
+    const f = along.data[i]
+    return f > placement.hem - 0.03 && f < 1.7 && sideways.data[i] < 1.12
+  }
+
+  function isBody(i: number): boolean {
+    if (person.mask.data[i] <= 0.3) return false
+    if (limbs.data[i] || shoulders.data[i]) return true
+    const f = along.data[i]
+    if (f < -0.02) return f > -0.5 && isNeck(i)
+    return f < 1.2 && sideways.data[i] < (f < 0.35 ? 1 : 0.88)
+  }
+
+  // Below an old hem lies its shadow and its last seam: they go too.
+  function acceptsLower(i: number): boolean {
+    if (!isBelowHem(i) || worn.backgroundLike.data[i] || skin.data[i]) return false
+    return cover.data[i] < SOLID && person.mask.data[i] > 0.4
+  }
+}
+
+// A neck in body units: half its width, and half of what it is where it has become shoulders.
+const NECK = { least: 0.15, most: 0.2, perEar: 0.44, root: 0.35 } as const
+// Body coordinates between which it widens.
+const NECK_ROOT = [-0.17, -0.02] as const
+
+// From the mouth to the middle between the shoulders; a high collar is wider than the neck in it.
+function neckTest({ person, body, parts }: FittingRegions): (i: number) => boolean {
+  const { leftEar, rightEar, mouthLeft, mouthRight } = person.landmarks
+  const mouth = subtract(between(mouthLeft, mouthRight, 0.5), body.shoulders)
+  const slope = dot(mouth, body.right) / body.unit / Math.min(-0.1, dot(mouth, body.down) / body.trunk)
+  const half = Math.min(Math.max((NECK.perEar * distance(leftEar, rightEar)) / body.unit, NECK.least), NECK.most)
+  return (i) => {
+    const f = parts.along.data[i]
+    const width = interpolate(NECK_ROOT, [half, NECK.root], f)
+    return Math.abs(parts.across.data[i] - slope * f) < width
+  }
+}
+
+// Arms that the old sleeves cover and the new ones do not: they are drawn as skin even in front of the new garment. An arm that
+// was bare already keeps its own pixels; the cloth beside it is not its sleeve.
+function undressedArms(
+  { body, parts, placement, regions }: FittingRegions,
+  { worn, cover, under }: { worn: WornGarment; cover: Plane; under: Mask },
+): Mask {
+  const { arms, uncovered, limbs } = regions
+  const starts = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
+  return subset(uncovered, (i) => {
+    if (!worn.mask.data[i] || !limbs.data[i] || parts.skin.data[i] || under.data[i]) return false
+    return arms.some((arm, side) => {
+      const way = arm.along.data[i]
+      if (way >= arm.sleeveEnd) return false
+      // Before the torso an arm's edge looks like the cloth behind it: only its middle is sure.
+      const before = 0.8 * Math.min(1, Math.max(0, (way - starts[side]) / (0.25 * body.unit)))
+      return arm.distance.data[i] < (cover.data[i] >= SOLID ? before : 1.3) * arm.bareRadius
+    })
+  })
+}
+
+// A jacket that is open is worn over something: what is seen between its fronts, below its hem and beyond its cuffs stays, and all that
+// a waistcoat leaves free.
+function keptUnder({ body, parts, placement, regions }: FittingRegions): Mask {
+  const { openFront, neckCorners, sleeves, hem } = placement
+  if (!openFront) return createMask(parts.along)
+  if (sleeves.length === 0) return maskWhere(parts.along, () => true)
+  const [left, right] = openFront
+  const above = neckCorners.map((corner) => move(corner, body.down, -0.5 * body.unit))
+  const front = fillPolygon(parts.along, [above[0], ...left, ...right.toReversed(), above[1]])
+  return maskWhere(
+    front,
+    (i) => front.data[i] === 1 || regions.beyondCuffs.data[i] === 1 || parts.along.data[i] > hem - 0.03,
+  )
+}
+
+function growDownwards(
+  zones: Uint8Array,
+  length: number,
+  { width, accepts }: { width: number; accepts: (index: number) => boolean },
+): void {
+  const reach = Math.trunc(length)
+  const left = new Int32Array(width)
+  for (let i = 0; i < zones.length; i++) {
+    const x = i % width
+    if (zones[i] === LOWER) left[x] = reach
+    else if (left[x]-- > 0 && zones[i] === KEEP && accepts(i)) zones[i] = LOWER
+  }
+}
+
+// Background can only be seen at the person's edge; what is enclosed by the body is body.
+function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
+  const outside = maskWhere(mask, (i) => mask.data[i] < 0.3)
+  const open = dilate(outside, 2)
+  const background = maskWhere(mask, (i) => zones[i] === GROUND)
+  const reached = componentsTouching(background, open)
+  for (let i = 0; i < zones.length; i++) if (background.data[i] && !reached.data[i]) zones[i] = SKIN
+}
+
+// An old sleeve leaves its shadow on the wall, and its own shaded rim is often taken for that.
+function removeCastShadow(
+  zones: Uint8Array,
+  { person, body, parts }: FittingRegions,
+  { removable, background }: WornGarment,
+): void {
+  const removed = subset(removable, (i) => zones[i] === GROUND || zones[i] === SKIN)
+  const near = dilate(removed, 0.04 * body.unit)
+  const { data } = parts.lab
+  for (let i = 0; i < zones.length; i++) {
+    if (zones[i] !== KEEP || !near.data[i] || person.mask.data[i] >= 0.5) continue
+    const k = i * 3
+    const cell = cellAt(background, removable, i)
+    const darker = background.cells.data[cell] - data[k]
+    const tint = Math.hypot(
+      data[k + 1] - background.cells.data[cell + 1],
+      data[k + 2] - background.cells.data[cell + 2],
+    )
+    if (darker > 2 && darker < 25 && tint < 6) zones[i] = GROUND
+  }
+}
+
+// How far a garment may be drawn beyond its own edge to cover the old one, in body units.
+const TORSO_REACH = 0.06
+const SLEEVE_REACH = 0.05
+const NECK_REACH = 0.02
+
+// A strip so thin that the new garment could as well lie a finger further becomes garment: a drawn edge in the old one's
+// place looks like a worn one, invented skin or background can. Hem, cuffs and neckline stay where the product has them.
+function hugGarment(
+  zones: Uint8Array,
+  { body, parts, placement, regions }: FittingRegions,
+  { garment, undressed }: { garment: FlatGarment; undressed: Mask },
+): void {
+  const { torso, sleeves, cover } = garment
+  const isOpen = (i: number) => (zones[i] === GROUND || zones[i] === SKIN) && cover.data[i] < SOLID
+  const solid = (plane: Plane) => distanceTo(maskWhere(plane, (i) => plane.data[i] >= SOLID))
+  const [toTorso, toSleeve] = [solid(torso), solid(sleeves)]
+  const toEdge = distanceTo(maskWhere(cover, (i) => !isOpen(i) && cover.data[i] < SOLID))
+  // Where the old one goes away from the new one the strip ends in a slant, not in a step.
+  const isNear = (far: Plane, i: number, reach: number) => {
+    const most = reach * body.unit
+    return far.data[i] <= Math.min(most, 2 * most - far.data[i] - toEdge.data[i])
+  }
+  const neck = [...placement.neckline.map((point) => move(point, body.down, -0.01 * body.unit))]
+  const up = -0.4 * body.unit
+  const opening = fillPolygon(torso, [
+    ...neck,
+    move(placement.neckCorners[1], body.down, up),
+    move(placement.neckCorners[0], body.down, up),
+  ])
+  // On an arm a garment ends where its sleeve ends.
+  const ends = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
+  const isUnderSleeve = (i: number) =>
+    regions.arms.some((arm, side) => arm.along.data[i] < ends[side] - 0.1 * body.unit)
+  const hug = createMask(cover)
+  for (let i = 0; i < zones.length; i++) {
+    if (!isOpen(i) || undressed.data[i]) continue
+    if (parts.along.data[i] > placement.hem - 0.02) continue
+    if (regions.limbs.data[i] && !isUnderSleeve(i)) continue
+    const atTorso = isNear(toTorso, i, opening.data[i] ? NECK_REACH : TORSO_REACH)
+    if (atTorso || (isNear(toSleeve, i, SLEEVE_REACH) && !regions.beyondCuffs.data[i])) hug.data[i] = 1
+  }
+  // A tongue beside the garment, such as the fork under an old sleeve leaves, is no edge of it.
+  const broad = open(
+    maskWhere(cover, (i) => hug.data[i] === 1 || cover.data[i] >= SOLID),
+    0.04 * body.unit,
+  )
+  for (let i = 0; i < zones.length; i++) if (!broad.data[i]) hug.data[i] = 0
+  // What an arm parts from the garment does not belong to it.
+  const seen = dilate(
+    maskWhere(cover, (i) => cover.data[i] >= SOLID && !(regions.uncovered.data[i] && parts.skin.data[i])),
+    2,
+  )
+  const joined = withoutLumps(componentsTouching(hug, seen), (i) => Math.min(toTorso.data[i], toSleeve.data[i]), body)
+  for (let i = 0; i < zones.length; i++) if (joined.data[i]) zones[i] = GARMENT
+}
+
+// A seam that lies a finger further out does so for a while: what is short and thick is the root of an old sleeve.
+function withoutLumps(hug: Mask, farOf: (i: number) => number, { unit }: BodyFrame): Mask {
+  const { labels, components } = connectedComponents(hug)
+  const thickness = new Float32Array(components.length + 1)
+  for (let i = 0; i < labels.length; i++)
+    if (hug.data[i]) thickness[labels[i]] = Math.max(thickness[labels[i]], farOf(i))
+  const isLump = components.map(({ label, area }) => {
+    const thick = thickness[label]
+    return thick > LUMP.thick * unit && area < LUMP.length * thick ** 2
+  })
+  return subset(hug, (i) => !isLump[labels[i] - 1])
+}
+
+// Thickness in body units, and area as a multiple of its square.
+const LUMP = { thick: 0.02, length: 4 } as const

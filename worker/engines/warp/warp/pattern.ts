@@ -1,0 +1,105 @@
+import type { UpperGarment } from '../../../garment/garment.ts'
+import { gaussianBlurColours } from '../../../raster/filter.ts'
+import type { Mask, Pixels, Plane, Point, Size } from '../../../raster/plane.ts'
+import { coverPolygon, fillCapsules, fillPolygon } from '../../../raster/polygon.ts'
+import { arcLength, resample } from '../../../raster/polyline.ts'
+import { boxAround, type PixelBox } from '../../../raster/remap.ts'
+import { resizeAreaColours } from '../../../raster/sample.ts'
+import { distance } from '../../../raster/vector.ts'
+import type { Placement, PointGrid } from '../fit/upper/place.ts'
+
+/** A garment's picture at about the size it will be shown at; all positions and planes in px of `image`. */
+export interface Pattern {
+  /** Premultiplied RGBA. */
+  readonly image: Pixels
+  /** The torso piece's matching points, in the placement's order. */
+  readonly controls: readonly Point[]
+  readonly torso: Mask
+  /** Share of each pixel where the inside of the back is seen: above the front neckline or between open fronts; 0 to 1. */
+  readonly opening: Plane
+  /** The sleeves' grids, in the placement's order. */
+  readonly sleeves: readonly PointGrid[]
+}
+
+// Up to here the bicubic kernel alone keeps fine patterns from shimmering.
+const MIN_REDUCTION = 1.3
+
+/** Cuts a garment's picture into pieces; reduces it first when it will be shown `scale` × smaller than analysed. */
+export function cutPattern(garment: UpperGarment, placement: Placement, scale: number): Pattern {
+  const reduction = spread(placement.source) / (spread(placement.target) * scale)
+  const { image, toImage, px } = prepareImage(garment, placement, reduction)
+  const torso = coverTorso(image, placement.torso.map(toImage), OVERLAP * garment.torsoWidth * px)
+  return {
+    image,
+    controls: placement.source.map(toImage),
+    torso,
+    opening: openingOf(torso, garment, toImage),
+    sleeves: placement.sleeves.map(({ source }) => source.map((row) => row.map(toImage))),
+  }
+}
+
+// Mean distance from the centre.
+function spread(points: readonly Point[]): number {
+  const sum = points.reduce((total, { x, y }) => ({ x: total.x + x, y: total.y + y }), { x: 0, y: 0 })
+  const centre = { x: sum.x / points.length, y: sum.y / points.length }
+  return points.reduce((total, point) => total + distance(point, centre), 0) / points.length
+}
+
+interface Prepared {
+  image: Pixels
+  toImage: (point: Point) => Point
+  /** px of `image` per px of the garment's picture. */
+  px: number
+}
+
+// Reduced to at most 1.5 times the final resolution, and blurred for the rest of the way.
+function prepareImage({ image, sides }: UpperGarment, { torso }: Placement, reduction: number): Prepared {
+  if (reduction <= MIN_REDUCTION) return { image, toImage: (point) => point, px: 1 }
+  const outline = sides.flatMap(({ sleeve }) => (sleeve ? [...sleeve.outer, ...sleeve.inner] : [])).concat(torso)
+  const box = boxAround(outline, Math.ceil(4 * reduction), image)
+  const by = Math.max(1, reduction / 1.5)
+  const size = { width: Math.ceil(box.width / by), height: Math.ceil(box.height / by) }
+  const kx = size.width / box.width
+  const ky = size.height / box.height
+  return {
+    image: gaussianBlurColours(resizeAreaColours(crop(image, box), size), (0.45 * reduction) / by),
+    toImage: ({ x, y }) => ({ x: (x - box.left + 0.5) * kx - 0.5, y: (y - box.top + 0.5) * ky - 0.5 }),
+    px: 1 / by,
+  }
+}
+
+function crop({ width, channels, data }: Pixels, box: PixelBox): Pixels {
+  const out = new Uint8ClampedArray(box.width * box.height * channels)
+  const stride = box.width * channels
+  for (let row = 0; row < box.height; row++) {
+    const from = ((row + box.top) * width + box.left) * channels
+    out.set(data.subarray(from, from + stride), row * stride)
+  }
+  return { width: box.width, height: box.height, channels, data: out }
+}
+
+// The torso goes this far under the sleeves, as a share of its width, so that no gap opens at the seam.
+const OVERLAP = 0.02
+
+function coverTorso(image: Size, outline: readonly Point[], overlap: number): Mask {
+  const closed = [...outline, outline[0]]
+  const rim = resample(closed, 2 + Math.ceil(arcLength(closed) / Math.max(1, overlap)))
+  const torso = fillPolygon(image, outline)
+  const border = fillCapsules(
+    image,
+    rim,
+    rim.map(() => overlap),
+  )
+  for (let i = 0; i < torso.data.length; i++) torso.data[i] |= border.data[i]
+  return torso
+}
+
+// Above the neckline, and between the edges of an open front.
+function openingOf(
+  size: Size,
+  { neckline, openFront }: Pick<UpperGarment, 'neckline' | 'openFront'>,
+  toImage: (point: Point) => Point,
+): Plane {
+  const line = (openFront ? [...openFront[0], ...openFront[1].toReversed()] : neckline).map(toImage)
+  return coverPolygon(size, [...line, { x: line[line.length - 1].x, y: -1 }, { x: line[0].x, y: -1 }])
+}
