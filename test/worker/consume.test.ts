@@ -1,0 +1,408 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createDatabase, type Database, Json, rowType, sql } from '../../api/shared/database/database.ts'
+import { DrapeError } from '../../api/shared/errors.ts'
+import { keyOfFetched } from '../../api/shared/fetched-product-image.ts'
+import { MAX_SPARED, type TryOnJob, TryOnJobSchema } from '../../api/shared/generation.ts'
+import { createLog } from '../../api/shared/log.ts'
+import { createMetrics, type Metrics } from '../../api/shared/metrics.ts'
+import { Nullable, Type } from '../../api/shared/schema.ts'
+import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
+import { createGenerations, type Generations } from '../../api/shared/stores/generations.ts'
+import { createObjects } from '../../api/shared/stores/objects.ts'
+import { acceptGeneration } from '../../api/stores/acceptance.ts'
+import { type ConsumeOptions, consumeTryOn } from '../../worker/consume.ts'
+import { DeviceFault } from '../../worker/inference/device-fault.ts'
+import type { Inference } from '../../worker/inference/pool.ts'
+import type { TryOnRequest, TryOnResult } from '../../worker/inference/protocol.ts'
+import { type Caller, callOf, createCaller } from '../support/accepted.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+const LOG = createLog({ process: 'test', level: 'silent' })
+const Payload = rowType(Type.Object({ payload: TryOnJobSchema }))
+const State = rowType(
+  Type.Object({
+    status: Type.String(),
+    attempt: Type.Integer(),
+    balance: Type.Integer(),
+    /** Seconds until the relay may queue the next attempt; null while it is queued or when it has ended. */
+    due: Nullable(Type.Integer()),
+    failedOn: Json,
+  }),
+)
+const RESULT: TryOnResult = {
+  image: Buffer.from('result'),
+  format: 'jpeg',
+  warnings: ['CATEGORY_ASSUMED'],
+  timings: { decode: 12, warp: 300 },
+  category: 'tops',
+  detected: null,
+  found: null,
+  engine: { name: 'warp', version: '1.0.0', license: 'Apache-2.0', kind: 'preview' },
+}
+
+type Infer = (
+  request: TryOnRequest,
+  run: { signal: AbortSignal; onProgress: (share: number) => void },
+) => Promise<TryOnResult>
+
+// Real database and storage; the inference is a function of each test, so that every way in which it ends can be had.
+describe('a try-on that a worker takes', () => {
+  let folder: string
+  let database: Database
+  let drop: () => Promise<void>
+  let storage: ObjectStorage
+  let generations: Generations
+  let caller: Caller
+  let metrics: Metrics
+  let rests: number
+  let infer: Infer
+  let requests: TryOnRequest[]
+  let noted: string[]
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 5 })
+    folder = await mkdtemp(join(tmpdir(), 'drape-consume-'))
+    storage = await createStorage(`file:${folder}`, { publicUrl: 'http://localhost', signingSecret: 'secret' })
+    generations = createGenerations(database)
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+    await rm(folder, { recursive: true })
+  })
+  beforeEach(async () => {
+    caller = await createCaller(database, 10)
+    metrics = createMetrics('worker')
+    rests = 0
+    requests = []
+    noted = []
+    infer = async () => RESULT
+  })
+  afterEach(() => vi.useRealTimers())
+
+  const optionsOf = (changes: Partial<ConsumeOptions> = {}): ConsumeOptions => ({
+    worker: 'this',
+    findWorkersWith: async () => [{ worker: 'this' }],
+    isFenced: () => false,
+    rest: async () => void rests++,
+    generations,
+    objects: createObjects(database),
+    storage,
+    inference: {
+      run: (_, request, run) => {
+        requests.push(request as TryOnRequest)
+        return infer(request as TryOnRequest, run)
+      },
+    } as Inference,
+    fetchImage: () => Promise.reject(new Error('the image is stored already')),
+    loadLogo: async () => null,
+    remember: async () => {},
+    keptGarments: { note: (_, hash) => void noted.push(hash), sweep: async () => {} },
+    log: LOG,
+    metrics,
+    ...changes,
+  })
+  /** Accepts a try-on and stores its photo; what the relay then puts into the queue. */
+  const accept = async (changes: Parameters<typeof callOf>[1] = {}): Promise<TryOnJob> => {
+    const { generationId } = callOf(caller)
+    await acceptGeneration(database, { ...callOf(caller), generationId, ...changes })
+    const job = await queue(generationId)
+    await storage.put(job.person.objectKey, Buffer.from('photo'), { contentType: 'image/jpeg' })
+    await storage.put(garmentKeyOf(job), Buffer.from('garment'), { contentType: 'application/octet-stream' })
+    return job
+  }
+  const garmentKeyOf = ({ accountId, product: { id, imagesEdition, images } }: TryOnJob) =>
+    keyOfFetched({ accountId, productId: id, edition: imagesEdition, url: images[0].sourceUrl })
+  const queue = async (id: string) => {
+    await database.query(sql.unsafe`update outbox set dispatched_at = now() where generation_id = ${id}`)
+    return (await database.one(sql.type(Payload)`select payload from outbox where generation_id = ${id}`)).payload
+  }
+  const stateOf = (id: string) =>
+    database.one(sql.type(State)`
+      select status, generations.attempt, balance,
+        case when dispatched_at is null then ceil(extract(epoch from available_at - updated_at))::int end as due,
+        outbox.payload->'failedOn' as "failedOn"
+      from generations join accounts on accounts.id = account_id left join outbox on generation_id = generations.id
+      where generations.id = ${id}`)
+  const outcomes = async () => {
+    const { values } = await metrics.jobs.get()
+    return values.map(({ labels, value }) => [labels.queue, labels.outcome, value])
+  }
+
+  it('is completed with the result, its warnings and its timings, and stays paid', async () => {
+    const job = await accept()
+    const remembered: unknown[] = []
+    await consumeTryOn(job, optionsOf({ remember: async (...all) => void remembered.push(all) }))
+    const key = `results/${caller.accountId}/${job.generationId}-1.jpg`
+    expect(await generations.find(job.generationId)).toMatchObject({
+      status: 'COMPLETED',
+      resultKey: key,
+      warnings: ['CATEGORY_ASSUMED'],
+      timings: RESULT.timings,
+      engineInfo: RESULT.engine,
+      category: 'tops',
+    })
+    expect(String(await storage.get(key))).toBe('result')
+    expect(await stateOf(job.generationId)).toMatchObject({ balance: 9, due: null })
+    expect(remembered).toEqual([[job, RESULT]])
+    expect(await outcomes()).toEqual([['try-on', 'completed', 1]])
+    const stages = (await metrics.stage.get()).values.filter(({ metricName }) => metricName?.endsWith('_sum'))
+    expect(stages.map(({ labels, value }) => [labels.engine, labels.stage, value])).toEqual([
+      ['warp', 'decode', 0.012],
+      ['warp', 'warp', 0.3],
+    ])
+    const waits = (await metrics.queueWait.get()).values.find(({ metricName }) => metricName?.endsWith('_count'))
+    expect(waits?.value).toBe(1)
+  })
+
+  it('gives the engine photo, product and options as the call has them', async () => {
+    const job = await accept()
+    const { product, options } = job
+    await consumeTryOn({ ...job, product: { ...product, title: 'Shirt', description: 'Blue' } }, optionsOf())
+    expect(requests).toEqual([
+      {
+        engine: 'warp',
+        photo: Buffer.from('photo'),
+        crop: 'auto',
+        garment: Buffer.from('garment'),
+        // SHA-256 of `garment`
+        garmentHash: '7a8b166e62b835fc5547f0f3c437e31e34a463da34bf6c37ef360d859f21412e',
+        logo: null,
+        product: { title: 'Shirt', description: 'Blue', classifications: null },
+        options,
+      },
+    ])
+    expect(noted).toEqual([requests[0].garmentHash, requests[0].garmentHash])
+  })
+
+  it.each([
+    [
+      'the crop that the upload has found',
+      { cropMode: 'auto', crop: { x: 1, y: 2, width: 40, height: 50 } },
+      { x: 1, y: 2, width: 40, height: 50 },
+    ],
+    ['no crop when the caller wants none', { cropMode: 'none', crop: { x: 1, y: 2, width: 40, height: 50 } }, 'none'],
+  ] as const)('gives the engine %s', async (_, person, crop) => {
+    const job = await accept()
+    await consumeTryOn({ ...job, person: { ...job.person, ...person } }, optionsOf())
+    expect(requests[0].crop).toEqual(crop)
+  })
+
+  it.each([
+    ['the logo', Buffer.from('logo'), Buffer.from('logo')],
+    ['that the logo is missing', null, 'missing'],
+  ] as const)('gives the engine %s', async (_, loaded, logo) => {
+    const job = await accept()
+    await consumeTryOn({ ...job, logoKey: 'logos/1' }, optionsOf({ loadLogo: async () => loaded }))
+    expect(requests[0].logo).toEqual(logo)
+  })
+
+  it('goes back unopened when the worker is fenced, which then rests', async () => {
+    const job = await accept()
+    await consumeTryOn(job, optionsOf({ isFenced: () => true }))
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1, due: 1 })
+    expect([requests.length, rests]).toEqual([0, 1])
+    expect(await outcomes()).toEqual([['try-on', 'handed back', 1]])
+  })
+
+  it.each([
+    ['goes to another worker that has not failed with it', ['this'], ['this', 'other'], false],
+    ['is taken again when every other worker has failed with it too', ['this', 'other'], ['this', 'other'], true],
+    ['is taken again when no other worker is there', ['this'], ['this'], true],
+    ['is taken by a worker that has not failed with it', ['other'], ['this', 'third'], true],
+  ] as const)('%s', async (_, failedOn, live, taken) => {
+    const job = { ...(await accept()), failedOn: [...failedOn] }
+    await consumeTryOn(job, optionsOf({ findWorkersWith: async () => live.map((worker) => ({ worker })) }))
+    expect(requests.length).toBe(taken ? 1 : 0)
+    expect(await stateOf(job.generationId)).toMatchObject({ status: taken ? 'COMPLETED' : 'PENDING' })
+  })
+
+  it('is taken again when nothing can be said about other workers', async () => {
+    const job = { ...(await accept()), failedOn: ['this'] }
+    await consumeTryOn(job, optionsOf({ findWorkersWith: () => Promise.reject(new Error('no connection')) }))
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('is left alone when it was cancelled before', async () => {
+    const job = await accept()
+    await generations.fail({ id: job.generationId, attempt: null, code: 'GENERATION_CANCELLED', message: 'Cancelled.' })
+    await consumeTryOn(job, optionsOf())
+    expect([requests.length, rests]).toEqual([0, 0])
+    expect(await outcomes()).toEqual([['try-on', 'over', 1]])
+  })
+
+  it('fails with the field at fault and gives its credit back when the product image cannot be fetched', async () => {
+    const job = await accept()
+    await storage.delete([garmentKeyOf(job)])
+    const message = 'The image could not be fetched: the server returned 404.'
+    const fetchImage = () => Promise.reject(new DrapeError('PRODUCT_IMAGE_FETCH_FAILED', message))
+    await consumeTryOn(job, optionsOf({ fetchImage }))
+    expect(await generations.find(job.generationId)).toMatchObject({
+      status: 'FAILED',
+      errorCode: 'PRODUCT_IMAGE_FETCH_FAILED',
+      errorMessage: message,
+      errorDetails: [{ path: 'products[0].images[0]', message }],
+    })
+    expect(await stateOf(job.generationId)).toMatchObject({ balance: 10 })
+    expect(await outcomes()).toEqual([['try-on', 'failed', 1]])
+  })
+
+  it('fails on the photo when that has been deleted', async () => {
+    const job = await accept()
+    await storage.delete([job.person.objectKey])
+    await consumeTryOn(job, optionsOf())
+    expect(await generations.find(job.generationId)).toMatchObject({
+      errorCode: 'GENERATION_FAILED',
+      errorDetails: [{ path: 'person.image', message: 'The photo of the person has been deleted.' }],
+    })
+  })
+
+  it('is tried again after 1 s, then after 4 s, then fails and gives its credit back', async () => {
+    infer = () => Promise.reject(new Error('the process has crashed'))
+    let job = await accept()
+    const states = []
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await consumeTryOn(job, optionsOf({ worker: `worker-${attempt}` }))
+      states.push(await stateOf(job.generationId))
+      if (attempt < 3) job = await queue(job.generationId)
+    }
+    expect(states).toEqual([
+      { status: 'PENDING', attempt: 2, balance: 9, due: 1, failedOn: ['worker-1'] },
+      { status: 'PENDING', attempt: 3, balance: 9, due: 4, failedOn: ['worker-1', 'worker-2'] },
+      { status: 'FAILED', attempt: 3, balance: 10, due: null, failedOn: null },
+    ])
+    expect(await outcomes()).toEqual([['try-on', 'retry', 3]])
+  })
+
+  it('is tried again after an error that says so', async () => {
+    infer = () => Promise.reject(new DrapeError('SERVICE_UNAVAILABLE', 'No process is ready.', { retryable: true }))
+    const job = await accept()
+    await consumeTryOn(job, optionsOf())
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 2 })
+  })
+
+  it('spends no attempt on workers whose device fails, up to a limit', async () => {
+    infer = () => Promise.reject(new DeviceFault('OutOfMemory', 'out of memory'))
+    let job = await accept()
+    for (let spared = 1; spared <= MAX_SPARED; spared++) {
+      await consumeTryOn(job, optionsOf({ worker: `worker-${spared}` }))
+      expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 1 })
+      job = await queue(job.generationId)
+    }
+    expect(await outcomes()).toEqual([['try-on', 'handed back', MAX_SPARED]])
+    await consumeTryOn(job, optionsOf())
+    expect(await stateOf(job.generationId)).toMatchObject({ status: 'PENDING', attempt: 2 })
+  })
+
+  it('leaves no result behind when it is cancelled while the result is stored', async () => {
+    const job = await accept()
+    const put: ObjectStorage['put'] = async (...all) => {
+      await storage.put(...all)
+      await generations.fail({
+        id: job.generationId,
+        attempt: null,
+        code: 'GENERATION_CANCELLED',
+        message: 'Cancelled.',
+      })
+    }
+    await consumeTryOn(
+      job,
+      optionsOf({
+        storage: { ...storage, put: (key, ...rest) => (key.startsWith('results/') ? put : storage.put)(key, ...rest) },
+      }),
+    )
+    expect(await generations.find(job.generationId)).toMatchObject({ status: 'FAILED', resultKey: null })
+    expect(await storage.get(`results/${caller.accountId}/${job.generationId}-1.jpg`)).toBeNull()
+    const objects = await database.any(sql.type(rowType(Type.Object({ key: Type.String() })))`
+      select key from objects where key like ${`results/${caller.accountId}/%`}`)
+    expect(objects).toEqual([])
+    expect(await outcomes()).toEqual([['try-on', 'late', 1]])
+  })
+
+  it('stores no result of an attempt that is over', async () => {
+    const job = await accept()
+    infer = async () => {
+      await generations.fail({
+        id: job.generationId,
+        attempt: null,
+        code: 'GENERATION_CANCELLED',
+        message: 'Cancelled.',
+      })
+      return RESULT
+    }
+    await consumeTryOn(job, optionsOf())
+    expect(await storage.get(`results/${caller.accountId}/${job.generationId}-1.jpg`)).toBeNull()
+    expect(await outcomes()).toEqual([['try-on', 'late', 1]])
+  })
+
+  describe('with a clock that the test moves', () => {
+    /** Resolves once the inference runs, and again when its signal is aborted. */
+    const startHanging = () => {
+      const running = Promise.withResolvers<(share: number) => void>()
+      infer = (_, { signal, onProgress }) => {
+        running.resolve(onProgress)
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      }
+      return running.promise
+    }
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] }))
+
+    it('renews its lease every 2 s, with the progress, until it ends', async () => {
+      const started = startHanging()
+      const job = await accept()
+      const renewals: unknown[] = []
+      const renew: Generations['renew'] = async (renewal) => {
+        renewals.push(renewal)
+        return renewals.length < 3
+      }
+      const consuming = consumeTryOn(job, optionsOf({ generations: { ...generations, renew } }))
+      const report = await started
+      report(0.25)
+      await vi.advanceTimersByTimeAsync(1999)
+      expect(renewals).toEqual([])
+      await vi.advanceTimersByTimeAsync(2001)
+      report(0.5)
+      await vi.advanceTimersByTimeAsync(2000)
+      await consuming
+      expect(renewals.map((renewal) => (renewal as { progress: number }).progress)).toEqual([0.25, 0.25, 0.5])
+      await vi.advanceTimersByTimeAsync(10_000)
+      expect(renewals).toHaveLength(3)
+      // The attempt belongs to somebody else by now.
+      expect(await stateOf(job.generationId)).toMatchObject({ status: 'PROCESSING', attempt: 1 })
+      expect(await outcomes()).toEqual([['try-on', 'late', 1]])
+    })
+
+    it('goes on when a renewal fails', async () => {
+      const started = startHanging()
+      const job = await accept()
+      let calls = 0
+      const renew = () => (++calls < 2 ? Promise.reject(new Error('no connection')) : Promise.resolve(false))
+      const consuming = consumeTryOn(job, optionsOf({ generations: { ...generations, renew } }))
+      await started
+      await vi.advanceTimersByTimeAsync(4000)
+      await consuming
+      expect(calls).toBe(2)
+    })
+
+    it('stops at its deadline, also while images are loaded, and changes nothing', async () => {
+      const job = await accept({ deadlineSeconds: 10 })
+      const loading = Promise.withResolvers<void>()
+      const loadLogo = () => {
+        loading.resolve()
+        return new Promise<null>(() => {})
+      }
+      const options = optionsOf({ loadLogo, generations: { ...generations, renew: async () => true } })
+      const consuming = consumeTryOn({ ...job, logoKey: 'logos/1' }, options)
+      await loading.promise
+      await vi.advanceTimersByTimeAsync(10_000)
+      await consuming
+      expect(await stateOf(job.generationId)).toMatchObject({ status: 'PROCESSING', attempt: 1 })
+      expect(await outcomes()).toEqual([['try-on', 'late', 1]])
+    })
+  })
+})
