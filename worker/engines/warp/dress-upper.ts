@@ -8,6 +8,7 @@ import type { Stages } from '../stages.ts'
 import { addGrain, backgroundOf, seenShare } from './compose/grain.ts'
 import { composeLayers } from './compose/occlusion-order.ts'
 import { upperLandmarks } from './fit/upper/landmarks.ts'
+import { refuseLooseClothes } from './fit/upper/loose-clothes.ts'
 import { placeUpper } from './fit/upper/place.ts'
 import { focusOn } from './fit/upper/region-of-interest.ts'
 import { findRegions } from './fit/upper/regions.ts'
@@ -45,6 +46,7 @@ async function dressView(
 ): Promise<DressedView> {
   const { view: whole, person, body, parts } = look
   const { placement, garment } = await stages.run('place', 0.7, () => placeUpper({ person, body, parts }, given))
+  refuseLooseClothes({ body, parts, ...placement })
   const { fitting: placed, view } = focusOn(
     whole,
     { person, body, parts, placement },

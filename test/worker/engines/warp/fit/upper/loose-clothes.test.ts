@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { measureBody } from '../../../../../../worker/body/body-frame.ts'
+import { findParts } from '../../../../../../worker/body/parts.ts'
+import { refuseLooseClothes } from '../../../../../../worker/engines/warp/fit/upper/loose-clothes.ts'
+import { placeGarment } from '../../../../../../worker/engines/warp/fit/upper/place.ts'
+import { maskToPlane, maskWhere } from '../../../../../../worker/raster/plane.ts'
+import { fillCapsules, fillPolygon } from '../../../../../../worker/raster/polygon.ts'
+import { COLOURS, type Colour, drawPerson } from '../../../../body/drawn-person.ts'
+import { drawGarment } from '../../drawn-garment.ts'
+
+const SHIRT: Colour = [240, 240, 235]
+
+interface Worn {
+  /** Radius of the sleeves in px; the shoulders are 120 px apart. */
+  radius: number
+  /** Whether a shirt is seen between the fronts. */
+  open?: boolean
+}
+
+function dress({ radius, open = false }: Worn, sleeves: 'none' | 'short' | 'long') {
+  const { person, picture } = drawPerson()
+  const chain = (side: 'left' | 'right') =>
+    (['Shoulder', 'Elbow', 'Wrist'] as const).map((joint) => person.landmarks[`${side}${joint}`])
+  const [left, right] = [chain('left'), chain('right')].map((points) =>
+    fillCapsules(picture, points, [radius, radius, radius]),
+  )
+  const front = fillPolygon(picture, [
+    { x: 210, y: 180 },
+    { x: 270, y: 180 },
+    { x: 262, y: 385 },
+    { x: 218, y: 385 },
+  ])
+  const data = picture.data.slice()
+  for (let i = 0; i < left.data.length; i++) {
+    if (left.data[i] || right.data[i]) data.set(COLOURS.top, 3 * i)
+    if (open && front.data[i]) data.set(SHIRT, 3 * i)
+  }
+  const clothed = maskWhere(picture, (i) => person.mask.data[i] > 0.5 || left.data[i] + right.data[i] > 0)
+  const dressed = { ...person, mask: maskToPlane(clothed) }
+  const body = measureBody(dressed)
+  const parts = findParts({ ...picture, data }, dressed, body)
+  const garment = drawGarment({ sleeves })
+  const placement = placeGarment({ person: dressed, body, parts, garment })
+  return () => refuseLooseClothes({ body, parts, ...placement })
+}
+
+describe('baring arms', () => {
+  it('refuses a padded jacket, whatever is under it', () => {
+    for (const sleeves of ['none', 'short'] as const)
+      expect(dress({ radius: 32 }, sleeves)).toThrowError(expect.objectContaining({ code: 'RESULT_REJECTED' }))
+  })
+
+  it('refuses a jacket that is open over a shirt', () => {
+    expect(dress({ radius: 21, open: true }, 'none')).toThrowError(/stand off the arms/)
+  })
+
+  it('accepts a loose pullover, and close clothes over a shirt', () => {
+    expect(dress({ radius: 21 }, 'none')).not.toThrow()
+    expect(dress({ radius: 15, open: true }, 'none')).not.toThrow()
+  })
+
+  it('accepts any of them below sleeves that are as long', () => {
+    expect(dress({ radius: 32 }, 'long')).not.toThrow()
+    expect(dress({ radius: 21, open: true }, 'long')).not.toThrow()
+  })
+})

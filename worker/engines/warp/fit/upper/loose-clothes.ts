@@ -1,0 +1,100 @@
+import { DrapeError } from '../../../../../api/shared/errors.ts'
+import type { ArmProfile } from '../../../../body/arm-profile.ts'
+import type { BodyFrame, Sides } from '../../../../body/body-frame.ts'
+import type { Parts } from '../../../../body/parts.ts'
+import { countSet, type Mask, maskWhere, type Point } from '../../../../raster/plane.ts'
+import { medianOf } from '../../../../raster/statistics.ts'
+import type { SleevePlacement } from './sleeve.ts'
+
+/** A worn top, and how far the new one's sleeves reach. */
+export interface Bared {
+  readonly body: BodyFrame
+  readonly parts: Parts
+  readonly arms: Sides<ArmProfile>
+  readonly sleeves: readonly SleevePlacement[]
+}
+
+// Half widths of a clothed arm in body units. The upper arm's is past any pullover; the forearm's is that of a loose sleeve.
+const MAX_UPPER_ARM = 0.21
+const LOOSE_FOREARM = 0.135
+
+/**
+ * Refuses to bare arms below clothes that hide their shape: a padded or stiff jacket, or one that is open over a shirt, whose shoulders
+ * and sleeves would become arms as thick as they are. Loose pullovers pass.
+ * @throws DrapeError RESULT_REJECTED.
+ */
+export function refuseLooseClothes(bared: Bared): void {
+  const { arms, sleeves, body, parts } = bared
+  if (sleeves.length === 2 && sleeves.every(({ long }) => long)) return
+  const clothed = arms.map((arm) => clothedWidths(arm, parts))
+  const upper = meanOf(clothed.map(({ upperArm }) => upperArm))
+  const fore = meanOf(clothed.map(({ forearm }) => forearm))
+  const isBulky = upper > MAX_UPPER_ARM * body.unit
+  if (isBulky || (fore > LOOSE_FOREARM * body.unit && isLayered(bared)))
+    throw new DrapeError(
+      'RESULT_REJECTED',
+      'The clothes in the photo stand off the arms that the garment leaves bare; it needs a photo in closer clothes, without a jacket',
+      { image: 'person' },
+    )
+}
+
+interface Widths {
+  /** Median distance in px from the bone to the outer edge, null where that is bare or not seen. */
+  readonly upperArm: number | null
+  readonly forearm: number | null
+}
+
+function clothedWidths(arm: ArmProfile, { top }: Parts): Widths {
+  const widthOf = (from: number, to: number, least: number) => {
+    const inside = [...arm.along.keys()].filter((i) => arm.along[i] > from && arm.along[i] < to)
+    const clothed = inside.filter((i) => isSet(top, arm.points[i]))
+    if (clothed.length === 0 || clothed.length < least * inside.length) return null
+    const seen = clothed.filter((i) => arm.outerMeasured[i]).map((i) => arm.outer[i])
+    return seen.length > 0 ? seen.sort((a, b) => a - b)[seen.length >> 1] : null
+  }
+  return {
+    upperArm: widthOf(0.3 * arm.upperLength, 0.9 * arm.upperLength, 0.5),
+    forearm: widthOf(arm.upperLength, 0.9 * arm.length, 0.2),
+  }
+}
+
+function isSet({ width, height, data }: Mask, { x, y }: Point): boolean {
+  const [column, row] = [Math.round(x), Math.round(y)]
+  return column >= 0 && row >= 0 && column < width && row < height && data[row * width + column] === 1
+}
+
+function meanOf(values: readonly (number | null)[]): number {
+  const known = values.filter((value) => value !== null)
+  return known.reduce((sum, value) => sum + value, 0) / Math.max(1, known.length)
+}
+
+// Rows below the neck as body coordinates F: a print begins lower, what is worn under a jacket is seen there first.
+const COLLAR_ROWS = [
+  [0.02, 0.08],
+  [0.08, 0.14],
+  [0.14, 0.2],
+] as const
+const APART = 25
+const ALIKE = 15
+
+// Open fronts leave a strip in the middle that differs from both sides, which are alike.
+function isLayered({ parts: { lab, top, along, across } }: Bared): boolean {
+  const colourOf = ([from, to]: readonly [number, number], isInside: (x: number) => boolean) => {
+    const cell = maskWhere(
+      top,
+      (i) => top.data[i] === 1 && along.data[i] >= from && along.data[i] < to && isInside(across.data[i]),
+    )
+    return countSet(cell) < 5 ? null : [0, 1, 2].map((channel) => medianOf(lab, cell, channel))
+  }
+  return COLLAR_ROWS.some((row) => {
+    const middle = colourOf(row, (x) => Math.abs(x) < 0.07)
+    const left = colourOf(row, (x) => x > -0.42 && x < -0.3)
+    const right = colourOf(row, (x) => x > 0.3 && x < 0.42)
+    if (!middle || !left || !right) return false
+    return apart(left, right) < ALIKE && Math.min(apart(middle, left), apart(middle, right)) > APART
+  })
+}
+
+function apart(a: readonly number[], b: readonly number[]): number {
+  return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
+}
