@@ -1,5 +1,6 @@
 import { GARMENT_TYPES } from '../../api/shared/generation.ts'
 import { Type } from '../../api/shared/schema.ts'
+import { TEST_ENGINE } from '../../api/shared/test-mode.ts'
 import { defineResource, type ObjectOf } from '../custom-resource.ts'
 import { choice, conditions, fields, list, objectName, texts } from '../schema-parts.ts'
 
@@ -216,6 +217,11 @@ export const engines = defineResource({
     {
       rule: "self.metadata.name.size() <= 48 && !self.metadata.name.contains('.')",
       message: 'the name must not be longer than 48 characters nor hold a dot',
+      fieldPath: '.metadata.name',
+    },
+    {
+      rule: `self.metadata.name != '${TEST_ENGINE}'`,
+      message: `the name ${TEST_ENGINE} is reserved for try-ons with test keys`,
       fieldPath: '.metadata.name',
     },
   ],

@@ -152,6 +152,12 @@ export const BROKEN_SAMPLES: readonly BrokenSample[] = [
     at: 'metadata.name',
   },
   {
+    sample: 'from-url',
+    set: { 'metadata.name': 'test-mode' },
+    says: 'the name test-mode is reserved for try-ons with test keys',
+    at: 'metadata.name',
+  },
+  {
     sample: 'from-volume',
     set: { 'spec.files': [{ path: '../model.onnx', sha256: 'a'.repeat(64), bytes: 1 }] },
     says: 'path must stay inside of the model folder',
