@@ -3,8 +3,8 @@ import { type CostBudget, costBudgets } from '../cost-budget/resource.ts'
 import { createReadOnce } from '../custom-resource.ts'
 import { type KubernetesObject, keyOf } from '../runtime/resource.ts'
 import type { Watched } from '../runtime/watch.ts'
-import { type Member, shareOf } from './budget-share.ts'
-import type { Cap, Claim } from './decide.ts'
+import { type Member, type SharedBudget, shareOf } from './budget-share.ts'
+import type { Claim, SharedCap } from './decide.ts'
 import type { Pod } from './pods.ts'
 import type { PoolMemory } from './pool-memory.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
@@ -18,36 +18,47 @@ export interface BudgetParts {
   readonly podsOf: (pool: WorkerPool) => readonly Pod[]
 }
 
-/** Finds the budgets of a pool. A budget that is not valid limits nothing, and says so itself. */
-export function createFindBudgets(budgets: Objects): (pool: WorkerPool) => readonly CostBudget[] {
+/** The budgets there are. A budget that is not valid limits nothing, and says so itself. */
+function createReadBudgets(budgets: Objects): () => readonly CostBudget[] {
   const read = createReadOnce(costBudgets)
-  return (pool) =>
+  return () =>
     budgets
       .list()
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .flatMap((found) => read(found) ?? [])
-      .filter((budget) => countsFor(budget, pool))
+}
+
+/** Each budget with its pools, by what is remembered of these, for the division of the demand. */
+export function createSharedBudgets(parts: BudgetParts, memories: ReadonlyMap<string, PoolMemory>) {
+  const readBudgets = createReadBudgets(parts.costBudgets)
+  return (pools: readonly WorkerPool[]): SharedBudget[] => {
+    const counted = pools.filter((pool) => highestCost(pool) > 0)
+    return readBudgets().map((budget) => ({
+      hourlyCap: budget.spec.hourlyCap,
+      mode: budget.spec.mode,
+      members: counted.filter((pool) => countsFor(budget, pool)).map((pool) => memberOf(pool, parts, memories)),
+    }))
+  }
 }
 
 /** Computes the caps that the budgets of a pool set, by what is remembered of the other pools. */
-export function createSharedCaps(
-  { costBudgets, pools, podsOf }: BudgetParts,
-  memories: ReadonlyMap<string, PoolMemory>,
-) {
-  const findBudgets = createFindBudgets(costBudgets)
+export function createSharedCaps(parts: BudgetParts, memories: ReadonlyMap<string, PoolMemory>) {
+  const readBudgets = createReadBudgets(parts.costBudgets)
   const readPool = createReadOnce(workerPools)
 
   /** `desired` is the number of workers that the pool has now, as decided. */
-  return (pool: WorkerPool, claim: Claim, desired: number): Cap[] => {
+  return (pool: WorkerPool, claim: Claim, desired: number): SharedCap[] => {
     const hourlyCost = highestCost(pool)
-    const budgets = hourlyCost === 0 ? [] : findBudgets(pool)
+    const budgets = hourlyCost === 0 ? [] : readBudgets().filter((budget) => countsFor(budget, pool))
     if (budgets.length === 0) return []
     const own = keyOf(pool.metadata)
-    const others = pools.list().flatMap((found) => {
+    const others = parts.pools.list().flatMap((found) => {
       const other = keyOf(found.metadata) === own ? null : readPool(found)
-      return other === null || highestCost(other) === 0 ? [] : [{ pool: other, member: memberOf(other) }]
+      return other === null || highestCost(other) === 0
+        ? []
+        : [{ pool: other, member: memberOf(other, parts, memories) }]
     })
-    const member = { ...memberOf(pool), min: claim.min, wanted: claim.wanted }
+    const member = { ...memberOf(pool, parts, memories), min: claim.min, wanted: claim.wanted }
     return budgets.map((budget) => {
       const sharing = others.filter((other) => countsFor(budget, other.pool)).map((other) => other.member)
       const { workers, room } = shareOf(member, sharing, budget.spec.hourlyCap)
@@ -56,25 +67,30 @@ export function createSharedCaps(
         max: Math.min(workers, Math.max(room, desired)),
         ceiling: budget.spec.mode === 'Hard' ? workers : null,
         setBy: `costBudget ${budget.metadata.name}`,
+        share: workers,
       }
     })
   }
+}
 
-  function memberOf(pool: WorkerPool): Member {
-    const { metadata, spec, status } = pool
-    const alive = podsOf(pool).filter((pod) => pod.metadata.deletionTimestamp === undefined).length
-    const known = memories.get(keyOf(metadata))
-    const isLeaving = metadata.deletionTimestamp !== undefined
-    const decided = isLeaving ? 0 : (known?.promised ?? status?.desiredReplicas ?? 0)
-    // A pool that this process has not looked at yet keeps what it has.
-    const claim = known?.claim ?? { min: status?.min ?? 0, wanted: decided, isFixed: false }
-    return {
-      key: keyOf(metadata),
-      priority: claim.isFixed ? Number.POSITIVE_INFINITY : spec.priority,
-      hourlyCost: highestCost(pool),
-      min: isLeaving ? 0 : claim.min,
-      wanted: isLeaving ? 0 : claim.wanted,
-      held: Math.max(decided, alive),
-    }
+function memberOf(
+  pool: WorkerPool,
+  { podsOf }: Pick<BudgetParts, 'podsOf'>,
+  memories: ReadonlyMap<string, PoolMemory>,
+): Member {
+  const { metadata, spec, status } = pool
+  const alive = podsOf(pool).filter((pod) => pod.metadata.deletionTimestamp === undefined).length
+  const known = memories.get(keyOf(metadata))
+  const isLeaving = metadata.deletionTimestamp !== undefined
+  const decided = isLeaving ? 0 : (known?.promised ?? status?.desiredReplicas ?? 0)
+  // A pool that this process has not looked at yet keeps what it has.
+  const claim = known?.claim ?? { min: status?.min ?? 0, wanted: decided, isFixed: false }
+  return {
+    key: keyOf(metadata),
+    priority: claim.isFixed ? Number.POSITIVE_INFINITY : spec.priority,
+    hourlyCost: highestCost(pool),
+    min: isLeaving ? 0 : claim.min,
+    wanted: isLeaving ? 0 : claim.wanted,
+    held: Math.max(decided, alive),
   }
 }

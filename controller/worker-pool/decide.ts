@@ -44,10 +44,16 @@ export interface Cap {
   readonly setBy: string
 }
 
+/** A limit that a cost budget sets. */
+export interface SharedCap extends Cap {
+  /** Workers that the budget leaves to the pool in the end. */
+  readonly share: number
+}
+
 /** What a pool asks for where it shares a cost budget with others. */
 export interface Claim {
   readonly min: number
-  /** Workers that the demand requires, within the bounds of the pool itself. */
+  /** Workers that the demand requires, within the bounds of the pool itself, and that its budgets leave to it. */
   readonly wanted: number
   /** No budget changes the number of workers. */
   readonly isFixed: boolean
@@ -61,7 +67,7 @@ export interface DecideInput {
   /** What one worker costs an hour; 0 when it is not known. */
   readonly hourlyCost: number
   /** The caps that hold beside that of the policy, for what the pool claims. */
-  readonly capsFor?: (claim: Claim) => readonly Cap[]
+  readonly capsFor?: (claim: Claim) => readonly SharedCap[]
   /** Workers that there should be as of now. */
   readonly replicas: number
   readonly memory: ScalingMemory
@@ -87,10 +93,17 @@ export function emptyMemory(now: Date): ScalingMemory {
 export function decide(input: DecideInput): Outcome {
   const { rules, memory, now, demand } = input
   const at = now.getTime()
-  const own = capped(boundsAt(rules, now), ownCaps(input))
+  const own = ownBounds(input)
   const asked = demand === null ? input.replicas : replicasFor(demand, input)
-  const claim: Claim = { min: own.min, wanted: clampTo(own, asked).replicas, isFixed: false }
-  const bounds = capped(own, input.capsFor?.(claim) ?? [])
+  const asking: Claim = { min: own.min, wanted: clampTo(own, asked).replicas, isFixed: false }
+  const shared = input.capsFor?.(asking) ?? []
+  const bounds = capped(own, shared)
+  // What one budget forbids is not to be missing in another one.
+  const claim = {
+    ...asking,
+    min: Math.min(asking.min, ...shared.flatMap(({ ceiling }) => ceiling ?? [])),
+    wanted: Math.min(asking.wanted, ...shared.map(({ share }) => share)),
+  }
   if (demand === null) {
     const stale = at - memory.readAt > rules.sampling.staleSeconds * 1000
     const decision = stale ? fallBack(input, bounds) : keep(input, bounds)
@@ -101,6 +114,11 @@ export function decide(input: DecideInput): Outcome {
   const looked: ScalingMemory = { ...memory, wanted, idleSince, readAt: at }
   const decision = step(clampTo(bounds, asked), { ...input, memory: looked }, bounds)
   return { decision, bounds, claim, memory: remember(looked, decision, input) }
+}
+
+/** The bounds of a pool by its own rules, without cost budgets. */
+export function ownBounds({ rules, hourlyCost, now }: Pick<DecideInput, 'rules' | 'hourlyCost' | 'now'>): Bounds {
+  return capped(boundsAt(rules, now), ownCaps(rules, hourlyCost))
 }
 
 /** Workers that the demand asks for by the target of the policy, before any limit. */
@@ -133,7 +151,7 @@ function clampTo({ min, max, minSetBy, maxSetBy }: Bounds, replicas: number): Li
   return { replicas, limitedBy: [] }
 }
 
-function ownCaps({ rules: { cost }, hourlyCost }: DecideInput): Cap[] {
+function ownCaps({ cost }: ScalingRules, hourlyCost: number): Cap[] {
   if (cost === undefined || hourlyCost === 0) return []
   const max = affordable(cost.hourlyCap, { hourlyCost })
   return [{ max, ceiling: cost.mode === 'Hard' ? max : null, setBy: 'cost.hourlyCap' }]

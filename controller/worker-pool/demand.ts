@@ -2,7 +2,6 @@ import { type Database, rowType, sql } from '../../api/shared/database/database.
 import { Type } from '../../api/shared/schema.ts'
 import { TEST_ENGINE } from '../../api/shared/test-mode.ts'
 import type { Demand } from './decide.ts'
-import { PREPARE_LANE } from './divide.ts'
 
 const DemandRow = rowType(
   Type.Object({
@@ -21,6 +20,9 @@ const UNMEASURED_SECONDS = 3
 
 /** Seconds of a slot for the preparation of a photo. Nothing measures it. */
 const PREPARE_SECONDS = 1
+
+/** The lane of photos to prepare, for pools with the queue `prepare`. Names of engines contain no underscore. */
+export const PREPARE_LANE = '_prepare'
 
 /** Demand by lane: by engine, and of photos to prepare. */
 export type DemandByEngine = ReadonlyMap<string, Demand>

@@ -1,7 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type BudgetRoom, createBudgetRoom, type SharedBudget } from './budget-share.ts'
 import type { Demand } from './decide.ts'
-
-/** The lane of photos to prepare, for pools with the queue `prepare`. Names of engines contain no underscore. */
-export const PREPARE_LANE = '_prepare'
+import { sumDemand } from './demand.ts'
 
 /** The capacity of a pool, and its place among other pools. */
 export interface Taker {
@@ -12,45 +12,87 @@ export interface Taker {
   readonly priority: number
   /** Cost of one slot per hour. */
   readonly hourlyCost: number
-  /** Slots of all workers that the pool may have now; 0 for a pool whose engines are not ready. */
-  readonly maxSlots: number
-  /** Jobs of a lane per slot, by the target of the pool. */
-  readonly jobsPerSlot: (demand: Demand) => number
+  /** Workers that the pool may have now by its own rules; 0 for a pool whose engines are not ready. */
+  readonly maxWorkers: number
+  /** Workers that jobs require by the target of the pool. More jobs never require fewer. */
+  readonly workersFor: (demand: Demand) => number
+  /** Workers that the pool has in addition while it has jobs. */
+  readonly idleBuffer: number
 }
 
 /** The demand of one pool by lane. */
 export type Share = ReadonlyMap<string, Demand>
 
+/** Passes after which claims on the budgets do not change in practice. */
+const MAX_PASSES = 10
+
 /**
  * Assigns each job to exactly one pool that serves its lane: to the pool with the highest priority, then to the cheapest, until
- * that pool is at its bound. The last pool that has capacity takes the jobs for which no pool has room. Lanes with the fewest pools
- * come first, because their jobs have no other pool.
+ * that pool has all workers that its rules and the cost budgets allow. The last pool that has capacity takes the jobs for which no
+ * pool has room. Lanes with the fewest pools that have capacity come first, because their jobs have no other pool.
  */
-export function divideDemand(pools: readonly Taker[], demand: ReadonlyMap<string, Demand>): ReadonlyMap<string, Share> {
+export function divideDemand(
+  pools: readonly Taker[],
+  demand: ReadonlyMap<string, Demand>,
+  budgets: readonly SharedBudget[] = [],
+): ReadonlyMap<string, Share> {
   const inOrder = [...pools].sort(
     (a, b) => b.priority - a.priority || a.hourlyCost - b.hourlyCost || (a.key < b.key ? -1 : 1),
   )
-  const shares = new Map(pools.map(({ key }) => [key, new Map<string, Demand>()]))
-  const free = new Map(pools.map(({ key, maxSlots }) => [key, maxSlots]))
-  const lanes = [...demand].map(([lane, jobs]) => ({
-    ...{ lane, jobs },
-    takers: inOrder.filter((pool) => pool.lanes.includes(lane)),
-  }))
-  for (const { lane, jobs, takers } of lanes.sort((a, b) => a.takers.length - b.takers.length)) {
+  const held = budgets.flatMap(({ members }) => members.map(({ key, held }) => [key, held] as const))
+  let claimed = new Map(held)
+  for (let pass = 1; ; pass++) {
+    const { shares, claims } = divideOnce(inOrder, demand, createBudgetRoom(budgets, claimed))
+    // What a pool gets beyond its room still comes before the pools after it.
+    const next = new Map(held.map(([key, workers]) => [key, Math.max(workers, claims.get(key) ?? 0)]))
+    if (isDeepStrictEqual(next, claimed) || pass === MAX_PASSES) return shares
+    claimed = next
+  }
+}
+
+/** `claims` has the workers that each pool claims of the cost budgets. */
+function divideOnce(inOrder: readonly Taker[], demand: ReadonlyMap<string, Demand>, room: BudgetRoom) {
+  const shares = new Map(inOrder.map(({ key }) => [key, new Map<string, Demand>()]))
+  const claims = new Map<string, number>()
+  const allowedOf = ({ key, maxWorkers }: Taker) => Math.min(maxWorkers, room.maxWorkers(key))
+  const lanes = [...demand].map(([lane, jobs]) => {
+    const takers = inOrder.filter((pool) => pool.lanes.includes(lane))
+    return { lane, jobs, takers, choices: takers.filter((pool) => allowedOf(pool) > 0).length }
+  })
+  for (const { lane, jobs, takers } of lanes.sort((a, b) => a.choices - b.choices)) {
     let left: Demand = jobs
-    const withCapacity = takers.findLastIndex(({ maxSlots }) => maxSlots > 0)
+    const withCapacity = takers.findLastIndex((pool) => allowedOf(pool) > 0)
     const last = withCapacity === -1 ? takers.length - 1 : withCapacity
-    for (const [i, { key, jobsPerSlot }] of takers.entries()) {
-      const slots = free.get(key) ?? 0
-      const perSlot = jobsPerSlot(jobs)
-      const isLast = i === last
-      const part = take(left, isLast ? Number.POSITIVE_INFINITY : Math.floor(slots * perSlot + 1e-9))
-      free.set(key, Math.max(0, slots - (part.waiting + part.inFlight) / perSlot))
-      shares.get(key)?.set(lane, part)
+    for (const [i, pool] of takers.entries()) {
+      const share = shares.get(pool.key) as Map<string, Demand>
+      const workers = allowedOf(pool)
+      const before = [...share.values()]
+      const part =
+        i === last ? left : takeInto(left, (some) => pool.workersFor(sumDemand([...before, some])) <= workers)
+      share.set(lane, part)
       left = without(left, part)
+      const required = Math.min(pool.maxWorkers, requiredBy(pool, sumDemand([...before, part])))
+      claims.set(pool.key, room.assign(pool.key, required))
     }
   }
-  return shares
+  return { shares, claims }
+}
+
+function requiredBy({ workersFor, idleBuffer }: Taker, demand: Demand): number {
+  return demand.waiting + demand.inFlight === 0 ? 0 : workersFor(demand) + idleBuffer
+}
+
+/** As many of the jobs as fit. */
+function takeInto(jobs: Demand, fits: (some: Demand) => boolean): Demand {
+  const all = jobs.waiting + jobs.inFlight
+  if (fits(take(jobs, all))) return take(jobs, all)
+  let [most, tooMany] = [0, all]
+  while (tooMany - most > 1) {
+    const middle = Math.floor((most + tooMany) / 2)
+    if (fits(take(jobs, middle))) most = middle
+    else tooMany = middle
+  }
+  return take(jobs, most)
 }
 
 /** Takes at most `room` jobs, running jobs first. */

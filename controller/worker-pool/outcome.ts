@@ -1,5 +1,5 @@
 import type { Engines, Rules } from './configuration.ts'
-import { type Cap, type Claim, type Decision, type Demand, decide, type Outcome } from './decide.ts'
+import { type Claim, type Decision, type Demand, decide, type Outcome, type SharedCap } from './decide.ts'
 import type { PoolMemory } from './pool-memory.ts'
 import type { WorkerPool } from './resource.ts'
 import { untilNextHours } from './schedule.ts'
@@ -15,7 +15,7 @@ export interface Deciding {
   readonly engines: Engines
   readonly pausedUntil: string | null
   readonly memory: PoolMemory
-  readonly capsFor: (claim: Claim) => readonly Cap[]
+  readonly capsFor: (claim: Claim) => readonly SharedCap[]
   readonly now: Date
 }
 

@@ -115,7 +115,7 @@ const UNHEARD_MS = 5000
 export function createPoolReconcile(parts: PoolParts) {
   const memories = new Map<string, PoolMemory>()
   const takeSteps = createSteps(parts)
-  const divide = createDivision(parts)
+  const divide = createDivision(parts, memories)
   const sharedCaps = createSharedCaps(parts, memories)
 
   return async (key: string, failures: number): Promise<Done | undefined> => {
