@@ -33,7 +33,7 @@ export function refuseLooseClothes(bared: Bared): void {
   if (isBulky || (fore > LOOSE_FOREARM * body.unit && isLayered(bared)))
     throw new DrapeError(
       'RESULT_REJECTED',
-      'The clothes in the photo stand off the arms that the garment leaves bare; it needs a photo in closer clothes, without a jacket',
+      'The clothes in the photo stand off the arms that the garment leaves bare. Use a photo in close-fitting clothes, without a jacket.',
       { image: 'person' },
     )
 }
