@@ -1,5 +1,5 @@
 import { openAsBlob } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from './stack/commands.ts'
@@ -12,6 +12,12 @@ const GARMENT = join(ROOT, 'scripts/samples/garments/tshirt-navy.jpg')
 interface Account {
   readonly id: string
   readonly apiKey: string
+}
+
+/** Of the dashboard. */
+interface Operator {
+  readonly email: string
+  readonly password: string
 }
 
 /** What the API says of a generation. */
@@ -27,19 +33,55 @@ const once = process.argv.includes('--once')
 
 await runSession(
   async (stack, interrupted) => {
-    const { id, apiKey } = await createAccount(stack)
-    await tryOn({ stack, apiKey, interrupted })
+    const account = await findAccount(stack)
+    await tryOn({ stack, apiKey: account.apiKey, interrupted })
     if (once) return
-    tellEnvironment(stack, { id, apiKey })
-    say('\nDrape stays up for more. Ctrl-C ends it.')
+    presentNextSteps(stack, account, await findOperator(stack))
+    say('\nDrape keeps running. Press Ctrl-C to stop it.')
     await aborted(interrupted)
   },
-  ['--once'],
+  { known: ['--once'], dashboard: !once },
 )
 
-async function createAccount({ env }: Stack): Promise<Account> {
-  const account = ['account', 'create', '--name', 'Demo', '--credits', '100', '--json']
-  return JSON.parse(await run(process.execPath, ['scripts/drape.ts', ...account], { cwd: ROOT, env }))
+/** The account of an earlier run in the same data folder, with at least 10 credits, or a new one. */
+async function findAccount(stack: Stack): Promise<Account> {
+  const kept = await readKept<Account>(stack, 'account')
+  const headers = { 'x-api-key': kept?.apiKey ?? '' }
+  const answer = kept && (await fetch(`${stack.report.url}/tryon/v1/account`, { headers }))
+  if (!kept || !answer?.ok)
+    return keep(stack, 'account', await drape(stack, 'account', 'create', '--name', 'Demo', ...CREDITS))
+  const { creditBalance } = (await answer.json()) as { creditBalance: number }
+  if (creditBalance < 10) await drape(stack, 'credits', 'add', '--account', kept.id, ...CREDITS)
+  return kept
+}
+
+const CREDITS = ['--credits', '100']
+const EMAIL = 'demo@example.com'
+
+/** The operator of an earlier run in the same data folder, or a new one; null with a database that is not the demo's own. */
+async function findOperator(stack: Stack): Promise<Operator | null> {
+  if (process.env.DATABASE_URL) return null
+  const kept = await readKept<Operator>(stack, 'operator')
+  if (kept) return kept
+  const { operators } = await drape<{ operators: { email: string }[] }>(stack, 'operator', 'list')
+  const verb = operators.some(({ email }) => email === EMAIL) ? 'password' : 'create'
+  const { password } = await drape<Operator>(stack, 'operator', verb, '--email', EMAIL)
+  return keep(stack, 'operator', { email: EMAIL, password })
+}
+
+/** Runs the command line against the stack. */
+async function drape<T>({ env }: Stack, ...words: string[]): Promise<T> {
+  return JSON.parse(await run(process.execPath, ['scripts/drape.ts', ...words, '--json'], { cwd: ROOT, env }))
+}
+
+async function readKept<T>({ dataFolder }: Stack, name: string): Promise<T | null> {
+  return readFile(join(dataFolder, 'demo', `${name}.json`), 'utf8').then(JSON.parse, () => null)
+}
+
+async function keep<T>({ dataFolder }: Stack, name: string, value: T): Promise<T> {
+  await mkdir(join(dataFolder, 'demo'), { recursive: true })
+  await writeFile(join(dataFolder, 'demo', `${name}.json`), JSON.stringify(value), { mode: 0o600 })
+  return value
 }
 
 async function tryOn({
@@ -73,16 +115,21 @@ Try it yourself:
 `)
 }
 
-/** What the commands of the pages need in another shell: the caller's variables, and those of the command line. */
-function tellEnvironment({ report, env }: Stack, { id, apiKey }: Account): void {
+/** The variables for the commands of the pages in another shell, and what to open in a browser. */
+function presentNextSteps({ report, env }: Stack, { id, apiKey }: Account, operator: Operator | null): void {
   process.stdout.write(`
 For the commands of the README, in another shell:
 
   export DRAPE=${report.url} KEY=${apiKey} ACCOUNT=${id}
-  export DATABASE_URL=${env.DATABASE_URL} STORAGE_URL=${env.STORAGE_URL}
+  export DATABASE_URL=${env.DATABASE_URL} REDIS_URL=${env.REDIS_URL}
+  export STORAGE_URL=${env.STORAGE_URL}
   export SECRETS_KEY=${env.SECRETS_KEY ?? ''}
 
-In a browser: ${report.url}/playground
+In a browser:
+
+  ${report.url}/playground   enter the key ${apiKey}, choose a person and a product, press "Try it on"
+  ${report.url}/docs         reference of the API
+  ${report.dashboardUrl}              dashboard for operators${operator ? `; sign in as ${operator.email} with the password ${operator.password}` : ''}
 `)
 }
 

@@ -62,7 +62,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await press('Enter')
     expect(await page.$eval('h1', ({ textContent }) => textContent)).toBe('The Linen House')
     await page.keyboard.press('Tab')
-    expect(await focused()).toBe('To the content')
+    expect(await focused()).toBe('Skip to content')
     await page.keyboard.press('Enter')
     await type('Credits to add', '1200')
     await type('Reason', 'Paid by bank transfer')

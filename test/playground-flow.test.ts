@@ -125,14 +125,14 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await tabTo('Try it on')
     await page.keyboard.press('Enter')
     await done()
-    expect(told.join()).toMatch(/^Sending the photo ….*(In line|Working … \d+ %).*Done in [\d.]+ s\.$/)
+    expect(told.join()).toMatch(/^Sending the photo ….*(In the queue|Working … \d+ %).*Done in [\d.]+ s\.$/)
     await until(`document.querySelector('#credits').textContent === '${credits - 1} credits'`)
     const shown = await page.evaluate(
       `[...document.querySelectorAll('.frame img')].map(({ naturalWidth, naturalHeight }) => naturalHeight / naturalWidth)`,
     )
     expect(shown).toEqual([expect.closeTo(1.25, 1), expect.closeTo(1.25, 1)])
     await page.keyboard.down('Shift')
-    await tabTo('Share of the result that is shown')
+    await tabTo('Comparison of photo and result')
     await page.keyboard.up('Shift')
     const shares: unknown[] = []
     for (const key of ['Home', 'ArrowRight', 'End'] as const) {
@@ -251,7 +251,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
   it('says in clear words that the key does not work, that credits are out, and that nobody is seen', async () => {
     await chooseBoth()
     await page.click('#go')
-    expect(await text('#problem')).toContain('First your key')
+    expect(await text('#problem')).toContain('The API key is missing')
     await enter('sk_wrong')
     await appear('#key-problem')
     expect(await text('#key-problem')).toMatch(/This key does not work.*INVALID_API_KEY · req_/)
@@ -330,12 +330,12 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     line.fail('/try-on', 'cut-answer')
     await page.click('#go')
     // Browsers may ask a second time by themselves, and at once.
-    await until(`/^(Sending the product|In line)/.test(document.querySelector('#said').textContent)`)
+    await until(`/^(Sending the product|In the queue)/.test(document.querySelector('#said').textContent)`)
     await page.click('#cancel')
-    await until(`document.querySelector('#said').textContent === 'Cancelled; the credit came back.'`)
+    await until(`document.querySelector('#said').textContent === 'Cancelled. The credit was refunded.'`)
     expect(await drape.balance()).toBe(credits)
     await page.click('#go')
-    await until(`document.querySelector('#said').textContent.startsWith('In line')`)
+    await until(`document.querySelector('#said').textContent.startsWith('In the queue')`)
     violations.push(...(await inspectLooks(page, { name: 'playground-waiting' })))
     line.setUp(false)
     await appear('#look-again')
@@ -343,9 +343,9 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     violations.push(...(await inspectLooks(page, { name: 'playground-broken' })))
     line.setUp(true)
     await page.click('#look-again')
-    await until(`document.querySelector('#said').textContent.startsWith('In line')`)
+    await until(`document.querySelector('#said').textContent.startsWith('In the queue')`)
     await page.click('#cancel')
-    await until(`document.querySelector('#said').textContent === 'Cancelled; the credit came back.'`)
+    await until(`document.querySelector('#said').textContent === 'Cancelled. The credit was refunded.'`)
     expect(await drape.balance()).toBe(credits)
     worker = await drape.startWorker()
     expect(violations).toEqual([])

@@ -60,7 +60,7 @@ export function showPage(ctx: DashboardContext, { title, body, notice, copies = 
 <link rel="stylesheet" href="/dashboard.css">
 ${when(copies, html`<script src="/dashboard.js" defer></script>`)}</head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to content</a>
 ${operator === null ? html`` : header({ operator, forms, path: ctx.path })}
 <main id="content" tabindex="-1">
 ${when(said, html`<p class="notice" role="status">${said}</p>`)}${when(kept && !html`${body}`.markup.includes(KEPT_MARK), sayLost(kept))}

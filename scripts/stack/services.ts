@@ -1,5 +1,6 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Ports } from './ports.ts'
+import type { Ports, ReservedPort } from './ports.ts'
 import { preparePostgres, waitForPostgres } from './postgres.ts'
 import { findRedis, prepareRedis, waitForRedis } from './redis.ts'
 import type { Supervisor } from './supervisor.ts'
@@ -21,7 +22,7 @@ export interface ServiceOptions {
 export async function startPostgres(options: ServiceOptions): Promise<string> {
   const { supervisor, ports, dataFolder, port, durable, say, signal } = options
   say('Starting PostgreSQL …')
-  const reserved = await (port === undefined ? ports.takeFree() : ports.take(port))
+  const reserved = await reservePort('postgres', { ports, dataFolder, port })
   const { part, url } = await preparePostgres({
     dataFolder: join(dataFolder, 'postgres'),
     port: reserved.port,
@@ -38,7 +39,7 @@ export async function startRedis(options: ServiceOptions): Promise<string> {
   const { supervisor, ports, dataFolder, port, durable, say, signal } = options
   const program = await findRedis(say)
   say('Starting Redis …')
-  const reserved = await (port === undefined ? ports.takeFree() : ports.take(port))
+  const reserved = await reservePort('redis', { ports, dataFolder, port })
   const { part, url } = await prepareRedis({
     program,
     dataFolder: join(dataFolder, 'redis'),
@@ -49,4 +50,18 @@ export async function startRedis(options: ServiceOptions): Promise<string> {
   await supervisor.start(part)
   await waitForRedis(url, signal)
   return url
+}
+
+/** A port that is not given is that of the last start where it is free, so that URLs stay the same. */
+async function reservePort(
+  name: string,
+  { ports, dataFolder, port }: Pick<ServiceOptions, 'ports' | 'dataFolder' | 'port'>,
+): Promise<ReservedPort> {
+  if (port !== undefined) return ports.take(port)
+  const path = join(dataFolder, 'run', `${name}.port`)
+  const last = Number(await readFile(path, 'utf8').catch(() => ''))
+  const reserved = await ports.takeFree(last > 0 && last < 65_536 ? last : undefined)
+  await mkdir(join(dataFolder, 'run'), { recursive: true })
+  await writeFile(path, String(reserved.port))
+  return reserved
 }

@@ -11,11 +11,11 @@ export function say(text: string): void {
 /**
  * Starts a stack, hands it to `use` and ends it afterwards; then ends this process, with a code after an error. `interrupted`
  * is aborted by Ctrl-C and SIGTERM, which also end the start. A second one does not wait: the reaper ends the rest. Arguments of
- * the command other than `known` end it at once.
+ * the command other than `known` end it at once. With `dashboard` the stack has the operators' dashboard also when no port of it is given.
  */
 export async function runSession(
   use: (stack: Stack, interrupted: AbortSignal) => Promise<void>,
-  known: readonly string[] = [],
+  { known = [], dashboard = false }: { known?: readonly string[]; dashboard?: boolean } = {},
 ): Promise<never> {
   const unknown = process.argv.slice(2).find((argument) => !known.includes(argument))
   if (unknown !== undefined) {
@@ -34,7 +34,7 @@ export async function runSession(
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
   try {
-    const stack = await startStack({ root: ROOT, env: process.env, say, signal: interruption.signal })
+    const stack = await startStack({ root: ROOT, env: process.env, dashboard, say, signal: interruption.signal })
     try {
       await use(stack, interruption.signal)
     } finally {

@@ -16,6 +16,8 @@ export interface StackReport {
   readonly url: string
   /** Of the first replicas; null where there is none. */
   readonly probeUrls: { readonly api: string; readonly worker: string | null }
+  /** Null where there is none. */
+  readonly dashboardUrl: string | null
   readonly databaseUrl: string
   readonly redisUrl: string
   readonly storageUrl: string
@@ -33,6 +35,8 @@ export interface Stack {
 export interface StackOptions {
   readonly root: string
   readonly env: NodeJS.ProcessEnv
+  /** Starts the operators' dashboard also when the environment gives no port for it. */
+  readonly dashboard: boolean
   readonly say: (text: string) => void
   /** Ends the start. */
   readonly signal: AbortSignal
@@ -84,7 +88,7 @@ async function startParts(options: PartsOptions): Promise<Pick<Stack, 'report' |
 
 async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report' | 'env'>> {
   const { root, settings, ports, supervisor, say, signal } = options
-  const api = await reserveReplicas(apiProgram(settings), ports)
+  const api = await reserveReplicas(apiProgram(settings, options.dashboard), ports)
   const worker = await reserveReplicas(workerProgram(settings), ports)
   const retention = await reserveReplicas(retentionProgram(settings), ports)
   const env = await startServices(options)
@@ -112,6 +116,7 @@ async function startInOrder(options: PartsOptions): Promise<Pick<Stack, 'report'
     ready: true,
     url,
     probeUrls: { api: probeUrl(api[0]), worker: worker.length > 0 ? probeUrl(worker[0]) : null },
+    dashboardUrl: api[0].ports.DASHBOARD_PORT ? `http://127.0.0.1:${api[0].ports.DASHBOARD_PORT.port}` : null,
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
     storageUrl: env.STORAGE_URL,
@@ -153,7 +158,11 @@ async function startServices(options: PartsOptions): Promise<ServiceEnvironment>
   }
 }
 
-function apiProgram({ apiReplicas, port, probePort, dashboardPort, graceSeconds }: Settings): Program {
+function apiProgram(
+  { apiReplicas, port, probePort, dashboardPort, graceSeconds }: Settings,
+  hasDashboard: boolean,
+): Program {
+  const dashboard = { given: dashboardPort, preferred: dashboardPort ?? 8081 }
   return {
     name: 'api',
     main: 'api/main.ts',
@@ -161,7 +170,7 @@ function apiProgram({ apiReplicas, port, probePort, dashboardPort, graceSeconds 
     ports: {
       PORT: { given: port, preferred: 8080 },
       PROBE_PORT: { given: probePort, preferred: 9090 },
-      ...(dashboardPort !== undefined && { DASHBOARD_PORT: { given: dashboardPort, preferred: dashboardPort } }),
+      ...((hasDashboard || dashboardPort !== undefined) && { DASHBOARD_PORT: dashboard }),
     },
     graceSeconds,
   }

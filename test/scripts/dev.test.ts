@@ -19,6 +19,7 @@ describe('scripts/dev', () => {
       ready: true,
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       probeUrls: { api: expect.any(String), worker: expect.any(String) },
+      dashboardUrl: null,
       databaseUrl: expect.stringMatching(/^postgres:\/\//),
       redisUrl: expect.stringMatching(/^redis:\/\//),
       storageUrl: expect.stringMatching(/^file:\/\/\/.*with%20a%20space\/objects$/),
@@ -44,6 +45,7 @@ describe('scripts/dev', () => {
     await until(() => first.every((pid) => inspectProcess(pid) === undefined))
 
     const again = await startDev(dataFolder, { ENGINES: 'mock' })
+    expect(again.report).toMatchObject({ databaseUrl: report.databaseUrl, redisUrl: report.redisUrl })
     expect(await readAccount(again.report.url, key)).toMatchObject({ creditBalance: 3 })
     const last = await partPids(dataFolder)
     expect(await again.dev.end('SIGTERM')).toBe(0)

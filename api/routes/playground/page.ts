@@ -25,22 +25,22 @@ export function presentPage({ serviceName, assets }: PageOptions): string {
 <script src="${assets}/playground.js" type="module"></script>
 </head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <header>
 <p class="brand"><img src="${assets}/icon.svg" alt="" width="28" height="28">${serviceName} <span>playground</span></p>
 <nav aria-label="More"><a href="/docs">API reference</a></nav>
 <div class="account" id="account" hidden><span id="account-name"></span><strong id="credits"></strong>
-<button type="button" class="quiet" id="forget">Forget the key</button></div>
+<button type="button" class="quiet" id="forget">Remove key</button></div>
 </header>
 <main id="content" tabindex="-1">
-<h1>See it on a person</h1>
-<p class="lead">A photo, a product, one call. What this page sends is shown below, to copy.</p>
-<noscript><p class="problem">This page needs JavaScript. <a href="/docs">The reference</a> works without it.</p></noscript>
+<h1>Try a product on a person</h1>
+<p class="lead">Choose a photo and a product. The request that this page sends is shown below, for you to copy.</p>
+<noscript><p class="problem">This page needs JavaScript. The <a href="/docs">API reference</a> works without JavaScript.</p></noscript>
 ${keyForm()}
 <form id="try-on" novalidate>
 <div class="pictures">
 ${pictureField({ name: 'photo', step: '1', title: 'Photo', invitation: 'Drop a photo of a person here', assets, more: photoFields() })}
-${pictureField({ name: 'product', step: '2', title: 'Product', invitation: 'Drop a picture of a product here', assets, more: productFields() })}
+${pictureField({ name: 'product', step: '2', title: 'Product', invitation: 'Drop an image of a product here', assets, more: productFields() })}
 ${resultPanel()}
 </div>
 <details class="card" id="options"><summary>Engine and options</summary>
@@ -59,9 +59,9 @@ function keyForm(): Html {
   return html`<form id="key-form" class="card key" novalidate>
 <div class="field"><label for="key">Your API key</label>
 <input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="sk_…" required aria-describedby="key-hint key-problem"></div>
-<div class="check"><input type="checkbox" id="keep-key"><label for="keep-key">Keep it in this tab until the tab is closed</label></div>
-<button>Use this key</button>
-<p class="hint" id="key-hint">It stays in this page, goes to this service alone and never into an address. Reloading the page forgets it, unless you keep it.</p>
+<div class="check"><input type="checkbox" id="keep-key"><label for="keep-key">Keep the key until this tab is closed</label></div>
+<button>Use key</button>
+<p class="hint" id="key-hint">The page sends the key only to this service and never puts it into a URL. Without the checkbox, reloading the page removes the key.</p>
 <p class="problem" id="key-problem" role="alert" hidden></p>
 </form>`
 }
@@ -90,13 +90,13 @@ function pictureField({ name, step, title, invitation, assets, more = html`` }: 
 <div class="drop">
 <input type="file" id="${name}-file" class="unseen" aria-label="${invitation.replace('Drop', 'Choose').replace(' here', '')}" accept="image/jpeg,image/png,image/webp,image/heic,image/heif,.heic,.heif" aria-describedby="${name}-chosen">
 <label for="${name}-file"><img class="preview" alt="" hidden>
-<span class="invitation"><strong>${invitation}</strong><span>or choose a file; pasting works, too.<br>JPEG, PNG, WebP or HEIC, up to 10 MB</span></span></label>
+<span class="invitation"><strong>${invitation}</strong><span>or choose or paste a file.<br>JPEG, PNG, WebP or HEIC, up to 10 MB</span></span></label>
 </div>
 <p class="chosen" id="${name}-chosen" role="status"></p>
 <div class="actions"><button type="button" class="quiet" data-camera hidden>Use the camera</button>
-<button type="button" class="quiet" data-remove hidden>Take it away</button></div>
+<button type="button" class="quiet" data-remove hidden>Remove image</button></div>
 <p class="problem" role="alert" hidden></p>
-<h3>None at hand? Take one of ours</h3>
+<h3>Or use a sample</h3>
 <ul class="samples">${samples}</ul>
 ${more}
 </section>`
@@ -108,28 +108,28 @@ function photoFields(): Html {
 
 function productFields(): Html {
   const categories = CATEGORIES.map((category) => html`<option>${category}</option>`)
-  return html`<div class="fields"><div class="field"><label for="product-name">What is it called?</label>
-<input id="product-name" type="text" maxlength="200" autocomplete="off" placeholder="T-shirt; may stay empty"></div>
-<div class="field"><label for="product-category">What is it?</label>
-<select id="product-category"><option value="">found out from the picture</option>${categories}</select></div></div>`
+  return html`<div class="fields"><div class="field"><label for="product-name">Product name</label>
+<input id="product-name" type="text" maxlength="200" autocomplete="off" placeholder="optional, for example T-shirt"></div>
+<div class="field"><label for="product-category">Category</label>
+<select id="product-category"><option value="">detect from the image</option>${categories}</select></div></div>`
 }
 
 function resultPanel(): Html {
   return html`<section class="card result" aria-labelledby="result-title">
 <h2 id="result-title"><span class="step" aria-hidden="true">3</span>Result</h2>
 <div class="stage" id="stage">
-<p class="invitation" id="waiting"><strong>Your result comes here</strong><span>It costs one credit, which comes back if it fails.</span></p>
+<p class="invitation" id="waiting"><strong>The result appears here</strong><span>A try-on costs 1 credit, which is refunded if the try-on fails.</span></p>
 <figure class="comparison" id="comparison" hidden>
-<div class="frame"><img class="before" alt="The photo before"><img class="after" alt="The result">
+<div class="frame"><img class="before" alt="Photo before the try-on"><img class="after" alt="The result">
 <span class="tag left" aria-hidden="true">before</span><span class="tag right" aria-hidden="true">after</span>
-<input type="range" min="0" max="100" value="50" step="1" aria-label="Share of the result that is shown"></div>
+<input type="range" min="0" max="100" value="50" step="1" aria-label="Comparison of photo and result"></div>
 </figure>
 </div>
 <progress id="progress" max="1" aria-label="Progress of the generation" hidden></progress>
 <p class="said" id="said" role="status"></p>
 <div class="problem" id="problem" role="alert" tabindex="-1" hidden></div>
 <div class="actions"><button id="go">Try it on</button>
-<button type="button" id="look-again" hidden>Look again</button>
+<button type="button" id="look-again" hidden>Check again</button>
 <button type="button" class="quiet" id="cancel" hidden>Cancel</button>
 <a class="button quiet" id="download" target="_blank" rel="noreferrer" hidden>Download</a></div>
 <dl class="facts" id="facts" hidden></dl>
@@ -138,7 +138,7 @@ function resultPanel(): Html {
 
 function codePanel(): Html {
   return html`<section class="card code" aria-labelledby="code-title">
-<div class="code-head"><h2 id="code-title">The same from your program</h2>
+<div class="code-head"><h2 id="code-title">Use this request in your code</h2>
 <div role="tablist" aria-label="Language">
 <button type="button" role="tab" id="tab-curl" aria-controls="code-panel" aria-selected="true">curl</button>
 <button type="button" role="tab" id="tab-sdk" aria-controls="code-panel" aria-selected="false" tabindex="-1">TypeScript</button></div>
@@ -150,8 +150,8 @@ function codePanel(): Html {
 
 function cameraDialog(): Html {
   return html`<dialog id="camera" aria-labelledby="camera-title"><h2 id="camera-title">Camera</h2>
-<video playsinline muted aria-label="What the camera sees"></video>
+<video playsinline muted aria-label="Camera preview"></video>
 <p class="problem" role="alert" hidden></p>
-<div class="actions"><button type="button" data-shoot>Take the picture</button>
+<div class="actions"><button type="button" data-shoot>Take photo</button>
 <button type="button" class="quiet" data-close>Close</button></div></dialog>`
 }

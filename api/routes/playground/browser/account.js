@@ -75,11 +75,11 @@ export function createAccount({ onForget }) {
 }
 
 function refuseKey(key) {
-  if (key === '') return { title: 'There is no key', advice: 'Type or paste it first.' }
+  if (key === '') return { title: 'The API key is missing', advice: 'Type or paste your API key.' }
   // No header can say anything else, and no key has it.
   if (/^[\x21-\x7e]+$/.test(key)) return null
   const advice = 'A key has letters, digits and _ alone. Copy it again.'
-  return { title: 'This is no key', advice, code: 'INVALID_API_KEY' }
+  return { title: 'This is not an API key', advice, code: 'INVALID_API_KEY' }
 }
 
 function showAccount({ name, creditBalance }) {

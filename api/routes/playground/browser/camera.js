@@ -4,8 +4,8 @@ const problem = dialog.querySelector('.problem')
 const shoot = dialog.querySelector('[data-shoot]')
 
 const REASONS = {
-  NotAllowedError: 'The browser does not let this page use the camera. Allow it beside the address, then try again.',
-  NotFoundError: 'There is no camera.',
+  NotAllowedError: 'The browser blocks the camera. Allow the camera in the address bar, then try again.',
+  NotFoundError: 'No camera was found.',
   NotReadableError: 'Another program is using the camera.',
 }
 

@@ -1,11 +1,15 @@
 import { writeCurl, writeProgram } from './request-code.js'
 
 const LANGUAGES = [
-  { tab: document.querySelector('#tab-curl'), write: writeCurl, hint: 'For a shell. Put your key in the first line.' },
+  {
+    tab: document.querySelector('#tab-curl'),
+    write: writeCurl,
+    hint: 'For a shell. Enter your key in the first line.',
+  },
   {
     tab: document.querySelector('#tab-sdk'),
     write: writeProgram,
-    hint: 'For Node, with the client that is part of the service’s repository. The key comes from the environment.',
+    hint: 'For Node, with the client from the repository of the service. The key comes from the environment.',
   },
 ]
 const code = document.querySelector('#code')
@@ -53,7 +57,7 @@ async function copyText(text) {
   } catch {
     // Pages without TLS may not; then it is selected for the keyboard.
     getSelection().selectAllChildren(code)
-    tell('Selected: copy it by keyboard')
+    tell('Selected; copy with the keyboard')
   }
 }
 

@@ -84,7 +84,7 @@ function acceptDrops(section, { take, show }) {
     hover(false)
     const [file] = event.dataTransfer.files
     if (file) take(file)
-    else show('That was no file. Save the picture first, then drop the file.')
+    else show('This is not a file. Save the image first, then drop the file.')
   })
 }
 

@@ -67,13 +67,16 @@ async function start() {
 }
 
 function askForKey() {
-  showProblem(find('problem'), { title: 'First your key', advice: 'Enter it above; the pictures stay.' })
+  showProblem(find('problem'), {
+    title: 'The API key is missing',
+    advice: 'Enter your API key above. Your images stay selected.',
+  })
   find('key').focus()
 }
 
 function askForPicture(field) {
-  const what = field === photo ? 'a photo' : 'a picture of a product'
-  showProblem(find('problem'), { title: `First ${what}`, advice: 'Drop one, or take one of ours.' })
+  const what = field === photo ? 'a photo' : 'an image of a product'
+  showProblem(find('problem'), { title: `Choose ${what}`, advice: 'Drop a file or use a sample.' })
   field.section.querySelector('input[type=file]').focus()
 }
 
@@ -126,7 +129,7 @@ function describeStage(stage, generation) {
   const { status, queuePosition, estimatedSeconds, progress } = generation
   if (status === 'PROCESSING') return `Working … ${Math.round(progress * 100)} %`
   if (status !== 'PENDING') return ''
-  const place = queuePosition === undefined ? 'In line' : `In line, place ${queuePosition}`
+  const place = queuePosition === undefined ? 'In the queue' : `In the queue at position ${queuePosition}`
   return estimatedSeconds === undefined ? `${place} …` : `${place}, about ${estimatedSeconds} s …`
 }
 
@@ -135,7 +138,7 @@ function say(text) {
 }
 
 async function showResult(mine, { generationId, resultImageUrl, engine, category, warnings = [] }) {
-  if (!resultImageUrl) throw new Error('The picture was deleted already')
+  if (!resultImageUrl) throw new Error('The result has already been deleted')
   await showComparison({ beforeUrl: mine.beforeUrl(), afterUrl: resultImageUrl })
   const seconds = (mine.elapsed() / 1000).toFixed(1)
   say(`Done in ${seconds} s.`)
@@ -145,7 +148,7 @@ async function showResult(mine, { generationId, resultImageUrl, engine, category
   download.hidden = false
   showFacts([
     ...(engine ? [['Engine', `${engine.name} ${engine.version} (${engine.license})`]] : []),
-    ...(category ? [['Taken for', category]] : []),
+    ...(category ? [['Category', category]] : []),
     ['Generation', generationId],
     ...warnings.map((code) => ['Note', explainWarning(code)]),
   ])
@@ -168,7 +171,7 @@ function fail(error) {
   }
   const lost =
     isOpen && id !== null
-      ? { advice: `The generation ${id} goes on without this page. Look again to see how it ends.` }
+      ? { advice: `The generation ${id} continues without this page. Check again to see its result.` }
       : {}
   showProblem(find('problem'), { ...explain(error), ...lost })
   find('look-again').hidden = !(isOpen && id !== null)
@@ -190,7 +193,5 @@ async function cancel() {
 
 function describeCancelled(generation) {
   if (generation === null) return 'Cancelled.'
-  return generation.status === 'FAILED'
-    ? 'Cancelled; the credit came back.'
-    : 'It had ended before it could be cancelled.'
+  return generation.status === 'FAILED' ? 'Cancelled. The credit was refunded.' : 'The generation had already ended.'
 }
