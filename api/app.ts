@@ -32,7 +32,7 @@ export function createApp({ log, metrics, routes, development = false, proxyHops
   app.use(storefrontCors({ development }))
   app.use(translateErrors())
   app.use(refuseTarget)
-  for (const group of routes) app.use(group.routes() as never)
+  for (const group of routes) app.use(group.routes())
   app.use(refuseRoute)
   // Everything that belongs in an answer has been translated; what remains are sockets that callers closed.
   app.on('error', (error: Error & { code?: string }) => log.debug({ err: error }, 'connection error'))

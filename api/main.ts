@@ -22,25 +22,19 @@ import { idempotency } from './middleware/idempotency.ts'
 import { keyScope } from './middleware/key-scope.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
 import { spoolBody } from './middleware/spooled-body.ts'
-import { CODES_OF_ROUTES, createDocument, SCOPES_OF_ROUTES } from './openapi/document.ts'
+import { createDocument } from './openapi/document.ts'
 import { createPersonPhotos } from './photos/person-photos.ts'
 import { createProductPhotos } from './photos/product-photos.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
 import { docsRoutes } from './routes/docs/docs.ts'
+import { mount } from './routes/mount.ts'
 import { objectRoutes } from './routes/objects.ts'
 import { playgroundRoutes } from './routes/playground/playground.ts'
-import { accountRoutes } from './routes/server/account.ts'
-import { customerRoutes } from './routes/server/customers.ts'
-import { engineRoutes } from './routes/server/engines.ts'
-import { generationRoutes } from './routes/server/generations.ts'
+import { ROUTES, SERVER_ROUTES, STOREFRONT_ROUTES } from './routes/routes.ts'
 import { createGenerationView } from './routes/server/generations.view.ts'
-import { imageRoutes } from './routes/server/images.ts'
-import { openApiRoutes } from './routes/server/openapi.ts'
-import { BATCH_TYPES, productBatchRoutes } from './routes/server/product-batches.ts'
-import { productRoutes } from './routes/server/products.ts'
-import { tryOnRoutes } from './routes/server/try-on.ts'
-import { webhookRoutes } from './routes/server/webhooks.ts'
+import { serveDocument } from './routes/server/openapi.ts'
+import { BATCH_TYPES } from './routes/server/product-batches.ts'
 import { widgetRoutes } from './routes/widget/widget.ts'
 import { requireSecretBox } from './secrets/read-keys.ts'
 import { startRewrap } from './secrets/start-rewrap.ts'
@@ -216,8 +210,8 @@ lifecycle.onStop('uses of keys', () => uses.stop())
 const findKey = createKeyLookup({ keys, kind: 'secret', uses })
 const authenticate = apiKey({ findKey })
 const onLocal = () => metrics.localCounts.inc()
-const refuseTests = simulateRefusals(CODES_OF_ROUTES)
-const reading = [authenticate, rateLimit({ redis, onLocal }), keyScope(SCOPES_OF_ROUTES), refuseTests]
+const refuseTests = simulateRefusals()
+const reading = [authenticate, rateLimit({ redis, onLocal }), keyScope(), refuseTests]
 const disk = createDiskBudgets(config.UPLOAD_DISK_MB)
 const writing = [
   ...reading,
@@ -274,61 +268,31 @@ const app = createApp({
   development: isDevelopment(config),
   proxyHops: config.PROXY_HOPS,
   routes: [
-    // First what is asked most: callers fetch their generations again and again.
-    generationRoutes({ guards: reading, generations, watch, present }),
-    tryOnRoutes({
-      guards: writing,
-      personPhotos,
-      productPhotos,
-      accept,
-      generations,
-      watch,
-      present,
-      nudge,
-      chooseEngine: engineChoice.choose,
-      findProduct: products.find,
-    }),
-    imageRoutes({ guards: writing, photos: personPhotos, storage }),
-    productRoutes({
-      guards: writing,
-      products,
-      photos: productPhotos,
-      signingSecret: config.SIGNING_SECRET,
-    }),
-    productBatchRoutes({
-      reading,
-      writing: [
+    mount(SERVER_ROUTES, {
+      ...{ reading, writing, authenticate, personPhotos, productPhotos, storage, accounts, generations, products },
+      ...{ watch, present, accept, nudge, erase, batches, listeners, listenerWatch, engines },
+      polling: [authenticate, rateLimit({ redis, kind: 'polls', onLocal }), keyScope(), refuseTests, parseBody()],
+      writingBatch: [
         ...reading,
         spoolBody(BATCH_TYPES, { disk: disk.accounts }),
         idempotency({ keys: createIdempotencyKeys(database) }),
       ],
-      batches,
-      photos: productPhotos,
       lanes: (accountId, work) => batchLanes(accountId, () => allBatches('all', work)),
       onItem: (result) => metrics.batchItems.inc({ result }),
+      chooseEngine: engineChoice.choose,
+      defaultEngineOf: engineChoice.defaultOf,
+      estimateWait: estimate.ofCall,
+      findProduct: products.find,
+      webhookEvents: createWebhookEvents(database),
       signingSecret: config.SIGNING_SECRET,
+      document: serveDocument(
+        createDocument(ROUTES, {
+          publicUrl: config.PUBLIC_URL,
+          serviceName: config.SERVICE_NAME,
+        }),
+      ),
     }),
-    customerRoutes({
-      guards: reading,
-      erase,
-    }),
-    accountRoutes({ guards: reading, accounts }),
-    webhookRoutes({
-      ...{ reading, writing, authenticate, listeners, watch: listenerWatch },
-      polling: [
-        authenticate,
-        rateLimit({ redis, kind: 'polls', onLocal }),
-        keyScope(SCOPES_OF_ROUTES),
-        refuseTests,
-        parseBody(),
-      ],
-      events: createWebhookEvents(database),
-    }),
-    engineRoutes({ guards: reading, engines, estimateWait: estimate.ofCall, defaultEngineOf: engineChoice.defaultOf }),
-    openApiRoutes({
-      document: createDocument({ publicUrl: config.PUBLIC_URL, serviceName: config.SERVICE_NAME }),
-    }),
-    ...storefront.routes,
+    mount(STOREFRONT_ROUTES, storefront.parts),
     docsRoutes({ serviceName: config.SERVICE_NAME }),
     playgroundRoutes({ serviceName: config.SERVICE_NAME, storage }),
     widgetRoutes(),

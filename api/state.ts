@@ -1,5 +1,6 @@
 import type { DefaultContext, ParameterizedContext } from 'koa'
 import type { UploadedFile } from './bodies/uploaded-file.ts'
+import type { Operation } from './openapi/operation.ts'
 import type { Log } from './shared/log.ts'
 import type { Shopper } from './shops/shopper.ts'
 import type { AccountRecord } from './stores/accounts.ts'
@@ -9,6 +10,8 @@ import type { ShopRecord } from './stores/shops.ts'
 /** What the middleware leaves for a handler. */
 export interface AppState {
   requestId: string
+  /** The matched route, on every route of the OpenAPI document. */
+  route: Operation
   log: Log
   /** Set on every route behind an API key or a publishable key. */
   key: LiveKey

@@ -1,8 +1,6 @@
-import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRepeatedAnswers } from './answers/repeated-answers.ts'
-import type { Routes } from './app.ts'
 import type { DiskBudget } from './bodies/disk-budget.ts'
 import { createBodyReceiver } from './bodies/signed-body.ts'
 import { createUploadFolders } from './bodies/upload-folders.ts'
@@ -14,7 +12,6 @@ import { startHousekeeping } from './events/housekeeping.ts'
 import type { GenerationWatch } from './generations/watch.ts'
 import { createKeyLookup } from './keys/lookup.ts'
 import type { KeyUses } from './keys/uses.ts'
-import { createBudget } from './limits/budget.ts'
 import type { ReserveStorage } from './limits/storage-quota.ts'
 import { within } from './limits/time-limit.ts'
 import { parseBody } from './middleware/body.ts'
@@ -22,20 +19,13 @@ import { eventLimit } from './middleware/event-limit.ts'
 import { idempotency } from './middleware/idempotency.ts'
 import { publishableKeyOr } from './middleware/publishable-key.ts'
 import { shopProxy } from './middleware/shop-proxy.ts'
-import { addressLimit, storefrontLimit } from './middleware/storefront-limit.ts'
+import { createBudgets } from './middleware/storefront-limit.ts'
 import type { PersonPhotos } from './photos/person-photos.ts'
 import { createGenerationView } from './routes/server/generations.view.ts'
-import { checkCreditsRoutes } from './routes/storefront/check-credits.ts'
-import { downloadRoutes } from './routes/storefront/download.ts'
-import { emailRoutes } from './routes/storefront/email.ts'
-import { eventRoutes } from './routes/storefront/events.ts'
-import { fittingRoomRoutes } from './routes/storefront/fitting-room.ts'
-import { shopperGenerationRoutes } from './routes/storefront/generation.ts'
-import { shareRoutes } from './routes/storefront/share.ts'
-import { sharePageRoutes } from './routes/storefront/share-page.ts'
-import { shopifyWebhookRoutes } from './routes/storefront/shopify-webhooks.ts'
-import { shopperUploadRoutes } from './routes/storefront/uploads.ts'
-import { visitorRoutes } from './routes/storefront/visitor.ts'
+import { rememberAllowed } from './routes/storefront/check-credits.ts'
+import { createUploadCompletion } from './routes/storefront/complete-upload.ts'
+import { createEventKeeper } from './routes/storefront/events.ts'
+import { createSoonAnswers } from './routes/storefront/shopify-webhooks.ts'
 import { createRangeRule } from './shared/addresses.ts'
 import { createDatabase, type Database, pingDatabase } from './shared/database/database.ts'
 import type { Lifecycle } from './shared/lifecycle.ts'
@@ -54,9 +44,7 @@ import { createSiteVerify } from './shops/captcha.ts'
 import { startLeadDelivery } from './shops/lead-delivery.ts'
 import { createProductFinder } from './shops/product-finder.ts'
 import { createRefusedRequests } from './shops/refused-requests.ts'
-import { hashAddress, shopperId } from './shops/shopper.ts'
 import { startShopperRetention } from './shops/shopper-retention.ts'
-import type { AppContext } from './state.ts'
 import type { Acceptance } from './stores/acceptance.ts'
 import { createApiKeys } from './stores/api-keys.ts'
 import { createEventOutbox } from './stores/event-outbox.ts'
@@ -99,15 +87,12 @@ export interface StorefrontParts {
   readonly nudge: () => void
 }
 
-export interface Storefront {
-  readonly routes: readonly Routes[]
-  /** Answers that are repeated come before everything else. */
-  before(listener: RequestListener): RequestListener
-}
-
-/** What shops and their visitors talk to, built from the parts that the server API has too. */
-export function createStorefront(parts: StorefrontParts): Storefront {
-  const { config, log, metrics, lifecycle, database, redis, storage, objects } = parts
+/**
+ * What the routes of shops and their shoppers are made from, built from the parts that the server API has too. Answers that are repeated
+ * come `before` everything else.
+ */
+export function createStorefront(parts: StorefrontParts) {
+  const { config, log, metrics, lifecycle, database, redis, storage } = parts
   const shops = createShops(database)
   const nonces = createProxyNonces(database)
   const refused = createRefusedRequests({ redis, shops })
@@ -130,11 +115,7 @@ export function createStorefront(parts: StorefrontParts): Storefront {
   })
   const fromShop = shopProxy({ shops, nonces, receiveBody, ...proof })
   const onLocal = () => metrics.localCounts.inc()
-  const budget = (name: string, points: number, seconds: number) =>
-    createBudget({ redis, name, points, seconds, onLocal })
-  const perMinute = (name: string, points: number) => budget(name, points, 60)
-  const perFiveMinutes = (name: string, points: number) => budget(name, points, 300)
-  const perHour = (name: string, points: number) => budget(name, points, 3600)
+  const budgets = createBudgets({ redis, onLocal })
   const leads = createLeads(database)
   const platformOf = createShopPlatforms({ leads, isPlainAllowed: createRangeRule(config.FETCH_ALLOW_CIDRS) })
   const leadOutbox = createLeadOutbox(database)
@@ -155,7 +136,6 @@ export function createStorefront(parts: StorefrontParts): Storefront {
     nonces: { ...nonces, use: (nonce) => within(LOOKUP_MS, nonces.use(nonce)) },
   })
   const shares = createShares(database)
-  const sharing = { shares, storage, shareUrl: config.SHARE_URL, serviceName: config.SERVICE_NAME }
   const parse = parseBody({
     maxJsonBytes,
     disk: parts.shopperDisk,
@@ -163,118 +143,45 @@ export function createStorefront(parts: StorefrontParts): Storefront {
     maxFiles: 1,
   })
   const repeatedAnswers = createRepeatedAnswers({ metrics })
-
-  const routes = [
-    shopperGenerationRoutes({
-      guards: [fromShop],
+  const uploads = createUploads(database)
+  const { images, personPhotos: photos } = parts
+  return {
+    before: repeatedAnswers.before,
+    parts: {
       ...parts,
+      ...{ fromShop, parse, budgets, shops, events, receiveBody, refused, leadOutbox, shares, uploads, photos },
+      idempotent: idempotency({ keys: createIdempotencyKeys(database) }),
+      signingSecret: config.SIGNING_SECRET,
+      serviceName: config.SERVICE_NAME,
+      publicUrl: config.PUBLIC_URL,
+      shareUrl: config.SHARE_URL,
       // Shoppers do not see their place in the queue.
       present: createGenerationView({ storage, estimateWait: async () => null }),
-    }),
-    checkCreditsRoutes({
-      guards: [fromShop],
-      findAllowed: createShopCredits(database).find,
-      keep: repeatedAnswers.keep,
-    }),
-    visitorRoutes({
-      guards: [
-        fromShop,
-        addressLimit(perHour, 'visitor-address', 20),
-        storefrontLimit(perHour('visitor-shop', 5000), shopOf),
-        parse,
-      ],
-      signingSecret: config.SIGNING_SECRET,
+      isAllowed: rememberAllowed(createShopCredits(database).find),
+      keepAnswer: repeatedAnswers.keep,
       captcha:
         config.CAPTCHA_VERIFY_URL === ''
           ? null
           : createSiteVerify({ url: config.CAPTCHA_VERIFY_URL, secret: config.CAPTCHA_SECRET }),
-    }),
-    shopperUploadRoutes({
-      guards: [fromShop],
-      limits: [
-        addressLimit(perFiveMinutes, 'upload-address', 60),
-        storefrontLimit(perFiveMinutes('upload', 10), shopperOf),
-      ],
-      // Twice the uploads: browsers repeat a completion whose answer was lost.
-      completionLimits: [
-        addressLimit(perFiveMinutes, 'upload-complete-address', 120),
-        storefrontLimit(perFiveMinutes('upload-complete', 20), shopperOf),
-      ],
-      linkLimits: [storefrontLimit(perFiveMinutes('upload-link', 10), ({ params }) => params.uploadKey)],
-      parsers: [parse],
-      disk: parts.shopperDisk,
-      reserveStorage: parts.reserveStorage,
-      objects,
-      uploads: createUploads(database),
-      images: parts.images,
-      photos: parts.personPhotos,
-      storage,
       withFolder: createUploadFolders(join(tmpdir(), 'drape-storefront-uploads')),
-      publicUrl: config.PUBLIC_URL,
-      signingSecret: config.SIGNING_SECRET,
-    }),
-    fittingRoomRoutes({
-      guards: [fromShop, parse, idempotency({ keys: createIdempotencyKeys(database) })],
-      generations: parts.generations,
+      completeUpload: createUploadCompletion({ uploads, images, photos, storage }),
       fittings: createFittings(database),
       findProductFor: createProductFinder(platformOf, {
-        budgets: { address: perMinute('product-lookup-address', 20), shop: perMinute('product-lookup', 120) },
+        budgets: {
+          address: budgets.perMinute('product-lookup-address', 20),
+          shop: budgets.perMinute('product-lookup', 120),
+        },
       }),
-      accept: parts.accept,
-      nudge: parts.nudge,
-      attemptsPerTryOn: config.ATTEMPTS_PER_TRY_ON,
-      chooseEngine: parts.chooseEngine,
       findProduct: createProducts(database).find,
-    }),
-    eventRoutes({
-      keyOrProxy: publishableKeyOr(eventProxy, { findKey: findByPublishableKey(parts), receiveBody, ...proof }),
-      proxy: eventProxy,
-      limit: eventLimit({ redis, limits: config }),
-      events,
-      metrics,
-    }),
-    emailRoutes({
-      proxy: fromShop,
-      budgets: {
-        shopper: perMinute('collect-email', 10),
-        address: perMinute('collect-email-address', 20),
-        shop: perMinute('collect-email-shop', 600),
-      },
-      outbox: leadOutbox,
-    }),
-    shopifyWebhookRoutes({
-      shops,
-      events,
-      receiveBody,
-      refused,
+      attemptsPerTryOn: config.ATTEMPTS_PER_TRY_ON,
+      fromKeyOrShop: publishableKeyOr(eventProxy, { findKey: findByPublishableKey(parts), receiveBody, ...proof }),
+      eventsFromShop: eventProxy,
+      limitEvents: eventLimit({ redis, limits: config }),
+      keepEvents: createEventKeeper({ events, metrics }),
       privacy: createShopPrivacy(database),
-      erase: parts.erase,
-    }),
-    shareRoutes({
-      guards: [
-        fromShop,
-        addressLimit(perMinute, 'share-address', 20),
-        storefrontLimit(perMinute('share-shop', 600), shopOf),
-        parse,
-      ],
-      ...sharing,
-    }),
-    sharePageRoutes({
-      guards: [storefrontLimit(perMinute('share-page', 60), ({ ip }) => hashAddress(ip, config.SIGNING_SECRET))],
-      ...sharing,
-    }),
-    downloadRoutes({
-      guards: [
-        fromShop,
-        addressLimit(perMinute, 'download-address', 100),
-        storefrontLimit(perMinute('download-shop', 3000), shopOf),
-      ],
-      objects,
-      storage,
-      serviceName: config.SERVICE_NAME,
-    }),
-  ]
-  return { routes, before: repeatedAnswers.before }
+      answerSoon: createSoonAnswers(),
+    },
+  }
 }
 
 /** Events are never in a shopper's way: who sends them is found in this time, or they are not taken. */
@@ -284,14 +191,6 @@ function findByPublishableKey({ database, uses }: StorefrontParts) {
   const keys = createApiKeys(database)
   const find: typeof keys.find = (key, kind) => within(LOOKUP_MS, keys.find(key, kind))
   return createKeyLookup({ keys: { find }, kind: 'publishable', uses })
-}
-
-function shopOf({ state }: AppContext): string {
-  return state.shop?.id ?? ''
-}
-
-function shopperOf({ state }: AppContext): string {
-  return shopperId(shopOf({ state } as AppContext), state.shopper)
 }
 
 /** Where events are written, with what looks after the written ones and passes them on. */

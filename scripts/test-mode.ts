@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { CODES_OF_ROUTES } from '../api/openapi/document.ts'
+import { ROUTES } from '../api/routes/routes.ts'
 import { describeTestWays } from '../api/test-mode/refusals.ts'
 
 // Writes the table of error codes into docs/test-mode.md. Usage: node scripts/test-mode.ts
@@ -10,5 +10,5 @@ const table = /^\| Code \| With a test key \|\n(?:\|.*\n)+/m
 if (!table.test(text)) throw new Error('docs/test-mode.md has no table of codes')
 await writeFile(
   PAGE,
-  text.replace(table, () => `${describeTestWays(CODES_OF_ROUTES)}\n`),
+  text.replace(table, () => `${describeTestWays(ROUTES)}\n`),
 )

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createDocument } from '../api/openapi/document.ts'
+import { ROUTES } from '../api/routes/routes.ts'
 import { createContract, type Observed } from './support/contract.ts'
 
 /** The check that every answer in every test goes through. */
 describe('the contract', () => {
-  const contract = createContract(createDocument({ publicUrl: 'https://try.example', serviceName: 'Drape' }))
+  const contract = createContract(createDocument(ROUTES, { publicUrl: 'https://try.example', serviceName: 'Drape' }))
   const hold = (observed: Partial<Observed>) => () =>
     contract.hold({
       method: 'GET',

@@ -106,7 +106,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   const { log, database, origin, proxyHops } = options
   const isSecure = origin?.startsWith('https:') ?? false
   const app = new Koa<DashboardState>({ proxy: proxyHops > 0, maxIpsCount: proxyHops })
-  app.use(trimForwarded as never)
+  app.use(trimForwarded)
   const sessions = createOperatorSessions(database)
   app.use(async (ctx, next) => {
     Object.assign(ctx.state, {
@@ -127,13 +127,13 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   })
   app.use(setHeaders({ isSecure }))
   app.use(refuseByPage())
-  app.use(assetRoutes().routes() as never)
+  app.use(assetRoutes().routes())
   app.use(refuseStrangers({ origin }))
   app.use(readSession({ sessions, isSecure }))
   app.use(readForm())
   const signIns = createSignIns(options, { sessions, isSecure })
   app.use(showFormsAgain(inTurn(signIns)))
-  for (const group of signIns) app.use(group.routes() as never)
+  for (const group of signIns) app.use(group.routes())
   const keptForms = createKeptForms(database)
   app.use(keepEndedForms({ sessions, keptForms }))
   // Without a session nobody learns which pages exist.
@@ -145,7 +145,7 @@ export function createDashboard(options: DashboardOptions): Koa<DashboardState> 
   const pages = createPages(options)
   app.use(showFormsAgain(inTurn(pages)))
   app.use(showDoneForms({ audit: createOperatorAudit(database) }))
-  for (const group of pages) app.use(group.routes() as never)
+  for (const group of pages) app.use(group.routes())
   app.use(() => {
     throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
   })

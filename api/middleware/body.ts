@@ -64,7 +64,7 @@ export function parseBody({
     }
     await reading(
       ctx,
-      parseText(ctx as never, async () => {}),
+      parseText(ctx, async () => {}),
     )
     ctx.state.body = parseJson(textOf(ctx.request), '')
     assertStorable(ctx.state.body, '')
@@ -79,7 +79,7 @@ export function parseJsonBody(): Middleware<AppState> {
     if (ctx.req.destroyed && !ctx.req.readableEnded) throw invalid('', 'could not be read')
     await reading(
       ctx,
-      parseText(ctx as never, async () => {}),
+      parseText(ctx, async () => {}),
     )
     ctx.state.body = parseJson(textOf(ctx.request), '')
     await next()
@@ -141,7 +141,7 @@ async function parseForm(
       minFileSize: 0,
       // Names and types that callers send decide nothing, so none of them reaches the disk.
       filename: () => randomUUID(),
-      enabledPlugins: [createMultipartPlugin(parts.isField)] as never,
+      enabledPlugins: [createMultipartPlugin(parts.isField)],
     },
     onError: (error) => {
       throw guarded.refusal ?? refusalOf(error, { maxFiles, maxJsonBytes, tooLarge: parts.findTooLarge() })

@@ -20,7 +20,7 @@ export function publishableKeyOr(
   return async function authenticate(ctx, next) {
     const sent = ctx.req.headersDistinct.authorization ?? []
     if (sent.length === 0) {
-      if (hasProxyMarks(ctx as AppContext)) return proxy(ctx as never, next)
+      if (hasProxyMarks(ctx as AppContext)) return proxy(ctx, next)
       throw new DrapeError('MISSING_API_KEY', 'Send your publishable key in the header Authorization: Bearer pk_….')
     }
     const [, key = ''] = BEARER.exec(sent[0]) ?? []

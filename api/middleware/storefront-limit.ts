@@ -1,7 +1,30 @@
 import type { Middleware } from 'koa'
-import type { Budget } from '../limits/budget.ts'
+import { type Budget, createBudget } from '../limits/budget.ts'
 import { DrapeError } from '../shared/errors.ts'
+import type { Redis } from '../shared/redis.ts'
+import { shopperId } from '../shops/shopper.ts'
 import type { AppContext, AppState } from '../state.ts'
+
+/** The budget of this name, of `points` requests in the time. Routes that name the same budget share it. */
+type CreateBudget = (name: string, points: number) => Budget
+
+export interface Budgets {
+  readonly perMinute: CreateBudget
+  readonly perFiveMinutes: CreateBudget
+  readonly perHour: CreateBudget
+}
+
+export function createBudgets({ redis, onLocal }: { redis: Redis; onLocal: () => void }): Budgets {
+  const known = new Map<string, Budget>()
+  const within =
+    (seconds: number): CreateBudget =>
+    (name, points) => {
+      const budget = known.get(name) ?? createBudget({ redis, name, points, seconds, onLocal })
+      known.set(name, budget)
+      return budget
+    }
+  return { perMinute: within(60), perFiveMinutes: within(300), perHour: within(3600) }
+}
 
 /** A shop's server that names no addresses has the budget of this number of addresses for all of its shoppers. */
 const SHARED_ADDRESSES = 20
@@ -10,11 +33,7 @@ export const SHARED_ADDRESS_MESSAGE =
   'The server of the shop names no addresses of its shoppers, so they share one budget: send each address in X-Drape-Shopper-Address.'
 
 /** Spends one of the budget of the shopper's network address within the shop. Throws `RATE_LIMIT_EXCEEDED` with `Retry-After`. */
-export function addressLimit(
-  createBudget: (name: string, points: number) => Budget,
-  name: string,
-  points: number,
-): Middleware<AppState> {
+export function addressLimit(createBudget: CreateBudget, name: string, points: number): Middleware<AppState> {
   const ofAddress = createBudget(name, points)
   const ofServer = createBudget(`${name}-shared`, points * SHARED_ADDRESSES)
   return async function limit(ctx, next) {
@@ -35,11 +54,19 @@ export function addressLimit(
 /** Spends one of the budget that `idOf` names. Throws `RATE_LIMIT_EXCEEDED` with `Retry-After`. */
 export function storefrontLimit(budget: Budget, idOf: (ctx: AppContext) => string): Middleware<AppState> {
   return async function limit(ctx, next) {
-    const { allowed, resetSeconds } = await budget(idOf(ctx as AppContext))
+    const { allowed, resetSeconds } = await budget(idOf(ctx))
     if (!allowed) {
       ctx.set('Retry-After', String(resetSeconds))
       throw new DrapeError('RATE_LIMIT_EXCEEDED', 'Too many requests. Try again later.')
     }
     await next()
   }
+}
+
+export function shopOf({ state }: Pick<AppContext, 'state'>): string {
+  return state.shop?.id ?? ''
+}
+
+export function shopperOf({ state }: Pick<AppContext, 'state'>): string {
+  return shopperId(shopOf({ state }), state.shopper)
 }

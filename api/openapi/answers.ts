@@ -2,7 +2,7 @@ import { HTTP_STATUS } from '../middleware/errors.ts'
 import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts'
 import { ERROR_CONDITIONS } from './error-conditions.ts'
 import { describeOrRefer, type JsonSchema, type Names, refTo } from './json-schema.ts'
-import type { Access, Operation, Success } from './operation.ts'
+import { type Access, isBehindKey, type Operation, type Success } from './operation.ts'
 
 /** Headers of answers, by the names that a document keeps them under. */
 export const HEADERS = {
@@ -86,7 +86,7 @@ function describeSuccess(answer: Success, { access = 'key', body, repeatable }: 
 const UNCOUNTED = [401, 405, 431]
 
 function describeErrors(status: number, codes: readonly ErrorCode[], operation: Operation): JsonSchema {
-  const counted = (operation.access ?? 'key') === 'key' && !UNCOUNTED.includes(status)
+  const counted = isBehindKey(operation) && !UNCOUNTED.includes(status)
   const retried = [409, 429, 503].includes(status)
   const headers: HeaderName[] = [
     ...(counted ? RATE_LIMIT : []),

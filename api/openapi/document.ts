@@ -1,117 +1,13 @@
-import type { Scope } from '../keys/restrictions.ts'
-import { accountOperations } from '../routes/server/account.operations.ts'
-import { Account, Credits } from '../routes/server/account.schema.ts'
-import { customerOperations } from '../routes/server/customers.operations.ts'
-import { engineOperations } from '../routes/server/engines.operations.ts'
-import { EngineDescription, EngineList } from '../routes/server/engines.schema.ts'
-import { generationOperations } from '../routes/server/generations.operations.ts'
-import { Generation } from '../routes/server/generations.schema.ts'
-import { imageOperations } from '../routes/server/images.operations.ts'
-import { Upload } from '../routes/server/images.schema.ts'
-import { LegacyProductBody, LegacyTryOnBody } from '../routes/server/legacy.schema.ts'
-import { openApiOperations } from '../routes/server/openapi.operations.ts'
-import { productBatchOperations } from '../routes/server/product-batches.operations.ts'
-import { ProductBatch, ProductBatchBody, ProductBatchItem } from '../routes/server/product-batches.schema.ts'
-import { productOperations } from '../routes/server/products.operations.ts'
-import { CatalogProductBody, Product, ProductList, ProductStatistics } from '../routes/server/products.schema.ts'
-import { tryOnOperations } from '../routes/server/try-on.operations.ts'
-import { AcceptedTryOn, AwaitedTryOn, TryOnBody } from '../routes/server/try-on.schema.ts'
-import { webhookOperations } from '../routes/server/webhooks.operations.ts'
-import { Listener, PolledEvents, QueuedEvent } from '../routes/server/webhooks.schema.ts'
-import { checkCreditsOperations } from '../routes/storefront/check-credits.operations.ts'
-import { downloadOperations } from '../routes/storefront/download.operations.ts'
-import { emailOperations } from '../routes/storefront/email.operations.ts'
-import { eventOperations } from '../routes/storefront/events.operations.ts'
-import { EventsAnswer, StorefrontBatch, TrackingBatch } from '../routes/storefront/events.schema.ts'
-import { fittingRoomOperations } from '../routes/storefront/fitting-room.operations.ts'
-import { shopperGenerationOperations } from '../routes/storefront/generation.operations.ts'
-import { ShopperGeneration } from '../routes/storefront/generation.schema.ts'
-import { shareOperations } from '../routes/storefront/share.operations.ts'
-import { SharedTryOn, ShareLink } from '../routes/storefront/share.schema.ts'
-import { shopifyWebhookOperations } from '../routes/storefront/shopify-webhooks.operations.ts'
-import { shopperUploadOperations } from '../routes/storefront/uploads.operations.ts'
-import { ShopperPhoto } from '../routes/storefront/uploads.schema.ts'
-import { visitorOperations } from '../routes/storefront/visitor.operations.ts'
-import type { ErrorCode } from '../shared/errors.ts'
-import type { TSchema } from '../shared/schema.ts'
-import { codesOf, describeAnswers, HEADERS } from './answers.ts'
+import { describeAnswers, HEADERS } from './answers.ts'
 import { ErrorBody } from './error-body.ts'
 import { describeOrRefer, describeSchema, type JsonSchema, type Names } from './json-schema.ts'
+import { findNamed } from './named-schema.ts'
 import type { Access, ObjectSchema, Operation } from './operation.ts'
 import { describeBody } from './request-body.ts'
 import { describeWebhooks } from './webhooks.ts'
 
 /** The version of the interface that the server API keeps to. */
 const API_VERSION = '1.4.0'
-
-const OPERATIONS: readonly Operation[] = [
-  ...tryOnOperations,
-  ...generationOperations,
-  ...imageOperations,
-  ...productOperations,
-  ...productBatchOperations,
-  ...accountOperations,
-  ...engineOperations,
-  ...customerOperations,
-  ...webhookOperations,
-  ...openApiOperations,
-  ...visitorOperations,
-  ...shopperUploadOperations,
-  ...fittingRoomOperations,
-  ...shopperGenerationOperations,
-  ...checkCreditsOperations,
-  ...shareOperations,
-  ...downloadOperations,
-  ...emailOperations,
-  ...eventOperations,
-  ...shopifyWebhookOperations,
-]
-
-/** The scopes of which an API key needs one, by route. */
-export const SCOPES_OF_ROUTES: ReadonlyMap<string, readonly Scope[]> = new Map(
-  OPERATIONS.flatMap(({ method, path, scopes }) =>
-    scopes === undefined ? [] : [[`${method.toUpperCase()} ${path}`, scopes] as const],
-  ),
-)
-
-/** The codes that a route behind an API key may answer with. */
-export const CODES_OF_ROUTES: ReadonlyMap<string, readonly ErrorCode[]> = new Map(
-  OPERATIONS.filter(({ access = 'key' }) => access === 'key').map(
-    (operation) => [`${operation.method.toUpperCase()} ${operation.path}`, codesOf(operation)] as const,
-  ),
-)
-
-const SCHEMAS: Readonly<Record<string, TSchema>> = {
-  TryOn: TryOnBody,
-  LegacyTryOn: LegacyTryOnBody,
-  AcceptedTryOn,
-  AwaitedTryOn,
-  Generation,
-  Upload,
-  ProductInput: CatalogProductBody,
-  LegacyProductInput: LegacyProductBody,
-  Product,
-  ProductList,
-  ProductStatistics,
-  ProductBatchInput: ProductBatchBody,
-  ProductBatch,
-  ProductBatchItem,
-  Account,
-  Credits,
-  EngineDescription,
-  EngineList,
-  Listener,
-  PolledEvents,
-  QueuedEvent,
-  ShopperPhoto,
-  ShopperGeneration,
-  ShareLink,
-  SharedTryOn,
-  StorefrontBatch,
-  TrackingBatch,
-  EventsAnswer,
-  Error: ErrorBody,
-}
 
 const DESCRIPTION = `Puts garments of a shop on photos of people.
 
@@ -123,16 +19,19 @@ A generation costs 1 credit, which comes back if it fails. Errors are \`{ code, 
 \`code\`. In a request, \`null\` for an optional field that may not be null is the same as leaving it out, and fields beyond those
 described are ignored; answers may grow fields.`
 
-/** The OpenAPI 3.1 document of the server API: the schemas in it are those that validate requests. */
-export function createDocument({ publicUrl, serviceName }: { publicUrl: string; serviceName: string }) {
-  const names = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]))
+/** The OpenAPI 3.1 document of these operations: the schemas in it are those that validate requests. */
+export function createDocument(
+  operations: readonly Operation[],
+  { publicUrl, serviceName }: { readonly publicUrl: string; readonly serviceName: string },
+) {
+  const names = findNamed([...operations, ErrorBody])
   return {
     openapi: '3.1.0',
     info: { title: `${serviceName} server API`, version: API_VERSION, description: DESCRIPTION },
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],
-    tags: [...new Set(OPERATIONS.map(({ tag }) => tag))].map((name) => ({ name })),
-    paths: describePaths(names),
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths: describePaths(operations, names),
     webhooks: describeWebhooks(names),
     components: {
       securitySchemes: {
@@ -158,17 +57,17 @@ export function createDocument({ publicUrl, serviceName }: { publicUrl: string; 
         },
       },
       headers: mapEntries(HEADERS, (description) => ({ description, schema: { type: 'string' } })),
-      schemas: mapEntries(SCHEMAS, (schema) => describeSchema(schema, names)),
+      schemas: Object.fromEntries([...names].map(([schema, name]) => [name, describeSchema(schema, names)])),
     },
   }
 }
 
-function describePaths(names: Names): Record<string, Record<string, JsonSchema>> {
-  const paths = Map.groupBy(OPERATIONS, ({ path }) => path)
+function describePaths(operations: readonly Operation[], names: Names): Record<string, Record<string, JsonSchema>> {
+  const paths = Map.groupBy(operations, ({ path }) => path)
   return Object.fromEntries(
-    [...paths].map(([path, operations]) => [
+    [...paths].map(([path, methods]) => [
       path,
-      Object.fromEntries(operations.map((operation) => [operation.method, describeOperation(operation, names)])),
+      Object.fromEntries(methods.map((operation) => [operation.method, describeOperation(operation, names)])),
     ]),
   )
 }

@@ -2,7 +2,7 @@ import type { Scope } from '../keys/restrictions.ts'
 import type { ErrorCode } from '../shared/errors.ts'
 import type { TSchema } from '../shared/schema.ts'
 
-/** The description of one method of one path in the OpenAPI document. Lies beside its route. */
+/** The description of one method of one path in the OpenAPI document. */
 export interface Operation {
   readonly method: 'get' | 'post' | 'put' | 'delete'
   /** With its parameters in braces: `/tryon/v1/generations/{id}`. */
@@ -31,6 +31,16 @@ export interface Operation {
   readonly answers: Readonly<Record<number, Success>>
   /** Those that this operation adds to what every one behind an API key can meet. */
   readonly errors: readonly ErrorCode[]
+}
+
+/** `GET /tryon/v1/generations/{id}` */
+export function nameOf({ method, path }: Pick<Operation, 'method' | 'path'>): string {
+  return `${method.toUpperCase()} ${path}`
+}
+
+/** Whether callers need the API key of an account: only those operations have a test mode and the account's rate limit. */
+export function isBehindKey({ access = 'key' }: Pick<Operation, 'access'>): boolean {
+  return access === 'key'
 }
 
 /** `key`: the account's API key; `shop`: signed by the proxy of a shop; `events`: that, or a publishable key; `open`: no credentials. */

@@ -178,7 +178,7 @@ function connectionOf({ client }: Redis) {
   const connection: IRedisClient = createNodeRedisClient(client)
   // It repeats the client's errors, which have a listener of their own.
   connection.on('error', () => {})
-  return connection as never
+  return connection
 }
 
 /** What the worker has taken and not renewed for so long may be given to another. */

@@ -1,12 +1,11 @@
 import type { Middleware } from 'koa'
 import { isObject } from '../bodies/json-object.ts'
+import { codesOf } from '../openapi/answers.ts'
 import { ERROR_CONDITIONS } from '../openapi/error-conditions.ts'
+import { isBehindKey, nameOf, type Operation } from '../openapi/operation.ts'
 import { DrapeError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts'
 import type { AppContext, AppState } from '../state.ts'
 import { TEST_FAILURES } from './inputs.ts'
-
-/** The codes that each route may answer with: `GET /tryon/v1/generations/{id}`. */
-export type CodeTable = ReadonlyMap<string, readonly ErrorCode[]>
 
 /** Chooses a refusal of any route. */
 export const TEST_HEADER = 'x-drape-test'
@@ -21,32 +20,30 @@ export const TEST_FIELDS: ReadonlyMap<string, 'externalUserId' | 'externalId'> =
 /** They depend on the request itself: 405 names methods, 431 comes before any key. */
 const REAL: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE']
 
-/** The codes with which a test input makes a route refuse a request. Failures of a try-on come later, as a failed generation. */
-export function simulatedCodes(route: string, codes: readonly ErrorCode[]): readonly ErrorCode[] {
-  const isTryOn = route.startsWith('POST /tryon/v1/try-on')
-  return codes.filter((code) => !REAL.includes(code) && !(isTryOn && code in TEST_FAILURES))
+/** The codes with which a test input makes an operation refuse a request. Failures of a try-on come later, as a failed generation. */
+export function simulatedCodes(operation: Operation): readonly ErrorCode[] {
+  const isTryOn = nameOf(operation).startsWith('POST /tryon/v1/try-on')
+  return codesOf(operation).filter((code) => !REAL.includes(code) && !(isTryOn && code in TEST_FAILURES))
 }
 
 /**
  * Refuses requests of test keys with the code in their ID or their header, `test_RATE_LIMITED`, as the route would. Stands behind the credentials and,
  * where there is one, behind the body. Other keys and other IDs pass.
  */
-export function simulateRefusals(codes: CodeTable): Middleware<AppState> {
+export function simulateRefusals(): Middleware<AppState> {
   return function refuse(ctx, next) {
-    if (ctx.state.account.testOf === null) return next()
-    const { _matchedRoute: pattern = '' } = ctx as { _matchedRoute?: string }
-    const method = ctx.method === 'HEAD' ? 'GET' : ctx.method
-    const route = `${method} ${pattern.replace(/:(\w+)/g, '{$1}')}`
-    const asked = [ctx.get(TEST_HEADER), ...readIds(ctx as AppContext, route)]
-    const code = simulatedCodes(route, codes.get(route) ?? []).find((known) => asked.includes(`test_${known}`))
+    const { account, route } = ctx.state
+    if (account.testOf === null) return next()
+    const asked = [ctx.get(TEST_HEADER), ...readIds(ctx)]
+    const code = simulatedCodes(route).find((known) => asked.includes(`test_${known}`))
     if (code === undefined) return next()
     ctx.state.isSimulated = true
     throw simulatedError(code)
   }
 }
 
-function readIds({ params, state }: AppContext, route: string): unknown[] {
-  const field = TEST_FIELDS.get(route)
+function readIds({ params, state }: AppContext): unknown[] {
+  const field = TEST_FIELDS.get(nameOf(state.route))
   if (field === undefined) return Object.values(params ?? {})
   return [state.fields?.[field], isObject(state.body) ? state.body[field] : undefined]
 }
@@ -68,8 +65,10 @@ export type TestWay =
   | { readonly code: ErrorCode; readonly by: 'request' | 'none' }
 
 /** One entry for each code of the interface. */
-export function listTestWays(codes: CodeTable): TestWay[] {
-  const routes = [...codes].map(([route, known]) => ({ route, known: simulatedCodes(route, known) }))
+export function listTestWays(operations: readonly Operation[]): TestWay[] {
+  const routes = operations
+    .filter(isBehindKey)
+    .map((operation) => ({ route: nameOf(operation), known: simulatedCodes(operation) }))
   return ERROR_CODES.map((code) => {
     if (code in TEST_FAILURES) return { code, by: 'failure', route: 'POST /tryon/v1/try-on', field: 'externalUserId' }
     const able = routes.flatMap(({ route, known }) => (known.includes(code) ? [route] : []))
@@ -82,8 +81,8 @@ export function listTestWays(codes: CodeTable): TestWay[] {
 }
 
 /** The table of `docs/test-mode.md`. */
-export function describeTestWays(codes: CodeTable): string {
-  const rows = listTestWays(codes).map((way) => `| \`${way.code}\` | ${describeWay(way)} |`)
+export function describeTestWays(operations: readonly Operation[]): string {
+  const rows = listTestWays(operations).map((way) => `| \`${way.code}\` | ${describeWay(way)} |`)
   return ['| Code | With a test key |', '|---|---|', ...rows].join('\n')
 }
 

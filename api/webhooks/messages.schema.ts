@@ -1,4 +1,4 @@
-import { ErrorFields } from '../routes/server/generations.schema.ts'
+import { ErrorFields } from '../generations/error-fields.ts'
 import { type TSchema, Type } from '../shared/schema.ts'
 import type { WebhookEvent } from '../stores/webhooks.ts'
 

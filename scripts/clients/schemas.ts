@@ -1,6 +1,7 @@
 import { compile, type JSONSchema } from 'json-schema-to-typescript'
 import { createDocument } from '../../api/openapi/document.ts'
 import type { JsonSchema } from '../../api/openapi/json-schema.ts'
+import { ROUTES } from '../../api/routes/routes.ts'
 import { run } from '../stack/commands.ts'
 import { ROOT } from '../stack/session.ts'
 
@@ -52,7 +53,7 @@ function withoutRoot(text: string): string {
 }
 
 function describeDefinitions(): Record<string, JsonSchema> {
-  const { components, paths, webhooks } = createDocument({ publicUrl: '', serviceName: 'Drape' })
+  const { components, paths, webhooks } = createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' })
   const schemas = components.schemas as Record<string, JsonSchema>
   const upload = paths['/tryon/v1/images/upload'].post
   const definitions = {

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDocument } from '../../api/openapi/document.ts'
+import { ROUTES } from '../../api/routes/routes.ts'
 import { sql } from '../../api/shared/database/database.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 
@@ -254,7 +255,7 @@ describe('the contract', () => {
       expect(await drape.call('GET', path)).toMatchObject({ status: 404, body: { code: 'ROUTE_NOT_FOUND' } })
     }
     expect((await drape.call('GET', '/tryon/v1/account')).status).toBe(200)
-    const { paths } = createDocument({ publicUrl: '', serviceName: 'Drape' })
+    const { paths } = createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' })
     for (const [path, operations] of Object.entries(paths)) {
       const otherCase = path.replace(/(?<=\/)[a-z](?=[^/]*$)/, (letter) => letter.toUpperCase())
       if (otherCase === path) continue

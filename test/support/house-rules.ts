@@ -75,7 +75,23 @@ export function findRings(sources: Sources): string[] {
   return rings
 }
 
-/** Rule 4: a package is imported only where its door is. */
+/**
+ * Rule 4: of two folders directly below `parent` one at most imports the other, whatever their files are. Each pair that does not keep
+ * to it, as `api/openapi ↔ api/routes`.
+ */
+export function findMutualFolders(sources: Sources, parent: string): string[] {
+  const folderOf = (path: string) => /^[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]
+  const ties = importsOf(sources).flatMap(({ from, to, isPackage }) => {
+    const [importer, imported] = [folderOf(from), isPackage ? undefined : folderOf(to)]
+    const isWithin = importer?.startsWith(`${parent}/`) && imported?.startsWith(`${parent}/`)
+    return isWithin && importer !== imported ? [`${importer} ${imported}`] : []
+  })
+  const all = new Set(ties)
+  const pairs = [...all].map((tie) => tie.split(' ')).filter(([from, to]) => from < to && all.has(`${to} ${from}`))
+  return pairs.map((pair) => pair.join(' ↔ ')).sort()
+}
+
+/** Rule 5: a package is imported only where its door is. */
 export function findSideDoors(sources: Sources, doors: Doors): string[] {
   return importsOf(sources)
     .filter(({ from, to, isPackage }) => {

@@ -1,20 +1,24 @@
+import { named } from '../../openapi/named-schema.ts'
 import { type Static, Type } from '../../shared/schema.ts'
 
 const creditBalance = Type.Integer({ minimum: 0, description: 'Generations that can still be asked for.' })
 
-export const Account = Type.Object({
-  id: Type.String(),
-  mode: Type.Enum(['live', 'test'], {
-    description: 'Of the key: test for keys sk_test_…, whose account has an id of its own.',
+export const Account = named(
+  'Account',
+  Type.Object({
+    id: Type.String(),
+    mode: Type.Enum(['live', 'test'], {
+      description: 'Of the key: test for keys sk_test_…, whose account has an id of its own.',
+    }),
+    name: Type.String(),
+    email: Type.Optional(Type.String()),
+    creditBalance,
+    isActive: Type.Boolean(),
+    retentionDays: Type.Integer({ description: 'Days that images are kept when a call names none: 1 to 90.' }),
+    createdAt: Type.String({ format: 'date-time' }),
   }),
-  name: Type.String(),
-  email: Type.Optional(Type.String()),
-  creditBalance,
-  isActive: Type.Boolean(),
-  retentionDays: Type.Integer({ description: 'Days that images are kept when a call names none: 1 to 90.' }),
-  createdAt: Type.String({ format: 'date-time' }),
-})
+)
 export type Account = Static<typeof Account>
 
-export const Credits = Type.Object({ creditBalance })
+export const Credits = named('Credits', Type.Object({ creditBalance }))
 export type Credits = Static<typeof Credits>

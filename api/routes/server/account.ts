@@ -1,25 +1,46 @@
-import Router from '@koa/router'
-import type { Middleware } from 'koa'
 import { DrapeError } from '../../shared/errors.ts'
-import type { AppContext, AppState } from '../../state.ts'
+import type { AppContext } from '../../state.ts'
 import type { AccountRecord, Accounts } from '../../stores/accounts.ts'
+import { route } from '../route.ts'
+import { Account, Credits } from './account.schema.ts'
+import { reading } from './guards.ts'
 
-export interface AccountOptions {
-  readonly guards: readonly Middleware<AppState>[]
+export interface AccountParts {
   readonly accounts: Accounts
 }
 
-/** GET /account, GET /account/credits */
-export function accountRoutes(options: AccountOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
-  router.get('/account', ...(options.guards as never[]), (ctx: AppContext) => getAccount(ctx, options))
-  router.get('/account/credits', ...(options.guards as never[]), (ctx: AppContext) => getCredits(ctx, options))
-  return router
-}
+const tag = 'Account'
 
-async function getAccount(ctx: AppContext, { accounts }: AccountOptions): Promise<void> {
+export const accountRoutes = [
+  route({
+    method: 'get',
+    path: '/tryon/v1/account',
+    id: 'getAccount',
+    scopes: ['read'],
+    tag,
+    summary: 'Fetch the account of the key',
+    answers: { 200: { description: 'As it stands now.', schema: Account } },
+    errors: ['ACCOUNT_NOT_FOUND'],
+    guards: reading,
+    handler: getAccount,
+  }),
+  route({
+    method: 'get',
+    path: '/tryon/v1/account/credits',
+    id: 'getCredits',
+    scopes: ['read'],
+    tag,
+    summary: 'Fetch the number of credits left',
+    answers: { 200: { description: 'As it stands now.', schema: Credits } },
+    errors: ['ACCOUNT_NOT_FOUND'],
+    guards: reading,
+    handler: getCredits,
+  }),
+]
+
+async function getAccount(ctx: AppContext, { accounts }: AccountParts): Promise<Account> {
   const account = await findCurrent(ctx, accounts)
-  ctx.body = {
+  return {
     id: account.id,
     mode: account.testOf === null ? 'live' : 'test',
     name: account.name,
@@ -31,8 +52,8 @@ async function getAccount(ctx: AppContext, { accounts }: AccountOptions): Promis
   }
 }
 
-async function getCredits(ctx: AppContext, { accounts }: AccountOptions): Promise<void> {
-  ctx.body = { creditBalance: (await findCurrent(ctx, accounts)).balance }
+async function getCredits(ctx: AppContext, { accounts }: AccountParts): Promise<Credits> {
+  return { creditBalance: (await findCurrent(ctx, accounts)).balance }
 }
 
 // The account that came with the key may be some seconds old; a balance must not be.

@@ -1,22 +1,34 @@
-import Router from '@koa/router'
-import type { Middleware } from 'koa'
 import type { Customer } from '../../shared/stores/retention.ts'
-import type { AppContext, AppState } from '../../state.ts'
+import type { AppContext } from '../../state.ts'
+import { route } from '../route.ts'
+import { reading } from './guards.ts'
 
-export interface CustomersOptions {
-  readonly guards: readonly Middleware<AppState>[]
+export interface CustomerParts {
   readonly erase: (customer: Customer) => Promise<void>
 }
 
-/** DELETE /customers/:customerId */
-export function customerRoutes(options: CustomersOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
-  const guards = options.guards as never[]
-  router.delete('/customers/:customerId', ...guards, (ctx: AppContext) => deleteCustomer(ctx, options))
-  return router
-}
+export const customerRoutes = [
+  route({
+    method: 'delete',
+    path: '/tryon/v1/customers/{customerId}',
+    id: 'eraseCustomer',
+    scopes: ['erase'],
+    tag: 'Customers',
+    summary: 'Erase an end user',
+    description: `Deletes every photo and every generated picture of the end user and cuts the links of generations to
+them; the generations themselves stay. Those that are not finished are cancelled and given back.`,
+    parameters: { customerId: 'What was sent as externalUserId.' },
+    answers: { 204: { description: 'Erased, or never known.' } },
+    errors: [],
+    guards: reading,
+    handler: deleteCustomer,
+  }),
+]
 
-async function deleteCustomer(ctx: AppContext, { erase }: CustomersOptions): Promise<void> {
-  await erase({ accountId: ctx.state.account.id, externalUserId: ctx.params.customerId })
-  ctx.status = 204
+async function deleteCustomer(
+  { state }: AppContext,
+  { erase }: CustomerParts,
+  { params }: { readonly params: { readonly customerId: string } },
+): Promise<void> {
+  await erase({ accountId: state.account.id, externalUserId: params.customerId })
 }

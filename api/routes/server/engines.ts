@@ -1,14 +1,13 @@
-import Router from '@koa/router'
-import type { Middleware } from 'koa'
 import type { EngineChoice } from '../../engines/choice.ts'
 import type { EngineDirectory, KnownEngine } from '../../engines/directory.ts'
 import type { WaitEstimate } from '../../engines/wait-estimate.ts'
 import { CATEGORIES, MODES } from '../../shared/generation.ts'
-import type { AppContext, AppState } from '../../state.ts'
-import type { EngineDescription } from './engines.schema.ts'
+import type { AppContext } from '../../state.ts'
+import { route } from '../route.ts'
+import { type EngineDescription, EngineList } from './engines.schema.ts'
+import { reading } from './guards.ts'
 
-export interface EngineOptions {
-  readonly guards: readonly Middleware<AppState>[]
+export interface EngineParts {
   readonly engines: Pick<EngineDirectory, 'list'>
   readonly estimateWait: WaitEstimate['ofCall']
   readonly defaultEngineOf: EngineChoice['defaultOf']
@@ -22,18 +21,31 @@ const KINDS: Readonly<Record<string, EngineDescription['kind']>> = {
   mock: 'test',
 }
 
-/** GET /engines */
-export function engineRoutes(options: EngineOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
-  router.get('/engines', ...(options.guards as never[]), (ctx: AppContext) => getEngines(ctx, options))
-  return router
-}
+export const engineRoutes = [
+  route({
+    method: 'get',
+    path: '/tryon/v1/engines',
+    id: 'listEngines',
+    scopes: ['read'],
+    tag: 'Engines',
+    summary: 'List the engines of the installation',
+    description:
+      'An engine is known by an Engine resource of the cluster, by a worker that runs it, or by the configuration of the API. The answer may be a few seconds old.',
+    answers: { 200: { description: 'All known engines.', schema: EngineList } },
+    errors: [],
+    guards: reading,
+    handler: getEngines,
+  }),
+]
 
-async function getEngines(ctx: AppContext, { engines, estimateWait, defaultEngineOf }: EngineOptions): Promise<void> {
+async function getEngines(
+  ctx: AppContext,
+  { engines, estimateWait, defaultEngineOf }: EngineParts,
+): Promise<EngineList> {
   const { account } = ctx.state
   const [known, defaultEngine] = await Promise.all([engines.list(), defaultEngineOf({ account })])
   const shown = known.map((engine) => present(engine, { estimateWait, accountId: account.id, defaultEngine }))
-  ctx.body = { engines: await Promise.all(shown) }
+  return { engines: await Promise.all(shown) }
 }
 
 async function present(
@@ -42,7 +54,7 @@ async function present(
     estimateWait,
     accountId,
     defaultEngine,
-  }: Pick<EngineOptions, 'estimateWait'> & { accountId: string; defaultEngine: string },
+  }: Pick<EngineParts, 'estimateWait'> & { accountId: string; defaultEngine: string },
 ): Promise<EngineDescription> {
   return {
     name,

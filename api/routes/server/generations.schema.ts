@@ -1,3 +1,5 @@
+import { ErrorFields } from '../../generations/error-fields.ts'
+import { named } from '../../openapi/named-schema.ts'
 import { STATUSES } from '../../shared/generation.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
 
@@ -31,68 +33,56 @@ export const RequestedEngine = Type.String({
     'Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.',
 })
 
-/** The fields of the call that a failed generation is about. */
-export const ErrorFields = Type.Array(
-  Type.Object({
-    path: Type.String({ examples: ['products[0].images[1]'] }),
-    message: Type.String({
-      description: 'What is wrong.',
-      examples: ['The image could not be fetched: the server returned 404.'],
-    }),
-  }),
-  {
-    description:
-      'When FAILED: the images of the call that are at fault, by their fields in the current shape of the call. The index is that of the images of the product, also when the call named a product of the catalog.',
-  },
-)
-
 /** A generation as callers see it. */
-export const Generation = Type.Object({
-  generationId: Type.String(),
-  status: Type.Enum([...STATUSES], { description: 'COMPLETED and FAILED are final.' }),
-  queuePosition: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'While PENDING: the place in the line; 1 is started next.' }),
-  ),
-  estimatedStartSeconds: Type.Optional(EstimatedStartSeconds),
-  estimatedStartRange: Type.Optional(EstimatedStartRange),
-  estimatedSeconds: Type.Optional(EstimatedSeconds),
-  progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'While PROCESSING: the share done.' })),
-  resultImageUrl: Type.Optional(
-    Nullable(
-      Type.String({
-        format: 'uri',
-        description:
-          'When COMPLETED: the picture. The link works for an hour; fetch the generation again for a fresh one.',
+export const Generation = named(
+  'Generation',
+  Type.Object({
+    generationId: Type.String(),
+    status: Type.Enum([...STATUSES], { description: 'COMPLETED and FAILED are final.' }),
+    queuePosition: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'While PENDING: the place in the line; 1 is started next.' }),
+    ),
+    estimatedStartSeconds: Type.Optional(EstimatedStartSeconds),
+    estimatedStartRange: Type.Optional(EstimatedStartRange),
+    estimatedSeconds: Type.Optional(EstimatedSeconds),
+    progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'While PROCESSING: the share done.' })),
+    resultImageUrl: Type.Optional(
+      Nullable(
+        Type.String({
+          format: 'uri',
+          description:
+            'When COMPLETED: the picture. The link works for an hour; fetch the generation again for a fresh one.',
+        }),
+      ),
+    ),
+    imagesExpired: Type.Optional(
+      Type.Boolean({
+        description: 'True when the picture was deleted at the end of its time; resultImageUrl is null then.',
       }),
     ),
-  ),
-  imagesExpired: Type.Optional(
-    Type.Boolean({
-      description: 'True when the picture was deleted at the end of its time; resultImageUrl is null then.',
+    engineName: EngineName,
+    requestedEngine: Type.Optional(RequestedEngine),
+    engine: Type.Optional(Engine),
+    category: Type.Optional(Nullable(Type.String({ description: 'What kind of garment was put on.' }))),
+    timings: Type.Optional(
+      Type.Record(Type.String(), Type.Number(), { description: 'When COMPLETED: ms that each stage took.' }),
+    ),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'When COMPLETED: what the picture lacks of what was asked (upper case), and what spoke against the photo (lower case).',
+      }),
+    ),
+    errorMessage: Type.Optional(Type.String({ description: 'When FAILED: what happened, for people.' })),
+    errorCode: Type.Optional(
+      Type.String({ description: 'When FAILED: a stable code to act on.', examples: ['PRODUCT_IMAGE_FETCH_FAILED'] }),
+    ),
+    errorDetails: Type.Optional(ErrorFields),
+    createdAt: Type.String({ format: 'date-time' }),
+    updatedAt: Type.String({
+      format: 'date-time',
+      description: 'Time of the last change of status; strictly grows. Progress does not change it.',
     }),
-  ),
-  engineName: EngineName,
-  requestedEngine: Type.Optional(RequestedEngine),
-  engine: Type.Optional(Engine),
-  category: Type.Optional(Nullable(Type.String({ description: 'What kind of garment was put on.' }))),
-  timings: Type.Optional(
-    Type.Record(Type.String(), Type.Number(), { description: 'When COMPLETED: ms that each stage took.' }),
-  ),
-  warnings: Type.Optional(
-    Type.Array(Type.String(), {
-      description:
-        'When COMPLETED: what the picture lacks of what was asked (upper case), and what spoke against the photo (lower case).',
-    }),
-  ),
-  errorMessage: Type.Optional(Type.String({ description: 'When FAILED: what happened, for people.' })),
-  errorCode: Type.Optional(
-    Type.String({ description: 'When FAILED: a stable code to act on.', examples: ['PRODUCT_IMAGE_FETCH_FAILED'] }),
-  ),
-  errorDetails: Type.Optional(ErrorFields),
-  createdAt: Type.String({ format: 'date-time' }),
-  updatedAt: Type.String({
-    format: 'date-time',
-    description: 'Time of the last change of status; strictly grows. Progress does not change it.',
   }),
-})
+)
 export type Generation = Static<typeof Generation>

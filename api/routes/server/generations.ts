@@ -1,35 +1,94 @@
-import Router from '@koa/router'
-import type { Middleware } from 'koa'
 import { streamEvents } from '../../answers/event-stream.ts'
 import { eventId, type GenerationWatch } from '../../generations/watch.ts'
+import type { ErrorCode } from '../../shared/errors.ts'
 import { DrapeError } from '../../shared/errors.ts'
+import { Type } from '../../shared/schema.ts'
 import type { GenerationRecord, Generations } from '../../shared/stores/generations.ts'
-import type { AppContext, AppState } from '../../state.ts'
+import type { AppContext } from '../../state.ts'
+import { route } from '../route.ts'
+import { Generation } from './generations.schema.ts'
 import type { PresentGeneration } from './generations.view.ts'
+import { reading } from './guards.ts'
 
-export interface GenerationsOptions {
-  readonly guards: readonly Middleware<AppState>[]
+export interface GenerationParts {
   readonly generations: Generations
   readonly watch: GenerationWatch
   readonly present: PresentGeneration
 }
 
-/** GET /generations/:id, GET /generations/:id/events, POST /generations/:id/cancel */
-export function generationRoutes(options: GenerationsOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
-  const guards = options.guards as never[]
-  router.get('/generations/:id', ...guards, (ctx: AppContext) => getGeneration(ctx, options))
-  router.get('/generations/:id/events', ...guards, (ctx: AppContext) => getEvents(ctx, options))
-  router.post('/generations/:id/cancel', ...guards, (ctx: AppContext) => postCancel(ctx, options))
-  return router
+const tag = 'Generations'
+const parameters = { id: 'The generationId.' }
+const errors: readonly ErrorCode[] = ['GENERATION_NOT_FOUND', 'FORBIDDEN']
+
+export const generationRoutes = [
+  route({
+    method: 'get',
+    path: '/tryon/v1/generations/{id}',
+    id: 'getGeneration',
+    scopes: ['try-on', 'read'],
+    tag,
+    summary: 'Fetch a generation',
+    parameters,
+    answers: { 200: { description: 'As it stands now.', schema: Generation } },
+    errors,
+    guards: reading,
+    handler: getGeneration,
+  }),
+  route({
+    method: 'get',
+    path: '/tryon/v1/generations/{id}/events',
+    id: 'followGeneration',
+    scopes: ['try-on', 'read'],
+    tag,
+    summary: 'Follow a generation',
+    description:
+      'Server-sent events: the generation as it stands and after each change, as JSON; closes after its end.',
+    parameters,
+    answers: {
+      200: {
+        description: 'The data of each event is a Generation.',
+        schema: Type.String(),
+        contentType: 'text/event-stream',
+      },
+    },
+    errors,
+    guards: reading,
+    handler: getEvents,
+  }),
+  route({
+    method: 'post',
+    path: '/tryon/v1/generations/{id}/cancel',
+    id: 'cancelGeneration',
+    scopes: ['try-on'],
+    tag,
+    summary: 'Cancel a generation',
+    description: 'It fails with `GENERATION_CANCELLED` and its credit comes back; one that has ended stays as it is.',
+    parameters,
+    answers: { 200: { description: 'As it stands now.', schema: Generation } },
+    errors,
+    guards: reading,
+    handler: postCancel,
+  }),
+]
+
+interface OneGeneration {
+  readonly params: { readonly id: string }
 }
 
-async function getGeneration(ctx: AppContext, { generations, present }: GenerationsOptions): Promise<void> {
-  ctx.body = await present(await findOwn(ctx, generations))
+async function getGeneration(
+  ctx: AppContext,
+  { generations, present }: GenerationParts,
+  { params }: OneGeneration,
+): Promise<Generation> {
+  return present(await findOwn(ctx, generations, params.id))
 }
 
-async function getEvents(ctx: AppContext, { generations, watch, present }: GenerationsOptions): Promise<void> {
-  const { id } = await findOwn(ctx, generations)
+async function getEvents(
+  ctx: AppContext,
+  { generations, watch, present }: GenerationParts,
+  { params }: OneGeneration,
+): Promise<void> {
+  const { id } = await findOwn(ctx, generations, params.id)
   streamEvents(ctx, async function* (gone) {
     for await (const generation of watch.follow(id, gone)) {
       yield { id: eventId(generation), data: await present(generation) }
@@ -37,19 +96,23 @@ async function getEvents(ctx: AppContext, { generations, watch, present }: Gener
   })
 }
 
-async function postCancel(ctx: AppContext, { generations, present }: GenerationsOptions): Promise<void> {
-  const { id } = await findOwn(ctx, generations)
+async function postCancel(
+  ctx: AppContext,
+  { generations, present }: GenerationParts,
+  { params }: OneGeneration,
+): Promise<Generation> {
+  const { id } = await findOwn(ctx, generations, params.id)
   const message = 'The generation was cancelled.'
   await generations.fail({ id, attempt: null, code: 'GENERATION_CANCELLED', message })
-  ctx.body = await present(await findOwn(ctx, generations))
+  return present(await findOwn(ctx, generations, id))
 }
 
 const ID = /^gen_[\w-]{1,100}$/
 
-async function findOwn(ctx: AppContext, generations: Generations): Promise<GenerationRecord> {
-  const generation = ID.test(ctx.params.id) ? await generations.find(ctx.params.id) : null
+async function findOwn({ state }: AppContext, generations: Generations, id: string): Promise<GenerationRecord> {
+  const generation = ID.test(id) ? await generations.find(id) : null
   if (!generation) throw new DrapeError('GENERATION_NOT_FOUND', 'The generation does not exist.')
-  if (generation.accountId !== ctx.state.account.id) {
+  if (generation.accountId !== state.account.id) {
     throw new DrapeError('FORBIDDEN', 'The generation belongs to another account.')
   }
   return generation

@@ -1,9 +1,10 @@
 import type { Wait, WaitEstimate } from '../../engines/wait-estimate.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { GenerationRecord } from '../../shared/stores/generations.ts'
+import type { Generation } from './generations.schema.ts'
 
 /** A generation as callers see it. */
-export type PresentGeneration = (generation: GenerationRecord) => Promise<ReturnType<typeof present>>
+export type PresentGeneration = (generation: GenerationRecord) => Promise<Generation>
 
 /** Seconds that a result link works; fetching the generation again gives a fresh one. */
 const RESULT_SECONDS = 3600
@@ -30,7 +31,7 @@ export function createGenerationView({
 function present(
   generation: GenerationRecord,
   { resultImageUrl, wait }: { resultImageUrl: string | null; wait: Wait | null },
-) {
+): Generation {
   const { id, status, engine, requestedEngine, errorCode, errorMessage, errorDetails, createdAt, updatedAt } =
     generation
   return {
@@ -43,13 +44,14 @@ function present(
     ...(status === 'COMPLETED' && {
       resultImageUrl,
       ...(resultImageUrl === null && { imagesExpired: true }),
-      engine: generation.engineInfo,
+      // As the worker that made it has reported them.
+      engine: generation.engineInfo as Generation['engine'],
       category: generation.category,
-      timings: generation.timings,
+      timings: generation.timings as Generation['timings'],
       warnings: generation.warnings,
     }),
     ...(status === 'FAILED' && {
-      errorMessage,
+      errorMessage: errorMessage ?? undefined,
       ...(errorCode && { errorCode }),
       ...(errorDetails && { errorDetails }),
     }),

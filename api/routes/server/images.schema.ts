@@ -1,3 +1,4 @@
+import { named } from '../../openapi/named-schema.ts'
 import { RectangleSchema } from '../../shared/generation.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
 
@@ -20,19 +21,23 @@ export const UploadFields = Type.Object({
   externalUserId: Type.Optional(ExternalUserId),
   keepForDays: Type.Optional(KeepForDays),
 })
+export type UploadFields = Static<typeof UploadFields>
 
-export const Upload = Type.Object({
-  imageId: Type.String({ description: 'Goes to person.image.source.id of a try-on.' }),
-  imageUrl: Type.String({ format: 'uri', description: 'Preview of what a try-on will see; works for 15 minutes.' }),
-  crop: Type.Optional(Nullable(RectangleSchema)),
-  personDetected: Type.Optional(Type.Boolean()),
-  warnings: Type.Optional(
-    Type.Array(
-      Type.String({ examples: ['no_person', 'several_people', 'too_small', 'blurred', 'truncated', 'too_dark'] }),
-      {
-        description: 'Why a try-on of this photo may not go well.',
-      },
+export const Upload = named(
+  'Upload',
+  Type.Object({
+    imageId: Type.String({ description: 'Goes to person.image.source.id of a try-on.' }),
+    imageUrl: Type.String({ format: 'uri', description: 'Preview of what a try-on will see; works for 15 minutes.' }),
+    crop: Type.Optional(Nullable(RectangleSchema)),
+    personDetected: Type.Optional(Type.Boolean()),
+    warnings: Type.Optional(
+      Type.Array(
+        Type.String({ examples: ['no_person', 'several_people', 'too_small', 'blurred', 'truncated', 'too_dark'] }),
+        {
+          description: 'Why a try-on of this photo may not go well.',
+        },
+      ),
     ),
-  ),
-})
+  }),
+)
 export type Upload = Static<typeof Upload>

@@ -1,49 +1,63 @@
-import Router from '@koa/router'
-import type { Middleware } from 'koa'
 import { hangUpOf } from '../../answers/hang-up.ts'
 import { readUpload } from '../../bodies/uploaded-file.ts'
 import type { PersonPhotos, StoredPhoto } from '../../photos/person-photos.ts'
-import { DrapeError } from '../../shared/errors.ts'
 import type { Prepared } from '../../shared/generation.ts'
 import { inField } from '../../shared/image-field.ts'
-import { compileParser } from '../../shared/schema.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
-import type { AppContext, AppState } from '../../state.ts'
+import type { AppContext } from '../../state.ts'
 import type { AccountRecord } from '../../stores/accounts.ts'
 import { readTestWarnings } from '../../test-mode/inputs.ts'
-import { markDeprecated } from './deprecation.ts'
-import { UploadFields } from './images.schema.ts'
+import type { Translated } from '../body.ts'
+import { route } from '../route.ts'
+import { writing } from './guards.ts'
+import { Upload, UploadFields } from './images.schema.ts'
+import { LegacyUploadFields } from './legacy.schema.ts'
 import { translateUpload } from './legacy.ts'
 
-export interface ImagesOptions {
-  readonly guards: readonly Middleware<AppState>[]
-  readonly photos: PersonPhotos
+export interface ImageParts {
+  readonly personPhotos: PersonPhotos
   readonly storage: ObjectStorage
 }
 
 /** Seconds that a preview link works. */
 const PREVIEW_SECONDS = 900
 
-const parseFields = compileParser(UploadFields)
+export const imageRoutes = [
+  route({
+    method: 'post',
+    path: '/tryon/v1/images/upload',
+    id: 'uploadImage',
+    scopes: ['try-on'],
+    tag: 'Images',
+    summary: 'Upload the photo of a person once, for many try-ons',
+    body: {
+      form: UploadFields,
+      legacy: LegacyUploadFields,
+      translate: translateFields,
+      files: { file: 'The photo: JPEG, PNG, WebP or HEIC, at most 10 MB.' },
+    },
+    repeatable: true,
+    answers: { 201: { description: 'Stored.', schema: Upload } },
+    errors: [
+      'VALIDATION_FAILED',
+      'FILE_REQUIRED',
+      'INVALID_IMAGE',
+      'UNSUPPORTED_IMAGE_TYPE',
+      'FILE_TOO_LARGE',
+      'QUOTA_EXCEEDED',
+    ],
+    guards: writing,
+    handler: postUpload,
+  }),
+]
 
-/** POST /images/upload */
-export function imageRoutes(options: ImagesOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
-  router.post('/images/upload', ...(options.guards as never[]), (ctx: AppContext) => postUpload(ctx, options))
-  return router
-}
-
-async function postUpload(ctx: AppContext, { photos, storage }: ImagesOptions): Promise<void> {
-  const { account, files, fields } = ctx.state
-  if (!files.some(({ field }) => field === 'file')) {
-    throw new DrapeError('FILE_REQUIRED', 'Send the photo in the multipart field file.', {
-      details: [{ path: 'file', message: 'is required' }],
-    })
-  }
-  const translation = translateUpload(withValues(fields))
-  const { body, written } = translation
-  markDeprecated(ctx, translation)
-  const { crop, externalUserId = null, keepForDays = null } = parseFields(body, written)
+async function postUpload(
+  ctx: AppContext,
+  { personPhotos: photos, storage }: ImageParts,
+  { body }: { readonly body: UploadFields },
+): Promise<Upload> {
+  const { account, files } = ctx.state
+  const { crop, externalUserId = null, keepForDays = null } = body
   const storing = photos.store(() => readUpload('file', files), {
     imageId: `img_${ctx.state.resourceId}`,
     account,
@@ -54,11 +68,10 @@ async function postUpload(ctx: AppContext, { photos, storage }: ImagesOptions): 
   })
   const photo = await inField('file', storing)
   const prepared = crop ? await prepare(photo, { account, externalUserId }, photos) : null
-  ctx.status = 201
-  ctx.body = {
+  return {
     imageId: photo.imageId,
     imageUrl: await storage.signedUrl(prepared?.viewKey ?? photo.objectKey, { expiresInSeconds: PREVIEW_SECONDS }),
-    ...(prepared && { crop: prepared.crop, personDetected: prepared.personDetected, warnings: prepared.warnings }),
+    ...(prepared && { crop: prepared.crop, personDetected: prepared.personDetected, warnings: [...prepared.warnings] }),
   }
 }
 
@@ -83,6 +96,10 @@ const FLAGS = new Map([
 
 /** What clients write into a form field for no value. */
 const NO_VALUE = ['', 'null']
+
+function translateFields(fields: Readonly<Record<string, string>>): Translated {
+  return translateUpload(withValues(fields))
+}
 
 /**
  * Form fields are text: those of another type are read as values, `NO_VALUE` as absent. What cannot be read stays text,

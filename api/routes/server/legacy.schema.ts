@@ -1,3 +1,4 @@
+import { named } from '../../openapi/named-schema.ts'
 import { ClassificationsSchema } from '../../shared/generation.ts'
 import { Type } from '../../shared/schema.ts'
 import { ExternalUserId, KeepForDays } from './images.schema.ts'
@@ -26,32 +27,44 @@ const FlatProduct = Type.Object({
   images: Type.Optional(Type.Array(FlatImage, { minItems: 1, maxItems: MAX_IMAGES })),
 })
 
-export const LegacyTryOnBody = Type.Object(
-  {
-    products: Type.Optional(Type.Array(FlatProduct, { minItems: 1, maxItems: 1 })),
-    product: Type.Optional(FlatProduct),
-    person: Type.Optional(TryOnBody.properties.person),
-    customer: Type.Optional(
-      Type.Union([Type.Object({ source: PersonSource }), PersonSource], { description: 'Older person.image.' }),
-    ),
-    externalUserId: Type.Optional(ExternalUserId),
-    customerId: Type.Optional(Type.String({ ...ExternalUserId, description: 'Older externalUserId.' })),
-    priority: Type.Optional(TryOnBody.properties.priority),
-    maxWaitSeconds: TryOnBody.properties.maxWaitSeconds,
-    output: Type.Optional(Output),
-    useWatermark: Type.Optional(Type.Boolean({ description: 'Older output.watermark.' })),
-    retentionDays: Type.Optional({ ...KeepForDays, description: 'Older output.keepForDays.' }),
-  },
-  { deprecated: true, description: 'Older shapes, still accepted. Of a field sent in both shapes the new one counts.' },
+export const LegacyTryOnBody = named(
+  'LegacyTryOn',
+  Type.Object(
+    {
+      products: Type.Optional(Type.Array(FlatProduct, { minItems: 1, maxItems: 1 })),
+      product: Type.Optional(FlatProduct),
+      person: Type.Optional(TryOnBody.properties.person),
+      customer: Type.Optional(
+        Type.Union([Type.Object({ source: PersonSource }), PersonSource], { description: 'Older person.image.' }),
+      ),
+      externalUserId: Type.Optional(ExternalUserId),
+      customerId: Type.Optional(Type.String({ ...ExternalUserId, description: 'Older externalUserId.' })),
+      priority: Type.Optional(TryOnBody.properties.priority),
+      maxWaitSeconds: TryOnBody.properties.maxWaitSeconds,
+      output: Type.Optional(Output),
+      useWatermark: Type.Optional(Type.Boolean({ description: 'Older output.watermark.' })),
+      retentionDays: Type.Optional({ ...KeepForDays, description: 'Older output.keepForDays.' }),
+    },
+    {
+      deprecated: true,
+      description: 'Older shapes, still accepted. Of a field sent in both shapes the new one counts.',
+    },
+  ),
 )
 
-export const LegacyProductBody = Type.Object(
-  {
-    ...CatalogProductBody.properties,
-    images: FlatProduct.properties.images,
-    imageUrls: Type.Optional(Type.Array(WebAddress, { maxItems: MAX_IMAGES, description: 'Older images.' })),
-  },
-  { deprecated: true, description: 'Older shapes, still accepted. Of a field sent in both shapes the new one counts.' },
+export const LegacyProductBody = named(
+  'LegacyProductInput',
+  Type.Object(
+    {
+      ...CatalogProductBody.properties,
+      images: FlatProduct.properties.images,
+      imageUrls: Type.Optional(Type.Array(WebAddress, { maxItems: MAX_IMAGES, description: 'Older images.' })),
+    },
+    {
+      deprecated: true,
+      description: 'Older shapes, still accepted. Of a field sent in both shapes the new one counts.',
+    },
+  ),
 )
 
 export const LegacyUploadFields = Type.Object({

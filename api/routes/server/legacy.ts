@@ -1,19 +1,6 @@
 import { isObject } from '../../bodies/json-object.ts'
 import { formatPath, type Path } from '../../shared/schema.ts'
-
-/** A request in today's shape. */
-export interface Translated {
-  readonly body: unknown
-  /** Whether the caller sent a field of an older shape. */
-  readonly isDeprecated: boolean
-  /**
-   * Codes of fields that were ignored: `CUSTOMER_IGNORED` and its like because the new shape of the same field was sent too,
-   * `EXTERNAL_USER_ID_IGNORED` because it was sent elsewhere than at the top.
-   */
-  readonly warnings: readonly string[]
-  /** Where the caller wrote what lies at this path of `body`. */
-  readonly written: (path: Path) => Path
-}
+import type { Translated } from '../body.ts'
 
 const PERSON_SOURCE = ['person', 'image', 'source']
 

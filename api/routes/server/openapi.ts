@@ -1,21 +1,46 @@
 import { createHash } from 'node:crypto'
-import Router from '@koa/router'
-import type { AppContext, AppState } from '../../state.ts'
+import { Type } from '../../shared/schema.ts'
+import type { AppContext } from '../../state.ts'
+import { route } from '../route.ts'
 
-export interface OpenApiOptions {
-  readonly document: object
+export interface OpenApiParts {
+  readonly document: ServedDocument
 }
 
-/** GET /openapi.json, for everyone */
-export function openApiRoutes({ document }: OpenApiOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
+export const openApiRoutes = [
+  route({
+    method: 'get',
+    path: '/tryon/v1/openapi.json',
+    id: 'getDocument',
+    tag: 'Document',
+    summary: 'Fetch this document',
+    access: 'open',
+    answers: {
+      200: {
+        description: 'OpenAPI 3.1.',
+        schema: Type.Object({ openapi: Type.String() }),
+        contentType: 'application/json',
+      },
+      304: { description: 'It is still the one that If-None-Match names.' },
+    },
+    errors: [],
+    guards: () => [],
+    handler: getDocument,
+  }),
+]
+
+export interface ServedDocument {
+  readonly text: string
+  readonly etag: string
+}
+
+/** The text of the document, and what browsers and proxies recognise it by. */
+export function serveDocument(document: object): ServedDocument {
   const text = JSON.stringify(document)
-  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`
-  router.get('/openapi.json', (ctx: AppContext) => getDocument(ctx, { text, etag }))
-  return router
+  return { text, etag: `"${createHash('sha256').update(text).digest('base64url')}"` }
 }
 
-function getDocument(ctx: AppContext, { text, etag }: { text: string; etag: string }): void {
+async function getDocument(ctx: AppContext, { document: { text, etag } }: OpenApiParts): Promise<void> {
   ctx.status = 200
   ctx.set('ETag', etag)
   ctx.set('Cache-Control', 'public, max-age=300')

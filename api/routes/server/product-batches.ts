@@ -1,6 +1,4 @@
 import { createReadStream } from 'node:fs'
-import Router from '@koa/router'
-import type { Middleware } from 'koa'
 import { readCursor, signCursor } from '../../answers/cursor.ts'
 import { assertStorable } from '../../bodies/bounded-json.ts'
 import { isObject } from '../../bodies/json-object.ts'
@@ -9,18 +7,18 @@ import type { CatalogEntry } from '../../catalog/entry.ts'
 import type { Lanes } from '../../limits/lanes.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { DrapeError } from '../../shared/errors.ts'
-import { compileParser } from '../../shared/schema.ts'
-import type { AppContext, AppState } from '../../state.ts'
+import type { AppContext } from '../../state.ts'
 import type { ItemResult, ProductBatches } from '../../stores/product-batches.ts'
-import { BatchItemsQuery, MAX_BATCH_ITEMS } from './product-batches.schema.ts'
+import { type Guards, route } from '../route.ts'
+import { reading } from './guards.ts'
+import { BatchItemsQuery, MAX_BATCH_ITEMS, ProductBatch, ProductBatchBody } from './product-batches.schema.ts'
 import { presentBatch } from './product-batches.view.ts'
 import { imagesRequired } from './products.refusals.ts'
-import { type ProductsOptions, readProduct } from './products.ts'
+import { type ProductParts, readProduct } from './products.ts'
 
-export interface ProductBatchesOptions extends Pick<ProductsOptions, 'photos' | 'signingSecret'> {
-  readonly reading: readonly Middleware<AppState>[]
-  /** Of which the body is spooled to a file, with `fields.type` its format. */
-  readonly writing: readonly Middleware<AppState>[]
+export interface ProductBatchParts extends Pick<ProductParts, 'productPhotos' | 'signingSecret'> {
+  /** Spool the body to a file, with `fields.type` its format. */
+  readonly writingBatch: Guards
   readonly batches: ProductBatches
   /** Limits the batches that are stored at a time, of an account and in all. */
   readonly lanes: Lanes
@@ -37,17 +35,56 @@ export const BATCH_TYPES: Readonly<Record<CatalogFormat, readonly string[]>> = {
 /** Products of a batch that are stored at a time. */
 const STREAMS = 3
 
-const parseItemsQuery = compileParser(BatchItemsQuery)
+const tag = 'Products'
 
-/** POST /products/batch, GET /products/batch/:batchId */
-export function productBatchRoutes(options: ProductBatchesOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
-  router.post('/products/batch', ...(options.writing as never[]), (ctx: AppContext) => postBatch(ctx, options))
-  router.get('/products/batch/:batchId', ...(options.reading as never[]), (ctx: AppContext) => getBatch(ctx, options))
-  return router
-}
+export const productBatchRoutes = [
+  route({
+    method: 'post',
+    path: '/tryon/v1/products/batch',
+    id: 'upsertProducts',
+    scopes: ['products'],
+    tag,
+    summary: 'Create or change up to 500 products',
+    description:
+      'Each product is created or changed as by POST /products and has a result of its own. Images are fetched afterwards: GET /products/batch/{batchId} returns the progress. With an Idempotency-Key a batch that broke off continues when it is sent again. CSV has a header row with the columns externalId, title, description, imageUrls (separated by spaces or |), validForDays (a number, or forever) and metadata (JSON). A JSON body may also be the array of products alone. At most 10 MB.',
+    body: {
+      json: ProductBatchBody,
+      text: {
+        'application/x-ndjson': 'A product in JSON on each line.',
+        'text/csv': 'A header row and a product in each row.',
+      },
+    },
+    repeatable: true,
+    answers: {
+      200: {
+        description: 'Every product has its result; images may be pending.',
+        schema: ProductBatch,
+        next: { getProductBatch: { batchId: '$response.body#/batchId' } },
+      },
+    },
+    errors: ['VALIDATION_FAILED', 'FILE_TOO_LARGE'],
+    ownCheck: 'body',
+    guards: ({ writingBatch }: Pick<ProductBatchParts, 'writingBatch'>) => writingBatch,
+    handler: postBatch,
+  }),
+  route({
+    method: 'get',
+    path: '/tryon/v1/products/batch/{batchId}',
+    id: 'getProductBatch',
+    scopes: ['products', 'read'],
+    tag,
+    summary: 'Fetch the progress of a batch',
+    description: 'Batches are kept for 7 days.',
+    parameters: { batchId: 'The batchId of the batch.' },
+    query: BatchItemsQuery,
+    answers: { 200: { description: 'One page of the results.', schema: ProductBatch } },
+    errors: ['BATCH_NOT_FOUND', 'FORBIDDEN', 'VALIDATION_FAILED'],
+    guards: reading,
+    handler: getBatch,
+  }),
+]
 
-async function postBatch(ctx: AppContext, options: ProductBatchesOptions): Promise<void> {
+async function postBatch(ctx: AppContext, options: ProductBatchParts): Promise<ProductBatch> {
   const { account, resourceId } = ctx.state
   const id = `batch_${resourceId}`
   await options.lanes(account.id, async () => {
@@ -62,7 +99,7 @@ async function postBatch(ctx: AppContext, options: ProductBatchesOptions): Promi
     })
     for (const { reason } of (await Promise.allSettled(stored)).filter(isRejected)) throw reason
   })
-  ctx.body = await presentPage(id, { after: -1, limit: MAX_BATCH_ITEMS }, options)
+  return presentPage(id, { after: -1, limit: MAX_BATCH_ITEMS }, options)
 }
 
 function isRejected(settled: PromiseSettledResult<void>): settled is PromiseRejectedResult {
@@ -95,13 +132,13 @@ async function readBatch({ state }: AppContext): Promise<CatalogEntry[]> {
 async function storeEntry(
   ctx: AppContext,
   place: { batchId: string; position: number; line: number },
-  { entry, options: { batches, photos, onItem } }: { entry: CatalogEntry; options: ProductBatchesOptions },
+  { entry, options: { batches, productPhotos, onItem } }: { entry: CatalogEntry; options: ProductBatchParts },
 ): Promise<void> {
   const { account } = ctx.state
   try {
     if ('problem' in entry) throw entry.problem
     assertStorable(entry.product, '')
-    const product = await readProduct(ctx, entry.product, photos)
+    const product = await readProduct(ctx, entry.product, productPhotos)
     const result = await batches.upsert(place, account.id, product)
     if (result === null) throw imagesRequired('images')
     onItem?.(result)
@@ -119,23 +156,25 @@ async function storeEntry(
   }
 }
 
-async function getBatch(ctx: AppContext, options: ProductBatchesOptions): Promise<void> {
-  const { limit: text } = ctx.query
-  const limitSent = typeof text === 'string' && /^\d+$/.test(text) ? { limit: Number(text) } : {}
-  const { limit, cursor } = parseItemsQuery({ ...ctx.query, ...limitSent })
-  const batch = await options.batches.find(ctx.params.batchId)
+async function getBatch(
+  ctx: AppContext,
+  options: ProductBatchParts,
+  { params, query }: { readonly params: { readonly batchId: string }; readonly query: BatchItemsQuery },
+): Promise<ProductBatch> {
+  const { limit, cursor } = query
+  const batch = await options.batches.find(params.batchId)
   if (!batch) throw new DrapeError('BATCH_NOT_FOUND', 'The batch does not exist or is older than 7 days.')
   const accountId = ctx.state.account.id
   if (batch.accountId !== accountId) throw new DrapeError('FORBIDDEN', 'The batch belongs to another account.')
   const after = cursor === undefined ? -1 : Number(readCursor(cursor, placeOf(batch, options)))
-  ctx.body = await presentPage(batch.id, { after, limit }, options)
+  return presentPage(batch.id, { after, limit }, options)
 }
 
 async function presentPage(
   id: string,
   { after, limit }: { after: number; limit: number },
-  options: ProductBatchesOptions,
-) {
+  options: ProductBatchParts,
+): Promise<ProductBatch> {
   const [batch, found] = await Promise.all([
     options.batches.find(id),
     options.batches.listItems(id, { after, limit: limit + 1 }),
@@ -146,7 +185,7 @@ async function presentPage(
   return presentBatch(batch, { items: found.slice(0, limit), nextCursor })
 }
 
-function placeOf({ id, accountId }: { id: string; accountId: string }, { signingSecret }: ProductBatchesOptions) {
+function placeOf({ id, accountId }: { id: string; accountId: string }, { signingSecret }: ProductBatchParts) {
   return { list: id, accountId, secret: signingSecret }
 }
 

@@ -1,7 +1,8 @@
 import { isObject } from '../../bodies/json-object.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { formatPath, type Path } from '../../shared/schema.ts'
-import { imageField, type Translated } from './legacy.ts'
+import type { Translated } from '../body.ts'
+import { imageField } from './legacy.ts'
 
 /**
  * Mistakes in the body of a product that have their own code, found before the body is checked against its schema. Looks

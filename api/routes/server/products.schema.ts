@@ -1,3 +1,4 @@
+import { named } from '../../openapi/named-schema.ts'
 import { ClassificationsSchema, DetectedSchema } from '../../shared/generation.ts'
 import { ISO_TIME } from '../../shared/iso-time.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
@@ -88,7 +89,8 @@ export const ProductBody = Type.Object({ externalId: Type.Optional(ExternalId), 
 export type ProductBody = Static<typeof ProductBody>
 
 /** A product of the catalog. */
-export const CatalogProductBody = Type.Object({ externalId: ExternalId, ...productFields })
+export const CatalogProductBody = named('ProductInput', Type.Object({ externalId: ExternalId, ...productFields }))
+export type CatalogProductBody = Static<typeof CatalogProductBody>
 
 export const ProductListQuery = Type.Object({
   limit: Type.Integer({
@@ -99,6 +101,7 @@ export const ProductListQuery = Type.Object({
   }),
   cursor: Type.Optional(Type.String({ description: 'The nextCursor of the page before.' })),
 })
+export type ProductListQuery = Static<typeof ProductListQuery>
 
 /** Read by `parseWindow`. */
 export const StatisticsQuery = Type.Object({
@@ -122,45 +125,55 @@ export const StatisticsQuery = Type.Object({
 const Time = Type.String({ format: 'date-time' })
 
 /** A product as callers see it. */
-export const Product = Type.Object({
-  externalId: Type.String(),
-  title: Nullable(Type.String()),
-  description: Nullable(Type.String()),
-  images: Type.Array(
-    Type.Object({
-      sourceUrl: Type.String({ description: 'Where the image came from; upload://… names bytes that were sent.' }),
-      order: Type.Integer({ minimum: 0, description: 'The place in the list that was sent.' }),
-      classifications: Nullable(ClassificationsSchema),
-      detected: Type.Optional(DetectedSchema),
-    }),
-    { description: 'What was sent, and once a try-on has used the image also what was recognised in it.' },
-  ),
-  metadata: Type.Unknown({ description: 'The object that was sent, or null.' }),
-  validForDays: Nullable(Type.Integer()),
-  lastUsedAt: Nullable(Time),
-  expiresAt: Nullable(Time),
-  createdAt: Time,
-  updatedAt: Time,
-})
+export const Product = named(
+  'Product',
+  Type.Object({
+    externalId: Type.String(),
+    title: Nullable(Type.String()),
+    description: Nullable(Type.String()),
+    images: Type.Array(
+      Type.Object({
+        sourceUrl: Type.String({ description: 'Where the image came from; upload://… names bytes that were sent.' }),
+        order: Type.Integer({ minimum: 0, description: 'The place in the list that was sent.' }),
+        classifications: Nullable(ClassificationsSchema),
+        detected: Type.Optional(DetectedSchema),
+      }),
+      { description: 'What was sent, and once a try-on has used the image also what was recognised in it.' },
+    ),
+    metadata: Type.Unknown({ description: 'The object that was sent, or null.' }),
+    validForDays: Nullable(Type.Integer()),
+    lastUsedAt: Nullable(Time),
+    expiresAt: Nullable(Time),
+    createdAt: Time,
+    updatedAt: Time,
+  }),
+)
 export type Product = Static<typeof Product>
 
-export const ProductList = Type.Object({
-  items: Type.Array(Product),
-  nextCursor: Nullable(Type.String()),
-  hasMore: Type.Boolean(),
-  count: Type.Integer({ minimum: 0, description: 'Items on this page.' }),
-})
+export const ProductList = named(
+  'ProductList',
+  Type.Object({
+    items: Type.Array(Product),
+    nextCursor: Nullable(Type.String()),
+    hasMore: Type.Boolean(),
+    count: Type.Integer({ minimum: 0, description: 'Items on this page.' }),
+  }),
+)
 export type ProductList = Static<typeof ProductList>
 
 export const Deleted = Type.Object({ deleted: Type.Boolean() })
+export type Deleted = Static<typeof Deleted>
 
 const Count = Type.Integer({ minimum: 0 })
 
 /** Eventually consistent: a generation may take seconds to be counted. */
-export const ProductStatistics = Type.Object({
-  totalGenerations: Count,
-  completedGenerations: Count,
-  failedGenerations: Count,
-  avgGenerationTimeMs: Type.Integer({ minimum: 0, description: 'Mean of completed generations, 0 without any.' }),
-})
+export const ProductStatistics = named(
+  'ProductStatistics',
+  Type.Object({
+    totalGenerations: Count,
+    completedGenerations: Count,
+    failedGenerations: Count,
+    avgGenerationTimeMs: Type.Integer({ minimum: 0, description: 'Mean of completed generations, 0 without any.' }),
+  }),
+)
 export type ProductStatistics = Static<typeof ProductStatistics>

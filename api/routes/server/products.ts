@@ -1,57 +1,159 @@
-import Router from '@koa/router'
-import type { Middleware } from 'koa'
 import { v7 as uuidv7 } from 'uuid'
 import { readCursor, signCursor } from '../../answers/cursor.ts'
 import { hangUpOf } from '../../answers/hang-up.ts'
 import type { ProductPhotos } from '../../photos/product-photos.ts'
+import type { ErrorCode } from '../../shared/errors.ts'
 import { DrapeError } from '../../shared/errors.ts'
-import { compileParser } from '../../shared/schema.ts'
 import type { ProductInput } from '../../shared/stores/product-merge.ts'
-import type { AppContext, AppState } from '../../state.ts'
+import type { AppContext } from '../../state.ts'
 import type { ProductName, Products } from '../../stores/products.ts'
-import { markDeprecated } from './deprecation.ts'
+import { createTranslatingParser, type Translated } from '../body.ts'
+import { route } from '../route.ts'
+import { reading, writing } from './guards.ts'
+import { LegacyProductBody } from './legacy.schema.ts'
 import { imageField, translateProduct } from './legacy.ts'
 import { assertUsableProduct, imagesRequired } from './products.refusals.ts'
-import { CatalogProductBody, ProductListQuery } from './products.schema.ts'
+import {
+  CatalogProductBody,
+  Deleted,
+  Product,
+  ProductList,
+  ProductListQuery,
+  ProductStatistics,
+  StatisticsQuery,
+} from './products.schema.ts'
 import { presentProduct, presentStatistics } from './products.view.ts'
 import { parseWindow } from './statistics-window.ts'
 
-export interface ProductsOptions {
-  readonly guards: readonly Middleware<AppState>[]
+export interface ProductParts {
   readonly products: Products
-  readonly photos: ProductPhotos
+  readonly productPhotos: ProductPhotos
   /** Signs the cursors of the list. */
   readonly signingSecret: string
 }
 
-const parseProduct = compileParser(CatalogProductBody)
-const parseListQuery = compileParser(ProductListQuery)
+const tag = 'Products'
+const parameters = { externalId: 'Your id of the product, or one that the server gave.' }
+const externalId = '$response.body#/externalId'
+const next = { getProduct: { externalId }, getProductStatistics: { externalId }, deleteProduct: { externalId } }
+const errors: readonly ErrorCode[] = ['PRODUCT_NOT_FOUND', 'FORBIDDEN']
+const translation = { translate: translateProduct, refuse: assertUsableProduct }
 
-/** POST and GET /products, GET and DELETE /products/:externalId, GET /products/:externalId/stats */
-export function productRoutes(options: ProductsOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1', sensitive: true })
-  const guards = options.guards as never[]
-  router.post('/products', ...guards, (ctx: AppContext) => postProduct(ctx, options))
-  router.get('/products', ...guards, (ctx: AppContext) => listProducts(ctx, options))
-  router.get('/products/:externalId', ...guards, (ctx: AppContext) => getProduct(ctx, options))
-  router.delete('/products/:externalId', ...guards, (ctx: AppContext) => deleteProduct(ctx, options))
-  router.get('/products/:externalId/stats', ...guards, (ctx: AppContext) => getStatistics(ctx, options))
-  return router
+export const productRoutes = [
+  route({
+    method: 'post',
+    path: '/tryon/v1/products',
+    id: 'upsertProduct',
+    scopes: ['products'],
+    tag,
+    summary: 'Make or change a product',
+    description:
+      'A field that is left out keeps what is stored. A product that is made here is kept for ever by default.',
+    body: { json: CatalogProductBody, legacy: LegacyProductBody, ...translation },
+    repeatable: true,
+    answers: { 200: { description: 'As it is stored now.', schema: Product, next } },
+    errors: [
+      'VALIDATION_FAILED',
+      'EXTERNAL_ID_REQUIRED',
+      'PRODUCT_IMAGES_REQUIRED',
+      'MULTIPART_FILE_NOT_FOUND',
+      'INVALID_IMAGE_INPUT',
+      'INVALID_IMAGE',
+      'UNSUPPORTED_IMAGE_TYPE',
+      'FILE_TOO_LARGE',
+      'RESERVED_EXTERNAL_ID',
+      'QUOTA_EXCEEDED',
+    ],
+    guards: writing,
+    handler: postProduct,
+  }),
+  route({
+    method: 'get',
+    path: '/tryon/v1/products',
+    id: 'listProducts',
+    scopes: ['products', 'read'],
+    tag,
+    summary: 'List products, page by page',
+    description: 'One-shot products are not in the list.',
+    query: ProductListQuery,
+    answers: { 200: { description: 'One page.', schema: ProductList } },
+    errors: ['VALIDATION_FAILED'],
+    guards: reading,
+    handler: listProducts,
+  }),
+  route({
+    method: 'get',
+    path: '/tryon/v1/products/{externalId}',
+    id: 'getProduct',
+    scopes: ['products', 'read'],
+    tag,
+    summary: 'Fetch a product',
+    parameters,
+    answers: { 200: { description: 'As it is stored now.', schema: Product } },
+    errors,
+    guards: reading,
+    handler: getProduct,
+  }),
+  route({
+    method: 'delete',
+    path: '/tryon/v1/products/{externalId}',
+    id: 'deleteProduct',
+    scopes: ['products'],
+    tag,
+    summary: 'Delete a product',
+    description: 'Generations keep what they know of it.',
+    parameters,
+    answers: { 200: { description: 'It is gone.', schema: Deleted } },
+    errors,
+    guards: reading,
+    handler: deleteProduct,
+  }),
+  route({
+    method: 'get',
+    path: '/tryon/v1/products/{externalId}/stats',
+    id: 'getProductStatistics',
+    scopes: ['products', 'read'],
+    tag,
+    summary: 'Count the generations of a product',
+    description: 'Without a window all of them. A generation may take seconds to be counted.',
+    parameters,
+    query: StatisticsQuery,
+    ownCheck: 'query',
+    answers: { 200: { description: 'Those created in the window.', schema: ProductStatistics } },
+    errors: [...errors, 'VALIDATION_FAILED'],
+    guards: reading,
+    handler: getStatistics,
+  }),
+]
+
+interface SentProduct {
+  readonly body: CatalogProductBody
+  readonly translated: Translated
 }
 
-async function postProduct(ctx: AppContext, { products, photos }: ProductsOptions): Promise<void> {
-  const product = await products.upsert(ctx.state.account.id, await readProduct(ctx, ctx.state.body, photos))
+async function postProduct(
+  ctx: AppContext,
+  { products, productPhotos }: ProductParts,
+  sent: SentProduct,
+): Promise<Product> {
+  const product = await products.upsert(ctx.state.account.id, await storeImages(ctx, sent, productPhotos))
   if (!product) throw imagesRequired('images')
-  ctx.body = presentProduct(product)
+  return presentProduct(product)
 }
+
+const parseProduct = createTranslatingParser(CatalogProductBody, translation)
 
 /** A product as it was sent, in whatever shape, with its files stored. */
 export async function readProduct(ctx: AppContext, sent: unknown, photos: ProductPhotos): Promise<ProductInput> {
-  const translation = translateProduct(sent)
-  const { body, written } = translation
-  markDeprecated(ctx, translation)
-  assertUsableProduct(translation)
-  const { externalId, title, description, images, validForDays, metadata } = parseProduct(body, written)
+  return storeImages(ctx, parseProduct(ctx, sent), photos)
+}
+
+async function storeImages(
+  ctx: AppContext,
+  { body, translated: { written } }: SentProduct,
+  photos: ProductPhotos,
+): Promise<ProductInput> {
+  const { externalId, title, description, images, validForDays, metadata } = body
   const { account, files } = ctx.state
   const fieldOf = (index: number) => imageField(['images', String(index)], written)
   return {
@@ -66,14 +168,17 @@ export async function readProduct(ctx: AppContext, sent: unknown, photos: Produc
   }
 }
 
-async function listProducts(ctx: AppContext, { products, signingSecret }: ProductsOptions): Promise<void> {
-  const { limit, cursor } = parseListQuery({ ...ctx.query, ...numberIn(ctx.query.limit) })
-  const accountId = ctx.state.account.id
+async function listProducts(
+  { state }: AppContext,
+  { products, signingSecret }: ProductParts,
+  { query: { limit, cursor } }: { readonly query: ProductListQuery },
+): Promise<ProductList> {
+  const accountId = state.account.id
   const place = { list: 'products', accountId, secret: signingSecret }
   const after = cursor === undefined ? null : readCursor(cursor, place)
   const page = await products.list({ accountId, after, limit })
   const last = page.hasMore ? page.products.at(-1) : undefined
-  ctx.body = {
+  return {
     items: page.products.map(presentProduct),
     nextCursor: last ? signCursor(last.id, place) : null,
     hasMore: page.hasMore,
@@ -81,34 +186,37 @@ async function listProducts(ctx: AppContext, { products, signingSecret }: Produc
   }
 }
 
-async function getProduct(ctx: AppContext, { products }: ProductsOptions): Promise<void> {
-  const product = await products.find(nameIn(ctx))
-  assertOwn(ctx, product?.accountId)
-  ctx.body = product && presentProduct(product)
+interface OneProduct {
+  readonly params: { readonly externalId: string }
 }
 
-async function deleteProduct(ctx: AppContext, { products }: ProductsOptions): Promise<void> {
-  assertOwn(ctx, await products.delete(nameIn(ctx)))
-  ctx.body = { deleted: true }
+async function getProduct(ctx: AppContext, { products }: ProductParts, { params }: OneProduct): Promise<Product> {
+  return presentProduct(ownOf(ctx, await products.find(nameOf(ctx, params))))
 }
 
-async function getStatistics(ctx: AppContext, { products }: ProductsOptions): Promise<void> {
-  const statistics = await products.countGenerations(nameIn(ctx), parseWindow(ctx.query))
-  assertOwn(ctx, statistics?.accountId)
-  ctx.body = statistics && presentStatistics(statistics)
+async function deleteProduct(ctx: AppContext, { products }: ProductParts, { params }: OneProduct): Promise<Deleted> {
+  const accountId = await products.delete(nameOf(ctx, params))
+  ownOf(ctx, accountId === null ? null : { accountId })
+  return { deleted: true }
 }
 
-function nameIn(ctx: AppContext): ProductName {
-  return { accountId: ctx.state.account.id, externalId: ctx.params.externalId }
+async function getStatistics(
+  ctx: AppContext,
+  { products }: ProductParts,
+  { params, query }: OneProduct & { readonly query: AppContext['query'] },
+): Promise<ProductStatistics> {
+  return presentStatistics(ownOf(ctx, await products.countGenerations(nameOf(ctx, params), parseWindow(query))))
 }
 
-function assertOwn(ctx: AppContext, owner: string | null | undefined): void {
-  if (!owner) throw new DrapeError('PRODUCT_NOT_FOUND', 'The product does not exist.')
-  if (owner !== ctx.state.account.id) throw new DrapeError('FORBIDDEN', 'The product belongs to another account.')
+function nameOf({ state }: AppContext, { externalId }: OneProduct['params']): ProductName {
+  return { accountId: state.account.id, externalId }
 }
 
-/** Query parameters are text. What is no number stays one, for the schema to refuse. */
-function numberIn(limit: string | string[] | undefined): { limit?: unknown } {
-  if (limit === undefined) return {}
-  return { limit: typeof limit === 'string' && /^\d+$/.test(limit) ? Number(limit) : limit }
+/** What was found. Throws `PRODUCT_NOT_FOUND` for nothing and `FORBIDDEN` for what another account owns. */
+function ownOf<T extends { readonly accountId: string }>({ state }: AppContext, found: T | null): T {
+  if (!found) throw new DrapeError('PRODUCT_NOT_FOUND', 'The product does not exist.')
+  if (found.accountId !== state.account.id) {
+    throw new DrapeError('FORBIDDEN', 'The product belongs to another account.')
+  }
+  return found
 }

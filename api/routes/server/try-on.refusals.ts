@@ -1,7 +1,7 @@
 import { isObject } from '../../bodies/json-object.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { formatPath } from '../../shared/schema.ts'
-import type { Translated } from './legacy.ts'
+import type { Translated } from '../body.ts'
 import { assertUsableImages, imagesRequired, isReserved, noObject, reserved } from './products.refusals.ts'
 import { ProductBody } from './products.schema.ts'
 

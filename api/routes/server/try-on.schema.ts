@@ -1,3 +1,4 @@
+import { named } from '../../openapi/named-schema.ts'
 import { BUILT_IN_ENGINES } from '../../shared/engine-names.ts'
 import { DEFAULT_MODE, DEFAULT_SEED, FORMATS, MODES, PRIORITIES, STATUSES } from '../../shared/generation.ts'
 import { type Static, Type } from '../../shared/schema.ts'
@@ -63,47 +64,54 @@ export const Output = Type.Object(
   { default: {} },
 )
 
-export const TryOnBody = Type.Object({
-  products: Type.Array(ProductBody, { minItems: 1, maxItems: 1 }),
-  person: Type.Object({ image: Type.Object({ source: PersonSource }) }),
-  externalUserId: Type.Optional(ExternalUserId),
-  priority: Type.Enum([...PRIORITIES], {
-    default: 'interactive',
-    description:
-      'batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds.',
-  }),
-  maxWaitSeconds: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 3600,
+export const TryOnBody = named(
+  'TryOn',
+  Type.Object({
+    products: Type.Array(ProductBody, { minItems: 1, maxItems: 1 }),
+    person: Type.Object({ image: Type.Object({ source: PersonSource }) }),
+    externalUserId: Type.Optional(ExternalUserId),
+    priority: Type.Enum([...PRIORITIES], {
+      default: 'interactive',
       description:
-        'Max seconds until a worker starts the try-on. When the estimate is longer, the call is refused with SERVICE_UNAVAILABLE before the charge.',
+        'batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds.',
     }),
-  ),
-  output: Output,
-})
+    maxWaitSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 3600,
+        description:
+          'Max seconds until a worker starts the try-on. When the estimate is longer, the call is refused with SERVICE_UNAVAILABLE before the charge.',
+      }),
+    ),
+    output: Output,
+  }),
+)
 export type TryOnBody = Static<typeof TryOnBody>
 
 const productExternalId = Type.String({
   description: 'The id that was sent; of a one-shot product the one that the server gave, good for later calls.',
 })
 
-export const AcceptedTryOn = Type.Object({
-  generationId: Type.String(),
-  status: Type.Enum([...STATUSES]),
-  productExternalId,
-  engineName: EngineName,
-  requestedEngine: Type.Optional(RequestedEngine),
-  estimatedStartSeconds: Type.Optional(EstimatedStartSeconds),
-  estimatedStartRange: Type.Optional(EstimatedStartRange),
-  estimatedSeconds: Type.Optional(EstimatedSeconds),
-  warnings: Type.Optional(
-    Type.Array(Type.String({ examples: ['CUSTOMER_IGNORED'] }), {
-      description:
-        'Codes of ignored fields: older fields beside the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top of the body.',
-    }),
-  ),
-})
+export const AcceptedTryOn = named(
+  'AcceptedTryOn',
+  Type.Object({
+    generationId: Type.String(),
+    status: Type.Enum([...STATUSES]),
+    productExternalId,
+    engineName: EngineName,
+    requestedEngine: Type.Optional(RequestedEngine),
+    estimatedStartSeconds: Type.Optional(EstimatedStartSeconds),
+    estimatedStartRange: Type.Optional(EstimatedStartRange),
+    estimatedSeconds: Type.Optional(EstimatedSeconds),
+    warnings: Type.Optional(
+      Type.Array(Type.String({ examples: ['CUSTOMER_IGNORED'] }), {
+        description:
+          'Codes of ignored fields: older fields beside the new ones, and EXTERNAL_USER_ID_IGNORED for an externalUserId that is not at the top of the body.',
+      }),
+    ),
+  }),
+)
 export type AcceptedTryOn = Static<typeof AcceptedTryOn>
 
-export const AwaitedTryOn = Type.Object({ ...Generation.properties, productExternalId })
+export const AwaitedTryOn = named('AwaitedTryOn', Type.Object({ ...Generation.properties, productExternalId }))
+export type AwaitedTryOn = Static<typeof AwaitedTryOn>

@@ -1,3 +1,4 @@
+import { named } from '../../openapi/named-schema.ts'
 import { type Static, Type } from '../../shared/schema.ts'
 import { WEBHOOK_EVENTS } from '../../stores/webhooks.ts'
 
@@ -9,12 +10,16 @@ const EventTypes = Type.Array(Type.Enum([...WEBHOOK_EVENTS]), { minItems: 1, max
 export const ListenerBody = Type.Object({
   events: Type.Optional({ ...EventTypes, description: 'The types of events to listen to. Default: all.' }),
 })
+export type ListenerBody = Static<typeof ListenerBody>
 
-export const Listener = Type.Object({
-  listenerId: Type.String(),
-  events: EventTypes,
-  expiresAt: Type.String({ format: 'date-time', description: '60 seconds after the last poll.' }),
-})
+export const Listener = named(
+  'Listener',
+  Type.Object({
+    listenerId: Type.String(),
+    events: EventTypes,
+    expiresAt: Type.String({ format: 'date-time', description: '60 seconds after the last poll.' }),
+  }),
+)
 export type Listener = Static<typeof Listener>
 
 const DeliveryOutcome = Type.Object({
@@ -39,20 +44,24 @@ export const PollBody = Type.Object({
     description: 'Seconds to wait for an event.',
   }),
 })
+export type PollBody = Static<typeof PollBody>
 
-export const PolledEvents = Type.Object({
-  events: Type.Array(
-    Type.Object({
-      deliveryId: Type.Integer(),
-      eventId: Type.String({ description: 'The webhook-id of the event.' }),
-      type: Type.String(),
-      timestamp: Type.String({ format: 'date-time', description: 'When it happened.' }),
-      data: Type.Object({ accountId: Type.String() }, { additionalProperties: true }),
-    }),
-    { description: `At most ${MAX_POLLED}, in their order; none after waitSeconds.` },
-  ),
-  expiresAt: Type.String({ format: 'date-time' }),
-})
+export const PolledEvents = named(
+  'PolledEvents',
+  Type.Object({
+    events: Type.Array(
+      Type.Object({
+        deliveryId: Type.Integer(),
+        eventId: Type.String({ description: 'The webhook-id of the event.' }),
+        type: Type.String(),
+        timestamp: Type.String({ format: 'date-time', description: 'When it happened.' }),
+        data: Type.Object({ accountId: Type.String() }, { additionalProperties: true }),
+      }),
+      { description: `At most ${MAX_POLLED}, in their order; none after waitSeconds.` },
+    ),
+    expiresAt: Type.String({ format: 'date-time' }),
+  }),
+)
 export type PolledEvents = Static<typeof PolledEvents>
 
 export const TestEventBody = Type.Object({
@@ -65,9 +74,13 @@ export const TestEventBody = Type.Object({
     }),
   ),
 })
+export type TestEventBody = Static<typeof TestEventBody>
 
-export const QueuedEvent = Type.Object({
-  eventId: Type.String(),
-  deliveries: Type.Integer({ description: 'How many receivers get the event.' }),
-})
+export const QueuedEvent = named(
+  'QueuedEvent',
+  Type.Object({
+    eventId: Type.String(),
+    deliveries: Type.Integer({ description: 'How many receivers get the event.' }),
+  }),
+)
 export type QueuedEvent = Static<typeof QueuedEvent>

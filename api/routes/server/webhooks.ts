@@ -1,81 +1,175 @@
-import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { DrapeError } from '../../shared/errors.ts'
-import { compileParser } from '../../shared/schema.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { WebhookEvents } from '../../stores/webhook-events.ts'
 import type { PolledDelivery, WebhookListeners } from '../../stores/webhook-listeners.ts'
 import { WEBHOOK_EVENTS } from '../../stores/webhooks.ts'
 import type { ListenerWatch } from '../../webhooks/listener-watch.ts'
 import { testDataOf } from '../../webhooks/test-events.ts'
-import { ListenerBody, MAX_POLLED, PollBody, TestEventBody } from './webhooks.schema.ts'
+import { type Guards, route } from '../route.ts'
+import { reading, writing } from './guards.ts'
+import {
+  Listener,
+  ListenerBody,
+  MAX_POLLED,
+  PollBody,
+  PolledEvents,
+  QueuedEvent,
+  TestEventBody,
+} from './webhooks.schema.ts'
 
-export interface WebhooksOptions {
-  readonly reading: readonly Middleware<AppState>[]
-  readonly writing: readonly Middleware<AppState>[]
+export interface WebhookParts {
   /** The guards of polls, which have a rate limit of their own. */
-  readonly polling: readonly Middleware<AppState>[]
+  readonly polling: Guards
   /** Throws when the key of the request has been revoked meanwhile. */
   readonly authenticate: Middleware<AppState>
   readonly listeners: WebhookListeners
-  readonly events: WebhookEvents
-  readonly watch: ListenerWatch
+  readonly webhookEvents: WebhookEvents
+  readonly listenerWatch: ListenerWatch
 }
 
-/** POST /webhooks/listeners, their polls and their end; POST /webhooks/events, POST /webhooks/events/:id/resend */
-export function webhookRoutes(options: WebhooksOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/tryon/v1/webhooks', sensitive: true })
-  const [reading, writing, polling] = [options.reading, options.writing, options.polling] as never[][]
-  router.post('/listeners', ...writing, (ctx: AppContext) => postListener(ctx, options))
-  router.post('/listeners/:id/poll', ...polling, (ctx: AppContext) => postPoll(ctx, options))
-  router.delete('/listeners/:id', ...reading, (ctx: AppContext) => deleteListener(ctx, options))
-  router.post('/events', ...writing, (ctx: AppContext) => postEvent(ctx, options))
-  router.post('/events/:id/resend', ...reading, (ctx: AppContext) => postResend(ctx, options))
-  return router
-}
+const tag = 'Webhooks'
+const scopes = ['webhooks'] as const
 
-const parseListener = compileParser(ListenerBody)
-const parsePoll = compileParser(PollBody)
-const parseTestEvent = compileParser(TestEventBody)
+export const webhookRoutes = [
+  route({
+    method: 'post',
+    path: '/tryon/v1/webhooks/listeners',
+    id: 'createListener',
+    scopes,
+    tag,
+    summary: 'Listen to the events of the account',
+    description:
+      'For development, as `drape listen` does. A listener gets the events that happen while it polls; it ends 60 seconds after its last poll. At most 5 at the same time.',
+    body: { json: ListenerBody },
+    repeatable: true,
+    answers: {
+      201: {
+        description: 'Events are collected for it.',
+        schema: Listener,
+        next: { pollListener: { id: '$response.body#/listenerId' } },
+      },
+    },
+    errors: ['VALIDATION_FAILED', 'QUOTA_EXCEEDED'],
+    guards: writing,
+    handler: postListener,
+  }),
+  route({
+    method: 'post',
+    path: '/tryon/v1/webhooks/listeners/{id}/poll',
+    id: 'pollListener',
+    scopes,
+    tag,
+    summary: 'Fetch the next events of a listener',
+    description:
+      'Reports the outcomes of the events before, and waits for others. At most 300 polls per minute and account.',
+    parameters: { id: 'The listenerId.' },
+    body: { json: PollBody },
+    answers: { 200: { description: 'Events, each at least once.', schema: PolledEvents } },
+    errors: ['VALIDATION_FAILED', 'LISTENER_NOT_FOUND'],
+    guards: ({ polling }: Pick<WebhookParts, 'polling'>) => polling,
+    handler: postPoll,
+  }),
+  route({
+    method: 'delete',
+    path: '/tryon/v1/webhooks/listeners/{id}',
+    id: 'deleteListener',
+    scopes,
+    tag,
+    summary: 'End a listener',
+    parameters: { id: 'The listenerId.' },
+    answers: { 204: { description: 'Ended, or not known.' } },
+    errors: [],
+    guards: reading,
+    handler: deleteListener,
+  }),
+  route({
+    method: 'post',
+    path: '/tryon/v1/webhooks/events',
+    id: 'sendTestEvent',
+    scopes,
+    tag,
+    summary: 'Send a test event',
+    description:
+      'A webhook that is delivered and signed as all others, with `test: true` in its data; what it names does not exist.',
+    body: { json: TestEventBody },
+    repeatable: true,
+    answers: { 201: { description: 'On its way.', schema: QueuedEvent } },
+    errors: ['VALIDATION_FAILED'],
+    guards: writing,
+    handler: postEvent,
+  }),
+  route({
+    method: 'post',
+    path: '/tryon/v1/webhooks/events/{id}/resend',
+    id: 'resendEvent',
+    scopes,
+    tag,
+    summary: 'Send an event again',
+    description:
+      'To all active receivers that got the event, and to the listeners that ask for its type; or one delivery again. Events are stored for 14 days; `customer.erased` until it is delivered.',
+    parameters: { id: 'The webhook-id of the event, evt_…, or the number of a delivery.' },
+    answers: { 200: { description: 'On its way, with the same webhook-id.', schema: QueuedEvent } },
+    errors: ['EVENT_NOT_FOUND'],
+    guards: reading,
+    handler: postResend,
+  }),
+]
 
-async function postListener(ctx: AppContext, { listeners }: WebhooksOptions): Promise<void> {
-  const { events = [...WEBHOOK_EVENTS] } = parseListener(ctx.state.body)
-  const id = `listener_${ctx.state.resourceId}`
-  const listener = await listeners.insert({ id, accountId: ctx.state.account.id, eventTypes: events })
+async function postListener(
+  { state }: AppContext,
+  { listeners }: WebhookParts,
+  { body: { events = [...WEBHOOK_EVENTS] } }: { readonly body: ListenerBody },
+): Promise<Listener> {
+  const id = `listener_${state.resourceId}`
+  const listener = await listeners.insert({ id, accountId: state.account.id, eventTypes: events })
   if (listener === null) {
     throw new DrapeError('QUOTA_EXCEEDED', 'The account has 5 listeners already. End one, or wait for 60 seconds.')
   }
-  ctx.status = 201
-  ctx.body = { listenerId: id, events, expiresAt: listener.expiresAt.toISOString() }
+  return { listenerId: id, events, expiresAt: listener.expiresAt.toISOString() }
 }
 
-async function postPoll(ctx: AppContext, options: WebhooksOptions): Promise<void> {
-  const { listeners, watch, authenticate } = options
-  const { outcomes, waitSeconds } = parsePoll(ctx.state.body)
-  const { id } = ctx.params
+interface OneListener {
+  readonly params: { readonly id: string }
+}
+
+async function postPoll(
+  ctx: AppContext,
+  parts: WebhookParts,
+  { params: { id }, body: { outcomes, waitSeconds } }: OneListener & { readonly body: PollBody },
+): Promise<PolledEvents | undefined> {
+  const { listeners } = parts
   const { account } = ctx.state
-  const { expiresAt } = await renew(ctx, options)
+  const { expiresAt } = await renew({ id, accountId: account.id }, parts)
   await listeners.noteOutcomes(
     id,
     outcomes.map(({ deliveryId, status = null, error = null }) => ({ deliveryId, status, error })),
   )
-  let claimed = await listeners.claim(id, MAX_POLLED)
-  if (claimed.length === 0 && waitSeconds > 0) {
-    const gone = new AbortController()
-    ctx.res.once('close', () => gone.abort())
-    await watch.untilWaiting(id, { ms: waitSeconds * 1000, signal: gone.signal })
-    // What the caller would not get is left to the next poll.
-    if (gone.signal.aborted) return
-    await authenticate(ctx as never, async () => {})
-    claimed = await listeners.claim(id, MAX_POLLED)
-  }
-  const events = claimed.map((delivery) => present(delivery, account.id))
-  ctx.body = { events, expiresAt: expiresAt.toISOString() }
+  const waiting = await listeners.claim(id, MAX_POLLED)
+  const claimed = waiting.length > 0 || waitSeconds === 0 ? waiting : await claimLater(ctx, parts, { id, waitSeconds })
+  const events = claimed?.map((delivery) => present(delivery, account.id))
+  return events && { events, expiresAt: expiresAt.toISOString() }
 }
 
-async function renew(ctx: AppContext, { listeners }: WebhooksOptions): Promise<{ expiresAt: Date }> {
-  const { id } = ctx.params
-  const listener = ID.test(id) ? await listeners.renew(id, ctx.state.account.id) : null
+/** What comes within the time; undefined when the caller hangs up: what it would not get is left to the next poll. */
+async function claimLater(
+  ctx: AppContext,
+  { listeners, listenerWatch, authenticate }: WebhookParts,
+  { id, waitSeconds }: { readonly id: string; readonly waitSeconds: number },
+): Promise<PolledDelivery[] | undefined> {
+  const gone = new AbortController()
+  ctx.res.once('close', () => gone.abort())
+  await listenerWatch.untilWaiting(id, { ms: waitSeconds * 1000, signal: gone.signal })
+  if (gone.signal.aborted) return undefined
+  await authenticate(ctx, async () => {})
+  return listeners.claim(id, MAX_POLLED)
+}
+
+async function renew(
+  { id, accountId }: { readonly id: string; readonly accountId: string },
+  { listeners }: WebhookParts,
+): Promise<{ expiresAt: Date }> {
+  const listener = ID.test(id) ? await listeners.renew(id, accountId) : null
   if (listener === null) throw new DrapeError('LISTENER_NOT_FOUND', 'The listener does not exist or has ended.')
   return listener
 }
@@ -86,37 +180,45 @@ function present({ deliveryId, eventId, type, happenedAt, data }: PolledDelivery
   return { deliveryId, eventId, type, timestamp: happenedAt.toISOString(), data: { accountId, ...(data as object) } }
 }
 
-async function deleteListener(ctx: AppContext, { listeners }: WebhooksOptions): Promise<void> {
-  if (ID.test(ctx.params.id)) await listeners.end(ctx.params.id, ctx.state.account.id)
-  ctx.status = 204
+async function deleteListener(
+  { state }: AppContext,
+  { listeners }: WebhookParts,
+  { params: { id } }: OneListener,
+): Promise<void> {
+  if (ID.test(id)) await listeners.end(id, state.account.id)
 }
 
-async function postEvent(ctx: AppContext, { events }: WebhooksOptions): Promise<void> {
-  const { type, endpointId } = parseTestEvent(ctx.state.body)
-  const { resourceId, account } = ctx.state
+async function postEvent(
+  { state: { resourceId, account } }: AppContext,
+  { webhookEvents }: WebhookParts,
+  { body: { type, endpointId } }: { readonly body: TestEventBody },
+): Promise<QueuedEvent> {
   const eventId = `evt_test_${resourceId}`
   const data = testDataOf(type, resourceId)
-  const deliveries = await events.insertTest({
+  const deliveries = await webhookEvents.insertTest({
     eventId,
     accountId: account.id,
     type,
     data,
     endpointId: endpointId ?? null,
   })
-  ctx.status = 201
-  ctx.body = { eventId, deliveries }
+  return { eventId, deliveries }
 }
 
-async function postResend(ctx: AppContext, { events }: WebhooksOptions): Promise<void> {
-  const named = readEventId(ctx.params.id)
-  const sent = named && (await events.resend(ctx.state.account.id, named))
+async function postResend(
+  { state }: AppContext,
+  { webhookEvents }: WebhookParts,
+  { params }: { readonly params: { readonly id: string } },
+): Promise<QueuedEvent> {
+  const named = readEventId(params.id)
+  const sent = named && (await webhookEvents.resend(state.account.id, named))
   if (!sent) {
     throw new DrapeError(
       'EVENT_NOT_FOUND',
       'The event does not exist: events are stored for 14 days, if anything receives them.',
     )
   }
-  ctx.body = sent
+  return sent
 }
 
 /** Null when nothing has such an ID. */

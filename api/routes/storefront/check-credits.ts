@@ -1,19 +1,18 @@
-import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { within } from '../../limits/time-limit.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import type { AppContext, AppState } from '../../state.ts'
-import type { CreditCheck } from './check-credits.schema.ts'
+import { route } from '../route.ts'
+import type { ProxyGuard } from './behind-proxy.ts'
+import { CreditCheck } from './check-credits.schema.ts'
 import { requesterOf } from './requester.ts'
 
-export interface CheckCreditsOptions {
-  readonly guards: readonly Middleware<AppState>[]
+export interface CheckCreditsParts {
   /** Whether a generation of the shop would be accepted now. */
-  readonly findAllowed: (shopId: string) => Promise<boolean>
+  readonly isAllowed: (shopId: string) => Promise<boolean>
   /** Given every answer that was looked up. */
-  readonly keep?: (ctx: AppContext) => void
-  readonly now?: () => number
+  readonly keepAnswer: (ctx: AppContext) => void
 }
 
 const KEPT_SECONDS = 120
@@ -21,15 +20,27 @@ const KEPT_SHOPS = 10_000
 /** After this the answer is yes. */
 const ANSWER_MS = 800
 
-/** GET /public/check-credits */
-export function checkCreditsRoutes(options: CheckCreditsOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/public', sensitive: true })
-  const isAllowed = remember(options)
-  router.get('/check-credits', failOpen, ...(options.guards as never[]), async (ctx: AppContext) => {
-    answer(ctx, await isAllowed(requesterOf(ctx).shop.id))
-    options.keep?.(ctx)
-  })
-  return router
+export const checkCreditsRoutes = [
+  route({
+    method: 'get',
+    path: '/public/check-credits',
+    id: 'checkCredits',
+    tag: 'Storefront',
+    summary: 'Whether the shop can offer try-ons now',
+    description: `False when the account has no credits or is not active, the plan does not allow generations, or a monthly quota is
+used up. When something on our side is wrong it is true: what counts is said by fitting-room.`,
+    access: 'shop',
+    answers: { 200: { description: 'For 2 minutes.', schema: CreditCheck } },
+    errors: [],
+    guards: ({ fromShop }: ProxyGuard) => [failOpen, fromShop],
+    handler: getCredits,
+  }),
+]
+
+async function getCredits(ctx: AppContext, { isAllowed, keepAnswer }: CheckCreditsParts): Promise<CreditCheck> {
+  const check = answer(ctx, await isAllowed(requesterOf(ctx).shop.id))
+  keepAnswer(ctx)
+  return check
 }
 
 /** A fault of ours, or a part that does not answer, is no reason for a shop to hide its fitting room. */
@@ -39,17 +50,21 @@ const failOpen: Middleware<AppState> = async (ctx, next) => {
   } catch (error) {
     if (error instanceof DrapeError && HTTP_STATUS[error.code] < 500) throw error
     ctx.state.log.warn({ err: error }, 'low credits check failed')
-    answer(ctx as AppContext, true)
+    answer(ctx, true)
   }
 }
 
-function answer(ctx: AppContext, allowed: boolean): void {
+function answer(ctx: AppContext, allowed: boolean): CreditCheck {
   ctx.set('Cache-Control', `private, max-age=${KEPT_SECONDS}`)
-  ctx.body = { allowed } satisfies CreditCheck
+  ctx.body = { allowed }
+  return { allowed }
 }
 
 /** Each shop is looked up once in two minutes, and once by all who ask meanwhile. */
-function remember({ findAllowed, now = Date.now }: CheckCreditsOptions): (shopId: string) => Promise<boolean> {
+export function rememberAllowed(
+  findAllowed: (shopId: string) => Promise<boolean>,
+  now: () => number = Date.now,
+): CheckCreditsParts['isAllowed'] {
   const kept = new Map<string, { allowed: Promise<boolean>; until: number }>()
   return (shopId) => {
     const known = kept.get(shopId)

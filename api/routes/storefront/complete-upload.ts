@@ -3,7 +3,6 @@ import type { StoredPhoto } from '../../photos/person-photos.ts'
 import { namesOfUpload, type UploadNames } from '../../photos/upload-link.ts'
 import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
 import { inField } from '../../shared/image-field.ts'
-import { compileParser } from '../../shared/schema.ts'
 import type { AppContext } from '../../state.ts'
 import {
   assertOwner,
@@ -13,7 +12,7 @@ import {
   storePhoto,
   unknownUpload,
 } from './shopper-photos.ts'
-import { type ShopperPhoto, UploadCompleteBody } from './uploads.schema.ts'
+import type { ShopperPhoto } from './uploads.schema.ts'
 
 interface MadePhoto {
   readonly photo: StoredPhoto
@@ -21,7 +20,7 @@ interface MadePhoto {
 }
 
 interface Completion {
-  readonly answer: ShopperPhoto
+  readonly photo: ShopperPhoto
   readonly isNew: boolean
 }
 
@@ -31,22 +30,22 @@ const MAX_WAIT_MS = 30_000
 
 const REFUSALS: readonly ErrorCode[] = ['INVALID_IMAGE', 'UNSUPPORTED_IMAGE_TYPE', 'FILE_TOO_LARGE']
 
-const parseComplete = compileParser(UploadCompleteBody)
-
 /**
  * Makes the bytes of an upload a photo, once: requests for the same upload share the work that one of them started, and a repeated
  * request gets the stored photo.
  */
-export function createUploadCompletion(options: ShopperPhotoOptions): (ctx: AppContext) => Promise<void> {
+export type CompleteUpload = (ctx: AppContext, uploadKey: string) => Promise<Completion>
+
+export function createUploadCompletion(options: ShopperPhotoOptions): CompleteUpload {
   const inProgress = new Map<string, Promise<Completion>>()
 
   async function complete(ctx: AppContext, names: UploadNames, known: StoredPhoto | null): Promise<Completion> {
     const { photo, isNew } = known ? { photo: known, isNew: false } : await storeUpload(ctx, names, options)
-    return { answer: await presentPhoto(photo, options), isNew }
+    return { photo: await presentPhoto(photo, options), isNew }
   }
 
-  return async function postComplete(ctx) {
-    const names = namesOfUpload(parseComplete(ctx.state.body).uploadKey)
+  return async function completeUpload(ctx, uploadKey) {
+    const names = namesOfUpload(uploadKey)
     if (names === null) throw unknownUpload()
     // Before any work is shared: another shopper must not get the photo.
     const known = await findPhoto(ctx, names, options)
@@ -54,9 +53,8 @@ export function createUploadCompletion(options: ShopperPhotoOptions): (ctx: AppC
     const shared = inProgress.get(names.imageId)
     const completing = shared ?? complete(ctx, names, known).finally(() => inProgress.delete(names.imageId))
     if (!shared) inProgress.set(names.imageId, completing)
-    const { answer, isNew } = await completing
-    ctx.status = isNew && !shared ? 201 : 200
-    ctx.body = answer
+    const { photo, isNew } = await completing
+    return { photo, isNew: isNew && !shared }
   }
 }
 

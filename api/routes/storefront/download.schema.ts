@@ -1,4 +1,4 @@
-import { Type } from '../../shared/schema.ts'
+import { type Static, Type } from '../../shared/schema.ts'
 
 export const DownloadQuery = Type.Object({
   url: Type.String({
@@ -17,3 +17,4 @@ export const DownloadQuery = Type.Object({
     }),
   ),
 })
+export type DownloadQuery = Static<typeof DownloadQuery>

@@ -1,4 +1,4 @@
-import { Type } from '../../shared/schema.ts'
+import { type Static, Type } from '../../shared/schema.ts'
 
 export const EmailBody = Type.Object({
   email: Type.String({ format: 'email', maxLength: 254, examples: ['anna@example.com'] }),
@@ -12,3 +12,4 @@ export const EmailAnswer = Type.Object({
   success: Type.Boolean(),
   message: Type.String({ description: 'For logs. Not meant for shoppers.' }),
 })
+export type EmailAnswer = Static<typeof EmailAnswer>

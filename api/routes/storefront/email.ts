@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import type { Budget } from '../../limits/budget.ts'
 import { parseJsonBody } from '../../middleware/body.ts'
@@ -6,37 +5,62 @@ import { DrapeError } from '../../shared/errors.ts'
 import { compileInputCheck } from '../../shared/schema.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { LeadOutbox } from '../../stores/lead-outbox.ts'
-import { EmailBody } from './email.schema.ts'
+import { route } from '../route.ts'
+import type { BudgetedGuards } from './behind-proxy.ts'
+import { EmailAnswer, EmailBody } from './email.schema.ts'
 import { requesterOf } from './requester.ts'
 
-export interface EmailOptions {
-  /** What proves a request. */
-  readonly proxy: Middleware<AppState>
-  /** Addresses that one shopper, one network address and one shop may leave. */
-  readonly budgets: { readonly shopper: Budget; readonly address: Budget; readonly shop: Budget }
-  readonly outbox: Pick<LeadOutbox, 'insert'>
+export interface EmailParts {
+  readonly leadOutbox: Pick<LeadOutbox, 'insert'>
 }
 
-/** POST /public/collect-email: answers 200 to every shopper, whatever goes wrong. */
-export function emailRoutes({ proxy, budgets, outbox }: EmailOptions): Router<AppState> {
-  const router = new Router<AppState>({ sensitive: true })
-  const guards = [answerAnyway, proxy, limitShopper(budgets), parseJsonBody()] as never[]
-  router.post('/public/collect-email', ...guards, (ctx: AppContext) => postEmail(ctx, outbox))
-  return router
-}
+export const emailRoutes = [
+  route({
+    method: 'post',
+    path: '/public/collect-email',
+    id: 'collectEmail',
+    tag: 'Storefront',
+    summary: 'Leave an e-mail address with the shop',
+    description:
+      'The shopper becomes a customer of the shop, or is found among them, and belongs to the segment Widget Leads. This ' +
+      'happens after the answer; the address is stored before it. At most 10 a minute for each shopper, 20 for each address of the network and 600 for each shop.',
+    access: 'shop',
+    body: { json: EmailBody },
+    answers: {
+      200: {
+        description: 'Whether the address was taken; nothing is worth an error to a shopper.',
+        schema: EmailAnswer,
+      },
+    },
+    errors: [],
+    ownCheck: 'body',
+    guards: ({ fromShop, budgets: { perMinute } }: BudgetedGuards) => [
+      answerAnyway,
+      fromShop,
+      limitShopper({
+        shopper: perMinute('collect-email', 10),
+        address: perMinute('collect-email-address', 20),
+        shop: perMinute('collect-email-shop', 600),
+      }),
+      parseJsonBody(),
+    ],
+    handler: postEmail,
+  }),
+]
 
 const checkEmail = compileInputCheck(EmailBody)
 
-async function postEmail(ctx: AppContext, outbox: EmailOptions['outbox']): Promise<void> {
+async function postEmail(
+  ctx: AppContext,
+  { leadOutbox }: EmailParts,
+  { body }: { readonly body: unknown },
+): Promise<EmailAnswer> {
   const { shop, shopperId: externalUserId } = requesterOf(ctx)
-  const checked = checkEmail(withoutSpaces(ctx.state.body))
-  if (!checked.ok) {
-    ctx.body = { success: false, message: 'The e-mail address is not valid.' }
-    return
-  }
+  const checked = checkEmail(withoutSpaces(body))
+  if (!checked.ok) return { success: false, message: 'The e-mail address is not valid.' }
   // Thanked for what is stored: nothing that happens to this process loses the address.
-  const isTaken = await outbox.insert({ shopId: shop.id, externalUserId, ...checked.value })
-  ctx.body = isTaken
+  const isTaken = await leadOutbox.insert({ shopId: shop.id, externalUserId, ...checked.value })
+  return isTaken
     ? { success: true, message: 'Thank you.' }
     : { success: false, message: 'Too many e-mail addresses of the shop await delivery. Try again later.' }
 }
@@ -47,9 +71,14 @@ function withoutSpaces(body: unknown): unknown {
   return { ...rest, email: typeof email === 'string' ? email.trim() : email }
 }
 
-function limitShopper(budgets: EmailOptions['budgets']): Middleware<AppState> {
+/** Addresses that one shopper, one network address and one shop may leave. */
+function limitShopper(budgets: {
+  readonly shopper: Budget
+  readonly address: Budget
+  readonly shop: Budget
+}): Middleware<AppState> {
   return async function limit(ctx, next) {
-    const { shop, shopperId } = requesterOf(ctx as AppContext)
+    const { shop, shopperId } = requesterOf(ctx)
     const { addressHash, isAddressShared } = ctx.state.shopper
     const own = await Promise.all([
       budgets.shopper(shopperId),

@@ -1,4 +1,5 @@
-import { Nullable, Type } from '../../shared/schema.ts'
+import { named } from '../../openapi/named-schema.ts'
+import { Nullable, type Static, Type } from '../../shared/schema.ts'
 
 /** Names that come from apps, headless shops and storefronts. */
 export const STOREFRONT_EVENT_NAMES = [
@@ -121,17 +122,27 @@ export const TrackingContext = Type.Object({
   service_lib_version: ShortText,
 })
 
-export const StorefrontBatch = Type.Object({
-  events: Type.Array(StorefrontEvent, { minItems: 1, maxItems: MAX_EVENTS }),
-  context: StorefrontContext,
-})
+export const StorefrontBatch = named(
+  'StorefrontBatch',
+  Type.Object({
+    events: Type.Array(StorefrontEvent, { minItems: 1, maxItems: MAX_EVENTS }),
+    context: StorefrontContext,
+  }),
+)
 
-export const TrackingBatch = Type.Object({
-  events: Type.Array(TrackingEvent, { minItems: 1, maxItems: MAX_EVENTS }),
-  context: TrackingContext,
-})
+export const TrackingBatch = named(
+  'TrackingBatch',
+  Type.Object({
+    events: Type.Array(TrackingEvent, { minItems: 1, maxItems: MAX_EVENTS }),
+    context: TrackingContext,
+  }),
+)
 
-export const EventsAnswer = Type.Object({
-  success: Type.Boolean({ description: 'Whether all of the batch was taken.' }),
-  message: Type.Optional(Type.String({ description: 'Problem of the first rejected event.' })),
-})
+export const EventsAnswer = named(
+  'EventsAnswer',
+  Type.Object({
+    success: Type.Boolean({ description: 'Whether all of the batch was taken.' }),
+    message: Type.Optional(Type.String({ description: 'Problem of the first rejected event.' })),
+  }),
+)
+export type EventsAnswer = Static<typeof EventsAnswer>

@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { type BatchShape, type ReadBatch, readBatch } from '../../events/read-batch.ts'
 import { within } from '../../limits/time-limit.ts'
@@ -9,16 +8,29 @@ import type { Metrics } from '../../shared/metrics.ts'
 import { compileInputCheck, type Static } from '../../shared/schema.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { EventBatch, EventOrigin, Events } from '../../stores/events.ts'
-import { MAX_EVENTS, StorefrontContext, StorefrontEvent, TrackingContext, TrackingEvent } from './events.schema.ts'
+import { route } from '../route.ts'
+import {
+  EventsAnswer,
+  MAX_EVENTS,
+  StorefrontBatch,
+  StorefrontContext,
+  StorefrontEvent,
+  TrackingBatch,
+  TrackingContext,
+  TrackingEvent,
+} from './events.schema.ts'
 
-export interface EventsOptions {
+export interface EventParts {
+  readonly keepEvents: KeepEvents
+}
+
+interface EventGuards {
   /** What proves a request at `/storefront/v1/events`. */
-  readonly keyOrProxy: Middleware<AppState>
+  readonly fromKeyOrShop: Middleware<AppState>
   /** What proves one at `/public/tracking/events`. */
-  readonly proxy: Middleware<AppState>
+  readonly eventsFromShop: Middleware<AppState>
   /** Spends a parsed batch from the budgets of its sender. */
-  readonly limit: Middleware<AppState>
-  readonly events: Pick<Events, 'insert'>
+  readonly limitEvents: Middleware<AppState>
   readonly metrics: Metrics
 }
 
@@ -27,16 +39,64 @@ const ANSWER_MS = 800
 /** How many batches may wait for the database; further ones are refused at once. */
 const MAX_WAITING = 200
 
-/** POST /storefront/v1/events, POST /public/tracking/events: 200 to every sender within its budget, whatever goes wrong. */
-export function eventRoutes(options: EventsOptions): Router<AppState> {
-  const router = new Router<AppState>({ sensitive: true })
-  const keep = createKeeper(options)
-  const guarded = (proof: Middleware<AppState>) =>
-    [answerAnyway(options), proof, parseJsonBody(), options.limit] as never[]
-  router.post('/storefront/v1/events', ...guarded(options.keyOrProxy), (ctx: AppContext) => postEvents(ctx, keep))
-  router.post('/public/tracking/events', ...guarded(options.proxy), (ctx: AppContext) => postTracking(ctx, keep))
-  return router
+const tag = 'Analytics'
+const answers = {
+  200: {
+    description:
+      'Whether the whole batch was accepted. Events that are not valid are rejected, the others are stored, and the message describes the ' +
+      'first; when the batch is not, or cannot be stored now, nothing is kept and the batch may be sent again.',
+    schema: EventsAnswer,
+  },
 }
+
+export const eventRoutes = [
+  route({
+    method: 'post',
+    path: '/storefront/v1/events',
+    id: 'sendEvents',
+    tag,
+    summary: 'Send what a shopper did',
+    description:
+      'From an app, a headless shop or a server with the publishable key; from a storefront through the proxy of the shop.',
+    headers: {
+      'X-Service-Anonymous-Id': 'The anonymous_id of the context. A proxy need not pass it on.',
+      'X-Service-Customer-Id': 'The shop platform’s id of the customer. Only read behind the publishable key.',
+      'X-Service-Customer-Email': 'The customer’s e-mail address. Only read behind the publishable key.',
+    },
+    access: 'events',
+    body: { json: StorefrontBatch },
+    answers,
+    errors: ['RATE_LIMIT_EXCEEDED'],
+    ownCheck: 'body',
+    guards: ({ fromKeyOrShop, limitEvents, metrics }: EventGuards) => [
+      answerAnyway(metrics),
+      fromKeyOrShop,
+      parseJsonBody(),
+      limitEvents,
+    ],
+    handler: postEvents,
+  }),
+  route({
+    method: 'post',
+    path: '/public/tracking/events',
+    id: 'trackEvents',
+    tag,
+    summary: 'Send what a shopper did in the widget',
+    description: 'For the widget behind the proxy of a shop.',
+    access: 'shop',
+    body: { json: TrackingBatch },
+    answers,
+    errors: ['RATE_LIMIT_EXCEEDED'],
+    ownCheck: 'body',
+    guards: ({ eventsFromShop, limitEvents, metrics }: EventGuards) => [
+      answerAnyway(metrics),
+      eventsFromShop,
+      parseJsonBody(),
+      limitEvents,
+    ],
+    handler: postTracking,
+  }),
+]
 
 const STOREFRONT: BatchShape<Static<typeof StorefrontContext>> = {
   checkEvent: compileInputCheck(StorefrontEvent),
@@ -45,8 +105,12 @@ const STOREFRONT: BatchShape<Static<typeof StorefrontContext>> = {
   maxEvents: MAX_EVENTS,
 }
 
-async function postEvents(ctx: AppContext, keep: Keep): Promise<void> {
-  const batch = readBatch(ctx.state.body, STOREFRONT)
+async function postEvents(
+  ctx: AppContext,
+  { keepEvents }: EventParts,
+  { body }: { readonly body: unknown },
+): Promise<EventsAnswer> {
+  const batch = readBatch(body, STOREFRONT)
   const {
     anonymous_id: anonymousId,
     session_id: sessionId,
@@ -63,7 +127,7 @@ async function postEvents(ctx: AppContext, keep: Keep): Promise<void> {
         : 'context.anonymous_id must equal X-Service-Anonymous-Id.',
     )
   }
-  await keep(ctx, batch, { anonymousId, sessionId, productId, variantId, ...customerOf(ctx) })
+  return keepEvents(ctx, batch, { anonymousId, sessionId, productId, variantId, ...customerOf(ctx) })
 }
 
 /** The customer as the proxy signed, or as the caller with a publishable key says. */
@@ -90,9 +154,13 @@ const TRACKING: BatchShape<Static<typeof TrackingContext>> = {
   maxEvents: MAX_EVENTS,
 }
 
-async function postTracking(ctx: AppContext, keep: Keep): Promise<void> {
-  const batch = readBatch(ctx.state.body, TRACKING)
-  await keep(ctx, batch, {
+async function postTracking(
+  ctx: AppContext,
+  { keepEvents }: EventParts,
+  { body }: { readonly body: unknown },
+): Promise<EventsAnswer> {
+  const batch = readBatch(body, TRACKING)
+  return keepEvents(ctx, batch, {
     anonymousId: batch.context.service_client_id,
     sessionId: batch.context.$session_id,
     productId: batch.context.service_product_id,
@@ -101,11 +169,17 @@ async function postTracking(ctx: AppContext, keep: Keep): Promise<void> {
   })
 }
 
-type Keep = (ctx: AppContext, batch: ReadBatch<object>, origin: Origin) => Promise<void>
+type KeepEvents = (ctx: AppContext, batch: ReadBatch<object>, origin: Origin) => Promise<EventsAnswer>
 type Origin = Omit<EventOrigin, 'accountId' | 'shopId' | 'context'>
 
-/** Stores what is good of a batch and answers. */
-function createKeeper({ events, metrics }: EventsOptions): Keep {
+/** Stores what is good of a batch. */
+export function createEventKeeper({
+  events,
+  metrics,
+}: {
+  readonly events: Pick<Events, 'insert'>
+  readonly metrics: Metrics
+}): KeepEvents {
   let waiting = 0
 
   async function store(batch: EventBatch): Promise<void> {
@@ -129,12 +203,12 @@ function createKeeper({ events, metrics }: EventsOptions): Keep {
     const place = { accountId: account.id, shopId: shop?.id ?? null, context: { ...context } }
     // What comes too late for its answer is stored all the same.
     if (good.length > 0) await within(ANSWER_MS, store({ origin: { ...place, ...origin }, events: good }))
-    ctx.body = problem === null ? { success: true } : { success: false, message: sentenceOf(problem) }
+    return problem === null ? { success: true } : { success: false, message: sentenceOf(problem) }
   }
 }
 
 /** Faults and bad events are no errors of the page that sends them; only a sender without proof or beyond its budget gets one. */
-function answerAnyway({ metrics }: EventsOptions): Middleware<AppState> {
+function answerAnyway(metrics: Metrics): Middleware<AppState> {
   return async function anyway(ctx, next) {
     try {
       await next()

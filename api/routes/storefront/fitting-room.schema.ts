@@ -15,6 +15,8 @@ export const FittingRoomBody = Type.Object({
   ),
 })
 
+export type FittingRoomBody = Static<typeof FittingRoomBody>
+
 export const FittingRoomJob = Type.Object({
   jobId: Type.String({ description: 'The generationId, for the generation’s status and events.' }),
   message: Type.String({ description: 'For people.' }),

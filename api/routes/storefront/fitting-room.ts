@@ -1,4 +1,3 @@
-import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import type { ChosenEngine, EngineChoice } from '../../engines/choice.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
@@ -14,12 +13,13 @@ import { type Acceptance, unknownPhoto } from '../../stores/acceptance.ts'
 import type { Fittings } from '../../stores/fittings.ts'
 import type { Products } from '../../stores/products.ts'
 import { DEFAULT_ADDRESS_GENERATIONS, DEFAULT_VISITOR_GENERATIONS } from '../../stores/shop-limits.ts'
+import { route } from '../route.ts'
 import { Output } from '../server/try-on.schema.ts'
-import { type BlockedJob, type EarlyJob, FittingRoomBody, type FittingRoomJob } from './fitting-room.schema.ts'
+import type { ProxyGuard } from './behind-proxy.ts'
+import { type BlockedJob, EarlyJob, FittingRoomBody, FittingRoomJob, UnpaidJob } from './fitting-room.schema.ts'
 import { requesterOf } from './requester.ts'
 
-export interface FittingRoomOptions {
-  readonly guards: readonly Middleware<AppState>[]
+export interface FittingRoomParts {
   readonly fittings: Fittings
   readonly generations: Pick<Generations, 'find'>
   /** Asks the platform of a shop. */
@@ -33,28 +33,82 @@ export interface FittingRoomOptions {
   readonly findProduct: Products['find']
 }
 
+interface FittingRoomGuards extends ProxyGuard {
+  readonly parse: Middleware<AppState>
+  readonly idempotent: Middleware<AppState>
+}
+
 /** Generations of a shopper in an ISO week. */
 const WEEKLY_GENERATIONS = 10
 
-const parseFitting = compileParser(FittingRoomBody)
 /** What a try-on gets that says nothing of its output. */
 const parseUnsaid = compileParser(Type.Object({ output: Output }))
 
-/** POST /public/fitting-room */
-export function fittingRoomRoutes(options: FittingRoomOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/public', sensitive: true })
-  const guards = [answerBlocked, ...options.guards] as never[]
-  router.post('/fitting-room', ...guards, (ctx: AppContext) => postFitting(ctx, options))
-  return router
-}
+const id = '$response.body#/jobId'
 
-async function postFitting(ctx: AppContext, options: FittingRoomOptions): Promise<void> {
-  assertVisitor(ctx)
-  const { userImageId, productId, variantId = null } = parseFitting(ctx.state.body)
+export const fittingRoomRoutes = [
+  route({
+    method: 'post',
+    path: '/public/fitting-room',
+    id: 'enterFittingRoom',
+    tag: 'Storefront',
+    summary: 'Ask for a picture of a shopper wearing a product of the shop',
+    description: `The product is looked up in the catalog of the account under the whole \`productId\`, then under the part after
+its last slash; then on the shop's platform, from where it is kept in the catalog under the whole \`productId\` for 15 days after
+its last use. A shopper may have 10 in an ISO week (UTC); failed ones are not counted,
+but attempts are limited to three for each. The shopper is the customer whom the proxy
+has signed, else the visitor of \`X-Service-Visitor-Token\`, else the browser of \`X-Service-Anonymous-Id\`, else the address. All who
+are no customers share a budget of their address (30 in a day, UTC) and one of the shop (1,000 in a day); operators set both for each
+shop. The photo must be one that the same shopper uploaded.`,
+    access: 'shop',
+    body: { json: FittingRoomBody },
+    repeatable: true,
+    answers: {
+      200: {
+        description: 'Accepted: one credit is reserved.',
+        schema: FittingRoomJob,
+        next: { getShopperGeneration: { id }, followShopperGeneration: { id } },
+      },
+      402: {
+        description: `Blocked. \`QUOTA_EXCEEDED\`: the shop or its account has used up what it has of a month or at once, or has
+no credits left. \`BILLING_NOT_ALLOWED\`: the plan of the shop does not allow generations now.`,
+        schema: UnpaidJob,
+      },
+      429: {
+        description:
+          'Blocked. `RATE_LIMIT_EXCEEDED`: the week of the shopper, the day of the address or of the visitors of the shop, or the minute of product look-ups of the address is full; `Retry-After` counts the seconds to the next.',
+        schema: EarlyJob,
+      },
+    },
+    errors: [
+      'VALIDATION_FAILED',
+      'VISITOR_TOKEN_REQUIRED',
+      'IMAGE_NOT_FOUND',
+      'PRODUCT_NOT_FOUND',
+      'MISSING_REQUIRED_CLASSIFICATION',
+      'SERVICE_UNAVAILABLE',
+    ],
+    guards: ({ fromShop, parse, idempotent }: FittingRoomGuards) => [
+      answerBlocked,
+      fromShop,
+      parse,
+      idempotent,
+      requireVisitor,
+    ],
+    handler: postFitting,
+  }),
+]
+
+async function postFitting(
+  ctx: AppContext,
+  options: FittingRoomParts,
+  { body }: { readonly body: FittingRoomBody },
+): Promise<FittingRoomJob> {
+  const { userImageId, productId, variantId = null } = body
   const jobId = `gen_${ctx.state.resourceId}`
   const earlier = ctx.state.resumed ? await options.generations.find(jobId) : null
-  ctx.body = { jobId, message: 'The image is being generated.' } satisfies FittingRoomJob
-  if (earlier) return
+  const job = { jobId, message: 'The image is being generated.' }
+  if (earlier) return job
   const product = await findParts(
     ctx,
     { imageId: userImageId, gid: { product: productId, variant: variantId } },
@@ -69,12 +123,13 @@ async function postFitting(ctx: AppContext, options: FittingRoomOptions): Promis
   const wish = { generationId: jobId, imageId: userImageId, product }
   await options.accept(fittingOf(ctx, { wish, chosen }, options))
   options.nudge()
+  return job
 }
 
 /** Throws `VISITOR_TOKEN_REQUIRED` where the shop serves no visitor without a token. */
-function assertVisitor(ctx: AppContext): void {
+const requireVisitor: Middleware<AppState> = (ctx, next) => {
   const { customerId, visitorId } = ctx.state.shopper
-  if (!requesterOf(ctx).shop.requiresVisitorToken || customerId !== null || visitorId !== null) return
+  if (!requesterOf(ctx).shop.requiresVisitorToken || customerId !== null || visitorId !== null) return next()
   throw new DrapeError(
     'VISITOR_TOKEN_REQUIRED',
     'Get a token of POST /public/visitor and send it in X-Service-Visitor-Token.',
@@ -85,7 +140,7 @@ function assertVisitor(ctx: AppContext): void {
 async function findParts(
   ctx: AppContext,
   { imageId, gid }: { imageId: string; gid: ProductGid },
-  { fittings, findProductFor }: FittingRoomOptions,
+  { fittings, findProductFor }: FittingRoomParts,
 ): Promise<ProductInput> {
   const { shop, account, ownerIds } = requesterOf(ctx)
   const { hasImage, products: known } = await fittings.find({
@@ -104,7 +159,7 @@ function fittingOf(
     wish,
     chosen: { engine, requestedEngine },
   }: { wish: Pick<Acceptance, 'generationId' | 'imageId' | 'product'>; chosen: ChosenEngine },
-  { attemptsPerTryOn: attemptsPerGeneration }: FittingRoomOptions,
+  { attemptsPerTryOn: attemptsPerGeneration }: FittingRoomParts,
 ): Acceptance {
   const { shop, account, shopperId } = requesterOf(ctx)
   const { customerId, addressHash, isAddressShared } = ctx.state.shopper

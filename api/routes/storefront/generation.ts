@@ -1,38 +1,75 @@
-import Router from '@koa/router'
-import type { Middleware } from 'koa'
 import { streamEvents } from '../../answers/event-stream.ts'
 import { eventId, type GenerationWatch } from '../../generations/watch.ts'
 import { DrapeError } from '../../shared/errors.ts'
+import { Type } from '../../shared/schema.ts'
 import type { GenerationRecord, Generations } from '../../shared/stores/generations.ts'
-import type { AppContext, AppState } from '../../state.ts'
+import type { AppContext } from '../../state.ts'
+import { route } from '../route.ts'
 import type { PresentGeneration } from '../server/generations.view.ts'
-import type { ShopperGeneration } from './generation.schema.ts'
+import { behindProxy } from './behind-proxy.ts'
+import { ShopperGeneration } from './generation.schema.ts'
 import { requesterOf } from './requester.ts'
 
-export interface ShopperGenerationOptions {
-  readonly guards: readonly Middleware<AppState>[]
+export interface ShopperGenerationParts {
   readonly generations: Pick<Generations, 'find'>
   readonly watch: GenerationWatch
   readonly present: PresentGeneration
 }
 
-/** GET /public/generation/:id, GET /public/generation/:id/events */
-export function shopperGenerationRoutes(options: ShopperGenerationOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/public', sensitive: true })
-  const guards = options.guards as never[]
-  router.get('/generation/:id', ...guards, (ctx: AppContext) => getGeneration(ctx, options))
-  router.get('/generation/:id/events', ...guards, (ctx: AppContext) => getEvents(ctx, options))
-  return router
+const shared = {
+  method: 'get',
+  tag: 'Storefront',
+  access: 'shop',
+  parameters: { id: 'The jobId that fitting-room gave.' },
+  errors: ['GENERATION_NOT_FOUND'],
+} as const
+
+export const shopperGenerationRoutes = [
+  route({
+    ...shared,
+    path: '/public/generation/{id}',
+    id: 'getShopperGeneration',
+    summary: 'Fetch a generation that a shopper asked for',
+    description: 'Only those of the shop itself. Ask every 2 seconds, or follow its events.',
+    answers: { 200: { description: 'As it stands now.', schema: ShopperGeneration } },
+    guards: behindProxy,
+    handler: getGeneration,
+  }),
+  route({
+    ...shared,
+    path: '/public/generation/{id}/events',
+    id: 'followShopperGeneration',
+    summary: 'Follow a generation that a shopper asked for',
+    description:
+      'Server-sent events: the generation as it stands and after each change, as JSON; closes after its end.',
+    answers: {
+      200: {
+        description: 'The data of each event is a ShopperGeneration.',
+        schema: Type.String(),
+        contentType: 'text/event-stream',
+      },
+    },
+    guards: behindProxy,
+    handler: getEvents,
+  }),
+]
+
+interface OneGeneration {
+  readonly params: { readonly id: string }
 }
 
-async function getGeneration(ctx: AppContext, options: ShopperGenerationOptions): Promise<void> {
-  const generation = await findOwn(ctx, options)
+async function getGeneration(
+  ctx: AppContext,
+  options: ShopperGenerationParts,
+  { params }: OneGeneration,
+): Promise<ShopperGeneration> {
+  const generation = await findOwn(ctx, options, params.id)
   ctx.set('Cache-Control', 'no-store')
-  ctx.body = await presentToShopper(generation, options)
+  return presentToShopper(generation, options)
 }
 
-async function getEvents(ctx: AppContext, options: ShopperGenerationOptions): Promise<void> {
-  const { id } = await findOwn(ctx, options)
+async function getEvents(ctx: AppContext, options: ShopperGenerationParts, { params }: OneGeneration): Promise<void> {
+  const { id } = await findOwn(ctx, options, params.id)
   streamEvents(ctx, async function* (gone) {
     for await (const generation of options.watch.follow(id, gone)) {
       yield { id: eventId(generation), data: await presentToShopper(generation, options) }
@@ -42,7 +79,7 @@ async function getEvents(ctx: AppContext, options: ShopperGenerationOptions): Pr
 
 async function presentToShopper(
   generation: GenerationRecord,
-  { present }: ShopperGenerationOptions,
+  { present }: ShopperGenerationParts,
 ): Promise<ShopperGeneration> {
   const { generationId, status, resultImageUrl, errorMessage, errorCode, createdAt, updatedAt } =
     await present(generation)
@@ -60,9 +97,13 @@ async function presentToShopper(
 const ID = /^gen_[\w-]{1,100}$/
 
 /** To a shop there are no generations but those of its own shoppers. */
-async function findOwn(ctx: AppContext, { generations }: ShopperGenerationOptions): Promise<GenerationRecord> {
+async function findOwn(
+  ctx: AppContext,
+  { generations }: ShopperGenerationParts,
+  id: string,
+): Promise<GenerationRecord> {
   const { shop } = requesterOf(ctx)
-  const generation = ID.test(ctx.params.id) ? await generations.find(ctx.params.id) : null
+  const generation = ID.test(id) ? await generations.find(id) : null
   if (generation?.shopId !== shop.id) throw new DrapeError('GENERATION_NOT_FOUND', 'The generation does not exist.')
   return generation
 }

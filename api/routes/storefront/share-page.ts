@@ -1,45 +1,70 @@
-import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
+import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { contentTypeOf, type ObjectStorage } from '../../shared/storage/object.ts'
+import { hashAddress } from '../../shops/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
 import type { SharedGeneration, Shares } from '../../stores/shares.ts'
+import { route } from '../route.ts'
+import { SharedTryOn } from './share.schema.ts'
 import { presentShare } from './share.view.ts'
 import { isShareToken } from './share-link.ts'
 import { presentRefusal, presentSharePage, STYLE_HASH } from './share-page.view.ts'
 
-export interface SharePageOptions {
-  readonly guards: readonly Middleware<AppState>[]
+export interface SharePageParts {
   readonly shares: Shares
   readonly storage: ObjectStorage
   readonly shareUrl: string
   readonly serviceName: string
 }
 
-/** GET /s/:token: public. JSON, or a page for browsers and for the previews that messengers make. */
-export function sharePageRoutes(options: SharePageOptions): Router<AppState> {
-  const router = new Router<AppState>({ sensitive: true })
-  const guards = [setHeaders, refuseByPage(options), ...options.guards] as never[]
-  router.get('/s/:token', ...guards, (ctx: AppContext) => getShare(ctx, options))
-  return router
+interface SharePageGuards {
+  readonly budgets: Budgets
+  readonly signingSecret: string
+  readonly serviceName: string
 }
 
-async function getShare(ctx: AppContext, options: SharePageOptions): Promise<void> {
-  const { token } = ctx.params
+/** JSON, or a page for browsers and for the previews that messengers make. */
+export const sharePageRoutes = [
+  route({
+    method: 'get',
+    path: '/s/{token}',
+    id: 'getShare',
+    tag: 'Storefront',
+    summary: 'Open a shared result',
+    description:
+      'JSON unless `text/html` is preferred, as browsers do; then a page. Pages of any origin may read it. 60 requests a minute for each address.',
+    parameters: { token: 'The shareToken.' },
+    access: 'open',
+    pages: [200, 404, 410, 429],
+    answers: { 200: { description: 'What is shared.', schema: SharedTryOn } },
+    errors: ['SHARE_LINK_NOT_FOUND', 'SHARE_LINK_GONE', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    guards: ({ budgets: { perMinute }, signingSecret, serviceName }: SharePageGuards) => [
+      setHeaders,
+      refuseByPage(serviceName),
+      storefrontLimit(perMinute('share-page', 60), ({ ip }) => hashAddress(ip, signingSecret)),
+    ],
+    handler: getShare,
+  }),
+]
+
+async function getShare(
+  ctx: AppContext,
+  options: SharePageParts,
+  { params: { token } }: { readonly params: { readonly token: string } },
+): Promise<SharedTryOn | undefined> {
   const shared = isShareToken(token) ? await options.shares.find(token) : null
   if (shared === null) throw new DrapeError('SHARE_LINK_NOT_FOUND', 'The link does not exist.')
   const { resultKey } = shared
   if (resultKey === null) throw new DrapeError('SHARE_LINK_GONE', 'The link or its image has expired.')
   const imageUrl = await options.storage.signedUrl(resultKey, { expiresInSeconds: secondsLeft(shared) })
   const share = presentShare(shared, { imageUrl, shareUrl: options.shareUrl })
-  if (wantsJson(ctx)) {
-    ctx.body = share
-    return
-  }
+  if (wantsJson(ctx)) return share
   ctx.set('Content-Security-Policy', policy([new URL(imageUrl).origin]))
   ctx.type = 'html'
   ctx.body = presentSharePage(share, { imageType: contentTypeOf(resultKey), serviceName: options.serviceName })
+  return undefined
 }
 
 /** A link to the picture works for so long, but never longer than the page's own. */
@@ -81,13 +106,13 @@ function policy(imageOrigins: readonly string[]): string {
 }
 
 /** The page gives visitors a reason in plain words; faults go to the log. */
-function refuseByPage({ serviceName }: SharePageOptions): Middleware<AppState> {
+function refuseByPage(serviceName: string): Middleware<AppState> {
   return async function refuse(ctx, next) {
     try {
       await next()
     } catch (error) {
       const code = error instanceof DrapeError ? error.code : null
-      const page = code === null || wantsJson(ctx as AppContext) ? null : presentRefusal(code, serviceName)
+      const page = code === null || wantsJson(ctx) ? null : presentRefusal(code, serviceName)
       if (code === null || page === null) throw error
       ctx.status = HTTP_STATUS[code]
       ctx.set('Content-Security-Policy', policy([]))

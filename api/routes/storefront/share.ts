@@ -1,31 +1,61 @@
-import Router from '@koa/router'
-import type { Middleware } from 'koa'
-import { compileParser } from '../../shared/schema.ts'
-import type { AppContext, AppState } from '../../state.ts'
+import { addressLimit, shopOf, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import type { AppContext } from '../../state.ts'
 import type { Shares } from '../../stores/shares.ts'
+import { route } from '../route.ts'
+import type { ParsingGuards } from './behind-proxy.ts'
 import { requesterOf } from './requester.ts'
-import { ShareBody, type ShareLink } from './share.schema.ts'
+import { ShareBody, ShareLink } from './share.schema.ts'
 import { makeShareToken, shareAddress } from './share-link.ts'
 
-export interface ShareOptions {
-  readonly guards: readonly Middleware<AppState>[]
+export interface ShareParts {
   readonly shares: Shares
   /** What the address of a link begins with, before `/s/<token>`. */
   readonly shareUrl: string
 }
 
-/** POST /public/share-generation */
-export function shareRoutes(options: ShareOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/public', sensitive: true })
-  router.post('/share-generation', ...(options.guards as never[]), (ctx: AppContext) => postShare(ctx, options))
-  return router
-}
+export const shareRoutes = [
+  route({
+    method: 'post',
+    path: '/public/share-generation',
+    id: 'shareGeneration',
+    tag: 'Storefront',
+    summary: 'Make a public link to a result',
+    description:
+      'Asked again for the same generation and domain it gives the same link. 20 a minute for each address of a shop, 600 a minute for each shop.',
+    body: { json: ShareBody },
+    access: 'shop',
+    answers: {
+      200: { description: 'The link that there is.', schema: ShareLink },
+      201: {
+        description: 'A new link.',
+        schema: ShareLink,
+        next: { getShare: { token: '$response.body#/shareToken' } },
+      },
+    },
+    errors: [
+      'VALIDATION_FAILED',
+      'GENERATION_NOT_FOUND',
+      'GENERATION_NOT_COMPLETED',
+      'SHARE_LINK_GONE',
+      'RATE_LIMIT_EXCEEDED',
+    ],
+    guards: ({ fromShop, budgets: { perMinute }, parse }: ParsingGuards) => [
+      fromShop,
+      addressLimit(perMinute, 'share-address', 20),
+      storefrontLimit(perMinute('share-shop', 600), shopOf),
+      parse,
+    ],
+    handler: postShare,
+  }),
+]
 
-const parseShare = compileParser(ShareBody)
-
-async function postShare(ctx: AppContext, { shares, shareUrl }: ShareOptions): Promise<void> {
+async function postShare(
+  ctx: AppContext,
+  { shares, shareUrl }: ShareParts,
+  { body }: { readonly body: ShareBody },
+): Promise<ShareLink> {
   const { shop } = requesterOf(ctx)
-  const { generationId, effectiveDomain = shop.domain } = parseShare(ctx.state.body)
+  const { generationId, effectiveDomain = shop.domain } = body
   const domain = effectiveDomain.toLowerCase()
   const { token, expiresAt, isNew } = await shares.findOrInsert({
     token: makeShareToken(),
@@ -35,9 +65,9 @@ async function postShare(ctx: AppContext, { shares, shareUrl }: ShareOptions): P
     domain: shop.extraDomains.includes(domain) ? domain : shop.domain,
   })
   ctx.status = isNew ? 201 : 200
-  ctx.body = {
+  return {
     shareToken: token,
     shareUrl: shareAddress(token, shareUrl),
     expiresAt: expiresAt.toISOString(),
-  } satisfies ShareLink
+  }
 }

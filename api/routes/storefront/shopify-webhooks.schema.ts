@@ -44,3 +44,4 @@ export const ShopRequest = Type.Object({ shop_domain: Type.String() })
 export const Webhook = Type.Object({}, { description: 'What the topic says; fields that are not needed are ignored.' })
 
 export const WebhookAnswer = Type.Object({ success: Type.Literal(true) })
+export type WebhookAnswer = Static<typeof WebhookAnswer>

@@ -1,6 +1,5 @@
-import Router from '@koa/router'
 import { parseLargeJson } from '../../bodies/bounded-json.ts'
-import type { ReceiveBody } from '../../bodies/signed-body.ts'
+import type { ReceiveBody, ReceivedBody } from '../../bodies/signed-body.ts'
 import { recordServerEvents } from '../../events/server-events.ts'
 import { networkOf } from '../../shared/addresses.ts'
 import { DrapeError } from '../../shared/errors.ts'
@@ -9,20 +8,22 @@ import { compileParser } from '../../shared/schema.ts'
 import { eraseShop, eraseShopCustomer, type ShopErasureParts } from '../../shops/erasure.ts'
 import type { RefusedRequests } from '../../shops/refused-requests.ts'
 import { isWebhookSignedWith } from '../../shops/signature.ts'
-import type { AppContext, AppState } from '../../state.ts'
+import type { AppContext } from '../../state.ts'
 import type { Events } from '../../stores/events.ts'
 import type { ShopCustomer } from '../../stores/shop-privacy.ts'
 import type { ShopRecord, Shops } from '../../stores/shops.ts'
+import { route } from '../route.ts'
 import { orderEvent } from './order-event.ts'
-import { CustomerRequest, Order, ShopRequest } from './shopify-webhooks.schema.ts'
+import { CustomerRequest, Order, ShopRequest, Webhook, WebhookAnswer } from './shopify-webhooks.schema.ts'
 
-export interface ShopifyWebhookOptions extends ShopErasureParts {
+export interface ShopifyWebhookParts extends ShopErasureParts {
   readonly shops: Pick<Shops, 'findByDomain' | 'update'>
   readonly events: Events
   /** Shared by all routes, so that they share its limits. */
   readonly receiveBody: ReceiveBody
   /** Where the reason of a refusal is recorded for the merchant. */
   readonly refused: Pick<RefusedRequests, 'noteWebhook'>
+  readonly answerSoon: AnswerSoon
 }
 
 /** Shopify gives up on an answer after 5 s. */
@@ -30,39 +31,65 @@ const ANSWER_MS = 4000
 /** An order of 4 MB has about 180,000 fields. */
 const LARGE_ORDER = { values: 500_000, fields: 500_000 }
 
-/** POST /webhooks/shopify */
-export function shopifyWebhookRoutes(options: ShopifyWebhookOptions): Router<AppState> {
-  const router = new Router<AppState>({ sensitive: true })
-  const answerSoon = createSoonAnswers(ANSWER_MS)
-  router.post('/webhooks/shopify', async (ctx: AppContext) => {
-    const domain = only(ctx, 'x-shopify-shop-domain') ?? ''
-    const named = /^[^\s\p{C}]{1,253}$/u.test(domain) ? await options.shops.findByDomain(domain) : null
-    const shop = named?.platform === 'shopify' ? named : null
-    const body = await options.receiveBody(ctx.req, { address: networkOf(ctx.ip), shop: domain.toLowerCase() })
-    try {
-      const secrets = shop?.secrets.map(({ secret }) => secret) ?? []
-      // Piece by piece: a stranger's body never comes into memory as a whole.
-      const isSigned = await isWebhookSignedWith(secrets, body.read(), only(ctx, 'x-shopify-hmac-sha256') ?? '')
-      if (!isSigned || shop === null) {
-        const attempt = { request: ctx.req, network: networkOf(ctx.ip), log: ctx.state.log }
-        options.refused.noteWebhook(attempt, { site: domain, shop })
-        throw refusal()
-      }
-      body.trust()
-      const webhook = {
-        shop,
-        topic: only(ctx, 'x-shopify-topic') ?? '',
-        payload: await parseLargeJson((await body.bytes()).toString(), '', LARGE_ORDER),
-      }
-      const webhookId = readWebhookId(ctx)
-      const work = () => handle({ ...webhook, webhookId }, options)
-      await answerSoon(`${shop.id} ${webhook.topic} ${body.hash}`, work, ctx.state.log)
-    } finally {
-      body.release()
-    }
-    ctx.body = { success: true }
-  })
-  return router
+export const shopifyWebhookRoutes = [
+  route({
+    method: 'post',
+    path: '/webhooks/shopify',
+    id: 'receiveShopifyWebhook',
+    tag: 'Webhooks',
+    summary: 'Hear what happened in a shop on Shopify',
+    description: `Proved by \`X-Shopify-Hmac-Sha256\`, made of the body with a secret of the shop that \`X-Shopify-Shop-Domain\`
+names. By \`X-Shopify-Topic\`:
+
+- \`orders/create\` is kept as the event \`order:created\`, once for each \`X-Shopify-Webhook-Id\`. A cart attribute
+  \`_drape_anonymous_id\` identifies the browser that it came from.
+- \`customers/data_request\` writes down what is held of the customer, for the operator to pass on (\`drape shop requests\`).
+- \`customers/redact\` erases the customer: pictures, e-mail address, and their name on events.
+- \`shop/redact\` ends the shop and erases all of its shoppers.
+
+Others are ignored. What takes long goes on after a 503; Shopify asks again and hears of its end.`,
+    access: 'open',
+    body: { json: Webhook },
+    answers: { 200: { description: 'Done, or not for us.', schema: WebhookAnswer } },
+    errors: ['WEBHOOK_SIGNATURE_INVALID', 'VALIDATION_FAILED', 'SERVICE_UNAVAILABLE'],
+    ownCheck: 'body',
+    guards: () => [],
+    handler: postWebhook,
+  }),
+]
+
+async function postWebhook(ctx: AppContext, parts: ShopifyWebhookParts): Promise<WebhookAnswer> {
+  const domain = only(ctx, 'x-shopify-shop-domain') ?? ''
+  const named = /^[^\s\p{C}]{1,253}$/u.test(domain) ? await parts.shops.findByDomain(domain) : null
+  const claimed = named?.platform === 'shopify' ? named : null
+  const body = await parts.receiveBody(ctx.req, { address: networkOf(ctx.ip), shop: domain.toLowerCase() })
+  try {
+    const shop = await proveShop(ctx, { domain, claimed, body }, parts)
+    body.trust()
+    const topic = only(ctx, 'x-shopify-topic') ?? ''
+    const payload = await parseLargeJson((await body.bytes()).toString(), '', LARGE_ORDER)
+    const webhookId = readWebhookId(ctx)
+    const work = () => handle({ shop, topic, payload, webhookId }, parts)
+    await parts.answerSoon(`${shop.id} ${topic} ${body.hash}`, work, ctx.state.log)
+  } finally {
+    body.release()
+  }
+  return { success: true }
+}
+
+/** The claimed shop. Throws `WEBHOOK_SIGNATURE_INVALID` unless its secret signed the body; the reason is recorded for the merchant. */
+async function proveShop(
+  ctx: AppContext,
+  { domain, claimed, body }: { domain: string; claimed: ShopRecord | null; body: ReceivedBody },
+  { refused }: ShopifyWebhookParts,
+): Promise<ShopRecord> {
+  const secrets = claimed?.secrets.map(({ secret }) => secret) ?? []
+  // Piece by piece: a stranger's body never comes into memory as a whole.
+  const isSigned = await isWebhookSignedWith(secrets, body.read(), only(ctx, 'x-shopify-hmac-sha256') ?? '')
+  if (isSigned && claimed !== null) return claimed
+  const attempt = { request: ctx.req, network: networkOf(ctx.ip), log: ctx.state.log }
+  refused.noteWebhook(attempt, { site: domain, shop: claimed })
+  throw refusal()
 }
 
 function only(ctx: AppContext, header: string): string | null {
@@ -80,17 +107,19 @@ function refusal(): DrapeError {
   return new DrapeError('WEBHOOK_SIGNATURE_INVALID', 'The request is not signed with a secret of the shop.')
 }
 
-/** Work that is still under way after a while goes on; a repeated request joins it. */
-function createSoonAnswers(answerMs: number) {
+/** Starts work or joins it. Throws a retryable `SERVICE_UNAVAILABLE` for work that is still under way after a while; it goes on. */
+type AnswerSoon = (key: string, start: () => Promise<void>, log: Log) => Promise<void>
+
+export function createSoonAnswers(): AnswerSoon {
   const running = new Map<string, Promise<void>>()
-  return async (key: string, start: () => Promise<void>, log: Log): Promise<void> => {
+  return async (key, start, log) => {
     const work = running.get(key) ?? start().finally(() => running.delete(key))
     running.set(key, work)
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
       work.catch((error) => log.error({ err: error }, 'Shopify webhook not processed completely'))
       reject(new DrapeError('SERVICE_UNAVAILABLE', 'The action is still running.', { retryable: true }))
-    }, answerMs)
+    }, ANSWER_MS)
     try {
       await Promise.race([work, late])
     } finally {
@@ -108,7 +137,7 @@ interface ReceivedWebhook {
 
 const parseOrder = compileParser(Order)
 
-async function handle({ shop, topic, payload, webhookId }: ReceivedWebhook, options: ShopifyWebhookOptions) {
+async function handle({ shop, topic, payload, webhookId }: ReceivedWebhook, options: ShopifyWebhookParts) {
   switch (topic) {
     case 'orders/create': {
       const order = parseOrder(payload)

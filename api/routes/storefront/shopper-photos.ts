@@ -1,11 +1,8 @@
-import { hangUpOf } from '../../answers/hang-up.ts'
-import { readUpload } from '../../bodies/uploaded-file.ts'
 import type { PersonPhotos, StoredPhoto } from '../../photos/person-photos.ts'
 import type { UploadNames } from '../../photos/upload-link.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { viewKeyOf } from '../../shared/generation.ts'
 import type { ImageFile } from '../../shared/image.ts'
-import { inField } from '../../shared/image-field.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { Images } from '../../shared/stores/images.ts'
 import type { AppContext } from '../../state.ts'
@@ -22,20 +19,6 @@ export interface ShopperPhotoOptions {
 
 /** Seconds that a preview link works. */
 const PREVIEW_SECONDS = 900
-
-/** Makes the file of a form a photo. */
-export async function postImage(ctx: AppContext, options: ShopperPhotoOptions): Promise<void> {
-  const { files } = ctx.state
-  if (!files.some(({ field }) => field === 'file')) {
-    throw new DrapeError('FILE_REQUIRED', 'Send the photo in the multipart field file.', {
-      details: [{ path: 'file', message: 'is required' }],
-    })
-  }
-  const storing = storePhoto(ctx, () => readUpload('file', files), { ...options, signal: hangUpOf(ctx) })
-  const photo = await inField('file', storing)
-  ctx.status = 201
-  ctx.body = await presentPhoto(photo, options)
-}
 
 function isOwner(ctx: AppContext, externalUserId: string | null): boolean {
   return externalUserId !== null && requesterOf(ctx).ownerIds.includes(externalUserId)

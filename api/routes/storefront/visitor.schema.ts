@@ -10,6 +10,8 @@ export const VisitorBody = Type.Object({
   ),
 })
 
+export type VisitorBody = Static<typeof VisitorBody>
+
 export const Visitor = Type.Object({
   visitorToken: Type.String({ description: 'Send it in X-Service-Visitor-Token with every call of this browser.' }),
   expiresAt: Type.String({ format: 'date-time' }),

@@ -1,38 +1,54 @@
-import Router from '@koa/router'
-import type { Middleware } from 'koa'
+import { addressLimit, shopOf, storefrontLimit } from '../../middleware/storefront-limit.ts'
 import { DrapeError } from '../../shared/errors.ts'
-import { compileParser } from '../../shared/schema.ts'
 import type { SigningSecret } from '../../shared/signing.ts'
 import type { CaptchaProvider } from '../../shops/captcha.ts'
 import { issueVisitorToken } from '../../shops/visitor-token.ts'
-import type { AppContext, AppState } from '../../state.ts'
+import type { AppContext } from '../../state.ts'
+import { route } from '../route.ts'
+import type { ParsingGuards } from './behind-proxy.ts'
 import { requesterOf } from './requester.ts'
-import { type Visitor, VisitorBody } from './visitor.schema.ts'
+import { Visitor, VisitorBody } from './visitor.schema.ts'
 
-export interface VisitorOptions {
-  readonly guards: readonly Middleware<AppState>[]
+export interface VisitorParts {
   readonly signingSecret: SigningSecret
   /** Null: every visitor gets a token. */
   readonly captcha: CaptchaProvider | null
 }
 
-/** POST /public/visitor */
-export function visitorRoutes(options: VisitorOptions): Router<AppState> {
-  const router = new Router<AppState>({ prefix: '/public', sensitive: true })
-  router.post('/visitor', ...(options.guards as never[]), (ctx: AppContext) => postVisitor(ctx, options))
-  return router
-}
+export const visitorRoutes = [
+  route({
+    method: 'post',
+    path: '/public/visitor',
+    id: 'createVisitor',
+    tag: 'Storefront',
+    summary: 'Get a token for a visitor',
+    description: `Names a new visitor of the shop. The browser keeps the token and sends it in \`X-Service-Visitor-Token\`: the weekly
+limit counts by it, and photos belong to it. Optional: calls without a token are counted by the anonymous id. At most 20 an hour for each
+address of the network and 5,000 for each shop.`,
+    access: 'shop',
+    body: { json: VisitorBody, mayBeEmpty: true },
+    answers: { 201: { description: 'A new visitor.', schema: Visitor } },
+    errors: ['VALIDATION_FAILED', 'CAPTCHA_REQUIRED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    guards: ({ fromShop, budgets: { perHour }, parse }: ParsingGuards) => [
+      fromShop,
+      addressLimit(perHour, 'visitor-address', 20),
+      storefrontLimit(perHour('visitor-shop', 5000), shopOf),
+      parse,
+    ],
+    handler: postVisitor,
+  }),
+]
 
-const parseVisitor = compileParser(VisitorBody)
-
-async function postVisitor(ctx: AppContext, { signingSecret: secret, captcha }: VisitorOptions): Promise<void> {
+async function postVisitor(
+  ctx: AppContext,
+  { signingSecret: secret, captcha }: VisitorParts,
+  { body: { captcha: response } }: { readonly body: VisitorBody },
+): Promise<Visitor> {
   const { shop } = requesterOf(ctx)
-  const { captcha: response } = parseVisitor(ctx.state.body ?? {})
   if (captcha !== null && (response === undefined || !(await captcha.verify(response, ctx.state.shopper.address)))) {
     throw new DrapeError('CAPTCHA_REQUIRED', 'Answer the challenge of the CAPTCHA provider and send its response.')
   }
   const { visitorToken, expiresAt } = issueVisitorToken({ shopId: shop.id, secret, now: Date.now() })
   ctx.set('Cache-Control', 'no-store')
-  ctx.status = 201
-  ctx.body = { visitorToken, expiresAt: expiresAt.toISOString() } satisfies Visitor
+  return { visitorToken, expiresAt: expiresAt.toISOString() }
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRepeatedAnswers } from '../../../api/answers/repeated-answers.ts'
 import { createApp } from '../../../api/app.ts'
+import { mount } from '../../../api/routes/mount.ts'
 import { checkCreditsRoutes } from '../../../api/routes/storefront/check-credits.ts'
 import { createLog } from '../../../api/shared/log.ts'
 import { createMetrics } from '../../../api/shared/metrics.ts'
@@ -103,7 +104,8 @@ describe('an answer that is due to many', () => {
     }
     const metrics = createMetrics('test')
     const repeated = createRepeatedAnswers({ metrics, now: () => time })
-    const routes = [checkCreditsRoutes({ guards: [enter], findAllowed: async () => true, keep: repeated.keep })]
+    const parts = { fromShop: enter, isAllowed: async () => true, keepAnswer: repeated.keep }
+    const routes = [mount(checkCreditsRoutes, parts)]
     const app = createApp({ log: createLog({ process: 'test', level: 'silent' }), metrics, routes })
     const server = createServer(repeated.before(app.callback())).listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))

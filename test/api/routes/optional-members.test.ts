@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDocument } from '../../../api/openapi/document.ts'
+import { ROUTES } from '../../../api/routes/routes.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
 import { completeForShop } from '../../support/completed.ts'
 import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
@@ -7,7 +8,7 @@ import { type Examples, fullValueOf, optionalMembersOf, withMember } from '../..
 import { type DocumentedOperation, type JsonSchema, openDocument } from '../../support/openapi-document.ts'
 import { createDevelopmentShop } from '../../support/shop.ts'
 
-const { operations, resolve } = openDocument(createDocument({ publicUrl: '', serviceName: 'Drape' }))
+const { operations, resolve } = openDocument(createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' }))
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'multipart/form-data'
 /** Shopify defines what it sends, null included, and signs it. */

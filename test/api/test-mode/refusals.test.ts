@@ -2,7 +2,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNRESTRICTED } from '../../../api/keys/restrictions.ts'
 import { HTTP_STATUS } from '../../../api/middleware/errors.ts'
-import { CODES_OF_ROUTES } from '../../../api/openapi/document.ts'
+import { codesOf } from '../../../api/openapi/answers.ts'
+import { isBehindKey } from '../../../api/openapi/operation.ts'
+import { ROUTES } from '../../../api/routes/routes.ts'
 import { sql } from '../../../api/shared/database/database.ts'
 import { ERROR_CODES } from '../../../api/shared/errors.ts'
 import { createAccounts } from '../../../api/stores/accounts.ts'
@@ -15,18 +17,18 @@ import { until } from '../../support/until.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
 type Simulated = Extract<TestWay, { route: string }>
-const WAYS = listTestWays(CODES_OF_ROUTES)
+const WAYS = listTestWays(ROUTES)
 
 describe('the table of docs/test-mode.md', () => {
   const page = readFileSync(new URL('docs/test-mode.md', ROOT), 'utf8')
 
   it('is what scripts/test-mode.ts writes', () => {
-    expect(page).toContain(`\n${describeTestWays(CODES_OF_ROUTES)}\n`)
+    expect(page).toContain(`\n${describeTestWays(ROUTES)}\n`)
   })
 
   it('has every code, and no way only for those of shops', () => {
     expect(WAYS.map(({ code }) => code)).toEqual(ERROR_CODES)
-    const answered = new Set([...CODES_OF_ROUTES.values()].flat())
+    const answered = new Set(ROUTES.filter(isBehindKey).flatMap(codesOf))
     const without = WAYS.filter(({ by }) => by === 'none').map(({ code }) => code)
     expect(without.filter((code) => answered.has(code))).toEqual([])
   })
@@ -123,9 +125,10 @@ describe('a test key', () => {
   })
 
   it('reaches, by the header, every code that a route behind a key documents', async () => {
-    for (const [route, codes] of CODES_OF_ROUTES) {
-      const [method, path] = route.split(' ')
-      for (const code of codes) {
+    for (const route of ROUTES.filter(isBehindKey)) {
+      const { id, path } = route
+      const method = route.method.toUpperCase()
+      for (const code of codesOf(route)) {
         if (['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE'].includes(code)) continue
         if (path.startsWith('/tryon/v1/try-on') && WAYS.some((way) => way.code === code && way.by === 'failure'))
           continue
@@ -133,7 +136,7 @@ describe('a test key', () => {
           ...{ key, headers: { 'x-drape-test': `test_${code}` } },
           ...(method === 'POST' && { body: {} }),
         })
-        expect(body?.code, `${route} ${code}`).toBe(code)
+        expect(body?.code, `${id} ${code}`).toBe(code)
       }
     }
   })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../../../api/app.ts'
-import { checkCreditsRoutes } from '../../../../api/routes/storefront/check-credits.ts'
+import { mount } from '../../../../api/routes/mount.ts'
+import { checkCreditsRoutes, rememberAllowed } from '../../../../api/routes/storefront/check-credits.ts'
 import { createDatabase, sql } from '../../../../api/shared/database/database.ts'
 import { createLog } from '../../../../api/shared/log.ts'
 import { createMetrics } from '../../../../api/shared/metrics.ts'
@@ -147,7 +148,8 @@ describe('GET /public/check-credits', () => {
       Object.assign(ctx.state, found, { shopper: { customerId: null, anonymousId: 'anon_a', addressHash: '' } })
       return next()
     }
-    const routes = [checkCreditsRoutes({ guards: [enter], findAllowed, now })]
+    const parts = { fromShop: enter, isAllowed: rememberAllowed(findAllowed, now), keepAnswer: () => {} }
+    const routes = [mount(checkCreditsRoutes, parts)]
     const log = createLog({ process: 'test', level: 'silent' })
     const server = createApp({ log, metrics: createMetrics('test'), routes }).listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))

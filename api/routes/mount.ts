@@ -1,0 +1,28 @@
+import Router from '@koa/router'
+import type { AppContext, AppState } from '../state.ts'
+import type { Route } from './route.ts'
+
+/** What all of the routes together are made from. */
+type PartsOf<R> = (R extends Route<infer Parts> ? (parts: Parts) => void : never) extends (parts: infer All) => void
+  ? All
+  : never
+
+/** A router of these routes, whose guards and handlers get `parts`. Guards find the matched route in `ctx.state.route`. */
+export function mount<R extends Route<never>>(routes: readonly R[], parts: PartsOf<R>): Router<AppState>
+export function mount<Parts>(routes: readonly Route<Parts>[], parts: Parts): Router<AppState> {
+  const router = new Router<AppState>({ sensitive: true })
+  for (const route of routes) {
+    const enter = (ctx: AppContext, next: () => Promise<unknown>) => {
+      ctx.state.route = route
+      return next()
+    }
+    const answer = (ctx: AppContext) => route.answer(ctx, parts)
+    router.register(patternOf(route.path), [route.method], [enter, ...route.guards(parts), answer])
+  }
+  return router
+}
+
+/** `/tryon/v1/generations/{id}` as the router writes it: `/tryon/v1/generations/:id`. */
+function patternOf(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1')
+}

@@ -1,0 +1,53 @@
+import { accountRoutes } from './server/account.ts'
+import { customerRoutes } from './server/customers.ts'
+import { engineRoutes } from './server/engines.ts'
+import { generationRoutes } from './server/generations.ts'
+import { imageRoutes } from './server/images.ts'
+import { openApiRoutes } from './server/openapi.ts'
+import { productBatchRoutes } from './server/product-batches.ts'
+import { productRoutes } from './server/products.ts'
+import { tryOnRoutes } from './server/try-on.ts'
+import { webhookRoutes } from './server/webhooks.ts'
+import { checkCreditsRoutes } from './storefront/check-credits.ts'
+import { downloadRoutes } from './storefront/download.ts'
+import { emailRoutes } from './storefront/email.ts'
+import { eventRoutes } from './storefront/events.ts'
+import { fittingRoomRoutes } from './storefront/fitting-room.ts'
+import { shopperGenerationRoutes } from './storefront/generation.ts'
+import { shareRoutes } from './storefront/share.ts'
+import { sharePageRoutes } from './storefront/share-page.ts'
+import { shopifyWebhookRoutes } from './storefront/shopify-webhooks.ts'
+import { shopperUploadRoutes } from './storefront/uploads.ts'
+import { visitorRoutes } from './storefront/visitor.ts'
+
+/** What servers of accounts call, in the order of the document. */
+export const SERVER_ROUTES = [
+  ...tryOnRoutes,
+  ...generationRoutes,
+  ...imageRoutes,
+  ...productRoutes,
+  ...productBatchRoutes,
+  ...accountRoutes,
+  ...engineRoutes,
+  ...customerRoutes,
+  ...webhookRoutes,
+  ...openApiRoutes,
+]
+
+/** What shops, their shoppers and their platforms call. */
+export const STOREFRONT_ROUTES = [
+  ...visitorRoutes,
+  ...shopperUploadRoutes,
+  ...fittingRoomRoutes,
+  ...shopperGenerationRoutes,
+  ...checkCreditsRoutes,
+  ...shareRoutes,
+  ...sharePageRoutes,
+  ...downloadRoutes,
+  ...emailRoutes,
+  ...eventRoutes,
+  ...shopifyWebhookRoutes,
+]
+
+/** Every operation of the OpenAPI document. */
+export const ROUTES = [...SERVER_ROUTES, ...STOREFRONT_ROUTES]

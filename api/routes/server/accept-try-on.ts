@@ -1,0 +1,203 @@
+import { v7 as uuidv7 } from 'uuid'
+import { hangUpOf } from '../../answers/hang-up.ts'
+import type { EngineChoice } from '../../engines/choice.ts'
+import type { KnownEngine } from '../../engines/directory.ts'
+import type { Estimate } from '../../engines/wait-estimate.ts'
+import { assertScope } from '../../keys/restrictions.ts'
+import { HTTP_STATUS } from '../../middleware/errors.ts'
+import type { PersonPhotos } from '../../photos/person-photos.ts'
+import type { ProductPhotos } from '../../photos/product-photos.ts'
+import { DrapeError } from '../../shared/errors.ts'
+import { formatPath } from '../../shared/schema.ts'
+import type { Generations } from '../../shared/stores/generations.ts'
+import type { ProductInput } from '../../shared/stores/product-merge.ts'
+import type { AppContext } from '../../state.ts'
+import type { Acceptance } from '../../stores/acceptance.ts'
+import type { Products } from '../../stores/products.ts'
+import { readTestInput } from '../../test-mode/inputs.ts'
+import type { Translated } from '../body.ts'
+import { imageField } from './legacy.ts'
+import type { ProductBody } from './products.schema.ts'
+import type { TryOnBody } from './try-on.schema.ts'
+
+export interface AcceptanceParts {
+  readonly personPhotos: PersonPhotos
+  readonly productPhotos: ProductPhotos
+  /** False when the generation was accepted before. */
+  readonly accept: (call: Acceptance) => Promise<boolean>
+  readonly generations: Generations
+  /** Notifies the relay that there is work. */
+  readonly nudge: () => void
+  readonly chooseEngine: EngineChoice['choose']
+  readonly findProduct: Products['find']
+}
+
+export interface SentTryOn {
+  readonly body: TryOnBody
+  readonly translated: Translated
+}
+
+interface AcceptedCall {
+  readonly generationId: string
+  readonly productExternalId: string
+  readonly engine: string
+  readonly requestedEngine: string | null
+  /** Null when nothing is known of the wait. */
+  readonly estimate: Estimate | null
+}
+
+/** Checks a call in whatever its schema does not, stores its images and accepts it; a resumed call that was accepted before stays that. */
+export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent: SentTryOn): Promise<AcceptedCall> {
+  const generationId = `gen_${ctx.state.resourceId}`
+  const earlier = ctx.state.resumed ? await parts.generations.find(generationId) : null
+  if (earlier) return { ...earlier, generationId, estimate: null }
+  const [sentProduct] = sent.body.products
+  if (isUpsert(sentProduct)) assertScope(ctx.state.key, ['products'], 'A try-on that creates or changes a product')
+  if (ctx.state.account.testOf !== null) readTestInput(sent.body.externalUserId ?? null)
+  const { engine, requestedEngine, estimating } = await chooseEngine(ctx, parts, sent)
+  const { maxWaitSeconds } = sent.body
+  if (maxWaitSeconds !== undefined) assertWait(await estimating, maxWaitSeconds)
+  const signal = hangUpOf(ctx)
+  const product = await storeProduct(ctx, parts, { sent, signal })
+  const person = await storePerson(ctx, parts, { sent, signal })
+  await acceptOnce(
+    { ...callOf(ctx, sent, person), generationId, product, ...chargeOf(engine), requestedEngine },
+    parts,
+    person,
+  )
+  parts.nudge()
+  const { externalId: productExternalId } = product
+  return { generationId, productExternalId, engine: engine.name, requestedEngine, estimate: await estimating }
+}
+
+function chooseEngine(
+  { state: { account } }: AppContext,
+  { chooseEngine: choose, findProduct }: AcceptanceParts,
+  { body: { products, priority, output }, translated: { written } }: SentTryOn,
+) {
+  return choose(
+    {
+      ...{ account, isBatch: priority === 'batch', requested: output.engine, mayFallBack: output.fallback },
+      findImages: () => imagesOf(products[0], account.id, findProduct),
+    },
+    formatPath(written(['output', 'engine'])),
+  )
+}
+
+type ResolvedPhoto = Awaited<ReturnType<PersonPhotos['resolve']>>
+
+interface Storing {
+  readonly sent: SentTryOn
+  readonly signal: AbortSignal
+}
+
+function storePerson(
+  { state: { account, files } }: AppContext,
+  { personPhotos }: AcceptanceParts,
+  { sent: { body, translated }, signal }: Storing,
+): Promise<ResolvedPhoto> {
+  return personPhotos.resolve(body.person.image.source, {
+    account,
+    files,
+    signal,
+    field: imageField(['person', 'image'], translated.written),
+    externalUserId: body.externalUserId ?? null,
+    keepForDays: body.output.keepForDays ?? null,
+  })
+}
+
+function chargeOf({ name, garmentTypes, credits }: KnownEngine) {
+  return { engine: name, garmentTypes, cost: credits }
+}
+
+/** What the caller asks of the try-on. */
+function callOf(
+  { state: { account } }: AppContext,
+  { body, translated: { written } }: SentTryOn,
+  { imageId, uploadedNow }: ResolvedPhoto,
+) {
+  const { watermark, seed, mode, format, fullResolution, deadlineSeconds, keepForDays = null } = body.output
+  return {
+    accountId: account.id,
+    externalUserId: body.externalUserId ?? null,
+    imageId,
+    imagePath: formatPath(written(['person', 'image', 'source', 'id'])),
+    options: { watermark, seed, mode, format, fullResolution },
+    deadlineSeconds,
+    keepForDays: uploadedNow && account.testOf === null ? keepForDays : null,
+    isBatch: body.priority === 'batch',
+  }
+}
+
+/** Accepts the call, and deletes a photo that came with it when the call is refused or was accepted before. */
+async function acceptOnce(
+  call: Acceptance,
+  { accept, personPhotos }: AcceptanceParts,
+  { imageId, uploadedNow }: ResolvedPhoto,
+): Promise<void> {
+  try {
+    const isNew = await accept(call)
+    if (!isNew && uploadedNow) await personPhotos.discard(imageId)
+  } catch (error) {
+    // Any other error leaves open whether the call was accepted: the generation may need the photo.
+    if (uploadedNow && isRefusal(error)) await personPhotos.discard(imageId)
+    throw error
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof DrapeError && HTTP_STATUS[error.code] < 500
+}
+
+/** Seconds in `Retry-After`: a backlog shrinks by as many, if nothing else comes in. */
+const MAX_RETRY_SECONDS = 3600
+
+/** Throws `SERVICE_UNAVAILABLE` when the start is estimated to be later. */
+function assertWait(estimate: Estimate | null, maxWaitSeconds: number): void {
+  if (estimate === null || estimate.estimatedStartSeconds <= maxWaitSeconds) return
+  const { estimatedStartSeconds, estimatedSeconds } = estimate
+  throw new DrapeError(
+    'SERVICE_UNAVAILABLE',
+    `The try-on would start in about ${estimatedStartSeconds} seconds, later than maxWaitSeconds (${maxWaitSeconds}). Send the call again after the seconds in Retry-After, raise maxWaitSeconds or choose another engine.`,
+    {
+      details: { estimatedStartSeconds, estimatedSeconds },
+      retryable: true,
+      retryAfterSeconds: Math.min(MAX_RETRY_SECONDS, estimatedStartSeconds - maxWaitSeconds),
+    },
+  )
+}
+
+/** What the images of a product show: those of the call, else those of the catalog. */
+async function imagesOf({ externalId, images }: ProductBody, accountId: string, findProduct: Products['find']) {
+  if (images === undefined)
+    return externalId === undefined ? null : ((await findProduct({ accountId, externalId }))?.images ?? null)
+  return images.map(({ classifications = null }, order) => ({ order, classifications }))
+}
+
+/** Whether the call writes to the catalog, beside using it. */
+function isUpsert({ externalId, title, description, images, validForDays, metadata }: ProductBody): boolean {
+  const written = [title, description, images, validForDays, metadata]
+  return externalId !== undefined && written.some((value) => value !== undefined)
+}
+
+async function storeProduct(
+  { state: { account, files, resourceId } }: AppContext,
+  { productPhotos }: AcceptanceParts,
+  { sent: { body, translated }, signal }: Storing,
+): Promise<ProductInput> {
+  // Each by its name: a caller's unknown fields must not take the place of ours.
+  const { externalId, title, description, images, validForDays, metadata } = body.products[0]
+  const product = {
+    id: uuidv7(),
+    externalId: externalId ?? `_anon_${resourceId}`,
+    anonymous: externalId === undefined,
+    title,
+    description,
+    metadata,
+    // A one-shot product's lifetime cannot be chosen; what was sent is ignored.
+    validForDays: externalId === undefined ? undefined : validForDays,
+  }
+  if (images === undefined) return product
+  const fieldOf = (index: number) => imageField(['products', '0', 'images', String(index)], translated.written)
+  return { ...product, images: await productPhotos.store(images, { account, files, signal, fieldOf }) }
+}
