@@ -1,4 +1,5 @@
 import { readConfig, SHARED_VARIABLES, splitList } from './shared/config.ts'
+import { DEFAULT_ENGINE, WORKER_ENGINES } from './shared/engine-catalogue.ts'
 import { engineName, readEngines } from './shared/engine-names.ts'
 import { type Static, Type } from './shared/schema.ts'
 import { signingKeysOf } from './shared/signing.ts'
@@ -13,9 +14,9 @@ const schema = Type.Object({
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 8080 }),
   SHARE_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   SERVICE_NAME: Type.String({ default: 'Drape' }),
-  DEFAULT_ENGINE: engineName({ default: 'warp' }),
+  DEFAULT_ENGINE: engineName({ default: DEFAULT_ENGINE }),
   /** Engines of workers that no WorkerPool runs. */
-  ENGINES: Type.String({ default: 'warp,mock' }),
+  ENGINES: Type.String({ default: WORKER_ENGINES.join(',') }),
   PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
   EVENT_RETENTION_DAYS,
   SHOP_PROXY_HOPS: Type.Integer({ minimum: 0, maximum: 10, default: 1 }),

@@ -1,6 +1,7 @@
 import { splitList } from '../api/shared/config.ts'
 import type { Database } from '../api/shared/database/database.ts'
-import { BUILT_IN_ENGINES, ENGINE_NAME_RULE, isEngineName } from '../api/shared/engine-names.ts'
+import { BUILT_IN_ENGINES } from '../api/shared/engine-catalogue.ts'
+import { ENGINE_NAME_RULE, isEngineName } from '../api/shared/engine-names.ts'
 import { MAX_FALLBACK_ENGINES } from '../api/stores/accounts.ts'
 import { createPublishedEngines } from '../api/stores/published-engines.ts'
 import { UsageError } from './command-options.ts'

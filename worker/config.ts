@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { readConfig, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
+import { WORKER_ENGINES } from '../api/shared/engine-catalogue.ts'
 import { readEngines } from '../api/shared/engine-names.ts'
 import { QUEUES, type QueueName } from '../api/shared/redis.ts'
 import { Type } from '../api/shared/schema.ts'
@@ -8,7 +9,7 @@ import { TOLERANCES } from './engines/conformance.ts'
 const schema = Type.Object({
   ...SHARED_VARIABLES,
   QUEUES: Type.String({ default: 'prepare,try-on', pattern: `^(${QUEUES.join('|')})(,(${QUEUES.join('|')}))*$` }),
-  ENGINES: Type.String({ default: 'warp,mock' }),
+  ENGINES: Type.String({ default: WORKER_ENGINES.join(',') }),
   MODEL_DIR: Type.String({ default: fileURLToPath(new URL('models', import.meta.url)) }),
   /** Holds a folder of the name of each engine whose files are not part of this program. */
   ENGINE_DIR: Type.String({ default: '' }),

@@ -1,5 +1,6 @@
+import { engineFacts } from '../api/shared/engine-catalogue.ts'
 import { DrapeError } from '../api/shared/errors.ts'
-import { type TryOnJob, usableImages, usualGarmentTypes } from '../api/shared/generation.ts'
+import { type TryOnJob, usableImages } from '../api/shared/generation.ts'
 import { failedFields } from '../api/shared/image-field.ts'
 import type { Log } from '../api/shared/log.ts'
 import type { Metrics } from '../api/shared/metrics.ts'
@@ -192,7 +193,7 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
 
 /** The index of the product image that the engine works from; null when none is usable. */
 function usedImage(job: TryOnJob): number | null {
-  const { engine, garmentTypes = usualGarmentTypes(engine), product } = job
+  const { engine, garmentTypes = engineFacts(engine).garmentTypes, product } = job
   return usableImages(product.images, garmentTypes)[0]?.order ?? null
 }
 

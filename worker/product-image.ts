@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import { engineFacts } from '../api/shared/engine-catalogue.ts'
 import { DrapeError } from '../api/shared/errors.ts'
 import { keyOfFetched, storeFetched } from '../api/shared/fetched-product-image.ts'
-import { type ProductImage, type TryOnJob, usableImages, usualGarmentTypes } from '../api/shared/generation.ts'
+import { type ProductImage, type TryOnJob, usableImages } from '../api/shared/generation.ts'
 import { inField } from '../api/shared/image-field.ts'
 import type { ObjectStorage } from '../api/shared/storage/object.ts'
 import type { Objects } from '../api/shared/stores/objects.ts'
@@ -22,7 +23,7 @@ export async function loadProductImage(
   job: Pick<TryOnJob, 'accountId' | 'engine' | 'garmentTypes' | 'product'>,
   options: ProductImageOptions,
 ): Promise<{ image: ProductImage; bytes: Uint8Array; hash: string }> {
-  const { engine, garmentTypes = usualGarmentTypes(engine) } = job
+  const { engine, garmentTypes = engineFacts(engine).garmentTypes } = job
   const [image] = usableImages(job.product.images, garmentTypes)
   if (!image) {
     const [key] = garmentTypes

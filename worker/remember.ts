@@ -1,4 +1,5 @@
-import { type TryOnJob, usableImages, usualGarmentTypes } from '../api/shared/generation.ts'
+import { engineFacts } from '../api/shared/engine-catalogue.ts'
+import { type TryOnJob, usableImages } from '../api/shared/generation.ts'
 import type { Log } from '../api/shared/log.ts'
 import type { Images } from '../api/shared/stores/images.ts'
 import type { Detections } from './detections.ts'
@@ -20,7 +21,7 @@ export type Remember = (
 export function createRemember({ images, detections, log }: RememberOptions): Remember {
   return async ({ person, product, engine, garmentTypes }, { found, detected }) => {
     const { id: productId, imagesEdition } = product
-    const [image] = usableImages(product.images, garmentTypes ?? usualGarmentTypes(engine))
+    const [image] = usableImages(product.images, garmentTypes ?? engineFacts(engine).garmentTypes)
     try {
       await Promise.all([
         found && images.savePrepared(person.imageId, { ...found, viewKey: null }),

@@ -1,6 +1,7 @@
 import type { EngineDirectory } from '../engines/directory.ts'
 import { splitList } from '../shared/config.ts'
-import { BUILT_IN_ENGINES, isEngineName } from '../shared/engine-names.ts'
+import { BUILT_IN_ENGINES } from '../shared/engine-catalogue.ts'
+import { isEngineName } from '../shared/engine-names.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { type AccountSettings, MAX_FALLBACK_ENGINES } from '../stores/accounts.ts'
 

@@ -1,7 +1,8 @@
 import { within } from '../limits/time-limit.ts'
 import type { EngineCard, EngineCards } from '../shared/engine-cards.ts'
-import { BUILT_IN_ENGINES, isEngineName } from '../shared/engine-names.ts'
-import { GARMENT_TYPES, usualGarmentTypes } from '../shared/generation.ts'
+import { BUILT_IN_ENGINES, type EngineFacts, engineFacts } from '../shared/engine-catalogue.ts'
+import { isEngineName } from '../shared/engine-names.ts'
+import { GARMENT_TYPES } from '../shared/generation.ts'
 import type { Redis } from '../shared/redis.ts'
 import type { PublishedEngine, PublishedEngines } from '../stores/published-engines.ts'
 
@@ -11,21 +12,18 @@ import type { PublishedEngine, PublishedEngines } from '../stores/published-engi
  */
 export type EngineState = 'ready' | 'scaling_from_zero' | 'unavailable'
 
-export interface KnownEngine {
+/** What its Engine resource says of it, else its workers, else the catalogue. */
+export interface KnownEngine extends Omit<EngineFacts, 'license'> {
   readonly name: string
   readonly state: EngineState
   /** Slots of live workers. */
   readonly slots: number
-  /** Price of a try-on. */
-  readonly credits: number
-  /** Those that the engine accepts: by its Engine resource, else by its workers. Never empty. */
-  readonly garmentTypes: readonly GarmentType[]
+  /** SPDX expression of engine and model files; null while unknown. */
+  readonly license: string | null
   /** The description that a worker reported; null before the first report. */
   readonly card: EngineCard | null
   readonly published: PublishedEngine | null
 }
-
-type GarmentType = (typeof GARMENT_TYPES)[number]
 
 export interface EngineDirectory {
   /** All known engines, from a snapshot that is at most 5 s old and refreshed after 1 s. */
@@ -140,12 +138,16 @@ interface Found {
 }
 
 function describe(name: string, { state, slots = 0, card, published }: Found): KnownEngine {
-  const stated = [published?.garmentTypes, card?.garmentTypes, usualGarmentTypes(name)]
+  const facts = engineFacts(name)
+  const stated = [published?.garmentTypes, card?.garmentTypes]
   const garmentTypes = stated.map((types) => GARMENT_TYPES.filter((type) => types?.includes(type)))
   return {
     ...{ name, state, slots, card: card ?? null, published: published ?? null },
-    credits: name === 'mock' ? 0 : 1,
-    garmentTypes: garmentTypes.find(({ length }) => length > 0) ?? [],
+    kind: card?.kind ?? facts.kind,
+    license: card?.license ?? published?.license ?? facts.license?.spdx ?? null,
+    categories: card?.categories ?? facts.categories,
+    garmentTypes: garmentTypes.find(({ length }) => length > 0) ?? facts.garmentTypes,
+    credits: facts.credits,
   }
 }
 

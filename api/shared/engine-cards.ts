@@ -1,3 +1,4 @@
+import { ENGINE_KINDS } from './engine-catalogue.ts'
 import { CATEGORIES } from './generation.ts'
 import type { Redis } from './redis.ts'
 import { compileCheck, type Static, Type } from './schema.ts'
@@ -6,7 +7,7 @@ const KEY = 'drape:engines'
 
 const EngineCardSchema = Type.Object({
   version: Type.String(),
-  kind: Type.Enum(['preview', 'photo', 'test']),
+  kind: Type.Enum([...ENGINE_KINDS]),
   license: Type.String(),
   categories: Type.Array(Type.Enum([...CATEGORIES])),
   /** Workers of older versions report none. */

@@ -5,9 +5,6 @@ import { Type } from './schema.ts'
 const PATTERN = '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'
 const WELL_FORMED = new RegExp(PATTERN)
 
-/** Engines that come with Drape, in the order of lists. */
-export const BUILT_IN_ENGINES = ['warp', 'fashn-vton', 'catvton', 'mock']
-
 /** A rule to put into messages. */
 export const ENGINE_NAME_RULE = 'lower-case letters, digits and hyphens, at most 48'
 

@@ -32,6 +32,7 @@ export const MAX_SPARED = 3
 export const LEASE_SECONDS = 7
 
 export const CATEGORIES = ['tops', 'bottoms', 'one-pieces', 'outerwear', 'other'] as const
+export type Category = (typeof CATEGORIES)[number]
 export const GARMENT_TYPES = ['flat_lay', 'ghost_mannequin', 'on_model', 'detail', 'other'] as const
 export const FORMATS = ['jpeg', 'png', 'webp'] as const
 export const MODES = ['fast', 'balanced', 'quality'] as const
@@ -42,11 +43,6 @@ export const PRIORITIES = ['interactive', 'batch'] as const
 /** What a call that says nothing of them gets. */
 export const DEFAULT_SEED = 42
 export const DEFAULT_MODE = 'balanced'
-
-/** Garment types of an engine that neither its Engine resource nor a worker has described yet. */
-export function usualGarmentTypes(engine: string): readonly string[] {
-  return engine === 'mock' ? GARMENT_TYPES : ['flat_lay', 'ghost_mannequin']
-}
 
 export const ClassificationsSchema = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 20,

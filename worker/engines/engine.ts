@@ -1,3 +1,9 @@
+import {
+  ENGINE_CATALOGUE,
+  type EngineFacts,
+  type EngineKind,
+  type WorkerEngine,
+} from '../../api/shared/engine-catalogue.ts'
 import type { Detected } from '../../api/shared/generation.ts'
 import type { Category } from '../garment/garment.ts'
 import type { Person } from '../person/person.ts'
@@ -6,9 +12,8 @@ import type { Bitmap, Plane, Point } from '../raster/plane.ts'
 export interface EngineManifest {
   readonly name: string
   readonly version: string
-  /** `preview` results are geometric renderings, `photo` results come from a generative model. */
-  readonly kind: 'preview' | 'photo' | 'test'
-  readonly license: { readonly spdx: string; readonly commercial: boolean }
+  readonly kind: EngineKind
+  readonly license: NonNullable<EngineFacts['license']>
   readonly accepts: {
     readonly categories: readonly Category[]
     /** Which `classifications.type` of a product image the engine can work from. */
@@ -19,6 +24,18 @@ export interface EngineManifest {
   readonly aiGenerated: boolean
   /** Options that make no difference to its pictures. */
   readonly ignores?: readonly ('seed' | 'mode')[]
+}
+
+/** The manifest of an engine of this program: the facts of the catalogue, and what only its code knows. */
+export function manifestOf(
+  name: WorkerEngine,
+  {
+    needsPerson,
+    ...own
+  }: Pick<EngineManifest, 'version' | 'aiGenerated' | 'ignores'> & { readonly needsPerson: boolean },
+): EngineManifest {
+  const { kind, license, categories, garmentTypes } = ENGINE_CATALOGUE[name]
+  return { name, kind, license, accepts: { categories, garmentTypes, needsPerson }, ...own }
 }
 
 export interface EngineInput {

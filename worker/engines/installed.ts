@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ExportedEngine } from '../../api/shared/engine-catalogue.ts'
 import { compileCheck, type Static, type TSchema } from '../../api/shared/schema.ts'
 import { openCatVton } from './catvton/catvton-engine.ts'
 import { CatVtonManifestSchema } from './catvton/manifest.ts'
@@ -12,10 +13,13 @@ import type { EngineFactory, EngineResources } from './registry.ts'
 /** Makes an engine's factory of what its `engine.json` holds. @throws Error that says what is wrong with it */
 type ReadManifest = (value: unknown, folder: string) => EngineFactory
 
-const KINDS: Readonly<Record<string, ReadManifest>> = {
-  'fashn-vton/1': createReader(FashnVtonManifestSchema, openFashnVton),
-  'catvton/1': createReader(CatVtonManifestSchema, openCatVton),
-}
+/** By the `interface` that an `engine.json` names. */
+const READERS: ReadonlyMap<unknown, ReadManifest> = new Map(
+  Object.entries({
+    'fashn-vton/1': createReader(FashnVtonManifestSchema, openFashnVton),
+    'catvton/1': createReader(CatVtonManifestSchema, openCatVton),
+  } satisfies Record<`${ExportedEngine}/1`, ReadManifest>),
+)
 
 /**
  * The engines among `names` that have a folder of their name in `directory`, each with an `engine.json` that is of a kind this program
@@ -60,7 +64,7 @@ async function readInstalled(name: string, folder: string): Promise<EngineFactor
   if (text === null) return null
   const value = parseJson(path, text)
   const kind = kindOf(value)
-  const read = Object.hasOwn(KINDS, String(kind)) ? KINDS[String(kind)] : null
+  const read = READERS.get(kind)
   if (!read) throw new Error(`${path}: is of the kind ${kind}, which this program does not run`)
   const factory = readAs(read, value, { path, folder })
   if (factory.manifest.name !== name) throw new Error(`${path}: is of the engine ${factory.manifest.name}`)

@@ -1,21 +1,13 @@
 import { copyRgb } from '../composite/blend.ts'
-import { CATEGORIES } from '../garment/garment.ts'
 import { createPlane } from '../raster/plane.ts'
-import type { Engine, EngineManifest } from './engine.ts'
+import { type Engine, manifestOf } from './engine.ts'
 
-export const MOCK_MANIFEST: EngineManifest = {
-  name: 'mock',
+export const MOCK_MANIFEST = manifestOf('mock', {
   version: '1.0.0',
-  kind: 'test',
-  license: { spdx: 'Apache-2.0', commercial: true },
-  accepts: {
-    categories: CATEGORIES,
-    garmentTypes: ['flat_lay', 'ghost_mannequin', 'on_model', 'detail', 'other'],
-    needsPerson: false,
-  },
+  needsPerson: false,
   aiGenerated: false,
   ignores: ['seed', 'mode'],
-}
+})
 
 /** An engine for integrators' tests: the result is the person's photo with no pixel changed. */
 export function createMockEngine(): Engine {

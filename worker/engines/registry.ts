@@ -1,3 +1,4 @@
+import type { WorkerEngine } from '../../api/shared/engine-catalogue.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { Models } from '../inference/models.ts'
 import type { Provider } from '../inference/session.ts'
@@ -28,10 +29,12 @@ export interface EngineFactory {
 }
 
 /** Every engine that is part of this program, by name. */
-export const ENGINES: ReadonlyMap<string, EngineFactory> = new Map([
-  [WARP_MANIFEST.name, { manifest: WARP_MANIFEST, create: createWarpEngine }],
-  [MOCK_MANIFEST.name, { manifest: MOCK_MANIFEST, create: createMockEngine }],
-])
+export const ENGINES: ReadonlyMap<string, EngineFactory> = new Map(
+  Object.entries({
+    warp: { manifest: WARP_MANIFEST, create: createWarpEngine },
+    mock: { manifest: MOCK_MANIFEST, create: createMockEngine },
+  } satisfies Record<WorkerEngine, EngineFactory>),
+)
 
 interface EngineOptions {
   readonly models: Models

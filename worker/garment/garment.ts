@@ -1,7 +1,7 @@
+import type { Category } from '../../api/shared/generation.ts'
 import type { Bitmap, Pixels, Plane, Point } from '../raster/plane.ts'
 
-export const CATEGORIES = ['tops', 'bottoms', 'one-pieces', 'outerwear', 'other'] as const
-export type Category = (typeof CATEGORIES)[number]
+export type { Category }
 
 /** What the outline looks like, whatever the caller calls the product. */
 export type GarmentKind = 'top' | 'dress' | 'skirt' | 'trousers'

@@ -1,4 +1,5 @@
 import { named } from '../../openapi/named-schema.ts'
+import { ENGINE_KINDS } from '../../shared/engine-catalogue.ts'
 import { CATEGORIES, GARMENT_TYPES, MODES } from '../../shared/generation.ts'
 import { Nullable, type Static, Type } from '../../shared/schema.ts'
 
@@ -8,7 +9,7 @@ export const EngineDescription = named(
     name: Type.String({ description: 'Value of `output.engine`.' }),
     version: Nullable(Type.String({ description: 'Version of the engine; null before a worker has reported one.' })),
     kind: Nullable(
-      Type.Enum(['preview', 'photo', 'test'], {
+      Type.Enum([...ENGINE_KINDS], {
         description:
           'preview: geometric rendering. photo: picture of a generative model. test: returns the photo. null before a worker has reported one.',
       }),

@@ -1,7 +1,7 @@
 import type { EngineChoice } from '../../engines/choice.ts'
 import type { EngineDirectory, KnownEngine } from '../../engines/directory.ts'
 import type { WaitEstimate } from '../../engines/wait-estimate.ts'
-import { CATEGORIES, MODES } from '../../shared/generation.ts'
+import { MODES } from '../../shared/generation.ts'
 import type { AppContext } from '../../state.ts'
 import { route } from '../route.ts'
 import { type EngineDescription, EngineList } from './engines.schema.ts'
@@ -11,14 +11,6 @@ export interface EngineParts {
   readonly engines: Pick<EngineDirectory, 'list'>
   readonly estimateWait: WaitEstimate['ofCall']
   readonly defaultEngineOf: EngineChoice['defaultOf']
-}
-
-/** Kinds of the built-in engines before a worker has reported its own. */
-const KINDS: Readonly<Record<string, EngineDescription['kind']>> = {
-  warp: 'preview',
-  'fashn-vton': 'photo',
-  catvton: 'photo',
-  mock: 'test',
 }
 
 export const engineRoutes = [
@@ -49,7 +41,7 @@ async function getEngines(
 }
 
 async function present(
-  { name, card, published, state, credits, garmentTypes }: KnownEngine,
+  { name, card, kind, license, categories, garmentTypes, credits, state }: KnownEngine,
   {
     estimateWait,
     accountId,
@@ -59,9 +51,9 @@ async function present(
   return {
     name,
     version: card?.version ?? null,
-    kind: card?.kind ?? KINDS[name] ?? null,
-    license: card?.license ?? published?.license ?? null,
-    categories: card?.categories ?? [...CATEGORIES],
+    kind,
+    license,
+    categories: [...categories],
     garmentTypes: [...garmentTypes],
     modes: [...MODES],
     credits,

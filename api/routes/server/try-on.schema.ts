@@ -1,5 +1,5 @@
 import { named } from '../../openapi/named-schema.ts'
-import { BUILT_IN_ENGINES } from '../../shared/engine-names.ts'
+import { BUILT_IN_ENGINES } from '../../shared/engine-catalogue.ts'
 import { DEFAULT_MODE, DEFAULT_SEED, FORMATS, MODES, PRIORITIES, STATUSES } from '../../shared/generation.ts'
 import { type Static, Type } from '../../shared/schema.ts'
 import {
@@ -47,7 +47,7 @@ export const Output = Type.Object(
         maxLength: 48,
         description:
           'Name of an engine of GET /tryon/v1/engines. The default is that of the account, else of the installation. mock gives the photo back and costs nothing.',
-        examples: BUILT_IN_ENGINES,
+        examples: [...BUILT_IN_ENGINES],
       }),
     ),
     fallback: Type.Boolean({

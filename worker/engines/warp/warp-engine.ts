@@ -11,24 +11,24 @@ import { findPerson } from '../../person/find-person.ts'
 import type { Person } from '../../person/person.ts'
 import { personAtSize } from '../../person/within.ts'
 import type { Bitmap } from '../../raster/plane.ts'
-import type { Engine, EngineContext, EngineInput, EngineManifest, EngineProduct, EngineResult } from '../engine.ts'
+import {
+  type Engine,
+  type EngineContext,
+  type EngineInput,
+  type EngineProduct,
+  type EngineResult,
+  manifestOf,
+} from '../engine.ts'
 import { createStages } from '../stages.ts'
 import { dressLower } from './dress-lower.ts'
 import { dressUpper } from './dress-upper.ts'
 
-export const WARP_MANIFEST: EngineManifest = {
-  name: 'warp',
+export const WARP_MANIFEST = manifestOf('warp', {
   version: '1.4.0',
-  kind: 'preview',
-  license: { spdx: 'Apache-2.0', commercial: true },
-  accepts: {
-    categories: ['tops', 'bottoms', 'one-pieces', 'outerwear', 'other'],
-    garmentTypes: ['flat_lay', 'ghost_mannequin'],
-    needsPerson: true,
-  },
+  needsPerson: true,
   aiGenerated: false,
   ignores: ['seed', 'mode'],
-}
+})
 
 /** Longest side in px of the pictures that garments are drawn on, and of product photos: enough for a screen, or for everything. */
 const SIDES = { screen: { drawn: 1280, garment: 1400 }, full: { drawn: 3200, garment: 2400 } } as const
