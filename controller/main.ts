@@ -20,6 +20,7 @@ import { GROUP } from './custom-resource.ts'
 import { startEnginePublishing } from './engine/publishing.ts'
 import { createEngineReconcile } from './engine/reconcile.ts'
 import { FIELD_MANAGER } from './field-manager.ts'
+import { createImagePrefetch } from './image-prefetch/reconcile.ts'
 import { createReportInvalid } from './invalid-object.ts'
 import { type Cluster, watchCluster } from './kubernetes.ts'
 import { listenDatabase } from './listen-database.ts'
@@ -50,6 +51,9 @@ import { createSampler } from './worker-pool/sampler.ts'
 
 /** Retention policies delete images at their expiration time; what none of them covers must not stay either. */
 const SWEEP_GRACE_SECONDS = 3600
+
+/** Pools change often, the nodes for their images seldom. */
+const IMAGE_MS = 1000
 
 const config = readControllerConfig(process.env)
 const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
@@ -130,6 +134,7 @@ const KINDS = {
   budget: 'CostBudget',
   retention: 'RetentionPolicy',
   sweep: 'Sweep',
+  image: 'ImagePrefetch',
 } as const
 /** What can be done: a kind that is not there or may not be seen keeps only what needs it from being done. */
 const synced = new Set<Task>()
@@ -169,13 +174,21 @@ const loops: Record<Task, Loop> = {
     () => cluster.sweeps,
     (key) => requestedSweeps.reconcile(key),
   ),
+  image: loop(
+    KINDS.image,
+    () => cluster.pools,
+    (key) => imagePrefetch.reconcile(key),
+  ),
 }
 const cluster: Cluster = watchCluster({
   connection,
   namespace: config.WATCH_NAMESPACE || undefined,
   mayWatchNodes: config.WATCH_NODES === 'true',
   interested: {
-    pool: loops.pool.add,
+    pool: (key, ms) => {
+      loops.pool.add(key, ms)
+      loops.image.add(key, IMAGE_MS)
+    },
     engine: loops.engine.add,
     policy: loops.policy.add,
     budget: loops.budget.add,
@@ -223,6 +236,7 @@ const runs = {
 }
 const retention = createRetentionReconcile({ ...runs, reportInvalid })
 const requestedSweeps = createRequestedSweeps({ ...runs, sweeps: cluster.sweeps })
+const imagePrefetch = createImagePrefetch({ client, ...cluster, now, onChange: loops.pool.add })
 const reconcilePool = createPoolReconcile({
   client,
   applyOnce: createApplyOnce(client, { annotation: `${GROUP}/applied`, onReverted: createReportReverted(record) }),
@@ -230,6 +244,7 @@ const reconcilePool = createPoolReconcile({
   reportInvalid,
   registry,
   sample: sampler.sample,
+  findImagePrefetched: imagePrefetch.find,
   ...cluster,
   now,
   onDecision: ({ direction }) => metrics.decisions.inc({ direction }),
@@ -278,7 +293,7 @@ const sweeping = startSweeping({
 lifecycle.onStop('sweeping', () => sweeping.stop())
 
 for (const task of Object.keys(KINDS) as Task[])
-  cluster.synced[task].then(() => {
+  (task === 'image' ? cluster.synced.pool : cluster.synced[task]).then(() => {
     synced.add(task)
     loops[task].setLeading(election.isLeader())
   })

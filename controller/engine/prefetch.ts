@@ -10,7 +10,7 @@ export const NODES: ResourceType = { group: '', version: 'v1', plural: 'nodes', 
 export const ENGINE_LABEL = 'drape.dev/engine'
 const NODE_ANNOTATION = 'drape.dev/node'
 /** How many nodes fetch at once: an image of gigabytes for each is a load on the registry. */
-const MAX_AT_ONCE = 10
+export const MAX_AT_ONCE = 10
 const TRIES = 3
 const MAX_SECONDS = 3600
 const NOBODY = 65532
@@ -78,7 +78,8 @@ function isSelected({ metadata, spec }: Node, selector: Readonly<Record<string, 
   return Object.entries(selector).every(([label, value]) => metadata.labels?.[label] === value)
 }
 
-function outcomeOf(job: Job | undefined): 'missing' | 'running' | 'done' | 'failed' {
+/** How far a Job is. */
+export function outcomeOf(job: Job | undefined): 'missing' | 'running' | 'done' | 'failed' {
   if (job === undefined) return 'missing'
   const holds = (type: string) => job.status?.conditions?.some((each) => each.type === type && each.status === 'True')
   return holds('Complete') ? 'done' : holds('Failed') ? 'failed' : 'running'
@@ -93,20 +94,47 @@ function jobName({ metadata, spec }: Engine, { spec: { template } }: WorkerPool,
 function renderJob({ name, engine, pool, node }: { name: string; engine: Engine; pool: WorkerPool; node: Node }) {
   const { template } = pool.spec
   const files = engineVolume(engine, template)
-  const labels = { 'app.kubernetes.io/name': 'drape-prefetch', [ENGINE_LABEL]: engine.metadata.name }
   const [check, ...before] = [...(files?.initContainers ?? [])].reverse()
+  return renderPrefetchJob({
+    ...{ name, owner: engine, node },
+    labels: { [ENGINE_LABEL]: engine.metadata.name },
+    pod: {
+      imagePullSecrets: template.imagePullSecrets.map((secret) => ({ name: secret })),
+      tolerations: template.tolerations,
+      ...(before.length > 0 && { initContainers: before.reverse() }),
+      containers: [check],
+      volumes: files ? [files.volume] : [],
+    },
+  })
+}
+
+/** A Job whose pod runs on this node alone. The pod keeps to the Pod Security Standard `restricted` as far as its containers do. */
+export function renderPrefetchJob({
+  name,
+  owner,
+  node,
+  labels,
+  pod,
+}: {
+  name: string
+  owner: KubernetesObject
+  node: KubernetesObject
+  labels: Readonly<Record<string, string>>
+  pod: { readonly containers: readonly object[]; readonly [field: string]: unknown }
+}) {
+  const all = { 'app.kubernetes.io/name': 'drape-prefetch', ...labels }
   return {
     metadata: {
-      ...{ name, namespace: engine.metadata.namespace },
-      labels: { ...labels, 'app.kubernetes.io/managed-by': 'drape-controller' },
+      ...{ name, namespace: owner.metadata.namespace },
+      labels: { ...all, 'app.kubernetes.io/managed-by': 'drape-controller' },
       annotations: { [NODE_ANNOTATION]: node.metadata.name },
-      ownerReferences: [ownedBy(engine)],
+      ownerReferences: [ownedBy(owner)],
     },
     spec: {
       backoffLimit: TRIES,
       activeDeadlineSeconds: MAX_SECONDS,
       template: {
-        metadata: { labels },
+        metadata: { labels: all },
         spec: {
           restartPolicy: 'Never',
           automountServiceAccountToken: false,
@@ -115,19 +143,15 @@ function renderJob({ name, engine, pool, node }: { name: string; engine: Engine;
             ...{ runAsNonRoot: true, runAsUser: NOBODY, runAsGroup: NOBODY, fsGroup: NOBODY },
             seccompProfile: { type: 'RuntimeDefault' },
           },
-          imagePullSecrets: template.imagePullSecrets.map((secret) => ({ name: secret })),
-          tolerations: template.tolerations,
+          ...pod,
           affinity: onNode(node),
-          ...(before.length > 0 && { initContainers: before.reverse() }),
-          containers: [check],
-          volumes: files ? [files.volume] : [],
         },
       },
     },
   }
 }
 
-function onNode({ metadata }: Node) {
+function onNode({ metadata }: KubernetesObject) {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [metadata.name] }]
   return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } } }
 }

@@ -7,7 +7,8 @@ export const CHECK_PREFIX = 'check-'
 /** What a check writes beside the files, and what a file takes while it is fetched. */
 const SPARE_BYTES = 64 * 2 ** 20
 const PROGRAM = ['node', 'worker/engine-files/main.ts']
-const CONFINED = {
+/** The security context of containers under the Pod Security Standard `restricted`. */
+export const CONFINED = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
   readOnlyRootFilesystem: true,

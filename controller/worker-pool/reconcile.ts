@@ -4,7 +4,7 @@ import type { Engine } from '../engine/resource.ts'
 import type { ReportInvalid } from '../invalid-object.ts'
 import type { ApplyOnce, Live } from '../runtime/apply-once.ts'
 import type { Client } from '../runtime/client.ts'
-import { wholeSeconds } from '../runtime/conditions.ts'
+import { type Finding, wholeSeconds } from '../runtime/conditions.ts'
 import { type RecordEvent, warning } from '../runtime/events.ts'
 import { refusalOf } from '../runtime/refusal.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
@@ -67,6 +67,8 @@ export interface PoolParts {
   readonly budgets: Pick<Watched<Live>, 'get'>
   /** A node by its name, as far as nodes can be seen. */
   readonly findNode: (name: string) => KubernetesObject | undefined
+  /** The condition about the image on nodes; null where it is not prefetched. */
+  readonly findImagePrefetched: (pool: WorkerPool) => Finding | null
   /** The pods of a pool. */
   readonly podsOf: (pool: WorkerPool) => readonly Pod[]
   readonly now: () => Date
@@ -244,6 +246,7 @@ export function createPoolReconcile(parts: PoolParts) {
       decision: outcome.decision,
       decided: memory.untold,
       lastStart: memory.lastStart,
+      imagePrefetched: parts.findImagePrefetched(pool),
       enginesMissing: 'missing' in engines ? engines.missing : null,
       rulesMissing: 'missing' in rules ? rules.missing : null,
       cost: countTiers(pool, parts.podsOf(pool), parts.findNode),

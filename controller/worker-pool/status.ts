@@ -47,6 +47,8 @@ export interface PoolFacts {
   /** Where the workers are and what they cost. */
   readonly cost: ReturnType<typeof countTiers>
   readonly lastStart: WorkerStart | undefined
+  /** How far the image is on nodes; null where it is not prefetched. */
+  readonly imagePrefetched: Finding | null
   readonly now: Date
 }
 
@@ -225,6 +227,7 @@ function findingsOf(facts: PoolFacts): Finding[] {
         ? 'Every worker has the current template.'
         : `${outdated} workers have an earlier template; each is replaced when it has finished its jobs.`,
     ),
+    ...(facts.imagePrefetched ? [facts.imagePrefetched] : []),
     found('EnginesReady', enginesMissing === null, ['Ready', 'NotReady'], enginesMissing ?? 'All engines can be used.'),
     found('ScalingActive', auto && pausedUntil === null, ['Auto', pausedUntil ? 'Paused' : pool.spec.scaling.mode], ''),
     found('AbleToScale', !blind, ['DemandKnown', 'DemandUnknown'], demand || !auto ? '' : decision.reason),

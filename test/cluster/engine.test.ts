@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { JOBS, type Job } from '../../controller/engine/prefetch.ts'
 import { type Engine, engines } from '../../controller/engine/resource.ts'
+import { PREFETCH_LABEL } from '../../controller/image-prefetch/plan.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { PODS } from '../../controller/worker-pool/pods.ts'
 import { type WorkerPool, workerPools } from '../../controller/worker-pool/resource.ts'
@@ -27,7 +28,7 @@ interface FoundPod extends KubernetesObject {
       readonly image: string
       readonly env?: readonly unknown[]
     }[]
-    readonly containers: readonly { readonly name: string; readonly env?: readonly unknown[] }[]
+    readonly containers: readonly { readonly name: string; readonly image: string; readonly env?: readonly unknown[] }[]
   }
 }
 
@@ -202,6 +203,80 @@ describe.skipIf(!controlPlane?.hasControllers)('an engine', () => {
     })
     expect(jobs[0].metadata.annotations).toMatchObject({ 'drape.dev/node': 'engine-a' })
     await until(async () => (await statusOf('ahead'))?.nodes === 1)
+  })
+
+  it('has the image of its workers pulled on nodes that can run one, as many as there may be workers', async () => {
+    const { client, namespace } = place
+    const gpu = 'example.com/gpu'
+    const names = ['image-a', 'image-b', 'image-c', 'image-cordoned', 'image-tainted', 'image-small', 'image-other']
+    const more = await startFakeNodes(place, names, { [gpu]: '2' })
+    for (const name of names.slice(0, -1))
+      await client.patch(NODES, { name }, { metadata: { labels: { image: namespace } } })
+    await client.patch(NODES, { name: 'image-cordoned' }, { spec: { unschedulable: true } })
+    const taints = [{ key: 'reserved', effect: 'NoSchedule' }]
+    await client.patch(NODES, { name: 'image-tainted' }, { spec: { taints } })
+    const status = { capacity: { [gpu]: '1' }, allocatable: { [gpu]: '1' } }
+    await client.patch(NODES, { name: 'image-small' }, { status }, { subresource: 'status' })
+    await client.apply(engines.type, {
+      metadata: { namespace, name: 'mock' },
+      spec: { license: LICENSE, source: { bundled: {} } },
+    })
+    const expression = { key: 'image', operator: 'In', values: [namespace] }
+    const nodeSelectorTerms = [{ matchExpressions: [expression] }]
+    const applyPulled = (max: number, image: string, spec: object = {}) =>
+      client.apply(workerPools.type, {
+        metadata: { namespace, name: 'pulled' },
+        spec: {
+          ...{ engines: ['mock'], accelerator: { resource: gpu, count: 2 } },
+          scaling: { policy: { bounds: { max }, target: { backlogPerSlot: 1 } } },
+          template: { image, requests: { cpu: '1' } },
+          podTemplate: {
+            spec: {
+              affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+            },
+          },
+          ...spec,
+        },
+      })
+    const jobs = () => client.list<Job>(JOBS, { namespace, labelSelector: `${PREFETCH_LABEL}=pulled` })
+    const podsWith = (image: string, count: number) =>
+      until(async () => {
+        const found = await podsOf(`${PREFETCH_LABEL}=pulled`)
+        const these = found.filter(({ spec }) => spec.nodeName && spec.containers[0].image === image)
+        return these.length === count && these
+      })
+    const condition = async () => {
+      const pool = await client.get<WorkerPool>(workerPools.type, { namespace, name: 'pulled' })
+      return pool?.status?.conditions.find(({ type }) => type === 'ImagePrefetched')
+    }
+    const finish = async (pods: readonly FoundPod[]) => {
+      for (const pod of pods)
+        await setPodStatus(pod, { phase: 'Succeeded', containerStatuses: [ending(pod, 0, 'v24')] })
+    }
+
+    await applyPulled(2, 'drape/worker:1')
+    const first = await podsWith('drape/worker:1', 2)
+    for (const { spec } of first) expect(['image-a', 'image-b', 'image-c']).toContain(spec.nodeName)
+    await until(async () => (await condition())?.message === '0 of 2 nodes have the image.')
+    await finish(first)
+    await until(async () => (await condition())?.status === 'True')
+
+    await applyPulled(9, 'drape/worker:1')
+    const all = await podsWith('drape/worker:1', 3)
+    expect(all.map(({ spec }) => spec.nodeName).sort()).toEqual(['image-a', 'image-b', 'image-c'])
+    await finish(all)
+    await until(async () => (await condition())?.message === '3 of 3 nodes have the image.')
+
+    await applyPulled(9, 'drape/worker:2')
+    await podsWith('drape/worker:2', 3)
+    await until(async () => (await jobs()).length === 3)
+    await applyPulled(9, 'drape/worker:2', { prefetch: { enabled: false } })
+    await until(async () => (await jobs()).length === 0 && (await condition()) === undefined)
+    await applyPulled(9, 'drape/worker:2')
+    await until(async () => (await jobs()).length === 3)
+    await client.delete(workerPools.type, { namespace, name: 'pulled' })
+    await until(async () => (await jobs()).length === 0)
+    await more.close()
   })
 
   function replicaSetOf(engine: string) {

@@ -70,6 +70,8 @@ describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
       metadata: { namespace: place.namespace, name: 'gpu' },
       spec: {
         ...{ engines: ['mock'], replicas: 2, scaling: { mode: 'Fixed' }, accelerator: { resource: GPU, count: 1 } },
+        // Only workers are to be on the nodes.
+        prefetch: { enabled: false },
         template: { image: 'drape/worker:test', requests: { cpu: '1' } },
       },
     })
