@@ -44,6 +44,7 @@ import { createImageFetcher } from './shared/fetch-image.ts'
 import { generationChannel, type PrepareJob } from './shared/generation.ts'
 import { createHostLookup } from './shared/host-lookup.ts'
 import { createHttpServer } from './shared/http-server.ts'
+import { WORKERS_CHANNEL } from './shared/lanes.ts'
 import { createLifecycle } from './shared/lifecycle.ts'
 import { createLog } from './shared/log.ts'
 import { countEnds, measureFetch, measureStorage, watchConnections } from './shared/measured.ts'
@@ -194,6 +195,7 @@ const gauges = createBacklogGauges({
 lifecycle.onStop('backlog gauges', () => gauges.stop())
 lifecycle.onStop('relay', () => relay.stop())
 subscriptions.subscribeAll(generationChannel(''), relay.noteMove)
+subscriptions.subscribe(WORKERS_CHANNEL, relay.noteWorker)
 
 const sendWebhook = createWebhookSender({
   lookup,

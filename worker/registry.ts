@@ -12,7 +12,10 @@ const MANIFESTS_MS = 60_000
 /** A worker that has been silent for longer is not counted any more. */
 const SILENT_SECONDS = 12
 
-/** Announces this worker's slots and engines for as long as it can take jobs. `withdraw` says at once that it takes none any more. */
+/**
+ * Announces this worker's slots and engines for as long as it can take jobs: every few seconds, and when `renew` is called.
+ * `withdraw` says at once that it takes none any more.
+ */
 export function announceWorker({
   redis,
   worker,
@@ -21,6 +24,7 @@ export function announceWorker({
   slots,
   canWork,
   findManifests,
+  onArrival,
   log,
 }: {
   redis: Redis
@@ -31,10 +35,13 @@ export function announceWorker({
   canWork: () => boolean
   /** The manifests of the engines that the worker offers. */
   findManifests: () => readonly EngineManifest[]
+  /** Called when the worker is announced that was not before. */
+  onArrival: () => void
   log: Log
-}): { withdraw(): Promise<void> } {
+}): { renew(): Promise<void>; withdraw(): Promise<void> } {
   const cards = createEngineCards(redis)
   let withdrawn = false
+  let isAnnounced = false
   let reported: { manifests: readonly EngineManifest[]; at: number } | null = null
   const reportManifests = async () => {
     const manifests = findManifests()
@@ -43,22 +50,27 @@ export function announceWorker({
     reported = { manifests, at: performance.now() }
   }
   const beat = async () => {
-    if (withdrawn || !redis.isReady() || !canWork()) return
+    if (withdrawn || !redis.isReady() || !canWork()) {
+      isAnnounced = false
+      return
+    }
     try {
       await reportManifests()
       await redis.announce({ queues, engines, worker, slots, seconds: SILENT_SECONDS })
+      if (!isAnnounced) onArrival()
+      isAnnounced = true
     } catch (error) {
       log.debug({ err: error }, 'heartbeat missed')
     }
   }
   const timer = setInterval(beat, EVERY_MS)
-  // The first one comes as soon as there is something to announce, so that a fresh worker gets work at once.
-  const soon = setInterval(async () => {
-    if (!redis.isReady() || !canWork()) return
-    clearInterval(soon)
-    await beat()
-  }, 50)
+  // Where it could not be announced at once, as while Redis is away.
+  const soon = setInterval(() => {
+    if (!isAnnounced) beat()
+  }, 100)
   return {
+    /** At once, so that a fresh worker gets work without a wait. */
+    renew: beat,
     withdraw: async () => {
       withdrawn = true
       clearInterval(timer)
@@ -98,6 +110,7 @@ export function joinPool({
   slots,
   consumers,
   findSickness,
+  onChange,
   log,
 }: {
   registry: PoolRegistry
@@ -106,6 +119,8 @@ export function joinPool({
   consumers: readonly Consumer[]
   /** Why this worker is fenced for good; null when it is not. */
   findSickness: () => Sickness | null
+  /** Called when `mayTake` has changed. */
+  onChange: () => void
   log: Log
 }): Membership {
   let [known, left] = [false, false]
@@ -153,15 +168,20 @@ export function joinPool({
     last = { text, at: performance.now() }
   }
 
+  const mayTake = () => known && fence === null
   let busy = false
-  const timer = setInterval(async () => {
+  const look = async () => {
     if (busy || left) return
     busy = true
+    const before = mayTake()
     await listen().catch((error) => log.debug({ err: error }, 'worker pool registry unavailable'))
+    if (mayTake() !== before) onChange()
     busy = false
-  }, LISTEN_MS)
+  }
+  look()
+  const timer = setInterval(look, LISTEN_MS)
   return {
-    mayTake: () => known && fence === null,
+    mayTake,
     leave: async () => {
       left = true
       clearInterval(timer)

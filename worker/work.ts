@@ -3,7 +3,7 @@ import { createDatabase, pingDatabase } from '../api/shared/database/database.ts
 import { createImageFetcher } from '../api/shared/fetch-image.ts'
 import { generationChannel, PrepareJobSchema, TryOnJobSchema } from '../api/shared/generation.ts'
 import { createHostLookup } from '../api/shared/host-lookup.ts'
-import { laneQueue } from '../api/shared/lanes.ts'
+import { laneQueue, WORKERS_CHANNEL } from '../api/shared/lanes.ts'
 import { createLifecycle } from '../api/shared/lifecycle.ts'
 import { createLog } from '../api/shared/log.ts'
 import { countEnds, measureFetch, measureStorage, watchConnections } from '../api/shared/measured.ts'
@@ -19,11 +19,11 @@ import { createGenerations } from '../api/shared/stores/generations.ts'
 import { createImages } from '../api/shared/stores/images.ts'
 import { createObjects } from '../api/shared/stores/objects.ts'
 import { startTelemetry } from '../api/shared/telemetry.ts'
-import { readWorkerConfig } from './config.ts'
 import { consumeTryOn } from './consume.ts'
 import { createDetections } from './detections.ts'
 import { createDeviceHealth } from './device-health.ts'
 import type { EngineManifest } from './engines/engine.ts'
+import { config, firstProcesses, inferenceProgram } from './first-processes.ts'
 import { DEVICE_FAULT_REASONS } from './inference/device-fault.ts'
 import { createInferenceHost } from './inference/host.ts'
 import { measureInference } from './inference/measured.ts'
@@ -42,7 +42,6 @@ const FORGET_MS = 5000
 /** By then the controller of its pool has replaced a sick worker, or never does. */
 const REPLACED_MS = 600_000
 
-const config = readWorkerConfig(process.env)
 const worker = `${hostname()}-${process.pid}`
 const log = createLog({ process: 'worker', level: config.LOG_LEVEL })
 const lifecycle = createLifecycle({ log, graceSeconds: config.DRAIN_SECONDS + 10 })
@@ -85,20 +84,14 @@ metrics.watch(
 )
 
 let manifests: readonly EngineManifest[] = []
+/** Called when jobs may be taken from now on, or no longer: before there is anything to take them with, without effect. */
+let noteReadiness = () => {}
 const inference = measureInference(
   createInferencePool(
-    Array.from({ length: config.CONCURRENCY }, () =>
+    firstProcesses.map((first) =>
       createInferenceHost({
-        program: new URL('inference/process.ts', import.meta.url),
-        env: {
-          ENGINES: config.ENGINES.join(','),
-          MODEL_DIR: config.MODEL_DIR,
-          ENGINE_DIR: config.ENGINE_DIR,
-          EXECUTION_PROVIDER: config.EXECUTION_PROVIDER,
-          ACKNOWLEDGE_NON_COMMERCIAL: config.ACKNOWLEDGE_NON_COMMERCIAL,
-          SELF_TEST_TOLERANCE: config.SELF_TEST_TOLERANCE,
-          SELF_TEST_GOLDEN: config.SELF_TEST_GOLDEN,
-        },
+        ...inferenceProgram,
+        first,
         workSeconds: config.WORK_SECONDS,
         startSeconds: config.START_SECONDS,
         hasDevice: config.EXECUTION_PROVIDER !== 'cpu',
@@ -107,13 +100,14 @@ const inference = measureInference(
           health.noteReady(startedAt)
           manifests = found
           metrics.inferenceStart.observe(seconds)
+          noteReadiness()
         },
         onRestart: () => metrics.inferenceRestarts.inc(),
         onDeviceFault: (fault) => {
           deviceFaults.inc({ reason: fault.reason })
           health.note(fault)
           // At once: the next job is taken as soon as this one is handed back.
-          setTaking()
+          noteReadiness()
         },
       }),
     ),
@@ -201,6 +195,7 @@ const membership =
         slots: config.CONCURRENCY,
         consumers,
         findSickness: health.sickness,
+        onChange: () => noteReadiness(),
         log,
       })
 lifecycle.onStop('membership', () => membership?.leave())
@@ -242,9 +237,15 @@ const announcement = announceWorker({
   slots: config.CONCURRENCY,
   canWork: mayTake,
   findManifests: () => (config.QUEUES.includes('try-on') ? manifests : []),
+  onArrival: () => publish(WORKERS_CHANNEL, { worker }),
   log,
 })
 lifecycle.onStop('announcement', () => announcement.withdraw())
+noteReadiness = () => {
+  setTaking()
+  announcement.renew()
+}
+noteReadiness()
 const watchdog = watchQueues({
   redis,
   consumers,

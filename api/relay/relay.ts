@@ -15,6 +15,8 @@ export interface Relay {
   nudge(): void
   /** A process has announced a change of a generation: one that was started leaves room in the queue. */
   noteMove(message: unknown): void
+  /** A worker has begun to take jobs. */
+  noteWorker(): void
   stop(): Promise<void>
 }
 
@@ -51,7 +53,7 @@ export interface RelayOptions {
 export function createRelay(options: RelayOptions): Relay {
   const stopping = new AbortController()
   const pass = createPasses(options.log)
-  const findLanes = createLaneLook(options.queues.findLanes)
+  const lanes = createLaneLook(options.queues.findLanes)
   let passes = 0
   const bell = createBell()
   /** Whether a lane, or each one, has all the work that it may have. */
@@ -67,7 +69,7 @@ export function createRelay(options: RelayOptions): Relay {
   const dispatch = async (): Promise<readonly Outcome[]> => {
     const outcomes: Outcome[] = []
     // Another lane is first each time: what one worker handed back may come to another lane with its engine.
-    for (const lane of rotate(await findLanes(), passes++)) {
+    for (const lane of rotate(await lanes.find(), passes++)) {
       const { jobs, outcome } = await claim(options, lane)
       const earlier = handing
       handing = earlier.catch(() => {}).then(() => handOver(lane, jobs, options))
@@ -107,6 +109,10 @@ export function createRelay(options: RelayOptions): Relay {
     nudge: () => {
       notifyDemand()
       if (!full.every) bell.ring()
+    },
+    noteWorker: () => {
+      lanes.renew()
+      bell.ring()
     },
     noteMove: (message) => {
       if (full.some && isStart(message)) bell.ring()
@@ -170,15 +176,24 @@ function rotate<T>(list: readonly T[], by: number): T[] {
   return [...list.slice(from), ...list.slice(0, from)]
 }
 
-/** The lanes are asked for now and then only. */
-function createLaneLook(find: () => Promise<Lane[]>): () => Promise<readonly Lane[]> {
+/** The lanes are asked for now and then only, and after `renew`. */
+function createLaneLook(find: () => Promise<Lane[]>) {
   let lanes: readonly Lane[] = []
   let until = Number.NEGATIVE_INFINITY
-  return async () => {
-    if (performance.now() < until) return lanes
-    lanes = await within(QUEUE_MS, find())
-    until = performance.now() + LOOK_MS
-    return lanes
+  let renewals = 0
+  return {
+    find: async (): Promise<readonly Lane[]> => {
+      if (performance.now() < until) return lanes
+      const before = renewals
+      lanes = await within(QUEUE_MS, find())
+      // What was found while it was asked for anew may be what was before.
+      if (renewals === before) until = performance.now() + LOOK_MS
+      return lanes
+    },
+    renew: () => {
+      renewals++
+      until = Number.NEGATIVE_INFINITY
+    },
   }
 }
 

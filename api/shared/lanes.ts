@@ -8,6 +8,9 @@ export interface Lane {
   readonly slots: number
 }
 
+/** Workers that begin to take jobs say so here. */
+export const WORKERS_CHANNEL = 'drape:workers:arrived'
+
 /** The queue of the release before lanes: all its workers share it, and hand back what they cannot run. */
 const OLD_QUEUE = 'try-on'
 

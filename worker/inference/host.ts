@@ -1,10 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { Log } from '../../api/shared/log.ts'
 import type { ReportedFault } from '../device-health.ts'
 import type { EngineManifest } from '../engines/engine.ts'
-import { childEnvironment } from './child-environment.ts'
 import { DeviceFault } from './device-fault.ts'
+import { forkInference, type InferenceProcess } from './fork.ts'
 import type { Failure, FromProcess, ToProcess, Work, WorkName } from './protocol.ts'
 
 export interface InferenceHost {
@@ -53,6 +53,7 @@ interface Running {
 export function createInferenceHost({
   program,
   env,
+  first,
   workSeconds,
   startSeconds = 180,
   hasDevice = false,
@@ -64,6 +65,8 @@ export function createInferenceHost({
   /** The module that the process runs. */
   program: URL
   env: Readonly<Record<string, string>>
+  /** The first process, where it has been started already. */
+  first?: InferenceProcess
   /** Work that takes longer is taken for hung and its process killed. */
   workSeconds: number
   /** A process that has not opened its models by then hangs. */
@@ -77,7 +80,7 @@ export function createInferenceHost({
   onDeviceFault?: (fault: ReportedFault) => void
 }): InferenceHost {
   let child: ChildProcess | null = null
-  let startedAt = { clock: 0, date: 0 }
+  let startedAt: InferenceProcess['startedAt'] = { clock: 0, date: 0 }
   let ready = false
   let problem: string | null = null
   let kept = 0
@@ -88,16 +91,9 @@ export function createInferenceHost({
   let restart: NodeJS.Timeout | undefined
   let probation: NodeJS.Timeout | undefined
 
-  function start(): void {
-    startedAt = { clock: performance.now(), date: Date.now() }
-    const started = fork(program, [], {
-      serialization: 'advanced',
-      // Pixels lie outside of V8's heap. What lies in it is short-lived: room for more of it would only be held, over 100 MB of it.
-      execArgv: [...process.execArgv, '--expose-gc', '--max-semi-space-size=8'],
-      // Each of glibc's arenas keeps what its threads gave back; pictures come from many threads, one at a time.
-      env: { MALLOC_ARENA_MAX: '2', ...childEnvironment(process.env), ...env },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
+  function start(next = forkInference({ program, env })): void {
+    const { child: started } = next
+    startedAt = next.startedAt
     child = started
     started.on('message', (message: FromProcess) => receive(message))
     const limit = setTimeout(() => {
@@ -111,7 +107,9 @@ export function createInferenceHost({
       log.error({ err: error }, 'inference process could not be started')
       if (started.pid === undefined) lose({ code: null, signal: null })
     })
-    started.on('exit', (code, signal) => lose({ code, signal }))
+    const { exitCode: code, signalCode: signal } = started
+    if (code !== null || signal !== null) lose({ code, signal })
+    else started.on('exit', (code, signal) => lose({ code, signal }))
     started.once('exit', () => clearTimeout(limit))
   }
 
@@ -180,14 +178,14 @@ export function createInferenceHost({
     const pause = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1))
     log.error({ ...how, failures, pause }, 'inference process ended')
     onRestart()
-    restart = setTimeout(start, pause)
+    restart = setTimeout(() => start(), pause)
   }
 
   function send(message: ToProcess): void {
     child?.send(message)
   }
 
-  start()
+  start(first)
 
   return {
     run: (work, request, { signal, onProgress, subject = null }) => {

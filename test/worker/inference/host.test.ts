@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createLog } from '../../../api/shared/log.ts'
+import { forkInference, type InferenceProcess } from '../../../worker/inference/fork.ts'
 import { createInferenceHost, type InferenceHost } from '../../../worker/inference/host.ts'
 import { createInferencePool } from '../../../worker/inference/pool.ts'
 import { until } from '../../support/until.ts'
@@ -11,11 +13,16 @@ describe('the host of an inference process', () => {
     for (const step of undo.splice(0)) await step()
   })
 
-  function start({ workSeconds = 30 } = {}): { host: InferenceHost; countRestarts: () => number } {
+  const program = new URL('../../support/inference-program.ts', import.meta.url)
+  function start({ workSeconds = 30, first }: { workSeconds?: number; first?: InferenceProcess } = {}): {
+    host: InferenceHost
+    countRestarts: () => number
+  } {
     let restarts = 0
     const host = createInferenceHost({
-      program: new URL('../../support/inference-program.ts', import.meta.url),
+      program,
       env: {},
+      first,
       workSeconds,
       log: createLog({ process: 'worker', level: 'silent' }),
       onReady: () => {},
@@ -40,6 +47,20 @@ describe('the host of an inference process', () => {
     await expect(give(host, 'die')).rejects.toMatchObject({ code: 'GENERATION_FAILED', retryable: true })
     await until(() => host.isReady())
     expect(await give(host, 'answer')).not.toEqual(before)
+  })
+
+  it('takes over a process that was started before, and starts another one for one that has ended', async () => {
+    const first = forkInference({ program, env: {} })
+    const { host, countRestarts } = start({ first })
+    await until(() => host.isReady())
+    expect(await give(host, 'answer')).toEqual({ pid: first.child.pid })
+    expect(countRestarts()).toBe(0)
+    const ended = forkInference({ program, env: {} })
+    ended.child.kill('SIGKILL')
+    await once(ended.child, 'exit')
+    const other = start({ first: ended })
+    await until(() => other.host.isReady())
+    expect(other.countRestarts()).toBe(1)
   })
 
   it('hands it no secret of its own environment', async () => {

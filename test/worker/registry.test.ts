@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createLog } from '../../api/shared/log.ts'
+import { createPoolRegistry } from '../../api/shared/pool-registry.ts'
+import { createRedis, type Redis } from '../../api/shared/redis.ts'
+import { announceWorker, joinPool } from '../../worker/registry.ts'
+import { createTestRedis } from '../support/redis.ts'
+import { until } from '../support/until.ts'
+
+const log = createLog({ process: 'test', level: 'silent' })
+let redis: Redis
+
+beforeEach(async () => {
+  const url = await createTestRedis()
+  redis = createRedis(url, { role: 'consumer', log })
+  await until(() => redis.isReady())
+  // No heartbeat and no look comes by itself.
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await redis.close()
+})
+
+it('a worker that becomes able to work is announced in the same moment, and says once that it has arrived', async () => {
+  let canWork = false
+  let arrivals = 0
+  const announcement = announceWorker({
+    ...{ redis, worker: 'fresh', queues: ['try-on'], engines: ['mock'], slots: 2, log },
+    canWork: () => canWork,
+    findManifests: () => [],
+    onArrival: () => arrivals++,
+  })
+  await announcement.renew()
+  expect([await redis.countSlots('try-on'), arrivals]).toEqual([0, 0])
+  canWork = true
+  await announcement.renew()
+  await announcement.renew()
+  expect([await redis.countSlots('try-on'), arrivals]).toEqual([2, 1])
+  canWork = false
+  await announcement.renew()
+  canWork = true
+  await announcement.renew()
+  expect(arrivals).toBe(2)
+  await announcement.withdraw()
+  expect(await redis.countSlots('try-on')).toBe(0)
+})
+
+it('a worker of a pool knows its order before the first look is due', async () => {
+  const registry = createPoolRegistry(redis)
+  await registry.order('fresh', 'take')
+  let changes = 0
+  const membership = joinPool({
+    ...{ registry, host: 'fresh', slots: 1, consumers: [], log },
+    findSickness: () => null,
+    onChange: () => changes++,
+  })
+  expect(membership.mayTake()).toBe(false)
+  await until(() => changes === 1)
+  expect(membership.mayTake()).toBe(true)
+  await membership.leave()
+})

@@ -1,0 +1,21 @@
+import { readWorkerConfig } from './config.ts'
+import { forkInference } from './inference/fork.ts'
+
+export const config = readWorkerConfig(process.env)
+
+/** What each inference process runs, and its settings. */
+export const inferenceProgram = {
+  program: new URL('inference/process.ts', import.meta.url),
+  env: {
+    ENGINES: config.ENGINES.join(','),
+    MODEL_DIR: config.MODEL_DIR,
+    ENGINE_DIR: config.ENGINE_DIR,
+    EXECUTION_PROVIDER: config.EXECUTION_PROVIDER,
+    ACKNOWLEDGE_NON_COMMERCIAL: config.ACKNOWLEDGE_NON_COMMERCIAL,
+    SELF_TEST_TOLERANCE: config.SELF_TEST_TOLERANCE,
+    SELF_TEST_GOLDEN: config.SELF_TEST_GOLDEN,
+  },
+}
+
+/** The first process of each slot. */
+export const firstProcesses = Array.from({ length: config.CONCURRENCY }, () => forkInference(inferenceProgram))
