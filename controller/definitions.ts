@@ -21,7 +21,7 @@ if (more.length > 0 || (action !== 'apply' && action !== 'delete')) {
 } else await change(action)
 
 async function change(action: 'apply' | 'delete'): Promise<void> {
-  const connection = openConnection({ env: process.env })
+  const connection = openConnection()
   const client = createClient(connection, { fieldManager: 'drape-definitions' })
   try {
     for (const { definition } of CUSTOM_RESOURCES) {

@@ -7,7 +7,8 @@ import { FIELD_MANAGER } from './field-manager.ts'
 import type { ControllerMetrics } from './metrics.ts'
 import { retentionPolicies, sweeps } from './retention/resource.ts'
 import { isTouched, type Live } from './runtime/apply-once.ts'
-import { type Connection, KubernetesError } from './runtime/connection.ts'
+import type { Connection } from './runtime/connection.ts'
+import type { KubernetesError } from './runtime/kubernetes-error.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './runtime/resource.ts'
 import { type Watched, type WatchOptions, watchObjects } from './runtime/watch.ts'
 import { scalingPolicies } from './scaling-policy/resource.ts'
@@ -72,8 +73,8 @@ export function watchCluster({
     onChange: (object: T) => void,
     more: Pick<WatchOptions<T>, 'labelSelector' | 'keep'> = {},
   ): Watched<T> => {
-    const onFault = (error: unknown) => {
-      const level = error instanceof KubernetesError && [403, 404].includes(error.status) ? 'warn' : 'debug'
+    const onFault = (error: KubernetesError) => {
+      const level = [403, 404].includes(error.status) ? 'warn' : 'debug'
       log[level]({ err: error, kind: type.kind }, 'watch broke off')
     }
     return watchObjects<T>({ connection, type, namespace, onChange, onFault, ...more })

@@ -77,7 +77,7 @@ const redis = createRedis(config.REDIS_URL, { role: 'producer', log })
 lifecycle.onStop('redis', () => redis.close())
 const storage = measureStorage(await createStorage(config.STORAGE_URL, { publicUrl: '', signingSecret: '' }), figures)
 lifecycle.onStop('storage', () => storage.close())
-const connection = openConnection({ env: process.env })
+const connection = openConnection()
 lifecycle.onStop('connection', () => connection.close())
 
 // Reading and the Lease itself need no office; every other write passes the fence.

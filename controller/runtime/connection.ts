@@ -1,121 +1,82 @@
-import type { IncomingMessage } from 'node:http'
-import { Agent, type RequestOptions, request } from 'node:https'
-import { text } from 'node:stream/consumers'
-import { createCredentials } from './credentials.ts'
-import { findKubeconfig, type KubeconfigSource } from './kubeconfig.ts'
-
-/** One call of the API. */
-export interface Call {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  readonly path: string
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
-  readonly body?: unknown
-  readonly contentType?: string
-  readonly signal?: AbortSignal
-  /** Called at the last moment before anything is sent; nothing is when it throws. */
-  readonly beforeSent?: () => void
-}
+import { KubeConfig, type RequestContext } from '@kubernetes/client-node'
 
 /** A connection to the API server with credentials. */
 export interface Connection {
+  readonly config: KubeConfig
   /** The namespace that the credentials belong to. */
   readonly namespace: string
-  /** Resolves with the answer's head; the caller reads or destroys the rest. Throws a `KubernetesError` where it is no success. */
-  open(call: Call): Promise<IncomingMessage>
+  /** Ends all requests. */
   close(): void
 }
 
-/** What the API server, or the way to it, said instead of an answer. `status` is 0 when nothing came back. */
-export class KubernetesError extends Error {
-  readonly status: number
-  readonly reason: string
-  /** When the server asks to be left alone for so long. */
-  readonly retryAfterSeconds: number | null
-
-  constructor(
-    status: number,
-    message: string,
-    options: { reason?: string; retryAfterSeconds?: number | null; cause?: unknown } = {},
-  ) {
-    super(message, { cause: options.cause })
-    this.name = 'KubernetesError'
-    this.status = status
-    this.reason = options.reason ?? ''
-    this.retryAfterSeconds = options.retryAfterSeconds ?? null
-  }
+export interface ConnectionOptions {
+  /** A file to read instead of what `KUBECONFIG`, the home folder or the pod offer. */
+  readonly kubeconfig?: string
+  /** The folder that holds a pod's `/var/run/secrets`, to be read as a pod does. */
+  readonly podRoot?: string
 }
 
 /**
- * Opens a connection: with the file `kubeconfig`, or what `findKubeconfig` finds in its stead. Tokens and certificates that change in
- * their files are read again.
+ * Opens a connection with the credentials that the package finds. Tokens and certificates in files are read again when they may have
+ * changed. Throws an Error that says what is missing.
  */
-export function openConnection(source: KubeconfigSource = {}): Connection {
-  const kubeconfig = findKubeconfig(source)
-  const { server, proxyUrl } = kubeconfig.cluster
-  const proxyEnv = proxyUrl ? { proxyEnv: { HTTPS_PROXY: proxyUrl } } : {}
-  const agent = new Agent({ keepAlive: true, maxSockets: 64, ...proxyEnv })
-  const credentials = createCredentials(kubeconfig)
-  return {
-    namespace: kubeconfig.namespace,
-    open: async (call) => succeeded(await send(server, call, { ...(await credentials()), agent })),
-    close: () => agent.destroy(),
+export function openConnection({ kubeconfig, podRoot }: ConnectionOptions = {}): Connection {
+  const config = new LastingKubeConfig()
+  if (kubeconfig !== undefined) config.loadFromFile(kubeconfig)
+  else if (podRoot !== undefined) config.loadFromCluster(podRoot)
+  else config.loadFromDefault(undefined, true)
+  assertComplete(config)
+  const { namespace = 'default' } = config.getContextObject(config.getCurrentContext()) ?? {}
+  return { config, namespace: namespace.trim(), close: () => config.close() }
+}
+
+/** The package's way to the network. */
+export type Dispatcher = NonNullable<ReturnType<RequestContext['getDispatcher']>>
+
+/** So often connections are made with what certificates and tokens are by then. */
+const FRESH_MS = 60_000
+
+/** The package makes connections of its own for each request; this keeps them for the next one. */
+class LastingKubeConfig extends KubeConfig {
+  #lasting: { readonly dispatcher: Dispatcher; readonly since: number } | undefined
+
+  override async applySecurityAuthentication(context: RequestContext): Promise<void> {
+    await super.applySecurityAuthentication(context)
+    const made = context.getDispatcher()
+    if (made && (this.#lasting === undefined || performance.now() - this.#lasting.since > FRESH_MS))
+      this.#lasting = { dispatcher: made.compose(overHttp1), since: performance.now() }
+    if (this.#lasting) context.setDispatcher(this.#lasting.dispatcher)
+  }
+
+  // Without certificates the package would share the connections of the whole process.
+  override createDispatcherOptions(...given: Parameters<KubeConfig['createDispatcherOptions']>) {
+    const options = super.createDispatcherOptions(...given)
+    return options.type === 'none' ? { type: 'agent' as const, connect: {} } : options
+  }
+
+  close(): void {
+    this.#lasting?.dispatcher.destroy()
   }
 }
 
-function send(server: string, call: Call, options: RequestOptions): Promise<IncomingMessage> {
-  const { method, path, query = {}, body, contentType = 'application/json', signal, beforeSent = () => {} } = call
-  const url = new URL(server.replace(/\/$/, '') + path)
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
-  const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
-  const headers = {
-    ...(options.headers as Record<string, string>),
-    accept: 'application/json',
-    ...(bytes && { 'content-type': contentType, 'content-length': bytes.length }),
-  }
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { ...options, method, headers, signal })
-    sent.on('response', (response) => {
-      // It also ends the reading; without a listener it would end the process when there is no reader.
-      response.on('error', () => {})
-      resolve(response)
-    })
-    sent.on('error', (cause) => {
-      reject(
-        cause instanceof KubernetesError
-          ? cause
-          : new KubernetesError(0, cause.message, { reason: 'Unreachable', cause }),
-      )
-    })
-    const send = () => {
-      try {
-        beforeSent()
-        sent.end(bytes)
-      } catch (error) {
-        sent.destroy(error as Error)
-      }
-    }
-    // To connect takes time, in which a process may be frozen.
-    sent.once('socket', (socket) => {
-      if (socket.connecting) socket.once('secureConnect', send)
-      else send()
-    })
-  })
+/** HTTP/2 would send everything over one connection: when that one is dead, new requests would wait for it too. */
+function overHttp1(dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] {
+  return (options, handler) => dispatch(Object.assign({ allowH2: false }, options), handler)
 }
 
-async function succeeded(response: IncomingMessage): Promise<IncomingMessage> {
-  const status = response.statusCode ?? 0
-  if (status >= 200 && status < 300) return response
-  const body = await text(response).catch(() => '')
-  const { message = body, reason = '' } = readStatus(body)
-  const seconds = Number(response.headers['retry-after'])
-  const retryAfterSeconds = Number.isFinite(seconds) && seconds > 0 ? seconds : null
-  throw new KubernetesError(status, message, { reason, retryAfterSeconds })
-}
-
-function readStatus(body: string): { message?: string; reason?: string } {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return {}
-  }
+function assertComplete(config: KubeConfig): void {
+  const name = config.getCurrentContext()
+  // Where it finds nothing, the package takes a server of its own for granted.
+  if (name === 'loaded-context')
+    throw new Error(
+      'No cluster configured: KUBECONFIG is not set, ~/.kube/config does not exist, and the process does not run in a pod',
+    )
+  const cluster = config.getCurrentCluster()
+  if (!cluster || !URL.canParse(cluster.server))
+    throw new Error(`The context ${name} does not exist or leads to no cluster`)
+  const { token, certFile, certData, exec, authProvider, username } = config.getCurrentUser() ?? {}
+  if (!(token || certFile || certData || exec || authProvider || username))
+    throw new Error(
+      `The user of the context ${name} needs a token, a client certificate, exec, an auth-provider or a username`,
+    )
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from './client.ts'
-import { KubernetesError } from './connection.ts'
+import { KubernetesError } from './kubernetes-error.ts'
 import type { KubernetesObject, ObjectName, ResourceType } from './resource.ts'
 
 const LEASES: ResourceType = {

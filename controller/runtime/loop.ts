@@ -1,15 +1,9 @@
-import { KubernetesError } from './connection.ts'
+import { KubernetesError } from './kubernetes-error.ts'
 import { createWorkQueue, type Done, type WorkQueue } from './work-queue.ts'
 
-export interface Loop {
-  /** Asks for an object to be looked at, now or after `ms`. */
-  add(key: string, ms?: number): void
-  forget(key: string): void
-  /** Keys that wait for their turn. */
-  depth(): number
+export interface Loop extends Pick<WorkQueue, 'add' | 'depth' | 'close'> {
   /** Only a leader works; the others keep what they would work on. */
   setLeading(leading: boolean): void
-  close(): Promise<void>
 }
 
 export interface LoopOptions {
@@ -51,7 +45,6 @@ export function createLoop({ reconcile, concurrency, keys, onFailure, onDone = (
   })
   return {
     add: queue.add,
-    forget: queue.forget,
     depth: queue.depth,
     setLeading: (leading) => {
       if (leading) for (const key of keys()) queue.add(key)

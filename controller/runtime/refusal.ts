@@ -1,4 +1,4 @@
-import { KubernetesError } from './connection.ts'
+import { KubernetesError } from './kubernetes-error.ts'
 
 /** The API server takes what it is sent for wrong or not allowed. */
 const REFUSED: readonly number[] = [400, 403, 422]

@@ -1,3 +1,5 @@
+import type { V1OwnerReference } from '@kubernetes/client-node'
+
 /** Names a kind of objects in the API: its group ('' for the core), version, plural and kind. */
 export interface ResourceType {
   readonly group: string
@@ -5,15 +7,6 @@ export interface ResourceType {
   readonly plural: string
   readonly kind: string
   readonly namespaced: boolean
-}
-
-export interface OwnerReference {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly name: string
-  readonly uid: string
-  readonly controller?: boolean
-  readonly blockOwnerDeletion?: boolean
 }
 
 export interface ManagedFields {
@@ -33,7 +26,7 @@ export interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
-  readonly ownerReferences?: readonly OwnerReference[]
+  readonly ownerReferences?: readonly V1OwnerReference[]
   /** The server's record of who set what. */
   readonly managedFields?: readonly ManagedFields[]
 }
@@ -72,13 +65,8 @@ export function keyOf({ namespace, name }: ObjectName): string {
   return `${namespace ?? ''}/${name}`
 }
 
-export function nameOfKey(key: string): ObjectName {
-  const [namespace, name] = key.split('/')
-  return namespace === '' ? { name } : { namespace, name }
-}
-
 /** Says that `owner` controls an object: with the one the other is deleted. */
-export function ownedBy(owner: KubernetesObject): OwnerReference {
+export function ownedBy(owner: KubernetesObject): V1OwnerReference {
   const { apiVersion, kind, metadata } = owner
   if (apiVersion === undefined || kind === undefined || metadata.uid === undefined)
     throw new Error('An owner has to come from the API')

@@ -1,8 +1,9 @@
-import type { IncomingMessage } from 'node:http'
-import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Connection, KubernetesError } from './connection.ts'
-import { apiVersionOf, type KubernetesObject, keyOf, pathOf, type ResourceType } from './resource.ts'
+import { Watch } from '@kubernetes/client-node'
+import { listPages } from './client.ts'
+import type { Connection } from './connection.ts'
+import { KubernetesError, kubernetesErrorOf } from './kubernetes-error.ts'
+import { type KubernetesObject, keyOf, pathOf, type ResourceType } from './resource.ts'
 
 /** All objects of a type as they were a moment ago, kept up to date. */
 export interface Watched<T> {
@@ -31,7 +32,7 @@ export interface WatchOptions<T> {
   /** An object appeared, changed or went; `object` is what it was last. */
   readonly onChange?: (object: T) => void
   /** The connection was lost or refused; it is tried again by itself. */
-  readonly onFault?: (error: unknown) => void
+  readonly onFault?: (error: KubernetesError) => void
   /** After so long the server ends a watch, and says before how far it had come. */
   readonly watchSeconds?: number
   /** Nothing for so long after a watch should have ended: the way to the server is dead. */
@@ -40,18 +41,16 @@ export interface WatchOptions<T> {
 
 const WATCH_SECONDS = 30
 const SILENCE_SECONDS = 10
-const OPEN_MS = 5000
 const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 2000
-/** While the type is unknown or forbidden here. */
+/** The type is unknown or forbidden here, or the server is too busy. */
+const REFUSED: readonly number[] = [403, 404, 429]
 const REFUSED_PAUSE_MS = 15_000
 // What a page takes while it is read is not given back soon.
 const PAGE = 100
 
-interface WatchEvent {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
-  readonly object: KubernetesObject & { readonly code?: number; readonly message?: string }
-}
+type WatchedObject = KubernetesObject & { readonly code?: number; readonly message?: string }
+type Change = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
 /**
  * Lists the objects and watches them from there on, until closed. A watch that ends, breaks or goes silent is taken up where it
@@ -61,6 +60,11 @@ interface WatchEvent {
 export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T>): Watched<T> {
   const { onChange = () => {}, onFault = () => {}, keep = (object) => object } = options
   const { watchSeconds = WATCH_SECONDS, silenceSeconds = SILENCE_SECONDS } = options
+  const { connection, type, namespace, labelSelector } = options
+  const selection = { namespace, labelSelector, limit: PAGE }
+  // The package ends a watch, and the opening of one, in which nothing came for so long.
+  const watcher = new Watch(connection.config)
+  Reflect.set(watcher, 'requestTimeoutMs', (watchSeconds + silenceSeconds) * 1000)
   const keepSmall = (object: unknown) => withoutManagedFields(keep(object as T))
   const objects = new Map<string, T>()
   const closing = new AbortController()
@@ -75,9 +79,10 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
         version ??= await relist()
         await followOnce(version)
         failures = 0
-      } catch (error) {
+      } catch (cause) {
         if (closing.signal.aborted) return
-        if (error instanceof KubernetesError && error.status === 410) version = null
+        const error = kubernetesErrorOf(cause)
+        if (error.status === 410) version = null
         else onFault(error)
         await sleep(pauseAfter(error, failures++), undefined, { signal: closing.signal }).catch(() => {})
       }
@@ -85,9 +90,14 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
   }
 
   async function relist(): Promise<string> {
-    const { items, resourceVersion } = await listAll({ ...options, keep: keepSmall }, closing.signal)
+    const listed = new Map<string, T>()
+    let resourceVersion = ''
+    // Only a page at a time is there as a whole.
+    for await (const { items, metadata } of listPages<T>(connection, type, { ...selection, signal: closing.signal })) {
+      for (const item of items) listed.set(keyOf(item.metadata), keepSmall(item))
+      resourceVersion = metadata.resourceVersion
+    }
     heardAt = performance.now()
-    const listed = new Map(items.map((item) => [keyOf(item.metadata), item]))
     for (const [key, object] of [...objects]) if (!listed.has(key)) remove(key, object, resourceVersion)
     for (const [key, object] of listed) put(key, object)
     synced.resolve()
@@ -95,30 +105,37 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
   }
 
   async function followOnce(from: string): Promise<void> {
-    const watch = new AbortController()
-    const abort = () => watch.abort()
-    closing.signal.addEventListener('abort', abort)
-    let silence = setTimeout(abort, OPEN_MS)
-    const heard = () => {
-      heardAt = performance.now()
-      clearTimeout(silence)
-      silence = setTimeout(abort, (watchSeconds + silenceSeconds) * 1000)
+    const ended = Promise.withResolvers<void>()
+    let isOver = false
+    const end = (error: unknown) => {
+      isOver = true
+      if (error) ended.reject(error)
+      else ended.resolve()
     }
-    try {
-      const response = await openWatch({ ...options, watchSeconds }, from, watch.signal)
-      heard()
-      for await (const event of eventsOf(response)) {
-        heard()
-        take(event)
+    const query = { labelSelector, allowWatchBookmarks: true, resourceVersion: from, timeoutSeconds: watchSeconds }
+    const onEvent = (change: string, object: WatchedObject) => {
+      try {
+        if (!isOver) take(change as Change, object)
+      } catch (error) {
+        // The package would let it pass.
+        end(error)
       }
+    }
+    const request = await watcher.watch(pathOf(type, { namespace }), query, onEvent, end)
+    const abort = () => request.abort()
+    closing.signal.addEventListener('abort', abort)
+    if (closing.signal.aborted) abort()
+    if (!isOver) heardAt = performance.now()
+    try {
+      await ended.promise
     } finally {
-      clearTimeout(silence)
       closing.signal.removeEventListener('abort', abort)
-      watch.abort()
+      abort()
     }
   }
 
-  function take({ type: change, object }: WatchEvent): void {
+  function take(change: Change, object: WatchedObject): void {
+    heardAt = performance.now()
     if (change === 'ERROR') throw new KubernetesError(object.code ?? 500, object.message ?? 'The watch failed')
     const { resourceVersion = '' } = object.metadata
     if (change === 'DELETED') remove(keyOf(object.metadata), object as unknown as T, resourceVersion)
@@ -141,7 +158,7 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
 
   keepWatching()
   return {
-    type: options.type,
+    type,
     get: (key) => objects.get(key),
     list: () => [...objects.values()],
     note: (object) => {
@@ -151,48 +168,6 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
     synced: synced.promise,
     ageMs: () => performance.now() - heardAt,
     close: () => closing.abort(),
-  }
-}
-
-async function listAll<T extends KubernetesObject>(
-  { connection, type, namespace, labelSelector, keep }: WatchOptions<T> & { readonly keep: (object: unknown) => T },
-  closing: AbortSignal,
-): Promise<{ items: T[]; resourceVersion: string }> {
-  const items: T[] = []
-  let next: string | undefined
-  for (;;) {
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(OPEN_MS * 6)])
-    const query = { labelSelector, limit: PAGE, continue: next }
-    const answer = await connection.open({ method: 'GET', path: pathOf(type, { namespace }), query, signal })
-    const page = (await json(answer)) as { metadata: { continue?: string; resourceVersion: string }; items: T[] }
-    // What comes in a list does not say what it is. Only a page at a time is there as a whole.
-    for (const item of page.items) items.push(keep({ apiVersion: apiVersionOf(type), kind: type.kind, ...item }))
-    next = page.metadata.continue
-    if (!next) return { items, resourceVersion: page.metadata.resourceVersion }
-  }
-}
-
-function openWatch<T>(
-  { connection, type, namespace, labelSelector, watchSeconds }: WatchOptions<T>,
-  from: string,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const query = {
-    watch: true,
-    allowWatchBookmarks: true,
-    resourceVersion: from,
-    timeoutSeconds: watchSeconds,
-    labelSelector,
-  }
-  return connection.open({ method: 'GET', path: pathOf(type, { namespace }), query, signal })
-}
-
-async function* eventsOf(response: IncomingMessage): AsyncGenerator<WatchEvent> {
-  let rest = ''
-  for await (const piece of response.setEncoding('utf8')) {
-    const lines = (rest + piece).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) yield JSON.parse(line)
   }
 }
 
@@ -206,10 +181,10 @@ function withoutManagedFields<T extends KubernetesObject>(object: T): T {
   return { ...object, metadata: { ...object.metadata, managedFields: undefined } }
 }
 
-function pauseAfter(error: unknown, failures: number): number {
-  const { status = 0, retryAfterSeconds = null } = error instanceof KubernetesError ? error : {}
-  const asked = (retryAfterSeconds ?? 0) * 1000
-  const longest = status === 403 || status === 404 ? REFUSED_PAUSE_MS : MAX_PAUSE_MS
+function pauseAfter({ status, retryAfterSeconds }: KubernetesError, failures: number): number {
+  const longest = REFUSED.includes(status) ? REFUSED_PAUSE_MS : MAX_PAUSE_MS
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 20), longest)
-  return Math.max(asked, pause * (0.5 + Math.random() / 2))
+  // The package does not hand on for how long a watch is refused.
+  const asked = retryAfterSeconds ?? (status === 429 ? 1 : 0)
+  return Math.max(asked * 1000, pause * (0.5 + Math.random() / 2))
 }

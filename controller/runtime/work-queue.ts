@@ -7,8 +7,6 @@ export interface Done {
 export interface WorkQueue {
   /** Asks for the key to be worked on, now or after `ms`. Asking again before that changes only when. */
   add(key: string, ms?: number): void
-  /** Drops the key and what it remembers of it. */
-  forget(key: string): void
   /** Keys that wait for their turn now. */
   depth(): number
   /** Starts to take keys, or stops; those in hand go on. A queue starts without taking. */
@@ -24,7 +22,6 @@ export interface WorkQueueOptions {
   /** Is called with an error; returns the shortest pause for the key (ms), or null for the usual one. */
   readonly onFailure?: (key: string, error: unknown, failures: number) => number | null
   readonly firstPauseMs?: number
-  readonly longestPauseMs?: number
 }
 
 const FIRST_PAUSE_MS = 50
@@ -92,11 +89,6 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
 
   return {
     add,
-    forget: (key) => {
-      cancelLater(key)
-      waiting.delete(key)
-      failures.delete(key)
-    },
     depth: () => waiting.size,
     setTaking: (wanted) => {
       taking = wanted
@@ -112,10 +104,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   }
 }
 
-function pauseAfter(
-  failures: number,
-  { firstPauseMs = FIRST_PAUSE_MS, longestPauseMs = MAX_PAUSE_MS }: WorkQueueOptions,
-): number {
-  const pause = Math.min(firstPauseMs * 2 ** Math.min(failures, 30), longestPauseMs)
+function pauseAfter(failures: number, { firstPauseMs = FIRST_PAUSE_MS }: WorkQueueOptions): number {
+  const pause = Math.min(firstPauseMs * 2 ** Math.min(failures, 30), MAX_PAUSE_MS)
   return pause * (0.75 + Math.random() / 4)
 }

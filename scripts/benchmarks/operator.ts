@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '../../api/shared/database/database.ts'
 import { engines } from '../../controller/engine/resource.ts'
@@ -9,6 +8,7 @@ import { type Connection, openConnection } from '../../controller/runtime/connec
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { REPLICA_SETS } from '../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../controller/worker-pool/resource.ts'
+import { askApiServer } from '../../test/cluster/ask-api-server.ts'
 import { type ControlPlane, startControlPlane } from '../../test/cluster/control-plane.ts'
 import { findPrograms } from '../../test/cluster/programs.ts'
 import { installDefinitions } from '../../test/cluster/samples.ts'
@@ -263,7 +263,7 @@ async function untilTold(client: Client, replicas: number): Promise<void> {
 
 /** Server-side applies since the API server was started; of all that run here only the controller and the benchmark apply. */
 async function countApplied(connection: Connection): Promise<number> {
-  const figures = await text(await connection.open({ method: 'GET', path: '/metrics' }))
+  const figures = await askApiServer(connection, { path: '/metrics' })
   const lines = figures.split('\n').filter((line) => /^apiserver_request_total\{.*verb="APPLY"/.test(line))
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }

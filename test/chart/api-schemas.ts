@@ -1,9 +1,9 @@
 import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { json } from 'node:stream/consumers'
 import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
 import { readYaml } from '../../controller/runtime/yaml.ts'
 import { DEFINITIONS_FOLDER } from '../../scripts/charts/build.ts'
+import { askApiServer } from '../cluster/ask-api-server.ts'
 import type { ControlPlane } from '../cluster/control-plane.ts'
 
 const CACHE = join(import.meta.dirname, '../../.cache')
@@ -104,7 +104,7 @@ function closed<T>(schema: T): T {
 }
 
 async function read<T>(connection: Connection, path: string): Promise<T> {
-  return (await json(await connection.open({ method: 'GET', path }))) as T
+  return JSON.parse(await askApiServer(connection, { path }))
 }
 
 function exists(path: string): Promise<boolean> {

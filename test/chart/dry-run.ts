@@ -1,5 +1,5 @@
-import { json } from 'node:stream/consumers'
 import { pathOf, type ResourceType } from '../../controller/runtime/resource.ts'
+import { askApiServer } from '../cluster/ask-api-server.ts'
 import type { TestNamespace } from '../cluster/namespace.ts'
 import type { Rendered } from './charts.ts'
 
@@ -25,11 +25,11 @@ async function tryToApply(
   const namespace = type.namespaced ? ours : undefined
   const metadata = { ...object.metadata, namespace }
   const path = pathOf(type, { namespace, name: object.metadata.name })
-  const query = { dryRun: 'All', fieldManager: 'test', fieldValidation: 'Strict', force: true }
+  const query = { dryRun: 'All', fieldManager: 'test', fieldValidation: 'Strict', force: 'true' }
   const body = { ...object, metadata }
   try {
     const contentType = 'application/apply-patch+yaml'
-    await json(await connection.open({ method: 'PATCH', path, query, contentType, body }))
+    await askApiServer(connection, { method: 'PATCH', path, query, contentType, body })
     return null
   } catch (error) {
     return `${object.kind} ${object.metadata.name}: ${error instanceof Error ? error.message : error}`
@@ -38,7 +38,7 @@ async function tryToApply(
 
 /** The kinds that the server knows, by version and kind. */
 async function discover({ connection }: TestNamespace): Promise<Map<string, ResourceType>> {
-  const read = async <T>(path: string) => (await json(await connection.open({ method: 'GET', path }))) as T
+  const read = async <T>(path: string): Promise<T> => JSON.parse(await askApiServer(connection, { path }))
   const { groups } = await read<{ groups: { versions: { groupVersion: string }[] }[] }>('/apis')
   const versions = ['v1', ...groups.flatMap(({ versions }) => versions.map(({ groupVersion }) => groupVersion))]
   const found = new Map<string, ResourceType>()

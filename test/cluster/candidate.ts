@@ -17,6 +17,7 @@ const election = startElection({
   onElected: () => {},
   onLost: () => {},
 })
+console.log('stands')
 const client = createClient(connection, { fieldManager: 'candidate', fence: election.fence })
 
 process.once('SIGTERM', async () => {

@@ -4,10 +4,13 @@ import { type AddressInfo, connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../../controller/runtime/client.ts'
-import { KubernetesError, openConnection } from '../../controller/runtime/connection.ts'
+import { openConnection } from '../../controller/runtime/connection.ts'
 import { createEventRecorder } from '../../controller/runtime/events.ts'
+import { KubernetesError } from '../../controller/runtime/kubernetes-error.ts'
 import type { KubernetesObject } from '../../controller/runtime/resource.ts'
 import { createWorkQueue } from '../../controller/runtime/work-queue.ts'
+import { createRandom } from '../faults/support/random.ts'
+import { createLink } from '../faults/support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { CONFIG_MAPS, EVENTS } from './kinds.ts'
 import { createTestNamespace, writeKubeconfig } from './namespace.ts'
@@ -56,7 +59,10 @@ describe.skipIf(controlPlane === null)('the client', () => {
     await using place = await createTestNamespace(controlPlane)
     const { client, namespace } = place
     const names = Array.from({ length: 520 }, (_, i) => `many-${i}`)
-    await Promise.all(names.map((name) => client.create(CONFIG_MAPS, { metadata: { namespace, name } })))
+    for (let first = 0; first < names.length; first += 40) {
+      const some = names.slice(first, first + 40)
+      await Promise.all(some.map((name) => client.create(CONFIG_MAPS, { metadata: { namespace, name } })))
+    }
     const listed = await client.list<ConfigMap>(CONFIG_MAPS, { namespace })
     expect(listed.map(({ metadata }) => metadata.name)).toEqual(expect.arrayContaining(names))
     expect(listed[0]).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' })
@@ -139,15 +145,35 @@ describe.skipIf(controlPlane === null)('the client', () => {
     if (controlPlane === null) return
     await using place = await createTestNamespace(controlPlane)
     const { connection, client, namespace } = place
+    let left = 0
     const fence = () => {
+      if (left-- > 0) return 5000
       throw new KubernetesError(0, 'not the leader')
     }
     const fenced = createClient(connection, { fieldManager: 'test', fence })
     const metadata = { namespace, name: 'forbidden' }
-    await expect(fenced.apply(CONFIG_MAPS, { metadata })).rejects.toThrow('not the leader')
-    await expect(fenced.delete(CONFIG_MAPS, metadata)).rejects.toThrow('not the leader')
+    // Before the call, and once more when the connection is there.
+    for (const passes of [0, 1]) {
+      left = passes
+      await expect(fenced.apply(CONFIG_MAPS, { metadata })).rejects.toThrow('not the leader')
+      left = passes
+      await expect(fenced.delete(CONFIG_MAPS, metadata)).rejects.toThrow('not the leader')
+    }
     expect(await client.get(CONFIG_MAPS, metadata)).toBeNull()
     expect(await fenced.get(CONFIG_MAPS, metadata)).toBeNull()
+  })
+
+  it('gives a request up to which nobody answers', async () => {
+    if (controlPlane === null) return
+    await using place = await createTestNamespace(controlPlane)
+    const link = await createLink(Number(new URL(controlPlane.server).port), createRandom(1))
+    const connection = openConnection({ kubeconfig: await writeKubeconfig(controlPlane, { port: link.port }) })
+    const client = createClient(connection, { fieldManager: 'test', fence: () => 200 })
+    const metadata = { namespace: place.namespace, name: 'lost' }
+    link.suffer({ partitioned: true })
+    await expect(client.apply(CONFIG_MAPS, { metadata })).rejects.toMatchObject({ status: 0, reason: 'Unreachable' })
+    connection.close()
+    await link.close()
   })
 
   it('tells the same event once and counts it', async () => {

@@ -2,6 +2,7 @@ import type { Client } from '../../controller/runtime/client.ts'
 import type { Connection } from '../../controller/runtime/connection.ts'
 import { type KubernetesObject, pathOf } from '../../controller/runtime/resource.ts'
 import { watchObjects } from '../../controller/runtime/watch.ts'
+import { askApiServer } from './ask-api-server.ts'
 import { NODES, PODS } from './kinds.ts'
 
 interface AssignedPod extends KubernetesObject {
@@ -104,6 +105,5 @@ async function setStatus(client: Client, { metadata, spec }: AssignedPod, ready:
 
 async function remove(connection: Connection, { metadata }: AssignedPod): Promise<void> {
   const body = { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } }
-  const answer = await connection.open({ method: 'DELETE', path: pathOf(PODS, metadata), body })
-  answer.resume()
+  await askApiServer(connection, { method: 'DELETE', path: pathOf(PODS, metadata), body })
 }

@@ -74,10 +74,16 @@ async function openJournal({ client, connection, namespace }: TestNamespace) {
   return { terms: () => terms, writer: () => terms.at(-1), close: () => watched.close() }
 }
 
-function startCandidate(controlPlane: ControlPlane, { namespace }: TestNamespace, name: string): Promise<TestProcess> {
+async function startCandidate(
+  controlPlane: ControlPlane,
+  { namespace }: TestNamespace,
+  name: string,
+): Promise<TestProcess> {
   const program = resolve(import.meta.dirname, 'candidate.ts')
   const args = [program, controlPlane.kubeconfig, namespace, name]
-  return spawnProcess({ command: process.execPath, args, cwd: import.meta.dirname, env: process.env })
+  const candidate = await spawnProcess({ command: process.execPath, args, cwd: import.meta.dirname, env: process.env })
+  await until(() => candidate.output().includes('stands'))
+  return candidate
 }
 
 function pidOf(candidates: ReadonlyMap<string, TestProcess>, name: string): number {

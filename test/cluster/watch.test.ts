@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../controller/runtime/client.ts'
-import { KubernetesError, openConnection } from '../../controller/runtime/connection.ts'
+import { openConnection } from '../../controller/runtime/connection.ts'
+import { KubernetesError } from '../../controller/runtime/kubernetes-error.ts'
 import { type KubernetesObject, keyOf } from '../../controller/runtime/resource.ts'
 import { type Watched, watchObjects } from '../../controller/runtime/watch.ts'
 import { createRandom } from '../faults/support/random.ts'

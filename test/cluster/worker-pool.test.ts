@@ -12,6 +12,7 @@ import { createRandom } from '../faults/support/random.ts'
 import { type Drape, readSample, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
 import { until } from '../support/until.ts'
+import { askApiServer } from './ask-api-server.ts'
 import { type FakeNodes, startFakeNodes } from './fake-nodes.ts'
 import {
   CLAIM_TEMPLATES,
@@ -551,10 +552,8 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
 
   /** Of what the controller may write, since the API server was started. */
   async function countWrites(): Promise<number> {
-    const answer = await place.connection.open({ method: 'GET', path: '/metrics' })
-    let text = ''
-    for await (const piece of answer.setEncoding('utf8')) text += piece
-    return text
+    const figures = await askApiServer(place.connection, { path: '/metrics' })
+    return figures
       .split('\n')
       .filter((line) =>
         /^apiserver_request_total\{.*resource="(workerpools|replicasets|events|engines|pods)"/.test(line),

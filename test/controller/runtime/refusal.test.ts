@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { KubernetesError } from '../../../controller/runtime/connection.ts'
+import { KubernetesError } from '../../../controller/runtime/kubernetes-error.ts'
 import { refusalOf } from '../../../controller/runtime/refusal.ts'
 
 describe('a refusal', () => {
