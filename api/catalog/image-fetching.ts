@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { type OutboxConsumer, startOutboxConsumer } from '../delivery/outbox-consumer.ts'
+import { nextAttempt } from '../delivery/retry.ts'
 import type { FetchForAccount } from '../limits/fetch-limit.ts'
 import type { ReserveStorage } from '../limits/storage-quota.ts'
 import { DrapeError } from '../shared/errors.ts'
@@ -31,67 +32,28 @@ const LEASE_SECONDS = 120
 const IDLE_MS = 1000
 /** While the database is unavailable. */
 const DATABASE_PAUSE_MS = 3000
-/** Before a further attempt. */
-const RETRY_SECONDS = [2, 30]
+const RETRY = { seconds: [2, 30] }
+/** While calls of the account use its lane, which is no failure of the image. */
+const BUSY_SECONDS = 2
 
 /**
  * Fetches images of batches in the background, so that the first try-on need not wait for them. Any number of processes may run it;
  * each claims other images.
  */
-export function startImageFetching(options: ImageFetchingOptions): { stop(): Promise<void> } {
+export function startImageFetching(options: ImageFetchingOptions): OutboxConsumer {
   const { batches, log } = options
-  const stopping = new AbortController()
-  const underWay = new Map<ClaimedImage, Promise<void>>()
-  let ended = Promise.withResolvers<void>()
-  let isAway = false
-
-  const claim = async (): Promise<readonly ClaimedImage[]> => {
-    const claimed = await batches.claimImages({
-      ...{ limit: SLOTS - underWay.size, perAccount: PER_ACCOUNT, leaseSeconds: LEASE_SECONDS },
-      underWay: countByAccount(underWay.keys()),
-    })
-    if (claimed.length === 0 && underWay.size === 0) await batches.endFetched()
-    isAway = false
-    return claimed
-  }
-  const begin = (image: ClaimedImage) => {
-    const fetched = fetchOne(image, stopping.signal, options).finally(() => {
-      underWay.delete(image)
-      ended.resolve()
-    })
-    underWay.set(image, fetched)
-  }
-  const loop = async () => {
-    while (!stopping.signal.aborted) {
-      ended = Promise.withResolvers()
-      let pauseMs = IDLE_MS
-      try {
-        const claimed = underWay.size < SLOTS ? await claim() : []
-        claimed.forEach(begin)
-        if (claimed.length > 0) continue
-      } catch (error) {
-        log[isAway ? 'debug' : 'warn']({ err: error }, 'images of batches cannot be claimed')
-        isAway = true
-        pauseMs = DATABASE_PAUSE_MS
-      }
-      const pause = sleep(pauseMs, undefined, stopping).catch(() => {})
-      await (isAway || underWay.size === 0 ? pause : Promise.race([pause, ended.promise]))
-    }
-  }
-  const running = loop()
-  return {
-    stop: async () => {
-      stopping.abort()
-      await running
-      await Promise.all(underWay.values())
+  return startOutboxConsumer({
+    ...{ name: 'image of batch', log, concurrency: SLOTS, idleMs: IDLE_MS, failureMs: DATABASE_PAUSE_MS },
+    claim: async ({ limit, inFlight }) => {
+      const items = await batches.claimImages({
+        ...{ limit, perAccount: PER_ACCOUNT, leaseSeconds: LEASE_SECONDS, underWay: inFlight },
+      })
+      if (items.length === 0 && Object.keys(inFlight).length === 0) await batches.endFetched()
+      return { items }
     },
-  }
-}
-
-function countByAccount(images: Iterable<ClaimedImage>): Record<string, number> {
-  const counts: Record<string, number> = {}
-  for (const { accountId } of images) counts[accountId] = (counts[accountId] ?? 0) + 1
-  return counts
+    keyOf: ({ accountId }) => accountId,
+    handle: (image, { signal }) => fetchOne(image, signal, options),
+  })
 }
 
 async function fetchOne(image: ClaimedImage, signal: AbortSignal, options: ImageFetchingOptions): Promise<void> {
@@ -105,12 +67,11 @@ async function fetchOne(image: ClaimedImage, signal: AbortSignal, options: Image
     metrics.batchImages.inc({ outcome: state })
   } catch (error) {
     const { code, isFinal } = readFailure(error)
-    const delay = RETRY_SECONDS[attempts - 1]
-    const isOver = isFinal || (delay === undefined && code !== 'RATE_LIMITED')
+    const next = nextAttempt({ failures: attempts - 1 }, RETRY)
+    const delay = next ?? (code === 'RATE_LIMITED' ? BUSY_SECONDS : null)
+    const isOver = isFinal || delay === null
     log[isOver ? 'debug' : 'info']({ err: error, batchId, attempts }, 'an image of a batch was not fetched')
-    const ending = isOver
-      ? batches.endImage(image, { state: 'failed', code })
-      : batches.delayImage(image, delay ?? RETRY_SECONDS[0])
+    const ending = isOver ? batches.endImage(image, { state: 'failed', code }) : batches.delayImage(image, delay)
     // Otherwise its lease ends, and it is claimed again.
     await ending.catch((err) => log.warn({ err, batchId }, 'image expiry not recorded'))
     if (isOver) metrics.batchImages.inc({ outcome: 'failed' })

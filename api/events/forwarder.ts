@@ -1,12 +1,9 @@
+import { type OutboxConsumer, startOutboxConsumer } from '../delivery/outbox-consumer.ts'
+import { nextAttempt } from '../delivery/retry.ts'
 import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { EventOutbox, PendingEvent } from '../stores/event-outbox.ts'
 import type { SendEvents } from './analytics-provider.ts'
-
-export interface Forwarder {
-  /** Aborts the request that is under way; the next forwarder sends its events again. */
-  stop(): Promise<void>
-}
 
 export interface ForwarderOptions {
   readonly outbox: EventOutbox
@@ -21,13 +18,12 @@ const LEASE_SECONDS = 60
 const MAX_SPLIT_MS = 40_000
 /** Between two polls of an empty outbox. */
 const IDLE_MS = 500
-/** After a first failure; doubled with each further one. */
-const FIRST_PAUSE_MS = 1000
 /** While our own database is unavailable. */
 const DATABASE_PAUSE_MS = 3000
-const MAX_PAUSE_MS = 300_000
+/** While the provider is unavailable. */
+const PAUSES = { seconds: { first: 1, longest: 300 } }
 /** The longest `Retry-After` that is honoured. */
-const MAX_RETRY_AFTER_MS = 3_600_000
+const MAX_RETRY_AFTER_SECONDS = 3600
 /** Events older than this are parked instead of retried. */
 const GIVE_UP_MS = 3 * 86_400_000
 
@@ -35,63 +31,37 @@ const GIVE_UP_MS = 3 * 86_400_000
  * Forwards every event in the outbox to the analytics provider. Any number of forwarders may run; each claims other events.
  * A batch that the provider refuses is halved until the refused events stand alone: only those are parked.
  */
-export function startForwarder(options: ForwarderOptions): Forwarder {
+export function startForwarder(options: ForwarderOptions): OutboxConsumer {
   const { log, outbox } = options
-  const stopping = new AbortController()
   let failures = 0
-
-  const pauseAfterFailure = (minMs: number) => {
-    const grown = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 20), MAX_PAUSE_MS)
-    failures++
-    return Math.max(grown, Math.min(minMs, MAX_RETRY_AFTER_MS))
-  }
-  /** Returns how long to wait until the next pass, in ms. */
-  const pass = async (): Promise<number> => {
-    const claimed = await outbox.claim({ limit: BATCH, leaseSeconds: LEASE_SECONDS })
-    if (claimed.length === 0) return IDLE_MS
-    const splitUntil = performance.now() + MAX_SPLIT_MS
-    const batches: (readonly PendingEvent[])[] = [claimed]
-    for (let batch = batches.shift(); batch; batch = batches.shift()) {
-      const result = await options.send(batch, stopping.signal)
-      if (result.outcome === 'retry') {
-        const unsent = [batch, ...batches].flat()
-        if (stopping.signal.aborted) {
-          await outbox.release(unsent, { seconds: 0 })
-          return 0
-        }
-        log[failures > 0 ? 'debug' : 'warn']({ reason: result.reason }, 'events could not be forwarded')
-        const ms = pauseAfterFailure((result.afterSeconds ?? 0) * 1000)
-        await postpone(unsent, { ms, reason: result.reason }, options)
-        return ms
-      }
-      failures = 0
-      if (result.outcome === 'accepted') await complete(batch, options)
-      else if (batch.length === 1) await park(batch, result.reason, options)
-      else batches.unshift(...halvesOf(batch))
-      if (performance.now() > splitUntil) {
-        await outbox.release(batches.flat(), { seconds: 0 })
-        return 0
-      }
-    }
-    return 0
-  }
-  const loop = async () => {
-    while (!stopping.signal.aborted) {
-      const ms = await pass().catch((error) => {
-        log[failures > 0 ? 'debug' : 'warn']({ err: error }, 'events could not be forwarded')
-        failures++
-        return DATABASE_PAUSE_MS
-      })
-      if (ms > 0) await pause(ms, stopping.signal)
-    }
-  }
-  const running = loop()
-  return {
-    stop: async () => {
-      stopping.abort()
-      await running
+  return startOutboxConsumer({
+    ...{ name: 'event', log, concurrency: 1, idleMs: IDLE_MS, failureMs: DATABASE_PAUSE_MS },
+    claim: async () => {
+      const events = await outbox.claim({ limit: BATCH, leaseSeconds: LEASE_SECONDS })
+      return { items: events.length > 0 ? [events] : [] }
     },
-  }
+    handle: async (events, { signal, pause }) => {
+      const splitUntil = performance.now() + MAX_SPLIT_MS
+      const batches: (readonly PendingEvent[])[] = [events]
+      for (let batch = batches.shift(); batch; batch = batches.shift()) {
+        const result = await options.send(batch, signal)
+        if (result.outcome === 'retry') {
+          const unsent = [batch, ...batches].flat()
+          if (signal.aborted) return outbox.release(unsent, { seconds: 0 })
+          log[failures > 0 ? 'debug' : 'warn']({ reason: result.reason }, 'events could not be forwarded')
+          const askedSeconds = Math.min(result.afterSeconds ?? 0, MAX_RETRY_AFTER_SECONDS)
+          const seconds = nextAttempt({ failures: failures++, askedSeconds }, PAUSES) ?? 0
+          pause(seconds * 1000)
+          return postpone(unsent, { seconds, reason: result.reason }, options)
+        }
+        failures = 0
+        if (result.outcome === 'accepted') await complete(batch, options)
+        else if (batch.length === 1) await park(batch, result.reason, options)
+        else batches.unshift(...halvesOf(batch))
+        if (performance.now() > splitUntil) return outbox.release(batches.flat(), { seconds: 0 })
+      }
+    },
+  })
 }
 
 function halvesOf(events: readonly PendingEvent[]): (readonly PendingEvent[])[] {
@@ -118,7 +88,7 @@ async function park(
 
 async function postpone(
   events: readonly PendingEvent[],
-  { ms, reason }: { ms: number; reason: string },
+  { seconds, reason }: { seconds: number; reason: string },
   options: ForwarderOptions,
 ): Promise<void> {
   const oldest = Date.now() - GIVE_UP_MS
@@ -127,18 +97,6 @@ async function postpone(
   )
   if (old.length > 0) await park(old, `${reason}, for days`, options)
   if (young.length === 0) return
-  await options.outbox.release(young, { seconds: ms / 1000 })
+  await options.outbox.release(young, { seconds })
   options.metrics.forwardedEvents.inc({ outcome: 'retried' }, young.length)
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-    function done() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-  })
 }

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Claimed, startOutboxConsumer } from '../delivery/outbox-consumer.ts'
+import { createPasses } from '../delivery/passes.ts'
 import type { TryOnQueues } from '../generations/try-on-queues.ts'
 import { within } from '../limits/time-limit.ts'
 import { DrapeError } from '../shared/errors.ts'
@@ -51,14 +53,14 @@ export interface RelayOptions {
  * no live worker can run stays in Postgres. Any number of relays may run.
  */
 export function createRelay(options: RelayOptions): Relay {
+  const { log } = options
   const stopping = new AbortController()
-  const pass = createPasses(options.log)
+  const pass = createPasses('relay', log)
   const lanes = createLaneLook(options.queues.findLanes)
   let passes = 0
-  const bell = createBell()
   /** Whether a lane, or each one, has all the work that it may have. */
   let full = { some: false, every: false }
-  let handing = Promise.resolve()
+  let handing: Promise<unknown> = Promise.resolve()
   let toldAt = Number.NEGATIVE_INFINITY
   const notifyDemand = () => {
     if (performance.now() - toldAt < TELL_MS) return
@@ -66,33 +68,28 @@ export function createRelay(options: RelayOptions): Relay {
     pass('notify demand', () => options.outbox.notifyDemand())
   }
 
-  const dispatch = async (): Promise<readonly Outcome[]> => {
-    const outcomes: Outcome[] = []
+  const claimBatches = async (): Promise<Claimed<readonly Batch[]>> => {
+    full = { some: false, every: false }
     // Another lane is first each time: what one worker handed back may come to another lane with its engine.
-    for (const lane of rotate(await lanes.find(), passes++)) {
-      const { jobs, outcome } = await claim(options, lane)
-      const earlier = handing
-      handing = earlier.catch(() => {}).then(() => handOver(lane, jobs, options))
-      handing.catch(() => {})
-      // While there is more, one batch is handed over while the next is claimed, which then reports the failure of the first.
-      await (outcome === 'more' ? earlier : handing)
-      outcomes.push(outcome)
-    }
-    return outcomes
+    const { batches, outcomes, failed } = await claimInTurn(rotate(await lanes.find(), passes++), options)
+    const isFull = (outcome: Outcome) => outcome === 'full'
+    if (!failed) full = { some: outcomes.some(isFull), every: outcomes.every(isFull) }
+    const againMs = failed || outcomes.includes('more') ? 0 : outcomes.includes('busy') ? BUSY_MS : IDLE_MS
+    return { items: batches.length > 0 ? [batches] : [], againMs }
   }
-  // Two loops: deadlines and leases are looked after also while Redis is away.
-  const dispatching = async () => {
-    while (!stopping.signal.aborted) {
-      bell.hush()
-      full = { some: false, every: false }
-      const outcomes = await pass('dispatch', dispatch)
-      const isFull = (outcome: Outcome) => outcome === 'full'
-      if (outcomes !== null) full = { some: outcomes.some(isFull), every: outcomes.every(isFull) }
-      if (outcomes === null) await sleep(IDLE_MS, undefined, stopping).catch(() => {})
-      else if (!outcomes.includes('more')) await bell.rung(outcomes.includes('busy') ? BUSY_MS : IDLE_MS)
-    }
-    await handing.catch(() => {})
-  }
+  const consumer = startOutboxConsumer({
+    ...{ name: 'relay', log, idleMs: IDLE_MS, failureMs: IDLE_MS },
+    // The jobs of one pass are handed over while those of the next are claimed.
+    concurrency: 2,
+    claim: claimBatches,
+    handle: (batches) => {
+      // One pass after the other: the jobs of a lane keep their order.
+      const handed = Promise.allSettled([handing]).then(() => handOverAll(batches, options))
+      handing = handed
+      return handed
+    },
+  })
+  // Deadlines and leases are looked after also while Redis is away.
   const recovering = async () => {
     let reachableSince = Number.NEGATIVE_INFINITY
     while (!stopping.signal.aborted) {
@@ -103,72 +100,30 @@ export function createRelay(options: RelayOptions): Relay {
       await sleep(RECOVERY_MS, undefined, stopping).catch(() => {})
     }
   }
-  const running = Promise.all([dispatching(), recovering()])
+  const recovered = recovering()
 
   return {
     nudge: () => {
       notifyDemand()
-      if (!full.every) bell.ring()
+      if (!full.every) consumer.wake()
     },
     noteWorker: () => {
       lanes.renew()
-      bell.ring()
+      consumer.wake()
     },
     noteMove: (message) => {
-      if (full.some && isStart(message)) bell.ring()
+      if (full.some && isStart(message)) consumer.wake()
     },
     stop: async () => {
       stopping.abort()
-      bell.ring()
-      await running
+      await Promise.all([consumer.stop(), recovered])
     },
-  }
-}
-
-/** A bell: `wait` ends when it is rung, also when that was before. */
-function createBell() {
-  let isRung = false
-  let wake = () => {}
-  return {
-    ring: () => {
-      isRung = true
-      wake()
-    },
-    hush: () => {
-      isRung = false
-    },
-    /** Resolves when it is rung, at the latest after `ms`. */
-    rung: (ms: number) =>
-      new Promise<void>((resolve) => {
-        if (isRung) return resolve()
-        const timer = setTimeout(resolve, ms)
-        wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      }),
   }
 }
 
 function isStart(message: unknown): boolean {
   const change = checkChange(message)
   return change.ok && change.value.status === 'PROCESSING' && change.value.progress === 0
-}
-
-/** Runs a piece of work and resolves to null when it failed. Only the first of several failures is worth a line. */
-function createPasses(log: Log) {
-  const failing = new Set<string>()
-  return async <T>(name: string, work: () => Promise<T>): Promise<T | null> => {
-    try {
-      const outcome = await work()
-      failing.delete(name)
-      return outcome
-    } catch (error) {
-      log[failing.has(name) ? 'debug' : 'warn']({ err: error, pass: name }, 'relay pass failed')
-      failing.add(name)
-      return null
-    }
-  }
 }
 
 function rotate<T>(list: readonly T[], by: number): T[] {
@@ -200,6 +155,29 @@ function createLaneLook(find: () => Promise<Lane[]>) {
 /** Whether the lane is full, another relay is `busy` with it, there may be `more`, or nothing is left to be done. */
 type Outcome = 'full' | 'busy' | 'more' | 'done'
 
+/** Jobs of a lane. */
+interface Batch {
+  readonly queue: string
+  readonly jobs: readonly TryOnJob[]
+}
+
+/** When a lane fails, the jobs of those before it are handed over first, and the next pass reports the failure. */
+async function claimInTurn(lanes: readonly Lane[], options: RelayOptions) {
+  const batches: Batch[] = []
+  const outcomes: Outcome[] = []
+  for (const lane of lanes) {
+    try {
+      const { jobs, outcome } = await claim(options, lane)
+      outcomes.push(outcome)
+      if (jobs.length > 0) batches.push({ queue: lane.queue, jobs })
+    } catch (error) {
+      if (batches.length === 0) throw error
+      return { batches, outcomes, failed: true }
+    }
+  }
+  return { batches, outcomes, failed: false }
+}
+
 async function claim(
   { outbox, queues }: RelayOptions,
   { queue, engines, slots }: Lane,
@@ -211,12 +189,13 @@ async function claim(
   return { jobs, outcome: jobs.length === BATCH ? 'more' : 'full' }
 }
 
-async function handOver(
-  { queue }: Lane,
-  jobs: readonly TryOnJob[],
-  { outbox, queues, metrics }: RelayOptions,
-): Promise<void> {
-  if (jobs.length === 0) return
+/** Rejects after all batches, when one of them could not be handed over. */
+async function handOverAll(batches: readonly Batch[], options: RelayOptions): Promise<void> {
+  const results = await Promise.allSettled(batches.map((batch) => handOver(batch, options)))
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+}
+
+async function handOver({ queue, jobs }: Batch, { outbox, queues, metrics }: RelayOptions): Promise<void> {
   try {
     await within(QUEUE_MS, queues.add(queue, jobs))
     metrics.dispatched.inc(jobs.length)

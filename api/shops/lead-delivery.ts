@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { type OutboxConsumer, startOutboxConsumer } from '../delivery/outbox-consumer.ts'
+import { nextAttempt } from '../delivery/retry.ts'
 import { translateDatabaseError } from '../shared/database/errors.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { Log } from '../shared/log.ts'
@@ -17,42 +18,25 @@ export interface LeadDeliveryOptions {
   readonly idleMs?: number
 }
 
-const BATCH = 8
+/** Leads in flight at a time. */
+const CONCURRENCY = 8
 /** Longer than a platform may take for one lead, its pauses included. */
 const LEASE_SECONDS = 120
 const IDLE_MS = 1000
-const MAX_PAUSE_SECONDS = 3600
-/** A platform that stays unavailable for this long gets the lead only when an operator retries. */
-const GIVE_UP_SECONDS = 3 * 86_400
+/** A platform that stays unavailable for 3 days gets the lead only when an operator retries. */
+const RETRY = { seconds: { first: 1, longest: 3600 }, giveUpSeconds: 3 * 86_400 }
 
 /** Delivers every lead in the outbox to the platform of its shop. Any number of processes may do so; each claims other leads. */
-export function startLeadDelivery(options: LeadDeliveryOptions): { stop(): Promise<void> } {
+export function startLeadDelivery(options: LeadDeliveryOptions): OutboxConsumer {
   const { outbox, log, idleMs = IDLE_MS } = options
-  const stopping = new AbortController()
-
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const delivered = await pass().catch((error) => {
-        log.warn({ reason: faultOf(error).message }, 'lead delivery failed')
-        return 0
-      })
-      if (delivered === 0) await sleep(idleMs, undefined, { signal: stopping.signal }).catch(() => {})
-    }
-  }
-
-  async function pass(): Promise<number> {
-    const leads = await outbox.claim({ limit: BATCH, leaseSeconds: LEASE_SECONDS })
-    await Promise.all(leads.map((lead) => deliver(lead, options)))
-    return leads.length
-  }
-
-  const running = loop()
-  return {
-    stop: async () => {
-      stopping.abort()
-      await running
-    },
-  }
+  return startOutboxConsumer({
+    ...{ name: 'lead', log, concurrency: CONCURRENCY, idleMs, failureMs: IDLE_MS },
+    claim: async (claiming) => ({
+      items: await withoutContents(outbox.claim({ ...claiming, leaseSeconds: LEASE_SECONDS })),
+    }),
+    keyOf: ({ shopId }) => shopId,
+    handle: (lead) => withoutContents(deliver(lead, options)),
+  })
 }
 
 async function deliver(lead: WaitingLead, options: LeadDeliveryOptions): Promise<void> {
@@ -65,14 +49,22 @@ async function deliver(lead: WaitingLead, options: LeadDeliveryOptions): Promise
     metrics.leads.inc({ outcome: 'kept' })
   } catch (error) {
     const { message: reason, retryable } = faultOf(error)
-    if (retryable && lead.waitedSeconds < GIVE_UP_SECONDS) {
+    const seconds = nextAttempt({ failures: lead.attempts, ageSeconds: lead.waitedSeconds }, RETRY)
+    if (retryable && seconds !== null) {
       metrics.leads.inc({ outcome: 'retried' })
-      return outbox.release(lead, { seconds: Math.min(MAX_PAUSE_SECONDS, 2 ** Math.min(lead.attempts, 20)), reason })
+      return outbox.release(lead, { seconds, reason })
     }
     metrics.leads.inc({ outcome: 'lost' })
     log.error({ shopId: lead.shopId, reason }, 'lead rejected; retry it in the dashboard')
     await outbox.park(lead, { reason })
   }
+}
+
+/** Rejects with what may be logged of an error. */
+function withoutContents<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error) => {
+    throw new Error(faultOf(error).message)
+  })
 }
 
 /** Errors of the database hold what was to be stored; only their names are reported. */

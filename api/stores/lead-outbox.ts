@@ -25,6 +25,12 @@ export interface NewLead {
   readonly marketingConsent: boolean
 }
 
+export interface LeadClaim {
+  readonly limit: number
+  readonly leaseSeconds: number
+  readonly inFlight: Readonly<Record<string, number>>
+}
+
 export type LeadOutbox = ReturnType<typeof createLeadOutbox>
 
 /** E-mail addresses on their way to the platforms of their shops. */
@@ -46,13 +52,17 @@ export function createLeadOutbox(database: Database) {
         )
         select exists (select from stored) as taken`),
 
-    /** Claims the leads that have waited longest; no other process gets them for `leaseSeconds`. */
-    claim: ({ limit, leaseSeconds }: { limit: number; leaseSeconds: number }): Promise<readonly WaitingLead[]> =>
+    /**
+     * Claims the leads that have waited longest; no other process gets them for `leaseSeconds`. `inFlight` counts the leads that this
+     * process delivers, by shop.
+     */
+    claim: ({ limit, leaseSeconds, inFlight }: LeadClaim): Promise<readonly WaitingLead[]> =>
       database.any(sql.type(rowType(WaitingRow))`
         with due as materialized (
           -- In turn by shop: the flood of one shop does not stand before the lead of another.
           select lead_outbox.id from lead_outbox join (
-            select id, row_number() over (partition by shop_id order by available_at, id) as turn
+            select id, row_number() over (partition by shop_id order by available_at, id)
+              + coalesce((${sql.jsonb({ ...inFlight })}->>shop_id)::int, 0) as turn
             from (
               select id, shop_id, available_at from lead_outbox where dead_at is null and available_at <= now()
             ) as due

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startOutboxConsumer } from '../delivery/outbox-consumer.ts'
 import type { TryOnJob } from '../shared/generation.ts'
 import { cropBitmap, decodeImage, encodeImage, type Rectangle } from '../shared/image.ts'
 import type { Log } from '../shared/log.ts'
@@ -39,31 +40,15 @@ const ENGINE_INFO = { name: TEST_ENGINE, version: '1.0.0', license: 'Apache-2.0'
 export function startTestMode(options: TestModeOptions): TestModeRunner {
   const { testMode, log } = options
   const stopping = new AbortController()
-  let waking = new AbortController()
-
-  const pass = async (): Promise<number> => {
-    const claimed = await testMode.claim(SLOTS)
-    await Promise.all(
-      claimed.map(({ payload, waitedSeconds }) =>
-        runTest(payload, waitedSeconds, options).catch((error) =>
-          // Its lease ends, and it is run again.
-          log.warn({ err: error, generationId: payload.generationId }, 'test generation did not run'),
-        ),
+  const consumer = startOutboxConsumer({
+    ...{ name: 'test generation', log, concurrency: SLOTS, idleMs: IDLE_MS, failureMs: IDLE_MS },
+    claim: async ({ limit }) => ({ items: await testMode.claim(limit) }),
+    handle: ({ payload, waitedSeconds }) =>
+      runTest(payload, waitedSeconds, options).catch((error) =>
+        // Its lease ends, and it is run again.
+        log.warn({ err: error, generationId: payload.generationId }, 'test generation did not run'),
       ),
-    )
-    return claimed.length
-  }
-  const loop = async () => {
-    while (!stopping.signal.aborted) {
-      waking = new AbortController()
-      const count = await pass().catch((error) => {
-        log.warn({ err: error }, 'test generations cannot be looked up')
-        return 0
-      })
-      const until = AbortSignal.any([stopping.signal, waking.signal])
-      if (count === 0) await sleep(IDLE_MS, undefined, { signal: until }).catch(() => {})
-    }
-  }
+  })
   const deleteOld = async () => {
     while (!stopping.signal.aborted && (await testMode.deleteOld(PART)) > 0);
   }
@@ -72,13 +57,12 @@ export function startTestMode(options: TestModeOptions): TestModeRunner {
   const timer = setInterval(() => {
     cleaning = cleaning.then(clean)
   }, HOUR_MS)
-  const running = loop()
   return {
-    nudge: () => waking.abort(),
+    nudge: consumer.wake,
     stop: async () => {
       stopping.abort()
       clearInterval(timer)
-      await Promise.all([running, cleaning])
+      await Promise.all([consumer.stop(), cleaning])
     },
   }
 }

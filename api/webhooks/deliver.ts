@@ -1,13 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { type OutboxConsumer, startOutboxConsumer } from '../delivery/outbox-consumer.ts'
+import { nextAttempt } from '../delivery/retry.ts'
 import type { Log } from '../shared/log.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { ClaimedDelivery, WebhookDeliveries } from '../stores/webhook-deliveries.ts'
 import type { SendWebhook, Sent } from './send.ts'
-
-export interface WebhookDelivering {
-  /** Breaks off deliveries under way; another process repeats them. */
-  stop(): Promise<void>
-}
 
 export interface DeliverOptions {
   readonly deliveries: WebhookDeliveries
@@ -30,8 +26,6 @@ const IDLE_MS = 1000
 const DATABASE_PAUSE_MS = 3000
 const HOUR_SECONDS = 3600
 const RETRY_SECONDS = [5, 300, 1800, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_SECONDS)]
-/** The random share that is added to a pause, so that what failed together does not come back together. */
-const JITTER = 0.1
 const FIRST_REST_SECONDS = 5
 const MAX_REST_SECONDS = 300
 /** However long an endpoint asks us to wait. */
@@ -40,62 +34,19 @@ const DISABLE_AFTER_DAYS = 5
 
 /**
  * Delivers events to endpoints, each at least once under the same id. Any number of these may run; each takes other
- * deliveries. An endpoint that is slow or away takes a few slots now and then, never all.
+ * deliveries. An endpoint that is slow or away takes a few slots now and then, never all. `stop` breaks off deliveries under way;
+ * another process repeats them.
  */
-export function startWebhookDelivering(options: DeliverOptions): WebhookDelivering {
+export function startWebhookDelivering(options: DeliverOptions): OutboxConsumer {
   const { deliveries, log } = options
-  const stopping = new AbortController()
-  const underWay = new Map<ClaimedDelivery, Promise<void>>()
-  let ended = Promise.withResolvers<void>()
-  let isAway = false
-
-  const claim = async (): Promise<readonly ClaimedDelivery[] | null> => {
-    if (underWay.size >= SLOTS) return []
-    try {
-      const claimed = await deliveries.claim({
-        limit: SLOTS - underWay.size,
-        leaseSeconds: LEASE_SECONDS,
-        underWay: countByEndpoint(underWay.keys()),
-      })
-      isAway = false
-      return claimed
-    } catch (error) {
-      log[isAway ? 'debug' : 'warn']({ err: error }, 'webhooks cannot be looked up')
-      isAway = true
-      return null
-    }
-  }
-  const begin = (delivery: ClaimedDelivery) => {
-    const made = deliver(delivery, stopping.signal, options).finally(() => {
-      underWay.delete(delivery)
-      ended.resolve()
-    })
-    underWay.set(delivery, made)
-  }
-  const loop = async () => {
-    while (!stopping.signal.aborted) {
-      ended = Promise.withResolvers()
-      const claimed = await claim()
-      claimed?.forEach(begin)
-      if (claimed?.length) continue
-      const pause = sleep(claimed ? IDLE_MS : DATABASE_PAUSE_MS, undefined, stopping).catch(() => {})
-      await (claimed ? Promise.race([pause, ended.promise]) : pause)
-    }
-  }
-  const running = loop()
-  return {
-    stop: async () => {
-      stopping.abort()
-      await running
-      await Promise.all(underWay.values())
-    },
-  }
-}
-
-function countByEndpoint(claimed: Iterable<ClaimedDelivery>): Record<string, number> {
-  const counts: Record<string, number> = {}
-  for (const { endpointId } of claimed) counts[endpointId] = (counts[endpointId] ?? 0) + 1
-  return counts
+  return startOutboxConsumer({
+    ...{ name: 'webhook', log, concurrency: SLOTS, idleMs: IDLE_MS, failureMs: DATABASE_PAUSE_MS },
+    claim: async ({ limit, inFlight }) => ({
+      items: await deliveries.claim({ limit, leaseSeconds: LEASE_SECONDS, underWay: inFlight }),
+    }),
+    keyOf: ({ endpointId }) => endpointId,
+    handle: (delivery, { signal }) => deliver(delivery, signal, options),
+  })
 }
 
 async function deliver(delivery: ClaimedDelivery, signal: AbortSignal, options: DeliverOptions): Promise<void> {
@@ -121,15 +72,15 @@ async function noteFailed(
   { deliveries, log, metrics, retrySeconds = RETRY_SECONDS, firstRestSeconds = FIRST_REST_SECONDS }: DeliverOptions,
 ): Promise<void> {
   const asked = sent.outcome === 'gone' ? 0 : Math.min(sent.afterSeconds ?? 0, MAX_WAIT_SECONDS)
-  const planned = retrySeconds.at(delivery.attempts)
+  const next = nextAttempt({ failures: delivery.attempts, askedSeconds: asked }, { seconds: retrySeconds })
   const isGone = sent.outcome === 'gone'
-  const isOver = isGone || planned === undefined
+  const isOver = isGone || next === null
   const rest = { firstSeconds: firstRestSeconds, longestSeconds: MAX_REST_SECONDS }
   const { disabledReason } = await deliveries.noteFailed(delivery.id, {
     status: sent.status,
     reason: sent.reason,
     isGone,
-    retrySeconds: isOver ? null : Math.max(asked, planned * (1 + Math.random() * JITTER)),
+    retrySeconds: isOver ? null : next,
     pauseSeconds: asked,
     rest: sent.outcome === 'refused' && sent.isTroubled ? rest : null,
     disableAfterDays: DISABLE_AFTER_DAYS,

@@ -124,7 +124,11 @@ describe('a lead that a shopper leaves', () => {
       expect(await outbox().insert(lead, { max: 5 })).toBe(i < 5)
     }
     expect(await leave(calm)).toBe(true)
-    const claimed = await outbox().claim({ limit: 2, leaseSeconds: 60 })
+    const claim = { limit: 1, leaseSeconds: 0 }
+    // The lead of the busy shop is older; with one of its leads in flight, the other shop is next.
+    expect(await outbox().claim({ ...claim, inFlight: {} })).toMatchObject([{ shopId: busy }])
+    expect(await outbox().claim({ ...claim, inFlight: { [busy]: 1 } })).toMatchObject([{ shopId: calm }])
+    const claimed = await outbox().claim({ limit: 2, leaseSeconds: 60, inFlight: {} })
     expect(claimed.map(({ shopId }) => shopId).toSorted()).toEqual([busy, calm].toSorted())
   })
 
@@ -141,7 +145,7 @@ describe('a lead that a shopper leaves', () => {
   it('is not kept when it is erased on its way', async () => {
     const shopId = await openShop({ isLocal: true })
     await leave(shopId)
-    const [lead] = await outbox().claim({ limit: 1, leaseSeconds: 60 })
+    const [lead] = await outbox().claim({ limit: 1, leaseSeconds: 60, inFlight: {} })
     expect(await createLeads(database).delete(shopId, 'ANNA@example.com')).toBe(true)
     await createLeads(database).take(lead.id, { tag: 'a', segment: 'b' })
     expect(await database.any(sql.unsafe`select from leads where shop_id = ${shopId}`)).toHaveLength(0)
@@ -151,7 +155,7 @@ describe('a lead that a shopper leaves', () => {
     const shopId = await openShop({ isLocal: true })
     await leave(shopId)
     await leave(shopId, 'berta@example.com')
-    const [lead] = await outbox().claim({ limit: 1, leaseSeconds: 60 })
+    const [lead] = await outbox().claim({ limit: 1, leaseSeconds: 60, inFlight: {} })
     await createLeads(database).take(lead.id, { tag: 'a', segment: 'b' })
     const customer = { accountId, externalUserId: `${shopId}:browser:anon_1` }
     expect(await createRetention(database).deleteLeads({ ...customer, accountId: 'acc_other' }, 10)).toBe(0)
