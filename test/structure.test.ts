@@ -107,6 +107,12 @@ describe('the house', () => {
     expect(tracked.filter((line) => line.startsWith('120000'))).toEqual([])
   })
 
+  it('tracks no content twice', () => {
+    const tracked = execFileSync('git', ['ls-files', '--stage'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
+    const paths = Map.groupBy(tracked, (line) => line.split(' ')[1])
+    expect([...paths.values()].filter(({ length }) => length > 1)).toEqual([])
+  })
+
   it('has no file whose name says nothing', () => {
     expect(findHubs(all.keys())).toEqual([])
   })

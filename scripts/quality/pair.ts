@@ -1,5 +1,5 @@
 import { access, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { decodeImage } from '../../api/shared/image.ts'
 import type { Box } from '../../worker/person/person.ts'
 import { type Bitmap, type Mask, maskWhere, type Point } from '../../worker/raster/plane.ts'
@@ -61,9 +61,9 @@ export async function readPair(folder: string, name: PairName): Promise<Pair> {
 
 export async function readGarment(folder: string, name: string): Promise<Pair['garment']> {
   const path = join(folder, 'garments', name)
-  const bytes = await readFile(await existing(path))
+  const { open = false, picture } = JSON.parse(await readFile(`${path}.json`, 'utf8'))
+  const bytes = await readFile(picture ? join(dirname(path), picture) : await existing(path))
   const mask = await decodeImage(await readFile(`${path}-mask.png`))
-  const { open = false } = JSON.parse(await readFile(`${path}.json`, 'utf8'))
   return {
     bytes,
     picture: await decodeImage(bytes),
@@ -77,8 +77,8 @@ const LEVELS = { top: 85, lower: 170, rest: 255 } as const
 
 async function readFigure(path: string): Promise<KnownFigure> {
   const picture = await decodeImage(await readFile(await existing(path)))
-  const parts = await decodeImage(await readFile(`${path}-parts.png`))
-  const { joints, box, garments, height_px: height } = JSON.parse(await readFile(`${path}.json`, 'utf8'))
+  const { joints, box, garments, height_px: height, parts: shared } = JSON.parse(await readFile(`${path}.json`, 'utf8'))
+  const parts = await decodeImage(await readFile(shared ? join(dirname(path), shared) : `${path}-parts.png`))
   const [left, top, right, bottom] = box
   const levels = (...wanted: number[]) => maskWhere(parts, (i) => wanted.includes(parts.data[i * parts.channels]))
   return {

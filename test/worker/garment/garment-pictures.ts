@@ -15,11 +15,11 @@ export interface KnownGarment {
 
 /** A rendered garment with its true mask and landmarks. */
 export async function readGarment(name: string): Promise<KnownGarment> {
-  const picture = await decodeImage(await readFile(join(FOLDER, `${name}.jpg`)))
-  const drawn = await decodeImage(await readFile(join(FOLDER, `${name}-mask.png`)))
-  const known: { box: number[]; landmarks: Record<string, [number, number]> } = JSON.parse(
+  const known: { picture?: string; box: number[]; landmarks: Record<string, [number, number]> } = JSON.parse(
     await readFile(join(FOLDER, `${name}.json`), 'utf8'),
   )
+  const picture = await decodeImage(await readFile(join(FOLDER, known.picture ?? `${name}.jpg`)))
+  const drawn = await decodeImage(await readFile(join(FOLDER, `${name}-mask.png`)))
   return {
     picture,
     mask: maskWhere(picture, (i) => drawn.data[i * drawn.channels] > 127),

@@ -183,10 +183,10 @@ describe('people beside the main person', () => {
 })
 
 describe('nobody', () => {
-  it.each(['tshirt_navy', 'tshirt_mustard', 'longsleeve_grey', 'trousers_black'])(
+  it.each(['tshirt-navy', 'tshirt-mustard', 'longsleeve-grey', 'trousers-black'])(
     'is seen in the product photo %s',
     async (name) => {
-      expect(await findPerson(await readPicture(`test/fixtures/garments/${name}.jpg`), models)).toBeNull()
+      expect(await findPerson(await readPicture(`scripts/samples/garments/${name}.jpg`), models)).toBeNull()
     },
   )
 
