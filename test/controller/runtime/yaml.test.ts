@@ -21,7 +21,29 @@ describe('YAML', () => {
     ])
   })
 
-  it('throws on what is no YAML', () => {
-    expect(() => readYaml('a: [1')).toThrow()
+  it('merges maps', () => {
+    expect(readYaml('a: &a { b: 1 }\nc: { <<: *a, d: 2 }\n')).toEqual([{ a: { b: 1 }, c: { b: 1, d: 2 } }])
+  })
+
+  it('writes texts so that parsers of YAML 1.1 read texts', () => {
+    const data = ['yes', 'on', '1:30', '0o7', '1e3', '2020-01-01', '~']
+    const text = writeYaml({ apiVersion: 'v1', kind: 'ConfigMap', ...{ data } })
+    for (const value of data) expect(text).toContain(`- '${value}'\n`)
+  })
+
+  it.each([
+    ['no YAML', 'a: [1'],
+    ['a key that comes twice', 'a: 1\na: 2'],
+    ['an unknown tag', 'a: !!js/function "x"'],
+    [
+      'a reference that grows without end',
+      `a: &a [${'x,'.repeat(9)}]\n${grow('a', 'b')}${grow('b', 'c')}${grow('c', 'd')}`,
+    ],
+  ])('throws on %s', (_, text) => {
+    expect(() => readYaml(text)).toThrow()
   })
 })
+
+function grow(from: string, to: string): string {
+  return `${to}: &${to} [${`*${from},`.repeat(9)}]\n`
+}
