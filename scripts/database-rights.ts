@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { MIGRATION_LOCK } from '../api/shared/database/migrate.ts'
-import { UsageError } from './command-options.ts'
+import { UsageError } from './commands/options.ts'
 
 /** What each process may do, as `grant … to role` has it. Columns are named where a row holds more than the process needs. */
 const RIGHTS = {

@@ -1,5 +1,5 @@
-import { CheckFailure } from '../check-options.ts'
-import { type Options, required } from '../command-options.ts'
+import { CheckFailure } from '../commands/failure.ts'
+import { type Options, required } from '../commands/options.ts'
 import { expectStatus } from './ask.ts'
 
 /** The API serves its document, refuses an unknown key, which needs the database, and reports that it is ready. */

@@ -1,4 +1,4 @@
-import { CheckFailure } from '../check-options.ts'
+import { CheckFailure } from '../commands/failure.ts'
 
 const ANSWER_MS = 15_000
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CheckFailure } from '../check-options.ts'
-import { type Options, required } from '../command-options.ts'
+import { CheckFailure } from '../commands/failure.ts'
+import { type Options, required } from '../commands/options.ts'
 
 interface Panel {
   readonly targets?: readonly { readonly expr?: string }[]

@@ -1,11 +1,12 @@
-import { readConfig, SHARED_VARIABLES } from '../../api/shared/config.ts'
+import { POSTGRES_URL, readConfig, SHARED_VARIABLES } from '../../api/shared/config.ts'
 import { Type } from '../../api/shared/schema.ts'
-import { UsageError } from '../command-options.ts'
+import { UsageError } from '../commands/options.ts'
 
 /** The URL of Postgres. Throws a `UsageError` when the environment has none. */
 export function databaseUrl(): string {
   const url = process.env.DATABASE_URL
   if (!url) throw new UsageError('DATABASE_URL is not set')
+  if (!POSTGRES_URL.test(url)) throw new UsageError('DATABASE_URL must start with postgres://')
   return url
 }
 

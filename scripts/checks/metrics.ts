@@ -1,5 +1,5 @@
-import { CheckFailure } from '../check-options.ts'
-import { type Options, required } from '../command-options.ts'
+import { CheckFailure } from '../commands/failure.ts'
+import { type Options, required } from '../commands/options.ts'
 import { expectStatus } from './ask.ts'
 
 /** Each process says what runs there and that it is ready, as Prometheus reads it. */

@@ -1,5 +1,5 @@
 import { findPendingMigrations } from '../../api/shared/database/migrate.ts'
-import { CheckFailure } from '../check-options.ts'
+import { CheckFailure } from '../commands/failure.ts'
 import { databaseUrl } from './environment.ts'
 
 /** The database has seen every migration of this version. */

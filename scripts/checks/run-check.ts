@@ -1,4 +1,4 @@
-import { type Options, UsageError } from '../command-options.ts'
+import type { Options } from '../commands/options.ts'
 import { checkApi } from './api.ts'
 import { checkDashboards } from './dashboards.ts'
 import { checkMetrics } from './metrics.ts'
@@ -8,9 +8,7 @@ import { checkQueue, checkTryOn } from './try-on.ts'
 import { within } from './within.ts'
 import { checkWorkers } from './workers.ts'
 
-export type Check = (options: Options) => Promise<Record<string, unknown>>
-
-const CHECKS: Readonly<Record<string, Check>> = {
+const CHECKS = {
   migrations: checkMigrations,
   api: checkApi,
   workers: checkWorkers,
@@ -19,11 +17,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'try-on': checkTryOn,
   metrics: checkMetrics,
   dashboards: checkDashboards,
-}
+} satisfies Record<string, (options: Options) => Promise<Record<string, unknown>>>
+
+export type CheckName = keyof typeof CHECKS
 
 /** Runs the check of that name until it holds. Throws what it found when it does not hold in time. */
-export async function runCheck(name: string, options: Options): Promise<Record<string, unknown>> {
-  const check = CHECKS[name]
-  if (check === undefined) throw new UsageError(`there is no check "${name}"`)
-  return within(options, 0, () => check(options))
+export function runCheck(name: CheckName, options: Options): Promise<Record<string, unknown>> {
+  return within(options, 0, () => CHECKS[name](options))
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createStorage } from '../../api/shared/storage/storage.ts'
-import { CheckFailure } from '../check-options.ts'
+import { CheckFailure } from '../commands/failure.ts'
 import { storageUrl } from './environment.ts'
 
 /** An object is stored, read back as it was, and deleted. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CheckFailure } from '../check-options.ts'
-import { type Options, UsageError, wholeNumber } from '../command-options.ts'
+import { CheckFailure, reasonOf } from '../commands/failure.ts'
+import { type Options, UsageError, wholeNumber } from '../commands/options.ts'
 
 const PAUSE_MS = 1000
 
@@ -25,8 +25,5 @@ export async function within<T>(options: Options, fallbackSeconds: number, attem
 
 function explained(error: unknown): unknown {
   if (error instanceof CheckFailure || !(error instanceof Error)) return error
-  const reasons =
-    error instanceof AggregateError ? error.errors.map(({ message }) => message).join('; ') : error.message
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-  return new CheckFailure(`${reasons}${cause}`, { cause: error })
+  return new CheckFailure(reasonOf(error), { cause: error })
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../../api/shared/log.ts'
 import { createRedis, QUEUES, type Redis } from '../../api/shared/redis.ts'
-import { CheckFailure } from '../check-options.ts'
+import { CheckFailure } from '../commands/failure.ts'
 import { redisUrl } from './environment.ts'
 
 const CONNECT_MS = 5000

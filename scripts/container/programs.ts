@@ -8,9 +8,9 @@ export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
 /** Imports that would need the packages of another program; they end with a message. */
 export const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   api: [
-    'scripts/simulate-command.ts',
-    'scripts/engine-card.ts',
-    'scripts/mcp-command.ts',
+    'scripts/commands/simulate.ts',
+    'scripts/commands/engine-card.ts',
+    'scripts/commands/serve-mcp.ts',
     'controller/retention/policies.ts',
   ],
 }

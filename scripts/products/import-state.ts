@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { UsageError } from '../command-options.ts'
+import { UsageError } from '../commands/options.ts'
 
 /** How far an import has come; lies beside the file until the import is complete. */
 export interface ImportState {

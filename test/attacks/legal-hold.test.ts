@@ -3,7 +3,7 @@ import { rowType, sql } from '../../api/shared/database/database.ts'
 import { Nullable, Type } from '../../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
 import { createLegalHolds, type HoldingPolicy } from '../../api/shared/stores/legal-holds.ts'
-import { sweepOnce } from '../../scripts/sweep-command.ts'
+import { sweepOnce } from '../../scripts/commands/sweep.ts'
 import { type Drape, formOf, readSample, startDrape } from '../support/drape.ts'
 
 const Row = rowType(Type.Object({ key: Type.String(), externalUserId: Nullable(Type.String()) }))

@@ -8,7 +8,7 @@ import { createIdempotencyKeys } from '../../api/shared/stores/idempotency.ts'
 import { createObjectKeys } from '../../api/shared/stores/object-keys.ts'
 import { createProxyNonces } from '../../api/shared/stores/proxy-nonces.ts'
 import { createRetention } from '../../api/shared/stores/retention.ts'
-import { runAudited } from '../../scripts/command-audit.ts'
+import { runAudited } from '../../scripts/commands/audit.ts'
 import { ensureRole, type GrantedProcess, grantRights, readRoleUrls } from '../../scripts/database-rights.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { spawnProcess } from '../support/process.ts'
@@ -105,7 +105,8 @@ describe('the database role of a process', () => {
 
   it('of a controller notes its commands in the audit log, and reads none of it', async () => {
     const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
-    await runAudited(database, { name: 'sweep', command: async () => ({}), options: { actor: 'timer' } })
+    const command = { summary: '', effect: 'changes' as const, inDatabase: async () => ({}) }
+    await runAudited(database, { name: 'sweep', command, options: { actor: 'timer' } })
     await database.end()
     expect(await tryAs('controller', 'select action from operator_audit')).toBe(DENIED)
     expect(await tryAs('controller', 'delete from operator_audit')).toBe(DENIED)

@@ -1,0 +1,68 @@
+import { DrapeError } from '../../api/shared/errors.ts'
+import { type FreeCommand, inClone } from './command.ts'
+import { CheckFailure } from './failure.ts'
+import { argument, mandatory, type Options, option, required, UsageError } from './options.ts'
+import { secretFileOption } from './secret-options.ts'
+import { readService } from './service.ts'
+
+/** Commands whose modules load much that others do not need; images do without some of them. */
+export const cloneCommands: Readonly<Record<string, FreeCommand>> = {
+  'products import': {
+    summary: 'send a catalogue in batches of 500; after an interruption the same command continues',
+    argument: argument('<file>', 'catalogue: .csv, .ndjson or .json'),
+    options: [
+      secretFileOption('key', 'secret key of the account; default: DRAPE_API_KEY'),
+      option('--report <file>', 'where products that fail are written (default: FILE.failures.ndjson)'),
+      option('--wait-images', 'wait for the images and report those that fail'),
+    ],
+    run: importCatalogue,
+  },
+  simulate: {
+    summary: 'simulate a ScalingPolicy or WorkerPool',
+    options: [
+      mandatory('--policy <file>', 'YAML file with the policy'),
+      option('--trace <file>', 'arrivals of jobs, lines of "second,jobs"; without it arrivals are made'),
+      option('--jobs-per-minute <n>', 'arrivals that are made (default: 60)'),
+      option('--minutes <n>', 'minutes of arrivals (default: 60)'),
+      option('--seed <n>', 'seed of the arrivals (default: 1)'),
+      option('--seconds-per-job <n>', 'work of a job (default: 3)'),
+      option('--start-seconds <n>', 'start of a worker (default: 30)'),
+      option('--starts-at <time>', 'start of the simulation (default: 2026-01-05T08:00:00Z)'),
+      option('--plot <file.svg>', 'where to draw it'),
+    ],
+    run: async (options) => {
+      const { simulateCommand } = await inClone('simulate', () => import('./simulate.ts'))
+      return simulateCommand(options)
+    },
+  },
+  'engine card': {
+    summary: 'show licence, files, speed and quality of an engine',
+    argument: argument('<name>', 'name of the engine'),
+    run: async ({ name }) => {
+      const { engineCard } = await inClone('engine card', () => import('./engine-card.ts'))
+      return engineCard(required(name, 'name'))
+    },
+  },
+  mcp: {
+    summary: 'serve tools for assistants (MCP) on standard input and output, with the key DRAPE_API_KEY',
+    run: async () => {
+      const { serveMcp } = await inClone('mcp', () => import('./serve-mcp.ts'))
+      await serveMcp(process.env)
+      return undefined
+    },
+  },
+}
+
+/** Exits with 1 when products failed. */
+async function importCatalogue({ file, key, report, 'wait-images': waitImages }: Options) {
+  const service = readService(process.env, key)
+  const { importProducts } = await import('../products/import-products.ts')
+  const options = { ...service, path: required(file, 'file'), report, waitsForImages: waitImages !== undefined }
+  const counts = await importProducts(options).catch((error) => {
+    if (error instanceof UsageError || error instanceof DrapeError) throw error
+    if (!(error instanceof Error) || !error.name.startsWith('Drape')) throw error
+    throw new CheckFailure(`${error.message} Run the command again to continue.`)
+  })
+  if (Number(counts.failed) > 0) process.exitCode = 1
+  return counts
+}

@@ -1,0 +1,101 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import type { Database } from '../../api/shared/database/database.ts'
+import { eraseCustomer } from '../../api/shared/retention.ts'
+import { compileCheck, Type } from '../../api/shared/schema.ts'
+import type { ObjectStorage } from '../../api/shared/storage/object.ts'
+import { createGenerations } from '../../api/shared/stores/generations.ts'
+import { createRetention } from '../../api/shared/stores/retention.ts'
+import { createErasureLog, type ErasureEntry, presentEntry } from '../../api/storage/erasure-log.ts'
+import type { DatabaseCommand } from './command.ts'
+import { mandatory, option, required, UsageError } from './options.ts'
+import { warn } from './output.ts'
+import { withStorage } from './storage.ts'
+
+export const erasureCommands: Readonly<Record<string, DatabaseCommand>> = {
+  'erasures apply': {
+    summary: 'repeat erasures after a restore: erase all data older than its entry in the erasure log',
+    options: [option('--file <file|->', 'a copy of the log, - for standard input; default: the log of the storage')],
+    effect: 'changes',
+    inDatabase: (database, { file }) => withStorage((storage) => apply(database, { storage, file })),
+  },
+  'erasures export': {
+    summary: 'export the erasure log as JSON lines, to store with the backup',
+    options: [mandatory('--file <file>', 'where to write it')],
+    effect: 'changes',
+    inDatabase: (_, { file }) =>
+      withStorage(async (storage) => {
+        const path = required(file, 'file')
+        const lines = (await readAll(createErasureLog(storage).read())).map((entry) => `${presentEntry(entry)}\n`)
+        await writeFile(path, lines.join(''), { mode: 0o600 })
+        return { entries: lines.length }
+      }),
+  },
+}
+
+/** A log that was lost, or another storage, looks like one in which no person was erased. */
+const EMPTY_LOG = 'the erasure log is empty: check STORAGE_URL, or apply a copy of the log with --file'
+
+/** Customers that are looked up in one statement. */
+const TOGETHER = 10_000
+
+async function apply(
+  database: Database,
+  { storage, file }: { storage: ObjectStorage; file: string | undefined },
+): Promise<Record<string, unknown>> {
+  const entries = await readAll(file === undefined ? createErasureLog(storage).read() : readLines(file))
+  if (entries.length === 0) warn(EMPTY_LOG)
+  const latest = new Map<string, Date>()
+  for (const { customer, erasedAt } of entries) {
+    const known = latest.get(customer)
+    if (known === undefined || known < erasedAt) latest.set(customer, erasedAt)
+  }
+  const retention = createRetention(database)
+  const generations = createGenerations(database)
+  const hashes = [...latest.keys()]
+  let erased = 0
+  for (let i = 0; i < hashes.length; i += TOGETHER) {
+    for (const { hash, ...customer } of await retention.findCustomers(hashes.slice(i, i + TOGETHER))) {
+      // Jobs of cancelled generations do nothing: the queue is filled again from the database.
+      const queue = { remove: async () => {} }
+      await eraseCustomer({ ...customer, before: latest.get(hash) }, { retention, generations, storage, queue })
+      erased++
+    }
+  }
+  return { entries: entries.length, erased }
+}
+
+async function readAll(entries: AsyncIterable<ErasureEntry>): Promise<ErasureEntry[]> {
+  const all: ErasureEntry[] = []
+  for await (const entry of entries) all.push(entry)
+  return all
+}
+
+const checkLine = compileCheck(
+  Type.Object({ erasedAt: Type.String(), customer: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
+)
+
+async function* readLines(path: string): AsyncGenerator<ErasureEntry> {
+  const text = await readFile(path === '-' ? '/dev/stdin' : path, 'utf8').catch(() => {
+    throw new UsageError(`${path} cannot be read`)
+  })
+  for (const [i, line] of text.split('\n').entries()) {
+    if (line.trim() !== '') yield readLine(line, `${path}, line ${i + 1}`)
+  }
+}
+
+function readLine(line: string, place: string): ErasureEntry {
+  const entry = parseJson(line)
+  const checked = checkLine(entry)
+  const erasedAt = checked.ok ? new Date(checked.value.erasedAt) : null
+  if (!checked.ok || erasedAt === null || Number.isNaN(erasedAt.getTime()))
+    throw new UsageError(`${place} is not an entry of the log`)
+  return { customer: checked.value.customer, erasedAt }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,108 @@
+import { text } from 'node:stream/consumers'
+import { randomBase62 } from '../../api/base62.ts'
+import { hashPassword, PASSWORD_LENGTH } from '../../api/dashboard/password.ts'
+import type { Database } from '../../api/shared/database/database.ts'
+import { createOperators, ROLES, type Role } from '../../api/stores/operators.ts'
+import { createSecondFactors } from '../../api/stores/second-factors.ts'
+import type { DatabaseCommand } from './command.ts'
+import { mandatory, type Options, option, required, UsageError } from './options.ts'
+
+const EMAIL = mandatory('--email <address>', 'address of the operator')
+const PASSWORD_STDIN = option('--password-stdin', 'read the password from standard input; default: make one')
+
+/** Who may use the dashboard. */
+export const operatorCommands: Readonly<Record<string, DatabaseCommand>> = {
+  'operator create': {
+    summary: 'create an operator of the dashboard and print the password once',
+    options: [
+      EMAIL,
+      option('--name <name>', 'name of the operator'),
+      PASSWORD_STDIN,
+      option('--role <role>', 'default: admin for the first operator, viewer for others').choices(ROLES),
+    ],
+    effect: 'changes',
+    inDatabase: create,
+  },
+  'operator role': {
+    summary: 'change the role and end all sessions',
+    options: [EMAIL, mandatory('--role <role>', 'new role').choices(ROLES)],
+    effect: 'changes',
+    inDatabase: (database, options) =>
+      createOperators(database).setRole(readEmail(options), readRole(required(options.role, 'role'))),
+  },
+  'operator reset-second-factor': {
+    summary: 'remove the authenticator app and the recovery codes',
+    options: [EMAIL],
+    effect: 'changes',
+    inDatabase: async (database, options) => {
+      const email = readEmail(options)
+      const operator = await createOperators(database).find(email)
+      if (operator === null) throw new UsageError(`The operator ${email} does not exist`)
+      return { id: operator.id, email, reset: await createSecondFactors(database).delete(operator.id) }
+    },
+  },
+  'operator password': {
+    summary: 'reset the password and end all sessions',
+    options: [EMAIL, PASSWORD_STDIN],
+    effect: 'changes',
+    inDatabase: async (database, options) => {
+      const email = readEmail(options)
+      const { password, shown } = await choosePassword(options)
+      return { ...(await createOperators(database).setPassword(email, await hashPassword(password))), ...shown }
+    },
+  },
+  'operator disable': {
+    summary: 'disable sign-in and end all sessions',
+    options: [EMAIL],
+    effect: 'changes',
+    inDatabase: (database, options) => createOperators(database).setActive(readEmail(options), false),
+  },
+  'operator enable': {
+    summary: 'enable sign-in',
+    options: [EMAIL],
+    effect: 'changes',
+    inDatabase: (database, options) => createOperators(database).setActive(readEmail(options), true),
+  },
+  'operator list': {
+    summary: 'list operators',
+    effect: 'reads',
+    inDatabase: async (database) => ({ operators: await createOperators(database).list() }),
+  },
+}
+
+async function create(database: Database, options: Options) {
+  const email = readEmail(options)
+  const { password, shown } = await choosePassword(options)
+  const passwordHash = await hashPassword(password)
+  const operators = createOperators(database)
+  const byDefault = (await operators.hasAdmin()) ? 'viewer' : 'admin'
+  const role = options.role === undefined ? byDefault : readRole(options.role)
+  return { ...(await operators.insert({ email, name: options.name ?? null, passwordHash, role })), ...shown }
+}
+
+function readRole(text: string): Role {
+  const role = ROLES.find((known) => known === text)
+  if (role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`)
+  return role
+}
+
+function readEmail({ email }: Options): string {
+  const address = required(email, 'email')
+  if (!/^[^\s@]+@[^\s@]+$/.test(address)) throw new UsageError('--email must be an e-mail address')
+  return address
+}
+
+const MADE_LENGTH = 24
+
+async function choosePassword(options: Options): Promise<{ password: string; shown: { password?: string } }> {
+  if (options['password-stdin'] === undefined) {
+    const made = randomBase62(MADE_LENGTH)
+    return { password: made, shown: { password: made } }
+  }
+  if (process.stdin.isTTY) process.stderr.write('The password, and then Ctrl+D on a new line: ')
+  const password = (await text(process.stdin)).replace(/\r?\n$/, '')
+  const { least, most } = PASSWORD_LENGTH
+  if (password.length < least || password.length > most || /[\p{C}]/u.test(password))
+    throw new UsageError(`The password must be one line of ${least} to ${most} characters`)
+  return { password, shown: {} }
+}

@@ -1,0 +1,142 @@
+import tab from '@bomb.sh/tab/commander'
+import { CommanderError, Command as Program } from 'commander'
+import { accountCommands } from './account.ts'
+import { checkCommands } from './check.ts'
+import { cloneCommands } from './clone.ts'
+import type { Command } from './command.ts'
+import { erasureCommands } from './erasures.ts'
+import { eventCommands } from './event.ts'
+import { keyCommands } from './key.ts'
+import { migrateCommand } from './migrate.ts'
+import { operatorCommands } from './operator.ts'
+import { type Options, UsageError } from './options.ts'
+import { secretsCommands } from './secrets.ts'
+import { shopCommands } from './shop.ts'
+import { storageCommands } from './storage.ts'
+import { webhookCommands } from './webhook.ts'
+
+/** All commands by name, such as `shop secret add`. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  migrate: migrateCommand,
+  ...accountCommands,
+  ...keyCommands,
+  ...shopCommands,
+  ...webhookCommands,
+  ...operatorCommands,
+  ...secretsCommands,
+  ...storageCommands,
+  ...erasureCommands,
+  ...checkCommands,
+  ...eventCommands,
+  ...cloneCommands,
+}
+
+const GROUPS: Readonly<Record<string, string>> = {
+  account: 'accounts and their settings',
+  key: 'keys of accounts',
+  shop: 'shops and their settings',
+  'shop secret': 'secrets that the proxy of a shop signs with',
+  webhook: 'endpoints of webhooks and their deliveries',
+  'webhook secret': 'signing secrets of an endpoint',
+  operator: 'operators of the dashboard',
+  credits: 'credits of accounts',
+  ledger: 'the ledger of credits',
+  secrets: 'encryption of stored secrets',
+  storage: 'objects in the storage',
+  erasures: 'the log of erasures',
+  check: 'checks of an installation',
+  events: 'events that were sent',
+  products: 'the catalogue of an account',
+  engine: 'engines of try-ons',
+}
+
+const NOTES = `
+Help for one command: drape shop create --help. Exit codes: 0 success, 1 failure, 2 the command line is not valid.
+DATABASE_URL is the URL of the database; SECRETS_KEY or SECRETS_KEY_FILE encrypts secrets in it, as in the API.
+listen, trigger, events, products and mcp use the service at DRAPE_URL with the key DRAPE_API_KEY.
+The audit log of the dashboard records every command that changes data, with user and host or --actor (DRAPE_ACTOR).`
+
+type Run = (name: string, options: Options) => Promise<void>
+
+/**
+ * The command line, with help and completion of each command. `run` gets the name of a command and its options.
+ * @throws UsageError from `parseAsync` when the arguments name no command, or not what the command needs
+ */
+export function createProgram(run: Run): Program {
+  const program = new Program('drape')
+    .description('Operate Drape from the command line.')
+    .option('--json', 'print the result as one line of JSON')
+    .option('--actor <name>', 'who acts, for the audit log')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ outputError: () => {} })
+    .addHelpText('after', NOTES)
+  endWithUsageError(program, '')
+  const groups = new Map([['', program]])
+  for (const [name, command] of Object.entries(COMMANDS)) addCommand(groupOf(name, groups), { name, command, run })
+  tab(program, { completionCommandName: 'completion' })
+  return program
+}
+
+/** The command above, `shop secret` of `shop secret add`; made where it is not there. */
+function groupOf(name: string, groups: Map<string, Program>): Program {
+  const path = name.split(' ').slice(0, -1).join(' ')
+  const known = groups.get(path)
+  if (known !== undefined) return known
+  const made = groupOf(path, groups).command(lastWord(path)).summary(GROUPS[path]).description(GROUPS[path])
+  endWithUsageError(made, path)
+  groups.set(path, made)
+  return made
+}
+
+function addCommand(group: Program, { name, command, run }: { name: string; command: Command; run: Run }): void {
+  const { summary, options = [], argument } = command
+  const added = group.command(lastWord(name)).summary(summary).description(capitalized(summary))
+  for (const option of options) added.addOption(option)
+  if (argument !== undefined) added.addArgument(argument)
+  const needed = options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags)
+  added.usage([...needed, '[options]', ...(argument === undefined ? [] : [`<${argument.name()}>`])].join(' '))
+  endWithUsageError(added, name)
+  added.action(() =>
+    run(name, readOptions(added)).catch((error) => {
+      throw error instanceof UsageError ? new UsageError(error.message, name) : error
+    }),
+  )
+}
+
+function lastWord(name: string): string {
+  return name.slice(name.lastIndexOf(' ') + 1)
+}
+
+function capitalized(text: string): string {
+  return `${text[0].toUpperCase()}${text.slice(1)}.`
+}
+
+/** Options and argument by their names, without those that were not given. */
+function readOptions(command: Program): Options {
+  const values = command.optsWithGlobals()
+  const given = [...command.options, ...(command.parent === null ? [] : rootOf(command).options)].flatMap((option) => {
+    const value = values[option.attributeName()]
+    return value === undefined ? [] : [[option.name(), String(value)]]
+  })
+  const [argument] = command.registeredArguments
+  return Object.fromEntries(argument === undefined ? given : [...given, [argument.name(), command.args[0]]])
+}
+
+function rootOf(command: Program): Program {
+  return command.parent === null ? command : rootOf(command.parent)
+}
+
+/** Help ends the program as it is; mistakes become errors of ours, which say where to find help. */
+function endWithUsageError(program: Program, name: string): void {
+  program.exitOverride((error) => {
+    if (error.exitCode === 0 || error.code === 'commander.help') throw error
+    const message = error.message
+      .replace(/^error: /, '')
+      .replace(/^required option '(--[\w-]+).*/, '$1 is required')
+      // The value may be a secret.
+      .replace(/(--[\w-]+)=\S*'/, "$1'")
+    throw new UsageError(message, name)
+  })
+}
+
+export { CommanderError }

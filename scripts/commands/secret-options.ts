@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import type { Option } from 'commander'
+import { type Options, option, UsageError } from './options.ts'
+
+const SECRETS = ['secret', 'admin-token', 'key'] as const
+
+type Secret = (typeof SECRETS)[number]
+
+/** An option whose value is a secret has a second form, `--NAME-file PATH`, with `-` for standard input; only it is in the help. */
+export function secretOptions(name: Secret, description: string): Option[] {
+  return [secretFileOption(name, description), option(`--${name} <secret>`, description).hideHelp()]
+}
+
+export function secretFileOption(name: Secret, description: string): Option {
+  return option(`--${fileOption(name)} <path|->`, `file of the ${description}; - for standard input`)
+}
+
+/** Whether the option holds a secret, or says where one is. */
+export function isSecret(name: string): boolean {
+  return SECRETS.some((secret) => name === secret || name === fileOption(secret))
+}
+
+/** Takes a setting away, so it is no secret. */
+const NONE = 'none'
+
+/**
+ * Reads the secrets that options name a file for. Other users of the machine can read the arguments of a process, so a secret
+ * among the arguments is accepted with a warning.
+ * @throws UsageError when a file cannot be read, or an option is given in both forms
+ */
+export async function readSecretOptions(values: Options, warn: (line: string) => void): Promise<Options> {
+  const read = { ...values }
+  let isInputRead = false
+  for (const name of SECRETS) {
+    const path = values[fileOption(name)]
+    if (path === undefined) {
+      if (values[name] !== undefined && values[name] !== NONE) warn(warningOf(name))
+      continue
+    }
+    if (values[name] !== undefined) throw new UsageError(`Give one of --${name} and --${name}-file`)
+    if (path === '-' && isInputRead) throw new UsageError('Standard input holds one secret: give a file for the other')
+    isInputRead ||= path === '-'
+    read[name] = await readSecret(path, name)
+  }
+  return read
+}
+
+async function readSecret(path: string, name: string): Promise<string> {
+  const content = await (path === '-' ? text(process.stdin) : readFile(path, 'utf8')).catch(() => {
+    throw new UsageError(`--${name}-file cannot be read: ${path}`)
+  })
+  return content.replace(/\r?\n$/, '')
+}
+
+function warningOf(name: string): string {
+  return `--${name} is deprecated: other users can read arguments. Use --${name}-file PATH, or --${name}-file - for standard input.`
+}
+
+function fileOption(name: Secret): string {
+  return `${name}-file`
+}

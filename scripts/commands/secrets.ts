@@ -1,0 +1,25 @@
+import { createStoredSecrets } from '../../api/stores/stored-secrets.ts'
+import type { DatabaseCommand } from './command.ts'
+import { UsageError } from './options.ts'
+
+/** The encryption of the secrets that the database holds. */
+export const secretsCommands: Readonly<Record<string, DatabaseCommand>> = {
+  'secrets rewrap': {
+    summary: 'encrypt every stored secret with the first key of SECRETS_KEY',
+    effect: 'changes in steps',
+    inDatabase: async (database) => {
+      if (database.secrets.keyId === null) throw new UsageError('SECRETS_KEY is not set')
+      const stored = createStoredSecrets(database)
+      const rewrapped = await stored.rewrap()
+      return { rewrapped, secrets: await stored.count() }
+    },
+  },
+  'secrets status': {
+    summary: 'count stored secrets by the key that encrypts them',
+    effect: 'reads',
+    inDatabase: async (database) => ({
+      currentKey: database.secrets.keyId,
+      secrets: await createStoredSecrets(database).count(),
+    }),
+  },
+}

@@ -1,0 +1,25 @@
+import { CheckFailure } from './failure.ts'
+import { UsageError } from './options.ts'
+
+/**
+ * The service at DRAPE_URL, with the key of the account, by default DRAPE_API_KEY.
+ * @throws UsageError without them
+ */
+export function readService(
+  { DRAPE_URL = 'http://localhost:8080', DRAPE_API_KEY }: NodeJS.ProcessEnv,
+  apiKey = DRAPE_API_KEY,
+): { readonly url: string; readonly apiKey: string } {
+  if (!apiKey) throw new UsageError('DRAPE_API_KEY is not set: the secret key sk_… of an account')
+  if (!URL.canParse(DRAPE_URL)) throw new UsageError('DRAPE_URL must be the address of the service')
+  return { url: DRAPE_URL, apiKey }
+}
+
+/** Refusals of the service are answers to the user of the command, without a stack. */
+export async function explained<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (!(error instanceof Error) || !error.name.startsWith('Drape')) throw error
+    throw new CheckFailure(error.message)
+  }
+}

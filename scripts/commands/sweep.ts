@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises'
+import { EVENT_RETENTION_DAYS } from '../../api/config.ts'
+import { keepEventDays } from '../../api/events/housekeeping.ts'
+import { readConfig } from '../../api/shared/config.ts'
+import type { Database } from '../../api/shared/database/database.ts'
+import { sweep } from '../../api/shared/retention.ts'
+import { Type } from '../../api/shared/schema.ts'
+import type { ObjectStorage } from '../../api/shared/storage/storage.ts'
+import { createIdempotencyKeys } from '../../api/shared/stores/idempotency.ts'
+import { createLegalHolds, type HoldingPolicy } from '../../api/shared/stores/legal-holds.ts'
+import { createProxyNonces } from '../../api/shared/stores/proxy-nonces.ts'
+import { createRetention } from '../../api/shared/stores/retention.ts'
+import { createEventOutbox } from '../../api/stores/event-outbox.ts'
+import { createEvents } from '../../api/stores/events.ts'
+import { UsageError } from './options.ts'
+
+/**
+ * Deletes what has expired, except for what legal holds keep. With `policies`, publishes the holds of that YAML file first, in
+ * place of those that were published from a file before. Returns how much of each was deleted.
+ * @throws UsageError when the file cannot be read or has a policy that is not valid: nothing is deleted then
+ */
+export async function sweepOnce(
+  database: Database,
+  { storage, policies }: { storage: ObjectStorage; policies: string | undefined },
+): Promise<Record<string, unknown>> {
+  if (policies) await createLegalHolds(database).publish('file', await readHolds(policies))
+  const swept = await sweep({
+    retention: createRetention(database),
+    keys: createIdempotencyKeys(database),
+    nonces: createProxyNonces(database),
+    dropEventDays: () => dropEventDays(database),
+    storage,
+  })
+  return { ...swept }
+}
+
+async function readHolds(path: string): Promise<HoldingPolicy[]> {
+  const { holdsOf, readPolicies } = await import('../../controller/retention/policies.ts').catch((cause) => {
+    if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause
+    throw new UsageError('--policies is not in this image: run it in a clone of the repository')
+  })
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new UsageError(`${path} cannot be read`)
+  })
+  try {
+    return readPolicies(text).map(holdsOf)
+  } catch (error) {
+    throw new UsageError(`${path}: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+function dropEventDays(database: Database): Promise<number> {
+  const { EVENT_RETENTION_DAYS: retentionDays } = readConfig(Type.Object({ EVENT_RETENTION_DAYS }), process.env)
+  return keepEventDays({ events: createEvents(database), outbox: createEventOutbox(database), retentionDays })
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { run } from '../../../scripts/stack/commands.ts'
+import { copyTinyEngine } from '../../support/tiny-engine.ts'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+const card = (name: string, env: NodeJS.ProcessEnv = {}) =>
+  run(process.execPath, ['scripts/drape.ts', 'engine', 'card', '--json', name], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+  }).then(JSON.parse)
+
+describe('drape engine card', () => {
+  it('tells licence, files as they are, what a picture costs and how good pictures are', async () => {
+    const { license, files, secondsPerImage, memoryMiB, quality } = await card('warp')
+    expect(license).toEqual({ spdx: 'Apache-2.0', commercial: true })
+    for (const { name, sha256, bytes } of files) {
+      const file = await readFile(join(ROOT, 'worker/models', `${name}.onnx`))
+      expect([file.length, createHash('sha256').update(file).digest('hex')]).toEqual([bytes, sha256])
+    }
+    expect(files.length).toBeGreaterThan(1)
+    expect(secondsPerImage).toBeGreaterThan(0)
+    expect(memoryMiB).toBeGreaterThan(50)
+    expect(quality.measured).toMatch(/^\d{4}-\d\d-\d\d$/)
+    expect(quality.figures.landmarks.mean).toBeLessThan(4)
+    expect(quality.figures.covered.mean).toBeGreaterThan(0.97)
+  })
+
+  it('tells of an engine with files of its own, too', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'drape-card-'))
+    await copyTinyEngine(join(folder, 'fashn-vton'))
+    const told = await card('fashn-vton', { ENGINE_DIR: folder })
+    expect(told).toMatchObject({ engine: 'fashn-vton 1.5.0', kind: 'photo', provider: 'cpu', quality: null })
+    expect(told.files.map(({ path }: { path?: string }) => path)).toContain('transformer.weights')
+    expect(told.minMemoryMiB).toBeGreaterThan(768)
+    expect(told.secondsPerImage).toBeGreaterThan(0)
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('knows nothing of how good an engine for tests is', async () => {
+    expect(await card('mock')).toMatchObject({ kind: 'test', files: [], quality: null })
+  })
+
+  it('names the engines there are when it is asked for another one', async () => {
+    await expect(card('magic')).rejects.toThrow(/name one of warp, mock/)
+  })
+})

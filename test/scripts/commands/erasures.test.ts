@@ -1,0 +1,147 @@
+import { exec } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, rowType, sql } from '../../../api/shared/database/database.ts'
+import { Type } from '../../../api/shared/schema.ts'
+import { createStorage, type ObjectStorage } from '../../../api/shared/storage/storage.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createEvents } from '../../../api/stores/events.ts'
+import { createLeadOutbox } from '../../../api/stores/lead-outbox.ts'
+import { createShops } from '../../../api/stores/shops.ts'
+import { createCommandLine } from '../../support/command-line.ts'
+import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { copyTestDatabase } from '../../support/postgres.ts'
+import { listAll } from '../../support/storage-behaviour.ts'
+import { until } from '../../support/until.ts'
+
+const Image = rowType(Type.Object({ id: Type.String() }))
+
+describe('a backup that is older than an erasure', () => {
+  let drape: Drape
+  let storage: ObjectStorage
+  let person: Buffer
+  let folder: string
+
+  beforeAll(async () => {
+    person = await readSample('persons/down-half-teal.jpg')
+    drape = await startDrape()
+    storage = await createStorage(drape.env.STORAGE_URL, { publicUrl: '', signingSecret: '' })
+    folder = await mkdtemp(join(tmpdir(), 'drape-backup-'))
+  })
+  afterAll(async () => {
+    await drape.stop()
+    await rm(folder, { recursive: true })
+  })
+
+  const upload = async (externalUserId: string) => {
+    const body = formOf(undefined, { file: person })
+    body.set('crop', 'false')
+    body.set('externalUserId', externalUserId)
+    return (await drape.call('POST', '/tryon/v1/images/upload', { body })).body.imageId as string
+  }
+  const tryOn = (imageId: string, externalUserId: string) =>
+    drape.tryOn(
+      {
+        products: [{ externalId: 'shirt', images: [{ source: { fileKey: 'me' } }] }],
+        person: { image: { source: { id: imageId } } },
+        externalUserId,
+        output: { engine: 'mock', deadlineSeconds: 3600 },
+      },
+      { me: person },
+    )
+
+  /** A customer of a shop who left an address and events, but no photo. */
+  async function visitShop(customerId: string): Promise<string> {
+    const { id: shopId } = await createShops(drape.database).insert({
+      ...{ accountId: drape.accountId, platform: 'plugin', domain: 'shop.example', secret: 'a secret of the shop' },
+    })
+    const externalUserId = `${shopId}:customer:${customerId}`
+    await createLeadOutbox(drape.database).insert({
+      ...{ shopId, externalUserId, email: 'gone@example.com', marketingConsent: true },
+    })
+    const nobody = { anonymousId: null, sessionId: null, productId: null, variantId: null }
+    const origin = {
+      accountId: drape.accountId,
+      shopId,
+      customerId,
+      customerEmail: null,
+      customerSigned: true,
+      context: {},
+    }
+    const event = {
+      name: 'widget:button_click',
+      happenedAt: new Date(),
+      properties: '{}',
+      productId: null,
+      generationId: null,
+    }
+    await createEvents(drape.database).insert({
+      origin: { ...nobody, ...origin },
+      events: [{ ...event, insertId: 'e1' }],
+    })
+    return externalUserId
+  }
+
+  it('brings nobody back once the log is applied, and spares who came again', async () => {
+    const [gone, kept] = [await upload('gone'), await upload('kept')]
+    await tryOn(gone, 'gone')
+    const returned = await upload('returned')
+    expect((await drape.call('DELETE', '/tryon/v1/customers/returned')).status).toBe(204)
+    const again = await upload('returned')
+
+    const shopper = await visitShop('77')
+
+    const restored = await copyTestDatabase(drape.env.DATABASE_URL)
+    const bytes = await storage.get(`persons/${drape.accountId}/${gone}.jpg`)
+    // The first calls may find connections that the copying has ended.
+    await until(async () => (await drape.call('DELETE', '/tryon/v1/customers/gone')).status === 204)
+    expect((await drape.call('DELETE', '/tryon/v1/customers/never-known')).status).toBe(204)
+    expect((await drape.call('DELETE', `/tryon/v1/customers/${encodeURIComponent(shopper)}`)).status).toBe(204)
+    const log = await listAll(storage, 'erasures/')
+    expect(log).toHaveLength(3)
+    for (const { key } of log) expect(`${key} ${await storage.get(key)}`).not.toMatch(/gone|returned/)
+
+    const database = createDatabase(restored.url, { poolSize: 1 })
+    try {
+      if (bytes) await storage.put(`persons/${drape.accountId}/${gone}.jpg`, bytes, { contentType: 'image/jpeg' })
+      const images = () => database.anyFirst(sql.type(Image)`select id from images order by id`)
+      expect(await images()).toEqual([gone, kept, again].sort())
+
+      const { drape: cli, answered } = createCommandLine(restored.url, { STORAGE_URL: drape.env.STORAGE_URL })
+      const copy = join(folder, 'erasures.jsonl')
+      expect(await answered('erasures', 'export', '--file', copy)).toEqual({ entries: 3 })
+      expect((await readFile(copy, 'utf8')).trim().split('\n')).toHaveLength(3)
+      await storage.delete(log.map(({ key }) => key))
+      const empty = await cli('erasures', 'apply')
+      expect({ ...empty, output: JSON.parse(empty.output) }).toEqual({
+        code: 0,
+        output: { entries: 0, erased: 0 },
+        said: expect.stringMatching(/^warning: the erasure log is empty: check STORAGE_URL/),
+      })
+      expect(await answered('erasures', 'apply', '--file', copy)).toEqual({ entries: 3, erased: 3 })
+
+      expect(await images()).toEqual([kept, again].sort())
+      const traces = await database.anyFirst(sql.type(Image)`
+        select email as id from lead_outbox union all select customer_id as id from event_details where customer_id is not null`)
+      expect(traces).toEqual([])
+      expect(await storage.exists(`persons/${drape.accountId}/${gone}.jpg`)).toBe(false)
+      expect(await storage.exists(`persons/${drape.accountId}/${returned}.jpg`)).toBe(false)
+      for (const id of [kept, again]) expect(await storage.exists(`persons/${drape.accountId}/${id}.jpg`)).toBe(true)
+      const links = await database.anyFirst(sql.type(Image)`
+        select external_user_id as id from generations where external_user_id is not null`)
+      expect(links).toEqual([])
+      expect(await createAccounts(database).findLedgerGaps()).toEqual([])
+      expect((await cli('erasures', 'apply', '--file', join(folder, 'nothing'))).code).toBe(2)
+      const env = { ...process.env, DATABASE_URL: restored.url, STORAGE_URL: drape.env.STORAGE_URL, COPY: copy }
+      const fromInput = `${process.execPath} scripts/drape.ts erasures apply --file - --json <"$COPY"`
+      const { stdout } = await promisify(exec)(fromInput, { env })
+      expect(JSON.parse(stdout)).toMatchObject({ entries: 3 })
+    } finally {
+      await database.end()
+      await restored.drop()
+    }
+  })
+})

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createApiKeys } from '../../../api/stores/api-keys.ts'
+import { keyCommands } from '../../../scripts/commands/key.ts'
+import { createCommandLine } from '../../support/command-line.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+describe('the commands for keys', () => {
+  let database: Database
+  let accountId: string
+  let commands: ReturnType<typeof createCommandLine>
+  let drop: () => Promise<void>
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    drop = made.drop
+    database = createDatabase(made.url, { poolSize: 1 })
+    accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
+    commands = createCommandLine(made.url)
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  const create = (...options: string[]) => commands.answered('key', 'create', '--account', accountId, ...options)
+
+  it('create a key for some purposes, for a time, from some addresses', async () => {
+    const restricted = [
+      '--name',
+      'Checkout',
+      '--scope',
+      'try-on',
+      '--scope',
+      'read',
+      '--expires',
+      '90d',
+      '--cidr',
+      '203.0.113.7,10.0.0.0/8',
+    ]
+    const { id, key } = await create(...restricted)
+    const found = await createApiKeys(database).find(key, 'secret')
+    const allowedCidrs = ['203.0.113.7/32', '10.0.0.0/8']
+    expect(found?.key).toMatchObject({ id, scopes: ['try-on', 'read'], allowedCidrs })
+    expect(Math.round((found?.key.expiresInMs ?? 0) / 86_400_000)).toBe(90)
+    const keys = await createApiKeys(database).list(accountId)
+    expect(keys.find((one) => one.id === id)).toMatchObject({
+      id,
+      name: 'Checkout',
+      lastFour: key.slice(-4),
+      scopes: ['try-on', 'read'],
+      allowedCidrs,
+      lastUsedAt: null,
+    })
+    expect(JSON.stringify(keys)).not.toContain(key)
+  })
+
+  it('create a key without restrictions', async () => {
+    const { key } = (await keyCommands['key create'].inDatabase(database, { account: accountId })) as { key: string }
+    const free = { scopes: null, allowedCidrs: null, expiresInMs: null }
+    expect((await createApiKeys(database).find(key, 'secret'))?.key).toMatchObject(free)
+  })
+
+  it('revoke a key by its id, and refuse a key that is not active', async () => {
+    const { id } = (await keyCommands['key create'].inDatabase(database, { account: accountId })) as { id: string }
+    const revoke = (options: Record<string, string>) => keyCommands['key revoke'].inDatabase(database, options)
+    const other = await createAccounts(database).insert({ name: 'Other', email: null, credits: 0 })
+    await expect(revoke({ account: other.id, 'key-id': id })).rejects.toThrow('No active key matches')
+    expect(await revoke({ account: accountId, 'key-id': id })).toEqual({ revoked: true, id, accountId })
+    const keys = await createApiKeys(database).list(accountId)
+    expect(keys.find((key) => key.id === id)?.revokedAt).not.toBeNull()
+    await expect(revoke({ account: accountId, 'key-id': id })).rejects.toThrow('No active key matches')
+    await expect(revoke({ key: 'sk_unknown' })).rejects.toThrow('No active key matches')
+    await expect(revoke({})).rejects.toThrow('--key-file')
+  })
+
+  it.each([
+    ['an unknown scope', '--scope must be of', { scope: 'try-on,everything' }],
+    ['a time that is none', '--expires', { expires: 'soon' }],
+    ['a time in the past', 'future', { expires: '2020-01-01' }],
+    ['a range that is none', 'cidrs', { cidr: '10.0.0.0/99' }],
+    ['scopes for browsers', 'secret keys only', { kind: 'publishable', scope: 'read' }],
+    ['an account that nobody has', 'does not exist', { account: 'acc_nobody' }],
+  ])('refuse %s and create nothing', async (_, words, options) => {
+    const before = await createApiKeys(database).list(accountId)
+    const command = keyCommands['key create'].inDatabase(database, { account: accountId, ...options })
+    await expect(command).rejects.toThrow(words)
+    expect(await createApiKeys(database).list(accountId)).toEqual(before)
+  })
+})

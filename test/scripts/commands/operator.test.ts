@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { verifyPassword } from '../../../api/dashboard/password.ts'
+import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import { createOperators } from '../../../api/stores/operators.ts'
+import { createCommandLine } from '../../support/command-line.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+describe('the command line of operators', () => {
+  let database: Database
+  let url: string
+  let drop: () => Promise<void>
+  let drape: ReturnType<typeof createCommandLine>['drape']
+  let answered: ReturnType<typeof createCommandLine>['answered']
+  beforeAll(async () => {
+    ;({ url, drop } = await createTestDatabase())
+    database = createDatabase(url, { poolSize: 1 })
+    ;({ drape, answered } = createCommandLine(url))
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  const isPassword = async (email: string, password: string) => {
+    const { passwordHash = null } = (await createOperators(database).findSecret(email)) ?? {}
+    return verifyPassword(password, passwordHash)
+  }
+
+  it('creates an operator, shows the password once and takes it away from one who leaves', async () => {
+    const made = await answered('operator', 'create', '--email', 'Ada@example.com', '--name', 'Ada')
+    expect(made).toMatchObject({ email: 'Ada@example.com', name: 'Ada', isActive: true })
+    expect(await isPassword('ada@example.com', made.password)).toBe(true)
+    const { operators } = await answered('operator', 'list')
+    expect(operators).toMatchObject([{ email: 'Ada@example.com' }])
+    expect(JSON.stringify(operators)).not.toContain('argon2')
+    const { password } = await answered('operator', 'password', '--email', 'ada@example.com')
+    expect([await isPassword('ada@example.com', made.password), await isPassword('ada@example.com', password)]).toEqual(
+      [false, true],
+    )
+    expect((await answered('operator', 'disable', '--email', 'ADA@example.com')).isActive).toBe(false)
+    expect(await createOperators(database).findSecret('ada@example.com')).toBeNull()
+    const again = await drape('operator', 'create', '--email', 'ada@EXAMPLE.com')
+    expect([again.code, again.said]).toEqual([1, expect.stringContaining('already')])
+  })
+
+  it('reads a password from the input, and refuses a short one', async () => {
+    const create = (email: string, password: string) =>
+      new Promise<number>((resolve) => {
+        const args = ['scripts/drape.ts', 'operator', 'create', '--email', email, '--password-stdin']
+        const env = { ...process.env, DATABASE_URL: url }
+        const child = execFile(process.execPath, args, { env }, (error) => resolve(Number(error?.code ?? 0)))
+        child.stdin?.end(password)
+      })
+    expect(await create('grace@example.com', 'a pass phrase of hers\n')).toBe(0)
+    expect(await isPassword('grace@example.com', 'a pass phrase of hers')).toBe(true)
+    expect(await create('eve@example.com', 'short\n')).toBe(2)
+    expect(await create('eve@example.com', 'two lines that\nare long\n')).toBe(2)
+    expect(await createOperators(database).findSecret('eve@example.com')).toBeNull()
+  })
+})

@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { Command as Program } from 'commander'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createProgram } from '../../../scripts/commands/program.ts'
+import { createCommandLine } from '../../support/command-line.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+describe('the command line', () => {
+  let database: Database
+  let accountId: string
+  let url: string
+  let drop: () => Promise<void>
+  let drape: ReturnType<typeof createCommandLine>['drape']
+  beforeAll(async () => {
+    ;({ url, drop } = await createTestDatabase())
+    database = createDatabase(url, { poolSize: 1 })
+    accountId = (await createAccounts(database).insert({ name: 'Shop', email: null, credits: 0 })).id
+    ;({ drape } = createCommandLine(url))
+  })
+  afterAll(async () => {
+    await database.end()
+    await drop()
+  })
+
+  it.each([
+    [['shop', 'create', '--account', 'acc_x', '--platform', 'plugin'], '--domain is required.', 'shop create'],
+    [
+      ['shop', 'create', '--account', 'acc_x', '--platform', 'shopify', '--domain', 'a.example'],
+      '--secret-file is',
+      'shop create',
+    ],
+    [['key', 'rotate'], "unknown command 'rotate'", 'key'],
+    [['sweep', '--fast'], "unknown option '--fast'.", 'sweep'],
+    [['credits', 'add', '--account', 'acc_x', '--credits', 'many'], '--credits must be a whole number', 'credits add'],
+    [['engine', 'card'], "missing required argument 'name'.", 'engine card'],
+    [['nonsense'], "unknown command 'nonsense'.", ''],
+  ])('says in one line what is wrong with %j and where its help is', async (args, problem, command) => {
+    const { code, output, said } = await drape(...args)
+    expect({ code, output }).toEqual({ code: 2, output: '' })
+    expect(said).toContain(problem)
+    expect(said.endsWith(`Help: ${['drape', command, '--help'].filter((word) => word !== '').join(' ')}\n`)).toBe(true)
+    expect(said.trimEnd()).not.toContain('\n')
+  })
+
+  it('repeats no value of an option that does not exist', async () => {
+    const { code, said } = await drape('products', 'import', 'catalogue.csv', '--key=sk_secret')
+    expect({ code, said }).toEqual({ code: 2, said: "unknown option '--key'. Help: drape products import --help\n" })
+  })
+
+  it('says without a stack what is wrong with the installation', async () => {
+    const { code, said } = await createCommandLine('postgres://drape:hush@127.0.0.1:1/none').drape('account', 'list')
+    expect(code).toBe(1)
+    expect(said).toBe(
+      'Postgres does not answer: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL, and that Postgres runs.\n',
+    )
+    const unexpected = await createCommandLine(url, { SECRETS_KEY: 'short' }).drape('secrets', 'status')
+    expect([unexpected.code, unexpected.said.trimEnd().split('\n').length]).toEqual([1, 1])
+  })
+
+  it('prints help of the program, of a group and of each command on standard output', async () => {
+    const help = async (...words: string[]) => {
+      const { code, output, said } = await drape(...words, '--help')
+      expect({ code, said }, words.join(' ')).toEqual({ code: 0, said: '' })
+      return output
+    }
+    const [all, group] = [await help(), await help('shop')]
+    for (const name of ['migrate', 'shop', 'completion']) expect(all).toContain(`\n  ${name}`)
+    expect(all).not.toContain('--platform')
+    for (const name of ['create', 'secret', 'requests']) expect(group).toContain(`\n  ${name}`)
+    const part = await help('shop', 'secret', 'add')
+    expect(part).toMatch(/^Usage: drape shop secret add --shop <id\|domain> \[options\]\n/)
+    expect(part).toContain('--secret-file <path|->')
+    expect(part).not.toMatch(/--secret |--platform/)
+    const wordless = await drape()
+    expect(wordless).toMatchObject({ code: 2, output: '', said: expect.stringContaining('Usage: drape') })
+  })
+
+  it('declares help for each command, and each option once', () => {
+    const program = createProgram(async () => {})
+    const leaves = (command: Program): Program[] =>
+      command.commands.length > 0 ? command.commands.flatMap(leaves) : [command]
+    for (const command of leaves(program).filter((one) => one.name() !== 'help' && one.name() !== 'complete')) {
+      expect(command.description(), command.name()).toMatch(/^[A-Z].+/)
+      const flags = command.options.map(({ long }) => long)
+      expect(new Set(flags).size, command.name()).toBe(flags.length)
+      expect(command.options.every(({ description }) => description.length > 3)).toBe(true)
+    }
+  })
+
+  it('prints tables for people', async () => {
+    const { id } = await createAccounts(database).insert({ name: 'Lines', email: null, credits: 0 })
+    const env = { ...process.env, DATABASE_URL: url }
+    const args = ['scripts/drape.ts', 'key', 'list', '--account', id]
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env })
+    const [head, ...lines] = stdout.trimEnd().split('\n')
+    expect(head).toMatch(/^id +kind +/)
+    expect(lines.map((line) => line.slice(head.indexOf('kind')).split(' ')[0]).sort()).toEqual([
+      'publishable',
+      'secret',
+    ])
+  })
+
+  it('completes commands, options and values, by a script for each shell', async () => {
+    const ask = async (...words: string[]) =>
+      (await promisify(execFile)(process.execPath, ['scripts/drape.ts', ...words])).stdout
+    const complete = async (...words: string[]) =>
+      (await ask('complete', '--', ...words))
+        .split('\n')
+        .flatMap((line) => (line.includes('\t') ? [line.split('\t')[0]] : []))
+    expect(await complete('shop', 'secret', '')).toEqual(['add', 'remove', 'help'])
+    expect(await complete('key', 'create', '--sc')).toEqual(['--scope'])
+    expect(await complete('operator', 'role', '--role', 'vi')).toEqual(['viewer'])
+    const script = await ask('completion', 'bash')
+    expect(script).toContain('complete -F __drape_complete drape')
+    await promisify(execFile)('bash', ['-n', '-c', script])
+    expect(await ask('completion', 'zsh')).toMatch(/^#compdef drape\n/)
+  })
+
+  it('warns when it stores a secret in clear', async () => {
+    const inClear = createCommandLine(url, { SECRETS_KEY: '', SECRETS_KEY_FILE: '' })
+    const { code, said } = await inClear.drape(
+      'shop',
+      'create',
+      '--account',
+      accountId,
+      '--platform',
+      'plugin',
+      '--domain',
+      'clear.example',
+    )
+    expect(code).toBe(0)
+    expect(said).toBe(
+      'warning: the database holds this secret in clear, because SECRETS_KEY is not set: set it as the API has it\n',
+    )
+  })
+
+  it('explains a secret that its keys do not open, without a stack', async () => {
+    const sealed = await drape(
+      'shop',
+      'create',
+      '--account',
+      accountId,
+      '--platform',
+      'plugin',
+      '--domain',
+      'sealed.example',
+    )
+    expect(sealed).toMatchObject({ code: 0, said: '' })
+    const other = createCommandLine(url, { SECRETS_KEY: randomBytes(32).toString('base64') })
+    const { code, said } = await other.drape('secrets', 'rewrap')
+    expect(code).toBe(1)
+    expect(said).toMatch(
+      /^shops\.secrets of shop_\S+ is encrypted by the key \S+, which is not configured: add it to SECRETS_KEY\.\n$/,
+    )
+  })
+})
