@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest'
 import {
   type Doors,
   findHubs,
+  findLongestChain,
   findMutualFolders,
+  findReaches,
   findRings,
   findSideDoors,
   findTies,
@@ -67,6 +69,24 @@ const MUTUAL_FOLDERS = [
   'api/shops ↔ api/stores',
 ]
 
+/** The stages of the preview engine, in the order of its data. */
+const STAGES = ['fit', 'warp', 'shade', 'remove', 'compose']
+/** Files that a reader must know below the preview engine's entry, at most, to know the deepest one. */
+const MAX_FLOORS = 8
+
+/** Engines know what they share, but not each other. */
+function isSiblingEngine(from: string, to: string): boolean {
+  const [own, other] = [from, to].map((path) => /^worker\/engines\/([^/]+)\//.exec(path)?.[1])
+  return own !== undefined && other !== undefined && own !== other && other !== 'diffusion'
+}
+
+function isLaterStage(from: string, to: string): boolean {
+  const [own, other] = [from, to].map((path) =>
+    STAGES.indexOf(/^worker\/engines\/warp\/([^/]+)\//.exec(path)?.[1] ?? ''),
+  )
+  return own >= 0 && other > own
+}
+
 describe('the house', () => {
   const sources = readSources('{api,worker,controller}/**/*.ts')
   const all = readSources('{api,worker,controller,scripts,test}/**/*.ts')
@@ -89,6 +109,18 @@ describe('the house', () => {
 
   it('has no two folders of the API that import each other, but for those that are known', () => {
     expect(findMutualFolders(sources, 'api')).toEqual(MUTUAL_FOLDERS)
+  })
+
+  it('keeps engines apart, and what describes a person free of them', () => {
+    expect(findReaches(sources, isSiblingEngine)).toEqual([])
+    expect(
+      findReaches(sources, (from, to) => from.startsWith('worker/body/') && to.startsWith('worker/engines/')),
+    ).toEqual([])
+  })
+
+  it('lets data of the preview engine flow from stage to stage', () => {
+    expect(findReaches(sources, isLaterStage)).toEqual([])
+    expect(findLongestChain(sources, 'worker/engines/warp/').length).toBeLessThanOrEqual(MAX_FLOORS)
   })
 
   it('has one door per package', () => {
@@ -220,6 +252,32 @@ describe('the rules of the house', () => {
       'controller/main.ts must not import @kubernetes/client-node',
       'worker/main.ts must not import koa',
     ])
+  })
+
+  it('find an engine that reaches into another, and a stage that needs a later one', () => {
+    const sources = house({
+      'worker/engines/catvton/region.ts': `import { a } from '../warp/fit/fit.ts'\nimport { b } from '../diffusion/noise.ts'`,
+      'worker/engines/registry.ts': `import { c } from './warp/warp-engine.ts'`,
+      'worker/engines/warp/fit/fit.ts': `import type { D } from '../remove/removal.ts'`,
+      'worker/engines/warp/remove/removal.ts': `import type { E } from '../fit/size.ts'`,
+    })
+    expect(findReaches(sources, isSiblingEngine)).toEqual([
+      'worker/engines/catvton/region.ts must not import worker/engines/warp/fit/fit.ts',
+    ])
+    expect(findReaches(sources, isLaterStage)).toEqual([
+      'worker/engines/warp/fit/fit.ts must not import worker/engines/warp/remove/removal.ts',
+    ])
+  })
+
+  it('find the longest chain of imports in a folder', () => {
+    const sources = house({
+      'worker/a.ts': `import { b } from './b/b.ts'`,
+      'worker/b/b.ts': `import { c } from './c.ts'\nimport { d } from './d.ts'`,
+      'worker/b/c.ts': `import type { D } from './d.ts'`,
+      'worker/b/d.ts': `import { e } from '../e.ts'`,
+      'worker/e.ts': '',
+    })
+    expect(findLongestChain(sources, 'worker/b/')).toEqual(['worker/b/b.ts', 'worker/b/c.ts', 'worker/b/d.ts'])
   })
 
   it('find names that say nothing', () => {

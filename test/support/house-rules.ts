@@ -91,6 +91,35 @@ export function findMutualFolders(sources: Sources, parent: string): string[] {
   return pairs.map((pair) => pair.join(' ↔ ')).sort()
 }
 
+/** Imports from a folder into one that it must not know. `forbidden` says so for a folder's file and what it imports. */
+export function findReaches(sources: Sources, forbidden: (from: string, to: string) => boolean): string[] {
+  return importsOf(sources)
+    .filter(({ from, to, isPackage }) => !isPackage && forbidden(from, to))
+    .map(({ from, to }) => `${from} must not import ${to}`)
+}
+
+/** The longest chain of imports within a folder, as paths from its top to its bottom. There must be no ring in it. */
+export function findLongestChain(sources: Sources, folder: string): string[] {
+  const below = new Map<string, string[]>()
+  const chainFrom = (path: string): string[] => {
+    const known = below.get(path)
+    if (known) return known
+    const chains = specifiersOf(sources.get(path) ?? '')
+      .filter(isPath)
+      .map((specifier) => join(dirname(path), specifier))
+      .filter((to) => to.startsWith(folder))
+      .map(chainFrom)
+    const chain = [path, ...longestOf(chains)]
+    below.set(path, chain)
+    return chain
+  }
+  return longestOf([...sources.keys()].filter((path) => path.startsWith(folder)).map(chainFrom))
+}
+
+function longestOf(chains: readonly string[][]): string[] {
+  return chains.reduce((longest, chain) => (chain.length > longest.length ? chain : longest), [])
+}
+
 /** Rule 5: a package is imported only where its door is. */
 export function findSideDoors(sources: Sources, doors: Doors): string[] {
   return importsOf(sources)

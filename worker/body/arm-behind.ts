@@ -3,11 +3,7 @@ import { type BodyFrame, halfWidthAt } from './body-frame.ts'
 import { type BoneField, FAR } from './bone-field.ts'
 import type { Side } from './keypoints.ts'
 import type { Parts } from './parts.ts'
-
-// A wrist that is further away than its shoulder, in body units; before or beside the body it is nearer by half a unit and more.
-const MIN_DEPTH = 0.2
-// Of a hand that is seen there is more than this share of skin around its bones.
-const MAX_SKIN = 0.3
+import { BEHIND } from './tuning.ts'
 
 /** Whether forearm and hand are behind the body. `wrist` is its way along the arm's line in px. */
 export function isArmBehind(
@@ -17,14 +13,14 @@ export function isArmBehind(
 ): boolean {
   const [from, to] =
     side === 0 ? [landmarks.rightShoulder, landmarks.rightWrist] : [landmarks.leftShoulder, landmarks.leftWrist]
-  if (to.z - from.z < MIN_DEPTH * body.unit) return false
+  if (to.z - from.z < BEHIND.depth * body.unit) return false
   let [all, seen] = [0, 0]
   for (let i = 0; i < skin.data.length; i++) {
     if (field.distance.data[i] > body.armRadius[side] || field.along.data[i] < wrist) continue
     all++
     seen += skin.data[i]
   }
-  return seen < MAX_SKIN * all
+  return seen < BEHIND.skin * all
 }
 
 /** Takes out of the field what the torso hides of an arm, from `from` px along it on. */

@@ -1,9 +1,11 @@
 import type { Plane, Point } from '../raster/plane.ts'
 import { arcLengths, interpolate, pointAt } from '../raster/polyline.ts'
 import { distanceToEdge } from '../raster/ray.ts'
-import { between, dot, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
+import { dot, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
 import type { BodyFrame, Side } from './body-frame.ts'
+import { roundJoints } from './bone-line.ts'
 import { outerSide } from './keypoints.ts'
+import { EXPECTED_ARM } from './tuning.ts'
 
 /** One arm as a line of bones with a width on either side; every list has one entry a sample. */
 export interface ArmProfile {
@@ -25,13 +27,9 @@ export interface ArmProfile {
 
 const SAMPLES = 33
 
-// Radius of an average arm in units of the upper arm's radius, by share of the way from shoulder to wrist.
-const EXPECTED_SHARES = [0, 0.25, 0.5, 0.62, 1]
-const EXPECTED_RADII = [1.05, 1, 0.9, 0.85, 0.62]
-
 /** Radius of an average arm at `share` of the way from shoulder (0) to wrist (1), in units of the upper arm's radius. */
 export function expectedArmRadius(share: number): number {
-  return interpolate(EXPECTED_SHARES, EXPECTED_RADII, share)
+  return interpolate(EXPECTED_ARM.shares, EXPECTED_ARM.radii, share)
 }
 
 /** Bones and widths of one arm, from the shoulder joint to the wrist, in 33 equal steps. */
@@ -40,7 +38,7 @@ export function measureArm(mask: Plane, body: BodyFrame, side: Side): ArmProfile
   const lengths = arcLengths(bones)
   const length = lengths[2]
   const along = Float64Array.from({ length: SAMPLES }, (_, i) => (length * i) / (SAMPLES - 1))
-  const points = roundElbow(Array.from(along, (way) => pointAt(bones, lengths, way)))
+  const points = roundJoints(Array.from(along, (way) => pointAt(bones, lengths, way)))
   const normals = normalsOf(points, outerSide(body, side))
   const reach = 1.7 * body.armRadius[side]
   const measuredOuter = points.map((p, i) => distanceToEdge(mask, p, { direction: normals[i], reach }))
@@ -60,15 +58,6 @@ export function measureArm(mask: Plane, body: BodyFrame, side: Side): ArmProfile
     length,
     upperLength: lengths[1],
   }
-}
-
-function roundElbow(points: readonly Point[]): Point[] {
-  let rounded = [...points]
-  for (let round = 0; round < 3; round++)
-    rounded = rounded.map((p, i) =>
-      i === 0 || i === rounded.length - 1 ? p : between(p, between(rounded[i - 1], rounded[i + 1], 0.5), 0.5),
-    )
-  return rounded
 }
 
 function normalsOf(points: readonly Point[], outside: Point): Point[] {

@@ -15,6 +15,7 @@ import {
   upperArm,
 } from './keypoints.ts'
 import { measureTorso } from './torso-width.ts'
+import { ARM_RADIUS, MAX_DEPTH, MIN_SHOULDERS, MIN_VISIBLE, RAISED, SHOULDER_TIP } from './tuning.ts'
 
 export type { Side, Sides } from './keypoints.ts'
 
@@ -29,11 +30,6 @@ export interface BodyFrame extends BodyAxes {
   readonly halfWidths: Sides<Float64Array>
 }
 
-// Below this ratio of shoulder distance to trunk the chest is seen too much from the side for a flat garment.
-const MAX_TURNED = 0.4
-// Nor is it when one shoulder lies this many shoulder distances of the picture behind the other (about 68°).
-const MAX_DEPTH = 2.5
-
 /**
  * The person's own ruler from landmarks and mask.
  *
@@ -42,17 +38,19 @@ const MAX_DEPTH = 2.5
  */
 export function measureBody(person: Person): BodyFrame {
   const { leftShoulder, rightShoulder } = person.landmarks
-  if (Math.min(leftShoulder.visibility, rightShoulder.visibility) < 0.5)
+  if (Math.min(leftShoulder.visibility, rightShoulder.visibility) < MIN_VISIBLE)
     throw new DrapeError('NO_PERSON_DETECTED', 'The shoulders of the person are not visible')
   const axes = measureAxes(person)
   if (!axes.facing) throw unusable('The person is seen from behind; a front view is needed')
   const depth = Math.abs(leftShoulder.z - rightShoulder.z)
-  if (axes.shoulderWidth < MAX_TURNED * axes.trunk || depth > MAX_DEPTH * axes.shoulderWidth)
+  if (axes.shoulderWidth < MIN_SHOULDERS * axes.trunk || depth > MAX_DEPTH * axes.shoulderWidth)
     throw unusable('The person is turned too far to the side; a front view is needed')
   const armRadius = bothSides((side) => measureArmRadius(person.mask, axes, side))
   const shoulderTip = bothSides((side) => findShoulderTip(person.mask, axes, side))
   const restingTip = bothSides((side) =>
-    raiseOf(axes, side) > 0 ? tipAt(axes, side, { angle: RESTING, way: EXPECTED_TIP * axes.unit }) : shoulderTip[side],
+    raiseOf(axes, side) > 0
+      ? tipAt(axes, side, { angle: SHOULDER_TIP.angle, way: SHOULDER_TIP.expected * axes.unit })
+      : shoulderTip[side],
   )
   return { ...axes, armRadius, shoulderTip, restingTip, ...measureTorso(person.mask, axes, armRadius) }
 }
@@ -75,24 +73,19 @@ function measureArmRadius(mask: Plane, axes: BodyAxes, side: Side): number {
   const radii = [0.35, 0.5, 0.65, 0.8]
     .map((share) => distanceToEdge(mask, between(shoulder, elbow, share), { direction, reach: 0.34 * axes.unit }))
     .filter((radius) => radius !== null)
-  const radius = radii.length > 0 ? median(radii) : 0.15 * axes.unit
-  return Math.min(Math.max(radius, 0.12 * axes.unit), 0.22 * axes.unit)
+  const radius = radii.length > 0 ? median(radii) : ARM_RADIUS.expected * axes.unit
+  return Math.min(Math.max(radius, ARM_RADIUS.min * axes.unit), ARM_RADIUS.max * axes.unit)
 }
 
-// The tip's way from the joint: its length in body units where it is not seen, and its angle from straight up when the arm hangs.
-const EXPECTED_TIP = 0.15
-const RESTING = 0.42
-// From this angle from straight down on an arm takes the shoulder's tip along, towards the neck, by this share of its own way.
-const RAISED_FROM = Math.PI / 3
-const TAKEN_ALONG = 0.5
-
 function findShoulderTip(mask: Plane, axes: BodyAxes, side: Side): Point {
-  const angle = RESTING - TAKEN_ALONG * raiseOf(axes, side)
+  const angle = SHOULDER_TIP.angle - RAISED.taken * raiseOf(axes, side)
   const joint = axes.joints.shoulder[side]
   const direction = unit(subtract(tipAt(axes, side, { angle, way: 1 }), joint))
   const measured = distanceToEdge(mask, joint, { direction, reach: 0.34 * axes.unit })
   const way =
-    measured === null ? EXPECTED_TIP * axes.unit : Math.min(Math.max(measured, 0.06 * axes.unit), 0.26 * axes.unit)
+    measured === null
+      ? SHOULDER_TIP.expected * axes.unit
+      : Math.min(Math.max(measured, SHOULDER_TIP.min * axes.unit), SHOULDER_TIP.max * axes.unit)
   return tipAt(axes, side, { angle, way })
 }
 
@@ -105,7 +98,7 @@ function tipAt(axes: BodyAxes, side: Side, { angle, way }: { angle: number; way:
 function raiseOf(axes: BodyAxes, side: Side): number {
   const along = upperArm(axes, side)
   const fromBelow = Math.acos(Math.min(1, Math.max(-1, dot(along, axes.down))))
-  return dot(along, outwards(axes, side)) < 0 && fromBelow < Math.PI / 2 ? 0 : Math.max(0, fromBelow - RAISED_FROM)
+  return dot(along, outwards(axes, side)) < 0 && fromBelow < Math.PI / 2 ? 0 : Math.max(0, fromBelow - RAISED.from)
 }
 
 function median(values: readonly number[]): number {

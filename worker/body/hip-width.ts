@@ -1,9 +1,10 @@
 import { distance } from '../raster/vector.ts'
 import { type BodyFrame, halfWidthAt } from './body-frame.ts'
+import { HIPS } from './tuning.ts'
 
 /** Width of the hips in px: as measured, within what the distance of the hip joints allows, for hands and skirts widen a mask. */
 export function hipWidth(body: BodyFrame): number {
-  const measured = halfWidthAt(body, 1.1, 0) + halfWidthAt(body, 1.1, 1)
+  const measured = halfWidthAt(body, HIPS.at, 0) + halfWidthAt(body, HIPS.at, 1)
   const joints = distance(...body.joints.hip)
-  return Math.min(Math.max(measured, 1.5 * joints), Math.max(2.2 * joints, 0.9 * body.unit))
+  return Math.min(Math.max(measured, HIPS.min * joints), Math.max(HIPS.max * joints, HIPS.units * body.unit))
 }

@@ -1,6 +1,7 @@
 import type { LandmarkName, Person } from '../person/person.ts'
 import type { Point } from '../raster/plane.ts'
 import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
+import { FRONTAL, MIN_PRESENT, MIN_UNIT, STRAIGHT, TURN } from './tuning.ts'
 
 /** A value for the picture's left side (the right arm of a person who faces the camera) and one for its right side. */
 export type Sides<T> = readonly [left: T, right: T]
@@ -39,17 +40,6 @@ export interface BodyAxes {
   readonly turn: number
 }
 
-// Along a straight arm, as multiples of the upper arm.
-const STRAIGHT_WRIST = 1.88
-const STRAIGHT_KNUCKLES = 2.15
-
-// Shoulder distance of an average person seen from the front, as a share of the trunk, and the most that turning is believed to take.
-const FRONTAL_SHOULDERS = 0.67
-const MAX_FORESHORTENED = 1.25
-// Depth between the shoulders, as a share of their distance in the picture: from here on a person counts as turned, and as fully so.
-const TURNED_FROM = 0.6
-const TURNED_BY = 1.2
-
 export function measureAxes({ landmarks }: Person): BodyAxes {
   const position = (name: LandmarkName): Point => ({ x: landmarks[name].x, y: landmarks[name].y })
   // The right half of a person who faces the camera is in the left half of the picture.
@@ -58,14 +48,14 @@ export function measureAxes({ landmarks }: Person): BodyAxes {
   const elbow = pair('rightElbow', 'leftElbow')
   // A wrist outside of the picture is a guess that often lands inside: there the arm is taken for straight.
   const forearm = (side: Side, name: LandmarkName, found: Point, share: number): Point =>
-    landmarks[name].presence < 0.5 ? between(shoulder[side], elbow[side], share) : found
+    landmarks[name].presence < MIN_PRESENT ? between(shoulder[side], elbow[side], share) : found
   const wrist = [
-    forearm(0, 'rightWrist', position('rightWrist'), STRAIGHT_WRIST),
-    forearm(1, 'leftWrist', position('leftWrist'), STRAIGHT_WRIST),
+    forearm(0, 'rightWrist', position('rightWrist'), STRAIGHT.wrist),
+    forearm(1, 'leftWrist', position('leftWrist'), STRAIGHT.wrist),
   ] as const
   const knuckles = [
-    forearm(0, 'rightWrist', between(position('rightPinky'), position('rightIndex'), 0.5), STRAIGHT_KNUCKLES),
-    forearm(1, 'leftWrist', between(position('leftPinky'), position('leftIndex'), 0.5), STRAIGHT_KNUCKLES),
+    forearm(0, 'rightWrist', between(position('rightPinky'), position('rightIndex'), 0.5), STRAIGHT.knuckles),
+    forearm(1, 'leftWrist', between(position('leftPinky'), position('leftIndex'), 0.5), STRAIGHT.knuckles),
   ] as const
   const joints = {
     shoulder,
@@ -86,7 +76,7 @@ export function measureAxes({ landmarks }: Person): BodyAxes {
   const trunk = distance(shoulders, hips)
   const facing = joints.shoulder[0].x < joints.shoulder[1].x
   const turn = measureTurn((landmarks.leftShoulder.z - landmarks.rightShoulder.z) / Math.max(1, shoulderWidth))
-  const lost = Math.min(Math.max((FRONTAL_SHOULDERS * trunk) / Math.max(1, shoulderWidth), 1), MAX_FORESHORTENED)
+  const lost = Math.min(Math.max((FRONTAL.shoulders * trunk) / Math.max(1, shoulderWidth), 1), FRONTAL.maxForeshortened)
   return {
     joints,
     shoulders,
@@ -95,7 +85,7 @@ export function measureAxes({ landmarks }: Person): BodyAxes {
     right,
     shoulderWidth,
     trunk,
-    unit: Math.max(shoulderWidth, 0.55 * trunk),
+    unit: Math.max(shoulderWidth, MIN_UNIT * trunk),
     facing,
     foreshortening: 1 + Math.abs(turn) * (lost - 1),
     turn,
@@ -104,7 +94,7 @@ export function measureAxes({ landmarks }: Person): BodyAxes {
 
 // A landmark's depth is a rough guess: little of it is none.
 function measureTurn(depth: number): number {
-  return Math.sign(depth) * Math.min(Math.max((Math.abs(depth) - TURNED_FROM) / (TURNED_BY - TURNED_FROM), 0), 1)
+  return Math.sign(depth) * Math.min(Math.max((Math.abs(depth) - TURN.from) / (TURN.full - TURN.from), 0), 1)
 }
 
 /** A value for either side: 0 is the picture's left. */

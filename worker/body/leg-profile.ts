@@ -2,9 +2,11 @@ import type { Person } from '../person/person.ts'
 import type { Plane, Point } from '../raster/plane.ts'
 import { arcLengths, interpolate, pointAt } from '../raster/polyline.ts'
 import { distanceToEdge } from '../raster/ray.ts'
-import { add, between, dot, move, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
+import { add, dot, move, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
+import { roundJoints } from './bone-line.ts'
 import { outwards, type Side } from './keypoints.ts'
+import { EXPECTED_BARE_LEG, EXPECTED_LEG, LEG_BONE, LEG_RATIO, MIN_PRESENT } from './tuning.ts'
 
 /** One leg as a line of bones with a width on either side; every list has one entry a sample. */
 export interface LegProfile {
@@ -23,17 +25,9 @@ export interface LegProfile {
 
 const SAMPLES = 41
 
-// Radius of an average clothed leg in body units by share of the way from hip to ankle.
-const EXPECTED_SHARES = [0, 0.15, 0.5, 0.6, 1]
-const EXPECTED_RADII = [0.34, 0.3, 0.19, 0.19, 0.12]
-
-// Radius of an average bare leg in body units: thigh, knee, calf, ankle.
-const BARE_SHARES = [0, 0.15, 0.3, 0.5, 0.62, 0.8, 1]
-const BARE_RADII = [0.27, 0.255, 0.22, 0.155, 0.155, 0.115, 0.085]
-
 /** Radius in px of an average bare leg at `share` of the way from hip (0) to ankle (1). */
 export function bareLegRadius(body: BodyFrame, share: number): number {
-  return interpolate(BARE_SHARES, BARE_RADII, share) * body.unit
+  return interpolate(EXPECTED_BARE_LEG.shares, EXPECTED_BARE_LEG.radii, share) * body.unit
 }
 
 /**
@@ -49,15 +43,15 @@ export function measureLeg(
   const lengths = arcLengths(bones)
   const length = lengths[2]
   const along = Float64Array.from({ length: SAMPLES }, (_, i) => (length * i) / (SAMPLES - 1))
-  const points = roundKnee(Array.from(along, (way) => pointAt(bones, lengths, way)))
+  const points = roundJoints(Array.from(along, (way) => pointAt(bones, lengths, way)))
   const normals = normalsOf(points, outwards(body, side))
-  const expected = along.map((way) => interpolate(EXPECTED_SHARES, EXPECTED_RADII, way / length) * body.unit)
+  const expected = along.map((way) => interpolate(EXPECTED_LEG.shares, EXPECTED_LEG.radii, way / length) * body.unit)
   const edge = (sign: 1 | -1) =>
     smoothRatios(
       points.map((point, i) =>
         seenEdge(person.mask, point, { direction: scale(normals[i], sign), reach: 1.6 * expected[i] }),
       ),
-      { expected, most: loose ? 1.08 : 1.35 },
+      { expected, most: loose ? LEG_RATIO.loose : LEG_RATIO.max },
     )
   return { along, points, normals, outer: edge(1), inner: edge(-1), length, thigh: lengths[1] }
 }
@@ -73,18 +67,9 @@ export function besideLeg({ along, points, normals, length }: LegProfile, way: n
 function bonesOf({ landmarks }: Person, { joints, trunk, down }: BodyFrame, side: Side): [Point, Point, Point] {
   const names = side === 0 ? (['rightKnee', 'rightAnkle'] as const) : (['leftKnee', 'leftAnkle'] as const)
   const hip = joints.hip[side]
-  const knee = landmarks[names[0]].presence < 0.5 ? move(hip, down, 0.85 * trunk) : joints.knee[side]
-  const shin = scale(unit(add(unit(subtract(knee, hip)), down)), 0.85 * trunk)
-  return [hip, knee, landmarks[names[1]].presence < 0.5 ? add(knee, shin) : joints.ankle[side]]
-}
-
-function roundKnee(points: readonly Point[]): Point[] {
-  let rounded = [...points]
-  for (let round = 0; round < 3; round++)
-    rounded = rounded.map((p, i) =>
-      i === 0 || i === rounded.length - 1 ? p : between(p, between(rounded[i - 1], rounded[i + 1], 0.5), 0.5),
-    )
-  return rounded
+  const knee = landmarks[names[0]].presence < MIN_PRESENT ? move(hip, down, LEG_BONE * trunk) : joints.knee[side]
+  const shin = scale(unit(add(unit(subtract(knee, hip)), down)), LEG_BONE * trunk)
+  return [hip, knee, landmarks[names[1]].presence < MIN_PRESENT ? add(knee, shin) : joints.ankle[side]]
 }
 
 function normalsOf(points: readonly Point[], outside: Point): Point[] {
@@ -109,7 +94,7 @@ function smoothRatios(
   { expected, most }: { expected: Float64Array; most: number },
 ): Float64Array {
   const seen = measured.flatMap((way, i) =>
-    way === null ? [] : [{ i, ratio: Math.min(Math.max(way / expected[i], 0.55), most) }],
+    way === null ? [] : [{ i, ratio: Math.min(Math.max(way / expected[i], LEG_RATIO.min), most) }],
   )
   if (seen.length < 4) return expected
   const knots = seen.map(({ i }) => i)

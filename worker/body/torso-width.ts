@@ -4,17 +4,10 @@ import { interpolate } from '../raster/polyline.ts'
 import { isCovered } from '../raster/ray.ts'
 import { between, move } from '../raster/vector.ts'
 import { axisAt, type BodyAxes, bothSides, outwards, type Side, type Sides } from './keypoints.ts'
+import { ARM_WEIGHT, EXPECTED_TORSO } from './tuning.ts'
 
 // Rows between the collar bone and the middle of the thighs, as body coordinates F.
 const FRACTIONS = Float64Array.from({ length: 33 }, (_, i) => 0.1 + 0.05 * i)
-
-// Half width of an average torso in body units.
-const EXPECTED_FRACTIONS = [0.1, 0.3, 0.75, 1, 1.2, 1.7]
-const EXPECTED_WIDTHS = [0.5, 0.52, 0.47, 0.51, 0.52, 0.5]
-
-// A row that ends at an arm only says that the torso is at least that wide; one that leaves the mask shows its edge.
-const EDGE_WEIGHT = 1
-const ARM_WEIGHT = 0.35
 
 /**
  * Half widths of the torso in px at F = 0.10 to 1.70. Each row is measured outwards from the axis to the mask's edge or to
@@ -68,7 +61,7 @@ function measureRow(
   const step = Math.max(1, 0.006 * axes.unit)
   for (let width = 0.15 * axes.unit; width < axes.unit; width += step) {
     const point = move(start, direction, width)
-    if (!isCovered(mask, point)) return { width, weight: EDGE_WEIGHT }
+    if (!isCovered(mask, point)) return { width, weight: 1 }
     // An arm so near to the axis crosses the body and says nothing about its width.
     if (limbs.some((limb) => isOnLimb(point, limb)))
       return width > 0.33 * axes.unit ? { width, weight: ARM_WEIGHT } : null
@@ -82,7 +75,7 @@ function isOnLimb(point: Point, { from, to, radius, ignored }: Limb): boolean {
 }
 
 function smoothWidths(rows: readonly (Measured | null)[], unit: number): Float64Array {
-  const expected = FRACTIONS.map((f) => interpolate(EXPECTED_FRACTIONS, EXPECTED_WIDTHS, f) * unit)
+  const expected = FRACTIONS.map((f) => interpolate(EXPECTED_TORSO.fractions, EXPECTED_TORSO.halfWidths, f) * unit)
   const measured = rows.flatMap((row, i) =>
     row === null ? [] : [{ fraction: FRACTIONS[i], ratio: row.width / expected[i], weight: row.weight }],
   )

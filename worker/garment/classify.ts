@@ -1,12 +1,5 @@
-import type { Detected } from '../../api/shared/generation.ts'
-import {
-  CATEGORIES,
-  type Category,
-  type GarmentKind,
-  type KindFrom,
-  type SideLandmarks,
-  type UpperGarment,
-} from './garment.ts'
+import { CATEGORIES, type Detected } from '../../api/shared/generation.ts'
+import type { Category, GarmentKind, KindFrom, SideLandmarks, UpperGarment } from './garment.ts'
 import { GERMANIC_WORDS, JOINING_WORDS, ROMANCE_WORDS, WEAK_WORDS } from './garment-words.ts'
 
 /** What the caller says about a product. */

@@ -1,4 +1,5 @@
 import { type BodyFrame, measureBody } from '../../body/body-frame.ts'
+import { findHead } from '../../body/head.ts'
 import { bothSides } from '../../body/keypoints.ts'
 import { findParts, type Parts } from '../../body/parts.ts'
 import type { Person } from '../../person/person.ts'
@@ -8,7 +9,6 @@ import { type Bitmap, type Mask, maskWhere, type Point } from '../../raster/plan
 import { fillCapsules, fillPolygon } from '../../raster/polygon.ts'
 import { move } from '../../raster/vector.ts'
 import type { TrainedCategory } from '../diffusion/category.ts'
-import { findHead } from '../warp/fit/upper/regions.ts'
 
 const COVERED: Readonly<Record<TrainedCategory, { upper: boolean; lower: boolean }>> = {
   tops: { upper: true, lower: false },

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BodyFrame, halfWidthAt, measureBody } from '../../../../worker/body/body-frame.ts'
 import { findParts, type Parts } from '../../../../worker/body/parts.ts'
 import { placeGarment } from '../../../../worker/engines/warp/fit/upper/place.ts'
-import { type GarmentLayers, warpGarment } from '../../../../worker/engines/warp/warp/upper.ts'
+import type { UpperLayers } from '../../../../worker/engines/warp/warp/layers.ts'
+import { warpUpper } from '../../../../worker/engines/warp/warp/upper.ts'
 import type { UpperGarment } from '../../../../worker/garment/garment.ts'
 import { prepareGarment } from '../../../../worker/garment/prepare-garment.ts'
 import { type Models, openModels } from '../../../../worker/inference/models.ts'
@@ -36,10 +37,10 @@ describe.each(FIGURES)('on the rendered figure %s', (name) => {
   let person: Person
   let body: BodyFrame
   let parts: Parts
-  let worn: GarmentLayers
+  let worn: UpperLayers
 
   const warp = (garment: UpperGarment) =>
-    warpGarment(garment, placeGarment({ person, body, parts, garment }), { size: figure.picture, scale: 1 })
+    warpUpper(garment, placeGarment({ person, body, parts, garment }), { size: figure.picture, scale: 1 })
   const pointAt = (f: number, x: number) =>
     move(move(body.shoulders, body.down, f * body.trunk), body.right, x * body.unit)
   const indexOf = ({ x, y }: Point) => Math.round(y) * figure.picture.width + Math.round(x)

@@ -1,9 +1,11 @@
 import { measureBody } from '../../../../worker/body/body-frame.ts'
 import { findParts } from '../../../../worker/body/parts.ts'
+import type { FittingRegions } from '../../../../worker/engines/warp/fit/upper/fitting.ts'
 import { placeGarment } from '../../../../worker/engines/warp/fit/upper/place.ts'
-import { type FittingRegions, findRegions } from '../../../../worker/engines/warp/fit/upper/regions.ts'
-import { type FlatGarment, flattenLayers } from '../../../../worker/engines/warp/warp/flat-garment.ts'
-import { type GarmentLayers, warpGarment } from '../../../../worker/engines/warp/warp/upper.ts'
+import { findRegions } from '../../../../worker/engines/warp/fit/upper/regions.ts'
+import { flattenLayers } from '../../../../worker/engines/warp/warp/flat-garment.ts'
+import type { FlatGarment, UpperLayers } from '../../../../worker/engines/warp/warp/layers.ts'
+import { warpUpper } from '../../../../worker/engines/warp/warp/upper.ts'
 import type { UpperGarment } from '../../../../worker/garment/garment.ts'
 import type { Person } from '../../../../worker/person/person.ts'
 import type { Bitmap } from '../../../../worker/raster/plane.ts'
@@ -12,7 +14,7 @@ import { ARM_RADIUS, type Colour, type DrawnPerson } from '../../body/drawn-pers
 
 export interface Fitted {
   readonly fitting: FittingRegions
-  readonly layers: GarmentLayers
+  readonly layers: UpperLayers
   readonly flat: FlatGarment
 }
 
@@ -22,7 +24,7 @@ export function layGarment(person: Person, picture: Bitmap, garment: UpperGarmen
   const parts = findParts(picture, person, body)
   const placement = placeGarment({ person, body, parts, garment })
   const regions = findRegions({ person, body, parts, placement })
-  const layers = warpGarment(garment, placement, { size: picture, scale: 1 })
+  const layers = warpUpper(garment, placement, { size: picture, scale: 1 })
   return { fitting: { person, body, parts, placement, regions }, layers, flat: flattenLayers(layers, picture) }
 }
 

@@ -2,7 +2,8 @@ import { fillSmoothly } from '../../../raster/fill.ts'
 import { dilate, erode } from '../../../raster/morphology.ts'
 import { type Colours, createPlane, type Mask, type Plane } from '../../../raster/plane.ts'
 import { reduceMasked } from '../../../raster/reduce.ts'
-import type { WornGarment } from '../remove/upper/worn-mask.ts'
+import type { WornGarment } from '../remove/removal.ts'
+import { EDGE_SOFTNESS, MATTE } from './tuning.ts'
 
 /**
  * Sharpens the soft edge `share` (0 to 1) of something that lies on the worn garment, such as a hand or hair: a pixel whose
@@ -14,7 +15,7 @@ export function refineEdge(
   { own, worn, lab, reach }: { own: Mask; worn: Pick<WornGarment, 'cloth' | 'mask'>; lab: Colours; reach: number },
 ): Plane {
   const { factor, cells: cloth } = worn.cloth
-  const known = reduceMasked(lab, erode(own, 1.5), factor)
+  const known = reduceMasked(lab, erode(own, MATTE.inside), factor)
   const thing = fillSmoothly(known.colours, known.weight)
   const band = dilate(worn.mask, reach)
   const out = createPlane(share)
@@ -24,13 +25,10 @@ export function refineEdge(
     const row = Math.floor(Math.floor(i / share.width) / factor)
     const cell = (row * cloth.width + Math.floor((i % share.width) / factor)) * 3
     const purity = mixing(lab.data, i * 3, { from: cloth.data, to: thing.data, cell })
-    out.data[i] *= Math.min(1, Math.max(0, (purity - 0.25) / 0.5))
+    out.data[i] *= Math.min(1, Math.max(0, (purity - MATTE.from) / MATTE.over))
   }
   return out
 }
-
-// Below this difference (ΔE) of the two colours a mixture cannot be separated.
-const MIN_DIFFERENCE = 14
 
 // Where a colour lies on the way between two others: 0 at `from`, 1 at `to`.
 function mixing(
@@ -45,5 +43,10 @@ function mixing(
     along += (colours[at + c] - from[cell + c]) * step
     length += step * step
   }
-  return length < MIN_DIFFERENCE * MIN_DIFFERENCE ? 1 : along / length
+  return length < MATTE.difference * MATTE.difference ? 1 : along / length
+}
+
+/** Softness (sigma in px) of the edge of what lies in front. */
+export function edgeSoftness(unit: number): number {
+  return Math.max(EDGE_SOFTNESS.min, EDGE_SOFTNESS.share * unit)
 }

@@ -1,6 +1,7 @@
 import { createFieldSampler } from '../../../raster/field-sampler.ts'
 import { erode } from '../../../raster/morphology.ts'
 import { type Bitmap, createPlane, type Mask, maskWhere, type Plane, type Size, subset } from '../../../raster/plane.ts'
+import { GRAIN, GRAIN_FROM } from './tuning.ts'
 
 /** Something that was invented, and real pixels of its kind; both of the analysed picture's size. */
 export interface Invented {
@@ -9,24 +10,20 @@ export interface Invented {
   readonly like: Mask
 }
 
-// A camera's noise in 8 bits; more is texture, which single pixels cannot imitate.
-const MIN_GRAIN = 0.4
-const MAX_GRAIN = 5
-
 /**
  * Gives smoothly filled places the grain of the photo: as much as real pixels of their kind have in `picture`, from one pixel to the
  * next. Changes `image`, which has the picture's size. The same for the same input.
  */
 export function addGrain(image: Bitmap, picture: Bitmap, invented: readonly Invented[]): void {
   for (const { share, like } of invented) {
-    const grain = Math.min(MAX_GRAIN, measureGrain(picture, erode(like, 1)))
-    if (grain < MIN_GRAIN) continue
+    const grain = Math.min(GRAIN.max, measureGrain(picture, erode(like, 1)))
+    if (grain < GRAIN.min) continue
     const sampler = createFieldSampler([share], { size: picture, touched: [share] })
     for (let y = 0; y < picture.height; y++) {
       const { from, to } = sampler.moveTo(y)
       for (let x = from; x < to; x++) {
         const seen = sampler.fieldsAt(x)[0]
-        if (seen > 0.05) addNoise(image, y * picture.width + x, grain * seen)
+        if (seen > GRAIN_FROM.share) addNoise(image, y * picture.width + x, grain * seen)
       }
     }
   }
@@ -46,7 +43,7 @@ export function seenShare(mask: Mask, cover: Plane): Plane {
 
 /** Pixels that do not belong to the person. */
 export function backgroundOf(person: Plane): Mask {
-  return maskWhere(person, (i) => person.data[i] < 0.02)
+  return maskWhere(person, (i) => person.data[i] < GRAIN_FROM.background)
 }
 
 // Standard deviation of a pixel's luma about the mean of its eight neighbours, by the median: edges do not count.

@@ -1,29 +1,29 @@
 import { bothSides } from '../../../body/keypoints.ts'
+import { measureLegFields } from '../../../body/leg-field.ts'
 import { measureLeg } from '../../../body/leg-profile.ts'
 import type { Colours, Plane } from '../../../raster/plane.ts'
 import { wayAt } from '../fit/lower/skirt.ts'
-import type { Fitting } from '../fit/upper/regions.ts'
+import { findWornLower } from '../fit/lower/worn-mask.ts'
+import type { PlacedGarment } from '../fit/upper/fitting.ts'
 import { removeOldLower } from './lower/remove.ts'
-import { measureLegFields } from './lower/worn-mask.ts'
-import type { Removal } from './upper/remove.ts'
-import { GROUND, LOWER, SKIN } from './upper/zones.ts'
-
-// From this body coordinate down a dress takes the place of what hips and legs wear.
-const HIPS = 0.95
+import { GROUND, LOWER, SKIN, type UpperRemoval } from './removal.ts'
+import { DRESS_FROM } from './tuning.ts'
 
 /**
  * Takes away what would be seen of worn trousers or of a skirt below and beside a dress. `picture` is the analysed picture in
  * sRGB, 0 to 255, `cover` the dress, 0 to 1.
  */
 export function removeBelowDress(
-  upper: Removal,
-  { person, body, parts, placement }: Fitting,
+  upper: UpperRemoval,
+  { person, body, parts, placement }: PlacedGarment,
   { picture, cover }: { picture: Colours; cover: Plane },
-): Removal {
+): UpperRemoval {
   const legs = bothSides((side) => measureLeg(person, body, { side }))
   const covered = bothSides((side) => wayAt(legs[side], placement.hem, body))
-  const input = { person, body, parts, legs, covered, fields: measureLegFields(parts.lower, legs, body) }
-  const allowed = (i: number) => parts.along.data[i] > HIPS && (upper.zones[i] !== SKIN || parts.along.data[i] > 1.2)
+  const placed = { person, body, parts, legs, covered, fields: measureLegFields(parts.lower, legs, body) }
+  const input = { ...placed, worn: findWornLower(placed) }
+  const allowed = (i: number) =>
+    parts.along.data[i] > DRESS_FROM.hips && (upper.zones[i] !== SKIN || parts.along.data[i] > DRESS_FROM.skin)
   const lower = removeOldLower(input, { picture, cover, allowed })
   const { data } = upper.layer
   for (let i = 0, k = 0; i < upper.zones.length; i++, k += 4) {

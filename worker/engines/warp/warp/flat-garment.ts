@@ -1,21 +1,15 @@
 import { type Colours, createPlane, type Plane, type Size } from '../../../raster/plane.ts'
 import type { Layer } from '../../../raster/remap.ts'
-import type { GarmentLayers } from './upper.ts'
+import type { FlatGarment } from './layers.ts'
 
-/** A garment's layers seen as one picture. */
-export interface FlatGarment {
-  /** The sleeves over the torso: premultiplied sRGB with alpha, 0 to 255. */
-  readonly colours: Colours
-  /** How much of each pixel the whole garment, its torso and its sleeves cover, 0 to 1. */
-  readonly cover: Plane
-  readonly torso: Plane
-  readonly sleeves: Plane
-  /** One plane a sleeve, in the layers' order. */
-  readonly eachSleeve: readonly Plane[]
-}
+/** From this share on a garment hides what is behind it. */
+export const SOLID = 0.95
 
-/** The layers over each other in another, smaller size. */
-export function flattenLayers({ torso, sleeves }: GarmentLayers, size: Size): FlatGarment {
+/** The torso and, over it, the sleeves, in another, smaller size. */
+export function flattenLayers(
+  { torso, sleeves }: { torso: Layer; sleeves: readonly { readonly layer: Layer }[] },
+  size: Size,
+): FlatGarment {
   const colours = reduceLayer(torso, size)
   const torsoCover = alphaOf(colours)
   const sleeveCover = createPlane(size)

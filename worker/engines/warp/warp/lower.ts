@@ -2,23 +2,14 @@ import { DrapeError } from '../../../../api/shared/errors.ts'
 import type { LowerGarment } from '../../../garment/garment.ts'
 import { gaussianBlurColours } from '../../../raster/filter.ts'
 import type { Pixels, Point, Size } from '../../../raster/plane.ts'
-import { type Layer, remapCubic } from '../../../raster/remap.ts'
+import { remapCubic } from '../../../raster/remap.ts'
 import { resizeAreaColours } from '../../../raster/sample.ts'
 import { distance } from '../../../raster/vector.ts'
-import type { LowerPlacement, Piece } from '../fit/lower/placement.ts'
+import type { LowerPlacement, Piece } from '../fit/lower/fitting.ts'
 import type { PointGrid } from '../fit/patch.ts'
+import type { LowerLayers } from './layers.ts'
 import { mapMesh } from './mesh.ts'
-
-/** A lower garment in the shape it takes on a person: premultiplied sRGB with alpha, 0 to 255, back to front. */
-export interface LowerLayers {
-  readonly pieces: readonly Layer[]
-  /** Share of each piece that is turned over itself, 0 to 1. */
-  readonly folds: readonly number[]
-}
-
-const REFUSED_FOLD = 0.12
-// Up to here the bicubic kernel alone keeps fine patterns from shimmering.
-const MIN_REDUCTION = 1.3
+import { REDUCTION, REFUSED_FOLD } from './tuning.ts'
 
 /**
  * Warps all pieces to their places. `scale` is px of the output per px of the analysed picture.
@@ -34,10 +25,9 @@ export function warpLower(
   const toImage = ({ x, y }: Point): Point => ({ x: (x + 0.5) * px - 0.5, y: (y + 0.5) * px - 0.5 })
   const toOutput = ({ x, y }: Point): Point => ({ x: (x + 0.5) * scale - 0.5, y: (y + 0.5) * scale - 0.5 })
   const maps = pieces.map(({ source, target }) => mapMesh(mapGrid(source, toImage), mapGrid(target, toOutput), size))
-  const folds = maps.map(({ folded }) => folded)
-  if (Math.max(...folds) > REFUSED_FOLD)
+  if (Math.max(...maps.map(({ folded }) => folded)) > REFUSED_FOLD.lower)
     throw new DrapeError('RESULT_REJECTED', 'The garment cannot be fitted to the legs in this pose')
-  return { pieces: maps.map((map) => remapCubic(image, map, size)), folds }
+  return { pieces: maps.map((map) => remapCubic(image, map, size)), warnings: [] }
 }
 
 function mapGrid(grid: PointGrid, map: (point: Point) => Point): PointGrid {
@@ -58,11 +48,14 @@ function reductionOf({ source, target }: Piece): number {
 
 // Reduced to at most 1.5 times the final resolution, and blurred for the rest of the way.
 function reduceImage(image: Pixels, reduction: number): { image: Pixels; px: number } {
-  if (reduction <= MIN_REDUCTION) return { image, px: 1 }
-  const by = Math.max(1, reduction / 1.5)
+  if (reduction <= REDUCTION.unblurred) return { image, px: 1 }
+  const by = Math.max(1, reduction / REDUCTION.kept)
   const side = Math.ceil(image.width / by)
   return {
-    image: gaussianBlurColours(resizeAreaColours(image, { width: side, height: side }), (0.45 * reduction) / by),
+    image: gaussianBlurColours(
+      resizeAreaColours(image, { width: side, height: side }),
+      (REDUCTION.sigma * reduction) / by,
+    ),
     px: side / image.width,
   }
 }

@@ -1,6 +1,6 @@
 import type { Point, Size } from '../../../raster/plane.ts'
 import { type BackwardMap, createBackwardMap } from '../../../raster/remap.ts'
-import type { PointGrid } from '../fit/upper/place.ts'
+import type { PointGrid } from '../fit/patch.ts'
 
 export interface MeshMap extends BackwardMap {
   /** Position across the mesh per pixel of the box: −1 in the first column, 1 in the last, NaN outside. */

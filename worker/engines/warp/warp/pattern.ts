@@ -6,7 +6,9 @@ import { arcLength, resample } from '../../../raster/polyline.ts'
 import { boxAround, type PixelBox } from '../../../raster/remap.ts'
 import { resizeAreaColours } from '../../../raster/sample.ts'
 import { distance } from '../../../raster/vector.ts'
-import type { Placement, PointGrid } from '../fit/upper/place.ts'
+import type { PointGrid } from '../fit/patch.ts'
+import type { Placement } from '../fit/upper/fitting.ts'
+import { REDUCTION, TORSO_OVERLAP } from './tuning.ts'
 
 /** A garment's picture at about the size it will be shown at; all positions and planes in px of `image`. */
 export interface Pattern {
@@ -21,14 +23,11 @@ export interface Pattern {
   readonly sleeves: readonly PointGrid[]
 }
 
-// Up to here the bicubic kernel alone keeps fine patterns from shimmering.
-const MIN_REDUCTION = 1.3
-
 /** Cuts a garment's picture into pieces; reduces it first when it will be shown `scale` × smaller than analysed. */
 export function cutPattern(garment: UpperGarment, placement: Placement, scale: number): Pattern {
   const reduction = spread(placement.source) / (spread(placement.target) * scale)
   const { image, toImage, px } = prepareImage(garment, placement, reduction)
-  const torso = coverTorso(image, placement.torso.map(toImage), OVERLAP * garment.torsoWidth * px)
+  const torso = coverTorso(image, placement.torso.map(toImage), TORSO_OVERLAP * garment.torsoWidth * px)
   return {
     image,
     controls: placement.source.map(toImage),
@@ -54,15 +53,15 @@ interface Prepared {
 
 // Reduced to at most 1.5 times the final resolution, and blurred for the rest of the way.
 function prepareImage({ image, sides }: UpperGarment, { torso }: Placement, reduction: number): Prepared {
-  if (reduction <= MIN_REDUCTION) return { image, toImage: (point) => point, px: 1 }
+  if (reduction <= REDUCTION.unblurred) return { image, toImage: (point) => point, px: 1 }
   const outline = sides.flatMap(({ sleeve }) => (sleeve ? [...sleeve.outer, ...sleeve.inner] : [])).concat(torso)
   const box = boxAround(outline, Math.ceil(4 * reduction), image)
-  const by = Math.max(1, reduction / 1.5)
+  const by = Math.max(1, reduction / REDUCTION.kept)
   const size = { width: Math.ceil(box.width / by), height: Math.ceil(box.height / by) }
   const kx = size.width / box.width
   const ky = size.height / box.height
   return {
-    image: gaussianBlurColours(resizeAreaColours(crop(image, box), size), (0.45 * reduction) / by),
+    image: gaussianBlurColours(resizeAreaColours(crop(image, box), size), (REDUCTION.sigma * reduction) / by),
     toImage: ({ x, y }) => ({ x: (x - box.left + 0.5) * kx - 0.5, y: (y - box.top + 0.5) * ky - 0.5 }),
     px: 1 / by,
   }
@@ -77,9 +76,6 @@ function crop({ width, channels, data }: Pixels, box: PixelBox): Pixels {
   }
   return { width: box.width, height: box.height, channels, data: out }
 }
-
-// The torso goes this far under the sleeves, as a share of its width, so that no gap opens at the seam.
-const OVERLAP = 0.02
 
 function coverTorso(image: Size, outline: readonly Point[], overlap: number): Mask {
   const closed = [...outline, outline[0]]

@@ -1,6 +1,7 @@
 import type { Mask, Point, Size } from '../../../raster/plane.ts'
 import { type BackwardMap, createBackwardMap, type PixelBox } from '../../../raster/remap.ts'
 import { fitThinPlate } from '../../../raster/thin-plate.ts'
+import { SPLINE_SLACK } from './tuning.ts'
 
 export interface TorsoMap extends BackwardMap {
   /** Share of the torso that is turned over, 0 to 1. */
@@ -8,9 +9,6 @@ export interface TorsoMap extends BackwardMap {
   /** Source px per output px in the middle of the torso. */
   readonly reduction: number
 }
-
-// Exact control points would let a misplaced landmark crease the cloth around it.
-const SLACK = 5e-4
 
 /**
  * Maps output pixels around `target` back to the source by a thin-plate spline. It is smooth, so it is worked out every
@@ -21,7 +19,7 @@ export function mapTorso(
   { margin, step, size, torso }: { margin: number; step: number; size: Size; torso: Mask },
 ): TorsoMap {
   const map = createBackwardMap(target, margin, size)
-  const nodes = evaluateNodes(fitThinPlate(target, source, SLACK), map.box, step)
+  const nodes = evaluateNodes(fitThinPlate(target, source, SPLINE_SLACK), map.box, step)
   interpolateNodes(nodes, map, step)
   return { ...map, ...measureCells(nodes, torso, step) }
 }

@@ -2,48 +2,23 @@ import { DrapeError } from '../../../../api/shared/errors.ts'
 import type { UpperGarment } from '../../../garment/garment.ts'
 import type { Point, Size } from '../../../raster/plane.ts'
 import { type BackwardMap, type Layer, remapCubic, remapPlane } from '../../../raster/remap.ts'
-import type { Placement } from '../fit/upper/place.ts'
+import type { Placement } from '../fit/upper/fitting.ts'
+import type { UpperLayers } from './layers.ts'
 import { mapMesh } from './mesh.ts'
 import { cutPattern, type Pattern } from './pattern.ts'
 import { mapTorso } from './torso-map.ts'
-
-export interface SleeveLayer {
-  /** 0 = the picture's left arm, 1 = its right arm. */
-  readonly side: 0 | 1
-  readonly layer: Layer
-  /** Position across the sleeve in 127ths: −127 at the outer edge, 0 in the middle and outside of the sleeve, 127 at the inner edge. */
-  readonly across: Int8Array
-}
-
-/** A garment in the shape it takes on a person; all of the output's size. */
-export interface GarmentLayers {
-  readonly torso: Layer
-  /** The inside of the back that shows through the neck opening. */
-  readonly back: Layer
-  readonly sleeves: readonly SleeveLayer[]
-  /** Share of the torso, and of each sleeve in order, that is turned over itself, 0 to 1. */
-  readonly folds: { readonly torso: number; readonly sleeves: readonly number[] }
-  readonly warnings: readonly string[]
-}
-
-// The thin-plate spline is evaluated at every sixth pixel of the analysed picture.
-const NODE_STEP = 6
-
-// Shares of folded cloth above which a landmark must have been wrong, or may have been.
-const REFUSED_TORSO_FOLD = 0.02
-const REFUSED_SLEEVE_FOLD = 0.3
-const DOUBTFUL_SLEEVE_FOLD = 0.18
+import { DOUBTFUL_FOLD, NODE_STEP, REFUSED_FOLD } from './tuning.ts'
 
 /**
  * Warps torso and sleeves to their places. `scale` is px of the output per px of the analysed picture.
  *
  * Throws `DrapeError` RESULT_REJECTED when a piece would fold over itself.
  */
-export function warpGarment(
+export function warpUpper(
   garment: UpperGarment,
   placement: Placement,
   { size, scale }: { size: Size; scale: number },
-): GarmentLayers {
+): UpperLayers {
   const pattern = cutPattern(garment, placement, scale)
   const toOutput = ({ x, y }: Point): Point => ({ x: (x + 0.5) * scale - 0.5, y: (y + 0.5) * scale - 0.5 })
   const torsoMap = mapTorso(
@@ -67,19 +42,19 @@ export function warpGarment(
       across: unfoldBox(map.across, map, size),
     })),
     folds,
-    warnings: folds.sleeves.some((fold) => fold > DOUBTFUL_SLEEVE_FOLD) ? ['SLEEVE_FOLDED'] : [],
+    warnings: folds.sleeves.some((fold) => fold > DOUBTFUL_FOLD) ? ['SLEEVE_FOLDED'] : [],
   }
 }
 
-function refuseFolds({ torso, sleeves }: GarmentLayers['folds']): void {
-  if (torso > REFUSED_TORSO_FOLD || Math.max(0, ...sleeves) > REFUSED_SLEEVE_FOLD)
+function refuseFolds({ torso, sleeves }: UpperLayers['folds']): void {
+  if (torso > REFUSED_FOLD.torso || Math.max(0, ...sleeves) > REFUSED_FOLD.sleeve)
     throw new DrapeError(
       'RESULT_REJECTED',
       'The garment cannot be laid on the person in this pose without folding over',
     )
 }
 
-function warpTorso(pattern: Pattern, map: BackwardMap, size: Size): Pick<GarmentLayers, 'torso' | 'back'> {
+function warpTorso(pattern: Pattern, map: BackwardMap, size: Size): Pick<UpperLayers, 'torso' | 'back'> {
   const torso = remapCubic(pattern.image, map, size)
   const back: Layer = { ...torso, data: new Uint8ClampedArray(torso.data.length) }
   const share = remapPlane(pattern.torso, map).data

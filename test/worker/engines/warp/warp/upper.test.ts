@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { measureBody } from '../../../../../worker/body/body-frame.ts'
 import { findParts } from '../../../../../worker/body/parts.ts'
-import { type Placement, placeGarment } from '../../../../../worker/engines/warp/fit/upper/place.ts'
-import { type GarmentLayers, warpGarment } from '../../../../../worker/engines/warp/warp/upper.ts'
+import type { Placement } from '../../../../../worker/engines/warp/fit/upper/fitting.ts'
+import { placeGarment } from '../../../../../worker/engines/warp/fit/upper/place.ts'
+import type { UpperLayers } from '../../../../../worker/engines/warp/warp/layers.ts'
+import { warpUpper } from '../../../../../worker/engines/warp/warp/upper.ts'
 import type { UpperGarment } from '../../../../../worker/garment/garment.ts'
 import type { Pixels, Point } from '../../../../../worker/raster/plane.ts'
 import { ARMS_AWAY, ARMS_BENT, type Colour, drawPerson, type Pose } from '../../../body/drawn-person.ts'
@@ -10,7 +12,7 @@ import { CLOTH, drawGarment, LEFT_DOT, RIGHT_DOT } from '../drawn-garment.ts'
 
 interface Warped {
   placement: Placement
-  layers: GarmentLayers
+  layers: UpperLayers
 }
 
 function warp(garment: UpperGarment, pose: Pose = ARMS_AWAY, scale = 1): Warped {
@@ -18,7 +20,7 @@ function warp(garment: UpperGarment, pose: Pose = ARMS_AWAY, scale = 1): Warped 
   const body = measureBody(person)
   const placement = placeGarment({ person, body, parts: findParts(picture, person, body), garment })
   const size = { width: Math.round(480 * scale), height: Math.round(720 * scale) }
-  return { placement, layers: warpGarment(garment, placement, { size, scale }) }
+  return { placement, layers: warpUpper(garment, placement, { size, scale }) }
 }
 
 const pixel = ({ width, data }: Pixels, { x, y }: Point) => [
@@ -40,7 +42,7 @@ function centreOf({ width, data }: Pixels, colour: Colour): Point & { count: num
   return { x: x / count, y: y / count, count }
 }
 
-describe('warpGarment', () => {
+describe('warpUpper', () => {
   const { placement, layers } = warp(drawGarment())
 
   it('shows the garment’s own colour on the chest', () => {
@@ -84,7 +86,7 @@ describe('warpGarment', () => {
             4 * (Math.round(y + dy) * 600 + Math.round(x + dx)) + 4,
           )
       const { width, height } = layers.torso
-      const marked = warpGarment({ ...garment, image }, placement, { size: { width, height }, scale: 1 }).torso
+      const marked = warpUpper({ ...garment, image }, placement, { size: { width, height }, scale: 1 }).torso
       const found = centreOf(marked, [255, 255, 255])
       expect(Math.hypot(found.x - placement.target[index].x, found.y - placement.target[index].y)).toBeLessThan(1.5)
     }
@@ -131,7 +133,7 @@ describe('warpGarment', () => {
 
   it('refuses to fold the garment over itself', () => {
     const swapped = { ...placement, target: placement.target.map(({ x, y }) => ({ x: 480 - x, y })) }
-    expect(() => warpGarment(drawGarment(), swapped, { size: { width: 480, height: 720 }, scale: 1 })).toThrow(
+    expect(() => warpUpper(drawGarment(), swapped, { size: { width: 480, height: 720 }, scale: 1 })).toThrow(
       expect.objectContaining({ code: 'RESULT_REJECTED' }),
     )
   })

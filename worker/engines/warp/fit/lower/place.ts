@@ -1,20 +1,19 @@
 import { DrapeError } from '../../../../../api/shared/errors.ts'
 import type { BodyFrame } from '../../../../body/body-frame.ts'
+import { forearmMask } from '../../../../body/forearms.ts'
 import { axisAt, bothSides } from '../../../../body/keypoints.ts'
+import { measureLegFields } from '../../../../body/leg-field.ts'
 import { type LegProfile, measureLeg } from '../../../../body/leg-profile.ts'
 import type { Parts } from '../../../../body/parts.ts'
 import type { LowerGarment } from '../../../../garment/garment.ts'
 import type { Person } from '../../../../person/person.ts'
 import { between } from '../../../../raster/vector.ts'
-import { armsOf, measureLegFields } from '../../remove/lower/worn-mask.ts'
-import type { LowerInput, LowerPlacement } from './placement.ts'
+import { MIN_SEEN, MIN_SYMMETRY, TURNED, UPRIGHT } from '../tuning.ts'
+import type { LowerInput, LowerPlacement } from './fitting.ts'
 import { placeSkirt } from './skirt.ts'
 import { placeTrousers } from './trousers.ts'
 import { findWornWaist } from './waist.ts'
 import { measureReach } from './worn-reach.ts'
-
-// Without the thighs nothing shows where the legs are.
-const MIN_SEEN = 1.3
 
 /**
  * Places trousers or a skirt by hips, knees and ankles.
@@ -42,13 +41,13 @@ export function placeLower({
   for (const leg of legs) requireUpright(leg, body)
   const fields = measureLegFields(parts.lower, legs, body)
   // Trousers as wide as a skirt's hem would bulge above the knee: what of the skirt is wider than them makes way for background.
-  const reach = loose ? NO_REACH : measureReach(parts.lower, { legs, fields, arms: armsOf(parts.lower, body) })
+  const reach = loose ? NO_REACH : measureReach(parts.lower, { legs, fields, arms: forearmMask(parts.lower, body) })
   const input: LowerInput = { body, legs, reach, worn: findWornWaist(parts) }
   const placed = garment.kind === 'skirt' ? placeSkirt(garment, input) : placeTrousers(garment, input)
   const lowest = Math.max(...placed.pieces.flatMap(({ target }) => target.flat().map(({ y }) => y)))
   const found: [string, boolean][] = [
-    ['PERSON_TURNED', body.shoulderWidth < 0.5 * body.trunk],
-    ['GARMENT_ASYMMETRIC', garment.symmetry < 0.88],
+    ['PERSON_TURNED', body.shoulderWidth < TURNED * body.trunk],
+    ['GARMENT_ASYMMETRIC', garment.symmetry < MIN_SYMMETRY],
     ['HEM_OUTSIDE_PICTURE', lowest > person.mask.height],
   ]
   const warnings = found.filter(([, holds]) => holds).map(([code]) => code)
@@ -72,7 +71,7 @@ function hasBareKnees({ joints }: BodyFrame, { skin }: Parts): boolean {
 function requireUpright({ thigh, points, along }: LegProfile, { trunk, down }: BodyFrame): void {
   const knee = points[along.findLastIndex((way) => way <= thigh)]
   const drop = (knee.x - points[0].x) * down.x + (knee.y - points[0].y) * down.y
-  if (thigh > 0.45 * trunk && drop > 0.5 * thigh) return
+  if (thigh > UPRIGHT.thigh * trunk && drop > UPRIGHT.drop * thigh) return
   throw new DrapeError(
     'RESULT_REJECTED',
     'The person is not standing; this garment can only be shown on standing people',

@@ -7,12 +7,11 @@ import type { Point } from '../../../../raster/plane.ts'
 import { interpolate, resample } from '../../../../raster/polyline.ts'
 import { between, distance, dot, move, subtract } from '../../../../raster/vector.ts'
 import { fillPatch } from '../patch.ts'
+import { NATURAL_WAIST, OVER_HIPS, SKIRT_KNEES, SKIRT_SAG, SKIRT_SWING, SKIRT_WIDTH, WAIST, WORN } from '../tuning.ts'
 import { nameSides } from '../upper/landmarks.ts'
+import type { LowerInput, LowerPlacement } from './fitting.ts'
 import { widthAtRow } from './garment-width.ts'
-import type { LowerInput, LowerPlacement } from './placement.ts'
 import { chooseWaist, waistCorners, waistCurve } from './waist.ts'
-
-const NATURAL_WAIST = 0.8
 
 const ROWS = 30
 const COLUMNS = 17
@@ -32,7 +31,7 @@ export function placeSkirt(
   const edges = bothSides((side) => {
     const widths = Array.from({ length: ROWS }, (_, i) => {
       const share = i / (ROWS - 1)
-      const cloth = (WORN_WIDTH * scale * widthAtRow(garment.sides, top + share * (bottom - top))) / 2
+      const cloth = (WORN.skirt * scale * widthAtRow(garment.sides, top + share * (bottom - top))) / 2
       return halfWidth(waist + share * (end - waist), { body, legs, side, cloth })
     })
     return smooth(widths).map((width, i) => {
@@ -63,19 +62,12 @@ export function placeSkirt(
   }
 }
 
-// What is seen from the front of a flat waist, and of the cloth below it.
-const WORN_WAIST = 0.84
-const WORN_WIDTH = 0.82
-// A waist is about this much narrower than the hips, which lie this much of a trunk below it.
-const WAIST_OVER_HIPS = 0.8
-const HIPS_BELOW = 0.38
-
 // Elastic waists say little of the size, flared hips nothing: the mean of both.
 function scaleOf({ waist, sides }: Skirt, body: BodyFrame): number {
   const hips = hipWidth(body)
-  const byWaist = (WAIST_OVER_HIPS * hips) / (WORN_WAIST * distance(waist[0], waist[waist.length - 1]))
-  const row = mean(waist) + (HIPS_BELOW * body.trunk) / byWaist
-  return (byWaist + (1.03 * hips) / (WORN_WIDTH * widthAtRow(sides, row))) / 2
+  const byWaist = (WAIST.overHips * hips) / (WORN.skirtWaist * distance(waist[0], waist[waist.length - 1]))
+  const row = mean(waist) + (WAIST.hipsBelow * body.trunk) / byWaist
+  return (byWaist + (OVER_HIPS * hips) / (WORN.skirt * widthAtRow(sides, row))) / 2
 }
 
 // By height rather than by length of arc, so that rows stay level however much the sides flare.
@@ -98,9 +90,12 @@ function halfWidth(
   const centre = middleAt(fraction, { body, legs })
   const outside = outwards(body, side)
   const hips = hipWidth(body) / 2
-  const torso = Math.min(1.03 * halfWidthAt(body, fraction, side), 1.12 * hips)
+  const torso = Math.min(OVER_HIPS * halfWidthAt(body, fraction, side), SKIRT_WIDTH.torso * hips)
   const legEdge = Math.max(...legs.map((leg) => legReach(leg, fraction, { body, centre, outside })))
-  return Math.max(Math.min(Math.max(cloth, fraction < 1.25 ? torso : 0), 2.3 * hips), legEdge)
+  return Math.max(
+    Math.min(Math.max(cloth, fraction < SKIRT_WIDTH.torsoUntil ? torso : 0), SKIRT_WIDTH.max * hips),
+    legEdge,
+  )
 }
 
 // Rounded, but never narrower than it was: what lies below must stay covered.
@@ -120,8 +115,8 @@ function legReach(
   { body, centre, outside }: { body: BodyFrame; centre: Point; outside: Point },
 ): number {
   const way = wayAt(leg, fraction, body)
-  if (way <= 0.25 * leg.length) return 0
-  const radius = 0.75 * interpolate(leg.along, leg.outer, way)
+  if (way <= SKIRT_KNEES.from * leg.length) return 0
+  const radius = SKIRT_KNEES.radius * interpolate(leg.along, leg.outer, way)
   return dot(subtract(besideLeg(leg, way, 0), centre), outside) + radius
 }
 
@@ -132,7 +127,7 @@ function middleAt(fraction: number, { body, legs }: { body: BodyFrame; legs: Sid
   const ways = bothSides((side) => wayAt(legs[side], fraction, body))
   const legsMiddle = between(besideLeg(legs[0], ways[0], 0), besideLeg(legs[1], ways[1], 0), 0.5)
   const shift = dot(subtract(legsMiddle, axis), body.right)
-  return move(axis, body.right, 0.8 * shift * Math.min(1, (fraction - 1) / 0.5))
+  return move(axis, body.right, SKIRT_SWING.share * shift * Math.min(1, (fraction - 1) / SKIRT_SWING.over))
 }
 
 /** Way along a leg's bones to the body coordinate F. */
@@ -148,11 +143,11 @@ function hemCurve(
   { body, scale }: { body: BodyFrame; scale: number },
 ): Point[] {
   const line = resample(hem, 17)
-  const depth = 0.05 * distance(left, right)
+  const depth = SKIRT_SAG.depth * distance(left, right)
   return line.map((point, i) => {
     const t = i / 16
     const straight = between(hem[0], hem[hem.length - 1], t)
-    const bow = 0.6 * scale * (point.y - straight.y) + depth * (1 - (2 * t - 1) ** 2)
+    const bow = SKIRT_SAG.own * scale * (point.y - straight.y) + depth * (1 - (2 * t - 1) ** 2)
     return move(between(left, right, t), body.down, bow)
   })
 }

@@ -7,14 +7,22 @@ import type { Point } from '../../../../raster/plane.ts'
 import { arcLength, interpolate, resample } from '../../../../raster/polyline.ts'
 import { between, distance, dot, move, subtract } from '../../../../raster/vector.ts'
 import { fillPatch, resampleInTwo } from '../patch.ts'
+import {
+  COVERING_SEAM,
+  CROTCH,
+  HIPS_ROW,
+  LEG_WIDTH,
+  LONG_INSEAM,
+  MIN_INSEAM,
+  OVER_HIPS,
+  OVER_SHOE,
+  TROUSER_SAG,
+  WORN,
+} from '../tuning.ts'
 import { nameSides } from '../upper/landmarks.ts'
+import type { LowerInput, LowerPlacement, Piece } from './fitting.ts'
 import { widthAtRow } from './garment-width.ts'
-import type { LowerInput, LowerPlacement, Piece } from './placement.ts'
 import { chooseWaist, waistCorners, waistCurve } from './waist.ts'
-
-// A flat leg lies around the body's when worn: this share of its width is seen from the front.
-const WORN_HIPS = 0.84
-const WORN_LEG = 0.8
 
 // Rows of a leg's grid from the waist to the crotch, and from there to the hem.
 const ROWS = [10, 28] as const
@@ -54,13 +62,10 @@ function landmarksOf({ placed, corners, crotch }: { placed: Sides<Piece>; corner
   }
 }
 
-// Below the hip joints, in body units.
-const CROTCH = 0.4
-
 function scaleOf({ sides, waist, crotch }: Trousers, body: BodyFrame): number {
   const top = mean(waist)
-  const hips = widthAtRow(sides, top + 0.75 * (crotch.y - top))
-  return (1.03 * hipWidth(body)) / (WORN_HIPS * hips)
+  const hips = widthAtRow(sides, top + HIPS_ROW * (crotch.y - top))
+  return (OVER_HIPS * hipWidth(body)) / (WORN.hips * hips)
 }
 
 // Long legs end at the ankle, whatever the figure; short ones where their inseam ends, and never within the knee's bend.
@@ -70,15 +75,9 @@ function chooseLength(
 ): number {
   const start = dot(subtract(crotch, leg.points[0]), body.down)
   const share = (scale * arcLength(inseams[side])) / Math.max(1, leg.length - start)
-  if (share > LONG) return leg.length + OVER_SHOE * body.unit
-  return start + Math.max(0.12, share) * (leg.length - start)
+  if (share > LONG_INSEAM) return leg.length + OVER_SHOE * body.unit
+  return start + Math.max(MIN_INSEAM, share) * (leg.length - start)
 }
-
-// Long trousers break on the shoe, in body units below the ankle joint.
-const OVER_SHOE = 0.05
-
-// Trousers of any size reach the ankle from this share of the inseam on.
-const LONG = 0.86
 
 interface LegInput {
   readonly input: LowerInput
@@ -158,14 +157,18 @@ function outerPoint(way: number, { body, profile, side, width, reach }: Edge): P
   // A hand beside the hip widens the mask there: the torso's own width, which leaves arms out, is the limit.
   const torso = Math.min(halfWidthAt(body, f, side), 0.54 * hipWidth(body))
   const hip = f < 1.55 ? Math.max(torso - beside, 0.12 * body.unit) : radius
-  const loose = 1.04 + 0.6 * (width(way) - 1)
+  const loose = LEG_WIDTH.outerSlack + LEG_WIDTH.outer * (width(way) - 1)
   const natural = Math.min(radius, hip) * loose + 0.008 * body.unit
   // A finger wider where that hides the worn garment.
-  return besideLeg(profile, way, Math.max(natural, Math.min(reach(way) + 0.012 * body.unit, 1.22 * natural)))
+  return besideLeg(
+    profile,
+    way,
+    Math.max(natural, Math.min(reach(way) + COVERING_SEAM.over * body.unit, COVERING_SEAM.max * natural)),
+  )
 }
 
 function innerPoint(way: number, { body, profile, width }: Omit<Edge, 'reach'>): Point {
-  const loose = 1.05 + 0.45 * (width(way) - 1)
+  const loose = LEG_WIDTH.innerSlack + LEG_WIDTH.inner * (width(way) - 1)
   return besideLeg(profile, way, -interpolate(profile.along, profile.inner, way) * loose - 0.006 * body.unit)
 }
 
@@ -179,16 +182,16 @@ function legWidth(
   const knots = [0, ...shares.map((share) => range[0] + share * (range[1] - range[0]))]
   const widths = shares.map((share, i) => {
     const row = crotch.y + share * (end.y - crotch.y)
-    const cloth = WORN_LEG * scale * widthAtRow(side === 0 ? [sides[0], inseams[0]] : [inseams[1], sides[1]], row)
+    const cloth = WORN.leg * scale * widthAtRow(side === 0 ? [sides[0], inseams[0]] : [inseams[1], sides[1]], row)
     const way = knots[i + 1]
     const leg = interpolate(profile.along, profile.outer, way) + interpolate(profile.along, profile.inner, way)
-    return Math.min(Math.max(cloth / Math.max(1, leg), 1), 2.4)
+    return Math.min(Math.max(cloth / Math.max(1, leg), 1), LEG_WIDTH.max)
   })
   return (way) => interpolate(knots, [1, ...widths], way)
 }
 
 function sag([outer, inner]: readonly [Point, Point], { down }: BodyFrame): Point[] {
-  const depth = 0.06 * distance(outer, inner)
+  const depth = TROUSER_SAG * distance(outer, inner)
   return Array.from({ length: 9 }, (_, i) => {
     const t = i / 8
     return move(between(outer, inner, t), down, depth * (1 - (2 * t - 1) ** 2))

@@ -3,14 +3,8 @@ import { axisAt, bothSides, outwards, type Sides } from '../../../../body/keypoi
 import type { Parts } from '../../../../body/parts.ts'
 import type { Point } from '../../../../raster/plane.ts'
 import { move } from '../../../../raster/vector.ts'
-
-/** Where the worn garments meet, as body coordinates F. */
-export interface WornWaist {
-  /** Highest row in whose middle the worn lower garment is seen; 0 when none is. */
-  readonly lowerTop: number
-  /** Lowest row in whose middle the worn top is seen. */
-  readonly topHem: number
-}
+import { OVER_HIPS, WAIST_SAG, WAISTBAND } from '../tuning.ts'
+import type { WornWaist } from './fitting.ts'
 
 const FROM = 0.5
 const STEP = 0.02
@@ -41,14 +35,14 @@ export function findWornWaist({ along, across, top, lower }: Parts): WornWaist {
  * nothing of that one is left.
  */
 export function chooseWaist(natural: number, { lowerTop, topHem }: WornWaist): number {
-  const covering = lowerTop > 0 ? lowerTop - 0.03 : natural
-  return Math.min(Math.max(Math.min(natural, covering, topHem - 0.03), 0.6), 0.88)
+  const covering = lowerTop > 0 ? lowerTop - WAISTBAND.over : natural
+  return Math.min(Math.max(Math.min(natural, covering, topHem - WAISTBAND.over), WAISTBAND.min), WAISTBAND.max)
 }
 
 /** The waistband's corners on the person. */
 export function waistCorners(body: BodyFrame, fraction: number): Sides<Point> {
   return bothSides((side) =>
-    move(axisAt(body, fraction), outwards(body, side), 1.03 * halfWidthAt(body, fraction, side)),
+    move(axisAt(body, fraction), outwards(body, side), OVER_HIPS * halfWidthAt(body, fraction, side)),
   )
 }
 
@@ -57,6 +51,6 @@ export function waistCurve([left, right]: Sides<Point>, { down, unit }: BodyFram
   return Array.from({ length: 13 }, (_, i) => {
     const t = i / 12
     const straight = { x: left.x + (right.x - left.x) * t, y: left.y + (right.y - left.y) * t }
-    return move(straight, down, 0.025 * unit * (1 - (2 * t - 1) ** 2))
+    return move(straight, down, WAIST_SAG * unit * (1 - (2 * t - 1) ** 2))
   })
 }

@@ -3,10 +3,9 @@ import { bothSides, type Sides } from '../../../../body/keypoints.ts'
 import type { LegProfile } from '../../../../body/leg-profile.ts'
 import type { Mask, Size } from '../../../../raster/plane.ts'
 import { interpolate, pointAt } from '../../../../raster/polyline.ts'
+import { REACHED } from '../tuning.ts'
 
 const ROWS = 24
-// Share of a row's pixels that lie within its reach: single ones outside are no cloth.
-const SURE = 0.97
 
 /** How far worn cloth (`lower`, without what `arms` hides) reaches outwards from each leg's bones, in px; 0 where none is seen. */
 export function measureReach(
@@ -18,7 +17,7 @@ export function measureReach(
     const knots = rows.map((_, row) => ((row + 0.5) / ROWS) * legs[side].length)
     const reaches = rows.map((distances) => {
       if (distances.length < 4) return 0
-      return distances.toSorted((a, b) => a - b)[Math.floor(SURE * (distances.length - 1))]
+      return distances.toSorted((a, b) => a - b)[Math.floor(REACHED * (distances.length - 1))]
     })
     return (way) => interpolate(knots, reaches, way)
   })

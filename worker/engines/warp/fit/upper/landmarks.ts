@@ -1,7 +1,7 @@
 import type { Sides } from '../../../../body/keypoints.ts'
 import type { Point } from '../../../../raster/plane.ts'
 import { resample } from '../../../../raster/polyline.ts'
-import type { Placement } from './place.ts'
+import type { Placement } from './fitting.ts'
 
 /** A point for either side, named by the picture's own left and right: `neck_l`, `neck_r`. */
 export function nameSides(name: string, [left, right]: Sides<Point>): Record<string, Point> {

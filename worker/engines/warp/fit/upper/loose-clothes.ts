@@ -4,7 +4,7 @@ import type { BodyFrame, Sides } from '../../../../body/body-frame.ts'
 import type { Parts } from '../../../../body/parts.ts'
 import { countSet, type Mask, maskWhere, type Point } from '../../../../raster/plane.ts'
 import { medianOf } from '../../../../raster/statistics.ts'
-import type { SleevePlacement } from './sleeve.ts'
+import type { SleevePlacement } from './fitting.ts'
 
 /** A worn top, and how far the new one's sleeves reach. */
 export interface Bared {

@@ -6,12 +6,11 @@ import type { View } from '../../../../body/view.ts'
 import { movePoints, type Person } from '../../../../person/person.ts'
 import { cropColours, cropMask, cropPlane, type Window } from '../../../../raster/crop.ts'
 import type { Point } from '../../../../raster/plane.ts'
-import type { Placement } from './place.ts'
-import type { Fitting } from './regions.ts'
+import type { PlacedGarment, Placement } from './fitting.ts'
 
 /** A fitting and its pictures, cut to what the garment and the worn one can touch. */
-export interface Focus {
-  readonly fitting: Fitting
+export interface RegionOfInterest {
+  readonly fitting: PlacedGarment
   readonly view: View
 }
 
@@ -19,7 +18,7 @@ export interface Focus {
  * Leaves away the rest of the view, so that all later stages have fewer pixels to go through. With `toFeet` the legs stay in it
  * whatever the garment's length.
  */
-export function focusOn(view: View, fitting: Fitting, { toFeet = false } = {}): Focus {
+export function cropToGarment(view: View, fitting: PlacedGarment, { toFeet = false } = {}): RegionOfInterest {
   const window = findWindow(view, fitting, toFeet)
   const shift = (point: Point): Point => ({ ...point, x: point.x - window.x, y: point.y - window.y })
   const { person, body, parts, placement } = fitting
@@ -33,7 +32,7 @@ export function focusOn(view: View, fitting: Fitting, { toFeet = false } = {}): 
 }
 
 // From the eyes, because hair and face show what the rest should look like, or from a raised hand, to where the longer of the two garments ends.
-function findWindow({ analysed }: View, { person, body, placement }: Fitting, toFeet: boolean): Window {
+function findWindow({ analysed }: View, { person, body, placement }: PlacedGarment, toFeet: boolean): Window {
   const { unit, joints } = body
   const lowest = axisAt(body, Math.max(placement.hem, placement.oldHem, 1.25) + 0.2)
   const points = [...joints.shoulder, ...joints.elbow, ...joints.wrist, ...joints.knuckles, ...placement.target]

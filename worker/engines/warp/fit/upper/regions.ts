@@ -1,8 +1,10 @@
+import { type ArmField, armMask, bareRadiusAt, measureArms } from '../../../../body/arm-field.ts'
 import type { BodyFrame } from '../../../../body/body-frame.ts'
 import { FAR } from '../../../../body/bone-field.ts'
+import { findHead } from '../../../../body/head.ts'
 import { bothSides, type Side, type Sides } from '../../../../body/keypoints.ts'
 import type { Parts } from '../../../../body/parts.ts'
-import type { Person } from '../../../../person/person.ts'
+import { CUFF } from '../../../../body/tuning.ts'
 import { componentsTouching } from '../../../../raster/components.ts'
 import { fillSmoothly } from '../../../../raster/fill.ts'
 import { dilate, open } from '../../../../raster/morphology.ts'
@@ -18,51 +20,14 @@ import {
 import { fillPolygon } from '../../../../raster/polygon.ts'
 import { interpolate } from '../../../../raster/polyline.ts'
 import { difference, reduceMasked } from '../../../../raster/reduce.ts'
-import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../../../../raster/vector.ts'
-import { type ArmField, armMask, bareRadiusAt, CUFF, measureArms } from './arm-field.ts'
-import type { Placement, SleevePlacement } from './place.ts'
-
-/** From this share on a garment hides what is behind it. */
-export const SOLID = 0.95
-
-/** Where the body's pieces lie in the analysed picture. */
-export interface Regions {
-  readonly arms: Sides<ArmField>
-  /** The face with ears, cut off below the chin. */
-  readonly head: Mask
-  /** The face inside of its outline; nothing where that is not known. */
-  readonly face: Mask
-  /** Bare arms from the shoulder to a little below the wrist as they would look without sleeves. */
-  readonly limbs: Mask
-  /** What of arms and hands lies in front of the garment's body, from just above the sleeve's end. */
-  readonly uncovered: Mask
-  /** What of the arms lies beyond the sleeves' ends, with the loose cloth around them; nothing for a garment without sleeves. */
-  readonly beyondCuffs: Mask
-  readonly hands: Mask
-  /** Shoulders between neck corners, tips and joints. */
-  readonly shoulders: Mask
-  /** Hair, without what below the chin only has the colour of some hair or hat. */
-  readonly hair: Mask
-  /** Distance from the body's axis as a multiple of the torso's half width at that height; not negative. */
-  readonly sideways: Plane
-}
-
-/** A person and where a garment lies on them; all in the analysed picture's px. */
-export interface Fitting {
-  readonly person: Person
-  readonly body: BodyFrame
-  readonly parts: Parts
-  readonly placement: Placement
-}
-
-export interface FittingRegions extends Fitting {
-  readonly regions: Regions
-}
+import { between, distance, dot, perpendicular, scale, subtract, unit } from '../../../../raster/vector.ts'
+import { ARM_EMERGES, BARE_FROM, BEFORE_HIDDEN, CUFF_LINE, FINGERS_ON_ARM, HAIR, IN_FRONT } from '../tuning.ts'
+import type { PlacedGarment, Placement, Regions, SleevePlacement } from './fitting.ts'
 
 /** The picture's regions for a placed garment. */
-export function findRegions(fitting: Fitting): Regions {
+export function findRegions(fitting: PlacedGarment): Regions {
   const { person, body, parts, placement } = fitting
-  const arms = measureArms(fitting)
+  const arms = measureArms({ person, body, parts, arms: placement.arms })
   return {
     arms,
     head: findHead(person, body),
@@ -90,28 +55,35 @@ export function findRegions(fitting: Fitting): Regions {
 
 // Arms and hands come to the front where the garment leaves them: beyond the cuff's line or, without a sleeve, from below the
 // armpit. They start a little under the cuff so that no gap opens between the two.
-function uncoveredArm(arm: ArmField, { body, placement }: Fitting, side: Side): Mask {
+function uncoveredArm(arm: ArmField, { body, placement }: PlacedGarment, side: Side): Mask {
   const { unit: length, armRadius } = body
   const fullRadius = (way: number) =>
     way < arm.wrist
-      ? 1.15 * bareRadiusAt(arm, way)
-      : armRadius[side] * interpolate([arm.wrist, arm.end], [1, 1.25], way)
+      ? IN_FRONT.arm * bareRadiusAt(arm, way)
+      : armRadius[side] * interpolate([arm.wrist, arm.end], [1, IN_FRONT.hand], way)
   const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
   if (!sleeve) {
     const start = bareFrom(body, placement, side)
     // At full width at once it would begin with a step: it widens on its way out from behind the garment.
     return armMask(arm, (way) => {
       if (way < start) return 0
-      return Math.min(fullRadius(way), armRadius[side] * (0.25 + (0.95 * (way - start)) / (0.45 * length)))
+      return Math.min(
+        fullRadius(way),
+        armRadius[side] * (ARM_EMERGES.start + (ARM_EMERGES.widening * (way - start)) / (ARM_EMERGES.over * length)),
+      )
     })
   }
-  return cutAtCuff(arm, sleeve, { near: armMask(arm, fullRadius), overlap: 0.03 * length, slant: 0.12 * length })
+  return cutAtCuff(arm, sleeve, {
+    near: armMask(arm, fullRadius),
+    overlap: CUFF_LINE.overlap * length,
+    slant: CUFF_LINE.slant * length,
+  })
 }
 
-function beyondCuff(arm: ArmField, { body, placement }: Fitting, side: Side): Mask {
+function beyondCuff(arm: ArmField, { body, placement }: PlacedGarment, side: Side): Mask {
   const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
   if (!sleeve) return createMask(arm.distance)
-  return cutAtCuff(arm, sleeve, { near: armMask(arm, () => FAR), overlap: 0, slant: 0.12 * body.unit })
+  return cutAtCuff(arm, sleeve, { near: armMask(arm, () => FAR), overlap: 0, slant: CUFF_LINE.slant * body.unit })
 }
 
 // The cuff's line need not be square to the bone: up to `slant` px before and behind its middle the line itself decides.
@@ -131,8 +103,8 @@ function cutAtCuff(
 function bareFrom(body: BodyFrame, placement: Placement, side: Side): number {
   const shoulder = body.joints.shoulder[side]
   const upperArm = subtract(body.joints.elbow[side], shoulder)
-  const armpit = dot(subtract(placement.armpits[side], shoulder), unit(upperArm)) + 0.11 * body.unit
-  return Math.max(0.35 * distance(body.joints.elbow[side], shoulder), armpit)
+  const armpit = dot(subtract(placement.armpits[side], shoulder), unit(upperArm)) + BARE_FROM.belowArmpit * body.unit
+  return Math.max(BARE_FROM.upperArm * distance(body.joints.elbow[side], shoulder), armpit)
 }
 
 // Points on the hand's side of the line between the two ends of the cuff, moved up the arm by `overlap` px.
@@ -155,15 +127,17 @@ function handOf(arm: ArmField, radius: number, { other, mask }: { other: ArmFiel
   const start = arm.wrist - 0.1 * (arm.wrist - arm.elbow)
   const near = (wide: number) => (way: number) =>
     way < start ? 0 : radius * interpolate([start, arm.wrist, arm.end], [0.9, 0.95, wide], way)
-  const palm = armMask(arm, near(1.25))
-  const fingers = armMask(arm, near(2.2))
+  const palm = armMask(arm, near(IN_FRONT.hand))
+  const fingers = armMask(arm, near(IN_FRONT.fingers))
   return subset(fingers, (i) => {
     if (palm.data[i]) return true
     if (mask.data[i] < 0.9) return false
     const way = other.along.data[i]
     if (way > other.wrist || way < other.elbow) return true
     const toOther = other.distance.data[i] / bareRadiusAt(other, way)
-    return toOther > 1.15 || (toOther > 0.6 && toOther > arm.distance.data[i] / radius)
+    return (
+      toOther > FINGERS_ON_ARM.outside || (toOther > FINGERS_ON_ARM.inside && toOther > arm.distance.data[i] / radius)
+    )
   })
 }
 
@@ -172,13 +146,15 @@ function foldedForearm(arm: ArmField, placement: Placement, side: Side): Mask {
   const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
   if (!sleeve || sleeve.long || arm.forearm.along === arm.along) return createMask(arm.distance)
   const start = Math.max(sleeve.length, arm.elbow)
-  const forearm = armMask({ ...arm, ...arm.forearm }, (way) => (way < start ? 0 : 1.1 * bareRadiusAt(arm, way)))
+  const forearm = armMask({ ...arm, ...arm.forearm }, (way) =>
+    way < start ? 0 : IN_FRONT.foldedForearm * bareRadiusAt(arm, way),
+  )
   return subset(forearm, (i) => arm.along.data[i] < sleeve.length)
 }
 
 // What leads behind the body comes to no front.
 function withoutHidden(mask: Mask, { behind, along, elbow }: ArmField): Mask {
-  return behind ? subset(mask, (i) => along.data[i] < 0.6 * elbow) : mask
+  return behind ? subset(mask, (i) => along.data[i] < BEFORE_HIDDEN * elbow) : mask
 }
 
 function join(a: Mask, b: Mask): Mask {
@@ -191,26 +167,8 @@ function eitherArm(arms: Sides<ArmField>, draw: (arm: ArmField, side: Side) => M
   return left
 }
 
-/** The face with ears. Everything below the chin is left to the garment: a neck painted over a collar looks cut out. */
-export function findHead({ landmarks, mask, face }: Person, body: BodyFrame): Mask {
-  const { nose, leftEye, rightEye, leftEar, rightEar, mouthLeft, mouthRight } = landmarks
-  const size = Math.max(distance(leftEye, rightEye), 0.1 * body.unit, 0.5 * distance(leftEar, rightEar))
-  const mouth = between(mouthLeft, mouthRight, 0.5)
-  const up = unit(subtract(between(leftEye, rightEye, 0.5), mouth))
-  // Below it the outline alone knows where the jaw ends and the neck begins.
-  const lowest = face ? mouth : move(mouth, subtract(mouth, nose), 0.95)
-  const inside = (x: number, y: number) => {
-    const high = (x - nose.x) * up.x + (y - nose.y) * up.y
-    const wide = (x - nose.x) * up.y - (y - nose.y) * up.x
-    if ((x - lowest.x) * up.x + (y - lowest.y) * up.y <= 0) return false
-    return (wide / (1.05 * size)) ** 2 + (high / (1.3 * size)) ** 2 <= 1
-  }
-  const outlined = fillPolygon(mask, face ?? [])
-  return maskWhere(mask, (i) => outlined.data[i] === 1 || inside(i % mask.width, Math.floor(i / mask.width)))
-}
-
 // White collars pass for grey hair and dark ones for a hat: below the chin hair must look like the hair above it.
-function findHair({ person, body, parts }: Fitting): Mask {
+function findHair({ person, body, parts }: PlacedGarment): Mask {
   const { hair, lab } = parts
   const { nose, mouthLeft, mouthRight } = person.landmarks
   const mouth = between(mouthLeft, mouthRight, 0.5)
@@ -226,11 +184,14 @@ function findHair({ person, body, parts }: Fitting): Mask {
   const known = reduceMasked(lab, above, factor)
   const cells = fillSmoothly(known.colours, known.weight)
   const differs = (i: number) => difference(lab, { cells, factor }, i)
-  const grown = withoutLoosePatches(hair, above, { strand: 0.02 * body.unit, isStrange: (i) => differs(i) > 16 })
-  const alike = subset(grown, (i) => above.data[i] === 1 || differs(i) < 32)
-  if (countSet(grown) - countSet(alike) < 0.01 * body.unit ** 2) return grown
+  const grown = withoutLoosePatches(hair, above, {
+    strand: HAIR.strand * body.unit,
+    isStrange: (i) => differs(i) > HAIR.strange,
+  })
+  const alike = subset(grown, (i) => above.data[i] === 1 || differs(i) < HAIR.other)
+  if (countSet(grown) - countSet(alike) < HAIR.collar * body.unit ** 2) return grown
   // A collar's blurred edge passes for hair again.
-  const thick = open(alike, 0.015 * body.unit)
+  const thick = open(alike, HAIR.thick * body.unit)
   const sure = subset(alike, (i) => above.data[i] === 1 || thick.data[i] === 1)
   // What touches no cloth is no collar: hair beside the neck lies in its own shade.
   const odd = subset(grown, (i) => !sure.data[i])

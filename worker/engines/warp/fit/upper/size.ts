@@ -5,6 +5,16 @@ import type { Plane, Point } from '../../../../raster/plane.ts'
 import { interpolate } from '../../../../raster/polyline.ts'
 import { distanceToEdge } from '../../../../raster/ray.ts'
 import { between, distance, dot, move, scale, subtract } from '../../../../raster/vector.ts'
+import {
+  COVERING_HEM,
+  COVERING_SIDES,
+  DRESS_SKIRT,
+  HEM_RANGE,
+  STRAP_TOP,
+  STRAPS,
+  TORSO_WIDTH,
+  WORN_WIDTH,
+} from '../tuning.ts'
 import type { WornExtent } from './worn-extent.ts'
 
 export interface FitInput {
@@ -43,11 +53,8 @@ export interface Fit extends Scale {
   readonly edgeAt: (y: number, side: Side) => Point
 }
 
-// A flat garment lies around the body when worn: what is seen from the front is about this share of its width.
-const WORN_WIDTH = 0.9
-
 /** Chooses the size: the shoulders give the width, body and worn garment bound hem and sides. */
-export function fitGarment(input: FitInput): Fit {
+export function chooseSize(input: FitInput): Fit {
   const { body, garment } = input
   const scale = chooseScale(input)
   const { across, down, offset, shoulderRow } = scale
@@ -92,26 +99,24 @@ function middleOfRow(body: BodyFrame, { tips, offset, down, shoulderRow, hemRow 
 function narrowTips({ mask, body, garment }: FitInput): Sides<Point> {
   const [left, right] = garment.landmarks
   const chest = Math.max(1, Math.abs(right.armpit.x - left.armpit.x))
-  const apart = limit(distance(left.shoulder, right.shoulder) / chest, 0.25, 0.95)
+  const apart = limit(distance(left.shoulder, right.shoulder) / chest, ...STRAPS.apart)
   const middle = between(...body.restingTip, 0.5)
-  const share = limit(1.12 * apart, 0.3, 0.97)
+  const share = limit(STRAPS.kept * apart, ...STRAPS.share)
   return bothSides((side) => {
     const tip = between(middle, body.restingTip[side], share)
-    const inside = move(tip, body.down, 0.12 * body.unit)
-    const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: 0.45 * body.unit })
+    const inside = move(tip, body.down, STRAP_TOP.from * body.unit)
+    const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: STRAP_TOP.reach * body.unit })
     if (up === null) return tip
-    return move(inside, body.down, -limit(up, 0.04 * body.unit, 0.3 * body.unit))
+    return move(inside, body.down, -limit(up, STRAP_TOP.height[0] * body.unit, STRAP_TOP.height[1] * body.unit))
   })
 }
-
-const HEM_RANGE = { top: [0.62, 1.26], dress: [1.25, 3.2] } as const
 
 function chooseHem(natural: number, { kind }: UpperGarment, worn: WornExtent): number {
   const [least, most] = HEM_RANGE[kind]
   const hem = limit(natural, least, most)
   // A worn top that is only a little longer is covered: nothing has to be invented below the new hem.
-  const covering = worn.hem + 0.035
-  return worn.hem > 0 && hem < covering && covering <= Math.max(hem + 0.18, 1) ? covering : hem
+  const covering = worn.hem + COVERING_HEM.below
+  return worn.hem > 0 && hem < covering && covering <= Math.max(hem + COVERING_HEM.lowered, 1) ? covering : hem
 }
 
 function outlineHalfWidth({ sides, axis }: UpperGarment, side: Side): (y: number) => number {
@@ -127,11 +132,15 @@ function chooseHalfWidth(
   { fraction, side, natural }: { fraction: number; side: Side; natural: number },
 ): number {
   const bodyHalf = halfWidthAt(body, fraction, side)
-  const close = limit(WORN_WIDTH * natural, 1.03 * bodyHalf + 0.004 * body.unit, 1.24 * bodyHalf)
+  const close = limit(
+    WORN_WIDTH * natural,
+    TORSO_WIDTH.min * bodyHalf + TORSO_WIDTH.slack * body.unit,
+    TORSO_WIDTH.max * bodyHalf,
+  )
   const width = garment.kind === 'dress' ? releaseSkirt(close, { body, fraction, side, natural }) : close
   const reach = worn.halfWidthAt(fraction, side)
-  if (reach <= 0 || reach >= 1.45 * width) return width
-  return Math.max(width, Math.min(reach + 0.012 * body.unit, 1.28 * width))
+  if (reach <= 0 || reach >= COVERING_SIDES.seen * width) return width
+  return Math.max(width, Math.min(reach + COVERING_SIDES.over * body.unit, COVERING_SIDES.max * width))
 }
 
 // From the hips downwards a skirt falls as it is cut and does not follow the legs.
@@ -139,10 +148,13 @@ function releaseSkirt(
   close: number,
   { body, fraction, side, natural }: { body: BodyFrame; fraction: number; side: Side; natural: number },
 ): number {
-  const hips = halfWidthAt(body, 1.1, side)
-  const least = Math.max(0.9 * hips, 1.03 * Math.min(hips, halfWidthAt(body, fraction, side)))
-  const free = limit(WORN_WIDTH * natural, least, 2.2 * hips)
-  return close + (free - close) * limit((fraction - 1) / 0.3, 0, 1)
+  const hips = halfWidthAt(body, DRESS_SKIRT.hips, side)
+  const least = Math.max(
+    DRESS_SKIRT.overHips * hips,
+    DRESS_SKIRT.overBody * Math.min(hips, halfWidthAt(body, fraction, side)),
+  )
+  const free = limit(WORN_WIDTH * natural, least, DRESS_SKIRT.max * hips)
+  return close + (free - close) * limit((fraction - 1) / DRESS_SKIRT.release, 0, 1)
 }
 
 function limit(value: number, least: number, most: number): number {

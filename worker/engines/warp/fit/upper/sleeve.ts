@@ -5,25 +5,10 @@ import type { UpperGarment } from '../../../../garment/garment.ts'
 import type { Point } from '../../../../raster/plane.ts'
 import { arcLength, interpolate, pointAt, resample } from '../../../../raster/polyline.ts'
 import { add, between, distance, dot, move, scale, subtract, unit } from '../../../../raster/vector.ts'
+import type { PointGrid } from '../patch.ts'
+import { BELOW_ARMHOLE, CUFF_WIDTH, OVER_SHOULDER, SLEEVE_LENGTH, SLEEVE_TAPER } from '../tuning.ts'
+import type { SleevePlacement } from './fitting.ts'
 import type { Fit } from './size.ts'
-
-/** Rows of points; every row has the same length. */
-export type PointGrid = readonly (readonly Point[])[]
-
-export interface SleevePlacement {
-  readonly side: Side
-  /** The same grid in garment px and in person px: rows from shoulder to cuff, columns from the outer to the inner edge. */
-  readonly source: PointGrid
-  readonly target: PointGrid
-  /** True when the sleeve reaches the wrist. */
-  readonly long: boolean
-  /** Where the sleeve ends: way from the shoulder joint along the bones in px. */
-  readonly length: number
-  readonly profile: ArmProfile
-  /** The sleeve's edges on the person, from the shoulder down. */
-  readonly outer: readonly Point[]
-  readonly inner: readonly Point[]
-}
 
 export interface SleeveInput {
   readonly body: BodyFrame
@@ -58,12 +43,13 @@ function chooseLength(
   { body, fit, profile, side, armpit }: SleeveInput,
   outline: readonly Point[],
 ): { long: boolean; length: number } {
-  const overShoulder = 0.6 * distance(fit.tips[side], body.joints.shoulder[side])
+  const overShoulder = OVER_SHOULDER * distance(fit.tips[side], body.joints.shoulder[side])
   const natural = (arcLength(outline) * (fit.across + fit.down)) / 2 - overShoulder
-  if (natural > 0.8 * profile.length) return { long: true, length: 0.985 * profile.length }
+  if (natural > SLEEVE_LENGTH.from * profile.length) return { long: true, length: SLEEVE_LENGTH.end * profile.length }
   // The short wide sleeves of boxy cuts still end below their deep armholes.
-  const armhole = dot(subtract(armpit, body.joints.shoulder[side]), upperArm(body, side)) + 0.05 * body.unit
-  return { long: false, length: Math.min(Math.max(natural, armhole, 0.16 * profile.length), 0.8 * profile.length) }
+  const armhole = dot(subtract(armpit, body.joints.shoulder[side]), upperArm(body, side)) + BELOW_ARMHOLE * body.unit
+  const covering = Math.max(natural, armhole, SLEEVE_LENGTH.min * profile.length)
+  return { long: false, length: Math.min(covering, SLEEVE_LENGTH.from * profile.length) }
 }
 
 interface Cuff {
@@ -77,10 +63,10 @@ function cuffLooseness(
   { long, length }: { long: boolean; length: number },
 ): number {
   const { sleeveOuter, sleeveInner } = garment.landmarks[side]
-  if (!sleeveOuter || !sleeveInner) return 1.1
+  if (!sleeveOuter || !sleeveInner) return CUFF_WIDTH.min
   const arm = radiusAt(profile, 'outer', length) + radiusAt(profile, 'inner', length)
-  const cuff = 0.8 * fit.across * distance(sleeveOuter, sleeveInner)
-  return Math.min(Math.max(cuff / Math.max(1, arm), 1.1), long ? 1.3 : 1.5)
+  const cuff = CUFF_WIDTH.seen * fit.across * distance(sleeveOuter, sleeveInner)
+  return Math.min(Math.max(cuff / Math.max(1, arm), CUFF_WIDTH.min), long ? CUFF_WIDTH.maxLong : CUFF_WIDTH.maxShort)
 }
 
 // From the tip in a bow over the deltoid, then along the arm's outer edge.
@@ -98,13 +84,11 @@ function placeOuter({ body, fit, profile, side }: SleeveInput, { length, loosene
   return [...bow(tip, control, along[0]), ...along]
 }
 
-// px that a sleeve gets narrower on each side for a px of its length.
-const TAPER = 0.13
-
 // Where a wide worn sleeve ends above the new one's cuff, cloth gets narrower little by little and not at once.
 function taper({ along, outer }: ArmProfile): Float64Array {
   const radii = outer.slice()
-  for (let i = 1; i < radii.length; i++) radii[i] = Math.max(radii[i], radii[i - 1] - TAPER * (along[i] - along[i - 1]))
+  for (let i = 1; i < radii.length; i++)
+    radii[i] = Math.max(radii[i], radii[i - 1] - SLEEVE_TAPER * (along[i] - along[i - 1]))
   return radii
 }
 

@@ -5,6 +5,17 @@ import type { Plane, Point } from '../../../../raster/plane.ts'
 import { interpolate, resample } from '../../../../raster/polyline.ts'
 import { distanceToEdge } from '../../../../raster/ray.ts'
 import { add, between, distance, move, scale, subtract } from '../../../../raster/vector.ts'
+import {
+  ARMPIT,
+  HEM_SAG,
+  MAX_UNEVEN,
+  NECK_LEVEL,
+  NECK_RISE,
+  NECK_WIDTH,
+  SHOULDER_BOW,
+  SHOULDER_LIFT,
+  TURN_SHIFT,
+} from '../tuning.ts'
 import { carryAlongChord } from './chord.ts'
 import type { Fit, FitInput } from './size.ts'
 
@@ -60,10 +71,10 @@ function cornersOf({ landmarks }: UpperGarment): Sides<Point> {
 function placeArmpit(body: BodyFrame, garment: UpperGarment, { fit, side }: { fit: Fit; side: Side }): Point {
   const row = garment.landmarks[side].armpit.y
   const natural = fit.fractionAt(row)
-  const fraction = Math.min(Math.max(natural, garment.sleeved ? 0.2 : 0.16), 0.5)
-  // Above F = 0.2 the body's half width is that of the shoulders.
-  const half = fit.halfWidthAt(natural >= 0.2 ? row : fit.rowAt(0.2), side)
-  return move(axisAt(body, fraction), outwards(body, side), half * (garment.sleeved ? 1 : 0.97))
+  const fraction = Math.min(Math.max(natural, garment.sleeved ? ARMPIT.sleeved : ARMPIT.sleeveless), ARMPIT.max)
+  // Above a sleeved armpit the body's half width is that of the shoulders.
+  const half = fit.halfWidthAt(natural >= ARMPIT.sleeved ? row : fit.rowAt(ARMPIT.sleeved), side)
+  return move(axisAt(body, fraction), outwards(body, side), half * (garment.sleeved ? 1 : ARMPIT.narrower))
 }
 
 // On the slope from neck to shoulder, both on nearly one level: hair on one side makes the mask higher there.
@@ -71,17 +82,17 @@ function placeNeckCorners({ mask, body, garment }: FitInput, fit: Fit): Sides<Po
   const span = distance(...fit.tips)
   const middle = between(...fit.tips, 0.5)
   const natural = (fit.across * distance(...cornersOf(garment))) / 2
-  const half = Math.min(Math.max(natural, 0.21 * body.unit), 0.46 * span)
-  const expected = 0.17 * body.unit * (1 - half / (span / 2)) + 0.02 * body.unit
+  const half = Math.min(Math.max(natural, NECK_WIDTH.min * body.unit), NECK_WIDTH.max * span)
+  const expected = NECK_RISE.slope * body.unit * (1 - half / (span / 2)) + NECK_RISE.offset * body.unit
   const heights = bothSides((side) => {
     const inside = add(move(middle, outwards(body, side), half), scale(body.down, 0.1 * body.unit))
     const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: 0.42 * body.unit })
     const height = up === null ? expected : up - 0.1 * body.unit
-    return Math.min(Math.max(height, 0.3 * expected), 1.25 * expected + 0.02 * body.unit)
+    return Math.min(Math.max(height, NECK_RISE.min * expected), NECK_RISE.max * expected + NECK_RISE.offset * body.unit)
   })
-  const level = 0.7 * Math.min(...heights) + 0.3 * Math.max(...heights)
+  const level = NECK_LEVEL.lower * Math.min(...heights) + NECK_LEVEL.higher * Math.max(...heights)
   return bothSides((side) => {
-    const height = heights[side] + 0.7 * (level - heights[side])
+    const height = heights[side] + NECK_LEVEL.evened * (level - heights[side])
     return move(move(middle, outwards(body, side), half), body.down, -height)
   })
 }
@@ -92,7 +103,7 @@ function pairShoulder(
 ): Pair[] {
   const { neck, shoulder } = garment.landmarks[side]
   const line = resample(garment.sides[side].shoulder, 5).slice(1, -1)
-  const chord = { from: [neck, shoulder], to: [corner, fit.tips[side]], height: 0.8 } as const
+  const chord = { from: [neck, shoulder], to: [corner, fit.tips[side]], height: SHOULDER_BOW } as const
   const placed = carryAlongChord(line, chord).map((point) => liftToEdge(point, { mask, body }))
   return [[shoulder, fit.tips[side]], ...pairUp(line, placed)]
 }
@@ -102,7 +113,10 @@ function liftToEdge(point: Point, { mask, body }: { mask: Plane; body: BodyFrame
   const inside = move(point, body.down, 0.1 * body.unit)
   const up = distanceToEdge(mask, inside, { direction: scale(body.down, -1), reach: 0.25 * body.unit })
   if (up === null) return point
-  const lift = Math.min(Math.max(up - 0.1 * body.unit + 0.006 * body.unit, 0), 0.08 * body.unit)
+  const lift = Math.min(
+    Math.max(up - 0.1 * body.unit + SHOULDER_LIFT.over * body.unit, 0),
+    SHOULDER_LIFT.max * body.unit,
+  )
   return move(point, body.down, -lift)
 }
 
@@ -126,9 +140,6 @@ function pairArmhole(
     [from, armpit],
   ]
 }
-
-// Heights over the chord that two armholes of one garment may differ by, in lengths of the chord.
-const MAX_UNEVEN = 0.04
 
 // A strap that lies crooked in the product photo would lie crooked on the shoulder: the side whose armhole is the more even one, or null
 // when they are alike.
@@ -174,16 +185,13 @@ function pairHem({ body, garment }: FitInput, fit: Fit): Pair[] {
     const straight = between(left, right, share)
     const y = interpolate(xs, ys, straight.x)
     // Seen from chest height a hem is the lower half of an ellipse.
-    const sag = 0.035 * body.unit * (1 - (2 * share - 1) ** 2)
+    const sag = HEM_SAG * body.unit * (1 - (2 * share - 1) ** 2)
     return [{ x: straight.x, y }, move(between(...ends, share), body.down, (y - straight.y) * fit.down + sag)]
   })
 }
 
-// On a turned person the middle of the chest lies nearer to one side, in body units.
-const MAX_SHIFT = 0.1
-
 function pairAxis({ body, garment }: FitInput, fit: Fit): Pair[] {
-  const shift = MAX_SHIFT * body.turn * body.unit
+  const shift = TURN_SHIFT * body.turn * body.unit
   return [0.45, 0.62, 0.8].map((share) => {
     const y = fit.shoulderRow + share * (fit.hemRow - fit.shoulderRow)
     const [left, right] = bothSides((side) => fit.outlineHalfWidthAt(y, side))

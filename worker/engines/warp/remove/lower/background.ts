@@ -1,8 +1,6 @@
 import { dilate } from '../../../../raster/morphology.ts'
 import { type Colours, type Mask, maskWhere, type Plane } from '../../../../raster/plane.ts'
-
-// How many known pixels at either end of a gap give the row's colours.
-const TOLD_BY = 5
+import { MAYBE_PERSON, ROW_ENDS } from '../tuning.ts'
 
 /**
  * Continues the background behind a person's legs along the rows of the picture, from both ends of every gap: skirting boards,
@@ -14,7 +12,7 @@ export function fillAcross(
   { hidden, wanted, margin }: { hidden: Plane; wanted: Plane; margin: number },
 ): Colours {
   const unknown = dilate(
-    maskWhere(hidden, (i) => hidden.data[i] >= 0.08),
+    maskWhere(hidden, (i) => hidden.data[i] >= MAYBE_PERSON),
     margin,
   )
   const out: Colours = { ...picture, data: picture.data.slice() }
@@ -32,8 +30,8 @@ function fillRow(
     if (!unknown.data[start + x]) continue
     let end = x
     while (end < width && unknown.data[start + end]) end++
-    const left = x > 0 ? meanOf(picture, start + Math.max(0, x - TOLD_BY), start + x) : null
-    const right = end < width ? meanOf(picture, start + end, start + Math.min(width, end + TOLD_BY)) : null
+    const left = x > 0 ? meanOf(picture, start + Math.max(0, x - ROW_ENDS), start + x) : null
+    const right = end < width ? meanOf(picture, start + end, start + Math.min(width, end + ROW_ENDS)) : null
     const from = left ?? right
     const to = right ?? left
     for (let at = x; at < end && from && to; at++) {

@@ -6,13 +6,14 @@ import { type Colours, channelOf, countSet, type Mask, subset } from '../../../.
 import { enlargeByFactor, reduceMasked } from '../../../../raster/reduce.ts'
 import { medianOf } from '../../../../raster/statistics.ts'
 import { weightedBlur } from '../../../../raster/weighted.ts'
-import type { LegsInput, WornLower } from './worn-mask.ts'
+import type { FittedLegs, WornLower } from '../../fit/lower/fitting.ts'
+import { LEG_ROUND, LEG_TONE, WORN_LIGHT } from '../tuning.ts'
 
 /**
  * What bare legs would look like, as CIE Lab of the analysed picture: the tone of bare parts of the legs, else of arms and face,
  * darker towards the edges and where the worn garment was in shade. Null when the picture shows no skin.
  */
-export function inventLegs(input: LegsInput, worn: WornLower): Colours | null {
+export function inventLegs(input: FittedLegs, worn: WornLower): Colours | null {
   const { body, parts } = input
   const factor = Math.max(1, Math.round(body.unit / 64))
   const known = knownSkin(input, worn)
@@ -29,21 +30,19 @@ export function inventLegs(input: LegsInput, worn: WornLower): Colours | null {
   return tones
 }
 
-const MIN_AREA = 0.015
-
 // Skin of the legs when there is enough of it, otherwise that of arms, otherwise all there is.
-function knownSkin({ person, body, parts, fields }: LegsInput, { arms }: WornLower): Mask | null {
+function knownSkin({ person, body, parts, fields }: FittedLegs, { arms }: WornLower): Mask | null {
   const { skin, along, skinColour, lab } = parts
   if (!skinColour) return null
   const clean = erode(
-    subset(skin, (i) => person.mask.data[i] > 0.9 && Math.abs(lab.data[i * 3] - skinColour[0]) < 25),
+    subset(skin, (i) => person.mask.data[i] > 0.9 && Math.abs(lab.data[i * 3] - skinColour[0]) < LEG_TONE.fromSkin),
     1.5,
   )
   const onLegs = subset(
     clean,
     (i) => along.data[i] > 1.2 && !arms.data[i] && fields.some((f) => f.distance.data[i] < FAR),
   )
-  const least = MIN_AREA * body.unit ** 2
+  const least = LEG_TONE.area * body.unit ** 2
   if (countSet(onLegs) > least) return middleTones(onLegs, lab)
   const onArms = subset(clean, (i) => arms.data[i] === 1)
   if (countSet(onArms) > least) return middleTones(onArms, lab)
@@ -52,10 +51,10 @@ function knownSkin({ person, body, parts, fields }: LegsInput, { arms }: WornLow
 
 function middleTones(skin: Mask, lab: Colours): Mask {
   const median = medianOf(lab, skin, 0)
-  return subset(skin, (i) => Math.abs(lab.data[i * 3] - median) < 9)
+  return subset(skin, (i) => Math.abs(lab.data[i * 3] - median) < LEG_TONE.fromMedian)
 }
 
-function roundLegs(tones: Colours, { body, legs, fields }: LegsInput): void {
+function roundLegs(tones: Colours, { body, legs, fields }: FittedLegs): void {
   for (let i = 0; i < fields[0].distance.data.length; i++) {
     let rim = 2
     let knee = 0
@@ -65,24 +64,26 @@ function roundLegs(tones: Colours, { body, legs, fields }: LegsInput): void {
       const own = distance.data[i] / bareLegRadius(body, share)
       if (own >= rim) continue
       rim = own
-      knee = Math.exp(-(((along.data[i] - legs[side].thigh) / (0.09 * body.unit)) ** 2))
+      knee = Math.exp(-(((along.data[i] - legs[side].thigh) / (LEG_ROUND.kneeLength * body.unit)) ** 2))
     }
     if (rim > 1.2) continue
-    tones.data[i * 3] += 2 - 15 * Math.min(1.1, rim) ** 2.6 - 2.5 * knee * (1 - rim)
-    tones.data[i * 3 + 1] += 1.5 * knee
+    tones.data[i * 3] +=
+      LEG_ROUND.middle - LEG_ROUND.edge * Math.min(1.1, rim) ** LEG_ROUND.power - LEG_ROUND.knee * knee * (1 - rim)
+    tones.data[i * 3 + 1] += LEG_ROUND.kneeRed * knee
   }
 }
 
 function shadeLikeWorn(
   tones: Colours,
-  { body, parts }: LegsInput,
+  { body, parts }: FittedLegs,
   { worn, factor }: { worn: WornLower; factor: number },
 ): void {
   const { colours, weight } = reduceMasked(parts.lab, worn.mask, factor)
   const lightness = channelOf(colours, 0)
-  const near = weightedBlur(lightness, weight, (0.06 * body.unit) / factor)
-  const wide = weightedBlur(lightness, weight, (0.35 * body.unit) / factor)
+  const near = weightedBlur(lightness, weight, (WORN_LIGHT.near * body.unit) / factor)
+  const wide = weightedBlur(lightness, weight, (WORN_LIGHT.wide * body.unit) / factor)
   for (let i = 0; i < near.values.data.length; i++) near.values.data[i] -= wide.values.data[i]
   const relief = enlargeByFactor(near.values, factor, parts.skin)
-  for (let i = 0; i < relief.data.length; i++) tones.data[i * 3] += Math.min(4, Math.max(-5, 0.3 * relief.data[i]))
+  for (let i = 0; i < relief.data.length; i++)
+    tones.data[i * 3] += Math.min(WORN_LIGHT.lighter, Math.max(-WORN_LIGHT.darker, WORN_LIGHT.share * relief.data[i]))
 }

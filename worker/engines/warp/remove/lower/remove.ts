@@ -12,23 +12,12 @@ import {
   type Plane,
   subset,
 } from '../../../../raster/plane.ts'
-import { SOLID } from '../../fit/upper/regions.ts'
+import type { FittedLegs } from '../../fit/lower/fitting.ts'
+import { SOLID } from '../../warp/flat-garment.ts'
+import type { LowerRemoval } from '../removal.ts'
+import { BACKGROUND_MARGIN, BARE_LEG, LEG_RIM, MAX_WITHOUT_SKIN, MIN_FILLED, WARNED } from '../tuning.ts'
 import { fillAcross } from './background.ts'
 import { inventLegs } from './invented-skin.ts'
-import { findWornLower, type LegsInput, type WornLower } from './worn-mask.ts'
-
-/** The worn lower garment taken away where the new garment does not hide it. */
-export interface LowerRemoval {
-  /** What is seen instead: premultiplied sRGB with alpha, 0 to 255, the analysed picture's size. */
-  readonly layer: Colours
-  /** Pixels where background, and where skin was put. */
-  readonly background: Mask
-  readonly skin: Mask
-  readonly worn: WornLower
-  readonly warnings: readonly string[]
-}
-
-const MAX_WITHOUT_SKIN = 0.15
 
 /**
  * Takes the worn trousers or skirt away where `cover` (0 to 1, the new garment) leaves them open and `allowed` lets it: legs
@@ -37,15 +26,15 @@ const MAX_WITHOUT_SKIN = 0.15
  * Throws `DrapeError` RESULT_REJECTED when much of the legs would have to be invented and no skin is seen anywhere.
  */
 export function removeOldLower(
-  input: LegsInput,
+  input: FittedLegs,
   { picture, cover, allowed }: { picture: Colours; cover: Plane; allowed: (index: number) => boolean },
 ): LowerRemoval {
-  const worn = findWornLower(input)
+  const { worn } = input
   const open = (i: number) => cover.data[i] < SOLID && allowed(i)
   const seen = subset(worn.mask, open)
   const layer: Colours = { ...picture, channels: 4, data: new Float32Array(cover.data.length * 4) }
   const area = areaOf(input.body.unit)
-  if (area(seen) < MIN_AREA)
+  if (area(seen) < MIN_FILLED.legs)
     return { layer, background: createMask(cover), skin: createMask(cover), worn, warnings: [] }
   const legs = bareLegs(input)
   const skin = subset(seen, (i) => legs.data[i] > 0)
@@ -58,7 +47,7 @@ export function removeOldLower(
     maskWhere(cover, (i) => background.data[i] === 1 || (tones !== null && skin.data[i] === 1)),
     0.7,
   )
-  const across = { hidden: input.person.mask, wanted: behind, margin: 0.05 * input.body.unit }
+  const across = { hidden: input.person.mask, wanted: behind, margin: BACKGROUND_MARGIN.rows * input.body.unit }
   lay(layer, fillAcross(picture, across), behind)
   if (tones) lay(layer, labToRgb(tones), legShare(input, { seen, legs, open }))
   const bare = subset(background, (i) => input.person.mask.data[i] > 0.5)
@@ -71,28 +60,26 @@ export function removeOldLower(
   }
 }
 
-const MIN_AREA = 0.002
-
 function warningsOf({ skin, background, hasSkin }: { skin: number; background: number; hasSkin: boolean }): string[] {
   const found: [string, boolean][] = [
-    ['LARGE_SKIN_INVENTED', hasSkin && skin > 0.45],
-    ['LARGE_BACKGROUND_INVENTED', background > 0.35],
-    ['OLD_GARMENT_REMAINS', !hasSkin && skin > 0.02],
+    ['LARGE_SKIN_INVENTED', hasSkin && skin > WARNED.skin],
+    ['LARGE_BACKGROUND_INVENTED', background > WARNED.besideLegs],
+    ['OLD_GARMENT_REMAINS', !hasSkin && skin > WARNED.remains],
   ]
   return found.filter(([, holds]) => holds).map(([code]) => code)
 }
 
 // The worn garment where no leg is, with its rim, where cloth and background mix: it can pass for anything, but is thinner than what stays.
 function backgroundBeside(
-  { person, body, parts }: LegsInput,
+  { person, body, parts }: FittedLegs,
   { seen, legs, open, arms }: { seen: Mask; legs: Plane; open: (i: number) => boolean; arms: Mask },
 ): Mask {
-  const rim = dilate(seen, Math.max(2, 0.022 * body.unit))
+  const rim = dilate(seen, Math.max(2, LEG_RIM.rim * body.unit))
   const rest = maskWhere(
     seen,
     (i) => person.mask.data[i] > 0.5 && !seen.data[i] && !(parts.skin.data[i] && !arms.data[i]),
   )
-  const staying = openMask(rest, Math.max(1.5, 0.014 * body.unit))
+  const staying = openMask(rest, Math.max(1.5, LEG_RIM.thin * body.unit))
   return subset(rim, (i) => {
     if (!open(i) || legs.data[i] >= 1) return false
     if (seen.data[i]) return true
@@ -110,15 +97,15 @@ function areaOf(unit: number): (mask: Mask) => number {
 }
 
 // Bare legs as they would look without clothes, with a soft edge; never wider than the clothes that hide them.
-function bareLegs({ body, legs, fields, covered }: LegsInput): Plane {
+function bareLegs({ body, legs, fields, covered }: FittedLegs): Plane {
   const cover = createPlane(fields[0].distance)
   for (const [side, { distance, along }] of fields.entries()) {
     const { length } = legs[side]
-    const end = length + 0.15 * body.unit
+    const end = length + BARE_LEG.below * body.unit
     // Beside the garment itself a bare leg would look like a slit.
-    const start = covered[side] - 0.06 * body.unit
+    const start = covered[side] - BARE_LEG.above * body.unit
     const radii = Float32Array.from({ length: Math.ceil(length) + 2 }, (_, way) =>
-      Math.min(bareLegRadius(body, way / length), 0.97 * widest(legs[side], way)),
+      Math.min(bareLegRadius(body, way / length), BARE_LEG.radius * widest(legs[side], way)),
     )
     for (let i = 0; i < cover.data.length; i++) {
       if (distance.data[i] > length || along.data[i] < start || along.data[i] > end) continue
@@ -129,17 +116,17 @@ function bareLegs({ body, legs, fields, covered }: LegsInput): Plane {
   return cover
 }
 
-function widest({ along, outer, inner }: LegsInput['legs'][0], way: number): number {
+function widest({ along, outer, inner }: FittedLegs['legs'][0], way: number): number {
   const i = Math.min(along.length - 1, Math.round((way / along[along.length - 1]) * (along.length - 1)))
   return Math.max(outer[i], inner[i])
 }
 
 // Invented skin joins what is bare already without a line between.
 function legShare(
-  { parts, body }: LegsInput,
+  { parts, body }: FittedLegs,
   { seen, legs, open }: { seen: Mask; legs: Plane; open: (i: number) => boolean },
 ): Plane {
-  const near = dilate(seen, Math.max(2, 0.015 * body.unit))
+  const near = dilate(seen, Math.max(2, LEG_RIM.skin * body.unit))
   const soft = featherMask(
     subset(near, (i) => legs.data[i] > 0 && (seen.data[i] === 1 || parts.skin.data[i] === 1 || !open(i))),
     0.8,

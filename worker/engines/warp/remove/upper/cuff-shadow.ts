@@ -1,16 +1,10 @@
+import { type ArmField, armMask, bareRadiusAt } from '../../../../body/arm-field.ts'
 import { bothSides, type Side } from '../../../../body/keypoints.ts'
 import { dilate } from '../../../../raster/morphology.ts'
 import { countSet, createMask, type Mask, subset } from '../../../../raster/plane.ts'
 import { medianOf } from '../../../../raster/statistics.ts'
-import { type ArmField, armMask, bareRadiusAt } from '../../fit/upper/arm-field.ts'
-import type { FittingRegions } from '../../fit/upper/regions.ts'
-
-// In body units: how far along the arm a worn cuff's shadow and last threads are looked for, and how much of the arm beyond gives its tone.
-const BEFORE = 0.05
-const BEYOND = 0.14
-const TOLD_BY = 0.4
-// Darker than the arm by so much (L) is no skin in the scene's light.
-const DARKER = 9
+import type { FittingRegions } from '../../fit/upper/fitting.ts'
+import { CUFF_SHADOW } from '../tuning.ts'
 
 /**
  * What worn cuffs leave on arms that the new garment leaves bare: their shadow and their last threads, which pass for dark skin and
@@ -26,18 +20,23 @@ function underCuff({ person, body, parts, placement, regions }: FittingRegions, 
   const arm = regions.arms[side]
   const { unit } = body
   const sleeve = placement.sleeves.find((candidate) => candidate.side === side)?.length ?? 0
-  if (arm.sleeveEnd === 0 || sleeve > arm.sleeveEnd - BEFORE * unit) return createMask(parts.skin)
+  if (arm.sleeveEnd === 0 || sleeve > arm.sleeveEnd - CUFF_SHADOW.before * unit) return createMask(parts.skin)
   const within = (from: number, to: number) =>
-    armMask(arm, (way) => (way > from && way < to ? 1.25 * bareRadiusAt(arm, Math.min(way, arm.wrist)) : 0))
+    armMask(arm, (way) =>
+      way > from && way < to ? CUFF_SHADOW.width * bareRadiusAt(arm, Math.min(way, arm.wrist)) : 0,
+    )
   const { sleeveEnd } = arm
-  const bare = subset(within(sleeveEnd + BEYOND * unit, sleeveEnd + TOLD_BY * unit), (i) => parts.skin.data[i] === 1)
+  const bare = subset(
+    within(sleeveEnd + CUFF_SHADOW.beyond * unit, sleeveEnd + CUFF_SHADOW.toneUntil * unit),
+    (i) => parts.skin.data[i] === 1,
+  )
   if (countSet(bare) < 20) return createMask(parts.skin)
   const tone = medianOf(parts.lab, bare, 0)
-  const around = within(sleeveEnd - BEFORE * unit, sleeveEnd + BEYOND * unit)
+  const around = within(sleeveEnd - CUFF_SHADOW.before * unit, sleeveEnd + CUFF_SHADOW.beyond * unit)
   const isOtherHand = handTest(regions.arms[side === 0 ? 1 : 0], body.armRadius[side])
   const dark = subset(
     around,
-    (i) => person.mask.data[i] > 0.3 && parts.lab.data[i * 3] < tone - DARKER && !isOtherHand(i),
+    (i) => person.mask.data[i] > 0.3 && parts.lab.data[i * 3] < tone - CUFF_SHADOW.darker && !isOtherHand(i),
   )
   return subset(dilate(dark, 1), (i) => !isOtherHand(i))
 }

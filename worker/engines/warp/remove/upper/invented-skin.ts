@@ -1,3 +1,5 @@
+import { type ArmField, armMask } from '../../../../body/arm-field.ts'
+import { CUFF } from '../../../../body/tuning.ts'
 import { distanceTo } from '../../../../raster/distance.ts'
 import { fillSmoothly } from '../../../../raster/fill.ts'
 import { gaussianBlur, gaussianBlurColours } from '../../../../raster/filter.ts'
@@ -17,8 +19,8 @@ import { interpolate } from '../../../../raster/polyline.ts'
 import { reduceByFactor, reduceMasked } from '../../../../raster/reduce.ts'
 import { medianOf } from '../../../../raster/statistics.ts'
 import { weightedBlur } from '../../../../raster/weighted.ts'
-import { type ArmField, armMask, CUFF } from '../../fit/upper/arm-field.ts'
-import type { FittingRegions } from '../../fit/upper/regions.ts'
+import type { FittingRegions } from '../../fit/upper/fitting.ts'
+import { FACE_TONE, LIMB_ROUND, MEETING, OLD_LIGHT, SKIN_SEEN, TONES } from '../tuning.ts'
 
 export interface InventedSkin {
   /** CIE Lab of the picture reduced by a factor. */
@@ -43,7 +45,7 @@ export function inventSkin(
   meetRealSkin(base, reduceMasked(parts.lab, clean, factor), body.unit / factor)
   shadeLimbs(base, fitting, { factor })
   shadeLikeOld(base, fitting, { old, factor })
-  return { tones: base, fromFace: countSet(bareSkin(fitting, clean)) < MIN_BODY * body.unit ** 2 }
+  return { tones: base, fromFace: countSet(bareSkin(fitting, clean)) < SKIN_SEEN.body * body.unit ** 2 }
 }
 
 // Skin far enough from every border that no other colour mixes in, and of the face's hue.
@@ -55,14 +57,13 @@ function cleanSkin({ person, parts, regions }: FittingRegions, old: Mask): Mask 
     if (regions.head.data[i] || old.data[i] || person.mask.data[i] <= 0.9) return false
     if (!tone) return true
     const k = i * 3
-    return Math.hypot(lab.data[k + 1] - tone[1], lab.data[k + 2] - tone[2]) < 12 && Math.abs(lab.data[k] - tone[0]) < 40
+    return (
+      Math.hypot(lab.data[k + 1] - tone[1], lab.data[k + 2] - tone[2]) < FACE_TONE.tint &&
+      Math.abs(lab.data[k] - tone[0]) < FACE_TONE.lightness
+    )
   })
-  return erode(sure, 2.5)
+  return erode(sure, FACE_TONE.inside)
 }
-
-// So much of a body unit's square gives a tone, and so much is more than a chin: half a hand, half a neck.
-const MIN_SKIN = 0.004
-const MIN_BODY = 0.03
 
 // Of the skin what cannot be a strap or a badge of its colour: neck, hands, and arms beyond their sleeves.
 function bareSkin({ parts, regions }: FittingRegions, clean: Mask): Mask {
@@ -84,7 +85,7 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
     armMask(arm, (way) => (way > arm.wrist ? 0 : 1.2 * body.armRadius[side as 0 | 1])),
   )
   const chest = maskWhere(along, (i) => Math.abs(across.data[i]) < 0.3 && along.data[i] < 0.45 && along.data[i] > -0.42)
-  const least = MIN_SKIN * body.unit ** 2
+  const least = SKIN_SEEN.tone * body.unit ** 2
   const middles = [...arms, chest].map((region) => middleTones(lab, clean, { region, least }))
   const all = subset(clean, (i) => middles.some((middle) => middle?.data[i] === 1))
   const any =
@@ -107,8 +108,8 @@ function middleTones(lab: Colours, clean: Mask, { region, least }: { region: Mas
   for (let i = 0; i < clean.data.length; i++) if (clean.data[i] && region.data[i]) tones.push(lab.data[i * 3])
   if (tones.length < least) return null
   const sorted = Float32Array.from(tones).sort()
-  const low = sorted[Math.floor(0.35 * (sorted.length - 1))]
-  const high = sorted[Math.floor(0.92 * (sorted.length - 1))]
+  const low = sorted[Math.floor(TONES.dark * (sorted.length - 1))]
+  const high = sorted[Math.floor(TONES.light * (sorted.length - 1))]
   return subset(clean, (i) => region.data[i] === 1 && lab.data[i * 3] >= low && lab.data[i * 3] <= high)
 }
 
@@ -131,8 +132,9 @@ function meetRealSkin(base: Colours, { colours, weight }: { colours: Colours; we
   const carried = fillSmoothly(rest, weight)
   const far = distanceTo(threshold(weight, 0.5))
   for (let i = 0, k = 0; i < far.data.length; i++, k += 3) {
-    const share = Math.exp(-far.data[i] / (0.16 * unit))
-    for (let c = k; c < k + 3; c++) base.data[c] += Math.min(25, Math.max(-25, carried.data[c])) * share
+    const share = Math.exp(-far.data[i] / (MEETING.fading * unit))
+    for (let c = k; c < k + 3; c++)
+      base.data[c] += Math.min(MEETING.max, Math.max(-MEETING.max, carried.data[c])) * share
   }
 }
 
@@ -143,15 +145,14 @@ function shadeLimbs(base: Colours, { body, parts, regions }: FittingRegions, { f
     const rims = regions.arms.map((arm) => rimOf(arm, i))
     const arm = regions.arms[rims[0] <= rims[1] ? 0 : 1]
     const rim = Math.min(1.1, ...rims)
-    light.data[i] = 3 - ROUNDNESS * rim ** 2.5 - FROM_ABOVE * rim * downwards(arm.distance, i)
+    light.data[i] =
+      LIMB_ROUND.middle -
+      LIMB_ROUND.edge * rim ** LIMB_ROUND.power -
+      LIMB_ROUND.below * rim * downwards(arm.distance, i)
   }
   const smooth = gaussianBlur(reduceByFactor(light, factor), (0.01 * body.unit) / factor)
   for (let i = 0; i < smooth.data.length; i++) base.data[i * 3] += smooth.data[i]
 }
-
-// How much darker (L) a limb is at its edge than in its middle, and below its bone than above it, for light comes from above.
-const ROUNDNESS = 16
-const FROM_ABOVE = 7
 
 // How far the way from the bone to the pixel leads down: 1 right below it, −1 right above.
 function downwards({ width, data }: Plane, i: number): number {
@@ -161,7 +162,9 @@ function downwards({ width, data }: Plane, i: number): number {
 
 // 0 on the bone, 1 at the edge of the bare arm.
 function rimOf({ distance, along, elbow, wrist, bareRadius }: ArmField, i: number): number {
-  return distance.data[i] / (1.08 * bareRadius * interpolate([0, elbow, wrist], [1, 0.92, 0.66], along.data[i]))
+  return (
+    distance.data[i] / (LIMB_ROUND.radius * bareRadius * interpolate([0, elbow, wrist], [1, 0.92, 0.66], along.data[i]))
+  )
 }
 
 // A patterned garment's light and dark are its print: the more it varies, the less is believed.
@@ -172,13 +175,13 @@ function shadeLikeOld(
 ): void {
   const { colours, weight } = reduceMasked(parts.lab, old, factor)
   const lightness = channelOf(colours, 0)
-  const near = weightedBlur(lightness, weight, (0.035 * body.unit) / factor)
-  const wide = weightedBlur(lightness, weight, (0.22 * body.unit) / factor)
+  const near = weightedBlur(lightness, weight, (OLD_LIGHT.near * body.unit) / factor)
+  const wide = weightedBlur(lightness, weight, (OLD_LIGHT.wide * body.unit) / factor)
   const relief = near.values.data.map((value, i) => value - wide.values.data[i])
-  const belief = Math.min(1, Math.max(0, 1.5 - deviation(relief, weight) / 4))
+  const belief = Math.min(1, Math.max(0, OLD_LIGHT.belief[0] - deviation(relief, weight) / OLD_LIGHT.belief[1]))
   for (let i = 0; i < relief.length; i++) {
     if (near.reach.data[i] <= 0.2) continue
-    base.data[i * 3] += belief * Math.min(6, Math.max(-8, 0.35 * relief[i]))
+    base.data[i * 3] += belief * Math.min(OLD_LIGHT.lighter, Math.max(-OLD_LIGHT.darker, OLD_LIGHT.share * relief[i]))
   }
 }
 

@@ -16,21 +16,26 @@ import {
 } from '../../../../raster/plane.ts'
 import { type Reduced, reduceMasked } from '../../../../raster/reduce.ts'
 import { medianOf } from '../../../../raster/statistics.ts'
-import { type FittingRegions, SOLID } from '../../fit/upper/regions.ts'
-import type { FlatGarment } from '../../warp/flat-garment.ts'
+import type { FittingRegions } from '../../fit/upper/fitting.ts'
+import { SOLID } from '../../warp/flat-garment.ts'
+import type { FlatGarment } from '../../warp/layers.ts'
+import { GARMENT, GROUND, KEEP, LOWER, SKIN, type UpperRemoval, type WornGarment } from '../removal.ts'
+import {
+  BACKGROUND_MARGIN,
+  BACKGROUND_ROUNDS,
+  MAX_BELOW_HEM,
+  MAX_BULK,
+  MAX_OF_SKIN_COLOUR,
+  MAX_WITHOUT_SKIN,
+  MAYBE_PERSON,
+  MIN_FILLED,
+  MIN_LOWER_SEEN,
+  SKIN_COLOURED,
+  WARNED,
+} from '../tuning.ts'
 import { inventSkin } from './invented-skin.ts'
-import { findWornGarment, type WornGarment } from './worn-mask.ts'
-import { assignZones, GARMENT, GROUND, KEEP, LOWER, SKIN } from './zones.ts'
-
-/** The worn garment taken away where the new one does not hide it. */
-export interface Removal {
-  /** What is seen instead: premultiplied sRGB with alpha, 0 to 255, the analysed picture's size. */
-  readonly layer: Colours
-  /** What was painted where: see `assignZones`. */
-  readonly zones: Uint8Array
-  readonly worn: WornGarment
-  readonly warnings: readonly string[]
-}
+import { findWornGarment } from './worn-mask.ts'
+import { assignZones } from './zones.ts'
 
 /**
  * Fills what stays visible of the worn garment with skin, background, the colour of the lower garment or, along the new
@@ -43,12 +48,12 @@ export interface Removal {
 export function removeOldGarment(
   fitting: FittingRegions,
   { picture, garment }: { picture: Colours; garment: FlatGarment },
-): Removal {
+): UpperRemoval {
   const { body, person } = fitting
   // Fills are smooth: cells of a 64th of the body's unit lose nothing.
   const factor = Math.max(1, Math.round(body.unit / 64))
-  const outside = reduceMasked(picture, outsideOf(person.mask, 0.04 * body.unit), factor)
-  const background = fillMembrane(outside.colours, outside.weight, GROUND_ROUNDS)
+  const outside = reduceMasked(picture, outsideOf(person.mask, BACKGROUND_MARGIN.around * body.unit), factor)
+  const background = fillMembrane(outside.colours, outside.weight, BACKGROUND_ROUNDS)
   const worn = findWornGarment(fitting, { cells: rgbToLab(background), factor })
   const zones = assignZones(fitting, worn, garment)
   const areas = measureAreas(zones, body.unit)
@@ -59,8 +64,8 @@ export function removeOldGarment(
     cover: garment.cover,
   }
   if (areas.background > 0) paint(canvas, { cells: background, factor }, backgroundShare(canvas, person.mask))
-  const isHemLeft = areas.lower > 0.004 && !paintLower(canvas, fitting, { picture, worn, factor })
-  if (areas.lower > (isHemLeft ? MAX_OF_HEM : MAX_BELOW_HEM))
+  const isHemLeft = areas.lower > MIN_FILLED.lower && !paintLower(canvas, fitting, { picture, worn, factor })
+  if (areas.lower > (isHemLeft ? MAX_BELOW_HEM.unknown : MAX_BELOW_HEM.known))
     throw new DrapeError(
       'RESULT_REJECTED',
       'The garment in the photo reaches far below the hem of the new one, and what is worn under it is not seen',
@@ -71,26 +76,17 @@ export function removeOldGarment(
       'RESULT_REJECTED',
       'The garment in the photo has the colour of skin and cannot be distinguished from it',
     )
-  const seen = areas.skin > 0.002 ? paintSkin(canvas, fitting, { worn, factor }) : null
+  const seen = areas.skin > MIN_FILLED.skin ? paintSkin(canvas, fitting, { worn, factor }) : null
   if (seen && seen !== 'body' && areas.skin > MAX_WITHOUT_SKIN) {
     if (seen === 'none' || areas.background > MAX_BULK)
       throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
     if (!warnings.includes('LARGE_SKIN_INVENTED')) warnings.push('LARGE_SKIN_INVENTED')
   }
-  if (seen === 'none' && areas.skin > 0.02) warnings.push('OLD_GARMENT_REMAINS')
+  if (seen === 'none' && areas.skin > WARNED.remains) warnings.push('OLD_GARMENT_REMAINS')
   if (areas.garment > 0)
     paintSlivers(canvas, garment.colours, { mask: person.mask, reach: Math.ceil(0.08 * body.unit) + 1 })
   return { layer: canvas.layer, zones, worn, warnings }
 }
-
-const GROUND_ROUNDS = 40
-// In squared units of the body: a long coat under a short jacket would have to become trousers.
-const MAX_BELOW_HEM = 0.85
-const MAX_OF_HEM = 0.06
-const MAX_WITHOUT_SKIN = 0.15
-const MAX_OF_SKIN_COLOUR = 0.1
-// Clothes of which more than this has to become background (in squared body units) are no tight ones.
-const MAX_BULK = 0.12
 
 interface Canvas {
   readonly layer: Colours
@@ -108,13 +104,13 @@ function lowerGarment({ person, body, parts }: FittingRegions, worn: WornGarment
 function hasColourOfSkin({ lab, top, skinColour }: FittingRegions['parts']): boolean {
   if (skinColour === null || countSet(top) === 0) return false
   const [l, a, b] = [0, 1, 2].map((channel) => medianOf(lab, top, channel) - skinColour[channel])
-  return Math.hypot(a, b) < 7 && Math.abs(l) < 16
+  return Math.hypot(a, b) < SKIN_COLOURED.tint && Math.abs(l) < SKIN_COLOURED.lightness
 }
 
 // With a distance, because the mask's edge is not sure and a rim of cloth would colour the background.
 function outsideOf(mask: Plane, margin: number): Mask {
   const person = dilate(
-    maskWhere(mask, (i) => mask.data[i] >= 0.08),
+    maskWhere(mask, (i) => mask.data[i] >= MAYBE_PERSON),
     margin,
   )
   return invert(person)
@@ -127,7 +123,7 @@ function paintLower(
   { picture, worn, factor }: { picture: Colours; worn: WornGarment; factor: number },
 ): boolean {
   const visible = lowerGarment(fitting, worn)
-  if (countSet(visible) <= 0.02 * fitting.body.unit ** 2) return false
+  if (countSet(visible) <= MIN_LOWER_SEEN * fitting.body.unit ** 2) return false
   const { colours, weight } = reduceMasked(picture, visible, factor)
   const share = shareOf(canvas, LOWER, { sigma: 1, joins: fitting.parts.lower })
   paint(canvas, { cells: fillSmoothly(colours, weight), factor }, share)
@@ -159,9 +155,9 @@ function measureAreas(zones: Uint8Array, unit: number): Areas {
 
 function warningsOf({ skin, background, lower }: Areas): string[] {
   const warnings: string[] = []
-  if (lower > 0.06) warnings.push('OLD_GARMENT_LONGER')
-  if (skin > 0.45) warnings.push('LARGE_SKIN_INVENTED')
-  if (background > 0.12) warnings.push('LARGE_BACKGROUND_INVENTED')
+  if (lower > WARNED.longer) warnings.push('OLD_GARMENT_LONGER')
+  if (skin > WARNED.skin) warnings.push('LARGE_SKIN_INVENTED')
+  if (background > WARNED.background) warnings.push('LARGE_BACKGROUND_INVENTED')
   return warnings
 }
 

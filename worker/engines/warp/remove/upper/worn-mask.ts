@@ -1,4 +1,6 @@
+import { armMask } from '../../../../body/arm-field.ts'
 import { bothSides, type Side } from '../../../../body/keypoints.ts'
+import { CUFF } from '../../../../body/tuning.ts'
 import { type Lab, tintApart } from '../../../../raster/colour.ts'
 import { connectedComponents, fillHoles, keepComponents } from '../../../../raster/components.ts'
 import { fillSmoothly } from '../../../../raster/fill.ts'
@@ -6,21 +8,19 @@ import { close, dilate, erode, open } from '../../../../raster/morphology.ts'
 import { type Colours, createMask, type Mask, maskWhere, subset, threshold } from '../../../../raster/plane.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../../../raster/reduce.ts'
 import { medianOf } from '../../../../raster/statistics.ts'
-import { armMask, CUFF } from '../../fit/upper/arm-field.ts'
-import type { FittingRegions } from '../../fit/upper/regions.ts'
-
-export interface WornGarment {
-  /** Everything that the worn upper garment covers, its prints included. */
-  readonly mask: Mask
-  /** Its pixels that may be replaced, with a rim that the mask and the parts missed. */
-  readonly removable: Mask
-  /** Removable pixels along the person's edge that look like the background already. */
-  readonly backgroundLike: Mask
-  /** Its colour everywhere, carried on smoothly, in CIE Lab. */
-  readonly cloth: Reduced
-  /** The picture without the person in CIE Lab. */
-  readonly background: Reduced
-}
+import type { FittingRegions } from '../../fit/upper/fitting.ts'
+import type { WornGarment } from '../removal.ts'
+import {
+  BACKGROUND_LIKE,
+  COLLAR,
+  COLLAR_SHADE,
+  CUFF_INSIDE,
+  HIGHEST,
+  OVER_EDGE,
+  SLEEVE,
+  STRANGER,
+  TOP,
+} from '../tuning.ts'
 
 /** Finds what the person wears on the upper body. `background` is the picture without the person in CIE Lab. */
 export function findWornGarment(fitting: FittingRegions, background: Reduced): WornGarment {
@@ -38,17 +38,17 @@ function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
   const { person, body, parts, placement, regions } = fitting
   const { skin, top, lower, along } = parts
   const { head, uncovered, hair } = regions
-  const labelled = subset(top, (i) => !head.data[i] && along.data[i] < 1.6)
+  const labelled = subset(top, (i) => !head.data[i] && along.data[i] < TOP.until)
   // Small patches are shadows on skin.
-  const seen = keepComponents(labelled, ({ area }) => area > 0.015 * body.unit ** 2)
-  const closed = close(seen, 0.03 * body.unit)
-  const beside = dilate(seen, 0.07 * body.unit)
+  const seen = keepComponents(labelled, ({ area }) => area > TOP.area * body.unit ** 2)
+  const closed = close(seen, TOP.gap * body.unit)
+  const beside = dilate(seen, TOP.shaded * body.unit)
   const joined = maskWhere(top, (i) => {
     if (seen.data[i] || (parts.hair.data[i] && !hair.data[i])) return true
     // Above the hem, cloth in the shade of an arm passes for the lower garment.
     if (beside.data[i] && lower.data[i] && along.data[i] < placement.oldHem) return true
     if (!closed.data[i] || skin.data[i] || hair.data[i] || head.data[i] || person.mask.data[i] <= 0.5) return false
-    return !(lower.data[i] && along.data[i] > 0.9)
+    return !(lower.data[i] && along.data[i] > TOP.lowerFrom)
   })
   const filled = fillHoles(joined)
   const prints = subset(filled, (i) => !joined.data[i] && !uncovered.data[i] && !head.data[i] && !hair.data[i])
@@ -64,20 +64,25 @@ function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
 // The inside of a collar lies in its own shade and passes for skin; the middle of the neck shows what skin looks like there.
 function insideOfCollar({ body, parts, regions }: FittingRegions, top: Mask): Mask {
   const { skin, hair, along, across, lab } = parts
-  const inNeck = (i: number) => along.data[i] > -0.45 && along.data[i] < 0.1
+  const inNeck = (i: number) => along.data[i] > COLLAR.from && along.data[i] < COLLAR.until
   const factor = Math.max(1, Math.round(body.unit / 64))
-  const middle = subset(skin, (i) => inNeck(i) && Math.abs(across.data[i]) < 0.14 && !regions.head.data[i])
+  const middle = subset(skin, (i) => inNeck(i) && Math.abs(across.data[i]) < COLLAR.middle && !regions.head.data[i])
   const known = reduceMasked(lab, middle, factor)
   const neck = { cells: fillSmoothly(known.colours, known.weight), factor }
-  const beside = dilate(top, 0.1 * body.unit)
-  const shoulders = dilate(regions.shoulders, 0.1 * body.unit)
+  const beside = dilate(top, COLLAR.near * body.unit)
+  const shoulders = dilate(regions.shoulders, COLLAR.near * body.unit)
   const isCollar = (i: number) =>
-    skin.data[i] === 1 && beside.data[i] === 1 && shoulders.data[i] === 1 && inNeck(i) && along.data[i] < 0.02
+    skin.data[i] === 1 &&
+    beside.data[i] === 1 &&
+    shoulders.data[i] === 1 &&
+    inNeck(i) &&
+    along.data[i] < COLLAR.skinUntil
   const odd = maskWhere(skin, (i) => {
-    if (!(skin.data[i] || hair.data[i]) || along.data[i] < -1.2 || along.data[i] > 0.3) return false
-    if (regions.head.data[i] || Math.abs(across.data[i]) < 0.14) return false
+    if (!(skin.data[i] || hair.data[i]) || along.data[i] < COLLAR_SHADE.from || along.data[i] > COLLAR_SHADE.until)
+      return false
+    if (regions.head.data[i] || Math.abs(across.data[i]) < COLLAR.middle) return false
     const darker = neck.cells.data[cellAt(neck, lab, i)] - lab.data[i * 3]
-    return darker > 6 && difference(lab, neck, i) > 14
+    return darker > COLLAR_SHADE.darker && difference(lab, neck, i) > COLLAR_SHADE.difference
   })
   return open(mostlyInside(odd, isCollar), 1)
 }
@@ -87,7 +92,7 @@ function mostlyInside(mask: Mask, isInside: (i: number) => boolean): Mask {
   const { labels, components } = connectedComponents(mask)
   const inside = new Uint32Array(components.length + 1)
   for (let i = 0; i < labels.length; i++) if (mask.data[i] && isInside(i)) inside[labels[i]]++
-  return subset(mask, (i) => isInside(i) && inside[labels[i]] > 0.6 * components[labels[i] - 1].area)
+  return subset(mask, (i) => isInside(i) && inside[labels[i]] > COLLAR_SHADE.inside * components[labels[i] - 1].area)
 }
 
 // On an arm that is mostly cloth everything that is neither skin nor hair belongs to the sleeve, whatever its pattern.
@@ -95,8 +100,8 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
   const { skin, top } = parts
   const arm = regions.arms[side]
   const radius = body.armRadius[side]
-  const end = Math.min(arm.wrist + CUFF * body.unit, arm.sleeveEnd + 0.16 * body.unit)
-  const near = armMask(arm, (way) => (way > end ? 0 : radius * (way < arm.elbow || way > arm.wrist ? 1.15 : 1)))
+  const end = Math.min(arm.wrist + CUFF * body.unit, arm.sleeveEnd + SLEEVE.beyond * body.unit)
+  const near = armMask(arm, (way) => (way > end ? 0 : radius * (way < arm.elbow || way > arm.wrist ? SLEEVE.width : 1)))
   const clothed = subset(near, (i) => person.mask.data[i] > 0.5 && !regions.hair.data[i] && !regions.head.data[i])
   let cloth = 0
   let all = 0
@@ -104,7 +109,7 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
     all += clothed.data[i]
     cloth += clothed.data[i] & top.data[i]
   }
-  if (cloth <= 0.3 * all) return createMask(top)
+  if (cloth <= SLEEVE.cloth * all) return createMask(top)
   const cuff = shadedCuff({ person, body, parts, regions }, side)
   return maskWhere(top, (i) => cuff.data[i] === 1 || (clothed.data[i] === 1 && !skin.data[i]))
 }
@@ -116,13 +121,19 @@ function shadedCuff(
 ): Mask {
   const { lab, top, lower, skin } = parts
   const arm = regions.arms[side]
-  if (arm.sleeveEnd < 0.8 * arm.wrist) return createMask(top)
-  const around = armMask(arm, (way) => (Math.abs(way - arm.wrist) < 0.2 * body.unit ? 1.8 * body.armRadius[side] : 0))
+  if (arm.sleeveEnd < CUFF_INSIDE.from * arm.wrist) return createMask(top)
+  const around = armMask(arm, (way) =>
+    Math.abs(way - arm.wrist) < CUFF_INSIDE.length * body.unit ? CUFF_INSIDE.width * body.armRadius[side] : 0,
+  )
   const [cloth, others] = [medianColourOf(lab, top), [lower, skin].map((part) => medianColourOf(lab, part))]
   return subset(around, (i) => {
     if (person.mask.data[i] <= 0.3 || regions.hair.data[i] || top.data[i]) return false
     const own = tintApart(lab, i, cloth)
-    return lab.data[i * 3] < 0.85 * cloth[0] && own < 9 && others.every((other) => own < tintApart(lab, i, other))
+    return (
+      lab.data[i * 3] < CUFF_INSIDE.darker * cloth[0] &&
+      own < CUFF_INSIDE.tint &&
+      others.every((other) => own < tintApart(lab, i, other))
+    )
   })
 }
 
@@ -138,7 +149,7 @@ function withoutStrangers(
 ): Mask {
   return subset(mask, (i) => {
     if (person.mask.data[i] >= 0.9) return true
-    return difference(parts.lab, cloth, i) < Math.max(20, difference(parts.lab, background, i))
+    return difference(parts.lab, cloth, i) < Math.max(STRANGER, difference(parts.lab, background, i))
   })
 }
 
@@ -148,14 +159,14 @@ function growOverEdge(
   { person, body, parts }: FittingRegions,
   { cloth, background }: { cloth: Reduced; background: Reduced },
 ): Mask {
-  const near = dilate(mask, 0.018 * body.unit)
-  const far = dilate(mask, 0.06 * body.unit)
+  const near = dilate(mask, OVER_EDGE.sure * body.unit)
+  const far = dilate(mask, OVER_EDGE.alike * body.unit)
   const alike = subset(far, (i) => {
     if (mask.data[i]) return true
     const toCloth = difference(parts.lab, cloth, i)
-    return toCloth < 12 && toCloth < difference(parts.lab, background, i)
+    return toCloth < OVER_EDGE.difference && toCloth < difference(parts.lab, background, i)
   })
-  const rim = dilate(alike, Math.max(1, 0.01 * body.unit))
+  const rim = dilate(alike, Math.max(1, OVER_EDGE.rim * body.unit))
   return maskWhere(mask, (i) => rim.data[i] === 1 || (near.data[i] === 1 && person.mask.data[i] > 0.5))
 }
 
@@ -168,15 +179,17 @@ function allowedPart(
   const { skin, lower, along, across } = parts
   const { hair } = regions
   const beside = dilate(mask, 1)
-  const shoulders = dilate(regions.shoulders, 0.1 * body.unit)
-  const [left, right] = bothSides((side) => armMask(regions.arms[side], () => 1.4 * body.armRadius[side]))
+  const shoulders = dilate(regions.shoulders, COLLAR.near * body.unit)
+  const [left, right] = bothSides((side) =>
+    armMask(regions.arms[side], () => HIGHEST.raisedWidth * body.armRadius[side]),
+  )
   const raised = maskWhere(mask, (i) => left.data[i] + right.data[i] > 0)
   return subset(grown, (i) => {
     if (hair.data[i] || regions.head.data[i]) return false
     if (lower.data[i] && !mask.data[i]) return false
     if (skin.data[i] && !prints.data[i] && !beside.data[i]) return false
-    if (along.data[i] > -0.14 || shoulders.data[i] || raised.data[i]) return true
-    return mask.data[i] === 1 && Math.abs(across.data[i]) < 0.35 && along.data[i] > -0.5
+    if (along.data[i] > HIGHEST.body || shoulders.data[i] || raised.data[i]) return true
+    return mask.data[i] === 1 && Math.abs(across.data[i]) < HIGHEST.collarAcross && along.data[i] > HIGHEST.collar
   })
 }
 
@@ -185,9 +198,9 @@ function findBackgroundLike(
   { person, body, parts, regions }: FittingRegions,
   background: Reduced,
 ): Mask {
-  const deep = erode(threshold(person.mask, 0.5), 0.06 * body.unit)
+  const deep = erode(threshold(person.mask, 0.5), BACKGROUND_LIKE.deep * body.unit)
   return subset(removable, (i) => {
-    const inside = deep.data[i] === 1 || (regions.shoulders.data[i] === 1 && parts.along.data[i] > -0.14)
-    return !(inside && person.mask.data[i] >= 0.9) && difference(parts.lab, background, i) < 8
+    const inside = deep.data[i] === 1 || (regions.shoulders.data[i] === 1 && parts.along.data[i] > HIGHEST.body)
+    return !(inside && person.mask.data[i] >= 0.9) && difference(parts.lab, background, i) < BACKGROUND_LIKE.difference
   })
 }

@@ -8,18 +8,12 @@ import { fillPolygon } from '../../../../raster/polygon.ts'
 import { interpolate } from '../../../../raster/polyline.ts'
 import { cellAt } from '../../../../raster/reduce.ts'
 import { between, distance, dot, move, subtract } from '../../../../raster/vector.ts'
-import { type FittingRegions, SOLID } from '../../fit/upper/regions.ts'
-import type { FlatGarment } from '../../warp/flat-garment.ts'
+import type { FittingRegions } from '../../fit/upper/fitting.ts'
+import { SOLID } from '../../warp/flat-garment.ts'
+import type { FlatGarment } from '../../warp/layers.ts'
+import { GARMENT, GROUND, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
+import { BELOW_HEM, CAST_SHADOW, HUG, LUMP, NECK, TORSO, UNDRESSED } from '../tuning.ts'
 import { findCuffShadows } from './cuff-shadow.ts'
-import type { WornGarment } from './worn-mask.ts'
-
-/** What takes the place of a pixel of the worn garment that the new one leaves open, from back to front. */
-export const KEEP = 0
-export const GROUND = 1
-export const LOWER = 2
-export const SKIN = 3
-/** A sliver along the new garment, which is drawn a little larger there. */
-export const GARMENT = 4
 
 /** Decides for every pixel what is to be seen in place of the worn garment: KEEP, GROUND, LOWER, SKIN or GARMENT. */
 export function assignZones(fitting: FittingRegions, worn: WornGarment, garment: FlatGarment): Uint8Array {
@@ -42,9 +36,9 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     else if (worn.backgroundLike.data[i] && !(limbs.data[i] && person.mask.data[i] >= 0.9)) zones[i] = GROUND
     else if (isBelowHem(i)) zones[i] = LOWER
     else if (isBody(i)) zones[i] = SKIN
-    else if (along.data[i] < 1.25) zones[i] = GROUND
+    else if (along.data[i] < TORSO.background) zones[i] = GROUND
   }
-  growDownwards(zones, 0.07 * body.unit, { width: cover.width, accepts: acceptsLower })
+  growDownwards(zones, BELOW_HEM.shadow * body.unit, { width: cover.width, accepts: acceptsLower })
   joinEnclosedToSkin(zones, person.mask)
   removeCastShadow(zones, fitting, worn)
   hugGarment(zones, fitting, { garment, undressed })
@@ -52,15 +46,15 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
 
   function isBelowHem(i: number): boolean {
     const f = along.data[i]
-    return f > placement.hem - 0.03 && f < 1.7 && sideways.data[i] < 1.12
+    return f > placement.hem - BELOW_HEM.above && f < BELOW_HEM.until && sideways.data[i] < BELOW_HEM.width
   }
 
   function isBody(i: number): boolean {
     if (person.mask.data[i] <= 0.3) return false
     if (limbs.data[i] || shoulders.data[i]) return true
     const f = along.data[i]
-    if (f < -0.02) return f > -0.5 && isNeck(i)
-    return f < 1.2 && sideways.data[i] < (f < 0.35 ? 1 : 0.88)
+    if (f < NECK.until) return f > NECK.top && isNeck(i)
+    return f < TORSO.until && sideways.data[i] < (f < TORSO.chest ? 1 : TORSO.belowChest)
   }
 
   // Below an old hem lies its shadow and its last seam: they go too.
@@ -70,11 +64,6 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   }
 }
 
-// A neck in body units: half its width, and half of what it is where it has become shoulders.
-const NECK = { least: 0.15, most: 0.2, perEar: 0.44, root: 0.35 } as const
-// Body coordinates between which it widens.
-const NECK_ROOT = [-0.17, -0.02] as const
-
 // From the mouth to the middle between the shoulders; a high collar is wider than the neck in it.
 function neckTest({ person, body, parts }: FittingRegions): (i: number) => boolean {
   const { leftEar, rightEar, mouthLeft, mouthRight } = person.landmarks
@@ -83,7 +72,7 @@ function neckTest({ person, body, parts }: FittingRegions): (i: number) => boole
   const half = Math.min(Math.max((NECK.perEar * distance(leftEar, rightEar)) / body.unit, NECK.least), NECK.most)
   return (i) => {
     const f = parts.along.data[i]
-    const width = interpolate(NECK_ROOT, [half, NECK.root], f)
+    const width = interpolate([NECK.from, NECK.until], [half, NECK.root], f)
     return Math.abs(parts.across.data[i] - slope * f) < width
   }
 }
@@ -102,8 +91,8 @@ function undressedArms(
       const way = arm.along.data[i]
       if (way >= arm.sleeveEnd) return false
       // Before the torso an arm's edge looks like the cloth behind it: only its middle is sure.
-      const before = 0.8 * Math.min(1, Math.max(0, (way - starts[side]) / (0.25 * body.unit)))
-      return arm.distance.data[i] < (cover.data[i] >= SOLID ? before : 1.3) * arm.bareRadius
+      const before = UNDRESSED.before * Math.min(1, Math.max(0, (way - starts[side]) / (UNDRESSED.over * body.unit)))
+      return arm.distance.data[i] < (cover.data[i] >= SOLID ? before : UNDRESSED.beside) * arm.bareRadius
     })
   })
 }
@@ -119,7 +108,7 @@ function keptUnder({ body, parts, placement, regions }: FittingRegions): Mask {
   const front = fillPolygon(parts.along, [above[0], ...left, ...right.toReversed(), above[1]])
   return maskWhere(
     front,
-    (i) => front.data[i] === 1 || regions.beyondCuffs.data[i] === 1 || parts.along.data[i] > hem - 0.03,
+    (i) => front.data[i] === 1 || regions.beyondCuffs.data[i] === 1 || parts.along.data[i] > hem - BELOW_HEM.above,
   )
 }
 
@@ -153,7 +142,7 @@ function removeCastShadow(
   { removable, background }: WornGarment,
 ): void {
   const removed = subset(removable, (i) => zones[i] === GROUND || zones[i] === SKIN)
-  const near = dilate(removed, 0.04 * body.unit)
+  const near = dilate(removed, CAST_SHADOW.near * body.unit)
   const { data } = parts.lab
   for (let i = 0; i < zones.length; i++) {
     if (zones[i] !== KEEP || !near.data[i] || person.mask.data[i] >= 0.5) continue
@@ -164,14 +153,9 @@ function removeCastShadow(
       data[k + 1] - background.cells.data[cell + 1],
       data[k + 2] - background.cells.data[cell + 2],
     )
-    if (darker > 2 && darker < 25 && tint < 6) zones[i] = GROUND
+    if (darker > CAST_SHADOW.darker[0] && darker < CAST_SHADOW.darker[1] && tint < CAST_SHADOW.tint) zones[i] = GROUND
   }
 }
-
-// How far a garment may be drawn beyond its own edge to cover the old one, in body units.
-const TORSO_REACH = 0.06
-const SLEEVE_REACH = 0.05
-const NECK_REACH = 0.02
 
 // A strip so thin that the new garment could as well lie a finger further becomes garment: a drawn edge in the old one's
 // place looks like a worn one, invented skin or background can. Hem, cuffs and neckline stay where the product has them.
@@ -206,13 +190,13 @@ function hugGarment(
     if (!isOpen(i) || undressed.data[i]) continue
     if (parts.along.data[i] > placement.hem - 0.02) continue
     if (regions.limbs.data[i] && !isUnderSleeve(i)) continue
-    const atTorso = isNear(toTorso, i, opening.data[i] ? NECK_REACH : TORSO_REACH)
-    if (atTorso || (isNear(toSleeve, i, SLEEVE_REACH) && !regions.beyondCuffs.data[i])) hug.data[i] = 1
+    const atTorso = isNear(toTorso, i, opening.data[i] ? HUG.neck : HUG.torso)
+    if (atTorso || (isNear(toSleeve, i, HUG.sleeve) && !regions.beyondCuffs.data[i])) hug.data[i] = 1
   }
   // A tongue beside the garment, such as the fork under an old sleeve leaves, is no edge of it.
   const broad = open(
     maskWhere(cover, (i) => hug.data[i] === 1 || cover.data[i] >= SOLID),
-    0.04 * body.unit,
+    HUG.tongue * body.unit,
   )
   for (let i = 0; i < zones.length; i++) if (!broad.data[i]) hug.data[i] = 0
   // What an arm parts from the garment does not belong to it.
@@ -236,6 +220,3 @@ function withoutLumps(hug: Mask, farOf: (i: number) => number, { unit }: BodyFra
   })
   return subset(hug, (i) => !isLump[labels[i] - 1])
 }
-
-// Thickness in body units, and area as a multiple of its square.
-const LUMP = { thick: 0.02, length: 4 } as const

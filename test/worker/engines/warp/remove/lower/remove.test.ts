@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { measureBody } from '../../../../../../worker/body/body-frame.ts'
 import { bothSides } from '../../../../../../worker/body/keypoints.ts'
+import { measureLegFields } from '../../../../../../worker/body/leg-field.ts'
 import { measureLeg } from '../../../../../../worker/body/leg-profile.ts'
 import { findParts, type Parts } from '../../../../../../worker/body/parts.ts'
+import { findWornLower } from '../../../../../../worker/engines/warp/fit/lower/worn-mask.ts'
 import { removeOldLower } from '../../../../../../worker/engines/warp/remove/lower/remove.ts'
-import { measureLegFields } from '../../../../../../worker/engines/warp/remove/lower/worn-mask.ts'
 import { bitmapToColours, createPlane } from '../../../../../../worker/raster/plane.ts'
 import { COLOURS, drawPerson } from '../../../../body/drawn-person.ts'
 
@@ -21,7 +22,7 @@ function undress(hem: number, changes: Partial<Parts> = {}) {
     if (y > 350 && y < hem && Math.abs(x - 240) < 90) cover.data[i] = 1
   }
   const covered = bothSides(() => hem - 360)
-  const input = {
+  const placed = {
     person,
     body,
     parts: { ...parts, ...changes },
@@ -29,6 +30,7 @@ function undress(hem: number, changes: Partial<Parts> = {}) {
     covered,
     fields: measureLegFields(parts.lower, legs, body),
   }
+  const input = { ...placed, worn: findWornLower(placed) }
   return removeOldLower(input, { picture: bitmapToColours(picture), cover, allowed: () => true })
 }
 

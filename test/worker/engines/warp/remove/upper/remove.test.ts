@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { GROUND, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
 import { removeOldGarment } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
-import { GROUND, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/upper/zones.ts'
 import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
 import { type Bitmap, bitmapToColours, type Point } from '../../../../../../worker/raster/plane.ts'
 import { resample } from '../../../../../../worker/raster/polyline.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { GARMENT } from '../../../../../../worker/engines/warp/remove/removal.ts'
 import { removeOldGarment } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
-import { GARMENT } from '../../../../../../worker/engines/warp/remove/upper/zones.ts'
 import { type Models, openModels } from '../../../../../../worker/inference/models.ts'
 import { distanceTo } from '../../../../../../worker/raster/distance.ts'
 import { dilate } from '../../../../../../worker/raster/morphology.ts'

@@ -1,15 +1,15 @@
-import { hideBehindTorso, isArmBehind } from '../../../../body/arm-behind.ts'
-import type { ArmProfile } from '../../../../body/arm-profile.ts'
-import type { BodyFrame } from '../../../../body/body-frame.ts'
-import { type BoneField, FAR, measureNearness } from '../../../../body/bone-field.ts'
-import { bothSides, type Side, type Sides } from '../../../../body/keypoints.ts'
-import type { Parts } from '../../../../body/parts.ts'
-import type { Person } from '../../../../person/person.ts'
-import { createMask, type Mask, type Plane, type Point } from '../../../../raster/plane.ts'
-import { distanceToSegment } from '../../../../raster/polygon.ts'
-import { arcLengths, interpolate } from '../../../../raster/polyline.ts'
-import { add, move, scale, subtract } from '../../../../raster/vector.ts'
-import type { Placement } from './place.ts'
+import type { Person } from '../person/person.ts'
+import { createMask, type Mask, type Plane, type Point } from '../raster/plane.ts'
+import { distanceToSegment } from '../raster/polygon.ts'
+import { arcLengths, interpolate } from '../raster/polyline.ts'
+import { add, move, scale, subtract } from '../raster/vector.ts'
+import { hideBehindTorso, isArmBehind } from './arm-behind.ts'
+import { type ArmProfile, expectedArmRadius } from './arm-profile.ts'
+import type { BodyFrame } from './body-frame.ts'
+import { type BoneField, FAR, measureNearness } from './bone-field.ts'
+import { bothSides, type Side, type Sides } from './keypoints.ts'
+import type { Parts } from './parts.ts'
+import { BARE_ARM, BARE_RADIUS, MIN_PRESENT } from './tuning.ts'
 
 /** One arm as two planes over the picture, both far beyond every length where the arm is not near. */
 export interface ArmField {
@@ -31,19 +31,19 @@ export interface ArmField {
   readonly behind: boolean
 }
 
-/** Both arms of a person on whom a garment has been placed. */
+/** Both arms of a person; `arms` are their bones and widths. */
 export function measureArms({
   person,
   body,
   parts,
-  placement,
+  arms,
 }: {
   person: Person
   body: BodyFrame
   parts: Parts
-  placement: Placement
+  arms: Sides<ArmProfile>
 }): Sides<ArmField> {
-  return balance(bothSides((side) => measureArm({ person, body, parts, profile: placement.arms[side], side })))
+  return balance(bothSides((side) => measureArm({ person, body, parts, profile: arms[side], side })))
 }
 
 /** Pixels of the arm: nearer than `radiusAt(way from the shoulder in px)`; a radius of 0 leaves a part out. */
@@ -57,12 +57,9 @@ export function armMask({ distance: far, along, end }: ArmField, radiusAt: (way:
   return mask
 }
 
-/** Long sleeves reach so far over the wrist, in body units. */
-export const CUFF = 0.12
-
 /** The bare arm's radius in px at a way from the shoulder: deltoid, elbow, wrist. */
 export function bareRadiusAt({ elbow, wrist, bareRadius }: ArmField, way: number): number {
-  return bareRadius * interpolate([0, 0.45 * elbow, elbow, wrist], [1.12, 1.01, 0.9, 0.64], way)
+  return bareRadius * interpolate([0, BARE_ARM.deltoid * elbow, elbow, wrist], BARE_ARM.radii, way)
 }
 
 function measureArm({
@@ -95,8 +92,11 @@ function measureArm({
     end: ways[3],
   }
   const measured = measureBareArm(parts, profile) ?? measureWrist(arm, parts, body.unit)
-  const bareRadius = Math.min(measured ?? body.armRadius[side], (measured ? 0.19 : 0.15) * body.unit)
-  const sized = { ...arm, bareRadius: Math.max(0.09 * body.unit, bareRadius) }
+  const bareRadius = Math.min(
+    measured ?? body.armRadius[side],
+    (measured ? BARE_RADIUS.max : BARE_RADIUS.maxUnknown) * body.unit,
+  )
+  const sized = { ...arm, bareRadius: Math.max(BARE_RADIUS.min * body.unit, bareRadius) }
   return { ...sized, sleeveEnd: findSleeveEnd(sized, parts, 0.05 * body.unit) }
 }
 
@@ -129,14 +129,14 @@ function findSleeveEnd(arm: Omit<ArmField, 'sleeveEnd'>, { skin, top }: Parts, s
 // An arm that looks much thicker than the other has something of the background on its mask.
 function balance([left, right]: Sides<ArmField>): Sides<ArmField> {
   return [
-    { ...left, bareRadius: Math.min(left.bareRadius, 1.2 * right.bareRadius) },
-    { ...right, bareRadius: Math.min(right.bareRadius, 1.2 * left.bareRadius) },
+    { ...left, bareRadius: Math.min(left.bareRadius, BARE_RADIUS.uneven * right.bareRadius) },
+    { ...right, bareRadius: Math.min(right.bareRadius, BARE_RADIUS.uneven * left.bareRadius) },
   ]
 }
 
 // Joints outside of the picture are guesses; a forearm that is not seen must not be drawn.
 function isWristSeen({ landmarks }: Person, side: Side): boolean {
-  return (side === 0 ? landmarks.rightWrist : landmarks.leftWrist).presence >= 0.5
+  return (side === 0 ? landmarks.rightWrist : landmarks.leftWrist).presence >= MIN_PRESENT
 }
 
 function handEnd({ joints }: BodyFrame, side: Side): Point {
@@ -155,7 +155,7 @@ function measureBareArm(parts: Parts, profile: ArmProfile): number | null {
       Math.min(height - 1, Math.max(0, Math.trunc(y))) * width + Math.min(width - 1, Math.max(0, Math.trunc(x)))
     // The bone need not lie in the middle of the arm; an inner edge that is further out is the trunk's.
     const radius = (profile.outer[i] + Math.min(profile.inner[i], profile.outer[i])) / 2
-    if (data[at]) found.push(radius / interpolate([0, 0.25, 0.5, 0.62, 1], [1.05, 1, 0.9, 0.85, 0.62], share))
+    if (data[at]) found.push(radius / expectedArmRadius(share))
   }
   return found.length < 3 ? null : found.toSorted((a, b) => a - b)[found.length >> 1]
 }

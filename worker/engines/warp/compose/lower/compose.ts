@@ -1,26 +1,29 @@
-import type { BodyFrame } from '../../../body/body-frame.ts'
-import type { Parts } from '../../../body/parts.ts'
-import { copyRgb } from '../../../composite/blend.ts'
-import type { Person } from '../../../person/person.ts'
-import { keepComponents } from '../../../raster/components.ts'
-import { featherMask } from '../../../raster/feather.ts'
-import { createFieldSampler, type FieldSampler } from '../../../raster/field-sampler.ts'
-import { dilate, open } from '../../../raster/morphology.ts'
-import { type Bitmap, type Colours, createPlane, maskWhere, type Plane, subset } from '../../../raster/plane.ts'
-import { difference } from '../../../raster/reduce.ts'
-import type { Layer } from '../../../raster/remap.ts'
-import { shiftDown } from '../../../raster/shift.ts'
-import type { LowerPlacement } from '../fit/lower/placement.ts'
-import type { LowerRemoval } from '../remove/lower/remove.ts'
-import { refineEdge } from './edge-matte.ts'
-
-/** A person and where a lower garment lies on them; all in the analysed picture's px. */
-export interface LowerFitting {
-  readonly person: Person
-  readonly body: BodyFrame
-  readonly parts: Parts
-  readonly placement: LowerPlacement
-}
+import { copyRgb } from '../../../../composite/blend.ts'
+import { keepComponents } from '../../../../raster/components.ts'
+import { featherMask } from '../../../../raster/feather.ts'
+import { createFieldSampler, type FieldSampler } from '../../../../raster/field-sampler.ts'
+import { dilate, open } from '../../../../raster/morphology.ts'
+import { type Bitmap, createPlane, maskWhere, type Plane, subset } from '../../../../raster/plane.ts'
+import { difference } from '../../../../raster/reduce.ts'
+import type { Layer } from '../../../../raster/remap.ts'
+import { shiftDown } from '../../../../raster/shift.ts'
+import type { LowerFitting } from '../../fit/lower/fitting.ts'
+import type { LowerRemoval } from '../../remove/removal.ts'
+import { edgeSoftness, refineEdge } from '../edge-matte.ts'
+import { planeOf } from '../planes.ts'
+import {
+  HANGING_TOP,
+  HEM_SHADE,
+  MIN_CHANGE,
+  MIN_SHOWN,
+  MIXING_REACH,
+  OLD_WAIST,
+  ON_PERSON,
+  SURE_PERSON,
+  TOP_HEM,
+  TOP_SHADE,
+  WIDE_HEM_SHADE,
+} from '../tuning.ts'
 
 /**
  * Puts everything over each other, back to front: the picture without the worn garment, shadows on the legs, the new garment,
@@ -38,9 +41,10 @@ export function composeLower(
 ): { image: Bitmap; change: Plane } {
   const front = inFront(fitting, removal)
   const fields = [
-    ...[0, 1, 2, 3].map((channel) => planeOf(removal.layer, channel)),
+    ...[0, 1, 2].map((channel) => planeOf(removal.layer, channel)),
+    planeOf(removal.layer, 3, 1 / 255),
     front,
-    shadowBelow(front, { length: 0.014, strength: 0.4 }, fitting),
+    shadowBelow(front, fitting),
     hemShadow(fitting, { cover, removal }),
   ]
   const sampler = createFieldSampler(fields, { size: picture, touched: [fields[3], fields[HEM_SHADOW], cover] })
@@ -59,40 +63,39 @@ function inFront({ person, body, parts, placement }: LowerFitting, { worn }: Low
   const { top, skin, hair, lower, along } = parts
   const { topHem } = placement.worn
   const tops = subset(top, (i) => {
-    if (person.mask.data[i] <= 0.4) return false
-    return along.data[i] < topHem + 0.045 || worn.arms.data[i] === 1
+    if (person.mask.data[i] <= SURE_PERSON) return false
+    return along.data[i] < topHem + TOP_HEM.below || worn.arms.data[i] === 1
   })
-  const hanging = keepComponents(open(tops, 0.015 * body.unit), ({ area }) => area > 0.02 * body.unit ** 2)
+  const hanging = keepComponents(
+    open(tops, HANGING_TOP.width * body.unit),
+    ({ area }) => area > HANGING_TOP.area * body.unit ** 2,
+  )
   const oldWaist = dilate(
     subset(lower, (i) => {
-      if (along.data[i] < placement.waist - 0.1 || along.data[i] > topHem + 0.1) return false
-      return difference(parts.lab, worn.cloth, i) < 18
+      if (along.data[i] < placement.waist - TOP_HEM.waist || along.data[i] > topHem + TOP_HEM.waist) return false
+      return difference(parts.lab, worn.cloth, i) < OLD_WAIST.difference
     }),
-    0.02 * body.unit,
+    OLD_WAIST.around * body.unit,
   )
   const shown = maskWhere(top, (i) => {
     if (hanging.data[i] || hair.data[i]) return true
     if (skin.data[i] && worn.arms.data[i]) return true
-    return along.data[i] < topHem - 0.03 && !oldWaist.data[i]
+    return along.data[i] < topHem - TOP_HEM.above && !oldWaist.data[i]
   })
-  const own = keepComponents(shown, ({ area }) => area > 0.004 * body.unit ** 2)
-  const soft = featherMask(own, Math.max(0.8, 0.004 * body.unit))
+  const own = keepComponents(shown, ({ area }) => area > MIN_SHOWN.front * body.unit ** 2)
+  const soft = featherMask(own, edgeSoftness(body.unit))
   const hands = subset(own, (i) => skin.data[i] === 1 && worn.arms.data[i] === 1)
-  const front = refineEdge(soft, { own, worn, lab: parts.lab, reach: 0.015 * body.unit })
+  const front = refineEdge(soft, { own, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
   // Only what lies beside a hand is mixed with what lies behind it.
   for (let i = 0; i < front.data.length; i++) if (hands.data[i]) front.data[i] = 1
   return front
 }
 
 // A darkening below something that hangs over the garment.
-function shadowBelow(
-  plane: Plane,
-  { length, strength }: { length: number; strength: number },
-  { body }: LowerFitting,
-): Plane {
-  const moved = shiftDown(plane, Math.max(1, Math.round(length * body.unit)))
-  const soft = featherMask(moved, 0.016 * body.unit)
-  for (let i = 0; i < soft.data.length; i++) soft.data[i] = strength * clamp(soft.data[i] - plane.data[i])
+function shadowBelow(plane: Plane, { body }: LowerFitting): Plane {
+  const moved = shiftDown(plane, Math.max(1, Math.round(TOP_SHADE.down * body.unit)))
+  const soft = featherMask(moved, TOP_SHADE.soft * body.unit)
+  for (let i = 0; i < soft.data.length; i++) soft.data[i] = TOP_SHADE.strength * clamp(soft.data[i] - plane.data[i])
   return soft
 }
 
@@ -100,30 +103,29 @@ function hemShadow(
   { person, body }: LowerFitting,
   { cover, removal: { background, worn } }: { cover: Plane; removal: LowerRemoval },
 ): Plane {
-  const near = featherMask(shiftDown(cover, Math.max(1, Math.round(0.014 * body.unit))), 0.012 * body.unit)
-  const wide = featherMask(shiftDown(cover, Math.max(1, Math.round(0.04 * body.unit))), 0.03 * body.unit)
+  const near = featherMask(
+    shiftDown(cover, Math.max(1, Math.round(HEM_SHADE.down * body.unit))),
+    HEM_SHADE.soft * body.unit,
+  )
+  const wide = featherMask(
+    shiftDown(cover, Math.max(1, Math.round(WIDE_HEM_SHADE.down * body.unit))),
+    WIDE_HEM_SHADE.soft * body.unit,
+  )
   for (let i = 0; i < near.data.length; i++) {
     if (near.data[i] === 0 && wide.data[i] === 0) continue
-    const onPerson = background.data[i] || worn.arms.data[i] ? 0 : clamp(1.2 * person.mask.data[i] - 0.1)
-    const contact = 0.45 * clamp(near.data[i] - cover.data[i])
-    near.data[i] = onPerson * Math.max(contact, 0.25 * clamp(wide.data[i] - cover.data[i]))
+    const onPerson =
+      background.data[i] || worn.arms.data[i]
+        ? 0
+        : clamp(ON_PERSON.shadow[0] * person.mask.data[i] - ON_PERSON.shadow[1])
+    const contact = HEM_SHADE.strength * clamp(near.data[i] - cover.data[i])
+    near.data[i] = onPerson * Math.max(contact, WIDE_HEM_SHADE.strength * clamp(wide.data[i] - cover.data[i]))
   }
   return near
-}
-
-function planeOf({ width, height, data }: Colours, channel: number): Plane {
-  const plane = createPlane({ width, height })
-  const scale = channel === 3 ? 1 / 255 : 1
-  for (let i = 0, k = channel; i < plane.data.length; i++, k += 4) plane.data[i] = data[k] * scale
-  return plane
 }
 
 function clamp(value: number): number {
   return Math.min(1, Math.max(0, value))
 }
-
-// A change below this share of a pixel is none: it could not be seen in 8 bits.
-const MIN_CHANGE = 1 / 256
 
 interface Target {
   readonly sampler: FieldSampler

@@ -1,64 +1,19 @@
-import type { BodyFrame } from '../../../../body/body-frame.ts'
-import { type BoneField, measureNearness } from '../../../../body/bone-field.ts'
-import { bothSides, type Sides } from '../../../../body/keypoints.ts'
-import type { LegProfile } from '../../../../body/leg-profile.ts'
-import type { Parts } from '../../../../body/parts.ts'
-import type { Person } from '../../../../person/person.ts'
+import { forearmMask } from '../../../../body/forearms.ts'
 import { type Lab, tintApart } from '../../../../raster/colour.ts'
 import { fillSmoothly } from '../../../../raster/fill.ts'
 import { close } from '../../../../raster/morphology.ts'
-import { type Colours, countSet, type Mask, maskWhere, subset } from '../../../../raster/plane.ts'
+import { type Colours, countSet, maskWhere, subset } from '../../../../raster/plane.ts'
 import { fillCapsules } from '../../../../raster/polygon.ts'
 import { cellAt, difference, type Reduced, reduceMasked } from '../../../../raster/reduce.ts'
 import { medianOf } from '../../../../raster/statistics.ts'
-import { between, unit as directionOf, move, subtract } from '../../../../raster/vector.ts'
-
-export interface LegsInput {
-  readonly person: Person
-  readonly body: BodyFrame
-  readonly parts: Parts
-  readonly legs: Sides<LegProfile>
-  /** Nearness to each leg's bones, hip to a little below the ankle. */
-  readonly fields: Sides<BoneField>
-  /** Where each leg comes out of the new garment: way from the hip in px. */
-  readonly covered: Sides<number>
-}
-
-/** What the person wears on hips and legs. */
-export interface WornLower {
-  readonly mask: Mask
-  /** Its colour everywhere, carried on smoothly, in CIE Lab. */
-  readonly cloth: Reduced
-  /** Forearms and hands, which may lie before it. */
-  readonly arms: Mask
-}
-
-// Trousers reach this far below the ankle joints, in body units.
-const FOOT = 0.2
-
-/** Nearness to the bones of both legs, from the hip joints to a little below the ankles. */
-export function measureLegFields(size: Mask, legs: Sides<LegProfile>, { unit }: BodyFrame): Sides<BoneField> {
-  return bothSides((side) => {
-    const { points } = legs[side]
-    const ankle = points[points.length - 1]
-    const foot = move(ankle, directionOf(subtract(ankle, points[points.length - 6])), FOOT * unit)
-    return measureNearness(size, { chain: [...points, foot], reach: 0.6 * unit })
-  })
-}
-
-// From this body coordinate down a person's pixels that are not skin are clothes of the legs, whatever colour they have.
-const LEGS_FROM = 1.2
-// Share of the way from hip to ankle from which shoes may begin.
-const SHOES_FROM = 0.86
-const CLOTH_LIKENESS = 16
-// So much nearer to the cloth's tint than to that of shoes, in a and b, a dark pixel is cloth.
-const MIN_TINT = 4
+import { CLOTH_LIKENESS, LEGS_FROM, SHOES_FROM } from '../tuning.ts'
+import type { PlacedLegs, WornLower } from './fitting.ts'
 
 /** Finds trousers, shorts or skirt from the labels, and their lower ends beside the shoes from their colour. */
-export function findWornLower(input: LegsInput): WornLower {
+export function findWornLower(input: PlacedLegs): WornLower {
   const { person, body, parts } = input
   const { lower, skin, top, along, lab } = parts
-  const arms = armsOf(skin, body)
+  const arms = forearmMask(skin, body)
   const isAboveShoes = levelTest(input, SHOES_FROM)
   const sure = subset(lower, (i) => person.mask.data[i] > 0.8 && along.data[i] > 0.9 && isAboveShoes(i))
   const factor = Math.max(1, Math.round(body.unit / 64))
@@ -79,7 +34,7 @@ export function findWornLower(input: LegsInput): WornLower {
 
 // Shoes differ from trousers by colour, learnt at toes and heels; where both look alike the ankle parts them.
 function shoeTest(
-  input: LegsInput,
+  input: PlacedLegs,
   { cloth, beyond }: { cloth: Reduced; beyond: (i: number) => boolean },
 ): (i: number) => boolean {
   const { person, body, parts, fields } = input
@@ -94,15 +49,15 @@ function shoeTest(
   const shoes = subset(feet, (i) => person.mask.data[i] > 0.8 && !beyond(i) && !parts.skin.data[i])
   const isAboveAnkle = levelTest(input, 1.02)
   const [l, a, b] = [0, 1, 2].map((channel) => medianOf(lab, shoes, channel))
-  const known = subset(shoes, (i) => difference(lab, cloth, i) > CLOTH_LIKENESS)
+  const known = subset(shoes, (i) => difference(lab, cloth, i) > CLOTH_LIKENESS.difference)
   if (countSet(known) < 0.5 * countSet(shoes) || countSet(shoes) < 12)
-    return (i) => !isAboveAnkle(i) || difference(lab, cloth, i) > CLOTH_LIKENESS
+    return (i) => !isAboveAnkle(i) || difference(lab, cloth, i) > CLOTH_LIKENESS.difference
   return (i) => {
     if (fields.every((field) => field.distance.data[i] > 0.3 * body.unit)) return true
     if (isShadedCloth(lab, i, { cloth, shoe: [l, a, b] })) return false
     const toCloth = difference(lab, cloth, i)
     const toShoe = Math.hypot(lab.data[i * 3] - l, lab.data[i * 3 + 1] - a, lab.data[i * 3 + 2] - b)
-    return toCloth > CLOTH_LIKENESS || toCloth > 0.6 * toShoe
+    return toCloth > CLOTH_LIKENESS.difference || toCloth > 0.6 * toShoe
   }
 }
 
@@ -111,25 +66,14 @@ function isShadedCloth(lab: Colours, i: number, { cloth, shoe }: { cloth: Reduce
   const cell = cellAt(cloth, lab, i)
   const [l, a, b] = cloth.cells.data.subarray(cell, cell + 3)
   if (lab.data[i * 3] >= l) return false
-  return tintApart(lab, i, [l, a, b]) + MIN_TINT < tintApart(lab, i, shoe)
+  return tintApart(lab, i, [l, a, b]) + CLOTH_LIKENESS.tint < tintApart(lab, i, shoe)
 }
 
 // Whether a pixel lies above `share` of the way from hip to ankle on the leg that is nearer.
-function levelTest({ legs, fields: [left, right] }: LegsInput, share: number): (i: number) => boolean {
+function levelTest({ legs, fields: [left, right] }: PlacedLegs, share: number): (i: number) => boolean {
   return (i) => {
     const side = left.distance.data[i] <= right.distance.data[i] ? 0 : 1
     const { along } = side === 0 ? left : right
     return along.data[i] < share * legs[side].length
   }
-}
-
-/** Forearms and hands, which may lie before hips and legs. */
-export function armsOf(size: Mask, { joints, armRadius }: BodyFrame): Mask {
-  const [left, right] = bothSides((side) => {
-    const radius = 1.3 * armRadius[side]
-    const fingers = between(joints.wrist[side], joints.knuckles[side], 2.3)
-    return fillCapsules(size, [joints.elbow[side], joints.wrist[side], fingers], [radius, radius, radius])
-  })
-  for (let i = 0; i < left.data.length; i++) left.data[i] |= right.data[i]
-  return left
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { measureLight, shadeLayers } from '../../../../../worker/engines/warp/shade/shade.ts'
+import { measureLight, shadeUpper } from '../../../../../worker/engines/warp/shade/upper.ts'
 import { rgbToLab } from '../../../../../worker/raster/colour.ts'
 import type { Bitmap, Pixels } from '../../../../../worker/raster/plane.ts'
 import { type Colour, drawPerson } from '../../../body/drawn-person.ts'
@@ -81,7 +81,7 @@ describe('shading the layers', () => {
   it("keeps the product's colour even under harsh light", () => {
     const { fitted } = relight(LIGHT_GREY, (x, y) => 0.75 + 0.25 * Math.sin(x / 9) * Math.sin(y / 31))
     const before = { ...fitted.layers.torso, data: fitted.layers.torso.data.slice() }
-    shadeLayers(fitted.layers, measureLight(fitted.fitting))
+    shadeUpper(fitted.layers, measureLight(fitted.fitting))
     expect(meanDifference(before, fitted.layers.torso)).toBeLessThan(4.7)
   })
 
@@ -89,7 +89,7 @@ describe('shading the layers', () => {
     const { fitted } = relight(LIGHT_GREY, fold)
     const all = [fitted.layers.torso, ...fitted.layers.sleeves.map(({ layer }) => layer)]
     const copies = all.map(({ data }) => data.slice())
-    shadeLayers(fitted.layers, measureLight(fitted.fitting))
+    shadeUpper(fitted.layers, measureLight(fitted.fitting))
     for (const [n, after] of all.entries()) {
       const before = copies[n]
       const wrong = after.data.filter((value, k) => {

@@ -1,5 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
-import type { EngineContext } from './engine.ts'
+
+interface StageContext {
+  readonly signal: AbortSignal
+  /** Receives the share of the work that is done, 0 to 1. */
+  readonly onProgress: (share: number) => void
+}
 
 /** Runs stages one after the other and times them, in ms; between them an abort can arrive and is obeyed. */
 export interface Stages {
@@ -12,7 +17,7 @@ export interface Stages {
  * With `large` the memory of every stage, and what its caller has let go since, is given back before the next one, where the process was started with --expose-gc: V8 hardly
  * counts pixels, which lie outside of its heap, and would let hundreds of megabytes of them wait.
  */
-export function createStages({ signal, onProgress }: EngineContext, { large = false } = {}): Stages {
+export function createStages({ signal, onProgress }: StageContext, { large = false } = {}): Stages {
   const timings: Record<string, number> = {}
   // Not every run has its stages in the same order.
   let done = 0

@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Pair, readPair } from '../../../../../../scripts/quality/pair.ts'
-import { measureBody } from '../../../../../../worker/body/body-frame.ts'
-import { findParts } from '../../../../../../worker/body/parts.ts'
-import { blendChange } from '../../../../../../worker/composite/blend.ts'
-import { measureArms } from '../../../../../../worker/engines/warp/fit/upper/arm-field.ts'
-import { placeGarment } from '../../../../../../worker/engines/warp/fit/upper/place.ts'
-import { createWarpEngine } from '../../../../../../worker/engines/warp/warp-engine.ts'
-import { type Models, openModels } from '../../../../../../worker/inference/models.ts'
-import { findPerson } from '../../../../../../worker/person/find-person.ts'
-import { drawGarment } from '../../drawn-garment.ts'
+import { type Pair, readPair } from '../../../scripts/quality/pair.ts'
+import { measureArms } from '../../../worker/body/arm-field.ts'
+import { measureArm } from '../../../worker/body/arm-profile.ts'
+import { measureBody } from '../../../worker/body/body-frame.ts'
+import { bothSides } from '../../../worker/body/keypoints.ts'
+import { findParts } from '../../../worker/body/parts.ts'
+import { blendChange } from '../../../worker/composite/blend.ts'
+import { createWarpEngine } from '../../../worker/engines/warp/warp-engine.ts'
+import { type Models, openModels } from '../../../worker/inference/models.ts'
+import { findPerson } from '../../../worker/person/find-person.ts'
 
-const FIXTURES = join(import.meta.dirname, '../../../../../fixtures')
+const FIXTURES = join(import.meta.dirname, '../../fixtures')
 
 let models: Models
 
@@ -28,8 +28,8 @@ async function behindOf(person: string): Promise<boolean[]> {
   if (!found) throw new Error('nobody was found')
   const body = measureBody(found)
   const parts = findParts(picture, found, body)
-  const placement = placeGarment({ person: found, body, parts, garment: drawGarment() })
-  return measureArms({ person: found, body, parts, placement }).map(({ behind }) => behind)
+  const arms = bothSides((side) => measureArm(found.mask, body, side))
+  return measureArms({ person: found, body, parts, arms }).map(({ behind }) => behind)
 }
 
 async function dress({ figure, garment }: Pair) {

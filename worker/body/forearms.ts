@@ -1,0 +1,17 @@
+import type { Mask, Size } from '../raster/plane.ts'
+import { fillCapsules } from '../raster/polygon.ts'
+import { between } from '../raster/vector.ts'
+import type { BodyFrame } from './body-frame.ts'
+import { bothSides } from './keypoints.ts'
+import { FOREARM } from './tuning.ts'
+
+/** Forearms and hands, which may lie before hips and legs. */
+export function forearmMask(size: Size, { joints, armRadius }: BodyFrame): Mask {
+  const [left, right] = bothSides((side) => {
+    const radius = FOREARM.radius * armRadius[side]
+    const fingers = between(joints.wrist[side], joints.knuckles[side], FOREARM.fingers)
+    return fillCapsules(size, [joints.elbow[side], joints.wrist[side], fingers], [radius, radius, radius])
+  })
+  for (let i = 0; i < left.data.length; i++) left.data[i] |= right.data[i]
+  return left
+}

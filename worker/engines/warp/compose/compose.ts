@@ -1,0 +1,33 @@
+import { boxInView } from '../../../body/view.ts'
+import { checkResult } from '../../../composite/region.ts'
+import { type Mask, maskWhere } from '../../../raster/plane.ts'
+import type { EngineResult } from '../../engine.ts'
+import type { Removed } from '../dressing.ts'
+import { GROUND, SKIN } from '../remove/removal.ts'
+import { addGrain, backgroundOf, seenShare } from './grain.ts'
+import { composeLower } from './lower/compose.ts'
+import { composeUpper } from './upper/compose.ts'
+
+/** The new picture and how much of each pixel it replaces, of the size of what is drawn on. Throws as `checkResult` does. */
+export function composeView(removed: Removed): Pick<EngineResult, 'image' | 'change'> {
+  const { view, parts, person, flat } = removed
+  const { drawn: picture } = view
+  const composed =
+    removed.kind === 'upper'
+      ? composeUpper(removed, { picture, layers: removed.layers, garment: flat, removal: removed.removal })
+      : composeLower(removed, { picture, pieces: removed.layers.pieces, cover: flat.cover, removal: removed.removal })
+  const { skin, background } = inventedIn(removed)
+  addGrain(composed.image, picture, [
+    { share: seenShare(skin, flat.cover), like: parts.skin },
+    { share: seenShare(background, flat.cover), like: backgroundOf(person.mask) },
+  ])
+  checkResult(composed, picture, boxInView(view))
+  return composed
+}
+
+function inventedIn(removed: Removed): { skin: Mask; background: Mask } {
+  if (removed.kind === 'lower') return removed.removal
+  const { zones } = removed.removal
+  const maskOf = (zone: number) => maskWhere(removed.view.analysed, (i) => zones[i] === zone)
+  return { skin: maskOf(SKIN), background: maskOf(GROUND) }
+}

@@ -1,0 +1,92 @@
+import { copyRgb } from '../../../../composite/blend.ts'
+import { createFieldSampler, type FieldSampler } from '../../../../raster/field-sampler.ts'
+import { type Bitmap, createPlane, type Plane } from '../../../../raster/plane.ts'
+import type { FittingRegions } from '../../fit/upper/fitting.ts'
+import type { UpperRemoval } from '../../remove/removal.ts'
+import type { FlatGarment, UpperLayers } from '../../warp/layers.ts'
+import { BACK_LIGHT, MIN_CHANGE } from '../tuning.ts'
+import {
+  ARM,
+  ARM_SHADOW,
+  BACK,
+  CUFF_SHADOW,
+  FACE,
+  findOcclusionOrder,
+  HANDS,
+  REMOVAL,
+  SHADOW,
+  SLEEVE_SHADOW,
+} from './occlusion-order.ts'
+
+/**
+ * Puts everything over each other, back to front: the picture without the worn garment, the inside of the back, contact
+ * shadows, torso, bare arms, sleeves, hands, hair and face. `picture` has the layers' size; `garment` is the garment in the
+ * analysed picture's size. Returns what replaces the picture and how much of it (exactly 0 where the
+ * picture stays), such that picture · (1 − change) + image · change is the result.
+ */
+export function composeUpper(
+  fitting: FittingRegions,
+  {
+    picture,
+    layers,
+    garment,
+    removal,
+  }: { picture: Bitmap; layers: UpperLayers; garment: FlatGarment; removal: UpperRemoval },
+): { image: Bitmap; change: Plane } {
+  const fields = findOcclusionOrder(fitting, { garment, removal })
+  const touched = [fields[REMOVAL + 3], fields[SHADOW], garment.cover]
+  const sampler = createFieldSampler(fields, { size: picture, touched })
+  const image = copyRgb(picture)
+  const change = createPlane(picture)
+  for (let y = 0; y < picture.height; y++) composeRow(y, { sampler, layers, image, change })
+  return { image, change }
+}
+
+interface Target {
+  readonly sampler: FieldSampler
+  readonly layers: UpperLayers
+  readonly image: Bitmap
+  readonly change: Plane
+}
+
+// Every state is a sum of the same few pictures: the picture without the worn garment ("bare"), the inside of the back, the torso
+// and the sleeves. So only their weights go through the layers, and the colours are summed once.
+function composeRow(y: number, { sampler, layers, image, change }: Target): void {
+  const { torso, back, sleeves } = layers
+  const { width } = image
+  const weights = new Float64Array(sleeves.length)
+  const { from, to } = sampler.moveTo(y)
+  for (let x = from; x < to; x++) {
+    const i = y * width + x
+    const k = i * 4
+    const f = sampler.fieldsAt(x)
+    const torsoCover = torso.data[k + 3] / 255
+    const backCover = (back.data[k + 3] / 255) * f[BACK]
+    const open = (1 - f[SHADOW]) * (1 - torsoCover)
+    let others = (1 - f[ARM_SHADOW] * torsoCover) * (1 - f[ARM])
+    // Only the sleeve throws a shadow on an arm that lies before the torso.
+    let bare = (1 - backCover) * open * others + (1 - f[CUFF_SHADOW]) * f[ARM]
+    for (let s = 0; s < sleeves.length; s++) {
+      // Only when an arm is behind the body are there fields for it.
+      const before = 1 - (f[SLEEVE_SHADOW + sleeves.length + s] ?? 0) * torsoCover
+      const hidden =
+        (1 - f[SLEEVE_SHADOW + s] * before * torsoCover) * (1 - (before * sleeves[s].layer.data[k + 3]) / 255)
+      bare *= hidden
+      others *= hidden
+      for (let below = 0; below < s; below++) weights[below] *= hidden
+      weights[s] = before
+    }
+    const behind = (1 - f[HANDS]) * (1 - f[FACE])
+    bare = bare * behind + 1 - behind
+    others *= behind
+    const share = 1 - bare * (1 - f[REMOVAL + 3])
+    if (share < MIN_CHANGE) continue
+    change.data[i] = share > 1 - MIN_CHANGE ? 1 : share
+    const inside = BACK_LIGHT * f[BACK] * open * others
+    for (let c = 0; c < 3; c++) {
+      let colour = bare * f[REMOVAL + c] + inside * back.data[k + c] + others * torso.data[k + c]
+      for (let s = 0; s < sleeves.length; s++) colour += weights[s] * behind * sleeves[s].layer.data[k + c]
+      image.data[i * 3 + c] = Math.min(255, Math.round(colour / share))
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import { FAR } from '../../../../body/bone-field.ts'
+import { bothSides, type Side } from '../../../../body/keypoints.ts'
+import type { Parts } from '../../../../body/parts.ts'
+import { keepComponents } from '../../../../raster/components.ts'
+import { featherMask } from '../../../../raster/feather.ts'
+import { close, erode, open } from '../../../../raster/morphology.ts'
+import { createPlane, type Plane, subset } from '../../../../raster/plane.ts'
+import { cellAt, enlargeByFactor, reduceByFactor } from '../../../../raster/reduce.ts'
+import { shiftDown } from '../../../../raster/shift.ts'
+import { dot, subtract } from '../../../../raster/vector.ts'
+import type { FittingRegions } from '../../fit/upper/fitting.ts'
+import { GROUND, SKIN, type UpperRemoval, type WornGarment } from '../../remove/removal.ts'
+import type { FlatGarment } from '../../warp/layers.ts'
+import { edgeSoftness, refineEdge } from '../edge-matte.ts'
+import { planeOf } from '../planes.ts'
+import {
+  ARM_GAP,
+  ARM_SHADE,
+  AROUND,
+  CONTACT,
+  HAND_FROM,
+  HIDDEN_OVER,
+  HUE,
+  MIN_SHOWN,
+  MIXING_REACH,
+  ON_PERSON,
+  SLEEVE_CONTACT,
+  SLEEVE_SHADE,
+  SURE_PERSON,
+} from '../tuning.ts'
+
+// Places of the fields in the sampler's rows; the sleeves' shadows follow.
+export const REMOVAL = 0
+export const BACK = 4
+export const SHADOW = 5
+export const CUFF_SHADOW = 6
+export const ARM = 7
+export const ARM_SHADOW = 8
+export const HANDS = 9
+export const FACE = 10
+export const SLEEVE_SHADOW = 11
+
+/**
+ * What lies before what: planes of the analysed picture's size, in the order of the constants above, 0 to 1, with the sleeves' shadows
+ * and, where an arm is behind the body, what hides its sleeve.
+ */
+export function findOcclusionOrder(
+  fitting: FittingRegions,
+  { garment, removal }: { garment: FlatGarment; removal: UpperRemoval },
+): Plane[] {
+  const { person, body } = fitting
+  const { zones } = removal
+  const arm = armInFront(fitting, removal)
+  const hands = handsInFront(fitting, removal.worn)
+  return [
+    ...[0, 1, 2].map((channel) => behind(planeOf(removal.layer, channel), hands)),
+    behind(planeOf(removal.layer, 3, 1 / 255), hands),
+    behindPerson(person.mask),
+    contactShadow(fitting, { cover: garment.cover, zones, strength: 1 }),
+    contactShadow(fitting, { cover: garment.sleeves, zones, strength: SLEEVE_CONTACT }),
+    arm,
+    armShadow(arm, body.unit),
+    hands,
+    faceInFront(fitting, removal.worn),
+    ...garment.eachSleeve.map((alpha) => sleeveShadow(alpha, fitting)),
+    ...(isAnyBehind(fitting) ? fitting.placement.sleeves.map(({ side }) => sleeveBehind(fitting, side)) : []),
+  ]
+}
+
+function behindPerson(mask: Plane): Plane {
+  const share = createPlane(mask)
+  for (let i = 0; i < share.data.length; i++)
+    share.data[i] = 1 - clamp(ON_PERSON.back[0] * mask.data[i] - ON_PERSON.back[1])
+  return share
+}
+
+// Skin of the arm and what it wears; the edge follows the skin softly. A finger's tip behind cloth is no arm.
+function armInFront({ body, parts, regions }: FittingRegions, { zones, worn }: UpperRemoval): Plane {
+  const { uncovered, limbs } = regions
+  const isSkin = skinTest(parts, worn)
+  const skin = subset(
+    uncovered,
+    (i) => (parts.skin.data[i] === 1 && isSkin(i)) || (zones[i] === SKIN && limbs.data[i] === 1),
+  )
+  const closed = close(skin, ARM_GAP * body.unit)
+  const whole = subset(uncovered, (i) => skin.data[i] === 1 || (closed.data[i] === 1 && !parts.top.data[i]))
+  const shown = keepComponents(open(whole, 1), ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2)
+  const edge = featherMask(shown, edgeSoftness(body.unit))
+  const arm = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
+  const sure = erode(shown, 1)
+  for (let i = 0; i < arm.data.length; i++) if (sure.data[i] && parts.skin.data[i]) arm.data[i] = 1
+  return arm
+}
+
+// In the gap between arm and body the mask is not sure, and a wall in the shade is as dark as an arm: the hue decides.
+function skinTest({ lab, skinColour }: Parts, { background }: WornGarment): (index: number) => boolean {
+  if (!skinColour) return () => true
+  const { cells } = background
+  return (i) => {
+    const cell = cellAt(background, lab, i)
+    const a = skinColour[1] - cells.data[cell + 1]
+    const b = skinColour[2] - cells.data[cell + 2]
+    const length = a * a + b * b
+    if (length < HUE.difference ** 2) return true
+    const along = (lab.data[i * 3 + 1] - cells.data[cell + 1]) * a + (lab.data[i * 3 + 2] - cells.data[cell + 2]) * b
+    return along > HUE.share * length
+  }
+}
+
+function armShadow(arm: Plane, unit: number): Plane {
+  const shadow = featherMask(shiftDown(arm, Math.round(ARM_SHADE.down * unit)), ARM_SHADE.soft * unit)
+  for (let i = 0; i < shadow.data.length; i++) shadow.data[i] = clamp(ARM_SHADE.strength * shadow.data[i] - arm.data[i])
+  return shadow
+}
+
+// Under hems, cuffs and the collar, and a wider soft darkening all around. `strength` 1 on cloth.
+function contactShadow(
+  { person, body, parts }: FittingRegions,
+  { cover, zones, strength }: { cover: Plane; zones: Uint8Array; strength: number },
+): Plane {
+  const cells = reduceByFactor(shiftDown(cover, Math.round(CONTACT.down * body.unit)), 2)
+  const near = enlargeByFactor(featherMask(cells, CONTACT.soft * body.unit), 2, cover)
+  const wide = enlargeByFactor(featherMask(reduceByFactor(cover, 2), AROUND.soft * body.unit), 2, cover)
+  const shadow = createPlane(cover)
+  for (let i = 0; i < shadow.data.length; i++) {
+    if (wide.data[i] === 0 || zones[i] === GROUND) continue
+    const share = cover.data[i]
+    const onPerson = clamp(ON_PERSON.shadow[0] * person.mask.data[i] - ON_PERSON.shadow[1])
+    const contact = CONTACT.strength * clamp(near.data[i] - share) * onPerson
+    const around =
+      parts.along.data[i] > AROUND.from
+        ? AROUND.strength * Math.min(AROUND.most, clamp(wide.data[i] - AROUND.inside * share)) * onPerson
+        : 0
+    shadow.data[i] = strength * (1 - (1 - contact) * (1 - around))
+  }
+  return shadow
+}
+
+function handsInFront({ body, parts, placement, regions }: FittingRegions, worn: WornGarment): Plane {
+  const { skin } = parts
+  const shown = keepComponents(
+    subset(regions.hands, (i) => skin.data[i] === 1),
+    ({ area }) => area > MIN_SHOWN.limb * body.unit ** 2,
+  )
+  const edge = featherMask(shown, edgeSoftness(body.unit))
+  const hands = refineEdge(edge, { own: shown, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
+  const allowed = bothSides((side) => {
+    const { along, forearm, elbow, wrist } = regions.arms[side]
+    const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
+    const start = sleeve?.long ? wrist - HAND_FROM.sleeved * body.unit : wrist - HAND_FROM.bare * (wrist - elbow)
+    const folded = sleeve && !sleeve.long && forearm.along !== along ? Math.max(sleeve.length, elbow) : start
+    return (i: number) => forearm.along.data[i] >= Math.min(start, folded) && forearm.along.data[i] < FAR
+  })
+  for (let i = 0; i < hands.data.length; i++) {
+    // Only what lies beside a hand is mixed with what lies behind it.
+    if (shown.data[i]) hands.data[i] = 1
+    if (hands.data[i] > 0 && !allowed.some((test) => test(i))) hands.data[i] = 0
+  }
+  return hands
+}
+
+function behind(plane: Plane, front: Plane): Plane {
+  for (let i = 0; i < plane.data.length; i++) plane.data[i] *= 1 - front.data[i]
+  return plane
+}
+
+function faceInFront({ person, body, parts, regions }: FittingRegions, worn: WornGarment): Plane {
+  const { skin } = parts
+  const { face, head, hair } = regions
+  const hairShare = subset(hair, (i) => person.mask.data[i] > SURE_PERSON)
+  const faceShare = subset(
+    head,
+    (i) => face.data[i] === 1 || (person.mask.data[i] > 0.5 && skin.data[i] + hair.data[i] > 0),
+  )
+  const softHair = featherMask(hairShare, edgeSoftness(body.unit))
+  const hairEdge = refineEdge(softHair, { own: hairShare, worn, lab: parts.lab, reach: MIXING_REACH.hair * body.unit })
+  const faceEdge = featherMask(faceShare, 1)
+  for (let i = 0; i < hairEdge.data.length; i++) hairEdge.data[i] = Math.max(hairEdge.data[i], faceEdge.data[i])
+  return hairEdge
+}
+
+// A sleeve is sewn to the torso above the armpit and hangs free below it: only there it throws a shadow.
+function sleeveShadow(alpha: Plane, { body, parts, placement }: FittingRegions): Plane {
+  const shadow = featherMask(alpha, SLEEVE_SHADE.soft * body.unit)
+  const armpit =
+    placement.armpits.reduce((sum, point) => sum + dot(subtract(point, body.shoulders), body.down), 0) / 2 / body.trunk
+  for (let i = 0; i < shadow.data.length; i++) {
+    if (shadow.data[i] === 0) continue
+    const free = clamp((parts.along.data[i] - armpit + SLEEVE_SHADE.above) / SLEEVE_SHADE.over)
+    shadow.data[i] = SLEEVE_SHADE.strength * clamp(shadow.data[i] - alpha.data[i]) * free
+  }
+  return shadow
+}
+
+function isAnyBehind({ placement, regions }: FittingRegions): boolean {
+  return placement.sleeves.some(({ side }) => regions.arms[side].behind)
+}
+
+// Below the armpit the torso hides the sleeve of an arm that is behind the body.
+function sleeveBehind({ body, parts, placement, regions }: FittingRegions, side: Side): Plane {
+  const behind = createPlane(parts.along)
+  if (!regions.arms[side].behind) return behind
+  const armpit = dot(subtract(placement.armpits[side], body.shoulders), body.down) / body.trunk
+  for (let i = 0; i < behind.data.length; i++) behind.data[i] = clamp((parts.along.data[i] - armpit) / HIDDEN_OVER)
+  return behind
+}
+
+function clamp(value: number): number {
+  return Math.min(1, Math.max(0, value))
+}

@@ -1,0 +1,14 @@
+import type { BodyModel } from '../../../../body/body-model.ts'
+import { measureLegFields } from '../../../../body/leg-field.ts'
+import type { LowerGarment } from '../../../../garment/garment.ts'
+import type { LowerFitting } from './fitting.ts'
+import { placeLower } from './place.ts'
+import { findWornLower } from './worn-mask.ts'
+
+/** Places trousers or a skirt, and finds what hips and legs wear. Throws as `placeLower` does. */
+export function fitLower({ view, person, body, parts }: BodyModel, garment: LowerGarment): LowerFitting {
+  const placement = placeLower({ person, body, parts, garment })
+  const { legs, covered, landmarks, warnings } = placement
+  const placed = { person, body, parts, legs, covered, fields: measureLegFields(parts.lower, legs, body) }
+  return { ...placed, kind: 'lower', view, garment, placement, worn: findWornLower(placed), landmarks, warnings }
+}

@@ -1,0 +1,28 @@
+import type { BodyModel } from '../../../../body/body-model.ts'
+import type { UpperGarment } from '../../../../garment/garment.ts'
+import type { UpperFitting } from './fitting.ts'
+import { upperLandmarks } from './landmarks.ts'
+import { refuseLooseClothes } from './loose-clothes.ts'
+import { placeUpper } from './place.ts'
+import { cropToGarment } from './region-of-interest.ts'
+import { findRegions } from './regions.ts'
+
+/** Places a top or dress, cuts the view to what it can touch, and finds the regions there. Throws as `placeGarment` does. */
+export function fitUpper({ view: whole, person, body, parts }: BodyModel, given: UpperGarment): UpperFitting {
+  const { placement, garment } = placeUpper({ person, body, parts }, given)
+  refuseLooseClothes({ body, parts, ...placement })
+  const { fitting, view } = cropToGarment(
+    whole,
+    { person, body, parts, placement },
+    { toFeet: garment.kind === 'dress' },
+  )
+  return {
+    ...fitting,
+    kind: 'upper',
+    view,
+    garment,
+    regions: findRegions(fitting),
+    landmarks: upperLandmarks(fitting.placement),
+    warnings: placement.warnings,
+  }
+}
