@@ -89,6 +89,7 @@ describe.skipIf(!controlPlane?.hasControllers)('many pools', () => {
       )
       expect(await measure(/^drape_wrong_victim_total (\d+)$/gm)).toBe(0)
       expect(seconds).toBeLessThan(60)
+      expect(memory / 1e6).toBeLessThan(320)
     },
     TIMEOUT_MS,
   )
