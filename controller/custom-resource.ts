@@ -37,6 +37,9 @@ interface Options<Spec extends TSchema, Status extends TSchema> {
   readonly scale?: { readonly replicas: string; readonly statusReplicas: string; readonly selector: string }
 }
 
+/** No object that Kubernetes can use is as deep; one that is would exhaust the stack of what reads it. */
+const MAX_DEPTH = 100
+
 /** Builds both from one schema, so that what the API server lets in is what is read here. */
 export function defineResource<Spec extends TSchema, Status extends TSchema = ReturnType<typeof Type.Object>>(
   options: Options<Spec, Status>,
@@ -53,6 +56,7 @@ export function defineResource<Spec extends TSchema, Status extends TSchema = Re
     type: { group: GROUP, version: VERSION, plural, kind, namespaced: true },
     definition: definitionOf(options),
     read: (object) => {
+      if (isTooDeep(object)) return { problems: `must not be nested more than ${MAX_DEPTH} levels deep` }
       const result = check(structuredClone(object))
       if (result.ok) return { object: result.value as Resource }
       // A status that another version wrote must not keep this one from writing its own.
@@ -62,6 +66,15 @@ export function defineResource<Spec extends TSchema, Status extends TSchema = Re
     },
   }
   return resource
+}
+
+function isTooDeep(object: unknown): boolean {
+  let level: unknown[] = [object]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []))
+  }
+  return false
 }
 
 /** Reads each object once; null for one that is not valid. A watch replaces an object that changes, so that an object identifies its content. */

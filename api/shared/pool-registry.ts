@@ -1,6 +1,10 @@
 import type { Redis } from './redis.ts'
 import { compileCheck, type Static, Type } from './schema.ts'
 
+/** The latest time that there is a date of, in ms since 1970. */
+const MAX_TIME = 8.64e15
+const TimeSchema = Type.Integer({ minimum: 0, maximum: MAX_TIME })
+
 const ReportSchema = Type.Object({
   host: Type.String(),
   /** Says that it takes jobs, that it takes none any more, or that it has none left either. */
@@ -10,9 +14,9 @@ const ReportSchema = Type.Object({
   jobs: Type.Integer(),
   slots: Type.Integer(),
   /** Since when it has had no job, in ms since 1970; null while it has. */
-  idleSince: Type.Union([Type.Integer(), Type.Null()]),
+  idleSince: Type.Union([TimeSchema, Type.Null()]),
   /** Why the worker has fenced itself for good; absent while its device works. */
-  sick: Type.Optional(Type.Object({ reason: Type.String(), message: Type.String(), since: Type.Integer() })),
+  sick: Type.Optional(Type.Object({ reason: Type.String(), message: Type.String(), since: TimeSchema })),
 })
 
 /** What a worker of a pool says of itself. */
@@ -57,14 +61,23 @@ export function createPoolRegistry(redis: Redis) {
       if (hosts.length === 0) return new Map()
       const texts = await client.mGet(hosts.map(reportKey))
       const reports = texts.flatMap((text) => {
-        const result = text === null ? null : check(JSON.parse(text))
-        return result?.ok ? [result.value] : []
+        const result = check(parse(text))
+        return result.ok ? [result.value] : []
       })
       return new Map(reports.map((report) => [report.host, report]))
     },
     order: async (host: string, word: DrainOrder): Promise<void> => {
       await client.set(wordKey(host), String(word), { expiration: { type: 'EX', value: WORD_SECONDS } })
     },
+  }
+}
+
+/** Any worker can write there; one that writes nonsense must not hide the others. */
+function parse(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? 'null')
+  } catch {
+    return null
   }
 }
 

@@ -61,6 +61,11 @@ export const annotationsFor = {
   sick: (reason: string) => ({ 'drape.dev/sick': reason }),
 }
 
+/** Annotations without those that the controller works with: no template may say that its pods drain. */
+export function withoutOurs(annotations: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => !OURS.has(name) && name !== DELETION_COST))
+}
+
 /** The part of a pod that is looked at here: a small one. */
 export function keepOfPod({ metadata, spec, status }: Pod): Pod {
   const { name, namespace, uid, resourceVersion, labels, annotations, creationTimestamp, deletionTimestamp } = metadata
@@ -104,7 +109,10 @@ function keepOfContainer({ name, state, lastState }: ContainerStatus): Container
 
 export function readPod({ metadata, status }: Pod): PoolPod {
   const { name, annotations = {}, creationTimestamp, deletionTimestamp } = metadata
-  const time = (annotation: string) => (annotations[annotation] === undefined ? null : Number(annotations[annotation]))
+  const time = (annotation: string) => {
+    const ms = Number(annotations[annotation])
+    return Number.isFinite(ms) ? ms : null
+  }
   const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed'
   return {
     name,

@@ -4,7 +4,7 @@ import { ENGINE_FOLDERS, type EngineVolume, engineVolume } from '../engine/volum
 import type { Live } from '../runtime/apply-once.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
 import { patchPod } from './pod-patch.ts'
-import { POOL_LABEL, TEMPLATE_DIGEST, WORKER } from './pods.ts'
+import { POOL_LABEL, TEMPLATE_DIGEST, WORKER, withoutOurs } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Template, Tier, Volume } from './template-schema.ts'
 import { nodeAffinity } from './tiers.ts'
@@ -77,15 +77,39 @@ export function renderTemplate(pool: WorkerPool, engines: readonly Engine[]) {
       ...template.annotations,
     },
   }
-  const patched = patchPod({ metadata, spec: podSpec(pool, engines) }, podTemplate)
+  const patched = drainable(patchPod({ metadata, spec: podSpec(pool, engines) }, podTemplate), pool, engines)
   const digest = createHash('sha256').update(JSON.stringify(patched)).digest('hex').slice(0, 16)
   return {
     metadata: {
       // By these the controller finds its pods.
       labels: { ...patched.metadata.labels, ...poolLabels(pool) },
-      annotations: { ...patched.metadata.annotations, [TEMPLATE_DIGEST]: digest },
+      annotations: { ...withoutOurs(patched.metadata.annotations), [TEMPLATE_DIGEST]: digest },
     },
     spec: patched.spec,
+  }
+}
+
+/** The template with what draining a worker depends on, whatever was patched: its settings, and the time for its jobs to end. */
+function drainable<T extends { readonly spec: ReturnType<typeof podSpec> }>(
+  template: T,
+  pool: WorkerPool,
+  engines: readonly Engine[],
+): T {
+  const { containers, terminationGracePeriodSeconds: patched } = template.spec
+  if (!Array.isArray(containers)) return template
+  const settings = settingsOf(pool, engines)
+  const terminationGracePeriodSeconds = Math.max(Number(patched) || 0, graceSeconds(pool))
+  return {
+    ...template,
+    spec: {
+      ...template.spec,
+      terminationGracePeriodSeconds,
+      containers: containers.map((container) =>
+        container?.name === WORKER && Array.isArray(container.env)
+          ? { ...container, env: withSettings(container.env, settings) }
+          : container,
+      ),
+    },
   }
 }
 
@@ -111,7 +135,7 @@ function metadataOf(pool: WorkerPool) {
 }
 
 function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
-  const { accelerator, capacity, drain, template } = pool.spec
+  const { accelerator, capacity, template } = pool.spec
   const tiers = pool.spec.tiers ?? []
   const affinity = { ...nextTo(template.nextTo), ...(tiers.length > 0 && preferring(tiers)) }
   const claims = accelerator?.resourceClaims ?? []
@@ -120,7 +144,7 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    terminationGracePeriodSeconds: drain.timeoutSeconds + ENDING_SECONDS,
+    terminationGracePeriodSeconds: graceSeconds(pool),
     securityContext: {
       runAsNonRoot: true,
       runAsUser: NOBODY,
@@ -192,6 +216,10 @@ function worker(pool: WorkerPool, models: readonly EngineVolume[], engines: read
   }
 }
 
+function graceSeconds({ spec: { drain } }: WorkerPool): number {
+  return drain.timeoutSeconds + ENDING_SECONDS
+}
+
 function preferring(tiers: readonly Tier[]) {
   const preferred = nodeAffinity(tiers)
   return preferred && { nodeAffinity: preferred }
@@ -211,8 +239,22 @@ function volumeOf({ name, claim, secret, configMap, memoryBytes }: Volume) {
 }
 
 function environment(pool: WorkerPool, known: readonly Engine[]) {
-  const { drain, engines, queues, slotsPerReplica, template } = pool.spec
-  const settings = {
+  return withSettings(pool.spec.template.env.map(variable), settingsOf(pool, known))
+}
+
+/** The settings, then the variables with other names. */
+function withSettings<T extends { readonly name: string }>(
+  env: readonly T[],
+  settings: Readonly<Record<string, string>>,
+): ({ readonly name: string; readonly value: string } | T)[] {
+  const others = env.filter((each) => !Object.hasOwn(settings, each?.name))
+  return [...Object.entries(settings).map(([name, value]) => ({ name, value })), ...others]
+}
+
+/** The variables of a worker that the controller alone sets. */
+function settingsOf(pool: WorkerPool, known: readonly Engine[]): Readonly<Record<string, string>> {
+  const { drain, engines, queues, slotsPerReplica } = pool.spec
+  return {
     POOL: `${pool.metadata.namespace}/${pool.metadata.name}`,
     ENGINES: engines.join(','),
     QUEUES: queues.join(','),
@@ -224,11 +266,6 @@ function environment(pool: WorkerPool, known: readonly Engine[]) {
     ...acknowledgement(known),
     ...conformance(known),
   }
-  const given = new Set(Object.keys(settings))
-  return [
-    ...Object.entries(settings).map(([name, value]) => ({ name, value })),
-    ...template.env.filter(({ name }) => !given.has(name)).map(variable),
-  ]
 }
 
 /** Workers ask themselves, too, before they open what forbids commercial use. */

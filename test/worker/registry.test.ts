@@ -45,6 +45,17 @@ it('a worker that becomes able to work is announced in the same moment, and says
   expect(await redis.countSlots('try-on')).toBe(0)
 })
 
+it('a worker that reports nonsense is not heard, and hides no other', async () => {
+  const registry = createPoolRegistry(redis)
+  const report = { state: 'taking', fence: null, jobs: 0, slots: 1, idleSince: null } as const
+  await registry.report({ host: 'honest', ...report })
+  const sick = { reason: 'DeviceError', message: '', since: 1e18 }
+  await registry.report({ host: 'timeless', ...report, sick })
+  await registry.report({ host: 'broken', ...report })
+  await redis.client.set('drape:pool-worker:broken', '{')
+  expect([...(await registry.findWorkers()).keys()]).toEqual(['honest'])
+})
+
 it('a worker of a pool knows its order before the first look is due', async () => {
   const registry = createPoolRegistry(redis)
   await registry.order('fresh', 'take')

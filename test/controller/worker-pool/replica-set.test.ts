@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { type Engine, engines } from '../../../controller/engine/resource.ts'
+import { readPod } from '../../../controller/worker-pool/pods.ts'
 import { renderReplicaSet } from '../../../controller/worker-pool/replica-set.ts'
 import { workerPools } from '../../../controller/worker-pool/resource.ts'
 
-const podSpec = (template: object, known: readonly Engine[] = []) => {
+const podSpec = (template: object, known: readonly Engine[] = []) => podTemplate({ template }, known).spec
+const podTemplate = (
+  { template = {}, ...spec }: { template?: object; [field: string]: unknown },
+  known: readonly Engine[] = [],
+) => {
   const read = workerPools.read({
     apiVersion: 'drape.dev/v1alpha1',
     kind: 'WorkerPool',
@@ -13,10 +18,11 @@ const podSpec = (template: object, known: readonly Engine[] = []) => {
       replicas: 1,
       scaling: { mode: 'Fixed' },
       template: { image: 'drape/worker:test', requests: { cpu: 1 }, ...template },
+      ...spec,
     },
   })
   if ('problems' in read) throw new Error(read.problems)
-  return renderReplicaSet(read.object, known, 1).spec.template.spec
+  return renderReplicaSet(read.object, known, 1).spec.template
 }
 
 describe('the pods of a pool', () => {
@@ -87,6 +93,58 @@ describe('the pods of a pool', () => {
       { name: 'SELF_TEST_TOLERANCE', value: 'loose=5,strict=1' },
       { name: 'SELF_TEST_GOLDEN', value: 'strict' },
     ])
+  })
+
+  it('can be drained whatever is patched over them', () => {
+    const marks = {
+      'drape.dev/fenced-at': '1',
+      'drape.dev/marked-at': '1',
+      'drape.dev/refused-at': 'never',
+      'drape.dev/template-digest': 'mine',
+      'controller.kubernetes.io/pod-deletion-cost': '-2147483648',
+    }
+    const { metadata, spec } = podTemplate({
+      template: { annotations: { team: 'shop', ...marks } },
+      podTemplate: {
+        metadata: { labels: { 'drape.dev/pool': 'other', 'app.kubernetes.io/name': 'other' }, annotations: marks },
+        spec: {
+          terminationGracePeriodSeconds: 0,
+          containers: [
+            {
+              name: 'worker',
+              env: [
+                { name: 'POOL', value: '' },
+                { name: 'ENGINES', valueFrom: {} },
+                { name: 'A', value: '1' },
+              ],
+            },
+          ],
+        },
+      },
+    })
+    expect(metadata.labels).toMatchObject({ 'drape.dev/pool': 'small', 'app.kubernetes.io/name': 'drape-worker' })
+    const ours = Object.keys(metadata.annotations).filter((name) => name in marks)
+    expect(ours).toEqual(['drape.dev/template-digest'])
+    expect(metadata.annotations).toMatchObject({ team: 'shop' })
+    expect(metadata.annotations['drape.dev/template-digest']).not.toBe('mine')
+    expect(spec.terminationGracePeriodSeconds).toBe(150)
+    const byName = Map.groupBy(spec.containers[0].env, ({ name }) => name)
+    expect(byName.get('POOL')).toEqual([{ name: 'POOL', value: 'shop/small' }])
+    expect(byName.get('ENGINES')).toEqual([{ name: 'ENGINES', value: 'warp' }])
+    expect(byName.get('A')).toEqual([{ name: 'A', value: '1' }])
+    const longer = podTemplate({ podTemplate: { spec: { terminationGracePeriodSeconds: 900 } } })
+    expect(longer.spec.terminationGracePeriodSeconds).toBe(900)
+  })
+
+  it('are those of no object that is nested too deeply to be read', () => {
+    const nested = (depth: number): object => (depth === 0 ? {} : { spec: nested(depth - 1) })
+    expect(() => podTemplate({ podTemplate: nested(5000) })).toThrow('nested more than 100 levels')
+  })
+
+  it.for(['NaN', 'soon', '1e999'])('do not drain because of a mark that says %s', (text) => {
+    const marked = { 'drape.dev/fenced-at': text, 'drape.dev/marked-at': text, 'drape.dev/refused-at': text }
+    const pod = readPod({ metadata: { name: 'a', annotations: marked } })
+    expect(pod).toMatchObject({ fencedAt: null, markedAt: null, refusedAt: null })
   })
 
   it('have a service account but none of its tokens', () => {
