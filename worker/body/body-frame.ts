@@ -5,9 +5,9 @@ import { interpolate } from '../raster/polyline.ts'
 import { distanceToEdge } from '../raster/ray.ts'
 import { between, dot, move, scale, subtract, unit } from '../raster/vector.ts'
 import {
-  type BodyAxes,
+  type BodyKeypoints,
   bothSides,
-  measureAxes,
+  measureKeypoints,
   outerSide,
   outwards,
   type Side,
@@ -20,7 +20,7 @@ import { ARM_RADIUS, MAX_DEPTH, MIN_SHOULDERS, MIN_VISIBLE, RAISED, SHOULDER_TIP
 export type { Side, Sides } from './keypoints.ts'
 
 /** The person's own ruler: coordinates, and how wide arms, shoulders and torso are in px of the analysed picture. */
-export interface BodyFrame extends BodyAxes {
+export interface BodyFrame extends BodyKeypoints {
   readonly armRadius: Sides<number>
   readonly shoulderTip: Sides<Point>
   /** The same with arms that hang: a garment is not cut for raised ones. */
@@ -40,19 +40,19 @@ export function measureBody(person: Person): BodyFrame {
   const { leftShoulder, rightShoulder } = person.landmarks
   if (Math.min(leftShoulder.visibility, rightShoulder.visibility) < MIN_VISIBLE)
     throw new DrapeError('NO_PERSON_DETECTED', 'The shoulders of the person are not visible')
-  const axes = measureAxes(person)
-  if (!axes.facing) throw unusable('The person is seen from behind; a front view is needed')
+  const keypoints = measureKeypoints(person)
+  if (!keypoints.facing) throw unusable('The person is seen from behind; a front view is needed')
   const depth = Math.abs(leftShoulder.z - rightShoulder.z)
-  if (axes.shoulderWidth < MIN_SHOULDERS * axes.trunk || depth > MAX_DEPTH * axes.shoulderWidth)
+  if (keypoints.shoulderWidth < MIN_SHOULDERS * keypoints.trunk || depth > MAX_DEPTH * keypoints.shoulderWidth)
     throw unusable('The person is turned too far to the side; a front view is needed')
-  const armRadius = bothSides((side) => measureArmRadius(person.mask, axes, side))
-  const shoulderTip = bothSides((side) => findShoulderTip(person.mask, axes, side))
+  const armRadius = bothSides((side) => measureArmRadius(person.mask, keypoints, side))
+  const shoulderTip = bothSides((side) => findShoulderTip(person.mask, keypoints, side))
   const restingTip = bothSides((side) =>
-    raiseOf(axes, side) > 0
-      ? tipAt(axes, side, { angle: SHOULDER_TIP.angle, way: SHOULDER_TIP.expected * axes.unit })
+    raiseOf(keypoints, side) > 0
+      ? tipAt(keypoints, side, { angle: SHOULDER_TIP.angle, way: SHOULDER_TIP.expected * keypoints.unit })
       : shoulderTip[side],
   )
-  return { ...axes, armRadius, shoulderTip, restingTip, ...measureTorso(person.mask, axes, armRadius) }
+  return { ...keypoints, armRadius, shoulderTip, restingTip, ...measureTorso(person.mask, keypoints, armRadius) }
 }
 
 function unusable(message: string): DrapeError {
@@ -65,40 +65,40 @@ export function halfWidthAt({ fractions, halfWidths }: BodyFrame, fraction: numb
 }
 
 // The side that faces away from the trunk is the one side of an arm that cloth, hair or trunk seldom hide.
-function measureArmRadius(mask: Plane, axes: BodyAxes, side: Side): number {
-  const shoulder = axes.joints.shoulder[side]
-  const elbow = axes.joints.elbow[side]
-  const across = outerSide(axes, side)
-  const direction = dot(across, outwards(axes, side)) < 0 ? scale(across, -1) : across
+function measureArmRadius(mask: Plane, keypoints: BodyKeypoints, side: Side): number {
+  const shoulder = keypoints.joints.shoulder[side]
+  const elbow = keypoints.joints.elbow[side]
+  const across = outerSide(keypoints, side)
+  const direction = dot(across, outwards(keypoints, side)) < 0 ? scale(across, -1) : across
   const radii = [0.35, 0.5, 0.65, 0.8]
-    .map((share) => distanceToEdge(mask, between(shoulder, elbow, share), { direction, reach: 0.34 * axes.unit }))
+    .map((share) => distanceToEdge(mask, between(shoulder, elbow, share), { direction, reach: 0.34 * keypoints.unit }))
     .filter((radius) => radius !== null)
-  const radius = radii.length > 0 ? median(radii) : ARM_RADIUS.expected * axes.unit
-  return Math.min(Math.max(radius, ARM_RADIUS.min * axes.unit), ARM_RADIUS.max * axes.unit)
+  const radius = radii.length > 0 ? median(radii) : ARM_RADIUS.expected * keypoints.unit
+  return Math.min(Math.max(radius, ARM_RADIUS.min * keypoints.unit), ARM_RADIUS.max * keypoints.unit)
 }
 
-function findShoulderTip(mask: Plane, axes: BodyAxes, side: Side): Point {
-  const angle = SHOULDER_TIP.angle - RAISED.taken * raiseOf(axes, side)
-  const joint = axes.joints.shoulder[side]
-  const direction = unit(subtract(tipAt(axes, side, { angle, way: 1 }), joint))
-  const measured = distanceToEdge(mask, joint, { direction, reach: 0.34 * axes.unit })
+function findShoulderTip(mask: Plane, keypoints: BodyKeypoints, side: Side): Point {
+  const angle = SHOULDER_TIP.angle - RAISED.taken * raiseOf(keypoints, side)
+  const joint = keypoints.joints.shoulder[side]
+  const direction = unit(subtract(tipAt(keypoints, side, { angle, way: 1 }), joint))
+  const measured = distanceToEdge(mask, joint, { direction, reach: 0.34 * keypoints.unit })
   const way =
     measured === null
-      ? SHOULDER_TIP.expected * axes.unit
-      : Math.min(Math.max(measured, SHOULDER_TIP.min * axes.unit), SHOULDER_TIP.max * axes.unit)
-  return tipAt(axes, side, { angle, way })
+      ? SHOULDER_TIP.expected * keypoints.unit
+      : Math.min(Math.max(measured, SHOULDER_TIP.min * keypoints.unit), SHOULDER_TIP.max * keypoints.unit)
+  return tipAt(keypoints, side, { angle, way })
 }
 
-function tipAt(axes: BodyAxes, side: Side, { angle, way }: { angle: number; way: number }): Point {
-  const up = move(axes.joints.shoulder[side], axes.down, -way * Math.cos(angle))
-  return move(up, outwards(axes, side), way * Math.sin(angle))
+function tipAt(keypoints: BodyKeypoints, side: Side, { angle, way }: { angle: number; way: number }): Point {
+  const up = move(keypoints.joints.shoulder[side], keypoints.down, -way * Math.cos(angle))
+  return move(up, outwards(keypoints, side), way * Math.sin(angle))
 }
 
 // By how much the upper arm is raised beyond the angle from which the shoulder follows; none for arms before the body.
-function raiseOf(axes: BodyAxes, side: Side): number {
-  const along = upperArm(axes, side)
-  const fromBelow = Math.acos(Math.min(1, Math.max(-1, dot(along, axes.down))))
-  return dot(along, outwards(axes, side)) < 0 && fromBelow < Math.PI / 2 ? 0 : Math.max(0, fromBelow - RAISED.from)
+function raiseOf(keypoints: BodyKeypoints, side: Side): number {
+  const along = upperArm(keypoints, side)
+  const fromBelow = Math.acos(Math.min(1, Math.max(-1, dot(along, keypoints.down))))
+  return dot(along, outwards(keypoints, side)) < 0 && fromBelow < Math.PI / 2 ? 0 : Math.max(0, fromBelow - RAISED.from)
 }
 
 function median(values: readonly number[]): number {

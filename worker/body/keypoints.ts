@@ -13,7 +13,7 @@ export type Side = 0 | 1
  * The person's own coordinates. Positions are px of the analysed picture. A point p has the coordinates
  * F = (p − shoulders) · down / trunk (0 at the shoulder joints, 1 at the hip joints) and X = (p − shoulders) · right / unit.
  */
-export interface BodyAxes {
+export interface BodyKeypoints {
   readonly joints: {
     readonly shoulder: Sides<Point>
     readonly elbow: Sides<Point>
@@ -40,7 +40,7 @@ export interface BodyAxes {
   readonly turn: number
 }
 
-export function measureAxes({ landmarks }: Person): BodyAxes {
+export function measureKeypoints({ landmarks }: Person): BodyKeypoints {
   const position = (name: LandmarkName): Point => ({ x: landmarks[name].x, y: landmarks[name].y })
   // The right half of a person who faces the camera is in the left half of the picture.
   const pair = (right: LandmarkName, left: LandmarkName): Sides<Point> => [position(right), position(left)]
@@ -103,12 +103,12 @@ export function bothSides<T>(measure: (side: Side) => T): Sides<T> {
 }
 
 /** Unit vector across the body, away from its axis, on the given side. */
-export function outwards({ right }: Pick<BodyAxes, 'right'>, side: Side): Point {
+export function outwards({ right }: Pick<BodyKeypoints, 'right'>, side: Side): Point {
   return side === 0 ? scale(right, -1) : right
 }
 
 /** Unit vector from the shoulder to the elbow. */
-export function upperArm({ joints }: Pick<BodyAxes, 'joints'>, side: Side): Point {
+export function upperArm({ joints }: Pick<BodyKeypoints, 'joints'>, side: Side): Point {
   return unit(subtract(joints.elbow[side], joints.shoulder[side]))
 }
 
@@ -116,13 +116,13 @@ export function upperArm({ joints }: Pick<BodyAxes, 'joints'>, side: Side): Poin
  * Unit vector across the upper arm towards its outer side, along which a sleeve runs from the shoulder's tip: away from the trunk on an
  * arm that hangs, upwards on one that is held out, towards the head on one that is raised.
  */
-export function outerSide(axes: Pick<BodyAxes, 'joints' | 'right' | 'down'>, side: Side): Point {
-  const along = upperArm(axes, side)
-  const outside = outwards(axes, side)
-  return subtract(scale(outside, dot(along, axes.down)), scale(axes.down, dot(along, outside)))
+export function outerSide(keypoints: Pick<BodyKeypoints, 'joints' | 'right' | 'down'>, side: Side): Point {
+  const along = upperArm(keypoints, side)
+  const outside = outwards(keypoints, side)
+  return subtract(scale(outside, dot(along, keypoints.down)), scale(keypoints.down, dot(along, outside)))
 }
 
 /** The point on the body's axis at the body coordinate F. */
-export function axisAt({ shoulders, down, trunk }: BodyAxes, fraction: number): Point {
+export function axisAt({ shoulders, down, trunk }: BodyKeypoints, fraction: number): Point {
   return move(shoulders, down, trunk * fraction)
 }

@@ -3,7 +3,7 @@ import { distanceToSegment } from '../raster/polygon.ts'
 import { interpolate } from '../raster/polyline.ts'
 import { isCovered } from '../raster/ray.ts'
 import { between, move } from '../raster/vector.ts'
-import { axisAt, type BodyAxes, bothSides, outwards, type Side, type Sides } from './keypoints.ts'
+import { axisAt, type BodyKeypoints, bothSides, outwards, type Side, type Sides } from './keypoints.ts'
 import { ARM_WEIGHT, EXPECTED_TORSO } from './tuning.ts'
 
 // Rows between the collar bone and the middle of the thighs, as body coordinates F.
@@ -15,14 +15,14 @@ const FRACTIONS = Float64Array.from({ length: 33 }, (_, i) => 0.1 + 0.05 * i)
  */
 export function measureTorso(
   mask: Plane,
-  axes: BodyAxes,
+  keypoints: BodyKeypoints,
   armRadius: Sides<number>,
 ): { fractions: Float64Array; halfWidths: Sides<Float64Array> } {
   const halfWidths = bothSides((side) => {
-    const limbs = limbsOf(axes, side, armRadius[side])
+    const limbs = limbsOf(keypoints, side, armRadius[side])
     return smoothWidths(
-      Array.from(FRACTIONS, (fraction) => measureRow(mask, axes, { fraction, side, limbs })),
-      axes.unit,
+      Array.from(FRACTIONS, (fraction) => measureRow(mask, keypoints, { fraction, side, limbs })),
+      keypoints.unit,
     )
   })
   return { fractions: FRACTIONS, halfWidths }
@@ -41,7 +41,7 @@ interface Measured {
   weight: number
 }
 
-function limbsOf({ joints }: BodyAxes, side: Side, radius: number): Limb[] {
+function limbsOf({ joints }: BodyKeypoints, side: Side, radius: number): Limb[] {
   const wrist = joints.wrist[side]
   const fingers = between(wrist, joints.knuckles[side], 1.8)
   return [
@@ -53,18 +53,18 @@ function limbsOf({ joints }: BodyAxes, side: Side, radius: number): Limb[] {
 
 function measureRow(
   mask: Plane,
-  axes: BodyAxes,
+  keypoints: BodyKeypoints,
   { fraction, side, limbs }: { fraction: number; side: Side; limbs: readonly Limb[] },
 ): Measured | null {
-  const start = axisAt(axes, fraction)
-  const direction = outwards(axes, side)
-  const step = Math.max(1, 0.006 * axes.unit)
-  for (let width = 0.15 * axes.unit; width < axes.unit; width += step) {
+  const start = axisAt(keypoints, fraction)
+  const direction = outwards(keypoints, side)
+  const step = Math.max(1, 0.006 * keypoints.unit)
+  for (let width = 0.15 * keypoints.unit; width < keypoints.unit; width += step) {
     const point = move(start, direction, width)
     if (!isCovered(mask, point)) return { width, weight: 1 }
     // An arm so near to the axis crosses the body and says nothing about its width.
     if (limbs.some((limb) => isOnLimb(point, limb)))
-      return width > 0.33 * axes.unit ? { width, weight: ARM_WEIGHT } : null
+      return width > 0.33 * keypoints.unit ? { width, weight: ARM_WEIGHT } : null
   }
   return null
 }

@@ -1,5 +1,5 @@
 /**
- * Tuned values of what describes a person. Body units are `BodyAxes.unit` (about a shoulder width); F is the body coordinate, 0 at the shoulder
+ * Tuned values of what describes a person. Body units are `BodyKeypoints.unit` (about a shoulder width); F is the body coordinate, 0 at the shoulder
  * joints and 1 at the hip joints. Average proportions are those of the rendered figures of test/fixtures, whose bones are known; the other
  * values were chosen on those figures with `scripts/bench quality`. A test that is named fails without the value.
  */

@@ -5,7 +5,7 @@ import { cropPlane } from '../raster/crop.ts'
 import { type Bitmap, createPlane, type Plane, type Point } from '../raster/plane.ts'
 import { resizeAreaPlane } from '../raster/sample.ts'
 import { pointAtSize } from '../raster/vector.ts'
-import { axisAt, measureAxes } from './keypoints.ts'
+import { axisAt, measureKeypoints } from './keypoints.ts'
 
 /** The part of a photo that a garment can change, at two sizes. */
 export interface View {
@@ -36,16 +36,16 @@ export async function createView(frame: Bitmap, person: Person, { long }: { long
 }
 
 function findBox(frame: Bitmap, person: Person, long: boolean): Rectangle {
-  const axes = measureAxes(person)
-  const { elbow, wrist, knuckles, hip } = axes.joints
-  const spread = 0.5 * axes.unit
-  const points: Point[] = [...axes.joints.shoulder, ...elbow, ...wrist, ...knuckles, ...hip]
-  if (long) points.push(...axes.joints.knee, ...axes.joints.ankle)
-  const bottom = long ? person.box.y + person.box.height : axisAt(axes, 1.9).y
+  const keypoints = measureKeypoints(person)
+  const { elbow, wrist, knuckles, hip } = keypoints.joints
+  const spread = 0.5 * keypoints.unit
+  const points: Point[] = [...keypoints.joints.shoulder, ...elbow, ...wrist, ...knuckles, ...hip]
+  if (long) points.push(...keypoints.joints.knee, ...keypoints.joints.ankle)
+  const bottom = long ? person.box.y + person.box.height : axisAt(keypoints, 1.9).y
   const left = Math.max(0, Math.floor(Math.min(...points.map(({ x }) => x)) - spread))
   const right = Math.min(frame.width, Math.ceil(Math.max(...points.map(({ x }) => x)) + spread))
-  const top = Math.max(0, Math.floor(person.box.y - 0.1 * axes.unit))
-  const lowest = Math.max(bottom, ...points.map(({ y }) => y + 0.3 * axes.unit))
+  const top = Math.max(0, Math.floor(person.box.y - 0.1 * keypoints.unit))
+  const lowest = Math.max(bottom, ...points.map(({ y }) => y + 0.3 * keypoints.unit))
   const end = Math.min(frame.height, Math.ceil(lowest))
   return { x: left, y: top, width: Math.max(1, right - left), height: Math.max(1, end - top) }
 }

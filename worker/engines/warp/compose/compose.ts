@@ -3,7 +3,7 @@ import { checkResult } from '../../../composite/region.ts'
 import { type Mask, maskWhere } from '../../../raster/plane.ts'
 import type { EngineResult } from '../../engine.ts'
 import type { Removed } from '../dressing.ts'
-import { GROUND, SKIN } from '../remove/removal.ts'
+import { BACKGROUND, SKIN } from '../remove/removal.ts'
 import { addGrain, backgroundOf, seenShare } from './grain.ts'
 import { composeLower } from './lower/compose.ts'
 import { composeUpper } from './upper/compose.ts'
@@ -29,5 +29,5 @@ function inventedIn(removed: Removed): { skin: Mask; background: Mask } {
   if (removed.kind === 'lower') return removed.removal
   const { zones } = removed.removal
   const maskOf = (zone: number) => maskWhere(removed.view.analysed, (i) => zones[i] === zone)
-  return { skin: maskOf(SKIN), background: maskOf(GROUND) }
+  return { skin: maskOf(SKIN), background: maskOf(BACKGROUND) }
 }

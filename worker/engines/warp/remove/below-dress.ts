@@ -5,8 +5,8 @@ import type { Colours, Plane } from '../../../raster/plane.ts'
 import { wayAt } from '../fit/lower/skirt.ts'
 import { findWornLower } from '../fit/lower/worn-mask.ts'
 import type { PlacedGarment } from '../fit/upper/fitting.ts'
-import { removeOldLower } from './lower/remove.ts'
-import { GROUND, LOWER, SKIN, type UpperRemoval } from './removal.ts'
+import { removeLower } from './lower/remove.ts'
+import { BACKGROUND, LOWER, SKIN, type UpperRemoval } from './removal.ts'
 import { DRESS_FROM } from './tuning.ts'
 
 /**
@@ -24,13 +24,13 @@ export function removeBelowDress(
   const input = { ...placed, worn: findWornLower(placed) }
   const allowed = (i: number) =>
     parts.along.data[i] > DRESS_FROM.hips && (upper.zones[i] !== SKIN || parts.along.data[i] > DRESS_FROM.skin)
-  const lower = removeOldLower(input, { picture, cover, allowed })
+  const lower = removeLower(input, { picture, cover, allowed })
   const { data } = upper.layer
   for (let i = 0, k = 0; i < upper.zones.length; i++, k += 4) {
     const alpha = lower.layer.data[k + 3] / 255
     if (alpha === 0) continue
     for (let c = k; c < k + 4; c++) data[c] = data[c] * (1 - alpha) + lower.layer.data[c]
-    if (lower.background.data[i]) upper.zones[i] = GROUND
+    if (lower.background.data[i]) upper.zones[i] = BACKGROUND
     else if (upper.zones[i] === LOWER) upper.zones[i] = SKIN
   }
   return { ...upper, warnings: [...upper.warnings.filter((code) => code !== 'OLD_GARMENT_LONGER'), ...lower.warnings] }

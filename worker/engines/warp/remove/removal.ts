@@ -4,7 +4,7 @@ import type { WornLower } from '../fit/lower/fitting.ts'
 
 /** What takes the place of a pixel of the worn garment that the new one leaves open, from back to front. */
 export const KEEP = 0
-export const GROUND = 1
+export const BACKGROUND = 1
 export const LOWER = 2
 export const SKIN = 3
 /** A sliver along the new garment, which is drawn a little larger there. */
@@ -28,7 +28,7 @@ export interface WornGarment {
 export interface UpperRemoval {
   /** What is seen instead: premultiplied sRGB with alpha, 0 to 255, the analysed picture's size. */
   readonly layer: Colours
-  /** What was painted where: KEEP, GROUND, LOWER, SKIN or GARMENT. */
+  /** What was painted where: KEEP, BACKGROUND, LOWER, SKIN or GARMENT. */
   readonly zones: Uint8Array
   readonly worn: WornGarment
   readonly warnings: readonly string[]

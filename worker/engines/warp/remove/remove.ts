@@ -1,16 +1,16 @@
 import { bitmapToColours } from '../../../raster/plane.ts'
 import type { Removed, Shaded } from '../dressing.ts'
 import { removeBelowDress } from './below-dress.ts'
-import { removeOldLower } from './lower/remove.ts'
-import { removeOldGarment } from './upper/remove.ts'
+import { removeLower } from './lower/remove.ts'
+import { removeUpper } from './upper/remove.ts'
 
-/** Takes away what stays visible of the worn garment. Throws as `removeOldGarment` and `removeOldLower` do. */
+/** Takes away what stays visible of the worn garment. Throws as `removeUpper` and `removeLower` do. */
 export function removeWorn(shaded: Shaded): Removed {
   const picture = bitmapToColours(shaded.view.analysed)
   const { flat } = shaded
   if (shaded.kind === 'lower')
-    return { ...shaded, removal: removeOldLower(shaded, { picture, cover: flat.cover, allowed: () => true }) }
-  const removal = removeOldGarment(shaded, { picture, garment: flat })
+    return { ...shaded, removal: removeLower(shaded, { picture, cover: flat.cover, allowed: () => true }) }
+  const removal = removeUpper(shaded, { picture, garment: flat })
   // Below an open coat its wearer's trousers stay what they are.
   const isClosedDress = shaded.garment.kind === 'dress' && !shaded.garment.openFront
   return {

@@ -9,7 +9,7 @@ import { cellAt, enlargeByFactor, reduceByFactor } from '../../../../raster/redu
 import { shiftDown } from '../../../../raster/shift.ts'
 import { dot, subtract } from '../../../../raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
-import { GROUND, SKIN, type UpperRemoval, type WornGarment } from '../../remove/removal.ts'
+import { BACKGROUND, SKIN, type UpperRemoval, type WornGarment } from '../../remove/removal.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
 import { edgeSoftness, refineEdge } from '../edge-matte.ts'
 import { planeOf } from '../planes.ts'
@@ -123,7 +123,7 @@ function contactShadow(
   const wide = enlargeByFactor(featherMask(reduceByFactor(cover, 2), AROUND.soft * body.unit), 2, cover)
   const shadow = createPlane(cover)
   for (let i = 0; i < shadow.data.length; i++) {
-    if (wide.data[i] === 0 || zones[i] === GROUND) continue
+    if (wide.data[i] === 0 || zones[i] === BACKGROUND) continue
     const share = cover.data[i]
     const onPerson = clamp(ON_PERSON.shadow[0] * person.mask.data[i] - ON_PERSON.shadow[1])
     const contact = CONTACT.strength * clamp(near.data[i] - share) * onPerson

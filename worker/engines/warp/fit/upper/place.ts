@@ -11,7 +11,7 @@ import type { Placement } from './fitting.ts'
 import { chooseSize, type Fit } from './size.ts'
 import { placeSleeve } from './sleeve.ts'
 import { placeTorso, type TorsoPlacement } from './torso.ts'
-import { measureWorn } from './worn-extent.ts'
+import { measureWornExtent } from './worn-extent.ts'
 
 /**
  * Places a garment as `placeGarment` does. What only its outline makes a dress, and what would hardly cover the thighs, is placed as a
@@ -45,7 +45,7 @@ export function placeGarment({
   parts: Parts
   garment: UpperGarment
 }): Placement {
-  const worn = measureWorn({ person, body, parts })
+  const worn = measureWornExtent({ person, body, parts })
   const input = { mask: person.mask, body, garment, worn }
   const fit = chooseSize(input)
   const aspect = fit.down / (fit.across * body.foreshortening)

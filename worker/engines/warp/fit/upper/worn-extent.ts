@@ -21,7 +21,7 @@ interface Worn {
   parts: Parts
 }
 
-export function measureWorn(worn: Worn): WornExtent {
+export function measureWornExtent(worn: Worn): WornExtent {
   return { hem: findHem(worn), halfWidthAt: measureSides(worn) }
 }
 

@@ -25,7 +25,7 @@ import { inventLegs } from './invented-skin.ts'
  *
  * Throws `DrapeError` RESULT_REJECTED when much of the legs would have to be invented and no skin is seen anywhere.
  */
-export function removeOldLower(
+export function removeLower(
   input: FittedLegs,
   { picture, cover, allowed }: { picture: Colours; cover: Plane; allowed: (index: number) => boolean },
 ): LowerRemoval {

@@ -19,7 +19,7 @@ import { medianOf } from '../../../../raster/statistics.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
-import { GARMENT, GROUND, KEEP, LOWER, SKIN, type UpperRemoval, type WornGarment } from '../removal.ts'
+import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type UpperRemoval, type WornGarment } from '../removal.ts'
 import {
   BACKGROUND_MARGIN,
   BACKGROUND_ROUNDS,
@@ -45,7 +45,7 @@ import { assignZones } from './zones.ts'
  * stand off so far that they do not show the body's shape either; when the worn garment is so much longer than the new one that more of
  * the lower garment would be invented than is known; and when it has the colour of skin and skin must take its place.
  */
-export function removeOldGarment(
+export function removeUpper(
   fitting: FittingRegions,
   { picture, garment }: { picture: Colours; garment: FlatGarment },
 ): UpperRemoval {
@@ -150,7 +150,7 @@ type Areas = Readonly<Record<'skin' | 'background' | 'lower' | 'garment', number
 function measureAreas(zones: Uint8Array, unit: number): Areas {
   const counts = new Float64Array(5)
   for (let i = 0; i < zones.length; i++) counts[zones[i]] += 1 / (unit * unit)
-  return { skin: counts[SKIN], background: counts[GROUND], lower: counts[LOWER], garment: counts[GARMENT] }
+  return { skin: counts[SKIN], background: counts[BACKGROUND], lower: counts[LOWER], garment: counts[GARMENT] }
 }
 
 function warningsOf({ skin, background, lower }: Areas): string[] {
@@ -182,9 +182,9 @@ function shareOf(
 // Garment that is drawn up to the person's outline ends in the person's own soft edge, with background behind it.
 function backgroundShare(canvas: Canvas, mask: Plane): Plane {
   const outside = maskWhere(mask, (i) => mask.data[i] < 0.5)
-  const share = shareOf(canvas, GROUND, { sigma: 1, joins: outside })
+  const share = shareOf(canvas, BACKGROUND, { sigma: 1, joins: outside })
   for (let i = 0; i < share.data.length; i++)
-    if (canvas.zones[i] === GROUND || (canvas.zones[i] === GARMENT && mask.data[i] < 0.95)) share.data[i] = 1
+    if (canvas.zones[i] === BACKGROUND || (canvas.zones[i] === GARMENT && mask.data[i] < 0.95)) share.data[i] = 1
   return share
 }
 

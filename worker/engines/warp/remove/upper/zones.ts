@@ -11,11 +11,11 @@ import { between, distance, dot, move, subtract } from '../../../../raster/vecto
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
-import { GARMENT, GROUND, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
+import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
 import { BELOW_HEM, CAST_SHADOW, HUG, LUMP, NECK, TORSO, UNDRESSED } from '../tuning.ts'
 import { findCuffShadows } from './cuff-shadow.ts'
 
-/** Decides for every pixel what is to be seen in place of the worn garment: KEEP, GROUND, LOWER, SKIN or GARMENT. */
+/** Decides for every pixel what is to be seen in place of the worn garment: KEEP, BACKGROUND, LOWER, SKIN or GARMENT. */
 export function assignZones(fitting: FittingRegions, worn: WornGarment, garment: FlatGarment): Uint8Array {
   const { person, body, parts, placement, regions } = fitting
   const { along, skin } = parts
@@ -33,10 +33,10 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     if (undressed.data[i]) zones[i] = SKIN
     else if (cover.data[i] >= SOLID) continue
     // Light cloth before a light wall: background over background does no harm, anything else would grow patches.
-    else if (worn.backgroundLike.data[i] && !(limbs.data[i] && person.mask.data[i] >= 0.9)) zones[i] = GROUND
+    else if (worn.backgroundLike.data[i] && !(limbs.data[i] && person.mask.data[i] >= 0.9)) zones[i] = BACKGROUND
     else if (isBelowHem(i)) zones[i] = LOWER
     else if (isBody(i)) zones[i] = SKIN
-    else if (along.data[i] < TORSO.background) zones[i] = GROUND
+    else if (along.data[i] < TORSO.background) zones[i] = BACKGROUND
   }
   growDownwards(zones, BELOW_HEM.shadow * body.unit, { width: cover.width, accepts: acceptsLower })
   joinEnclosedToSkin(zones, person.mask)
@@ -130,7 +130,7 @@ function growDownwards(
 function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
   const outside = maskWhere(mask, (i) => mask.data[i] < 0.3)
   const open = dilate(outside, 2)
-  const background = maskWhere(mask, (i) => zones[i] === GROUND)
+  const background = maskWhere(mask, (i) => zones[i] === BACKGROUND)
   const reached = componentsTouching(background, open)
   for (let i = 0; i < zones.length; i++) if (background.data[i] && !reached.data[i]) zones[i] = SKIN
 }
@@ -141,7 +141,7 @@ function removeCastShadow(
   { person, body, parts }: FittingRegions,
   { removable, background }: WornGarment,
 ): void {
-  const removed = subset(removable, (i) => zones[i] === GROUND || zones[i] === SKIN)
+  const removed = subset(removable, (i) => zones[i] === BACKGROUND || zones[i] === SKIN)
   const near = dilate(removed, CAST_SHADOW.near * body.unit)
   const { data } = parts.lab
   for (let i = 0; i < zones.length; i++) {
@@ -153,7 +153,8 @@ function removeCastShadow(
       data[k + 1] - background.cells.data[cell + 1],
       data[k + 2] - background.cells.data[cell + 2],
     )
-    if (darker > CAST_SHADOW.darker[0] && darker < CAST_SHADOW.darker[1] && tint < CAST_SHADOW.tint) zones[i] = GROUND
+    if (darker > CAST_SHADOW.darker[0] && darker < CAST_SHADOW.darker[1] && tint < CAST_SHADOW.tint)
+      zones[i] = BACKGROUND
   }
 }
 
@@ -165,7 +166,7 @@ function hugGarment(
   { garment, undressed }: { garment: FlatGarment; undressed: Mask },
 ): void {
   const { torso, sleeves, cover } = garment
-  const isOpen = (i: number) => (zones[i] === GROUND || zones[i] === SKIN) && cover.data[i] < SOLID
+  const isOpen = (i: number) => (zones[i] === BACKGROUND || zones[i] === SKIN) && cover.data[i] < SOLID
   const solid = (plane: Plane) => distanceTo(maskWhere(plane, (i) => plane.data[i] >= SOLID))
   const [toTorso, toSleeve] = [solid(torso), solid(sleeves)]
   const toEdge = distanceTo(maskWhere(cover, (i) => !isOpen(i) && cover.data[i] < SOLID))

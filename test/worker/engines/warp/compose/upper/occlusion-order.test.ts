@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { blendChange } from '../../../../../../worker/composite/blend.ts'
 import { composeUpper } from '../../../../../../worker/engines/warp/compose/upper/compose.ts'
-import { removeOldGarment } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
+import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
 import { type Bitmap, bitmapToColours, type Point } from '../../../../../../worker/raster/plane.ts'
 import { ARMS_AWAY, ARMS_BENT, COLOURS, type Colour, drawPerson, type Pose } from '../../../../body/drawn-person.ts'
@@ -14,7 +14,7 @@ const ARMS_CROSSED: Pose = { elbow: { x: 26, y: 92 }, wrist: { x: -46, y: 96 } }
 function dress(pose: Pose, garment: UpperGarment = drawGarment()) {
   const { person, picture } = drawPerson(pose)
   const { fitting, layers, flat } = layGarment(person, picture, garment)
-  const removal = removeOldGarment(fitting, { picture: bitmapToColours(picture), garment: flat })
+  const removal = removeUpper(fitting, { picture: bitmapToColours(picture), garment: flat })
   const composed = composeUpper(fitting, { picture, layers, garment: flat, removal })
   return { ...composed, person, picture, result: blendChange({ photo: picture, ...composed }) }
 }

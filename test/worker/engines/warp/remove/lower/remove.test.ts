@@ -5,7 +5,7 @@ import { measureLegFields } from '../../../../../../worker/body/leg-field.ts'
 import { measureLeg } from '../../../../../../worker/body/leg-profile.ts'
 import { findParts, type Parts } from '../../../../../../worker/body/parts.ts'
 import { findWornLower } from '../../../../../../worker/engines/warp/fit/lower/worn-mask.ts'
-import { removeOldLower } from '../../../../../../worker/engines/warp/remove/lower/remove.ts'
+import { removeLower } from '../../../../../../worker/engines/warp/remove/lower/remove.ts'
 import { bitmapToColours, createPlane } from '../../../../../../worker/raster/plane.ts'
 import { COLOURS, drawPerson } from '../../../../body/drawn-person.ts'
 
@@ -31,7 +31,7 @@ function undress(hem: number, changes: Partial<Parts> = {}) {
     fields: measureLegFields(parts.lower, legs, body),
   }
   const input = { ...placed, worn: findWornLower(placed) }
-  return removeOldLower(input, { picture: bitmapToColours(picture), cover, allowed: () => true })
+  return removeLower(input, { picture: bitmapToColours(picture), cover, allowed: () => true })
 }
 
 type Removed = ReturnType<typeof undress>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { GROUND, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
-import { removeOldGarment } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
+import { BACKGROUND, LOWER, SKIN } from '../../../../../../worker/engines/warp/remove/removal.ts'
+import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import type { UpperGarment } from '../../../../../../worker/garment/garment.ts'
 import { type Bitmap, bitmapToColours, type Point } from '../../../../../../worker/raster/plane.ts'
 import { resample } from '../../../../../../worker/raster/polyline.ts'
@@ -13,7 +13,7 @@ const { landmarks } = figure.person
 
 function remove(picture: Bitmap, sleeves: 'short' | 'long' | 'none' = 'short') {
   const fitted = layGarment(figure.person, picture, drawGarment({ sleeves }))
-  const removal = removeOldGarment(fitted.fitting, { picture: bitmapToColours(picture), garment: fitted.flat })
+  const removal = removeUpper(fitted.fitting, { picture: bitmapToColours(picture), garment: fitted.flat })
   return { ...fitted, removal }
 }
 
@@ -61,7 +61,7 @@ describe('removing the worn garment', () => {
     const across = drawPerson({ elbow: { x: 40, y: 80 }, wrist: { x: -50, y: 84 } })
     const sleeves = paintSleeves(across, COLOURS.top)
     const laid = layGarment(across.person, sleeves, drawGarment())
-    const { layer, zones } = removeOldGarment(laid.fitting, { picture: bitmapToColours(sleeves), garment: laid.flat })
+    const { layer, zones } = removeUpper(laid.fitting, { picture: bitmapToColours(sleeves), garment: laid.flat })
     const { leftElbow, leftWrist } = across.person.landmarks
     const middle = between(leftElbow, leftWrist, 0.45)
     const lightAt = (dy: number) => {
@@ -81,7 +81,7 @@ describe('removing the worn garment', () => {
 
   it('fills below a shorter hem with the colour of the trousers', () => {
     const { fitting: short, flat: cropped } = layGarment(figure.person, figure.picture, cropGarment(drawGarment(), 300))
-    const shortened = removeOldGarment(short, { picture: bitmapToColours(figure.picture), garment: cropped })
+    const shortened = removeUpper(short, { picture: bitmapToColours(figure.picture), garment: cropped })
     expect(short.placement.hem).toBeLessThan(short.placement.oldHem - 0.1)
     expect(shortened.warnings).toContain('OLD_GARMENT_LONGER')
     const belly = at({ x: 240, y: 200 + 160 * (0.3 * short.placement.hem + 0.7 * short.placement.oldHem) })
@@ -93,7 +93,7 @@ describe('removing the worn garment', () => {
     const coat = { ...figure.picture, data: figure.picture.data.slice() }
     for (let i = 0; i < coat.width * 395; i++) if (figure.drawn.lower.data[i]) coat.data.set(COLOURS.top, i * 3)
     const { fitting: short, flat: cropped } = layGarment(figure.person, coat, cropGarment(drawGarment(), 280))
-    expect(() => removeOldGarment(short, { picture: bitmapToColours(coat), garment: cropped })).toThrow(
+    expect(() => removeUpper(short, { picture: bitmapToColours(coat), garment: cropped })).toThrow(
       expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringContaining('below the hem') }),
     )
   })
@@ -110,7 +110,7 @@ describe('removing the worn garment', () => {
       coat,
       cropGarment(drawGarment(), 300),
     )
-    expect(() => removeOldGarment(short, { picture: bitmapToColours(coat), garment: cropped })).toThrow(
+    expect(() => removeUpper(short, { picture: bitmapToColours(coat), garment: cropped })).toThrow(
       expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringContaining('below the hem') }),
     )
   })
@@ -129,9 +129,9 @@ describe('removing the worn garment', () => {
       }
     }
     const fitted = layGarment({ ...figure.person, mask }, loose, drawGarment())
-    const result = removeOldGarment(fitted.fitting, { picture: bitmapToColours(loose), garment: fitted.flat })
+    const result = removeUpper(fitted.fitting, { picture: bitmapToColours(loose), garment: fitted.flat })
     const i = at({ x: off.x + 4, y: off.y - 4 })
-    expect(result.zones[i]).toBe(GROUND)
+    expect(result.zones[i]).toBe(BACKGROUND)
     expect(distance(result.layer.data.subarray(i * 4), COLOURS.background)).toBeLessThan(20)
   })
 })
@@ -162,7 +162,7 @@ describe('under an open jacket', () => {
   const clothed = paintSleeves(figure, COLOURS.top)
   const fitted = layGarment(figure.person, clothed, { ...closed, openFront })
   const { fitting, flat } = fitted
-  const { zones } = removeOldGarment(fitting, { picture: bitmapToColours(clothed), garment: flat })
+  const { zones } = removeUpper(fitting, { picture: bitmapToColours(clothed), garment: flat })
   const middleAt = (share: number) => {
     const { shoulders, hips } = fitting.body
     return Math.round(between(shoulders, hips, share).y) * clothed.width + Math.round(shoulders.x)

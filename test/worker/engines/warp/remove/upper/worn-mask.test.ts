@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GARMENT } from '../../../../../../worker/engines/warp/remove/removal.ts'
-import { removeOldGarment } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
+import { removeUpper } from '../../../../../../worker/engines/warp/remove/upper/remove.ts'
 import { type Models, openModels } from '../../../../../../worker/inference/models.ts'
 import { distanceTo } from '../../../../../../worker/raster/distance.ts'
 import { dilate } from '../../../../../../worker/raster/morphology.ts'
@@ -16,7 +16,7 @@ afterAll(() => models.release())
 async function undress(person: string, garment: string) {
   const laid = await layOnFigure(models, { person, garment })
   const picture = bitmapToColours(laid.figure.picture)
-  return { ...laid, removal: removeOldGarment(laid.fitting, { picture, garment: laid.flat }) }
+  return { ...laid, removal: removeUpper(laid.fitting, { picture, garment: laid.flat }) }
 }
 
 /** Around neck and shoulders, in squared body units: what is taken for the worn garment and is none, and what of it stays. */
