@@ -1,3 +1,5 @@
+import { createCache } from './shared/cache.ts'
+
 /** The longest time after which what was revoked is refused everywhere. */
 const BELIEVED_MS = 3000
 const MAX_REMEMBERED = 10_000
@@ -8,20 +10,16 @@ const MAX_REMEMBERED = 10_000
  */
 export function rememberBriefly<T>(
   find: (key: string) => Promise<T>,
-  { keep = () => true, now, ms = BELIEVED_MS }: { keep?: (found: T) => boolean; now: () => number; ms?: number },
+  { keep = () => true, now, ms = BELIEVED_MS }: { keep?: (found: T) => boolean; now?: () => number; ms?: number } = {},
 ): (key: string) => Promise<T> {
-  const remembered = new Map<string, { found: Promise<T>; until: number }>()
+  const remembered = createCache<Promise<T>>({ max: MAX_REMEMBERED, ms, now })
   return (key) => {
     const known = remembered.get(key)
-    if (known && known.until > now()) return known.found
+    if (known) return known
     const found = find(key)
-    remembered.delete(key)
-    remembered.set(key, { found, until: now() + ms })
-    found.then(
-      (answer) => keep(answer) || remembered.delete(key),
-      () => remembered.delete(key),
-    )
-    if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value ?? '')
+    remembered.set(key, found)
+    const forget = () => remembered.get(key) === found && remembered.delete(key)
+    found.then((answer) => keep(answer) || forget(), forget)
     return found
   }
 }

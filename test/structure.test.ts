@@ -47,6 +47,7 @@ const DOORS: Doors = {
   '@aws-sdk/*': only('api/shared/storage/s3.ts'),
   'onnxruntime-node': only('worker/inference/session.ts'),
   '@kubernetes/*': only('controller/runtime/'),
+  'lru-cache': only('api/shared/cache.ts'),
   yaml: only('controller/runtime/yaml.ts'),
   'csv-parse': only('api/catalog/csv-rows.ts'),
   'cron-parser': only('controller/retention/schedule.ts'),

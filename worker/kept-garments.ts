@@ -1,3 +1,4 @@
+import { createCache } from '../api/shared/cache.ts'
 import { type Database, sql } from '../api/shared/database/database.ts'
 import type { Log } from '../api/shared/log.ts'
 import { rowType, Type } from '../api/shared/schema.ts'
@@ -33,24 +34,18 @@ export function createKeptGarments({
   forget: (garmentHashes: readonly string[]) => void
   log: Log
 }): KeptGarments {
-  const known = new Map<string, Map<string, Edition>>()
+  const known = createCache<Map<string, Edition>>({ max: MAX_HASHES, onEvict: (oldest) => forget([oldest]) })
   let isSweeping = false
   return {
     note: (product, garmentHash) => {
       const editions = known.get(garmentHash) ?? new Map<string, Edition>()
       editions.set(`${product.id} ${product.imagesEdition}`, product)
-      // The first of the map is the one that was not used for the longest.
-      known.delete(garmentHash)
       known.set(garmentHash, editions)
-      const [[oldest]] = known
-      if (known.size <= MAX_HASHES) return
-      known.delete(oldest)
-      forget([oldest])
     },
     sweep: async () => {
       // A slow database is not asked again meanwhile: leases are renewed over the same connection.
       if (isSweeping) return
-      const rows = [...known].flatMap(([hash, editions]) =>
+      const rows = [...known.entries()].flatMap(([hash, editions]) =>
         [...editions.values()].map((edition) => ({ hash, id: edition.id, edition: edition.imagesEdition })),
       )
       if (rows.length === 0) return

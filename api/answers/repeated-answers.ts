@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { requestIdOf } from '../middleware/request-context.ts'
+import { createCache } from '../shared/cache.ts'
 import type { Metrics, RequestObserver } from '../shared/metrics.ts'
 import type { AppContext } from '../state.ts'
 
@@ -21,7 +22,6 @@ interface Kept {
   /** Names and values in turn. */
   readonly headers: readonly string[]
   readonly body: string
-  readonly until: number
   readonly observer: RequestObserver
 }
 
@@ -31,15 +31,15 @@ interface Kept {
  */
 export function createRepeatedAnswers({
   metrics,
-  now = Date.now,
+  now,
 }: {
   metrics: Pick<Metrics, 'observerOf'>
   now?: () => number
 }): RepeatedAnswers {
-  const kept = new Map<string, Kept>()
+  const kept = createCache<Kept>({ max: KEPT_ANSWERS, ms: KEPT_MS, now })
   const find = ({ method, url = '', headers }: IncomingMessage): Kept | undefined => {
     const known = method === 'GET' ? kept.get(url) : undefined
-    return known && known.until > now() && !OTHER_PROOFS.some((name) => name in headers) ? known : undefined
+    return known && !OTHER_PROOFS.some((name) => name in headers) ? known : undefined
   }
   return {
     keep: (ctx) => {
@@ -47,9 +47,7 @@ export function createRepeatedAnswers({
       const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
       const observer = metrics.observerOf({ route, method: ctx.method, status: ctx.status })
       const body = JSON.stringify(ctx.body)
-      kept.delete(ctx.url)
-      kept.set(ctx.url, { headers: headersOf(ctx, body), body, until: now() + KEPT_MS, observer })
-      if (kept.size > KEPT_ANSWERS) kept.delete(kept.keys().next().value ?? '')
+      kept.set(ctx.url, { headers: headersOf(ctx, body), body, observer })
     },
     before: (listener) => (request, response) => {
       const known = find(request)

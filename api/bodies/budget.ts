@@ -1,3 +1,5 @@
+import { createCache } from '../shared/cache.ts'
+
 const MB = 1024 * 1024
 /** What a body counts for as long as it is open, however little of it has arrived. */
 const MIN_BYTES = 64 * 1024
@@ -43,7 +45,7 @@ export function createBodyBudget({
   trusted = 96 * MB,
   shop = 48 * MB,
 }: BodyBudgetLimits = {}) {
-  const trustedUntil = new Map<string, number>()
+  const trustedPairs = createCache<true>({ max: MAX_TRUSTED, ms: TRUSTED_MS })
   const held = new Map<string, number>()
   const add = (name: string, bytes: number) => {
     const sum = (held.get(name) ?? 0) + bytes
@@ -56,7 +58,7 @@ export function createBodyBudget({
     /** Opens a share for a body; null when a limit is exceeded already. */
     open: (owner: BodyOwner): BodyShare | null => {
       const pair = `${owner.address} ${owner.shop}`
-      const isTrusted = (trustedUntil.get(pair) ?? 0) > Date.now()
+      const isTrusted = trustedPairs.has(pair)
       const limits: [name: string, limit: number][] = isTrusted
         ? [
             ['trusted', trusted],
@@ -77,11 +79,7 @@ export function createBodyBudget({
           received += bytes
           return received <= counted || count(received - counted)
         },
-        trust: () => {
-          trustedUntil.delete(pair)
-          trustedUntil.set(pair, Date.now() + TRUSTED_MS)
-          if (trustedUntil.size > MAX_TRUSTED) trustedUntil.delete(trustedUntil.keys().next().value ?? '')
-        },
+        trust: () => void trustedPairs.set(pair, true),
         release: () => {
           for (const [name] of limits) add(name, -counted)
           counted = 0

@@ -1,3 +1,5 @@
+import { createCache } from '../shared/cache.ts'
+
 export interface Counted {
   /** Of the requests so far, this one included. */
   readonly total: number
@@ -15,7 +17,6 @@ interface Reserve<C> {
   left: number
   /** Of all of them. */
   readonly counted: C
-  readonly until: number
 }
 
 /** A reserve that is not used up by then is forgotten; what it held stays counted. */
@@ -33,9 +34,9 @@ const MAX_RESERVES = 1000
  */
 export function countTogether<C extends { readonly total: number }>(
   count: (id: string, requests: number) => Promise<C>,
-  { maxAhead = 0, now = Date.now }: { maxAhead?: number; now?: () => number } = {},
+  { maxAhead = 0, now }: { maxAhead?: number; now?: () => number } = {},
 ): (id: string) => Promise<C> {
-  const reserves = new Map<string, Reserve<C>>()
+  const reserves = createCache<Reserve<C>>({ max: MAX_RESERVES, ms: RESERVE_MS, now })
   /** Those that can still be joined. */
   const gathering = new Map<string, Batch<C>>()
   const asked = new Map<string, Promise<unknown>>()
@@ -46,20 +47,13 @@ export function countTogether<C extends { readonly total: number }>(
     gathering.delete(id)
     const ahead = requests > 1 ? Math.min(maxAhead, requests * RESERVE_PER_REQUEST) : 0
     const counted = await count(id, requests + ahead)
-    if (ahead > 0) {
-      if (reserves.size >= MAX_RESERVES) reserves.clear()
-      reserves.set(id, { left: ahead, counted, until: now() + RESERVE_MS })
-    }
+    if (ahead > 0) reserves.set(id, { left: ahead, counted })
     return { ...counted, total: counted.total - ahead }
   }
 
   function takeReserve(id: string): C | null {
     const reserve = reserves.get(id)
-    if (!reserve) return null
-    if (reserve.left === 0 || reserve.until <= now()) {
-      reserves.delete(id)
-      return null
-    }
+    if (!reserve || reserve.left === 0) return null
     reserve.left--
     return { ...reserve.counted, total: reserve.counted.total - reserve.left }
   }

@@ -1,3 +1,4 @@
+import { createCache } from '../shared/cache.ts'
 import type { Counted } from './count-together.ts'
 
 /** Ids whose counts are kept; the ones that were counted longest ago are dropped first. */
@@ -13,7 +14,7 @@ interface Count {
 
 /** What this replica knows of each id's window, to count on while the common counter does not answer. */
 export function createLastCounts({ seconds, now }: { readonly seconds: number; readonly now: () => number }) {
-  const counts = new Map<string, Count>()
+  const counts = createCache<Count>({ max: MAX_IDS })
 
   function find(id: string): Count | undefined {
     const count = counts.get(id)
@@ -23,9 +24,7 @@ export function createLastCounts({ seconds, now }: { readonly seconds: number; r
   }
 
   function keep(id: string, count: Count): Counted {
-    counts.delete(id)
     counts.set(id, count)
-    if (counts.size > MAX_IDS) counts.delete(counts.keys().next().value as string)
     return { total: count.total, resetSeconds: Math.max(1, Math.ceil((count.endsAt - now()) / 1000)) }
   }
 

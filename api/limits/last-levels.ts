@@ -1,3 +1,4 @@
+import { createCache } from '../shared/cache.ts'
 import type { LastKnown } from './budget.ts'
 
 /** Ids whose levels are kept; those that were spent from longest ago are dropped first. */
@@ -31,7 +32,7 @@ export function createLastLevels({
   readonly perSecond: number
   readonly now: () => number
 }): LastKnown<Answer, { readonly total: number }> {
-  const levels = new Map<string, Level>()
+  const levels = createCache<Level>({ max: MAX_IDS })
 
   function find(id: string): number {
     const known = levels.get(id)
@@ -42,9 +43,7 @@ export function createLastLevels({
   function spend(id: string, before: number, { tokens, owes }: { tokens: number; owes: boolean }) {
     const granted = Math.max(0, Math.min(tokens, Math.floor(burst - before)))
     const owed = (levels.get(id)?.owed ?? 0) + (owes ? granted : 0)
-    levels.delete(id)
     levels.set(id, { level: before + granted, owed, moving: 0, at: now() })
-    if (levels.size > MAX_IDS) levels.delete(levels.keys().next().value as string)
     return { total: before + tokens }
   }
 

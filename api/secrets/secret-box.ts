@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCache } from '../shared/cache.ts'
 import {
   nameOf,
   readSealed,
@@ -21,7 +22,7 @@ const TAG_BYTES = 16
  */
 export function createSecretBox(keys: readonly [KeyEncryptionKey, ...KeyEncryptionKey[]]): SecretBox {
   const [current] = keys
-  const dataKeys = new Map<string, Promise<Buffer>>()
+  const dataKeys = createCache<Promise<Buffer>>({ max: MAX_DATA_KEYS })
 
   function unwrap(keyId: string, wrapped: string, place: SecretPlace): Promise<Buffer> {
     const known = dataKeys.get(wrapped)
@@ -34,7 +35,6 @@ export function createSecretBox(keys: readonly [KeyEncryptionKey, ...KeyEncrypti
     const unwrapped = key.unwrap(Buffer.from(wrapped, 'base64url'))
     dataKeys.set(wrapped, unwrapped)
     unwrapped.catch(() => dataKeys.delete(wrapped))
-    if (dataKeys.size > MAX_DATA_KEYS) dataKeys.delete(dataKeys.keys().next().value as string)
     return unwrapped
   }
 

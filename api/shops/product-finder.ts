@@ -1,4 +1,5 @@
 import type { Budget, Spent } from '../limits/budget.ts'
+import { createCache } from '../shared/cache.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { PlatformProduct } from '../shop-platforms/shop-platform.ts'
 import type { ShopPlatforms } from '../shop-platforms/shop-platforms.ts'
@@ -25,9 +26,9 @@ export interface LookupBudgets {
  */
 export function createProductFinder(
   platformOf: ShopPlatforms,
-  { budgets, now = Date.now }: { budgets: LookupBudgets; now?: () => number },
+  { budgets, now }: { budgets: LookupBudgets; now?: () => number },
 ): FindProductFor {
-  const unknownUntil = new Map<string, number>()
+  const unknown = createCache<true>({ max: MAX_UNKNOWN, ms: UNKNOWN_MS, now })
   const pending = new Map<string, Promise<PlatformProduct | null>>()
 
   async function ask(
@@ -39,16 +40,14 @@ export function createProductFinder(
     assertBudgetOfShop(await budgets.shop(shop.id))
     const found = await platformOf(shop).findProduct(shop, product, variant)
     if (found !== null) return found
-    unknownUntil.delete(name)
-    unknownUntil.set(name, now() + UNKNOWN_MS)
-    if (unknownUntil.size > MAX_UNKNOWN) unknownUntil.delete(unknownUntil.keys().next().value ?? '')
+    unknown.set(name, true)
     return null
   }
 
   return (shopper) => async (shop, product, variant) => {
     // Without its product no variant is found, so the product alone is remembered.
     const name = `${shop.id} ${product}`
-    if ((unknownUntil.get(name) ?? 0) > now()) return null
+    if (unknown.has(name)) return null
     const call = `${name} ${variant}`
     const asked = pending.get(call) ?? ask(name, shopper, shop, product, variant).finally(() => pending.delete(call))
     pending.set(call, asked)

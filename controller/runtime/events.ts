@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { createCache } from '../../api/shared/cache.ts'
 import { activeTraceIds, withPartSpan } from '../../api/shared/telemetry.ts'
 import type { Client } from './client.ts'
 import { wholeSeconds } from './conditions.ts'
@@ -39,7 +40,7 @@ export function createEventRecorder({
   instance: string
   onFault?: (error: unknown) => void
 }): RecordEvent {
-  const written = new Map<string, { count: number; firstTimestamp: string; writtenAt: number }>()
+  const written = createCache<{ count: number; firstTimestamp: string; writtenAt: number }>({ max: REMEMBERED })
   return async (object, happening) => {
     const { namespace = 'default', name, uid = '' } = object.metadata
     const id = createHash('sha256').update(`${uid} ${instance} ${happening.reason} ${happening.message}`).digest('hex')
@@ -48,9 +49,7 @@ export function createEventRecorder({
     const quiet = earlier !== undefined && performance.now() - earlier.writtenAt < QUIET_MS
     const now = wholeSeconds(new Date())
     const firstTimestamp = earlier?.firstTimestamp ?? now
-    written.delete(id)
     written.set(id, { count, firstTimestamp, writtenAt: quiet ? earlier.writtenAt : performance.now() })
-    if (written.size > REMEMBERED) written.delete(written.keys().next().value ?? '')
     if (quiet) return
     const eventName = `${name.slice(0, MAX_NAME_LENGTH).replace(/[^a-z0-9]+$/, '')}.${id.slice(0, 16)}`
     const event = {
