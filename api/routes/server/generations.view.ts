@@ -1,3 +1,4 @@
+import { rememberBriefly } from '../../brief-memory.ts'
 import type { Wait, WaitEstimate } from '../../engines/wait-estimate.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { GenerationRecord } from '../../shared/stores/generations.ts'
@@ -9,7 +10,6 @@ export type PresentGeneration = (generation: GenerationRecord) => Promise<Genera
 /** Seconds that a result link works; fetching the generation again gives a fresh one. */
 const RESULT_SECONDS = 3600
 const SAME_LINK_MS = 60_000
-const REMEMBERED_LINKS = 10_000
 
 export function createGenerationView({
   storage,
@@ -18,7 +18,10 @@ export function createGenerationView({
   storage: ObjectStorage
   estimateWait: WaitEstimate['ofGeneration']
 }): PresentGeneration {
-  const links = createLinks(storage)
+  // Repeated requests soon after get the same link, so that browsers can cache the image.
+  const links = rememberBriefly((key) => storage.signedUrl(key, { expiresInSeconds: RESULT_SECONDS }), {
+    ms: SAME_LINK_MS,
+  })
   return async (generation) => {
     const waits = generation.status === 'PENDING'
     return present(generation, {
@@ -61,21 +64,6 @@ function present(
 }
 
 type Links = (key: string) => Promise<string>
-
-/** Links to results. Repeated requests soon after get the same link, so that browsers can cache the picture. */
-function createLinks(storage: ObjectStorage): Links {
-  const recent = new Map<string, { link: Promise<string>; until: number }>()
-  return (key) => {
-    const known = recent.get(key)
-    if (known && known.until > Date.now()) return known.link
-    const link = storage.signedUrl(key, { expiresInSeconds: RESULT_SECONDS })
-    link.catch(() => recent.delete(key))
-    recent.delete(key)
-    recent.set(key, { link, until: Date.now() + SAME_LINK_MS })
-    if (recent.size > REMEMBERED_LINKS) recent.delete(recent.keys().next().value ?? '')
-    return link
-  }
-}
 
 async function resultUrl({ resultKey, imagesExpireAt }: GenerationRecord, links: Links): Promise<string | null> {
   return resultKey === null || imagesExpireAt.getTime() <= Date.now() ? null : links(resultKey)

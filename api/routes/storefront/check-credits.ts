@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa'
+import { rememberBriefly } from '../../brief-memory.ts'
 import { within } from '../../limits/time-limit.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { DrapeError } from '../../shared/errors.ts'
@@ -16,7 +17,6 @@ export interface CheckCreditsParts {
 }
 
 const KEPT_SECONDS = 120
-const KEPT_SHOPS = 10_000
 /** After this the answer is yes. */
 const ANSWER_MS = 800
 
@@ -65,16 +65,5 @@ export function rememberAllowed(
   findAllowed: (shopId: string) => Promise<boolean>,
   now: () => number = Date.now,
 ): CheckCreditsParts['isAllowed'] {
-  const kept = new Map<string, { allowed: Promise<boolean>; until: number }>()
-  return (shopId) => {
-    const known = kept.get(shopId)
-    if (known && known.until > now()) return known.allowed
-    const allowed = findAllowed(shopId)
-    const entry = { allowed, until: now() + KEPT_SECONDS * 1000 }
-    kept.delete(shopId)
-    kept.set(shopId, entry)
-    allowed.catch(() => kept.get(shopId) === entry && kept.delete(shopId))
-    if (kept.size > KEPT_SHOPS) kept.delete(kept.keys().next().value ?? '')
-    return allowed
-  }
+  return rememberBriefly(findAllowed, { now, ms: KEPT_SECONDS * 1000 })
 }
