@@ -402,8 +402,8 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     it('as a program that runs on the client', async () => {
       const built = await buildClient(folder)
       const project = join(folder, 'project')
-      await run('mkdir', ['-p', join(project, 'node_modules')])
-      await run('cp', ['-r', built, join(project, 'node_modules/drape')])
+      await run('mkdir', ['-p', join(project, 'node_modules/@drape')])
+      await run('cp', ['-r', built, join(project, 'node_modules/@drape/client')])
       await writeFile(join(project, 'me.jpg'), await readFile(PHOTO))
       await writeFile(join(project, 'shirt.jpg'), await readSample('garments/tshirt-stripe.jpg'))
       await choose('photo', join(project, 'me.jpg'))

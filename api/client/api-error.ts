@@ -1,7 +1,7 @@
 import type { ErrorBody } from './schemas.ts'
 
-/** What the service calls its errors. */
-export type ErrorCode = ErrorBody['code']
+/** What the service calls its errors; `UNEXPECTED_ANSWER` is what did not come from it: the page of a proxy, for example. */
+export type ErrorCode = ErrorBody['code'] | 'UNEXPECTED_ANSWER'
 
 type ImageErrorCode =
   | 'CUSTOMER_IMAGE_FETCH_FAILED'
@@ -27,11 +27,8 @@ interface DetailsByCode extends Record<ImageErrorCode, readonly FieldProblem[] |
   readonly MISSING_REQUIRED_CLASSIFICATION: { readonly key: string }
 }
 
-/** `UNEXPECTED_ANSWER` is what did not come from the service: the page of a proxy, for example. */
-type Code = ErrorCode | 'UNEXPECTED_ANSWER'
-
 /** An answer of the service that is an error; `code` is what to branch on. */
-export class DrapeApiError<C extends Code = Code> extends Error {
+export class DrapeApiError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'DrapeApiError'
   readonly code: C
   /** The HTTP status. */
@@ -56,7 +53,7 @@ export class DrapeApiError<C extends Code = Code> extends Error {
 }
 
 /** Whether this is an error of the service, with this code; its `details` are known then. */
-export function isApiError<C extends Code = Code>(error: unknown, code?: C): error is DrapeApiError<C> {
+export function isApiError<C extends ErrorCode = ErrorCode>(error: unknown, code?: C): error is DrapeApiError<C> {
   return error instanceof DrapeApiError && (code === undefined || error.code === code)
 }
 

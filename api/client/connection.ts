@@ -46,8 +46,9 @@ export interface Connection {
   download(link: string, options: CallOptions): Promise<Blob>
 }
 
+/** @throws TypeError when `url` is no address of HTTP */
 export function createConnection(options: ConnectionOptions): Connection {
-  const base = options.url.replace(/\/+$/, '')
+  const base = readBase(options.url)
   const { retries = 4, timeout = 120_000, maxRetryDelay = 60_000 } = options
   const send = options.fetch ?? ((input, init) => fetch(input, init))
   const timed = async <T>(signal: AbortSignal | undefined, run: (signal: AbortSignal) => Promise<T>): Promise<T> => {
@@ -81,6 +82,12 @@ export function createConnection(options: ConnectionOptions): Connection {
         return answered(signal, () => response.blob())
       }),
   }
+}
+
+function readBase(url: string): string {
+  const protocol = URL.canParse(url) ? new URL(url).protocol : ''
+  if (protocol === 'http:' || protocol === 'https:') return url.replace(/\/+$/, '')
+  throw new TypeError(`url must be the address of the service, as https://tryon.example.com, not "${url}".`)
 }
 
 function targetOf({ path, query = {} }: Call): string {

@@ -7,9 +7,16 @@ import { BUILT_WIDGET } from '../widgets/build.ts'
 /** In the package. */
 const WIDGET = 'widget/drape-try-on.js'
 
+/** Where the package has what can be imported of it. */
+const EXPORTS = {
+  '.': compiled('client/index'),
+  './node': compiled('client/node'),
+  './widget': { default: `./${WIDGET}` },
+}
+
 /**
- * Compiles the client into a package of its own below the folder, which has the names that the repository gives it
- * (`drape/client`) but none of the dependencies of the service. Returns the package's folder.
+ * Compiles the client into the package `@drape/client` below the folder, which has none of the dependencies of the service. Returns
+ * the package's folder.
  */
 export async function buildClient(output: string): Promise<string> {
   const folder = join(output, 'package')
@@ -31,22 +38,19 @@ export async function packClient(output: string): Promise<string> {
 }
 
 async function describePackage() {
-  const { name, version, license, type, exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
-    readonly exports: Readonly<Record<string, string>>
-  } & Readonly<Record<string, unknown>>
+  const { version, license, type } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
   return {
-    ...{ name, version, license, type },
+    ...{ name: '@drape/client', version, license, type },
     description: 'Client for Drape, the open, self-hosted virtual try-on platform',
+    // A scoped package is private where it does not say otherwise.
+    publishConfig: { access: 'public' },
     // Imports of the widget define its element; they need nothing that it exports.
     sideEffects: [`./${WIDGET}`],
     engines: { node: '>=20.3' },
-    exports: Object.fromEntries(Object.entries(exports).map(([path, source]) => [path, compiledFrom(source)])),
+    exports: EXPORTS,
   }
 }
 
-/** `./api/client/index.ts` → where the package has its declarations and its code. */
-function compiledFrom(source: string) {
-  if (join(ROOT, source) === BUILT_WIDGET) return { default: `./${WIDGET}` }
-  const path = source.replace('./api/', './').replace(/\.ts$/, '')
-  return { types: `${path}.d.ts`, default: `${path}.js` }
+function compiled(path: string) {
+  return { types: `./${path}.d.ts`, default: `./${path}.js` }
 }

@@ -56,7 +56,7 @@ describe('the package that others install', () => {
   }
 
   it('brings no other package', () => {
-    expect(globSync('node_modules/*', { cwd: project })).toEqual(['node_modules/drape'])
+    expect(globSync('node_modules/*', { cwd: project })).toEqual(['node_modules/@drape'])
   })
 
   it.each([
@@ -74,8 +74,9 @@ describe('the package that others install', () => {
 
   it('has types for pages, which know nothing of Node', async () => {
     const page = `
-      import { createDrapeClient, type Generation, isApiError } from 'drape/client'
+      import { createDrapeClient, type ErrorCode, type Generation, isApiError } from '@drape/client'
       const drape = createDrapeClient({ url: location.origin })
+      export const texts: Partial<Record<ErrorCode, string>> = { UNEXPECTED_ANSWER: 'The proxy is down.' }
       const input = document.querySelector<HTMLInputElement>('input[type=file]')
       export async function dress(product: string): Promise<Generation | string> {
         try {

@@ -115,6 +115,13 @@ describe('the client against the service', () => {
     expect(failure.details).toEqual([{ path: 'products[0].images[0]', message: failure.message }])
   })
 
+  it.each(['nonsense', '', '/tryon', 'ftp://shop.example', 'localhost:8080'])(
+    'refuses the address %j at once',
+    (url) => {
+      expect(() => createDrapeClient({ url })).toThrow(/^url must be the address of the service, as https:/)
+    },
+  )
+
   it('knows the errors of the service by their codes', async () => {
     const [other, poor, slow] = await Promise.all([
       drape.createAccount(1),

@@ -51,7 +51,7 @@ export function writeProgram({ origin, photo, product, title, category, options 
   const sent = crop ? output : without(output, 'keepForDays')
   const photoCode = read(photo, 'photo.jpg')
   return [
-    `import { createDrapeClient, readPicture } from 'drape/client/node'`,
+    `import { createDrapeClient, readPicture } from '@drape/client/node'`,
     '',
     `const drape = createDrapeClient({ url: ${text(origin)}, apiKey: process.env.DRAPE_API_KEY })`,
     ...(crop ? [] : [`const { imageId } = await drape.images.upload(${photoCode}, { ${settings.join(', ')} })`]),
