@@ -66,7 +66,7 @@ describe('the page about the configuration', () => {
 })
 
 describe('the links of every page', () => {
-  const pages = globSync(['*.md', '{api,charts,crds,docs,scripts,worker}/**/*.md'], { cwd: ROOT }).sort()
+  const pages = globSync(['*.md', '{api,charts,clients,crds,docs,scripts,worker}/**/*.md'], { cwd: ROOT }).sort()
 
   it.each(pages)('lead to files that are there, in %s', (path) => {
     const text = readFileSync(resolve(ROOT, path), 'utf8')

@@ -52,7 +52,8 @@ function withoutRoot(text: string): string {
   return text.replace(ROOT_SCHEMA, '').replaceAll(MENTIONS, '')
 }
 
-function describeDefinitions(): Record<string, JsonSchema> {
+/** The schemas that clients know, as `$defs`. */
+export function describeDefinitions(): Record<string, JsonSchema> {
   const { components, paths, webhooks } = createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' })
   const schemas = components.schemas as Record<string, JsonSchema>
   const upload = paths['/tryon/v1/images/upload'].post

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { run } from '../../scripts/stack/commands.ts'
-import { ROOT } from '../../scripts/stack/session.ts'
+import { installOnce, installPythonPackages } from '../../scripts/stack/install-once.ts'
 
 const HERE = import.meta.dirname
-const CACHE = join(ROOT, '.cache/foreign-client')
 
 /** A program over a generated client: the folder that it runs in, and what the generator or the compiler objects to. */
 export interface GeneratedClient {
@@ -71,7 +69,7 @@ async function saveDocument(url: string, folder: string): Promise<string> {
 /** A folder with the packages of openapi-typescript and openapi-fetch, which need an older compiler than ours. */
 function installTypescriptGenerator(): Promise<string> {
   const files = ['package.json', 'package-lock.json'].map((name) => join(HERE, 'typescript', name))
-  return installOnce('typescript', files, async (folder) => {
+  return installOnce('foreign-client/typescript', files, async (folder) => {
     for (const file of files) cpSync(file, join(folder, basename(file)))
     await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder })
   })
@@ -79,29 +77,5 @@ function installTypescriptGenerator(): Promise<string> {
 
 /** A folder with a virtual environment that has openapi-python-client. */
 function installPythonGenerator(python: string): Promise<string> {
-  const list = join(HERE, 'generated-python/requirements.txt')
-  return installOnce('python', [list], async (folder) => {
-    await run(python, ['-m', 'venv', folder])
-    const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '-r', list]
-    await run(join(folder, 'bin/python'), install)
-  })
-}
-
-/** Installs into a folder of `.cache` once for each state of the files, and returns the folder. */
-async function installOnce(
-  name: string,
-  files: readonly string[],
-  install: (folder: string) => Promise<void>,
-): Promise<string> {
-  const hash = createHash('sha256')
-  for (const file of files) hash.update(readFileSync(file))
-  const folder = join(CACHE, `${name}-${hash.digest('hex').slice(0, 12)}`)
-  const mark = join(folder, 'installed')
-  if (existsSync(mark)) return folder
-  // Programs of a virtual environment name its folder, so it cannot move: another process may install into it as well.
-  mkdirSync(folder, { recursive: true })
-  await install(folder)
-  writeFileSync(`${mark}-new`, '')
-  renameSync(`${mark}-new`, mark)
-  return folder
+  return installPythonPackages('foreign-client/python', join(HERE, 'generated-python/requirements.txt'), python)
 }

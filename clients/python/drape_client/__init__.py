@@ -1,0 +1,30 @@
+"""Client for Drape, the open, self-hosted virtual try-on platform."""
+
+from .client import AsyncDrape, AsyncTryOn, Drape, TryOn
+from .errors import (
+    DrapeApiError,
+    DrapeConnectionError,
+    DrapeError,
+    DrapeGenerationError,
+    DrapeTimeoutError,
+    DrapeWebhookError,
+)
+from .images import MAX_FILE_BYTES, ImageInput, PersonInput
+from .webhook import verify_webhook
+
+__all__ = [
+    "MAX_FILE_BYTES",
+    "AsyncDrape",
+    "AsyncTryOn",
+    "Drape",
+    "DrapeApiError",
+    "DrapeConnectionError",
+    "DrapeError",
+    "DrapeGenerationError",
+    "DrapeTimeoutError",
+    "DrapeWebhookError",
+    "ImageInput",
+    "PersonInput",
+    "TryOn",
+    "verify_webhook",
+]

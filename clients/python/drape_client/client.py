@@ -1,0 +1,418 @@
+"""The two kinds of client: Drape, and AsyncDrape with the same methods as coroutines."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping
+from typing import Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+import anyio
+import httpx
+
+from .calls import Call, Pause, RetryPolicy, Steps
+from .errors import DrapeConnectionError, DrapeTimeoutError
+from .images import ImageInput, PersonInput
+from .models import (
+    AcceptedTryOn,
+    Account,
+    Credits,
+    EngineList,
+    Generation,
+    Product,
+    ProductList,
+    ProductStatistics,
+    TryOnOutput,
+    Upload,
+)
+from .operations import OnProgress, Operations, describe_try_on
+
+Result = TypeVar("Result")
+POLL_INTERVAL = 2.0
+
+
+class _Settings:
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        retries: int = 4,
+        timeout: float = 120.0,
+        max_retry_delay: float = 60.0,
+    ) -> None:
+        """`url` of the service; `api_key` sk_…; further attempts after one that may succeed later; seconds without a byte
+        after which an attempt ends; longest Retry-After in seconds that is waited for. Raises ValueError for another URL."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"url must be the address of the service, as https://tryon.example.com, not {url!r}.")
+        self._url = url.rstrip("/")
+        self._api_key = api_key
+        self._timeout = timeout
+        self._operations = Operations(self._url, RetryPolicy(retries, max_retry_delay))
+
+    def _describe(self, call: Call) -> dict[str, Any]:
+        own = call.path.startswith("/")
+        headers: dict[str, str] = {}
+        if own and self._api_key is not None:
+            headers["x-api-key"] = self._api_key
+        if call.idempotency_key is not None:
+            headers["idempotency-key"] = call.idempotency_key
+        if call.body is not None:
+            headers["content-type"] = "application/json"
+        return {
+            "method": call.method,
+            "url": self._url + call.path if own else call.path,
+            "params": dict(call.query) or None,
+            "headers": headers,
+            "content": None if call.body is None else json.dumps(call.body),
+            "files": list(call.files) or None,
+        }
+
+
+def _translate(error: httpx.TransportError, timeout: float) -> Exception:
+    if isinstance(error, httpx.TimeoutException):
+        return DrapeTimeoutError(f"The service sent nothing for {timeout} s.")
+    return DrapeConnectionError(f"The service could not be reached: {error}")
+
+
+def _try_on_fields(
+    external_user_id: str | None, output: TryOnOutput | None, priority: str | None, max_wait_seconds: int | None
+) -> dict[str, Any]:
+    return {
+        "externalUserId": external_user_id,
+        "output": output,
+        "priority": priority,
+        "maxWaitSeconds": max_wait_seconds,
+    }
+
+
+def _upload_fields(crop: bool | None, external_user_id: str | None, keep_for_days: int | None) -> dict[str, Any]:
+    return {"crop": crop, "externalUserId": external_user_id, "keepForDays": keep_for_days}
+
+
+class Drape(_Settings):
+    """The server API. Methods raise DrapeApiError when the service refuses, DrapeConnectionError and DrapeTimeoutError without an
+    answer. What may succeed later is tried again with the same Idempotency-Key, so nothing is charged twice."""
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        super().__init__(url, **settings)
+        self._http = httpx.Client(timeout=self._timeout)
+
+    __init__.__doc__ = _Settings.__init__.__doc__
+
+    def __enter__(self) -> Drape:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def try_on(
+        self,
+        *,
+        person: PersonInput,
+        product: str | Mapping[str, Any],
+        external_user_id: str | None = None,
+        output: TryOnOutput | None = None,
+        priority: Literal["interactive", "batch"] | None = None,
+        max_wait_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> TryOn:
+        """Starts a try-on: `drape.try_on(person=…, product=…).wait()`. `product` is your ID of a product of the catalog, or the
+        product itself as a dict, whose images are paths, bytes or URLs. Give `idempotency_key` to be safe over a crash as well."""
+        fields = _try_on_fields(external_user_id, output, priority, max_wait_seconds)
+        call = describe_try_on(person, product, fields, idempotency_key)
+        return TryOn(self, self._run(self._operations.call(call)))
+
+    def upload(
+        self,
+        photo: ImageInput,
+        *,
+        crop: bool | None = None,
+        external_user_id: str | None = None,
+        keep_for_days: Literal[1, 3, 7] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Upload:
+        """Stores the photo of a person; {"id": upload["imageId"]} is the person of any number of try-ons."""
+        fields = _upload_fields(crop, external_user_id, keep_for_days)
+        return self._run(self._operations.upload(photo, fields, idempotency_key))
+
+    def generation(self, generation_id: str) -> Generation:
+        return self._run(self._operations.get("generations", generation_id))
+
+    def wait(
+        self,
+        generation_id: str,
+        *,
+        on_progress: OnProgress = None,
+        timeout: float | None = None,
+        poll_interval: float = POLL_INTERVAL,
+    ) -> Generation:
+        """The generation when it has completed. `on_progress` gets it at first and after each change. Raises
+        DrapeGenerationError when it fails, and DrapeTimeoutError after `timeout` seconds; it goes on then."""
+        return self._run(self._operations.wait(generation_id, on_progress, timeout, poll_interval))
+
+    def cancel(self, generation_id: str) -> Generation:
+        """Its credit is refunded; a generation that has ended stays as it is."""
+        return self._run(self._operations.cancel(generation_id))
+
+    def download(self, generation_id: str) -> bytes | None:
+        """The image of a completed generation; None before, and after its expiry."""
+        return self._run(self._operations.download(generation_id))
+
+    def upsert_product(self, product: Mapping[str, Any], *, idempotency_key: str | None = None) -> Product:
+        """Creates or changes the product with this externalId; fields that are left out stay as they are."""
+        return self._run(self._operations.upsert_product(product, idempotency_key))
+
+    def product(self, external_id: str) -> Product:
+        return self._run(self._operations.get("products", external_id))
+
+    def products(self, *, limit: int | None = None, cursor: str | None = None) -> ProductList:
+        """One page of the catalog."""
+        return self._run(self._operations.get("products", limit=limit, cursor=cursor))
+
+    def each_product(self) -> Iterator[Product]:
+        """All products, page after page."""
+        cursor: str | None = None
+        while True:
+            page = self.products(cursor=cursor)
+            yield from page["items"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def delete_product(self, external_id: str) -> None:
+        self._run(self._operations.delete("products", external_id))
+
+    def product_statistics(
+        self, external_id: str, *, from_time: str | None = None, to_time: str | None = None
+    ) -> ProductStatistics:
+        query = {"from": from_time, "to": to_time}
+        return self._run(self._operations.get("products", external_id, "stats", **query))
+
+    def account(self) -> Account:
+        return self._run(self._operations.get("account"))
+
+    def credits(self) -> Credits:
+        return self._run(self._operations.get("account", "credits"))
+
+    def engines(self) -> EngineList:
+        return self._run(self._operations.get("engines"))
+
+    def erase_customer(self, external_user_id: str) -> None:
+        """Deletes every image of an end user, whom calls named as external_user_id."""
+        self._run(self._operations.delete("customers", external_user_id))
+
+    def _run(self, steps: Steps[Result]) -> Result:
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = self._perform(step)
+                except (DrapeConnectionError, DrapeTimeoutError) as error:
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+    def _perform(self, step: Call | Pause) -> httpx.Response | None:
+        if isinstance(step, Pause):
+            time.sleep(step.seconds)
+            return None
+        try:
+            return self._http.request(**self._describe(step))
+        except httpx.TransportError as error:
+            raise _translate(error, self._timeout) from error
+
+
+class TryOn:
+    """A try-on that the service accepted."""
+
+    def __init__(self, drape: Drape, accepted: AcceptedTryOn) -> None:
+        self._drape = drape
+        #: Answer of the service: queue, engine, estimates, warnings.
+        self.accepted = accepted
+        self.generation_id = accepted["generationId"]
+
+    def wait(
+        self, *, on_progress: OnProgress = None, timeout: float | None = None, poll_interval: float = POLL_INTERVAL
+    ) -> Generation:
+        """As Drape.wait."""
+        return self._drape.wait(
+            self.generation_id, on_progress=on_progress, timeout=timeout, poll_interval=poll_interval
+        )
+
+    def cancel(self) -> Generation:
+        return self._drape.cancel(self.generation_id)
+
+    def download(self) -> bytes | None:
+        return self._drape.download(self.generation_id)
+
+
+class AsyncDrape(_Settings):
+    """The methods of Drape as coroutines, on asyncio and trio: `await drape.try_on(person=…, product=…).wait()`."""
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        super().__init__(url, **settings)
+        self._http = httpx.AsyncClient(timeout=self._timeout)
+
+    __init__.__doc__ = _Settings.__init__.__doc__
+
+    async def __aenter__(self) -> AsyncDrape:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    def try_on(
+        self,
+        *,
+        person: PersonInput,
+        product: str | Mapping[str, Any],
+        external_user_id: str | None = None,
+        output: TryOnOutput | None = None,
+        priority: Literal["interactive", "batch"] | None = None,
+        max_wait_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> AsyncTryOn:
+        """As Drape.try_on. It is sent when it is awaited, or its `wait`."""
+        fields = _try_on_fields(external_user_id, output, priority, max_wait_seconds)
+        return AsyncTryOn(self, describe_try_on(person, product, fields, idempotency_key))
+
+    async def upload(
+        self,
+        photo: ImageInput,
+        *,
+        crop: bool | None = None,
+        external_user_id: str | None = None,
+        keep_for_days: Literal[1, 3, 7] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Upload:
+        fields = _upload_fields(crop, external_user_id, keep_for_days)
+        return await self._run(self._operations.upload(photo, fields, idempotency_key))
+
+    async def generation(self, generation_id: str) -> Generation:
+        return await self._run(self._operations.get("generations", generation_id))
+
+    async def wait(
+        self,
+        generation_id: str,
+        *,
+        on_progress: OnProgress = None,
+        timeout: float | None = None,
+        poll_interval: float = POLL_INTERVAL,
+    ) -> Generation:
+        return await self._run(self._operations.wait(generation_id, on_progress, timeout, poll_interval))
+
+    async def cancel(self, generation_id: str) -> Generation:
+        return await self._run(self._operations.cancel(generation_id))
+
+    async def download(self, generation_id: str) -> bytes | None:
+        return await self._run(self._operations.download(generation_id))
+
+    async def upsert_product(self, product: Mapping[str, Any], *, idempotency_key: str | None = None) -> Product:
+        return await self._run(self._operations.upsert_product(product, idempotency_key))
+
+    async def product(self, external_id: str) -> Product:
+        return await self._run(self._operations.get("products", external_id))
+
+    async def products(self, *, limit: int | None = None, cursor: str | None = None) -> ProductList:
+        return await self._run(self._operations.get("products", limit=limit, cursor=cursor))
+
+    async def each_product(self) -> AsyncIterator[Product]:
+        cursor: str | None = None
+        while True:
+            page = await self.products(cursor=cursor)
+            for product in page["items"]:
+                yield product
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    async def delete_product(self, external_id: str) -> None:
+        await self._run(self._operations.delete("products", external_id))
+
+    async def product_statistics(
+        self, external_id: str, *, from_time: str | None = None, to_time: str | None = None
+    ) -> ProductStatistics:
+        query = {"from": from_time, "to": to_time}
+        return await self._run(self._operations.get("products", external_id, "stats", **query))
+
+    async def account(self) -> Account:
+        return await self._run(self._operations.get("account"))
+
+    async def credits(self) -> Credits:
+        return await self._run(self._operations.get("account", "credits"))
+
+    async def engines(self) -> EngineList:
+        return await self._run(self._operations.get("engines"))
+
+    async def erase_customer(self, external_user_id: str) -> None:
+        await self._run(self._operations.delete("customers", external_user_id))
+
+    async def _run(self, steps: Steps[Result]) -> Result:
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = await self._perform(step)
+                except (DrapeConnectionError, DrapeTimeoutError) as error:
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+    async def _perform(self, step: Call | Pause) -> httpx.Response | None:
+        if isinstance(step, Pause):
+            await anyio.sleep(step.seconds)
+            return None
+        try:
+            return await self._http.request(**self._describe(step))
+        except httpx.TransportError as error:
+            raise _translate(error, self._timeout) from error
+
+
+class AsyncTryOn:
+    """A try-on; `await` it for the answer of the service, or its `wait` for its end."""
+
+    def __init__(self, drape: AsyncDrape, call: Call) -> None:
+        self._drape = drape
+        self._call = call
+        self._accepted: AcceptedTryOn | None = None
+
+    def __await__(self) -> Generator[Any, Any, AcceptedTryOn]:
+        return self._accept().__await__()
+
+    async def wait(
+        self, *, on_progress: OnProgress = None, timeout: float | None = None, poll_interval: float = POLL_INTERVAL
+    ) -> Generation:
+        """As AsyncDrape.wait."""
+        accepted = await self._accept()
+        return await self._drape.wait(
+            accepted["generationId"], on_progress=on_progress, timeout=timeout, poll_interval=poll_interval
+        )
+
+    async def cancel(self) -> Generation:
+        return await self._drape.cancel((await self._accept())["generationId"])
+
+    async def download(self) -> bytes | None:
+        return await self._drape.download((await self._accept())["generationId"])
+
+    async def _accept(self) -> AcceptedTryOn:
+        # Two that ask at the same time send the same Idempotency-Key, and get the same generation.
+        if self._accepted is not None:
+            return self._accepted
+        accepted: AcceptedTryOn = await self._drape._run(self._drape._operations.call(self._call))
+        self._accepted = accepted
+        return accepted

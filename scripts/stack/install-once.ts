@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from './commands.ts'
+import { ROOT } from './session.ts'
+
+/** Installs into a folder of `.cache` once for each state of the files, and returns the folder. */
+export async function installOnce(
+  name: string,
+  files: readonly string[],
+  install: (folder: string) => Promise<void>,
+): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(readFileSync(file))
+  const folder = join(ROOT, '.cache', `${name}-${hash.digest('hex').slice(0, 12)}`)
+  const mark = join(folder, 'installed')
+  if (existsSync(mark)) return folder
+  // Programs of a virtual environment name its folder, so it cannot move: another process may install into it as well.
+  mkdirSync(folder, { recursive: true })
+  await install(folder)
+  writeFileSync(`${mark}-new`, '')
+  renameSync(`${mark}-new`, mark)
+  return folder
+}
+
+/** A folder with a virtual environment of the interpreter that has the packages in the list, which names all of them. */
+export function installPythonPackages(name: string, list: string, python: string): Promise<string> {
+  return installOnce(name, [list], async (folder) => {
+    await run(python, ['-m', 'venv', folder])
+    const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '-r', list]
+    await run(join(folder, 'bin/python'), install)
+  })
+}

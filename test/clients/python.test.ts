@@ -1,0 +1,101 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UNRESTRICTED } from '../../api/keys/restrictions.ts'
+import { createApiKeys } from '../../api/stores/api-keys.ts'
+import { presentPythonModels } from '../../scripts/clients/python-models.ts'
+import { installPythonPackages } from '../../scripts/stack/install-once.ts'
+import { REQUIREMENTS } from '../../scripts/testing/requirements.ts'
+import { type Drape, startDrape } from '../support/drape.ts'
+import { reasonWithout } from '../support/missing.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const CLIENT = join(ROOT, 'clients/python')
+const SAMPLES = join(ROOT, 'scripts/samples')
+const run = promisify(execFile)
+const reason = await reasonWithout('python')
+
+/** Each version that the package supports and this machine has. */
+const INTERPRETERS = ['python3.10', 'python3.11', 'python3.12', 'python3.13', REQUIREMENTS.python.find()].filter(
+  (name) => name !== undefined,
+)
+const versionOf = (python: string) =>
+  spawnSync(python, ['-c', 'import sys, venv, ensurepip; print(*sys.version_info[:2], sep=".")'], { encoding: 'utf8' })
+const found = new Map(
+  INTERPRETERS.map((python) => [versionOf(python).stdout?.trim(), python]).filter(([version]) => version) as [
+    string,
+    string,
+  ][],
+)
+
+describe.skipIf(reason !== '')('the Python client', { timeout: 600_000 }, () => {
+  let drape: Drape
+  let folder: string
+  let env: NodeJS.ProcessEnv
+
+  beforeAll(async () => {
+    drape = await startDrape({ credits: 1000 })
+    await drape.startWorker()
+    folder = await mkdtemp(join(tmpdir(), 'drape-python-'))
+    await cp(SAMPLES, join(folder, 'scripts/samples'), { recursive: true })
+    await cp(join(SAMPLES, 'persons/down-half-teal.jpg'), join(folder, 'me.jpg'))
+    await cp(join(SAMPLES, 'garments/tshirt-mustard.jpg'), join(folder, 'shirt.jpg'))
+    const restrictions = { ...UNRESTRICTED, isTest: true }
+    const { key: testKey } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', restrictions)
+    env = {
+      ...process.env,
+      PYTHONDONTWRITEBYTECODE: '1',
+      PYTHONPATH: CLIENT,
+      BASE_URL: drape.api.url,
+      API_KEY: drape.apiKey,
+      KEY: drape.apiKey,
+      DRAPE_API_KEY: drape.apiKey,
+      TEST_API_KEY: testKey,
+      PERSON_PHOTO: join(folder, 'me.jpg'),
+      GARMENT_PHOTO: join(folder, 'shirt.jpg'),
+    }
+  }, 300_000)
+  afterAll(async () => {
+    await drape?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const environment = async (version: string) => {
+    const list = join(CLIENT, 'tests/requirements.txt')
+    const python = found.get(version) ?? ''
+    return join(await installPythonPackages(`python-client-${version}`, list, python), 'bin/python')
+  }
+
+  it.each([...found.keys()])('agrees with the service on Python %s', async (version) => {
+    const args = ['-W', 'error::DeprecationWarning', '-m', 'unittest', 'discover', '-s', 'tests']
+    const done = run(await environment(version), args, { cwd: CLIENT, env })
+    const { stderr } = await done.catch((error) => Promise.reject(new Error(error.stderr)))
+    expect(stderr).toMatch(/Ran \d\d tests[\s\S]*\nOK\n$/)
+  })
+
+  it.each([
+    ['README.md', /^https?:\/\/[\w.:]+\/objects\/.*expires/],
+    ['clients/python/README.md', /COMPLETED [\s\S]*gen_\S+ http/],
+  ])('does what %s shows', async (page, expected) => {
+    const [, snippet = ''] = /^```python\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, page), 'utf8')) ?? []
+    expect(snippet).toContain('http://localhost:8080')
+    await writeFile(join(folder, 'shown.py'), snippet.replace('http://localhost:8080', drape.api.url))
+    const [version] = [...found.keys()].slice(-1)
+    const { stdout } = await run(await environment(version), ['shown.py'], { cwd: folder, env })
+    expect(stdout).toMatch(expected)
+  })
+
+  it('has the types of the OpenAPI document; scripts/client python-models writes them', async () => {
+    const committed = readFileSync(join(CLIENT, 'drape_client/models.py'), 'utf8')
+    expect(await presentPythonModels(REQUIREMENTS.python.find() ?? '')).toBe(committed)
+  })
+
+  it('has the version of the service', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    expect(readFileSync(join(CLIENT, 'pyproject.toml'), 'utf8')).toContain(`version = "${version}"`)
+  })
+})
