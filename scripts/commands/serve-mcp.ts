@@ -16,7 +16,7 @@ export async function serveMcp(env: NodeJS.ProcessEnv): Promise<void> {
   const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
   const client = createDrapeClient(readService(env))
   const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MAX_MESSAGE_BYTES })
-  serveStdio(() => createMcpServer({ client, version }), {
+  serveStdio(() => createMcpServer({ client, version, env }), {
     transport,
     onerror: (error) => console.error(error.message),
   })

@@ -15,14 +15,17 @@ export interface PictureSource {
  * cannot send other files of this machine away.
  * @throws DrapeError `VALIDATION_FAILED` for what cannot be read, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE` for what is no picture
  */
-export async function readSource({ path, url = '', base64 }: PictureSource, field: string): Promise<ImageInput> {
-  if (path !== undefined) return checked(await readFileAt(path, field))
+export async function readSource(
+  { path, url = '', base64 }: PictureSource,
+  { field, find }: { field: string; find: (path: string) => Promise<string> },
+): Promise<ImageInput> {
+  if (path !== undefined) return checked(await readFileAt(await find(path.replace(/^~(?=\/)/, homedir())), field))
   return base64 === undefined ? { url } : checked(new Blob([decode(base64, field)]))
 }
 
 async function readFileAt(path: string, field: string): Promise<Blob> {
   try {
-    return await readPicture(path.replace(/^~(?=\/)/, homedir()))
+    return await readPicture(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (!READ_FAILURES.includes(code ?? '')) throw error

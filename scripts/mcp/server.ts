@@ -1,4 +1,10 @@
-import { type CallToolResult, fromJsonSchema, McpServer, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  type CallToolResult,
+  fromJsonSchema,
+  McpServer,
+  ResourceTemplate,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import {
   type DrapeClient,
   DrapeConnectionError,
@@ -9,12 +15,32 @@ import {
 } from '../../api/client/node.ts'
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { Static, TSchema } from '../../api/shared/schema.ts'
+import { describeAnswer } from './answers.schema.ts'
+import { createFileFinder } from './client-folder.ts'
 import { readSource } from './picture-source.ts'
 import { ListProductsInput, ReadCreditsInput, TryOnToolInput, WaitInput } from './tools.schema.ts'
 
-/** The tools by which an assistant dresses people: each is a call of the client. */
-export function createMcpServer({ client, version }: { client: DrapeClient; version: string }): McpServer {
-  const server = new McpServer({ name: 'drape', version })
+const INSTRUCTIONS =
+  `Drape shows how a person looks in a product. Call try_on with a photo of a person and an image of a product, then
+wait_for_generation with its generationId, which returns the image and its address as a resource. A try-on costs 1 credit, which is refunded if it
+fails; the engine mock is free and returns the photo. Paths are absolute or relative to your folder. Use list_products for products of the
+catalogue. Errors have a code and say what to do; retry after retryAfter seconds where it is given.`.replaceAll(
+    '\n',
+    ' ',
+  )
+
+/** The tools by which an assistant dresses people: each is a call of the client. Results are resources. */
+export function createMcpServer({
+  client,
+  version,
+  env,
+}: {
+  client: DrapeClient
+  version: string
+  env: NodeJS.ProcessEnv
+}): McpServer {
+  const server = new McpServer({ name: 'drape', version }, { instructions: INSTRUCTIONS })
+  const find = createFileFinder(server, env)
   const add = <S extends TSchema>(name: string, tool: Tool<S>) =>
     server.registerTool(
       name,
@@ -22,14 +48,16 @@ export function createMcpServer({ client, version }: { client: DrapeClient; vers
         title: tool.title,
         description: tool.description,
         inputSchema: fromJsonSchema<Static<S>>(JSON.parse(JSON.stringify(tool.input))),
+        outputSchema: fromJsonSchema<object>(describeAnswer(tool.output)),
         annotations: { readOnlyHint: tool.readOnly, destructiveHint: false, openWorldHint: true },
       },
-      (input: Static<S>, context: ServerContext) => tool.run(input, { client, context }).catch(describeFailure),
+      (input: Static<S>, context: ServerContext) => tool.run(input, { client, context, find }).catch(describeFailure),
     )
   add('try_on', tryOn)
   add('wait_for_generation', waitForGeneration)
   add('list_products', listProducts)
   add('read_credits', readCredits)
+  addResults(server, client)
   return server
 }
 
@@ -37,8 +65,16 @@ interface Tool<S extends TSchema> {
   readonly title: string
   readonly description: string
   readonly input: S
+  readonly output: Parameters<typeof describeAnswer>[0]
   readonly readOnly: boolean
-  run(input: Static<S>, around: { client: DrapeClient; context: ServerContext }): Promise<CallToolResult>
+  run(input: Static<S>, around: Around): Promise<CallToolResult>
+}
+
+interface Around {
+  readonly client: DrapeClient
+  readonly context: ServerContext
+  /** The file that a path of the caller means. */
+  readonly find: (path: string) => Promise<string>
 }
 
 const tryOn: Tool<typeof TryOnToolInput> = {
@@ -47,10 +83,11 @@ const tryOn: Tool<typeof TryOnToolInput> = {
     'Asks for a picture of the person wearing the product. Costs one credit, which comes back if it fails. Answers at once with ' +
     'a generationId for wait_for_generation.',
   input: TryOnToolInput,
+  output: 'AcceptedTryOn',
   readOnly: false,
-  run: async ({ person: { id, ...photo }, product: { image, ...fields }, output }, { client, context }) => {
-    const images = image && [await readSource(image, 'product.image')]
-    const person = id === undefined ? await readSource(photo, 'person') : { id }
+  run: async ({ person: { id, ...photo }, product: { image, ...fields }, output }, { client, context, find }) => {
+    const images = image && [await readSource(image, { field: 'product.image', find })]
+    const person = id === undefined ? await readSource(photo, { field: 'person', find }) : { id }
     const accepted = await client.tryOn(
       { person, product: { ...fields, ...(images && { images }) }, output },
       { signal: context.mcpReq.signal },
@@ -64,6 +101,7 @@ const waitForGeneration: Tool<typeof WaitInput> = {
   description:
     'Waits until the generation has ended and shows its picture. Where it has not ended in time, call it again.',
   input: WaitInput,
+  output: 'Generation',
   readOnly: true,
   run: async ({ generationId, timeoutSeconds = 50 }, { client, context }) => {
     const { signal } = context.mcpReq
@@ -82,6 +120,7 @@ const listProducts: Tool<typeof ListProductsInput> = {
   title: 'List products',
   description: 'One page of the catalog; nextCursor leads to the next one.',
   input: ListProductsInput,
+  output: 'ProductList',
   readOnly: true,
   run: async (input, { client, context }) =>
     answerWith(await client.products.list({ ...input, signal: context.mcpReq.signal })),
@@ -91,12 +130,30 @@ const readCredits: Tool<typeof ReadCreditsInput> = {
   title: 'Read credits',
   description: 'How many try-ons the account can still ask for.',
   input: ReadCreditsInput,
+  output: 'Credits',
   readOnly: true,
   run: async (_, { client, context }) => answerWith(await client.account.credits({ signal: context.mcpReq.signal })),
 }
 
 function answerWith(answer: object): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(answer) }] }
+  return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } }
+}
+
+const RESULT = 'drape://generations/{generationId}/result'
+
+/** The images of completed generations, for clients that fetch them when they need them. */
+function addResults(server: McpServer, client: DrapeClient): void {
+  const template = new ResourceTemplate(RESULT, { list: undefined })
+  const about = { title: 'Result', description: 'The image of a completed generation.' }
+  server.registerResource('result', template, about, async (uri, { generationId }, { mcpReq: { signal } }) => {
+    const picture = await client.generations.download(String(generationId), { signal })
+    if (!picture) throw new Error(`${uri} has no image: the generation has not completed, or the image has expired.`)
+    return { contents: [{ uri: uri.href, mimeType: picture.type, blob: await toBase64(picture) }] }
+  })
+}
+
+async function toBase64(picture: Blob): Promise<string> {
+  return Buffer.from(await picture.arrayBuffer()).toString('base64')
 }
 
 /** Clients of this protocol take messages of at most 10 MB, and base64 is a third longer than the bytes. */
@@ -104,9 +161,12 @@ const MAX_BYTES = 7_000_000
 
 async function showPicture(generation: Generation, picture: Blob | null): Promise<CallToolResult> {
   const answer = answerWith(generation)
-  if (!picture || picture.size > MAX_BYTES) return answer
-  const data = Buffer.from(await picture.arrayBuffer()).toString('base64')
-  return { content: [{ type: 'image', data, mimeType: picture.type }, ...answer.content] }
+  if (!picture) return answer
+  const uri = RESULT.replace('{generationId}', generation.generationId)
+  const link = { type: 'resource_link' as const, uri, name: 'result', mimeType: picture.type }
+  const image = { type: 'image' as const, data: await toBase64(picture), mimeType: picture.type }
+  const shown = picture.size > MAX_BYTES ? [link] : [image, link]
+  return { ...answer, content: [...shown, ...answer.content] }
 }
 
 /** Progress goes only to clients that ask for it; a client that has gone is no fault of the generation. */
@@ -121,7 +181,7 @@ async function reportProgress({ status, progress = 0 }: Generation, { mcpReq }: 
 function describeFailure(error: unknown): CallToolResult {
   const failure = failureOf(error)
   if (!failure) throw error
-  return { isError: true, ...answerWith(failure) }
+  return { isError: true, content: answerWith(failure).content }
 }
 
 function failureOf(error: unknown): object | null {

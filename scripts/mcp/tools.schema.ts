@@ -2,7 +2,12 @@ import { FORMATS, MODES } from '../../api/shared/generation.ts'
 import { Type } from '../../api/shared/schema.ts'
 
 const pictureFields = {
-  path: Type.Optional(Type.String({ minLength: 1, description: 'A file on this machine: JPEG, PNG, WebP or HEIC.' })),
+  path: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'A file on this machine, absolute or relative to your folder: JPEG, PNG, WebP or HEIC.',
+    }),
+  ),
   url: Type.Optional(Type.String({ pattern: '^https?://', description: 'Where the service finds it.' })),
   base64: Type.Optional(Type.String({ minLength: 1, description: 'The bytes; a data URL is welcome.' })),
 }

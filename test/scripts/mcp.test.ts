@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Client, type ProgressCallback } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -34,11 +35,13 @@ describe('drape mcp', () => {
     await drape?.stop()
   })
 
-  async function connect(apiKey: string, url = drape.api.url): Promise<Client> {
+  async function connect(apiKey: string, { url = drape.api.url, roots = '' } = {}): Promise<Client> {
     const { command, args } = SHOWN.mcpServers.drape
     const env = { PATH: process.env.PATH ?? '', DRAPE_URL: url, DRAPE_API_KEY: apiKey }
     expect(Object.keys(SHOWN.mcpServers.drape.env)).toEqual(['DRAPE_URL', 'DRAPE_API_KEY'])
-    const started = new Client({ name: 'test', version: '1.0.0' })
+    const capabilities = roots === '' ? {} : { roots: {} }
+    const started = new Client({ name: 'test', version: '1.0.0' }, { capabilities })
+    if (roots !== '') started.setRequestHandler('roots/list', () => ({ roots: [{ uri: pathToFileURL(roots).href }] }))
     clients.push(started)
     const placed = args.map((arg) => arg.replace('/path/to/drape', ROOT))
     await started.connect(new StdioClientTransport({ command, args: placed, env, stderr: 'inherit' }))
@@ -58,11 +61,14 @@ describe('drape mcp', () => {
     return { isError, text: texts.join(), said: texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : null, pictures }
   }
 
-  it('offers four tools, each with the schema of what it takes', async () => {
+  it('offers four tools, each with the schema of what it takes and answers, and says how to use them', async () => {
+    expect(client.getInstructions()).toMatch(/^Drape shows .*try_on.*wait_for_generation/)
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(['try_on', 'wait_for_generation', 'list_products', 'read_credits'])
-    for (const { inputSchema, description } of tools) {
+    for (const { inputSchema, outputSchema, description } of tools) {
       expect(inputSchema).toMatchObject({ type: 'object', properties: expect.anything() })
+      expect(outputSchema).toMatchObject({ type: 'object', properties: expect.anything(), required: expect.anything() })
+      expect(JSON.stringify(outputSchema)).not.toContain('$ref')
       expect(description).toMatch(/\.$/)
     }
   })
@@ -112,6 +118,26 @@ describe('drape mcp', () => {
     }
   })
 
+  it('shows results as resources, and finds files by paths relative to the roots of its client, else to where it was started', async () => {
+    const rooted = await connect(drape.apiKey, { roots: resolve(ROOT, 'scripts/samples') })
+    const product = { title: 'T-shirt', image: { path: 'garments/tshirt-mustard.jpg' } }
+    const input = { person: { path: 'persons/down-half-teal.jpg' }, product, output: MOCK }
+    const { generationId } = (await call('try_on', input, { by: rooted })).said
+    const waited = { name: 'wait_for_generation', arguments: { generationId, timeoutSeconds: 100 } }
+    const { content, structuredContent } = await rooted.callTool(waited, { timeout: 120_000 })
+    expect(structuredContent).toMatchObject({ generationId, status: 'COMPLETED' })
+    const link = content.find((block) => block.type === 'resource_link')
+    const { contents } = await rooted.readResource({ uri: String(link?.uri) })
+    expect(contents).toMatchObject([{ uri: link?.uri, mimeType: 'image/jpeg' }])
+    expect(readImageHeader(Buffer.from((contents[0] as { blob: string }).blob, 'base64')).width).toBeGreaterThan(100)
+    await expect(rooted.readResource({ uri: 'drape://generations/gen_unknown/result' })).rejects.toThrow()
+    const outside = {
+      person: { path: PERSON },
+      product: { image: { path: 'scripts/samples/garments/tshirt-mustard.jpg' } },
+    }
+    expect((await call('try_on', { ...outside, output: MOCK })).said).toMatchObject({ status: 'PENDING' })
+  })
+
   it('says what is wrong with a file, and sends nothing that is no picture', async () => {
     const product = { externalId: 'shirt-17' }
     const tried = async (person: object) => {
@@ -144,7 +170,7 @@ describe('drape mcp', () => {
     })
     const unknown = await call('wait_for_generation', { generationId: 'gen_unknown' })
     expect(unknown).toMatchObject({ isError: true, said: { code: 'GENERATION_NOT_FOUND' } })
-    const lost = await connect(drape.apiKey, 'http://127.0.0.1:9')
+    const lost = await connect(drape.apiKey, { url: 'http://127.0.0.1:9' })
     const failure = await call('read_credits', {}, { by: lost })
     expect(failure).toMatchObject({ isError: true, said: { code: 'DrapeConnectionError' } })
   })
