@@ -109,3 +109,11 @@ export const LEG_RIM = { rim: 0.022, thin: 0.014, skin: 0.015 } as const
 
 /** F from which a dress takes the place of what hips and legs wear, and from which that goes for skin too. */
 export const DRESS_FROM = { hips: 0.95, skin: 1.2 } as const
+
+/** The belly that a crop top leaves free, in body coordinates F. By eye on two crop tops. */
+export const MIDRIFF = {
+  /** Hems above it show skin down to the waistband. */
+  hem: 0.76,
+  /** A waistband that is not seen. */
+  waistband: 0.82,
+} as const

@@ -12,7 +12,7 @@ import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { SOLID } from '../../warp/flat-garment.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
 import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type WornGarment } from '../removal.ts'
-import { BELOW_HEM, CAST_SHADOW, HUG, LUMP, NECK, TORSO, UNDRESSED } from '../tuning.ts'
+import { BELOW_HEM, CAST_SHADOW, HUG, LUMP, MIDRIFF, NECK, TORSO, UNDRESSED } from '../tuning.ts'
 import { findCuffShadows } from './cuff-shadow.ts'
 
 /** Decides for every pixel what is to be seen in place of the worn garment: KEEP, BACKGROUND, LOWER, SKIN or GARMENT. */
@@ -34,7 +34,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     else if (cover.data[i] >= SOLID) continue
     // Light cloth before a light wall: background over background does no harm, anything else would grow patches.
     else if (worn.backgroundLike.data[i] && !(limbs.data[i] && person.mask.data[i] >= 0.9)) zones[i] = BACKGROUND
-    else if (isBelowHem(i)) zones[i] = LOWER
+    else if (isBelowHem(i) && !isMidriff(i)) zones[i] = LOWER
     else if (isBody(i)) zones[i] = SKIN
     else if (along.data[i] < TORSO.background) zones[i] = BACKGROUND
   }
@@ -47,6 +47,11 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
   function isBelowHem(i: number): boolean {
     const f = along.data[i]
     return f > placement.hem - BELOW_HEM.above && f < BELOW_HEM.until && sideways.data[i] < BELOW_HEM.width
+  }
+
+  // What a crop top leaves free above the waistband is the belly.
+  function isMidriff(i: number): boolean {
+    return placement.hem < MIDRIFF.hem && along.data[i] < MIDRIFF.waistband
   }
 
   function isBody(i: number): boolean {

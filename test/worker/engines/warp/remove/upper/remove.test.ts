@@ -136,6 +136,23 @@ describe('removing the worn garment', () => {
   })
 })
 
+describe('below a crop top', () => {
+  it('the belly is bare down to the waistband', () => {
+    const fitted = layGarment(figure.person, figure.picture, cropGarment(drawGarment(), 300))
+    const { zones } = removeOldGarment(fitted.fitting, {
+      picture: bitmapToColours(figure.picture),
+      garment: fitted.flat,
+    })
+    const { shoulders, hips } = fitted.fitting.body
+    const zoneAt = (share: number) => {
+      const { x, y } = between(shoulders, hips, share)
+      return zones[Math.round(y) * figure.picture.width + Math.round(x)]
+    }
+    expect(fitted.fitting.placement.hem).toBeLessThan(0.75)
+    expect([0.78, 0.95].map(zoneAt)).toEqual([SKIN, LOWER])
+  })
+})
+
 // The garment cut off at a height of its picture.
 function cropGarment(garment: UpperGarment, bottom: number): UpperGarment {
   const data = garment.image.data.slice()
