@@ -17,9 +17,8 @@ const WHOLE_SECONDS = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600
 export function createMetrics(name: string) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const registers = [registry]
-  const watch = (about: Watched, read: () => readonly Reading[]) => watchIn(registry, about, read)
-  watch(
+  const make = figuresIn(registry)
+  make.watch(
     {
       name: 'drape_build_info',
       help: 'Constant 1, with the kind of process, the version of Drape and the version of Node.js',
@@ -27,90 +26,125 @@ export function createMetrics(name: string) {
     },
     () => [{ labels: { process: name, version: VERSION, node: process.versions.node }, value: 1 }],
   )
-  const known = <L extends string>(label: L, values: readonly string[], about: Figure<L>) =>
-    knownIn(registers, { label, values, about })
-  const ready = new Gauge({
+  return {
+    observerOf: observeRequests(make),
+    ready: readiness(make),
+    ...ofGenerations(make),
+    ...ofWorkers(make),
+    ...ofRelay(make),
+    ...ofShops(make),
+    ...ofServers(make),
+    ...make,
+    /** The exposition text and its content type. */
+    scrape: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+  }
+}
+
+type Make = ReturnType<typeof figuresIn>
+
+/** Makes figures of one registry, also those of one process alone. */
+function figuresIn(registry: Registry) {
+  const registers = [registry]
+  const counter = <L extends string = never>(about: Figure<L>) => new Counter({ ...named(about), registers })
+  return {
+    counter,
+    gauge: <L extends string = never>(about: Figure<L>) => new Gauge({ ...named(about), registers }),
+    seconds: <L extends string = never>(about: Figure<L>, buckets: number[] = SECONDS) =>
+      new Histogram({ ...named(about), buckets, registers }),
+    /** A counter whose first count is seen as one: a series that is not there before would begin with it. */
+    known: <L extends string>(label: L, values: readonly string[], about: Figure<L>): Counter<L> => {
+      const figure = counter({ ...about, labels: [label] })
+      for (const value of values) figure.labels(value).inc(0)
+      return figure
+    },
+    /** A figure that is read whenever it is asked for. */
+    watch: (about: Watched, read: () => readonly Reading[]) => watchIn(registry, about, read),
+  }
+}
+
+function readiness({ gauge }: Make) {
+  const ready = gauge({
     name: 'drape_ready',
     help: '1 if the last readiness check of the process succeeded, otherwise 0',
-    registers,
   })
   // Until it has been asked for the first time.
   ready.remove()
+  return ready
+}
+
+function ofGenerations({ counter, seconds }: Make) {
   return {
-    observerOf: observeRequests(registers),
-    accepted: new Counter({ name: 'drape_generations_accepted_total', help: 'Generations accepted', registers }),
-    finished: new Counter({
+    accepted: counter({ name: 'drape_generations_accepted_total', help: 'Generations accepted' }),
+    finished: counter({
       name: 'drape_generations_finished_total',
       help: 'Generations that this process finished, by engine, status and error code',
-      labelNames: ['engine', 'status', 'code'] as const,
-      registers,
+      labels: ['engine', 'status', 'code'],
     }),
-    ended: new Histogram({
-      name: 'drape_generation_seconds',
-      help: 'Seconds from the acceptance of a generation to its completion or failure, by engine and status',
-      labelNames: ['engine', 'status'] as const,
-      buckets: WHOLE_SECONDS,
-      registers,
-    }),
-    reserved: new Counter({
+    ended: seconds(
+      {
+        name: 'drape_generation_seconds',
+        help: 'Seconds from the acceptance of a generation to its completion or failure, by engine and status',
+        labels: ['engine', 'status'],
+      },
+      WHOLE_SECONDS,
+    ),
+    reserved: counter({
       name: 'drape_credits_reserved_total',
       help: 'Credits reserved for accepted generations',
-      registers,
     }),
-    refunded: new Counter({
+    refunded: counter({
       name: 'drape_credits_refunded_total',
       help: 'Credits refunded for failed generations, by error code',
-      labelNames: ['code'] as const,
-      registers,
+      labels: ['code'],
     }),
-    queueWait: new Histogram({
-      name: 'drape_queue_wait_seconds',
-      help: 'Seconds from the acceptance of a generation to the start of an attempt',
-      buckets: WHOLE_SECONDS,
-      registers,
-    }),
-    stage: new Histogram({
+    queueWait: seconds(
+      {
+        name: 'drape_queue_wait_seconds',
+        help: 'Seconds from the acceptance of a generation to the start of an attempt',
+      },
+      WHOLE_SECONDS,
+    ),
+    stage: seconds({
       name: 'drape_stage_seconds',
       help: 'Duration of each stage of a try-on in seconds, by engine and stage',
-      labelNames: ['engine', 'stage'] as const,
-      buckets: SECONDS,
-      registers,
+      labels: ['engine', 'stage'],
     }),
-    jobs: new Counter({
+  }
+}
+
+function ofWorkers({ counter, seconds }: Make) {
+  return {
+    jobs: counter({
       name: 'drape_jobs_total',
       help: 'Jobs that the worker took, by queue and outcome',
-      labelNames: ['queue', 'outcome'] as const,
-      registers,
+      labels: ['queue', 'outcome'],
     }),
-    storage: new Histogram({
+    storage: seconds({
       name: 'drape_storage_seconds',
       help: 'Duration of calls to the object storage in seconds, by operation and outcome',
-      labelNames: ['operation', 'outcome'] as const,
-      buckets: SECONDS,
-      registers,
+      labels: ['operation', 'outcome'],
     }),
-    fetches: new Histogram({
+    fetches: seconds({
       name: 'drape_fetch_seconds',
       help: 'Duration of image downloads from URLs in seconds, by outcome',
-      labelNames: ['outcome'] as const,
-      buckets: SECONDS,
-      registers,
+      labels: ['outcome'],
     }),
-    inferenceStart: new Histogram({
+    inferenceStart: seconds({
       name: 'drape_inference_start_seconds',
       help: 'Seconds from the start of an inference process until the process is ready',
-      buckets: SECONDS,
-      registers,
     }),
-    inferenceRestarts: new Counter({
+    inferenceRestarts: counter({
       name: 'drape_inference_restarts_total',
       help: 'Restarts of the inference process',
-      registers,
     }),
-    dispatched: new Counter({
+  }
+}
+
+function ofRelay({ counter, known }: Make) {
+  return {
+    dispatched: counter({
       name: 'drape_relay_dispatched_total',
       help: 'Jobs that the relay moved from the outbox to the queue',
-      registers,
     }),
     recovered: known('reason', ['lease', 'queue', 'deadline'], {
       name: 'drape_relay_recovered_total',
@@ -124,6 +158,11 @@ export function createMetrics(name: string) {
       name: 'drape_product_batch_images_total',
       help: 'Images of batches, by outcome: fetched, failed, replaced (the product was changed meanwhile)',
     }),
+  }
+}
+
+function ofShops({ known }: Make) {
+  return {
     leads: known('outcome', ['kept', 'retried', 'lost'], {
       name: 'drape_leads_total',
       help: 'Attempts to deliver email addresses of shoppers to the shop platform, by outcome: kept (delivered), retried, lost (rejected; an operator can retry)',
@@ -140,26 +179,19 @@ export function createMetrics(name: string) {
       name: 'drape_webhook_deliveries_total',
       help: 'Webhook delivery attempts, by outcome: delivered, retried, failed',
     }),
-    localCounts: new Counter({
+  }
+}
+
+function ofServers({ counter, known }: Make) {
+  return {
+    localCounts: counter({
       name: 'drape_rate_limit_local_total',
       help: 'Rate limit checks that a replica made without Redis, because Redis did not respond in time',
-      registers,
     }),
     httpFaults: known('server', ['api', 'dashboard', 'probes'], {
       name: 'drape_http_faults_total',
       help: 'Requests whose handler failed outside all error handlers, by server',
     }),
-    ready,
-    /** Figures of one process alone; a counter whose values are `known` shows them from the start. */
-    known,
-    counter: <L extends string = never>(about: Figure<L>) => new Counter({ ...named(about), registers }),
-    gauge: <L extends string = never>(about: Figure<L>) => new Gauge({ ...named(about), registers }),
-    seconds: <L extends string = never>(about: Figure<L>) =>
-      new Histogram({ ...named(about), buckets: SECONDS, registers }),
-    /** A figure that is read whenever it is asked for. */
-    watch,
-    /** The exposition text and its content type. */
-    scrape: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }
 }
 
@@ -184,41 +216,28 @@ function named<L extends string>({ name, help, labels = [] }: Figure<L>) {
   return { name, help, labelNames: labels }
 }
 
-/** A counter whose first count is seen as one: a series that is not there before would begin with it. */
-function knownIn<L extends string>(
-  registers: Registry[],
-  { label, values, about }: { label: L; values: readonly string[]; about: Figure<L> },
-): Counter<L> {
-  const counter = new Counter({ ...named({ ...about, labels: [label] }), registers })
-  for (const value of values) counter.labels(value).inc(0)
-  return counter
-}
-
 /** Callers may send any method; the others share one label. */
 const LABELLED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** Counts and times of answers. Times have no status label, which would add a thousand series. */
-function observeRequests(registers: Registry[]) {
-  const times = new Histogram({
+function observeRequests({ counter, seconds }: Make) {
+  const times = seconds({
     name: 'drape_http_request_seconds',
     help: 'Seconds from the first byte of a request to the end of its response, by route and method',
-    labelNames: ['route', 'method'] as const,
-    buckets: SECONDS,
-    registers,
+    labels: ['route', 'method'],
   })
-  const answers = new Counter({
+  const answers = counter({
     name: 'drape_http_requests_total',
     help: 'Completed HTTP requests, by route, method and status',
-    labelNames: ['route', 'method', 'status'] as const,
-    registers,
+    labels: ['route', 'method', 'status'],
   })
   return ({ route, status, ...request }: { route: string; method: string; status: number }): RequestObserver => {
     const method = LABELLED_METHODS.has(request.method) ? request.method : 'other'
     const time = times.labels({ route, method })
     for (const failure of ['500', '503']) answers.labels({ route, method, status: failure }).inc(0)
     const answer = answers.labels({ route, method, status: String(status) })
-    return (seconds) => {
-      time.observe(seconds)
+    return (passed) => {
+      time.observe(passed)
       answer.inc()
     }
   }
