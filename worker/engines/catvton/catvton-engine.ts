@@ -1,20 +1,15 @@
-import { DrapeError } from '../../../api/shared/errors.ts'
 import type { Rectangle } from '../../../api/shared/image.ts'
 import { changedRegion } from '../../composite/region.ts'
-import type { Models } from '../../inference/models.ts'
-import { findPerson } from '../../person/find-person.ts'
 import { personAtSize } from '../../person/within.ts'
 import { featherMask } from '../../raster/feather.ts'
 import { type Mask, maskToPlane, type Plane, type Size } from '../../raster/plane.ts'
-import { createStages } from '../../stages.ts'
 import { type Bytes, createBytes, onWhite } from '../diffusion/bytes.ts'
-import type { ProductCategory } from '../diffusion/category.ts'
+import { createDiffusionEngine, type Drawing, type Drawn } from '../diffusion/diffusion-engine.ts'
 import { createParser, type Parser } from '../diffusion/parser/parse.ts'
-import { createProductPhoto, keyOfProduct } from '../diffusion/product.ts'
-import { keepRecent, keptTogether, type Recent } from '../diffusion/recent.ts'
+import { keyOfProduct } from '../diffusion/product.ts'
 import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
 import { toPicture } from '../diffusion/tensors.ts'
-import type { Engine, EngineContext, EngineInput, EngineResult } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import type { EngineResources } from '../registry.ts'
 import { type Conditions, createConditions } from './conditions.ts'
 import { denoise, latentNoise } from './denoise.ts'
@@ -28,7 +23,6 @@ import { placeFromCanvas, planeOnCanvas, showOnCanvas, windowAround } from './wi
 
 /** Shares of the work that are done when a stage is. */
 const DONE = { category: 0.02, region: 0.05, person: 0.08, garment: 0.1, denoise: 0.95, decode: 0.99 }
-const KEPT_CATEGORIES = 256
 /** Of the longer side of a picture in which people are looked at, in px. */
 const MIN_SIDE = 720
 /** Softness of the region's edge in heights of the canvas, as in the published demonstration. */
@@ -50,49 +44,37 @@ export async function openCatVton(
   { models, provider, conformance }: EngineResources,
 ): Promise<Engine> {
   const graphs = await openGraphs(folder, manifest, { provider })
-  const resources = {
+  const parser = await openParser(graphs)
+  const conditions = createConditions(graphs, manifest)
+  return createDiffusionEngine({
     models,
     manifest,
-    graphs,
-    parser: await openParser(graphs),
-    conditions: createConditions(graphs, manifest),
-    categories: keepRecent<ProductCategory>(KEPT_CATEGORIES, () => 1),
-  }
-  const { name, version, kind, license, accepts, aiGenerated } = manifest
-  return {
-    manifest: { name, version, kind, license, accepts, aiGenerated },
-    run: (input, context) => run(input, context, resources),
+    parser,
+    reduce: (photo) => limitToModels(photo, manifest.size),
+    draw: (drawing) => draw(drawing, { manifest, graphs, conditions }),
     selfTest: async () => {
-      await resources.parser?.parse(createBytes(manifest.size, 3))
+      await parser?.parse(createBytes(manifest.size, 3))
       return proveGraphs(graphs, manifest, { provider, conformance })
     },
-    kept: keptTogether(resources.conditions.kept, resources.categories),
+    kept: conditions.kept,
     release: () => graphs.release(),
-  }
+  })
 }
 
 interface Resources {
-  readonly models: Models
   readonly manifest: CatVtonManifest
   readonly graphs: Graphs
-  /** With a parser products may be worn. */
-  readonly parser: Parser | null
   readonly conditions: Conditions
-  readonly categories: Recent<ProductCategory>
 }
 
-async function run(input: EngineInput, context: EngineContext, resources: Resources): Promise<EngineResult> {
-  const { manifest, graphs, conditions, models } = resources
+async function draw(drawing: Drawing, { manifest, graphs, conditions }: Resources): Promise<Drawn> {
+  const { input, signal, stages, product } = drawing
   const { size, sampling, latentScale } = manifest
-  const stages = createStages(context)
-  const product = createProductPhoto(input, { ...resources, reduce: (photo) => limitToModels(photo, size) })
-  const { category, detected, warnings } = await stages.run('category', DONE.category, () =>
-    resources.categories.get(keyOfProduct(input), product.category),
-  )
+  const shown = await drawing.findCategory(DONE.category)
+  const { category } = shown
   const frame = limitToCanvas(onWhite(input.person), size)
   const region = await stages.run('region', DONE.region, async () => {
-    const seen = input.found ?? (await findPerson(input.person, models))
-    if (!seen) throw new DrapeError('NO_PERSON_DETECTED', 'The photo shows no person')
+    const seen = await drawing.findPerson()
     return findInpaintRegion({ ...frame, channels: 3 }, personAtSize(seen, frame), category)
   })
   const { change, window } = softenRegion(region, size)
@@ -106,23 +88,18 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   )
   const steps = conditions.steps(input.options.mode)
   const noise = latentNoise(person.latent, { seed: input.options.seed, samples: 1 })
+  const range = { from: DONE.garment, to: DONE.denoise }
   const sample = await stages.run('denoise', DONE.denoise, () =>
     denoise(
       graphs.denoiser,
       { person: person.latent, garment, mask: person.mask, steps, guidance: sampling.guidance, noise },
-      { signal: context.signal, onStep: (done) => context.onProgress(progressAfter(done / steps.length)) },
+      { signal, onStep: (done) => drawing.reportSteps(range, done / steps.length) },
     ),
   )
   const picture = await stages.run('decode', DONE.decode, () => decodePersons(graphs.decoder, sample, latentScale))
   const drawn = toPicture(picture, 0, { x: 0, y: 0, ...size, rounded: true })
   const image = await stages.run('place', 1, () => placeFromCanvas(frame, drawn, window))
-  return {
-    image: { ...image, channels: 3 },
-    change,
-    detected,
-    warnings: [...warnings, ...enlargementWarning(input, frame)],
-    timings: stages.timings,
-  }
+  return { image, change, category: shown }
 }
 
 async function openParser(graphs: Graphs): Promise<Parser | null> {
@@ -155,14 +132,4 @@ function softenRegion(region: Mask, canvas: Size): { change: Plane; window: Rect
   const soft = featherMask(region, FEATHER * inside.height)
   const change = { ...soft, data: soft.data.map((share) => (share < MIN_SHARE ? 0 : Math.min(1, share))) }
   return { change, window: windowAround(region, changedRegion(change), canvas) }
-}
-
-/** Full resolution is that of the photo; what is drawn has the canvas's and is enlarged. */
-function enlargementWarning({ person, options }: EngineInput, drawn: Size): readonly string[] {
-  return options.fullResolution && person.width > drawn.width ? ['RESULT_ENLARGED'] : []
-}
-
-/** Of the whole work when `share` of the steps are done. */
-function progressAfter(share: number): number {
-  return DONE.garment * (1 - share) + DONE.denoise * share
 }
