@@ -1,8 +1,9 @@
 import { createDocument } from '../../api/openapi/document.ts'
+import { ROUTES } from '../../api/routes/routes.ts'
 
 type Answer = 'AcceptedTryOn' | 'Generation' | 'ProductList' | 'Credits'
 
-const SCHEMAS: Readonly<Record<string, unknown>> = createDocument({ publicUrl: '', serviceName: 'Drape' }).components
+const SCHEMAS: Readonly<Record<string, unknown>> = createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' }).components
   .schemas
 
 /** The schema of what a tool answers: as the OpenAPI document has it, without references. */

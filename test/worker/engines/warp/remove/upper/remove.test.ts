@@ -139,7 +139,7 @@ describe('removing the worn garment', () => {
 describe('below a crop top', () => {
   it('the belly is bare down to the waistband', () => {
     const fitted = layGarment(figure.person, figure.picture, cropGarment(drawGarment(), 300))
-    const { zones } = removeOldGarment(fitted.fitting, {
+    const { zones } = removeUpper(fitted.fitting, {
       picture: bitmapToColours(figure.picture),
       garment: fitted.flat,
     })
