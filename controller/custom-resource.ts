@@ -37,6 +37,8 @@ interface Options<Spec extends TSchema, Status extends TSchema> {
   readonly scale?: { readonly replicas: string; readonly statusReplicas: string; readonly selector: string }
 }
 
+/** A keyword that the API server does not know. */
+const OURS = 'maxJsonKilobytes'
 /** No object that Kubernetes can use is as deep; one that is would exhaust the stack of what reads it. */
 const MAX_DEPTH = 100
 
@@ -167,7 +169,9 @@ function columnOf({ name, type, path, description, wide }: Column) {
 function structural(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(structural)
   if (typeof schema !== 'object' || schema === null) return schema
-  const kept = Object.entries(schema).filter(([name, value]) => name !== 'properties' || Object.keys(value).length > 0)
+  const kept = Object.entries(schema).filter(
+    ([name, value]) => name !== OURS && (name !== 'properties' || Object.keys(value).length > 0),
+  )
   const copy = Object.fromEntries(kept.map(([name, value]) => [name, structural(value)]))
   if (!Array.isArray(copy.required) || typeof copy.properties !== 'object') return copy
   const properties = copy.properties as Record<string, object>

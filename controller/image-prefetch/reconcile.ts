@@ -48,7 +48,7 @@ export function createImagePrefetch({ client, pools, policies, findJobs, findNod
     const spec = readPlacedSpec(renderTemplate(pool, []).spec)
     const [nodes, jobs] = [findNodes(), findJobs()]
     if (nodes === null || jobs === null || spec === null) {
-      note(key, pool.spec.prefetch.enabled ? UNKNOWN : null)
+      note(key, null)
       return { againMs: REST_MS }
     }
     const refused = forgetOld(unable.get(key))
@@ -108,13 +108,6 @@ export function createImagePrefetch({ client, pools, policies, findJobs, findNod
     /** The condition of a pool about its image; null where none is prefetched. */
     find: (pool: WorkerPool): Finding | null => findings.get(keyOf(pool.metadata)) ?? null,
   }
-}
-
-const UNKNOWN: Finding = {
-  type: 'ImagePrefetched',
-  status: 'Unknown',
-  reason: 'NotKnown',
-  message: 'The controller cannot see the nodes or Jobs, or the pod template is not valid.',
 }
 
 function isOfImages({ labels }: KubernetesObject['metadata']): boolean {

@@ -10,10 +10,18 @@ export interface Placement {
   readonly whyNotCreated: string | null
 }
 
-export function findPlacement(pods: readonly Pod[], replicaSets: readonly ReplicaSet[]): Placement {
-  const refused = pods.flatMap(({ metadata, status }) => {
+/** A pod that the scheduler has said nothing about for so long waits for something else first. */
+const UNHEARD_MS = 10_000
+const UNHEARD = 'The scheduler has not considered the pod: a resource claim or its template may be missing.'
+
+export function findPlacement(pods: readonly Pod[], replicaSets: readonly ReplicaSet[], now: Date): Placement {
+  const refused = pods.flatMap(({ metadata, spec, status }) => {
     const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
-    return metadata.deletionTimestamp === undefined && scheduled?.status === 'False' ? [scheduled] : []
+    if (metadata.deletionTimestamp !== undefined) return []
+    if (scheduled !== undefined) return scheduled.status === 'False' ? [scheduled] : []
+    const waitsMs = now.getTime() - Date.parse(metadata.creationTimestamp ?? '')
+    const isUnheard = spec?.nodeName === undefined && status?.phase === 'Pending' && waitsMs > UNHEARD_MS
+    return isUnheard ? [{ type: 'PodScheduled', status: 'Unknown', message: UNHEARD }] : []
   })
   const failures = replicaSets.flatMap(({ status }) => status?.conditions ?? [])
   const failure = failures.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')

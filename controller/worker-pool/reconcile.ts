@@ -209,7 +209,7 @@ export function createPoolReconcile(parts: PoolParts) {
             (input) => planRollout(input, { template, limits: pool.spec.rollout }),
           )
     const queueReachable = reports !== null
-    const placement = findPlacement(parts.podsOf(pool), replicaSet ? [replicaSet] : [])
+    const placement = findPlacement(parts.podsOf(pool), replicaSet ? [replicaSet] : [], now)
     const seen = {
       pool,
       pods,

@@ -293,8 +293,9 @@ export const PodTemplateSchema = fields(
       Type.Unsafe<object>({
         type: 'object',
         'x-kubernetes-preserve-unknown-fields': true,
+        maxJsonKilobytes: 64,
         description:
-          'Fields of the PodSpec, for example affinity, schedulerName or additional containers. The name of the container of the worker is worker.',
+          'Fields of the PodSpec, for example affinity, schedulerName or additional containers. The name of the container of the worker is worker. Max 64 KiB as JSON.',
       }),
     ),
   },
