@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make the ONNX files under worker/models from the published TensorFlow Lite files of MediaPipe.
 
-    npm pack @mediapipe/pose@0.5.1675469404 @mediapipe/face_mesh@0.4.1657299874
+    npm pack @mediapipe/pose@0.5.1675469404 @mediapipe/face_mesh@0.4.1657299874 @mediapipe/hands@0.4.1675469240
     pip install numpy onnx==1.23.2 tflite==2.18.0
     scripts/convert-models.py . worker/models
 
@@ -32,6 +32,7 @@ LANDMARK_NAMES = {
 
 POSE = "pose", "0.5.1675469404"
 FACE_MESH = "face_mesh", "0.4.1657299874"
+HANDS = "hands", "0.4.1675469240"
 
 # Name of the ONNX file: (package and version, file in it and where in that file, its SHA-256, names of the graph's inputs and
 # outputs). "pose_solution_packed_assets.data" is nothing but the detector's TensorFlow Lite file; that of the face mesh holds
@@ -54,6 +55,18 @@ MODELS = {
         ("face_mesh_solution_packed_assets.data", slice(2495952, 3737848)),
         "c603fa6149219a3e9487dc9abd7a0c24474c77263273d24868378cdf40aa26d1",
         {"input_1": "image", "conv2d_21": "landmarks", "conv2d_31": "face_flag"},
+    ),
+    "hand_landmark": (
+        HANDS,
+        ("hand_landmark_full.tflite", slice(None)),
+        "8c026882c9ec059ce0f8e75266bee5a9a23c341a40e0000df755374d3d1b9b68",
+        {
+            "input_1": "image",
+            "Identity": "landmarks",
+            "Identity_1": "hand_flag",
+            "Identity_2": "handedness",
+            "Identity_3": "world_landmarks",
+        },
     ),
 }
 
@@ -329,6 +342,23 @@ def concatenation(conversion, operator, inputs, output):
     conversion.add_node("Concat", [value_name(index) for index in inputs], [value_name(output)], axis=axis)
 
 
+def mean(conversion, operator, inputs, output):
+    """Over all rows and columns, which are given up."""
+    keeps = conversion.options(operator, tflite.ReducerOptions).KeepDims()
+    if keeps or sorted(conversion.constants[inputs[1]].tolist()) != [1, 2]:
+        raise SystemExit("means of anything but whole images are not known")
+    image = f"{value_name(output)}_image"
+    conversion.add_node("GlobalAveragePool", [value_name(inputs[0])], [image])
+    conversion.add_node("Flatten", [image], [value_name(output)], axis=1)
+
+
+def fully_connected(conversion, operator, inputs, output):
+    values, weights, bias = inputs
+    activation = conversion.options(operator, tflite.FullyConnectedOptions).FusedActivationFunction()
+    constants = [conversion.add_constant(conversion.constants[index]) for index in (weights, bias)]
+    conversion.add_activated("Gemm", [value_name(values), *constants], output, activation, transB=1)
+
+
 OPERATORS = {
     "ADD": addition,
     "CONCATENATION": concatenation,
@@ -337,8 +367,10 @@ OPERATORS = {
     "DEPTH_TO_SPACE": depth_to_space,
     "DEPTHWISE_CONV_2D": convolution,
     "DEQUANTIZE": known_before,
+    "FULLY_CONNECTED": fully_connected,
     "LOGISTIC": sigmoid,
     "MAX_POOL_2D": max_pool,
+    "MEAN": mean,
     "PAD": pad,
     "PRELU": prelu,
     "RESHAPE": reshape,

@@ -62,7 +62,7 @@ async function write(
   id: string,
   { person, garment, truth }: { person: Bitmap; garment: { bytes: Uint8Array; picture: Bitmap }; truth?: Bitmap },
 ): Promise<void> {
-  const { result, refusal } = await dress(engine, { person, garment })
+  const { result, refusal } = await dress({ engine, models }, { person, garment })
   if (!result) throw refusal
   const row = await arrangeRow([person, garment.picture, result.image, ...(truth ? [truth] : [])], HEIGHT)
   const file = new URL(`${id.replace('+', '--').replaceAll('_', '-')}.jpg`, target)

@@ -19,6 +19,7 @@ import {
   presentReport,
   type Report,
   summarize,
+  summarizeClasses,
 } from './quality/report.ts'
 import { arrangeRow, stackRows } from './quality/sheet.ts'
 
@@ -34,7 +35,7 @@ const folder = positionals[0] ?? fileURLToPath(new URL('../test/fixtures', impor
 const models = await openModels(fileURLToPath(new URL('../worker/models', import.meta.url)))
 const engine = createWarpEngine({ models })
 const rows: Bitmap[] = []
-const qualities: Measured[] = []
+const qualities: { shows?: readonly string[]; quality: Measured }[] = []
 const timings: Readonly<Record<string, number>>[] = []
 const crops = new Map<string, number>()
 let refused = 0
@@ -45,13 +46,13 @@ for (const name of names) {
   const pair = await readPair(folder, name)
   const { figure, garment, truth } = pair
   if (!crops.has(name.person)) crops.set(name.person, await cropError(figure, models))
-  const outcome = await dress(engine, { person: figure.picture, garment })
+  const outcome = await dress({ engine, models }, { person: figure.picture, garment })
   const pictures = [figure.picture, garment.picture]
   await note(name, outcome, { pictures, truth: truth?.picture, measure: (result) => measureQuality(pair, result) })
 }
 for (const name of PHOTOS) {
   const [person, garment] = [await readPhoto(name.person), await readGarment(folder, name.garment)]
-  const outcome = await dress(engine, { person, garment })
+  const outcome = await dress({ engine, models }, { person, garment })
   const pictures = [person, garment.picture]
   await note(name, outcome, { pictures, measure: (result) => ({ colour: colourOnPhoto(garment, result) }) })
 }
@@ -62,7 +63,8 @@ const report: Report = {
   hardware: `${availableParallelism()} of ${cpus().length} ${process.arch} cores (${cpus()[0].model.trim()})`,
   results: qualities.length,
   refused,
-  figures: summarize([...qualities, ...[...crops.values()].map((crop) => ({ crop }))]),
+  figures: summarize([...qualities.map(({ quality }) => quality), ...[...crops.values()].map((crop) => ({ crop }))]),
+  classes: summarizeClasses(qualities),
   stages: meanTimes(timings),
 }
 console.log(`\n${presentReport(report)}`)
@@ -72,12 +74,12 @@ if (values.sheet) await writeFile(values.sheet, await encodeImage(stackRows(rows
 // The first run of a process is slower than all others.
 async function warmUp(): Promise<void> {
   const { figure, garment } = await readPair(folder, names[0])
-  await dress(engine, { person: figure.picture, garment: { ...garment, bytes: new Uint8Array() } })
+  await dress({ engine, models }, { person: figure.picture, garment: { ...garment, bytes: new Uint8Array() } })
 }
 
 /** Prints a line, keeps what was measured, and adds a row to the contact sheet. */
 async function note(
-  { person, garment }: { person: string; garment: string },
+  { person, garment, shows }: { person: string; garment: string; shows?: readonly string[] },
   { result, ms, refusal }: Outcome,
   { pictures, truth, measure }: { pictures: Bitmap[]; truth?: Bitmap; measure: (result: Judged) => Measured },
 ): Promise<void> {
@@ -88,7 +90,7 @@ async function note(
     return
   }
   const quality = measure(result)
-  qualities.push(quality)
+  qualities.push({ shows, quality })
   timings.push(result.timings)
   console.log(`${label}${presentLine(quality)}${String(ms).padStart(10)}  ${result.warnings.join(' ')}`)
   if (values.sheet) rows.push(await arrangeRow([...pictures, result.image, ...(truth ? [truth] : [])]))

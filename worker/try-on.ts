@@ -4,7 +4,7 @@ import { type Bitmap, decodeImage, encodeImage, type Rectangle } from '../api/sh
 import { ofImage } from '../api/shared/image-field.ts'
 import { blendChange } from './composite/blend.ts'
 import { placeIntoFrame } from './composite/full-resolution.ts'
-import { keepFace } from './composite/keep-face.ts'
+import { keepBody } from './composite/keep-body.ts'
 import { provenancePacket } from './composite/provenance.ts'
 import { checkResult } from './composite/region.ts'
 import { addWatermark } from './composite/watermark.ts'
@@ -77,7 +77,7 @@ async function drawPicture(
   // What the engine has let go is as large as what is made of its result now.
   if (options.fullResolution) globalThis.gc?.()
   clock.lap('engine')
-  if (seen.person?.face) keepFace(change, seen.person.face, photo)
+  if (seen.person) keepBody(change, seen.person, photo)
   if (needsPerson) checkResult({ image, change }, photo, null)
   const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
   // What an engine for tests returns is the photo, to the last bit.

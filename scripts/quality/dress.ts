@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { DrapeError } from '../../api/shared/errors.ts'
 import { blendChange } from '../../worker/composite/blend.ts'
+import { keepBody } from '../../worker/composite/keep-body.ts'
 import type { Engine, EngineResult } from '../../worker/engines/engine.ts'
+import type { Models } from '../../worker/inference/models.ts'
+import { findPerson } from '../../worker/person/find-person.ts'
 import type { Bitmap } from '../../worker/raster/plane.ts'
 
 /** What the engine makes of a photo and a product photo, as a caller sees it, and how long it took in ms; or why it refuses. */
@@ -10,14 +13,16 @@ export type Outcome =
   | { readonly result: null; readonly ms: null; readonly refusal: DrapeError }
 
 export async function dress(
-  engine: Engine,
+  { engine, models }: { engine: Engine; models: Models },
   { person, garment }: { person: Bitmap; garment: { bytes: Uint8Array; picture: Bitmap } },
 ): Promise<Outcome> {
   const started = performance.now()
   try {
+    const found = (await findPerson(person, models)) ?? undefined
     const result = await engine.run(
       {
         person,
+        found,
         garment: garment.picture,
         garmentHash: createHash('sha256').update(garment.bytes).digest('hex'),
         category: null,
@@ -25,6 +30,7 @@ export async function dress(
       },
       { signal: new AbortController().signal, onProgress: () => {} },
     )
+    if (found) keepBody(result.change, found, person)
     const ms = Math.round(performance.now() - started)
     return { result: { ...result, image: blendChange({ photo: person, ...result }) }, ms, refusal: null }
   } catch (error) {

@@ -29,6 +29,8 @@ export interface Quality {
   /** Pixels that were changed: of the face, of the hands, where the engine says it changed nothing, and far from both garments. */
   readonly face: number
   readonly hands: number
+  /** Share of the hair that is still to be seen, 0 to 1; null where it is not known what is hair. */
+  readonly hair: number | null
   readonly outside: number
   readonly stray: number
 }
@@ -57,6 +59,7 @@ export function measureQuality(pair: Pair, result: Judged): Quality {
     perceptual: truth ? perceptualDistance(truth.picture, result.image, region) : null,
     face: count(faceOf(figure), touched),
     hands: count(handsOf(figure), touched),
+    hair: figure.hair ? 1 - share(erode(figure.hair, 2), visibleChange(figure.picture, result.image)) : null,
     outside: countDifferences(figure.picture, result.image, touched),
     stray: countDifferences(figure.picture, result.image, far),
   }
@@ -90,7 +93,8 @@ function faceOf({ joints, height, parts: { both }, person }: KnownFigure): Mask 
 }
 
 // Beyond the wrists by a finger's width, where a cuff ends; without the two pixels on its edge, which show something else, too.
-export function handsOf({ joints, height, person, parts }: KnownFigure): Mask {
+export function handsOf({ hands: known, joints, height, person, parts }: KnownFigure): Mask {
+  if (known) return erode(known, 2)
   const chains = ['left', 'right'].flatMap((side) => {
     const [elbow, wrist] = [joints[`${side}_elbow`], joints[`${side}_wrist`]]
     if (!wrist.inside || wrist.occluded || wrist.y < 0) return []
@@ -120,6 +124,16 @@ function colourDifference({ garment, figure }: Pair, { image, change }: Judged, 
 function medianLab(picture: Bitmap, mask: Mask): number[] {
   const lab = rgbToLab(bitmapToColours(picture))
   return [0, 1, 2].map((channel) => medianOf(lab, mask, channel))
+}
+
+// A darker or lighter strand is still a strand.
+const VISIBLE = 24
+
+function visibleChange(before: Bitmap, after: Bitmap): Mask {
+  return maskWhere(before, (i) => {
+    const apart = (c: number) => Math.abs(before.data[i * before.channels + c] - after.data[i * after.channels + c])
+    return Math.max(apart(0), apart(1), apart(2)) > VISIBLE
+  })
 }
 
 // Pixels of two pictures that differ and do not belong to the mask.

@@ -13,6 +13,8 @@ export interface PairName {
   readonly truth?: string
   /** Whether the tests use it, too. */
   readonly tested?: boolean
+  /** What is difficult about it; figures are given for each such class, too. */
+  readonly shows?: readonly string[]
 }
 
 /** What is known exactly about a rendered figure. */
@@ -20,6 +22,9 @@ export interface KnownFigure {
   readonly picture: Bitmap
   readonly person: Mask
   readonly parts: Readonly<Record<PairName['part'], Mask>>
+  /** Hands from the wrist on, and hair; null where the figure's parts do not tell them from the rest. */
+  readonly hands: Mask | null
+  readonly hair: Mask | null
   readonly height: number
   readonly joints: Readonly<Record<string, Joint>>
   /** Where the worn garments' landmarks lie, in px; a name's `_l` and `_r` are the picture's left and right. */
@@ -73,7 +78,7 @@ export async function readGarment(folder: string, name: string): Promise<Pair['g
 }
 
 // Levels of grey of NAME-parts.png.
-const LEVELS = { top: 85, lower: 170, rest: 255 } as const
+const LEVELS = { top: 85, lower: 170, hair: 200, hands: 230, rest: 255 } as const
 
 async function readFigure(path: string): Promise<KnownFigure> {
   const picture = await decodeImage(await readFile(await existing(path)))
@@ -81,9 +86,15 @@ async function readFigure(path: string): Promise<KnownFigure> {
   const parts = await decodeImage(await readFile(shared ? join(dirname(path), shared) : `${path}-parts.png`))
   const [left, top, right, bottom] = box
   const levels = (...wanted: number[]) => maskWhere(parts, (i) => wanted.includes(parts.data[i * parts.channels]))
+  const known = (level: number) => {
+    const mask = levels(level)
+    return mask.data.includes(1) ? mask : null
+  }
   return {
     picture,
-    person: levels(LEVELS.top, LEVELS.lower, LEVELS.rest),
+    person: levels(...Object.values(LEVELS)),
+    hands: known(LEVELS.hands),
+    hair: known(LEVELS.hair),
     parts: { top: levels(LEVELS.top), lower: levels(LEVELS.lower), both: levels(LEVELS.top, LEVELS.lower) },
     height,
     joints,

@@ -16,6 +16,7 @@ const FIGURES: readonly Figure[] = [
   { key: 'covered', name: 'worn garment covered', digits: 4, goal: 0.97, sense: 'least' },
   { key: 'face', name: 'face pixels changed', digits: 0, goal: 0, sense: 'most' },
   { key: 'hands', name: 'hand pixels changed', digits: 1, goal: 0, sense: 'most' },
+  { key: 'hair', name: 'hair kept', digits: 4, goal: 0.97, sense: 'least' },
   { key: 'outside', name: 'pixels changed outside the region', digits: 0, goal: 0, sense: 'most' },
   { key: 'stray', name: 'pixels changed far from both garments', digits: 1, goal: 0, sense: 'most' },
   { key: 'crop', name: 'crop deviation, % of the frame', digits: 2, goal: 1, sense: 'most' },
@@ -40,6 +41,8 @@ export interface Report {
   readonly results: number
   readonly refused: number
   readonly figures: Readonly<Record<string, Summary>>
+  /** Face, hands and hair of the pairs of each difficult class. */
+  readonly classes: Readonly<Record<string, Readonly<Record<string, Summary>>>>
   /** Mean ms by stage of the engine. */
   readonly stages: Readonly<Record<string, number>>
 }
@@ -61,6 +64,24 @@ export function summarize(all: readonly Measured[]): Record<string, Summary> {
   return Object.fromEntries(entries)
 }
 
+const KEPT = ['face', 'hands', 'hair'] as const
+
+/** The figures of what must stay as it is, for each class that the results show. */
+export function summarizeClasses(
+  all: readonly { readonly shows?: readonly string[]; readonly quality: Measured }[],
+): Report['classes'] {
+  const names = [...new Set(all.flatMap(({ shows = [] }) => shows))].sort()
+  return Object.fromEntries(
+    names.map((name) => {
+      const shown = all.filter(({ shows = [] }) => shows.includes(name))
+      return [
+        name,
+        summarize(shown.map(({ quality }) => Object.fromEntries(KEPT.map((key) => [key, quality[key]])))),
+      ] as const
+    }),
+  )
+}
+
 export function meanTimes(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
   const names = [...new Set(all.flatMap((timings) => Object.keys(timings)))]
   const mean = (name: string) => all.reduce((sum, timings) => sum + (timings[name] ?? 0), 0) / Math.max(1, all.length)
@@ -73,6 +94,7 @@ const COLUMNS = [
   'covered',
   'face',
   'hands',
+  'hair',
   'outside',
   'stray',
   'similarity',
@@ -92,7 +114,16 @@ export function presentLine(quality: Measured): string {
 }
 
 /** The whole measurement for people: a line a figure, then the stages. */
-export function presentReport({ figures, stages, results, refused, engine, measured, hardware }: Report): string {
+export function presentReport({
+  figures,
+  classes,
+  stages,
+  results,
+  refused,
+  engine,
+  measured,
+  hardware,
+}: Report): string {
   const head = ['figure', 'mean', 'worst', 'of', 'goal', 'stretch', '']
   const lines = FIGURES.filter(({ key }) => key in figures).map(({ key, name, digits, goal, stretch, sense }) => {
     const { mean, worst, results: of } = figures[key]
@@ -113,8 +144,14 @@ export function presentReport({ figures, stages, results, refused, engine, measu
     `${engine}, measured on ${measured}, ${hardware}`,
     `${results} results, ${refused} refused`,
     ...table,
+    ...Object.entries(classes).flatMap(([name, kept]) => [`${name}:`, ...Object.entries(kept).map(presentKept)]),
     `ms by stage: ${times.join(', ')}; together ${total}`,
   ].join('\n')
+}
+
+function presentKept([key, { mean, worst, results }]: [string, Summary]): string {
+  const name = FIGURES.find((figure) => figure.key === key)?.name ?? key
+  return `  ${name}: mean ${mean}, worst ${worst} of ${results}`
 }
 
 function rounded(value: number, digits: number): number {

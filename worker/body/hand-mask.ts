@@ -1,4 +1,5 @@
 import { cropBitmap } from '../../api/shared/image.ts'
+import { drawHands } from '../person/hand-area.ts'
 import type { Person } from '../person/person.ts'
 import { apartInLight, rgbToLab } from '../raster/colour.ts'
 import { countOf, learnColours, samplesOf } from '../raster/colour-model.ts'
@@ -33,13 +34,15 @@ const SKIN_LIGHTNESS = 0.15
 const GROUND_LIGHTNESS = 0.6
 
 /**
- * The person with the fingers that the mask has missed: they hang together with the hand, have its hue, and are unlike the background
+ * The person with the hands that the mask has missed: those that are seen, and fingers that hang together with the hand, have its hue, and are unlike the background
  * around it. `picture` is the analysed picture.
  */
 export function completeHands(picture: Bitmap, person: Person, body: BodyFrame): Person {
   const missed = bothSides((side) => findMissed(picture, person.mask, { body, side }))
-  if (!missed.some((fingers) => fingers)) return person
+  if (person.hands.length === 0 && !missed.some((fingers) => fingers)) return person
   const mask: Plane = { ...person.mask, data: person.mask.data.slice() }
+  const seen = drawHands(mask, person.hands)
+  for (let i = 0; i < mask.data.length; i++) if (seen.data[i] > SURE) mask.data[i] = 1
   for (const fingers of missed) if (fingers) addFingers(mask, fingers)
   return { ...person, mask }
 }

@@ -55,12 +55,14 @@ export function learnPartColours(lab: Colours, person: Person, body: BodyFrame):
   }
 }
 
-const ALIKE = 12
+const ALIKE = 14
+// Hair beside the neck lies in its own shade: lightness says less than hue.
+const LIGHTNESS = 0.5
 
 // The main colour of either is one of the other's.
 function areAlike(a: ColourModel, b: ColourModel): boolean {
   const apart = (p: ColourModel[0], q: ColourModel[0]) =>
-    Math.hypot(p.mean[0] - q.mean[0], p.mean[1] - q.mean[1], p.mean[2] - q.mean[2])
+    Math.hypot(LIGHTNESS * (p.mean[0] - q.mean[0]), p.mean[1] - q.mean[1], p.mean[2] - q.mean[2])
   const isIn = (model: ColourModel, other: ColourModel) => {
     const main = model.toSorted((p, q) => q.share - p.share)[0]
     return main !== undefined && other.some((cluster) => apart(main, cluster) < ALIKE)

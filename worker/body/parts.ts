@@ -1,3 +1,4 @@
+import { drawHands } from '../person/hand-area.ts'
 import type { Person } from '../person/person.ts'
 import { rgbToLab } from '../raster/colour.ts'
 import { createCosts, samplesOf } from '../raster/colour-model.ts'
@@ -21,6 +22,7 @@ import { fillCapsules } from '../raster/polygon.ts'
 import { reduceColoursByFactor } from '../raster/reduce.ts'
 import { between, dot, subtract } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
+import { findStrands } from './hair-strands.ts'
 import { findShadedHands } from './hand-skin.ts'
 import { bothSides } from './keypoints.ts'
 import { learnPartColours, medianColour, type PartColours } from './part-colours.ts'
@@ -66,10 +68,12 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
     colours,
     mouth: levelOfMouth(person, body),
     strand: 0.02 * body.unit,
+    sharp,
   })
   const clothes = [...colours.top, ...colours.lower]
   const hands = findShadedHands({ lab, sharp, mask: person.mask, skin: maskOf(labels, SKIN), body, clothes })
-  for (let i = 0; i < hands.data.length; i++) if (hands.data[i]) labels.data[i] = SKIN
+  const seen = drawHands(picture, person.hands)
+  for (let i = 0; i < hands.data.length; i++) if (hands.data[i] || seen.data[i] > 0.5) labels.data[i] = SKIN
   const skin = maskOf(labels, SKIN)
   return {
     skin,
@@ -288,6 +292,26 @@ function partHairFromTop(labels: Mask, place: Place): void {
     if (hanging.data[i] || (rest.data[i] && !worn.has(pieces[i]))) data[i] = HAIR
     else if (rest.data[i]) data[i] = TOP
   }
+  goOnBelow(labels, place)
+}
+
+// Below the collar fine lines tell hair from cloth. Where hair ends above it, nothing goes on.
+function goOnBelow(labels: Mask, { along, across, mouth, strand, sharp }: Place): void {
+  const { data } = labels
+  const strands = findStrands(sharp, {
+    dark: maskWhere(labels, (i) => data[i] === TOP || data[i] === HAIR),
+    hair: maskWhere(labels, (i) => data[i] === HAIR && along.data[i] > mouth && along.data[i] < COLLAR),
+    cloth: maskWhere(
+      labels,
+      (i) => data[i] === TOP && along.data[i] > CHEST[0] && along.data[i] < CHEST[1] && Math.abs(across.data[i]) < 0.35,
+    ),
+    either: maskWhere(
+      labels,
+      (i) => (data[i] === TOP || data[i] === HAIR) && along.data[i] >= COLLAR && along.data[i] < CHEST[1],
+    ),
+    unit: strand / 0.02,
+  })
+  for (let i = 0; i < data.length; i++) if (strands.data[i]) data[i] = HAIR
 }
 
 interface Place {
@@ -297,6 +321,8 @@ interface Place {
   readonly mouth: number
   /** Least half width in px of what can be hair. */
   readonly strand: number
+  /** The picture in CIE Lab as it is. */
+  readonly sharp: Colours
 }
 
 // What lies below hair is hair, and so is what lies between that and the neck when it is less: under the jaw hair comes forward.
@@ -332,6 +358,8 @@ const MAX_HANGS = 0.5
 const SPREAD = 3
 
 const COLLAR = -0.13
+// Of a top this is seldom under hair.
+const CHEST = [0.45, 0.9] as const
 
 function maskOf(labels: Mask, part: number): Mask {
   const mask = createMask(labels)

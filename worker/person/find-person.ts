@@ -4,6 +4,8 @@ import { createPyramid, levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { boundsOf } from './bounds.ts'
 import { type Detection, detectPeople, withoutRepeats } from './detect.ts'
 import { locateFace } from './face.ts'
+import { landmarksWithHands, locateHands } from './hand.ts'
+import { segmentHand } from './hand-area.ts'
 import { type LocatedBody, locateBody } from './landmarks.ts'
 import type { Box, Person } from './person.ts'
 import { type Region, regionOfPicture } from './region.ts'
@@ -40,7 +42,9 @@ export async function findPerson(
   if (person === null) return null
   const people = count ? await countPeople(person, seen, search) : sure.length
   const face = await locateFace(pyramid, person, models.session('face_landmark'))
-  return { ...person, face, people: Math.max(1, people) }
+  const found = await locateHands(pyramid, person, models.session('hand_landmark'))
+  const hands = [found.left, found.right].flatMap((points) => (points ? [segmentHand(pyramid, points)] : []))
+  return { ...person, landmarks: landmarksWithHands(person.landmarks, found), face, hands, people: Math.max(1, people) }
 }
 
 interface FindOptions {
@@ -51,7 +55,7 @@ interface FindOptions {
   readonly roughMask?: boolean
 }
 
-type Body = Omit<Person, 'people' | 'face'>
+type Body = Omit<Person, 'people' | 'face' | 'hands'>
 
 interface Search {
   readonly pyramid: Pyramid

@@ -56,11 +56,24 @@ export interface Box {
   readonly height: number
 }
 
+/** A hand from the wrist to the tips of the fingers. */
+export interface Hand {
+  /** MediaPipe's 21 points of a hand, in px of the picture. */
+  readonly points: readonly Point[]
+  /** How much of each pixel of a small picture around it the hand has, 0 to 1. */
+  readonly share: Plane
+  /** Where the first and the last pixel of `share` lie, in px of the picture. */
+  readonly first: Point
+  readonly last: Point
+}
+
 /** One person as seen in a picture; every position is in that picture's px. */
 export interface Person {
   readonly landmarks: Readonly<Record<LandmarkName, Landmark>>
   /** The outline of the face from the forehead past the chin; null when it is not seen. */
   readonly face: readonly Point[] | null
+  /** The hands that are seen well. */
+  readonly hands: readonly Hand[]
   /** Share of each pixel that belongs to the person, 0 to 1, height × width of the picture. */
   readonly mask: Plane
   /** Bounds of the mask, clipped to the picture. */
@@ -74,12 +87,18 @@ export interface Person {
 
 /** The person's points after `move`. */
 export function movePoints(
-  { landmarks, face }: Person,
+  { landmarks, face, hands }: Person,
   move: (point: Point) => Point,
-): Pick<Person, 'landmarks' | 'face'> {
+): Pick<Person, 'landmarks' | 'face' | 'hands'> {
   const moved = Object.entries(landmarks).map(([name, landmark]) => [name, { ...landmark, ...move(landmark) }])
   return {
     landmarks: Object.fromEntries(moved) as Person['landmarks'],
     face: face?.map(move) ?? null,
+    hands: hands.map((hand) => moveHand(hand, move)),
   }
+}
+
+/** The hand after `move`, which must not turn it. */
+export function moveHand({ points, share, first, last }: Hand, move: (point: Point) => Point): Hand {
+  return { points: points.map(move), share, first: move(first), last: move(last) }
 }

@@ -51,6 +51,7 @@ export function drawPerson(
   const person: Person = {
     landmarks,
     face: null,
+    hands: [],
     mask: maskToPlane(body),
     box: { x: 0, y: 60, width: SIZE.width, height: 660 },
     score: 0.9,

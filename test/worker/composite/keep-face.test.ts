@@ -6,6 +6,7 @@ import { keepFace } from '../../../worker/composite/keep-face.ts'
 import type { Engine } from '../../../worker/engines/engine.ts'
 import { openModels } from '../../../worker/inference/models.ts'
 import { findPerson } from '../../../worker/person/find-person.ts'
+import { drawHands } from '../../../worker/person/hand-area.ts'
 import { type Bitmap, createPlane } from '../../../worker/raster/plane.ts'
 import { fillPolygon } from '../../../worker/raster/polygon.ts'
 import { tryOn } from '../../../worker/try-on.ts'
@@ -75,7 +76,7 @@ describe('an engine that paints over everything', () => {
     },
   }
 
-  it('changes no pixel of the face', async () => {
+  it('changes no pixel of face and hands', async () => {
     const photo = await readFile('scripts/samples/persons/down-half-teal.jpg')
     const models = await openModels('worker/models')
     const request = {
@@ -101,16 +102,22 @@ describe('an engine that paints over everything', () => {
     const person = await findPerson(before, models)
     await models.release()
     const inside = fillPolygon(before, person?.face ?? [])
+    const hands = drawHands(before, person?.hands ?? [])
     const step = after.channels
-    let [size, changed, painted] = [0, 0, 0]
+    let [size, changed, painted, handSize, handChanged] = [0, 0, 0, 0, 0]
     for (let i = 0; i < inside.data.length; i++) {
       const isSame = [0, 1, 2].every((c) => after.data[i * step + c] === before.data[i * before.channels + c])
       size += inside.data[i]
       if (inside.data[i] && !isSame) changed++
       if (!isSame) painted++
+      if (hands.data[i] < 0.7) continue
+      handSize++
+      if (!isSame) handChanged++
     }
     expect(size).toBeGreaterThan(1000)
     expect(painted).toBeGreaterThan(10 * size)
     expect(changed).toBe(0)
+    expect(handSize).toBeGreaterThan(500)
+    expect(handChanged).toBe(0)
   })
 })

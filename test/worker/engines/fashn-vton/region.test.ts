@@ -42,6 +42,7 @@ function personWith(
     presence: 1,
     people: 1,
     face: null,
+    hands: [],
   }
 }
 

@@ -11,6 +11,7 @@ import type { LowerFitting } from '../../fit/lower/fitting.ts'
 import type { LowerRemoval } from '../../remove/removal.ts'
 import { edgeSoftness, refineEdge } from '../edge-matte.ts'
 import { planeOf } from '../planes.ts'
+import { bringHandsToFront } from '../seen-hands.ts'
 import {
   HANGING_TOP,
   HEM_SHADE,
@@ -88,6 +89,7 @@ function inFront({ person, body, parts, placement }: LowerFitting, { worn }: Low
   const front = refineEdge(soft, { own, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
   // Only what lies beside a hand is mixed with what lies behind it.
   for (let i = 0; i < front.data.length; i++) if (hands.data[i]) front.data[i] = 1
+  bringHandsToFront(front, { person, worn, lab: parts.lab, unit: body.unit })
   return front
 }
 

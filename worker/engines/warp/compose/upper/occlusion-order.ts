@@ -1,6 +1,7 @@
 import { FAR } from '../../../../body/bone-field.ts'
 import { bothSides, type Side } from '../../../../body/keypoints.ts'
 import type { Parts } from '../../../../body/parts.ts'
+import { isSeated } from '../../../../body/seated.ts'
 import { keepComponents } from '../../../../raster/components.ts'
 import { featherMask } from '../../../../raster/feather.ts'
 import { close, erode, open } from '../../../../raster/morphology.ts'
@@ -12,7 +13,9 @@ import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { BACKGROUND, SKIN, type UpperRemoval, type WornGarment } from '../../remove/removal.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
 import { edgeSoftness, refineEdge } from '../edge-matte.ts'
+import { bringLapToFront } from '../lap.ts'
 import { planeOf } from '../planes.ts'
+import { bringHandsToFront } from '../seen-hands.ts'
 import {
   ARM_GAP,
   ARM_SHADE,
@@ -136,7 +139,7 @@ function contactShadow(
   return shadow
 }
 
-function handsInFront({ body, parts, placement, regions }: FittingRegions, worn: WornGarment): Plane {
+function handsInFront({ person, body, parts, placement, regions }: FittingRegions, worn: WornGarment): Plane {
   const { skin } = parts
   const shown = keepComponents(
     subset(regions.hands, (i) => skin.data[i] === 1),
@@ -156,6 +159,8 @@ function handsInFront({ body, parts, placement, regions }: FittingRegions, worn:
     if (shown.data[i]) hands.data[i] = 1
     if (hands.data[i] > 0 && !allowed.some((test) => test(i))) hands.data[i] = 0
   }
+  if (isSeated(body)) bringLapToFront(hands, { parts, worn, unit: body.unit })
+  bringHandsToFront(hands, { person, worn, lab: parts.lab, unit: body.unit })
   return hands
 }
 

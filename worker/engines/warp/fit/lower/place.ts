@@ -5,6 +5,7 @@ import { axisAt, bothSides } from '../../../../body/keypoints.ts'
 import { measureLegFields } from '../../../../body/leg-field.ts'
 import { type LegProfile, measureLeg } from '../../../../body/leg-profile.ts'
 import type { Parts } from '../../../../body/parts.ts'
+import { notStanding } from '../../../../body/seated.ts'
 import type { LowerGarment } from '../../../../garment/garment.ts'
 import type { Person } from '../../../../person/person.ts'
 import { between } from '../../../../raster/vector.ts'
@@ -72,8 +73,5 @@ function requireUpright({ thigh, points, along }: LegProfile, { trunk, down }: B
   const knee = points[along.findLastIndex((way) => way <= thigh)]
   const drop = (knee.x - points[0].x) * down.x + (knee.y - points[0].y) * down.y
   if (thigh > UPRIGHT.thigh * trunk && drop > UPRIGHT.drop * thigh) return
-  throw new DrapeError(
-    'RESULT_REJECTED',
-    'The person is not standing; this garment can only be shown on standing people',
-  )
+  throw notStanding()
 }

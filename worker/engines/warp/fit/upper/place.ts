@@ -3,6 +3,7 @@ import { measureArm } from '../../../../body/arm-profile.ts'
 import type { BodyFrame } from '../../../../body/body-frame.ts'
 import { axisAt, bothSides } from '../../../../body/keypoints.ts'
 import type { Parts } from '../../../../body/parts.ts'
+import { isSeated, notStanding } from '../../../../body/seated.ts'
 import type { UpperGarment } from '../../../../garment/garment.ts'
 import type { Person } from '../../../../person/person.ts'
 import { fitThinPlate } from '../../../../raster/thin-plate.ts'
@@ -21,7 +22,10 @@ export function placeUpper(
   look: { readonly person: Person; readonly body: BodyFrame; readonly parts: Parts },
   garment: UpperGarment,
 ): { placement: Placement; garment: UpperGarment } {
+  const seated = isSeated(look.body)
+  if (seated && garment.kind === 'dress' && garment.kindFrom !== 'outline' && !garment.openFront) throw notStanding()
   const placement = placeGarment({ ...look, garment })
+  if (seated && placement.hem >= DRESS_HEM && garment.kind === 'dress' && !garment.openFront) throw notStanding()
   if (garment.kind !== 'dress' || garment.kindFrom !== 'outline' || placement.hem >= DRESS_HEM)
     return { placement, garment }
   const top = { ...garment, kind: 'top', kindFrom: 'doubt' } as const

@@ -1,5 +1,6 @@
 import { type BodyFrame, halfWidthAt } from '../../../../body/body-frame.ts'
 import { bothSides, outwards, type Side, type Sides } from '../../../../body/keypoints.ts'
+import { isSeated } from '../../../../body/seated.ts'
 import type { UpperGarment } from '../../../../garment/garment.ts'
 import type { Plane, Point } from '../../../../raster/plane.ts'
 import { interpolate } from '../../../../raster/polyline.ts'
@@ -10,6 +11,7 @@ import {
   COVERING_SIDES,
   DRESS_SKIRT,
   HEM_RANGE,
+  MAX_SEATED_HEM,
   STRAP_TOP,
   STRAPS,
   TORSO_WIDTH,
@@ -83,7 +85,7 @@ function chooseScale(input: FitInput): Scale {
   const offset = dot(subtract(between(...tips, 0.5), body.shoulders), body.down)
   // Turning makes a person narrower, not their garment shorter.
   const natural = across * body.foreshortening
-  const hem = chooseHem((offset + natural * (hemRow - shoulderRow)) / body.trunk, garment, input.worn)
+  const hem = chooseHem((offset + natural * (hemRow - shoulderRow)) / body.trunk, garment, input)
   const down = (hem * body.trunk - offset) / (hemRow - shoulderRow)
   return { across, down, tips, offset, shoulderRow, hemRow, hem }
 }
@@ -111,8 +113,9 @@ function narrowTips({ mask, body, garment }: FitInput): Sides<Point> {
   })
 }
 
-function chooseHem(natural: number, { kind }: UpperGarment, worn: WornExtent): number {
-  const [least, most] = HEM_RANGE[kind]
+function chooseHem(natural: number, { kind }: UpperGarment, { worn, body }: FitInput): number {
+  const [least, standing] = HEM_RANGE[kind]
+  const most = isSeated(body) ? Math.max(standing, MAX_SEATED_HEM) : standing
   const hem = limit(natural, least, most)
   // A worn top that is only a little longer is covered: nothing has to be invented below the new hem.
   const covering = worn.hem + COVERING_HEM.below

@@ -21,6 +21,32 @@ const mirror = ({ x, y }: Point) => ({ x: 480 - x, y })
 const distanceTo = (points: readonly Point[], { x, y }: Point) =>
   Math.min(...points.map((p) => Math.hypot(p.x - x, p.y - y)))
 
+// Seen from above, a trunk that leans is short; `knees` in px of the picture.
+function seated({ knees }: { knees: number }) {
+  const { person, picture } = drawPerson()
+  const { leftHip, rightHip, leftKnee, rightKnee } = person.landmarks
+  const landmarks = {
+    ...person.landmarks,
+    ...{ leftHip: { ...leftHip, y: 290 }, rightHip: { ...rightHip, y: 290 } },
+    ...{ leftKnee: { ...leftKnee, y: knees }, rightKnee: { ...rightKnee, y: knees } },
+  }
+  const sitting = { ...person, landmarks }
+  const body = measureBody(sitting)
+  return { person: sitting, body, parts: findParts(picture, sitting, body) }
+}
+
+describe('a seated person', () => {
+  it('wears a top in its own proportions, for the lap hides its hem', () => {
+    expect(() => placeUpper(seated({ knees: 420 }), drawGarment())).toThrow('proportions')
+    expect(placeUpper(seated({ knees: 320 }), drawGarment()).placement.aspect).toBeGreaterThan(0.75)
+  })
+
+  it('wears no dress', () => {
+    const dress = { ...drawDress(), kindFrom: 'words' } as const
+    expect(() => placeUpper(seated({ knees: 320 }), dress)).toThrow('The person is not standing')
+  })
+})
+
 describe('placeGarment', () => {
   const shirt = place(drawGarment())
 

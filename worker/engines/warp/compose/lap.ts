@@ -1,0 +1,33 @@
+import type { Parts } from '../../../body/parts.ts'
+import { apartInLight } from '../../../raster/colour.ts'
+import { keepComponents } from '../../../raster/components.ts'
+import { featherMask } from '../../../raster/feather.ts'
+import { open } from '../../../raster/morphology.ts'
+import { type Plane, subset } from '../../../raster/plane.ts'
+import { cellAt } from '../../../raster/reduce.ts'
+import type { WornGarment } from '../remove/removal.ts'
+
+// Body coordinate F: above it what passes for trousers is a fold.
+const LAP = 0.7
+// What differs less (ΔE) from the worn top, in whatever light, is a part of it that hangs between the thighs.
+const APART = 12
+const LIGHTNESS = 0.3
+
+/** Brings the thighs of a seated person to the front, in place: they lie before the hem. `front` is what lies before the garment, 0 to 1. */
+export function bringLapToFront(
+  front: Plane,
+  { parts: { lower, along, lab }, worn, unit }: { parts: Parts; worn: Pick<WornGarment, 'cloth'>; unit: number },
+): void {
+  const { cells } = worn.cloth
+  const isTop = (i: number) => {
+    const cell = cellAt(worn.cloth, lab, i)
+    const colour = [cells.data[cell], cells.data[cell + 1], cells.data[cell + 2]] as const
+    return apartInLight(lab, i, { colour, lightness: LIGHTNESS }) < APART
+  }
+  const lap = keepComponents(
+    subset(lower, (i) => along.data[i] > LAP && !isTop(i)),
+    ({ area }) => area > 0.02 * unit ** 2,
+  )
+  const soft = featherMask(open(lap, 0.02 * unit), Math.max(0.8, 0.004 * unit))
+  for (let i = 0; i < front.data.length; i++) front.data[i] = Math.max(front.data[i], soft.data[i])
+}

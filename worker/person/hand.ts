@@ -1,0 +1,137 @@
+import type { Session } from '../inference/session.ts'
+import type { Point } from '../raster/plane.ts'
+import type { Pyramid } from '../raster/pyramid.ts'
+import { applyAffine } from '../raster/sample.ts'
+import { between, distance, move, subtract } from '../raster/vector.ts'
+import type { Landmark, Person } from './person.ts'
+import { type Region, regionToPicture, viewRegion } from './region.ts'
+
+const VIEW_SIZE = 224
+const VALUES_PER_POINT = 3
+// The model's own "there is a hand here": enough to look again, and enough.
+const POSSIBLE = 0.2
+const PRESENT = 0.5
+
+/** Places of some points in MediaPipe's order: the wrist, then four points a finger from its base to its tip. */
+export const WRIST = 0
+export const INDEX_BASE = 5
+export const MIDDLE_BASE = 9
+export const RING_BASE = 13
+export const PINKY_BASE = 17
+
+/** The 21 points of a hand in px of the picture. */
+export type HandPoints = readonly Point[]
+
+type Arm = readonly [wrist: Landmark, index: Landmark, pinky: Landmark]
+
+/** The points of both hands, by the person's own sides, where a hand is seen well at the end of its arm; otherwise null. */
+export async function locateHands(
+  pyramid: Pyramid,
+  { landmarks }: Pick<Person, 'landmarks'>,
+  session: Session,
+): Promise<Readonly<Record<'left' | 'right', HandPoints | null>>> {
+  const { leftWrist, leftIndex, leftPinky, rightWrist, rightIndex, rightPinky } = landmarks
+  const least = LEAST_OF_SHOULDERS * distance(landmarks.leftShoulder, landmarks.rightShoulder)
+  const left = await locateHand(pyramid, [leftWrist, leftIndex, leftPinky], { least, session })
+  const right = await locateHand(pyramid, [rightWrist, rightIndex, rightPinky], { least, session })
+  if (!left || !right || !isSame(left, right)) return { left, right }
+  // Both arms lead to one hand: it belongs to the arm whose wrist is nearer.
+  const isLeft = distance(left[WRIST], leftWrist) < distance(right[WRIST], rightWrist)
+  return isLeft ? { left, right: null } : { left: null, right }
+}
+
+/** The body's landmarks with wrists and knuckles where the hands have them: there they are seen better. */
+export function landmarksWithHands(
+  landmarks: Person['landmarks'],
+  { left, right }: Readonly<Record<'left' | 'right', HandPoints | null>>,
+): Person['landmarks'] {
+  const at = (landmark: Landmark, point: Point | undefined): Landmark => (point ? { ...landmark, ...point } : landmark)
+  return {
+    ...landmarks,
+    leftWrist: at(landmarks.leftWrist, left?.[WRIST]),
+    leftIndex: at(landmarks.leftIndex, left?.[INDEX_BASE]),
+    leftPinky: at(landmarks.leftPinky, left?.[PINKY_BASE]),
+    rightWrist: at(landmarks.rightWrist, right?.[WRIST]),
+    rightIndex: at(landmarks.rightIndex, right?.[INDEX_BASE]),
+    rightPinky: at(landmarks.rightPinky, right?.[PINKY_BASE]),
+  }
+}
+
+// How far from the arm's end a hand's wrist may be, as a share of the region: beyond it is another hand, or none.
+const MAX_AWAY = 0.3
+
+async function locateHand(
+  pyramid: Pyramid,
+  arm: Arm,
+  { least, session }: { least: number; session: Session },
+): Promise<HandPoints | null> {
+  const [wrist] = arm
+  const { width, height } = pyramid.size
+  if (wrist.presence < PRESENT || wrist.x < 0 || wrist.y < 0 || wrist.x > width - 1 || wrist.y > height - 1) return null
+  for (const region of regionsOfArm(arm, least)) {
+    const rough = await locatePoints(pyramid, region, { session, least: POSSIBLE })
+    const hand = rough && (await locatePoints(pyramid, regionOfHand(rough), { session, least: PRESENT }))
+    if (hand && distance(hand[WRIST], wrist) < MAX_AWAY * region.side) return hand
+  }
+  return null
+}
+
+async function locatePoints(
+  pyramid: Pyramid,
+  region: Region,
+  { session, least }: { session: Session; least: number },
+): Promise<HandPoints | null> {
+  const view = viewRegion(pyramid, region, { size: VIEW_SIZE, border: 'replicate', range: [0, 1] })
+  const outputs = await session.run({ image: { shape: [1, VIEW_SIZE, VIEW_SIZE, 3], data: view } }, [
+    'landmarks',
+    'hand_flag',
+  ])
+  if (outputs.hand_flag.data[0] < least) return null
+  const raw = outputs.landmarks.data
+  const map = regionToPicture(region, VIEW_SIZE)
+  return Array.from({ length: raw.length / VALUES_PER_POINT }, (_, i) =>
+    applyAffine(map, { x: raw[i * VALUES_PER_POINT] - 0.5, y: raw[i * VALUES_PER_POINT + 1] - 0.5 }),
+  )
+}
+
+// A hand is about twice as long as the way from its wrist to its knuckles; in a larger view small hands are missed.
+const SIDE_OF_PALM = 3.2
+// A hand that points to the camera is as wide as any other one.
+const LEAST_OF_SHOULDERS = 0.55
+const WIDER = 1.5
+
+function regionsOfArm([wrist, index, pinky]: Arm, least: number): readonly Region[] {
+  const knuckles = between(index, pinky, 1 / 3)
+  const side = Math.max(least, SIDE_OF_PALM * distance(knuckles, wrist))
+  return [side, WIDER * side].map((length) => regionAround(knuckles, subtract(knuckles, wrist), length))
+}
+
+// Without the tips of the fingers: MediaPipe's region is twice as wide as the box around these.
+const NEAR_PALM = [0, 1, 2, 3, 5, 6, 9, 10, 13, 14, 17, 18]
+
+function regionOfHand(hand: HandPoints): Region {
+  const knuckles = between(between(hand[INDEX_BASE], hand[RING_BASE], 0.5), hand[MIDDLE_BASE], 0.5)
+  const up = subtract(knuckles, hand[WRIST])
+  const length = Math.max(1e-6, Math.hypot(up.x, up.y))
+  const [cos, sin] = [up.x / length, up.y / length]
+  const along = NEAR_PALM.map((i) => hand[i].x * cos + hand[i].y * sin)
+  const across = NEAR_PALM.map((i) => hand[i].y * cos - hand[i].x * sin)
+  const [u, v] = [along, across].map((values) => (Math.min(...values) + Math.max(...values)) / 2)
+  const widest = Math.max(...[along, across].map((values) => Math.max(...values) - Math.min(...values)))
+  return regionAround({ x: u * cos - v * sin, y: u * sin + v * cos }, up, 2 * widest)
+}
+
+// The fingers point upwards in it, and there is a little more room for them than for the wrist.
+function regionAround(middle: Point, up: Point, side: number): Region {
+  const length = Math.max(1e-6, Math.hypot(up.x, up.y))
+  return {
+    centre: move(middle, { x: up.x / length, y: up.y / length }, 0.1 * side),
+    side: Math.max(1, side),
+    angle: Math.atan2(up.x, -up.y),
+  }
+}
+
+function isSame(a: HandPoints, b: HandPoints): boolean {
+  const apart = a.reduce((sum, point, i) => sum + distance(point, b[i]), 0) / a.length
+  return apart < 0.5 * distance(a[WRIST], a[MIDDLE_BASE])
+}
