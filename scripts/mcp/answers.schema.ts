@@ -3,8 +3,8 @@ import { ROUTES } from '../../api/routes/routes.ts'
 
 type Answer = 'AcceptedTryOn' | 'Generation' | 'ProductList' | 'Credits'
 
-const SCHEMAS: Readonly<Record<string, unknown>> = createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' }).components
-  .schemas
+const SCHEMAS: Readonly<Record<string, unknown>> = createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' })
+  .components.schemas
 
 /** The schema of what a tool answers: as the OpenAPI document has it, without references. */
 export function describeAnswer(name: Answer): Record<string, unknown> {
