@@ -6,11 +6,13 @@ import { parseArgs } from 'node:util'
 import { type Bitmap, encodeImage } from '../api/shared/image.ts'
 import { createWarpEngine } from '../worker/engines/warp/warp-engine.ts'
 import { openModels } from '../worker/inference/models.ts'
+import { qualityOf } from '../worker/quality/score.ts'
 import { cropError } from './quality/crop-error.ts'
 import { dress, type Outcome } from './quality/dress.ts'
 import { type Judged, measureQuality } from './quality/measure.ts'
 import { readGarment, readPair, readPairNames } from './quality/pair.ts'
 import { colourOnPhoto, PHOTOS, readPhoto } from './quality/photos.ts'
+import { fitWeights, presentRanking, seeDefects } from './quality/ranking.ts'
 import {
   type Measured,
   meanTimes,
@@ -25,14 +27,25 @@ import { arrangeRow, stackRows } from './quality/sheet.ts'
 
 // Runs the default engine on rendered figures and garments of which everything is known, and on real photos, and prints how good the
 // results are.
-// node scripts/quality.ts [--sheet sheet.png] [--results folder] [--json report.json] [folder with persons/, garments/, pairs.json]
+// --ranking counts instead how often the score of a result falls when a rendered truth is damaged; --fit prints weights that it should have.
+// node scripts/quality.ts [--ranking [--fit]] [--sheet sheet.png] [--results folder] [--json report.json] [folder with persons/, garments/, pairs.json]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { sheet: { type: 'string' }, results: { type: 'string' }, json: { type: 'string' } },
+  options: {
+    ...{ sheet: { type: 'string' }, results: { type: 'string' }, json: { type: 'string' } },
+    ...{ ranking: { type: 'boolean' }, fit: { type: 'boolean' } },
+  },
 })
 const folder = positionals[0] ?? fileURLToPath(new URL('../test/fixtures', import.meta.url))
 const models = await openModels(fileURLToPath(new URL('../worker/models', import.meta.url)))
+if (values.ranking) {
+  const seen = await seeDefects(folder, { models })
+  console.log(presentRanking(seen, qualityOf))
+  if (values.fit) console.log(fitWeights(seen))
+  await models.release()
+  process.exit()
+}
 const engine = createWarpEngine({ models })
 const rows: Bitmap[] = []
 const qualities: { shows?: readonly string[]; quality: Measured }[] = []

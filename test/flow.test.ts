@@ -59,8 +59,10 @@ describe('a try-on from end to end', () => {
       generationId: id,
       status: 'COMPLETED',
       category: 'tops',
+      quality: expect.any(Number),
       engine: { name: 'warp', kind: 'preview' },
     })
+    expect(result.quality > 0 && result.quality <= 1).toBe(true)
     expect(await drape.balance()).toBe(before - 1)
 
     const response = await fetch(result.resultImageUrl)
@@ -73,6 +75,16 @@ describe('a try-on from end to end', () => {
     const [red, green, blue] = picture.data.subarray(middle, middle + 3)
     expect(red).toBeGreaterThan(green)
     expect(green).toBeGreaterThan(blue + 30)
+  })
+
+  it('refuses and refunds a result below the quality that the account asks for', async () => {
+    const accounts = createAccounts(drape.database)
+    const before = await drape.balance()
+    await accounts.update(drape.accountId, { settings: { minQualityPercent: 100 } })
+    const id = await drape.tryOn(inline({ fileKey: 'shirt' }), { me: person, shirt })
+    expect(await drape.finish(id)).toMatchObject({ status: 'FAILED', errorCode: 'RESULT_REJECTED' })
+    await accounts.update(drape.accountId, { settings: { minQualityPercent: null } })
+    expect(await drape.balance()).toBe(before)
   })
 
   it('tells the category from the outline when no words do', async () => {

@@ -117,6 +117,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
       classifications: garment.image.classifications,
     },
     options: job.options,
+    minQuality: job.minQuality,
   }
   const noteKept = () => options.keptGarments.note(product, garment.hash)
   noteKept()
@@ -140,8 +141,8 @@ async function store(job: TryOnJob, result: TryOnResult, options: ConsumeOptions
   const attempt = { id: job.generationId, attempt: job.attempt }
   if (!(await objects.insertResult({ key, bytes: result.image.byteLength, ...attempt }))) return 'late'
   await storage.put(key, result.image, { contentType: `image/${result.format}` })
-  const { warnings, timings, category, engine: engineInfo } = result
-  const outcome = { resultKey: key, warnings, timings, category, engineInfo }
+  const { warnings, timings, category, quality, engine: engineInfo } = result
+  const outcome = { resultKey: key, warnings, timings, category, quality, engineInfo }
   const completed = await withSpan('complete generation', DATABASE_CALL, () =>
     generations.complete({ ...attempt, outcome }),
   )

@@ -4,14 +4,13 @@ import { type Bitmap, decodeImage, encodeImage, type Rectangle } from '../api/sh
 import { ofImage } from '../api/shared/image-field.ts'
 import { blendChange } from './composite/blend.ts'
 import { placeIntoFrame } from './composite/full-resolution.ts'
-import { keepBody } from './composite/keep-body.ts'
 import { provenancePacket } from './composite/provenance.ts'
-import { checkResult } from './composite/region.ts'
 import { addWatermark } from './composite/watermark.ts'
 import type { Engine, EngineContext, EngineManifest, EngineResult } from './engines/engine.ts'
 import { categoryFromWords } from './garment/classify.ts'
 import type { Models } from './inference/models.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
+import { drawBest } from './quality/draw-best.ts'
 import { photoOfRequest } from './request-photo.ts'
 
 export interface TryOnContext extends EngineContext {
@@ -45,7 +44,9 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
   }
 }
 
-type Made = Pick<TryOnResult, 'warnings' | 'timings' | 'category' | 'detected' | 'found'> & { readonly picture: Bitmap }
+type Made = Pick<TryOnResult, 'warnings' | 'timings' | 'category' | 'quality' | 'detected' | 'found'> & {
+  readonly picture: Bitmap
+}
 
 // On its own, so that all that the picture was made of is let go before it is encoded.
 async function drawPicture(
@@ -70,15 +71,18 @@ async function drawPicture(
   clock.lap('decode')
   context.signal.throwIfAborted()
 
-  const { image, change, ...result } = await engine.run(
+  const { image, change, quality, ...result } = await drawBest(
+    engine,
     { ...product, person: photo, found: seen.person },
-    { signal: context.signal, onProgress: (share) => context.onProgress(0.1 + 0.8 * share) },
+    {
+      minQuality: request.minQuality ?? null,
+      signal: context.signal,
+      onProgress: (share) => context.onProgress(0.1 + 0.8 * share),
+    },
   )
   // What the engine has let go is as large as what is made of its result now.
   if (options.fullResolution) globalThis.gc?.()
   clock.lap('engine')
-  if (seen.person) keepBody(change, seen.person, photo)
-  if (needsPerson) checkResult({ image, change }, photo, null)
   const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
   // What an engine for tests returns is the photo, to the last bit.
   const marked = await mark(composed, engine.manifest.kind === 'test' ? null : request.logo)
@@ -94,6 +98,7 @@ async function drawPicture(
     ],
     timings: result.timings,
     category: category ?? result.detected?.category ?? null,
+    quality,
     detected: result.detected ?? null,
     found,
   }

@@ -304,6 +304,7 @@ export interface Generation {
     kind: string
   }
   category?: string | null
+  quality?: number | null
   /**
    * When COMPLETED: ms that each stage took.
    */

@@ -96,6 +96,7 @@ const SETTINGS = {
   storageMegabytes: number('storageMegabytes'),
   creditsLowAt: number('creditsLowAt'),
   fallbackAfterSeconds: number('fallbackAfterSeconds'),
+  minQualityPercent: number('minQualityPercent'),
 }
 const readNew = fieldsReader(
   Type.Object({ ...SETTINGS, credits: Type.Integer({ minimum: 0, maximum: MAX_VALUE, default: 0 }) }),
@@ -180,6 +181,7 @@ const LIMITS = [
   'defaultEngine',
   'fallbackEngines',
   'fallbackAfterSeconds',
+  'minQualityPercent',
 ] as const
 
 const readActive = fieldsReader(

@@ -144,6 +144,7 @@ export const SETTING_NAMES = {
   defaultEngine: 'Default engine',
   fallbackEngines: 'Fallback engines',
   fallbackAfterSeconds: 'Fall back after seconds',
+  minQualityPercent: 'Minimum quality in percent',
 } as const
 
 const WINDOW = { min: RETENTION_WINDOW.minimum, max: RETENTION_WINDOW.maximum }
@@ -162,6 +163,7 @@ ${field({ name: 'resultDays', label: SETTING_NAMES.resultDays, type: 'number', .
 ${choice({ name: 'defaultEngine', label: SETTING_NAMES.defaultEngine, options: engines, value: settings.defaultEngine })}
 <div class="pair">${field({ name: 'fallbackEngines', label: SETTING_NAMES.fallbackEngines, value: settings.fallbackEngines?.join(', '), hint: 'Stand in for the engine of a try-on, in this order, separated by commas.' })}
 ${field({ name: 'fallbackAfterSeconds', label: SETTING_NAMES.fallbackAfterSeconds, type: 'number', min: 0, max: 3600, value: settings.fallbackAfterSeconds, hint: 'Estimated seconds until the start. Empty: only while nothing runs the engine.' })}</div>
+${field({ name: 'minQualityPercent', label: SETTING_NAMES.minQualityPercent, type: 'number', min: 0, max: 100, value: settings.minQualityPercent, hint: 'Results below it are drawn again where the engine can, or refused. Empty: all are delivered.' })}
 <fieldset><legend>Limits; an empty one is the installation's</legend><div class="pair">
 ${limit('writesPerMinute', 1)}${limit('readsPerMinute', 1)}${limit('monthlyGenerations', 1)}${limit('concurrentGenerations', 1)}${limit('failedGenerationsPerHour', 1)}${limit('storageMegabytes', 0)}${limit('creditsLowAt', 0)}</div></fieldset>`
 }

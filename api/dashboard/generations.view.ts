@@ -64,6 +64,7 @@ export function presentGeneration(generation: GenerationDetail, forms: Forms): H
     ['Engine', engineOf(generation)],
     ...(generation.requestedEngine === null ? [] : ([['Requested engine', generation.requestedEngine]] as const)),
     ['Category', generation.category ?? 'not known'],
+    ['Quality', generation.quality === null ? 'not known' : generation.quality.toFixed(2)],
     ['Cost', String(generation.cost)],
     ['Attempt', String(generation.attempt)],
     ['Worker', generation.worker ?? 'none'],

@@ -102,6 +102,8 @@ export const TryOnJobSchema = Type.Object({
   /** What the engine accepted when the try-on was accepted; jobs of older versions name none. */
   garmentTypes: Type.Optional(Type.Array(Type.String())),
   options: OptionsSchema,
+  /** The quality below which a result is drawn again or refused, 0 to 1, or null for any; jobs of older versions name none. */
+  minQuality: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], { default: null }),
   deadlineAt: Type.Integer(),
   acceptedAt: Type.Integer(),
   imagesExpireAt: Type.Integer(),

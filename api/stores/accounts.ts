@@ -28,6 +28,8 @@ const AccountSettings = Type.Object({
   resultDays: Limit,
   /** The balance at which the webhook `credits.low` is sent; absent means never. */
   creditsLowAt: Limit,
+  /** The quality below which a result is drawn again or refused, in percent; absent means that all are delivered. */
+  minQualityPercent: Limit,
   /** Engine of try-ons that name none. */
   defaultEngine: Type.Optional(Type.String()),
   /** Engines that stand in for another one, in order of preference. */
@@ -52,6 +54,7 @@ export const SETTING_BOUNDS = {
   storageMegabytes: AMOUNT,
   resultDays: RETENTION_WINDOW,
   creditsLowAt: AMOUNT,
+  minQualityPercent: { minimum: 0, maximum: 100 },
   fallbackAfterSeconds: { minimum: 0, maximum: 3600 },
 } as const satisfies { readonly [K in keyof AccountSettings]?: Bounds }
 export type AccountSettings = Static<typeof AccountSettings>

@@ -38,6 +38,7 @@ const DetailRow = Type.Object({
   timings: Nullable(Type.Record(Type.String(), Type.Number())),
   engineInfo: Json,
   category: Nullable(Type.String()),
+  quality: Nullable(Type.Number()),
   deadlineAt: Timestamp,
   startedAt: Nullable(Timestamp),
   finishedAt: Nullable(Timestamp),
@@ -88,7 +89,7 @@ export function createGenerationSearches(database: Database) {
         select ${found}, shop_id as "shopId", requested_engine as "requestedEngine", generations.external_user_id as "externalUserId", attempt, worker, cost,
           options, snapshot, progress, images.object_key as "personKey", ${keptResultKey} as "resultKey",
           images_expire_at as "imagesExpireAt", error_message as "errorMessage", error_details as "errorDetails", generations.warnings, timings,
-          engine_info as "engineInfo", category, deadline_at as "deadlineAt", started_at as "startedAt",
+          engine_info as "engineInfo", category, quality, deadline_at as "deadlineAt", started_at as "startedAt",
           finished_at as "finishedAt"
         from generations join accounts on accounts.id = generations.account_id
         left join images on images.id = generations.image_id

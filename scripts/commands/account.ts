@@ -32,6 +32,7 @@ const SETTINGS = [
   option('--concurrent-generations <n>', 'limit of unfinished try-ons, or none'),
   option('--failed-generations-per-hour <n>', 'failures after which try-ons are refused for a minute, or none'),
   option('--storage-megabytes <n>', 'limit of stored images, or none'),
+  option('--min-quality-percent <0..100>', 'quality below which a result is drawn again or refused, or none'),
   option('--default-engine <name>', 'engine of try-ons that name none; none: the default of the installation'),
   option('--fallback-engines <name,name>', 'engines that stand in for the engine of a try-on, in order of preference'),
   option(

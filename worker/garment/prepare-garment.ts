@@ -1,4 +1,4 @@
-import type { Bitmap, Pixels } from '../raster/plane.ts'
+import { type Bitmap, coloursToBitmap, type Pixels } from '../raster/plane.ts'
 import { type Affine, resizeAreaColours } from '../raster/sample.ts'
 import { guessPresentation, type Presentation } from './classify.ts'
 import { cutOut } from './cut-out.ts'
@@ -120,8 +120,5 @@ function limitSide(picture: Bitmap, longest: number): Bitmap {
   const share = longest / Math.max(picture.width, picture.height)
   if (share >= 1) return picture
   const size = { width: Math.round(picture.width * share), height: Math.round(picture.height * share) }
-  const { data, ...rest } = resizeAreaColours(picture, size)
-  const bytes = new Uint8Array(data.length)
-  for (let i = 0; i < bytes.length; i++) bytes[i] = Math.round(data[i])
-  return { ...rest, data: bytes }
+  return coloursToBitmap(resizeAreaColours(picture, size))
 }

@@ -39,6 +39,8 @@ export interface TryOnRequest {
     readonly classifications: Readonly<Record<string, unknown>> | null
   }
   readonly options: Options
+  /** The quality below which a result is drawn again or refused, 0 to 1; none for any. */
+  readonly minQuality?: number | null
 }
 
 export interface TryOnResult {
@@ -48,6 +50,8 @@ export interface TryOnResult {
   /** ms per stage. */
   readonly timings: Readonly<Record<string, number>>
   readonly category: string | null
+  /** How good the result looks, 0 to 1; null where it could not be judged. */
+  readonly quality: number | null
   /** What the product photo shows by its looks; null for an engine that does not look. */
   readonly detected: Detected | null
   /** What was found in a photo that had not been analysed before: only for `crop: 'auto'`. */

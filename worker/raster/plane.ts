@@ -107,6 +107,13 @@ export function bitmapToColours(bitmap: Bitmap): Colours {
   return { width, height, channels: 3, data: out }
 }
 
+/** Floats in 0 to 255, rounded and clamped, as a bitmap. */
+export function coloursToBitmap({ data, ...size }: Colours): Bitmap {
+  const bytes = new Uint8ClampedArray(data.length)
+  for (let i = 0; i < data.length; i++) bytes[i] = data[i]
+  return { ...size, data: new Uint8Array(bytes.buffer) }
+}
+
 /** One channel of a colour picture as a plane of its own. */
 export function channelOf(colours: Colours, channel: number): Plane {
   const { width, height, channels, data } = colours

@@ -64,6 +64,16 @@ export const Generation = named(
     requestedEngine: Type.Optional(RequestedEngine),
     engine: Type.Optional(Engine),
     category: Type.Optional(Nullable(Type.String({ description: 'What kind of garment was put on.' }))),
+    quality: Type.Optional(
+      Nullable(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description:
+            'When COMPLETED: how good the picture looks by automatic measures, 1 without visible faults; null where it cannot be judged.',
+        }),
+      ),
+    ),
     timings: Type.Optional(
       Type.Record(Type.String(), Type.Number(), { description: 'When COMPLETED: ms that each stage took.' }),
     ),

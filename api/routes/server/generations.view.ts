@@ -50,6 +50,7 @@ function present(
       // As the worker that made it has reported them.
       engine: generation.engineInfo as Generation['engine'],
       category: generation.category,
+      quality: generation.quality,
       timings: generation.timings as Generation['timings'],
       warnings: generation.warnings,
     }),

@@ -26,6 +26,7 @@ const GenerationRow = Type.Object({
   timings: Json,
   engineInfo: Json,
   category: Nullable(Type.String()),
+  quality: Nullable(Type.Number()),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -38,7 +39,7 @@ const columns = sql.fragment`
   id, account_id as "accountId", shop_id as "shopId", product_external_id as "productExternalId", status, attempt, engine,
   requested_engine as "requestedEngine", progress,
   ${keptResultKey} as "resultKey", images_expire_at as "imagesExpireAt",
-  error_code as "errorCode", error_message as "errorMessage", error_details as "errorDetails", warnings, timings, engine_info as "engineInfo", category,
+  error_code as "errorCode", error_message as "errorMessage", error_details as "errorDetails", warnings, timings, engine_info as "engineInfo", category, quality,
   created_at as "createdAt", updated_at as "updatedAt"`
 
 /** By then the queue has forgotten the job, whose name the next dispatch uses again. */
@@ -103,6 +104,8 @@ export interface Outcome {
     readonly kind: string
   }
   readonly category: string | null
+  /** 0 to 1; none where the result could not be judged. */
+  readonly quality?: number | null
 }
 
 /**
@@ -184,7 +187,7 @@ export function createGenerations(database: Database, announce: Announce = () =>
           update generations
           set status = 'COMPLETED', result_key = ${outcome.resultKey}, progress = 1, lease_until = null,
               warnings = ${sql.jsonb([...outcome.warnings])}, timings = ${sql.jsonb({ ...outcome.timings })},
-              engine_info = ${sql.jsonb({ ...outcome.engineInfo })}, category = ${outcome.category},
+              engine_info = ${sql.jsonb({ ...outcome.engineInfo })}, category = ${outcome.category}, quality = ${outcome.quality ?? null},
               finished_at = now_ms(), updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           returning ${touched}, images_expire_at

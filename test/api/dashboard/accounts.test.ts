@@ -77,13 +77,17 @@ describe('accounts in the dashboard', () => {
     })
     await dashboard.database.query(sql.unsafe`delete from published_engines`)
     expect((await browser.get(page)).text).toContain('<option value="studio" selected>')
-    await browser.submit(page, page, { fallbackEngines: 'fashn-vton, warp', fallbackAfterSeconds: '30' })
+    await browser.submit(page, page, {
+      fallbackEngines: 'fashn-vton, warp',
+      fallbackAfterSeconds: '30',
+      minQualityPercent: '40',
+    })
     expect((await accounts().find(id))?.settings).toMatchObject({
-      ...{ fallbackEngines: ['fashn-vton', 'warp'], fallbackAfterSeconds: 30 },
+      ...{ fallbackEngines: ['fashn-vton', 'warp'], fallbackAfterSeconds: 30, minQualityPercent: 40 },
     })
     expect((await browser.get(page)).text).toContain('value="fashn-vton, warp"')
     expect((await browser.submit(page, page, { fallbackEngines: 'warp, imagen' })).status).toBe(400)
-    await browser.submit(page, page, { fallbackEngines: '', fallbackAfterSeconds: '' })
+    await browser.submit(page, page, { fallbackEngines: '', fallbackAfterSeconds: '', minQualityPercent: '' })
     await browser.submit(page, page, { monthlyGenerations: '', resultDays: '', defaultEngine: '' })
     expect((await accounts().find(id))?.settings).toEqual({ creditsLowAt: 0 })
   })

@@ -81,8 +81,12 @@ describe('the command line of accounts', () => {
       'warp, mock',
       '--fallback-after-seconds',
       '30',
+      '--min-quality-percent',
+      '40',
     )
-    expect(chain.settings).toEqual({ fallbackEngines: ['warp', 'mock'], fallbackAfterSeconds: 30 })
+    expect(chain.settings).toEqual({
+      ...{ fallbackEngines: ['warp', 'mock'], fallbackAfterSeconds: 30, minQualityPercent: 40 },
+    })
     await answered(
       'account',
       'update',
@@ -91,6 +95,8 @@ describe('the command line of accounts', () => {
       '--fallback-engines',
       'none',
       '--fallback-after-seconds',
+      'none',
+      '--min-quality-percent',
       'none',
     )
     const warned = await update()

@@ -21,6 +21,7 @@ const OUTCOME = {
   timings: {},
   engineInfo: { name: 'warp', version: '1', license: 'Apache-2.0', kind: 'preview' },
   category: null,
+  quality: 0.83,
 }
 
 describe('generations', () => {
@@ -199,7 +200,7 @@ describe('generations', () => {
       await generations.complete({ id, attempt: 1, outcome: OUTCOME })
       const last = await events.next()
       expect(last.value).toMatchObject({
-        data: { status: 'COMPLETED', resultImageUrl: expect.stringContaining('results') },
+        data: { status: 'COMPLETED', resultImageUrl: expect.stringContaining('results'), quality: 0.83 },
       })
       expect((await events.next()).done).toBe(true)
     })

@@ -1,0 +1,59 @@
+import { gaussianBlur } from '../raster/filter.ts'
+import { dilate, erode } from '../raster/morphology.ts'
+import type { Colours } from '../raster/plane.ts'
+import { unit } from '../raster/vector.ts'
+import type { Evidence } from './evidence.ts'
+
+// px on either side of the edge of what was changed.
+const AWAY = 4
+
+/** Lines along the edge of what was changed, and steps across it where no garment ends, in units of 10 ΔE. */
+export function boundarySigns({ scene, changed, toProduct }: Evidence): { ridge: number; step: number } {
+  const { before, after, change } = scene
+  const [outer, inner] = [dilate(changed, 1), erode(changed, 1)]
+  const smooth = gaussianBlur(change, 2)
+  const ridges: number[] = []
+  let steps = 0
+  const { width, height } = changed
+  for (let y = AWAY + 1, from = 0; y < height - AWAY - 1; y++) {
+    from = y * width
+    for (let x = AWAY + 1; x < width - AWAY - 1; x++) {
+      const i = from + x
+      if (!outer.data[i] || inner.data[i]) continue
+      const gradient = {
+        x: smooth.data[i + 1] - smooth.data[i - 1],
+        y: smooth.data[i + width] - smooth.data[i - width],
+      }
+      if (Math.hypot(gradient.x, gradient.y) < 0.02) continue
+      const normal = unit(gradient)
+      const at = (way: number) => Math.round(y + way * normal.y) * width + Math.round(x + way * normal.x)
+      const [inside, outside] = [at(AWAY), at(-AWAY)]
+      const residual = Math.max(...[-1, 0, 1].map((way) => offLine(after, at(way), [inside, outside])))
+      const usual = Math.max(...[-1, 0, 1].map((way) => offLine(before, at(way), [inside, outside])))
+      ridges.push(Math.max(0, residual - usual))
+      if (toProduct(inside) > 14 && toProduct(outside) > 14)
+        steps += Math.max(0, differ(after, inside, outside) - differ(before, inside, outside) - 4)
+    }
+  }
+  if (ridges.length === 0) return { ridge: 0, step: 0 }
+  ridges.sort((a, b) => b - a)
+  const worst = ridges.slice(0, Math.ceil(ridges.length / 4))
+  return {
+    ridge: worst.reduce((sum, value) => sum + value, 0) / worst.length / 10,
+    step: steps / ridges.length / 10,
+  }
+}
+
+function differ({ data }: Colours, i: number, j: number): number {
+  return Math.hypot(data[3 * i] - data[3 * j], data[3 * i + 1] - data[3 * j + 1], data[3 * i + 2] - data[3 * j + 2])
+}
+
+// ΔE of a pixel to the nearest mix of two others.
+function offLine({ data }: Colours, i: number, [a, b]: readonly [number, number]): number {
+  const direction = [0, 1, 2].map((c) => data[3 * b + c] - data[3 * a + c])
+  const offset = [0, 1, 2].map((c) => data[3 * i + c] - data[3 * a + c])
+  const length = direction.reduce((sum, value) => sum + value * value, 0)
+  const along = direction.reduce((sum, value, c) => sum + value * offset[c], 0) / Math.max(1e-6, length)
+  const share = Math.min(1, Math.max(0, along))
+  return Math.hypot(...[0, 1, 2].map((c) => offset[c] - share * direction[c]))
+}

@@ -1,0 +1,103 @@
+import { bothSides, type Sides } from '../body/keypoints.ts'
+import { distanceToPalette, paletteOf } from '../garment/garment-palette.ts'
+import type { Lab } from '../raster/colour.ts'
+import { fillSmoothly } from '../raster/fill.ts'
+import { dilate, erode } from '../raster/morphology.ts'
+import { type Colours, invert, type Mask, maskToPlane, maskWhere, subset } from '../raster/plane.ts'
+import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
+import { meanOf } from './mean.ts'
+import type { Product } from './product.ts'
+import type { Scene } from './scene.ts'
+
+/** What every pixel of the result seems to be. All masks are of the scene's size. */
+export interface Evidence {
+  readonly scene: Scene
+  readonly product: Product
+  readonly changed: Mask
+  readonly body: Mask
+  /** Changed pixels in the product's colours. */
+  readonly garment: Mask
+  /** Pixels of the result in the colour of the face's skin. */
+  readonly skin: Mask
+  /** Changed pixels that look like the background around the person. */
+  readonly ground: Mask
+  /** Pixels that show what was worn before: its colours, and nothing new. */
+  readonly old: Mask
+  /** Arms and hands, wide enough for sleeves, and the head with what is above it. */
+  readonly arms: Sides<Mask>
+  readonly head: Mask
+  readonly skinColour: Lab | null
+  /** ΔE of a pixel of the result to the product's colours; lightness counts half. */
+  readonly toProduct: (i: number) => number
+}
+
+const LIKE_GARMENT = 11
+const LIKE_SKIN = 12
+const LIKE_GROUND = 9
+const LIKE_OLD = 8
+
+export function gatherEvidence(scene: Scene, product: Product): Evidence {
+  const { person, axes, before, after, change } = scene
+  const changed = maskWhere(change, (i) => change.data[i] > 0.5)
+  const body = maskWhere(change, (i) => person.mask.data[i] > 0.5)
+  const toProduct = (i: number) => distanceToPalette(after, i, product.palette)
+  const face = fillPolygon(change, person.face ?? [])
+  const skinColour = meanOf(before, erode(face, 0.04 * axes.unit))
+  const likeSkin = skinTest(after, skinColour)
+  const garment = subset(changed, (i) => toProduct(i) < LIKE_GARMENT)
+  const ground = backgroundOf(scene)
+  const worn = paletteOf(
+    before,
+    subset(erode(changed, 0.05 * axes.unit), (i) => body.data[i] === 1 && !skinTest(before, skinColour)(i)),
+  )
+  const still = (i: number) => worn.length > 0 && distanceToPalette(after, i, worn) < LIKE_OLD
+  const arms = bothSides((side) =>
+    fillCapsules(
+      change,
+      [axes.joints.shoulder[side], axes.joints.elbow[side], axes.joints.wrist[side], axes.joints.knuckles[side]],
+      [0.22, 0.2, 0.17, 0.17].map((radius) => radius * axes.unit),
+    ),
+  )
+  return {
+    ...{ scene, product, changed, body, garment, arms, skinColour, toProduct },
+    skin: maskWhere(change, (i) => likeSkin(i) && !(toProduct(i) < 0.5 * LIKE_GARMENT)),
+    ground: subset(changed, (i) => apart(after, ground, i) < LIKE_GROUND),
+    old: subset(dilate(changed, 0.15 * axes.unit), (i) => {
+      if (!body.data[i] || likeSkin(i) || toProduct(i) < LIKE_GARMENT) return false
+      return still(i) && apart(after, before, i) < LIKE_OLD
+    }),
+    head: headOf(scene, face),
+  }
+}
+
+function skinTest({ data }: Colours, colour: Lab | null): (i: number) => boolean {
+  if (!colour) return () => false
+  return (i) => {
+    const [dl, da, db] = [0, 1, 2].map((c) => data[3 * i + c] - colour[c])
+    return Math.hypot(da, db) < LIKE_SKIN && Math.abs(dl) < 32
+  }
+}
+
+// The background carried on behind the person.
+function backgroundOf({ before, person, axes }: Scene): Colours {
+  const near = dilate(
+    maskWhere(before, (i) => person.mask.data[i] > 0.1),
+    0.05 * axes.unit,
+  )
+  return fillSmoothly(before, maskToPlane(invert(near)))
+}
+
+export function apart(a: Colours, b: Colours, i: number): number {
+  const k = 3 * i
+  return Math.hypot(a.data[k] - b.data[k], a.data[k + 1] - b.data[k + 1], a.data[k + 2] - b.data[k + 2])
+}
+
+// Face, hair, and everything above the shoulders beside them.
+function headOf({ axes, change }: Scene, face: Mask): Mask {
+  const { shoulders, down, trunk } = axes
+  return maskWhere(change, (i) => {
+    const x = (i % change.width) - shoulders.x
+    const y = Math.floor(i / change.width) - shoulders.y
+    return face.data[i] === 1 || (x * down.x + y * down.y) / trunk < -0.25
+  })
+}

@@ -1,0 +1,83 @@
+import { DrapeError } from '../../api/shared/errors.ts'
+import { cutOut } from '../garment/cut-out.ts'
+import type { CutOut } from '../garment/garment.ts'
+import { distanceToPalette, paletteOf } from '../garment/garment-palette.ts'
+import { boundsOf } from '../person/bounds.ts'
+import type { Box } from '../person/person.ts'
+import type { Cluster } from '../raster/clusters.ts'
+import { type Lab, rgbToLab } from '../raster/colour.ts'
+import {
+  type Bitmap,
+  bitmapToColours,
+  type Colours,
+  coloursToBitmap,
+  type Mask,
+  maskWhere,
+  subset,
+} from '../raster/plane.ts'
+import { resizeAreaColours } from '../raster/sample.ts'
+import { meanOf } from './mean.ts'
+
+/** What a product photo says about how its garment looks on a person. */
+export interface Product {
+  /** Its main colours, in CIE Lab. */
+  readonly palette: readonly Cluster[]
+  readonly mean: Lab
+  /** Its height over its width. */
+  readonly ratio: number
+  /** How far its print lies to the right of the middle, in half widths; null where it has none. */
+  readonly print: number | null
+}
+
+const SIDE = 256
+
+/** The garment of a product photo; null where it cannot be distinguished from what surrounds it, as on a person who wears it. */
+export function describeProduct(photo: Bitmap): Product | null {
+  const cut = cutOutSmall(photo)
+  if (!cut) return null
+  const lab = rgbToLab(bitmapToColours(cut.colours))
+  const inside = maskWhere(cut.alpha, (i) => cut.alpha.data[i] > 0.95)
+  const bounds = boundsOf(inside, (set) => set === 1)
+  const mean = meanOf(lab, inside)
+  const palette = paletteOf(lab, inside)
+  if (!bounds || !mean || palette.length === 0) return null
+  return { palette, mean, ratio: bounds.height / bounds.width, print: findPrint(lab, chestOf(inside, bounds), palette) }
+}
+
+function cutOutSmall(photo: Bitmap): CutOut | null {
+  const scale = Math.min(1, SIDE / Math.max(photo.width, photo.height))
+  const size = { width: Math.ceil(photo.width * scale), height: Math.ceil(photo.height * scale) }
+  try {
+    return cutOut(coloursToBitmap(resizeAreaColours(photo, size)))
+  } catch (error) {
+    if (error instanceof DrapeError) return null
+    throw error
+  }
+}
+
+// Without sleeves.
+function chestOf(inside: Mask, { x, y, width, height }: Box): Mask {
+  return subset(inside, (i) => {
+    const across = ((i % inside.width) - x) / width
+    const down = (Math.floor(i / inside.width) - y) / height
+    return across > 0.25 && across < 0.75 && down > 0.12
+  })
+}
+
+const PRINT = { from: 0.02, to: 0.5 } as const
+
+/** Centre of what has another colour than most of the mask, in half widths to the right of its middle; null where that is no print. */
+export function findPrint(lab: Colours, mask: Mask, palette: readonly Cluster[]): number | null {
+  const bounds = boundsOf(mask, (set) => set === 1)
+  const [main] = palette
+  if (!bounds || !main) return null
+  let [all, count, sum] = [0, 0, 0]
+  for (let i = 0; i < mask.data.length; i++) {
+    if (!mask.data[i]) continue
+    all++
+    if (distanceToPalette(lab, i, [main]) < 16) continue
+    count++
+    sum += (i % mask.width) - bounds.x - bounds.width / 2
+  }
+  return count < PRINT.from * all || count > PRINT.to * all ? null : sum / count / (bounds.width / 2)
+}

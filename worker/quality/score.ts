@@ -1,0 +1,46 @@
+import { gatherEvidence } from './evidence.ts'
+import { describeProduct } from './product.ts'
+import { type Result, sceneOf } from './scene.ts'
+import { findSigns, SIGNS, type Signs } from './signs.ts'
+
+/** How much each sign counts. Fitted by `scripts/bench quality --ranking` on half of the rendered figures. */
+const WEIGHTS: Signs = {
+  unexplained: 0.54,
+  holes: 1.23,
+  leftover: 1.05,
+  ragged: 0.71,
+  stubs: 0.75,
+  unequal: 0.67,
+  onArms: 0.78,
+  cast: 0.27,
+  tint: 0.2,
+  ridge: 0.58,
+  step: 0.95,
+  blur: 0.8,
+  length: 0.83,
+  print: 0.42,
+}
+
+/** Damage at which a result counts half. */
+const HALF = 5.5
+const STEEPNESS = 0.8
+
+/**
+ * How good a result looks without a picture to compare it with: from 0 to 1, which has no visible fault. Null where the person is too
+ * small, or the product cannot be distinguished from its background.
+ */
+export function scoreResult(result: Result): number | null {
+  const signs = signsOf(result)
+  return signs && qualityOf(signs)
+}
+
+/** `product` is what is known of the garment, where the caller has it already. */
+export function signsOf(result: Result, product = describeProduct(result.garment)): Signs | null {
+  const scene = product && sceneOf(result)
+  return scene && findSigns(gatherEvidence(scene, product))
+}
+
+export function qualityOf(signs: Signs): number {
+  const damage = SIGNS.reduce((sum, name) => sum + WEIGHTS[name] * Math.log1p(4 * signs[name]), 0)
+  return 1 / (1 + Math.exp(STEEPNESS * (damage - HALF)))
+}

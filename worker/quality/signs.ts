@@ -1,0 +1,201 @@
+import { bothSides } from '../body/keypoints.ts'
+import { fillHoles } from '../raster/components.ts'
+import { gaussianBlur } from '../raster/filter.ts'
+import { close, erode } from '../raster/morphology.ts'
+import { channelOf, countSet, type Mask, type Plane, type Point, type Size, subset } from '../raster/plane.ts'
+import { between, distance, dot, subtract } from '../raster/vector.ts'
+import { boundarySigns } from './boundary.ts'
+import { apart, type Evidence } from './evidence.ts'
+import { meanOf } from './mean.ts'
+import { findPrint } from './product.ts'
+
+/** Signs of damage, each 0 or more, and 0 where there is none. */
+export const SIGNS = [
+  'unexplained',
+  'holes',
+  'leftover',
+  'stubs',
+  'blur',
+  'cast',
+  'tint',
+  'ridge',
+  'step',
+  'ragged',
+  'length',
+  'unequal',
+  'onArms',
+  'print',
+] as const
+export type Signs = Readonly<Record<(typeof SIGNS)[number], number>>
+
+export function findSigns(evidence: Evidence): Signs {
+  return {
+    ...coverSigns(evidence),
+    ...limbSigns(evidence),
+    ...colourSigns(evidence),
+    ...boundarySigns(evidence),
+    blur: blurSign(evidence),
+    length: lengthSign(evidence),
+    print: printSign(evidence),
+  }
+}
+
+function coverSigns(evidence: Evidence) {
+  const { scene, changed, body, garment, skin, ground, old, head, arms } = evidence
+  const { axes, before, after } = scene
+  const area = axes.unit ** 2
+  const closed = close(garment, 0.04 * axes.unit)
+  const inFront = (i: number) => skin.data[i] === 1 && arms[0].data[i] + arms[1].data[i] > 0
+  const filled = fillHoles(closed)
+  const deep = erode(filled, 0.06 * axes.unit)
+  const holes = subset(filled, (i) => {
+    if (inFront(i) || !changed.data[i]) return false
+    return !closed.data[i] || (deep.data[i] === 1 && ground.data[i] === 1)
+  })
+  const odd = subset(changed, (i) => {
+    if (garment.data[i] || skin.data[i] || ground.data[i]) return false
+    return apart(after, before, i) > 5 && evidence.toProduct(i) > 14
+  })
+  const inside = erode(changed, 2)
+  const unexplained = subset(odd, (i) => inside.data[i] === 1)
+  const left = subset(old, (i) => !head.data[i] && body.data[i] === 1)
+  return {
+    unexplained: countSet(unexplained) / Math.max(1, countSet(changed)),
+    holes: countSet(holes) / area,
+    leftover: countSet(left) / area,
+    ragged: raggedness(garment, axes.unit),
+  }
+}
+
+// The outline's length over the root of the area, of what hangs together; a circle has 3.5.
+function raggedness(garment: Mask, unit: number): number {
+  const smooth = close(garment, 0.02 * unit)
+  const area = countSet(smooth)
+  if (area === 0) return 4
+  const outline = area - countSet(erode(smooth, 1))
+  return outline / Math.sqrt(area) / 10
+}
+
+const STEPS = 14
+
+function limbSigns({ scene: { axes }, garment, skin, ground, old, changed }: Evidence) {
+  const { shoulder, elbow, wrist, hip, knee, ankle } = axes.joints
+  const nowhere = subset(ground, (i) => !skin.data[i] && !garment.data[i])
+  const strange = subset(changed, (i) => !garment.data[i] && !skin.data[i] && !ground.data[i])
+  const [left, right] = bothSides((side) => {
+    const arm = alongLimb(changed, [shoulder[side], elbow[side], wrist[side]])
+    const leg = alongLimb(changed, [hip[side], knee[side], ankle[side]])
+    return {
+      isWhole: arm.length === STEPS,
+      garment: shareOf(garment, arm),
+      ground: shareOf(nowhere, arm) + shareOf(nowhere, leg),
+      other: shareOf(strange, arm) + shareOf(old, arm),
+    }
+  })
+  return {
+    stubs: left.ground + right.ground,
+    unequal: left.isWhole && right.isWhole ? Math.abs(left.garment - right.garment) : 0,
+    onArms: left.other + right.other,
+  }
+}
+
+/** Pixels on a limb's bones, as far as they are in the picture. */
+function alongLimb(size: Size, [root, joint, end]: readonly [Point, Point, Point]): number[] {
+  const upper = distance(root, joint)
+  const lower = distance(joint, end)
+  return Array.from({ length: STEPS }, (_, k) => {
+    const way = ((k + 1) / (STEPS + 1)) * (upper + lower)
+    return way < upper ? between(root, joint, way / upper) : between(joint, end, (way - upper) / Math.max(1, lower))
+  }).flatMap((point) => indexOf(size, point) ?? [])
+}
+
+function shareOf({ data }: Mask, pixels: readonly number[]): number {
+  return pixels.filter((i) => data[i] === 1).length / Math.max(1, pixels.length)
+}
+
+function indexOf({ width, height }: Size, { x, y }: Point): number | null {
+  const [column, row] = [Math.round(x), Math.round(y)]
+  return column >= 0 && row >= 0 && column < width && row < height ? row * width + column : null
+}
+
+function colourSigns({ scene, product, changed, body, garment, skin, ground, arms, skinColour, toProduct }: Evidence) {
+  const { axes, after } = scene
+  const core = subset(
+    erode(changed, 0.07 * axes.unit),
+    (i) => body.data[i] === 1 && !skin.data[i] && !ground.data[i] && arms[0].data[i] + arms[1].data[i] === 0,
+  )
+  const mean = meanOf(after, countSet(core) > 30 ? core : garment)
+  // Skin in a wrong colour is still nearer to skin than cloth usually is.
+  const isFleshy = (i: number) =>
+    skinColour !== null &&
+    Math.hypot(after.data[3 * i + 1] - skinColour[1], after.data[3 * i + 2] - skinColour[2]) < 25 &&
+    Math.abs(after.data[3 * i] - skinColour[0]) < 35
+  const bare = subset(
+    changed,
+    (i) =>
+      arms[0].data[i] + arms[1].data[i] > 0 &&
+      body.data[i] === 1 &&
+      !ground.data[i] &&
+      toProduct(i) > 16 &&
+      isFleshy(i),
+  )
+  const tint = meanOf(after, bare)
+  const share = Math.min(1, countSet(bare) / (0.1 * axes.unit ** 2))
+  const differ = (a: readonly number[], b: readonly number[]) =>
+    Math.hypot(a[1] - b[1], a[2] - b[2]) + 0.3 * Math.abs(a[0] - b[0])
+  return {
+    cast: mean ? differ(mean, product.mean) / 10 : 1,
+    tint: tint && skinColour ? (share * Math.max(0, differ(tint, skinColour) - 6)) / 10 : 0,
+  }
+}
+
+// The share of differences between neighbours that is left after one more blur (Crété et al. 2007), beyond that of the photo.
+function blurSign({ scene, garment, body }: Evidence): number {
+  const inside = erode(garment, 2)
+  const left = (mask: Mask, lightness: Plane) => {
+    const blurred = gaussianBlur(lightness, 1.2)
+    let [all, rest] = [0, 0]
+    for (let i = 1; i < mask.data.length; i++) {
+      if (!mask.data[i] || !mask.data[i - 1] || i < mask.width) continue
+      for (const j of [i - 1, i - mask.width]) {
+        all += Math.abs(lightness.data[i] - lightness.data[j])
+        rest += Math.min(Math.abs(lightness.data[i] - lightness.data[j]), Math.abs(blurred.data[i] - blurred.data[j]))
+      }
+    }
+    return all > 0 ? rest / all : 1
+  }
+  const before = left(erode(body, 2), channelOf(scene.before, 0))
+  return Math.max(0, left(inside, channelOf(scene.after, 0)) - before + 0.1)
+}
+
+// How much longer or shorter for its width a garment looks than its product.
+function lengthSign({ scene: { axes }, garment, product }: Evidence): number {
+  const { shoulders, down, right } = axes
+  const [along, across]: [number[], number[]] = [[], []]
+  for (let i = 0; i < garment.data.length; i++) {
+    if (!garment.data[i]) continue
+    const point = subtract({ x: i % garment.width, y: Math.floor(i / garment.width) }, shoulders)
+    along.push(dot(point, down))
+    across.push(dot(point, right))
+  }
+  if (along.length < 30) return 2
+  const extent = (values: number[]) => {
+    const sorted = Float64Array.from(values).sort()
+    return sorted[Math.floor(0.99 * (sorted.length - 1))] - sorted[Math.floor(0.01 * (sorted.length - 1))]
+  }
+  return Math.abs(Math.log(extent(along) / Math.max(1, extent(across)) / product.ratio))
+}
+
+// How far sideways a print has moved, by its centre of gravity in half widths of the garment.
+function printSign({ scene: { axes, after }, garment, arms, product }: Evidence): number {
+  if (product.print === null) return 0
+  const { shoulders, down, right, trunk, unit } = axes
+  const torso = subset(garment, (i) => {
+    if (arms[0].data[i] + arms[1].data[i] > 0) return false
+    const point = subtract({ x: i % garment.width, y: Math.floor(i / garment.width) }, shoulders)
+    const along = dot(point, down) / trunk
+    return along > 0.1 && along < 1 && Math.abs(dot(point, right)) < 0.5 * unit
+  })
+  const found = findPrint(after, torso, product.palette)
+  return found === null ? 0 : Math.abs(found - product.print)
+}
