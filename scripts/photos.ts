@@ -6,19 +6,22 @@ import { parseArgs } from 'node:util'
 import { DrapeError } from '../api/shared/errors.ts'
 import { decodeImage, encodeImage } from '../api/shared/image.ts'
 import { createWarpEngine } from '../worker/engines/warp/warp-engine.ts'
-import { categoryOfOutline } from '../worker/garment/classify.ts'
+import { categoryFromWords, categoryOfOutline } from '../worker/garment/classify.ts'
 import { prepareGarment } from '../worker/garment/prepare-garment.ts'
 import { openModels } from '../worker/inference/models.ts'
 import { findPerson } from '../worker/person/find-person.ts'
 import type { Bitmap } from '../worker/raster/plane.ts'
 import { fillPolygon } from '../worker/raster/polygon.ts'
 import { tryOn } from '../worker/try-on.ts'
-import { fetchDemoPhotos } from './quality/demo-photos.ts'
+import { fetchDemoPhotos, PARTS } from './quality/demo-photos.ts'
 import { arrangeRow } from './quality/sheet.ts'
 
 // Tries real product photos on real people, without a word about the products, and counts what goes wrong.
-// node scripts/photos.ts [--fetch] [--products 3] [--results folder] folder
-// The folder has persons/ and garments/tops, garments/bottoms and garments/one-pieces; --fetch fills it with pictures of public demos.
+// Results are judged by eye with the scale of scripts/quality/SCALE.md.
+// node scripts/photos.ts [--products 3] [--results folder] folder | --samples [--results folder] | --fetch folder
+// The folder has persons/ and garments/tops, garments/bottoms and garments/one-pieces; --fetch fills its folders tune and measure with
+// pictures of public demos: rules are chosen on the first and measured on the second.
+// --samples takes the pictures of the playground and the README instead, every person with every product.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -26,29 +29,50 @@ const { values, positionals } = parseArgs({
     fetch: { type: 'boolean' },
     products: { type: 'string', default: '3' },
     results: { type: 'string' },
+    samples: { type: 'boolean' },
   },
 })
 const [folder] = positionals
-if (!folder) {
-  console.error('Usage: scripts/bench photos [--fetch] [--products 3] [--results folder] folder')
+if (!folder && !values.samples) {
+  console.error(
+    'Usage: scripts/bench photos [--products 3] [--results folder] folder | --samples [--results folder] | --fetch folder',
+  )
   process.exit(2)
 }
-if (values.fetch) console.log(`${await fetchDemoPhotos(folder)} pictures fetched`)
+if (values.fetch && folder) {
+  console.log(
+    `${await fetchDemoPhotos(folder)} pictures fetched into ${PARTS.map((part) => join(folder, part)).join(' and ')}`,
+  )
+  process.exit()
+}
 
 const models = await openModels(fileURLToPath(new URL('../worker/models', import.meta.url)))
 const engine = createWarpEngine({ models })
-const garments = await Promise.all(
-  ['tops', 'bottoms', 'one-pieces'].map((category) => listPictures(join(folder, 'garments', category), category)),
-)
-const persons = await listPictures(join(folder, 'persons'), '')
-await judgeCategories(garments.flat())
-await judgePairs(persons, garments.flat(), Number(values.products))
+const { persons, products } = folder ? await listFolder(folder) : await listSamples()
+await judgeCategories(products)
+await judgePairs(persons, products, folder ? Number(values.products) : products.length)
 await models.release()
 engine.release?.()
 
 interface Picture {
   readonly path: string
   readonly category: string
+}
+
+async function listFolder(folder: string) {
+  const garments = await Promise.all(
+    ['tops', 'bottoms', 'one-pieces'].map((category) => listPictures(join(folder, 'garments', category), category)),
+  )
+  return { persons: await listPictures(join(folder, 'persons'), ''), products: garments.flat() }
+}
+
+async function listSamples() {
+  const samples = fileURLToPath(new URL('samples', import.meta.url))
+  const products = (await listPictures(join(samples, 'garments'), '')).map(({ path }) => {
+    const title = basename(path).replace(/\W/g, ' ')
+    return { path, category: categoryFromWords({ title, description: null, classifications: null }) ?? 'other' }
+  })
+  return { persons: await listPictures(join(samples, 'persons'), ''), products }
 }
 
 async function listPictures(place: string, category: string): Promise<Picture[]> {
@@ -83,6 +107,7 @@ async function categoryOf(path: string): Promise<string> {
 async function judgePairs(people: readonly Picture[], products: readonly Picture[], each: number): Promise<void> {
   const refusals = new Map<string, number>()
   const warnings = new Map<string, number>()
+  const qualities: { pair: string; quality: number }[] = []
   let [pairs, refused, faces, changed, bared] = [0, 0, 0, 0, 0]
   for (const person of people) {
     for (let k = 0; k < each; k++) {
@@ -100,6 +125,7 @@ async function judgePairs(people: readonly Picture[], products: readonly Picture
       if (pixels !== null) faces++
       changed += pixels ?? 0
       for (const warning of result.warnings) count(warnings, warning)
+      if (result.quality !== null) qualities.push({ pair: pairName([person, product]), quality: result.quality })
       if (product.category === 'tops' && result.category !== 'tops' && result.category !== 'outerwear') bared++
       if (values.results)
         await keep(values.results, [person, product], [before, await decodeImage(await readFile(product.path)), after])
@@ -109,7 +135,16 @@ async function judgePairs(people: readonly Picture[], products: readonly Picture
   for (const [message, n] of refusals) console.log(`  ${String(n).padStart(4)}  ${message}`)
   console.log(`face pixels changed: ${changed}, on ${faces} results with a face`)
   console.log(`tops drawn as something else: ${bared}`)
+  presentQualities(qualities)
   for (const [code, n] of warnings) console.log(`  ${String(n).padStart(4)}  ${code}`)
+}
+
+function presentQualities(qualities: readonly { pair: string; quality: number }[]): void {
+  const sorted = qualities.toSorted((a, b) => a.quality - b.quality)
+  const middle = sorted[sorted.length >> 1]
+  if (!middle) return
+  console.log(`quality: median ${middle.quality.toFixed(2)}; the lowest`)
+  for (const { pair, quality } of sorted.slice(0, 10)) console.log(`  ${quality.toFixed(2)}  ${pair}`)
 }
 
 async function dress(photo: Buffer, garment: Buffer) {
@@ -141,8 +176,14 @@ async function facePixels(before: Bitmap, after: Bitmap): Promise<number | null>
 
 async function keep(place: string, names: readonly Picture[], pictures: readonly Bitmap[]): Promise<void> {
   await mkdir(place, { recursive: true })
-  const name = names.map(({ path }) => basename(path).replace(/\.\w+$/, '')).join(' + ')
-  await writeFile(join(place, `${name}.png`), await encodeImage(await arrangeRow(pictures, 720), { format: 'png' }))
+  await writeFile(
+    join(place, `${pairName(names)}.png`),
+    await encodeImage(await arrangeRow(pictures, 720), { format: 'png' }),
+  )
+}
+
+function pairName(names: readonly Picture[]): string {
+  return names.map(({ path }) => basename(path).replace(/\.\w+$/, '')).join(' + ')
 }
 
 function count(counts: Map<string, number>, key: string): void {

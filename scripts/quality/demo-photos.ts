@@ -6,16 +6,21 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
+/** Rules are chosen on one part and measured on the other. */
+export const PARTS = ['tune', 'measure'] as const
+
 interface Source {
   readonly repository: string
-  /** Folders in the repository, and where their pictures belong: "persons", or "garments" and a category. */
-  readonly folders: Readonly<Record<string, (file: string) => string>>
+  readonly part: (typeof PARTS)[number]
+  /** Folders in the repository, and where their pictures belong: "persons", or "garments" and a category; null for none. */
+  readonly folders: Readonly<Record<string, (file: string) => string | null>>
 }
 
 /** Demos of public try-on projects. Nobody says under which terms their pictures may be used: they are looked at and measured, nothing else. */
 const SOURCES: readonly Source[] = [
   {
     repository: 'https://github.com/Zheng-Chong/CatVTON',
+    part: 'tune',
     folders: {
       'resource/demo/example/person': () => 'persons',
       'resource/demo/example/condition/upper': () => 'garments/tops',
@@ -24,6 +29,7 @@ const SOURCES: readonly Source[] = [
   },
   {
     repository: 'https://github.com/yisol/IDM-VTON',
+    part: 'tune',
     folders: {
       'gradio_demo/example/human': () => 'persons',
       'gradio_demo/example/cloth': () => 'garments/tops',
@@ -31,12 +37,60 @@ const SOURCES: readonly Source[] = [
   },
   {
     repository: 'https://github.com/levihsu/OOTDiffusion',
+    part: 'tune',
     folders: {
       'run/examples/model': () => 'persons',
       'run/examples/garment': (file) => `garments/${categoryOfNumber(file)}`,
     },
   },
+  {
+    repository: 'https://github.com/BoyuanJiang/FitDiT',
+    part: 'measure',
+    folders: { 'examples/model': () => 'persons', 'examples/garment': placeOfFitDiT },
+  },
+  {
+    repository: 'https://github.com/nftblackmagic/catvton-flux',
+    part: 'measure',
+    folders: {
+      'example/person': (file) => (file.includes('mask') ? null : 'persons'),
+      'example/garment': (file) => (file.startsWith('00055') ? null : 'garments/tops'),
+    },
+  },
+  {
+    repository: 'https://github.com/logn-2024/StableGarment',
+    part: 'measure',
+    folders: {
+      'assets/images/model': () => 'persons',
+      'assets/images/garment': (file) => (file.startsWith('13987') ? 'garments/tops' : null),
+    },
+  },
+  {
+    repository: 'https://github.com/xiezhy6/PASTA-GAN-plusplus',
+    part: 'measure',
+    folders: { 'test_datas/image': () => 'persons' },
+  },
+  {
+    repository: 'https://github.com/muzishen/IMAGDressing',
+    part: 'measure',
+    folders: {
+      'assets/images/pose': () => 'persons',
+      'assets/images/garment': (file) => (file.startsWith('2.') ? null : 'garments/tops'),
+    },
+  },
+  {
+    repository: 'https://github.com/ShineChen1024/MagicClothing',
+    part: 'measure',
+    folders: { valid_cloth: (file) => `garments/${/^t[27]\./.test(file) ? 'one-pieces' : 'tops'}` },
+  },
 ]
+
+// What the demos of the other part show too is left out.
+function placeOfFitDiT(file: string): string | null {
+  const name = file.replace(/\.\w+$/, '')
+  if (['0', '1', '2', '4', '6', '8'].includes(name)) return null
+  if (['0317', '0327', '0329', '0362', '5', '7'].includes(name)) return 'garments/bottoms'
+  return ['9', '10', '11'].includes(name) ? 'garments/one-pieces' : 'garments/tops'
+}
 
 // In this demo the numbers of products go on from one category to the next.
 function categoryOfNumber(file: string): string {
@@ -45,10 +99,10 @@ function categoryOfNumber(file: string): string {
   return number <= '051991' ? 'bottoms' : 'one-pieces'
 }
 
-/** Puts the pictures of public try-on demos into `folder`, as `scripts/bench photos` reads them. Needs git and the internet. */
+/** Puts the pictures of public try-on demos into `tune` and `measure` of `folder`, as `scripts/bench photos` reads them. Needs git and the internet. */
 export async function fetchDemoPhotos(folder: string): Promise<number> {
   let count = 0
-  for (const { repository, folders } of SOURCES) {
+  for (const { repository, part, folders } of SOURCES) {
     const clone = await mkdtemp(join(tmpdir(), 'drape-photos-'))
     const git = async (...parameters: string[]) =>
       (await run('git', ['-C', clone, ...parameters], { encoding: 'buffer', maxBuffer: 64e6 })).stdout
@@ -58,7 +112,9 @@ export async function fetchDemoPhotos(folder: string): Promise<number> {
         const listed = await git('ls-tree', '-r', '-z', '--name-only', 'HEAD', '--', path)
         for (const file of listed.toString().split('\0')) {
           if (!/\.(jpe?g|png|webp)$/i.test(file)) continue
-          const place = join(folder, placeOf(basename(file)))
+          const category = placeOf(basename(file))
+          if (category === null) continue
+          const place = join(folder, part, category)
           await mkdir(place, { recursive: true })
           await writeFile(join(place, `${basename(repository)}-${basename(file)}`), await git('show', `HEAD:${file}`))
           count++
