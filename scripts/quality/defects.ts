@@ -1,4 +1,4 @@
-import { type BodyAxes, measureAxes, type Side } from '../../worker/body/keypoints.ts'
+import { type BodyKeypoints, measureKeypoints, type Side } from '../../worker/body/keypoints.ts'
 import type { Result } from '../../worker/quality/scene.ts'
 import { labToRgb, rgbToLab } from '../../worker/raster/colour.ts'
 import { fillSmoothly } from '../../worker/raster/fill.ts'
@@ -27,7 +27,7 @@ export interface Sound extends Result {
 
 interface Place {
   readonly sound: Sound
-  readonly axes: BodyAxes
+  readonly axes: BodyKeypoints
   /** Three joints of an arm or, for a lower garment, of a leg. */
   readonly limb: readonly Point[]
   /** The result, the photo, and the background carried on behind the person. */
@@ -99,7 +99,7 @@ const VISIBLE = { difference: 6, area: 0.015 } as const
 
 /** The result with a defect; null where the defect would not be seen in it. */
 export function damage(sound: Sound, defect: string, side: Side = 0): Result | null {
-  const axes = measureAxes(sound.person)
+  const axes = measureKeypoints(sound.person)
   const { shoulder, elbow, wrist, hip, knee, ankle } = axes.joints
   const limb =
     sound.part === 'lower' ? [hip[side], knee[side], ankle[side]] : [shoulder[side], elbow[side], wrist[side]]

@@ -1,4 +1,4 @@
-import { measureAxes } from '../../worker/body/keypoints.ts'
+import { measureKeypoints } from '../../worker/body/keypoints.ts'
 import type { Models } from '../../worker/inference/models.ts'
 import { findPerson } from '../../worker/person/find-person.ts'
 import { personAtSize } from '../../worker/person/within.ts'
@@ -65,7 +65,7 @@ async function soundResult(folder: string, name: PairName, models: Models): Prom
   const { figure, truth, garment } = await readPair(folder, name)
   const person = await findPerson(figure.picture, models)
   if (!person || !truth) return null
-  const scale = Math.min(1, UNIT / measureAxes(person).unit)
+  const scale = Math.min(1, UNIT / measureKeypoints(person).unit)
   const size = { width: Math.round(figure.picture.width * scale), height: Math.round(figure.picture.height * scale) }
   const worn = maskAtSize(truth.parts[name.part], size)
   const old = maskAtSize(figure.parts[name.part], size)

@@ -38,6 +38,7 @@ const RESULT: TryOnResult = {
   warnings: ['CATEGORY_ASSUMED'],
   timings: { decode: 12, warp: 300 },
   category: 'tops',
+  quality: 0.9,
   detected: null,
   found: null,
   engine: { name: 'warp', version: '1.0.0', license: 'Apache-2.0', kind: 'preview' },
@@ -146,6 +147,7 @@ describe('a try-on that a worker takes', () => {
       timings: RESULT.timings,
       engineInfo: RESULT.engine,
       category: 'tops',
+      quality: 0.9,
     })
     expect(String(await storage.get(key))).toBe('result')
     expect(await stateOf(job.generationId)).toMatchObject({ balance: 9, due: null })

@@ -1,5 +1,5 @@
 import { cropBitmap, type Rectangle } from '../../api/shared/image.ts'
-import { type BodyAxes, measureAxes } from '../body/keypoints.ts'
+import { type BodyKeypoints, measureKeypoints } from '../body/keypoints.ts'
 import { movePoints, type Person } from '../person/person.ts'
 import { rgbToLab } from '../raster/colour.ts'
 import { cropPlane } from '../raster/crop.ts'
@@ -21,7 +21,7 @@ export interface Result {
 /** The person before and after, reduced so that one body unit is `UNIT` px at most. */
 export interface Scene {
   readonly person: Person
-  readonly axes: BodyAxes
+  readonly axes: BodyKeypoints
   /** CIE Lab. */
   readonly before: Colours
   readonly after: Colours
@@ -35,7 +35,7 @@ const MIN_UNIT = 20
 
 /** What surrounds the person in the photo; null where the person is too small to be judged. */
 export function sceneOf({ photo, person, image, change }: Result): Scene | null {
-  const { unit } = measureAxes(person)
+  const { unit } = measureKeypoints(person)
   if (unit < MIN_UNIT) return null
   const window = surroundings(person, unit, photo)
   const scale = Math.min(1, UNIT / unit)
@@ -47,7 +47,7 @@ export function sceneOf({ photo, person, image, change }: Result): Scene | null 
   const data = before.data.map((value, k) => value + (drawn.data[k] - value) * share.data[Math.floor(k / 3)])
   const moved = intoWindow(person, window, size)
   return {
-    ...{ person: moved, axes: measureAxes(moved), change: share },
+    ...{ person: moved, axes: measureKeypoints(moved), change: share },
     ...{ before: rgbToLab(before), after: rgbToLab({ ...before, data }) },
   }
 }
