@@ -174,7 +174,7 @@ export interface TryOn {
    */
   externalUserId?: string
   /**
-   * batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds.
+   * batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds. Default: "interactive".
    */
   priority?: 'interactive' | 'batch'
   /**
@@ -183,7 +183,7 @@ export interface TryOn {
   maxWaitSeconds?: number
   output?: {
     /**
-     * Whether the logo of the account, if it has one, is put on.
+     * Whether the logo of the account, if it has one, is put on. Default: true.
      */
     watermark?: boolean
     /**
@@ -191,22 +191,31 @@ export interface TryOn {
      */
     keepForDays?: 1 | 3 | 7
     /**
-     * What is not finished by then fails with GENERATION_TIMEOUT, and its credit comes back.
+     * What is not finished by then fails with GENERATION_TIMEOUT, and its credit comes back. Default: 300.
      */
     deadlineSeconds?: number
+    /**
+     * Default: 42.
+     */
     seed?: number
+    /**
+     * Default: "balanced".
+     */
     mode?: 'fast' | 'balanced' | 'quality'
     /**
      * Name of an engine of GET /tryon/v1/engines. The default is that of the account, else of the installation. mock gives the photo back and costs nothing.
      */
     engine?: string
     /**
-     * Whether a fallback engine of the account may stand in when the engine would start too late or cannot be served.
+     * Whether a fallback engine of the account may stand in when the engine would start too late or cannot be served. Default: true.
      */
     fallback?: boolean
+    /**
+     * Default: "jpeg".
+     */
     format?: 'jpeg' | 'png' | 'webp'
     /**
-     * Whether the result is put back into the whole photo, uncropped.
+     * Whether the result is put back into the whole photo, uncropped. Default: false.
      */
     fullResolution?: boolean
   }
@@ -826,7 +835,7 @@ export interface UploadForm {
    */
   file: string
   /**
-   * Whether the photo is cropped to 4:5 around the person; false keeps its framing.
+   * Whether the photo is cropped to 4:5 around the person; false keeps its framing. Default: true.
    */
   crop?: boolean
   /**

@@ -27,7 +27,13 @@ export function createDocument(
   const names = findNamed([...operations, ErrorBody])
   return {
     openapi: '3.1.0',
-    info: { title: `${serviceName} server API`, version: API_VERSION, description: DESCRIPTION },
+    info: {
+      title: `${serviceName} server API`,
+      version: API_VERSION,
+      description: DESCRIPTION,
+      contact: { name: serviceName, url: publicUrl },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),

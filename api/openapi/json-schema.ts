@@ -34,6 +34,13 @@ export function describeOrRefer(schema: TSchema, names: Names): JsonSchema {
   return name === undefined ? describeSchema(schema, names) : refTo(name)
 }
 
+/** Generators of clients take a field with a default for one that is always there, also in what callers send. */
+function withDefaultInWords({ default: value, ...schema }: JsonSchema): JsonSchema {
+  if (value === undefined || typeof value === 'object') return schema
+  const words = `Default: ${JSON.stringify(value)}.`
+  return { ...schema, description: schema.description === undefined ? words : `${schema.description} ${words}` }
+}
+
 function describeKeyword(
   keyword: string,
   value: unknown,
@@ -42,7 +49,7 @@ function describeKeyword(
   const describe = (inner: unknown) => describeOrRefer(inner as TSchema, names)
   switch (keyword) {
     case 'properties':
-      return [[keyword, mapValues(value, describe)]]
+      return [[keyword, mapValues(value, (inner) => withDefaultInWords(describe(inner)))]]
     case 'patternProperties':
       // Records; readers know them by this keyword.
       return [['additionalProperties', describe(Object.values(value as object)[0])]]

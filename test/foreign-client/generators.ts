@@ -20,13 +20,7 @@ export async function generateTypescriptClient(documentUrl: string): Promise<Gen
   for (const name of ['flow.ts', 'tsconfig.json']) cpSync(join(HERE, 'typescript', name), join(folder, name))
   const program = (name: string) => join(packages, 'node_modules/.bin', name)
   const document = await saveDocument(documentUrl, folder)
-  // A field with a default need not be sent.
-  await run(program('openapi-typescript'), [
-    document,
-    '--default-non-nullable=false',
-    '-o',
-    join(folder, 'schema.d.ts'),
-  ])
+  await run(program('openapi-typescript'), [document, '-o', join(folder, 'schema.d.ts')])
   const objection = await run(program('tsc'), ['--project', folder]).then(
     () => [],
     (error: Error) => [error.message],

@@ -1,14 +1,12 @@
 import { DrapeError } from '../../api/shared/errors.ts'
 import { dot, subtract } from '../raster/vector.ts'
 import { type BodyKeypoints, bothSides } from './keypoints.ts'
-
-// How far below the hips the knees lie, as a share of the trunk: about 0.9 on standing people.
-const MAX_DROP = 0.6
+import { SEATED_KNEES } from './tuning.ts'
 
 /** Whether the thighs point at the camera or to the side: then they lie before whatever hangs from the waist. */
 export function isSeated({ joints, down, trunk }: Pick<BodyKeypoints, 'joints' | 'down' | 'trunk'>): boolean {
   const drops = bothSides((side) => dot(subtract(joints.knee[side], joints.hip[side]), down))
-  return Math.max(...drops) < MAX_DROP * trunk
+  return Math.max(...drops) < SEATED_KNEES * trunk
 }
 
 /** The refusal of what is worn on the legs. */

@@ -13,6 +13,9 @@ export const MIN_SHOULDERS = 0.4
 /** Shoulder distances of the picture by which one shoulder may lie behind the other (about 68°). warp-engine.test.ts, "from the side". */
 export const MAX_DEPTH = 2.5
 
+/** How far below the hips the knees of a seated person lie at most, in trunks: about 0.9 on standing people. place.test.ts, "a seated person". */
+export const SEATED_KNEES = 0.6
+
 // Proportions of the trunk.
 
 /** The unit is the shoulder width, but at least this share of the trunk. */

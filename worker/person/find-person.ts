@@ -4,7 +4,7 @@ import { createPyramid, levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { boundsOf } from './bounds.ts'
 import { type Detection, detectPeople, withoutRepeats } from './detect.ts'
 import { locateFace } from './face.ts'
-import { landmarksWithHands, locateHands } from './hand.ts'
+import { locateHands } from './hand.ts'
 import { segmentHand } from './hand-area.ts'
 import { type LocatedBody, locateBody } from './landmarks.ts'
 import type { Box, Person } from './person.ts'
@@ -44,7 +44,7 @@ export async function findPerson(
   const face = await locateFace(pyramid, person, models.session('face_landmark'))
   const found = await locateHands(pyramid, person, models.session('hand_landmark'))
   const hands = [found.left, found.right].flatMap((points) => (points ? [segmentHand(pyramid, points)] : []))
-  return { ...person, landmarks: landmarksWithHands(person.landmarks, found), face, hands, people: Math.max(1, people) }
+  return { ...person, face, hands, people: Math.max(1, people) }
 }
 
 interface FindOptions {

@@ -40,23 +40,6 @@ export async function locateHands(
   return isLeft ? { left, right: null } : { left: null, right }
 }
 
-/** The body's landmarks with wrists and knuckles where the hands have them: there they are seen better. */
-export function landmarksWithHands(
-  landmarks: Person['landmarks'],
-  { left, right }: Readonly<Record<'left' | 'right', HandPoints | null>>,
-): Person['landmarks'] {
-  const at = (landmark: Landmark, point: Point | undefined): Landmark => (point ? { ...landmark, ...point } : landmark)
-  return {
-    ...landmarks,
-    leftWrist: at(landmarks.leftWrist, left?.[WRIST]),
-    leftIndex: at(landmarks.leftIndex, left?.[INDEX_BASE]),
-    leftPinky: at(landmarks.leftPinky, left?.[PINKY_BASE]),
-    rightWrist: at(landmarks.rightWrist, right?.[WRIST]),
-    rightIndex: at(landmarks.rightIndex, right?.[INDEX_BASE]),
-    rightPinky: at(landmarks.rightPinky, right?.[PINKY_BASE]),
-  }
-}
-
 // How far from the arm's end a hand's wrist may be, as a share of the region: beyond it is another hand, or none.
 const MAX_AWAY = 0.3
 

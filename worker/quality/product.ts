@@ -6,10 +6,13 @@ import { boundsOf } from '../person/bounds.ts'
 import type { Box } from '../person/person.ts'
 import type { Cluster } from '../raster/clusters.ts'
 import { type Lab, rgbToLab } from '../raster/colour.ts'
+import { gaussianBlur } from '../raster/filter.ts'
+import { erode } from '../raster/morphology.ts'
 import {
   type Bitmap,
   bitmapToColours,
   type Colours,
+  channelOf,
   coloursToBitmap,
   type Mask,
   maskWhere,
@@ -27,6 +30,8 @@ export interface Product {
   readonly ratio: number
   /** How far its print lies to the right of the middle, in half widths; null where it has none. */
   readonly print: number | null
+  /** See `detailOf`. */
+  readonly detail: number
 }
 
 const SIDE = 256
@@ -41,7 +46,11 @@ export function describeProduct(photo: Bitmap): Product | null {
   const mean = meanOf(lab, inside)
   const palette = paletteOf(lab, inside)
   if (!bounds || !mean || palette.length === 0) return null
-  return { palette, mean, ratio: bounds.height / bounds.width, print: findPrint(lab, chestOf(inside, bounds), palette) }
+  return {
+    ...{ palette, mean, ratio: bounds.height / bounds.width },
+    print: findPrint(lab, chestOf(inside, bounds), palette),
+    detail: detailOf(lab, erode(inside, 3)),
+  }
 }
 
 function cutOutSmall(photo: Bitmap): CutOut | null {
@@ -62,6 +71,21 @@ function chestOf(inside: Mask, { x, y, width, height }: Box): Mask {
     const down = (Math.floor(i / inside.width) - y) / height
     return across > 0.25 && across < 0.75 && down > 0.12
   })
+}
+
+/** How much the lightness within a mask differs from its surroundings of a 25th of the mask's width, root mean square. */
+export function detailOf(lab: Colours, mask: Mask): number {
+  const bounds = boundsOf(mask, (set) => set === 1)
+  if (!bounds) return 0
+  const lightness = channelOf(lab, 0)
+  const smooth = gaussianBlur(lightness, Math.max(1, bounds.width / 25))
+  let [sum, count] = [0, 0]
+  for (let i = 0; i < mask.data.length; i++) {
+    if (!mask.data[i]) continue
+    sum += (lightness.data[i] - smooth.data[i]) ** 2
+    count++
+  }
+  return Math.sqrt(sum / Math.max(1, count))
 }
 
 const PRINT = { from: 0.02, to: 0.5 } as const

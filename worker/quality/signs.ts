@@ -1,13 +1,13 @@
 import { bothSides } from '../body/keypoints.ts'
 import { fillHoles } from '../raster/components.ts'
 import { gaussianBlur } from '../raster/filter.ts'
-import { close, erode } from '../raster/morphology.ts'
+import { close, erode, open } from '../raster/morphology.ts'
 import { channelOf, countSet, type Mask, type Plane, type Point, type Size, subset } from '../raster/plane.ts'
 import { between, distance, dot, subtract } from '../raster/vector.ts'
 import { boundarySigns } from './boundary.ts'
 import { apart, type Evidence } from './evidence.ts'
 import { meanOf } from './mean.ts'
-import { findPrint } from './product.ts'
+import { detailOf, findPrint } from './product.ts'
 
 /** Signs of damage, each 0 or more, and 0 where there is none. */
 export const SIGNS = [
@@ -25,6 +25,7 @@ export const SIGNS = [
   'unequal',
   'onArms',
   'print',
+  'flat',
 ] as const
 export type Signs = Readonly<Record<(typeof SIGNS)[number], number>>
 
@@ -37,6 +38,7 @@ export function findSigns(evidence: Evidence): Signs {
     blur: blurSign(evidence),
     length: lengthSign(evidence),
     print: printSign(evidence),
+    flat: flatSign(evidence),
   }
 }
 
@@ -47,10 +49,15 @@ function coverSigns(evidence: Evidence) {
   const closed = close(garment, 0.04 * axes.unit)
   const inFront = (i: number) => skin.data[i] === 1 && arms[0].data[i] + arms[1].data[i] > 0
   const filled = fillHoles(closed)
+  // Stripes in the background's colour are no holes.
   const deep = erode(filled, 0.06 * axes.unit)
+  const through = open(
+    subset(deep, (i) => ground.data[i] === 1),
+    0.035 * axes.unit,
+  )
   const holes = subset(filled, (i) => {
     if (inFront(i) || !changed.data[i]) return false
-    return !closed.data[i] || (deep.data[i] === 1 && ground.data[i] === 1)
+    return !closed.data[i] || through.data[i] === 1
   })
   const odd = subset(changed, (i) => {
     if (garment.data[i] || skin.data[i] || ground.data[i]) return false
@@ -198,4 +205,12 @@ function printSign({ scene: { axes, after }, garment, arms, product }: Evidence)
   })
   const found = findPrint(after, torso, product.palette)
   return found === null ? 0 : Math.abs(found - product.print)
+}
+
+// How much less pattern and print is seen than in the product photo; folds only add to it.
+function flatSign({ scene: { axes, after }, garment, body, arms, product }: Evidence): number {
+  const torso = subset(erode(close(garment, 0.05 * axes.unit), 2), (i) => {
+    return body.data[i] === 1 && arms[0].data[i] + arms[1].data[i] === 0
+  })
+  return Math.max(0, Math.log((product.detail + 1) / (detailOf(after, torso) + 1)))
 }

@@ -90,7 +90,7 @@ class TryOnPerson(TypedDict):
 class TryOnOutput(TypedDict):
     watermark: NotRequired[bool]
     """
-    Whether the logo of the account, if it has one, is put on.
+    Whether the logo of the account, if it has one, is put on. Default: true.
     """
 
     keepForDays: NotRequired[Literal[1, 3, 7]]
@@ -100,11 +100,19 @@ class TryOnOutput(TypedDict):
 
     deadlineSeconds: NotRequired[int]
     """
-    What is not finished by then fails with GENERATION_TIMEOUT, and its credit comes back.
+    What is not finished by then fails with GENERATION_TIMEOUT, and its credit comes back. Default: 300.
     """
 
     seed: NotRequired[int]
+    """
+    Default: 42.
+    """
+
     mode: NotRequired[Literal["fast", "balanced", "quality"]]
+    """
+    Default: "balanced".
+    """
+
     engine: NotRequired[str]
     """
     Name of an engine of GET /tryon/v1/engines. The default is that of the account, else of the installation. mock gives the photo back and costs nothing.
@@ -112,13 +120,17 @@ class TryOnOutput(TypedDict):
 
     fallback: NotRequired[bool]
     """
-    Whether a fallback engine of the account may stand in when the engine would start too late or cannot be served.
+    Whether a fallback engine of the account may stand in when the engine would start too late or cannot be served. Default: true.
     """
 
     format: NotRequired[Literal["jpeg", "png", "webp"]]
+    """
+    Default: "jpeg".
+    """
+
     fullResolution: NotRequired[bool]
     """
-    Whether the result is put back into the whole photo, uncropped.
+    Whether the result is put back into the whole photo, uncropped. Default: false.
     """
 
 
@@ -132,7 +144,7 @@ class TryOn(TypedDict):
 
     priority: NotRequired[Literal["interactive", "batch"]]
     """
-    batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds.
+    batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds. Default: "interactive".
     """
 
     maxWaitSeconds: NotRequired[int]
@@ -741,7 +753,7 @@ class UploadForm(TypedDict):
 
     crop: NotRequired[bool]
     """
-    Whether the photo is cropped to 4:5 around the person; false keeps its framing.
+    Whether the photo is cropped to 4:5 around the person; false keeps its framing. Default: true.
     """
 
     externalUserId: NotRequired[str]

@@ -3,6 +3,7 @@ import type { Person } from '../../../person/person.ts'
 import { type Colours, type Plane, threshold } from '../../../raster/plane.ts'
 import type { WornGarment } from '../remove/removal.ts'
 import { refineEdge } from './edge-matte.ts'
+import { MIXING_REACH } from './tuning.ts'
 
 // From this share on a pixel is all hand: its own shade is not the cloth's.
 const SURE = 0.9
@@ -19,7 +20,7 @@ export function bringHandsToFront(
 ): void {
   if (hands.length === 0) return
   const share = drawHands(front, hands)
-  const edge = refineEdge(share, { own: threshold(share, SURE), worn, lab, reach: 0.015 * unit })
+  const edge = refineEdge(share, { own: threshold(share, SURE), worn, lab, reach: MIXING_REACH.limb * unit })
   for (let i = 0; i < front.data.length; i++) {
     const own = share.data[i] > SURE ? 1 : edge.data[i]
     if (own > front.data[i]) front.data[i] = own

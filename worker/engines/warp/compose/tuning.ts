@@ -24,6 +24,9 @@ export const HAND_FROM = { sleeved: 0.02, bare: 0.1 } as const
 export const SURE_PERSON = 0.4
 /** How the mask becomes what hides the inside of the back, and what a shadow falls on: slope and offset. */
 export const ON_PERSON = { back: [1.3, 0.15], shadow: [1.2, 0.1] } as const
+/** The lap of a seated person: F from which what passes for trousers is no fold, least width, and how little (ΔE, with a share of the lightness) the
+ * worn top differs from what of it hangs between the thighs. */
+export const LAP = { from: 0.7, width: 0.02, difference: 12, lightness: 0.3 } as const
 /** F below the armpit over which the torso begins to hide the sleeve of an arm that is behind the body. */
 export const HIDDEN_OVER = 0.1
 

@@ -29,8 +29,8 @@ export const MIN_SYMMETRY = 0.88
 export const WORN_WIDTH = 0.9
 /** F between which a hem may lie. */
 export const HEM_RANGE = { top: [0.62, 1.26], dress: [1.25, 3.2] } as const
-/** F of the lowest hem of a top on a seated person, whose lap hides it: nothing is gained by a shorter garment. By eye on `lin-seated`. */
-export const MAX_SEATED_HEM = 1.8
+/** F of the lowest hem of a top on a seated person, whose lap hides it: nothing is gained by a shorter one. place.test.ts, "a seated person". */
+export const SEATED_HEM = 1.8
 /** F by which a hem is lower than the worn one that it covers, and by which it may be lowered for that, but always down to the hips. */
 export const COVERING_HEM = { below: 0.035, lowered: 0.18 } as const
 /** Half width over the body's: at least `min` and `slack` body units, at most `max`. fit/upper/place.test.ts, "wraps the torso". */

@@ -116,4 +116,6 @@ export const MIDRIFF = {
   hem: 0.76,
   /** A waistband that is not seen. */
   waistband: 0.82,
+  /** A worn hem below it is that of a coat or a dress. remove/upper/remove.test.ts, "long coat". */
+  coat: 1.2,
 } as const

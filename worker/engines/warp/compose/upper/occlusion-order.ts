@@ -13,7 +13,6 @@ import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { BACKGROUND, SKIN, type UpperRemoval, type WornGarment } from '../../remove/removal.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
 import { edgeSoftness, refineEdge } from '../edge-matte.ts'
-import { bringLapToFront } from '../lap.ts'
 import { planeOf } from '../planes.ts'
 import { bringHandsToFront } from '../seen-hands.ts'
 import {
@@ -31,6 +30,7 @@ import {
   SLEEVE_SHADE,
   SURE_PERSON,
 } from '../tuning.ts'
+import { bringLapToFront } from './lap.ts'
 
 // Places of the fields in the sampler's rows; the sleeves' shadows follow.
 export const REMOVAL = 0

@@ -11,7 +11,7 @@ import {
   COVERING_SIDES,
   DRESS_SKIRT,
   HEM_RANGE,
-  MAX_SEATED_HEM,
+  SEATED_HEM,
   STRAP_TOP,
   STRAPS,
   TORSO_WIDTH,
@@ -115,7 +115,7 @@ function narrowTips({ mask, body, garment }: FitInput): Sides<Point> {
 
 function chooseHem(natural: number, { kind }: UpperGarment, { worn, body }: FitInput): number {
   const [least, standing] = HEM_RANGE[kind]
-  const most = isSeated(body) ? Math.max(standing, MAX_SEATED_HEM) : standing
+  const most = isSeated(body) ? Math.max(standing, SEATED_HEM) : standing
   const hem = limit(natural, least, most)
   // A worn top that is only a little longer is covered: nothing has to be invented below the new hem.
   const covering = worn.hem + COVERING_HEM.below

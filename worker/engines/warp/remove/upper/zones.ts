@@ -49,9 +49,9 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     return f > placement.hem - BELOW_HEM.above && f < BELOW_HEM.until && sideways.data[i] < BELOW_HEM.width
   }
 
-  // What a crop top leaves free above the waistband is the belly.
+  // What a crop top leaves free above the waistband is the belly. Under a coat or a dress the waistband is not known.
   function isMidriff(i: number): boolean {
-    return placement.hem < MIDRIFF.hem && along.data[i] < MIDRIFF.waistband
+    return placement.hem < MIDRIFF.hem && placement.oldHem < MIDRIFF.coat && along.data[i] < MIDRIFF.waistband
   }
 
   function isBody(i: number): boolean {
