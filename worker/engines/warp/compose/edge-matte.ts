@@ -1,9 +1,11 @@
+import { drawHands } from '../../../person/hand-area.ts'
+import type { Person } from '../../../person/person.ts'
 import { fillSmoothly } from '../../../raster/fill.ts'
 import { dilate, erode } from '../../../raster/morphology.ts'
-import { type Colours, createPlane, type Mask, type Plane } from '../../../raster/plane.ts'
+import { type Colours, createPlane, type Mask, type Plane, threshold } from '../../../raster/plane.ts'
 import { reduceMasked } from '../../../raster/reduce.ts'
 import type { WornGarment } from '../remove/removal.ts'
-import { EDGE_SOFTNESS, MATTE } from './tuning.ts'
+import { EDGE_SOFTNESS, MATTE, MIXING_REACH } from './tuning.ts'
 
 /**
  * Sharpens the soft edge `share` (0 to 1) of something that lies on the worn garment, such as a hand or hair: a pixel whose
@@ -49,4 +51,26 @@ function mixing(
 /** Softness (sigma in px) of the edge of what lies in front. */
 export function edgeSoftness(unit: number): number {
   return Math.max(EDGE_SOFTNESS.min, EDGE_SOFTNESS.share * unit)
+}
+
+// From this share on a pixel is all hand: its own shade is not the cloth's.
+const SURE_HAND = 0.9
+
+/** Brings the hands that are seen to the front, in place and whole: `front` is what lies before the garment, 0 to 1. */
+export function bringHandsToFront(
+  front: Plane,
+  {
+    person: { hands },
+    worn,
+    lab,
+    unit,
+  }: { person: Person; worn: Pick<WornGarment, 'cloth' | 'mask'>; lab: Colours; unit: number },
+): void {
+  if (hands.length === 0) return
+  const share = drawHands(front, hands)
+  const edge = refineEdge(share, { own: threshold(share, SURE_HAND), worn, lab, reach: MIXING_REACH.limb * unit })
+  for (let i = 0; i < front.data.length; i++) {
+    const own = share.data[i] > SURE_HAND ? 1 : edge.data[i]
+    if (own > front.data[i]) front.data[i] = own
+  }
 }

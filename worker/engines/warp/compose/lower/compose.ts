@@ -9,9 +9,8 @@ import type { Layer } from '../../../../raster/remap.ts'
 import { shiftDown } from '../../../../raster/shift.ts'
 import type { LowerFitting } from '../../fit/lower/fitting.ts'
 import type { LowerRemoval } from '../../remove/removal.ts'
-import { edgeSoftness, refineEdge } from '../edge-matte.ts'
+import { bringHandsToFront, edgeSoftness, refineEdge } from '../edge-matte.ts'
 import { planeOf } from '../planes.ts'
-import { bringHandsToFront } from '../seen-hands.ts'
 import {
   HANGING_TOP,
   HEM_SHADE,

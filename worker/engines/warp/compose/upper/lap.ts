@@ -6,13 +6,17 @@ import { open } from '../../../../raster/morphology.ts'
 import { type Plane, subset } from '../../../../raster/plane.ts'
 import { cellAt } from '../../../../raster/reduce.ts'
 import type { WornGarment } from '../../remove/removal.ts'
-import { edgeSoftness } from '../edge-matte.ts'
 import { HANGING_TOP, LAP } from '../tuning.ts'
 
 /** Brings the thighs of a seated person to the front, in place: they lie before the hem. `front` is what lies before the garment, 0 to 1. */
 export function bringLapToFront(
   front: Plane,
-  { parts: { lower, along, lab }, worn, unit }: { parts: Parts; worn: Pick<WornGarment, 'cloth'>; unit: number },
+  {
+    parts: { lower, along, lab },
+    worn,
+    unit,
+    softness,
+  }: { parts: Parts; worn: Pick<WornGarment, 'cloth'>; unit: number; softness: number },
 ): void {
   const { cells } = worn.cloth
   const isTop = (i: number) => {
@@ -24,6 +28,6 @@ export function bringLapToFront(
     subset(lower, (i) => along.data[i] > LAP.from && !isTop(i)),
     ({ area }) => area > HANGING_TOP.area * unit ** 2,
   )
-  const soft = featherMask(open(lap, LAP.width * unit), edgeSoftness(unit))
+  const soft = featherMask(open(lap, LAP.width * unit), softness)
   for (let i = 0; i < front.data.length; i++) front.data[i] = Math.max(front.data[i], soft.data[i])
 }

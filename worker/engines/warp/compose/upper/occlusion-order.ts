@@ -12,9 +12,8 @@ import { dot, subtract } from '../../../../raster/vector.ts'
 import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { BACKGROUND, SKIN, type UpperRemoval, type WornGarment } from '../../remove/removal.ts'
 import type { FlatGarment } from '../../warp/layers.ts'
-import { edgeSoftness, refineEdge } from '../edge-matte.ts'
+import { bringHandsToFront, edgeSoftness, refineEdge } from '../edge-matte.ts'
 import { planeOf } from '../planes.ts'
-import { bringHandsToFront } from '../seen-hands.ts'
 import {
   ARM_GAP,
   ARM_SHADE,
@@ -159,7 +158,7 @@ function handsInFront({ person, body, parts, placement, regions }: FittingRegion
     if (shown.data[i]) hands.data[i] = 1
     if (hands.data[i] > 0 && !allowed.some((test) => test(i))) hands.data[i] = 0
   }
-  if (isSeated(body)) bringLapToFront(hands, { parts, worn, unit: body.unit })
+  if (isSeated(body)) bringLapToFront(hands, { parts, worn, unit: body.unit, softness: edgeSoftness(body.unit) })
   bringHandsToFront(hands, { person, worn, lab: parts.lab, unit: body.unit })
   return hands
 }
