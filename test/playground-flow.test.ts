@@ -339,7 +339,7 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     violations.push(...(await inspectLooks(page, { name: 'playground-waiting' })))
     line.setUp(false)
     await appear('#look-again')
-    expect(await text('#problem')).toMatch(/The connection broke.*goes on without this page/)
+    expect(await text('#problem')).toMatch(/The connection broke.*continues without this page/)
     violations.push(...(await inspectLooks(page, { name: 'playground-broken' })))
     line.setUp(true)
     await page.click('#look-again')

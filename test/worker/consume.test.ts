@@ -177,6 +177,7 @@ describe('a try-on that a worker takes', () => {
         logo: null,
         product: { title: 'Shirt', description: 'Blue', classifications: null },
         options,
+        minQuality: null,
       },
     ])
     expect(noted).toEqual([requests[0].garmentHash, requests[0].garmentHash])

@@ -96,7 +96,10 @@ describe.skipIf(builder === null)('the images', () => {
     expect((await fetch(`${url}/docs`)).status).toBe(200)
   })
 
-  it.each([['simulate'], ['engine', 'card', 'warp']])('tell that %s belongs to a clone', async (...words) => {
+  it.each([
+    ['simulate', '--policy', 'policy.yaml'],
+    ['engine', 'card', 'warp'],
+  ])('tell that %s belongs to a clone', async (...words) => {
     const { api } = await open()
     const process = await api.start({ command: ['node', 'scripts/drape.ts', ...words], env: {} })
     expect(await process.ended).not.toBe(0)
