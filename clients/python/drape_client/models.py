@@ -292,6 +292,7 @@ class Generation(TypedDict):
     """
 
     category: NotRequired[str | None]
+    quality: NotRequired[float | None]
     timings: NotRequired[dict[str, float]]
     """
     When COMPLETED: ms that each stage took.
