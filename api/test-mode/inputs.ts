@@ -37,6 +37,7 @@ export const TEST_WARNINGS: readonly string[] = [
     'LARGE_BACKGROUND_INVENTED',
     'SLEEVE_FOLDED',
     'CATEGORY_ASSUMED',
+    'POSE_WITHOUT_HANDS',
   ],
 ]
 
