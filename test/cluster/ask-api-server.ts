@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { type RequestOptions, request } from 'node:https'
+import { Agent, type RequestOptions, request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { Connection } from '../../controller/runtime/connection.ts'
 
@@ -19,7 +19,10 @@ export async function askApiServer({ config }: Connection, question: Question): 
   await config.applyToHTTPSOptions(options)
   const url = `${config.getCurrentCluster()?.server}${path}?${new URLSearchParams(query)}`
   const headers = { ...options.headers, 'content-type': contentType }
-  const sent = request(url, { ...options, method, headers }).end(body && JSON.stringify(body))
+  // A connection of its own: those of the controller may be busy with watches.
+  const agent = new Agent({ ...(options.agent as Agent | undefined)?.options, keepAlive: false })
+  const signal = AbortSignal.timeout(5000)
+  const sent = request(url, { ...options, agent, signal, method, headers }).end(body && JSON.stringify(body))
   const [response]: IncomingMessage[] = await once(sent, 'response')
   const answer = await text(response)
   if ((response.statusCode ?? 0) >= 300) throw new Error(JSON.parse(answer).message)
