@@ -33,12 +33,6 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     when: inShortRun,
   })),
   {
-    file: 'test/cluster/failing-gpu.test.ts',
-    reason:
-      'FAILS: its fake node leaves a deleted pod behind since the Kubernetes client was replaced; scripts/test --long shows it',
-    when: inShortRun,
-  },
-  {
     file: 'test/cluster/install/operations.test.ts',
     reason: `the operator's pages, word for word on a real node; ${IS_LONG}`,
     when: inShortRun,

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { Agent, type RequestOptions, request } from 'node:https'
+import { type RequestOptions, request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { Connection } from '../../controller/runtime/connection.ts'
 
@@ -18,11 +18,10 @@ export async function askApiServer({ config }: Connection, question: Question): 
   const options: RequestOptions = {}
   await config.applyToHTTPSOptions(options)
   const url = `${config.getCurrentCluster()?.server}${path}?${new URLSearchParams(query)}`
-  const headers = { ...options.headers, 'content-type': contentType }
-  // A connection of its own: those of the controller may be busy with watches.
-  const agent = new Agent({ ...(options.agent as Agent | undefined)?.options, keepAlive: false })
-  const signal = AbortSignal.timeout(5000)
-  const sent = request(url, { ...options, agent, signal, method, headers }).end(body && JSON.stringify(body))
+  const payload = body === undefined ? '' : JSON.stringify(body)
+  // Node frames no body of a DELETE by itself, and the server would then read none.
+  const framing = { 'content-type': contentType, 'content-length': Buffer.byteLength(payload) }
+  const sent = request(url, { ...options, method, headers: { ...options.headers, ...framing } }).end(payload)
   const [response]: IncomingMessage[] = await once(sent, 'response')
   const answer = await text(response)
   if ((response.statusCode ?? 0) >= 300) throw new Error(JSON.parse(answer).message)

@@ -19,10 +19,9 @@ interface Pool extends KubernetesObject {
 }
 
 const GPU = 'example.com/gpu'
-const LONG = process.env.LONG_TESTS === '1'
 const controlPlane = await findSharedControlPlane()
 
-describe.skipIf(!LONG || !controlPlane?.hasControllers)('a node whose GPU fails', () => {
+describe.skipIf(!controlPlane?.hasControllers)('a node whose GPU fails', () => {
   let place: TestNamespace
   let drape: Drape
   let nodes: FakeNodes

@@ -1,12 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../controller/runtime/client.ts'
 import type { Connection } from '../../controller/runtime/connection.ts'
 import { type KubernetesObject, pathOf } from '../../controller/runtime/resource.ts'
 import { watchObjects } from '../../controller/runtime/watch.ts'
 import { askApiServer } from './ask-api-server.ts'
 import { NODES, PODS } from './kinds.ts'
-
-const MAX_REMOVALS = 5
 
 interface AssignedPod extends KubernetesObject {
   readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly name: string }[] }
@@ -106,16 +103,7 @@ async function setStatus(client: Client, { metadata, spec }: AssignedPod, ready:
   await client.patch(PODS, metadata, { status }, { subresource: 'status' })
 }
 
-/** A real node tries this until it succeeds, so a connection that breaks leaves no pod behind. */
 async function remove(connection: Connection, { metadata }: AssignedPod): Promise<void> {
   const body = { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } }
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await askApiServer(connection, { method: 'DELETE', path: pathOf(PODS, metadata), body })
-      return
-    } catch (error) {
-      if (attempt === MAX_REMOVALS) throw error
-      await sleep(100 * attempt)
-    }
-  }
+  await askApiServer(connection, { method: 'DELETE', path: pathOf(PODS, metadata), body })
 }
