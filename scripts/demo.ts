@@ -2,8 +2,7 @@ import { openAsBlob } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { run } from './stack/commands.ts'
-import { aborted, ROOT, runSession, say } from './stack/session.ts'
+import { aborted, ROOT, runDrape, runSession, say } from './stack/session.ts'
 import type { Stack } from './stack/stack.ts'
 
 const PERSON = join(ROOT, 'scripts/samples/persons/down-half-teal.jpg')
@@ -29,6 +28,9 @@ interface Generation {
   readonly errorMessage?: string
 }
 
+const CREDITS = ['--credits', '100']
+const EMAIL = 'demo@example.com'
+
 const once = process.argv.includes('--once')
 
 await runSession(
@@ -49,29 +51,21 @@ async function findAccount(stack: Stack): Promise<Account> {
   const headers = { 'x-api-key': kept?.apiKey ?? '' }
   const answer = kept && (await fetch(`${stack.report.url}/tryon/v1/account`, { headers }))
   if (!kept || !answer?.ok)
-    return keep(stack, 'account', await drape(stack, 'account', 'create', '--name', 'Demo', ...CREDITS))
+    return keep(stack, 'account', await runDrape(stack, 'account', 'create', '--name', 'Demo', ...CREDITS))
   const { creditBalance } = (await answer.json()) as { creditBalance: number }
-  if (creditBalance < 10) await drape(stack, 'credits', 'add', '--account', kept.id, ...CREDITS)
+  if (creditBalance < 10) await runDrape(stack, 'credits', 'add', '--account', kept.id, ...CREDITS)
   return kept
 }
-
-const CREDITS = ['--credits', '100']
-const EMAIL = 'demo@example.com'
 
 /** The operator of an earlier run in the same data folder, or a new one; null with a database that is not the demo's own. */
 async function findOperator(stack: Stack): Promise<Operator | null> {
   if (process.env.DATABASE_URL) return null
   const kept = await readKept<Operator>(stack, 'operator')
   if (kept) return kept
-  const { operators } = await drape<{ operators: { email: string }[] }>(stack, 'operator', 'list')
+  const { operators } = await runDrape<{ operators: { email: string }[] }>(stack, 'operator', 'list')
   const verb = operators.some(({ email }) => email === EMAIL) ? 'password' : 'create'
-  const { password } = await drape<Operator>(stack, 'operator', verb, '--email', EMAIL)
+  const { password } = await runDrape<Operator>(stack, 'operator', verb, '--email', EMAIL)
   return keep(stack, 'operator', { email: EMAIL, password })
-}
-
-/** Runs the command line against the stack. */
-async function drape<T>({ env }: Stack, ...words: string[]): Promise<T> {
-  return JSON.parse(await run(process.execPath, ['scripts/drape.ts', ...words, '--json'], { cwd: ROOT, env }))
 }
 
 async function readKept<T>({ dataFolder }: Stack, name: string): Promise<T | null> {

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { registerProducts } from './samples/shop/products.ts'
 import { startShop } from './samples/shop/server.ts'
-import { run } from './stack/commands.ts'
-import { aborted, ROOT, runSession, say } from './stack/session.ts'
+import { aborted, runDrape, runSession, say } from './stack/session.ts'
 import type { Stack } from './stack/stack.ts'
+
+interface Account {
+  readonly id: string
+  readonly apiKey: string
+  readonly publishableKey: string
+}
 
 /** Of this run alone, as its account is: a shop belongs to one account for ever. */
 const SITE = `halden-${randomUUID()}.example`
@@ -11,7 +16,15 @@ const port = Number(process.env.SHOP_PORT || 8090)
 
 await runSession(async (stack, interrupted) => {
   const apiUrl = stack.report.url
-  const { id, apiKey, publishableKey } = await drape(stack, 'account', 'create', '--name', 'Halden', '--credits', '100')
+  const { id, apiKey, publishableKey } = await runDrape<Account>(
+    stack,
+    'account',
+    'create',
+    '--name',
+    'Halden',
+    '--credits',
+    '100',
+  )
   await registerProducts({ apiUrl, apiKey })
   const secret = await createShop(stack, id)
   const shop = await startShop({ apiUrl, site: SITE, secret, publishableKey, customerId: '', port })
@@ -27,11 +40,6 @@ The photo: scripts/samples/persons/down-half-teal.jpg, or one of your own
 
 async function createShop(stack: Stack, accountId: string): Promise<string> {
   const shop = ['--platform', 'plugin', '--domain', SITE, '--name', 'Halden']
-  const { secret } = await drape(stack, 'shop', 'create', '--account', accountId, ...shop)
+  const { secret } = await runDrape<{ secret: string }>(stack, 'shop', 'create', '--account', accountId, ...shop)
   return secret
-}
-
-/** Runs the command line against the stack. */
-async function drape({ env }: Stack, ...words: string[]): Promise<Record<string, string>> {
-  return JSON.parse(await run(process.execPath, ['scripts/drape.ts', ...words, '--json'], { cwd: ROOT, env }))
 }

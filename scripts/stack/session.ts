@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { run } from './commands.ts'
 import { type Stack, startStack } from './stack.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
@@ -54,4 +55,9 @@ export function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve())
   })
+}
+
+/** Runs a command of the command line against the stack and resolves to its answer. */
+export async function runDrape<T>({ env }: Stack, ...words: string[]): Promise<T> {
+  return JSON.parse(await run(process.execPath, ['scripts/drape.ts', ...words, '--json'], { cwd: ROOT, env }))
 }
