@@ -69,7 +69,9 @@ async function findOperator(stack: Stack): Promise<Operator | null> {
 }
 
 async function readKept<T>({ dataFolder }: Stack, name: string): Promise<T | null> {
-  return readFile(join(dataFolder, 'demo', `${name}.json`), 'utf8').then(JSON.parse, () => null)
+  return readFile(join(dataFolder, 'demo', `${name}.json`), 'utf8')
+    .then(JSON.parse)
+    .catch(() => null)
 }
 
 async function keep<T>({ dataFolder }: Stack, name: string, value: T): Promise<T> {

@@ -536,7 +536,7 @@ export interface ProductBatchItem {
         }
       | {
           /**
-           * The first check that failed. `signature` is also that of a domain that no shop has; the dashboard of the service tells the merchant which.
+           * The first check that failed. `signature` also covers unknown domains; the dashboard of the service shows which check failed.
            */
           check: 'format' | 'clock' | 'body' | 'signature' | 'nonce'
           /**
@@ -816,7 +816,7 @@ export interface ErrorBody {
       }
     | {
         /**
-         * The first check that failed. `signature` is also that of a domain that no shop has; the dashboard of the service tells the merchant which.
+         * The first check that failed. `signature` also covers unknown domains; the dashboard of the service shows which check failed.
          */
         check: 'format' | 'clock' | 'body' | 'signature' | 'nonce'
         /**

@@ -27,7 +27,7 @@ export const ErrorBody = named(
           {
             check: Type.Enum(['format', 'clock', 'body', 'signature', 'nonce'], {
               description:
-                'The first check that failed. `signature` is also that of a domain that no shop has; the dashboard of the service tells the merchant which.',
+                'The first check that failed. `signature` also covers unknown domains; the dashboard of the service shows which check failed.',
             }),
             serverTime: Type.String({ format: 'date-time', description: 'The clock of the server.' }),
           },

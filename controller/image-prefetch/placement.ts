@@ -53,7 +53,7 @@ const PlacedSpecSchema = Type.Object({
 export type PlacedSpec = Static<typeof PlacedSpecSchema>
 type Expression = Static<typeof ExpressionSchema>
 
-/** A node as the API server gives it, as far as it is looked at here. */
+/** The fields of a node that placement reads. */
 export interface FullNode extends KubernetesObject {
   readonly spec?: { readonly taints?: readonly { key: string; value?: string; effect: string }[] }
   readonly status?: {

@@ -83,7 +83,7 @@ function memberOf(
   const known = memories.get(keyOf(metadata))
   const isLeaving = metadata.deletionTimestamp !== undefined
   const decided = isLeaving ? 0 : (known?.promised ?? status?.desiredReplicas ?? 0)
-  // A pool that this process has not looked at yet keeps what it has.
+  // A pool without a decision of this process keeps its workers.
   const claim = known?.claim ?? { min: status?.min ?? 0, wanted: decided, isFixed: false }
   return {
     key: keyOf(metadata),

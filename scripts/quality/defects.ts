@@ -27,7 +27,7 @@ export interface Sound extends Result {
 
 interface Place {
   readonly sound: Sound
-  readonly axes: BodyKeypoints
+  readonly keypoints: BodyKeypoints
   /** Three joints of an arm or, for a lower garment, of a leg. */
   readonly limb: readonly Point[]
   /** The result, the photo, and the background carried on behind the person. */
@@ -45,35 +45,38 @@ interface Damage {
 
 /** What goes wrong in try-ons, each as a change of a good result. */
 export const DEFECTS: Readonly<Record<string, (place: Place) => Damage>> = {
-  hole: ({ sound: { worn }, axes, background }) => {
-    const middle = middleOf(erode(worn, 0.08 * axes.unit))
-    const radius = 0.1 * axes.unit
+  hole: ({ sound: { worn }, keypoints, background }) => {
+    const middle = middleOf(erode(worn, 0.08 * keypoints.unit))
+    const radius = 0.1 * keypoints.unit
     return {
       where: subset(fillCapsules(worn, [middle, middle], [radius, radius]), (i) => worn.data[i] === 1),
       by: background(),
     }
   },
-  'stub arm': ({ sound: { worn }, axes, limb, background }) => ({
-    where: fillCapsules(worn, limb.slice(1), [0.17 * axes.unit, 0.15 * axes.unit]),
+  'stub arm': ({ sound: { worn }, keypoints, limb, background }) => ({
+    where: fillCapsules(worn, limb.slice(1), [0.17 * keypoints.unit, 0.15 * keypoints.unit]),
     by: background(),
   }),
-  'leftover sleeve': ({ sound: { worn }, axes, limb: [root, joint, end], photo }) => ({
+  'leftover sleeve': ({ sound: { worn }, keypoints, limb: [root, joint, end], photo }) => ({
     where: fillCapsules(
       worn,
       [between(root, joint, 0.4), joint, between(joint, end, 0.4)],
-      [0.2 * axes.unit, 0.2 * axes.unit, 0.16 * axes.unit],
+      [0.2 * keypoints.unit, 0.2 * keypoints.unit, 0.16 * keypoints.unit],
     ),
     by: photo,
   }),
-  'shifted print': ({ sound: { worn }, axes, image }) => ({
-    where: erode(worn, 0.1 * axes.unit),
-    by: shifted(image, { x: Math.round(0.18 * axes.unit), y: 0 }),
+  'shifted print': ({ sound: { worn }, keypoints, image }) => ({
+    where: erode(worn, 0.1 * keypoints.unit),
+    by: shifted(image, { x: Math.round(0.18 * keypoints.unit), y: 0 }),
   }),
-  blur: ({ sound: { worn }, axes, image }) => ({ where: worn, by: gaussianBlurColours(image, 0.04 * axes.unit) }),
+  blur: ({ sound: { worn }, keypoints, image }) => ({
+    where: worn,
+    by: gaussianBlurColours(image, 0.04 * keypoints.unit),
+  }),
   'colour cast': ({ sound: { worn }, image }) => ({ where: worn, by: tinted(image, [4, 9, -13]) }),
-  seam: ({ sound: { change }, axes, image }) => {
+  seam: ({ sound: { change }, keypoints, image }) => {
     const changed = maskWhere(change, (i) => change.data[i] > 0.5)
-    const width = Math.max(1, 0.012 * axes.unit)
+    const width = Math.max(1, 0.012 * keypoints.unit)
     const inner = erode(changed, width)
     return { where: subset(dilate(changed, width), (i) => !inner.data[i]), by: tinted(image, [45, 0, 0]), share: 0.7 }
   },
@@ -83,11 +86,11 @@ export const DEFECTS: Readonly<Record<string, (place: Place) => Damage>> = {
     while (rest > 0) rest -= worn.data[--first]
     return { where: subset(worn, (i) => i > first), by: photo }
   },
-  'doubled edge': ({ sound: { worn }, axes, image }) => {
-    const inner = erode(worn, 0.1 * axes.unit)
-    const offset = { x: Math.round(0.08 * axes.unit), y: Math.round(0.03 * axes.unit) }
+  'doubled edge': ({ sound: { worn }, keypoints, image }) => {
+    const inner = erode(worn, 0.1 * keypoints.unit)
+    const offset = { x: Math.round(0.08 * keypoints.unit), y: Math.round(0.03 * keypoints.unit) }
     return {
-      where: subset(dilate(worn, 0.1 * axes.unit), (i) => !inner.data[i]),
+      where: subset(dilate(worn, 0.1 * keypoints.unit), (i) => !inner.data[i]),
       by: shifted(image, offset),
       share: 0.5,
     }
@@ -99,15 +102,15 @@ const VISIBLE = { difference: 6, area: 0.015 } as const
 
 /** The result with a defect; null where the defect would not be seen in it. */
 export function damage(sound: Sound, defect: string, side: Side = 0): Result | null {
-  const axes = measureKeypoints(sound.person)
-  const { shoulder, elbow, wrist, hip, knee, ankle } = axes.joints
+  const keypoints = measureKeypoints(sound.person)
+  const { shoulder, elbow, wrist, hip, knee, ankle } = keypoints.joints
   const limb =
     sound.part === 'lower' ? [hip[side], knee[side], ankle[side]] : [shoulder[side], elbow[side], wrist[side]]
   const [image, photo] = [bitmapToColours(sound.image), bitmapToColours(sound.photo)]
-  const background = () => backgroundOf(sound, axes.unit)
-  const { where, by, share = 1 } = DEFECTS[defect]({ sound, axes, limb, image, photo, background })
+  const background = () => backgroundOf(sound, keypoints.unit)
+  const { where, by, share = 1 } = DEFECTS[defect]({ sound, keypoints, limb, image, photo, background })
   const damaged = mix(image, { where, by, share })
-  return isVisible(image, damaged, { where, unit: axes.unit })
+  return isVisible(image, damaged, { where, unit: keypoints.unit })
     ? {
         ...sound,
         image: coloursToBitmap(damaged),

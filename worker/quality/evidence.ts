@@ -20,7 +20,7 @@ export interface Evidence {
   /** Pixels of the result in the colour of the face's skin. */
   readonly skin: Mask
   /** Changed pixels that look like the background around the person. */
-  readonly ground: Mask
+  readonly background: Mask
   /** Pixels that show what was worn before: its colours, and nothing new. */
   readonly old: Mask
   /** Arms and hands, wide enough for sleeves, and the head with what is above it. */
@@ -33,36 +33,41 @@ export interface Evidence {
 
 const LIKE_GARMENT = 11
 const LIKE_SKIN = 12
-const LIKE_GROUND = 9
+const LIKE_BACKGROUND = 9
 const LIKE_OLD = 8
 
 export function gatherEvidence(scene: Scene, product: Product): Evidence {
-  const { person, axes, before, after, change } = scene
+  const { person, keypoints, before, after, change } = scene
   const changed = maskWhere(change, (i) => change.data[i] > 0.5)
   const body = maskWhere(change, (i) => person.mask.data[i] > 0.5)
   const toProduct = (i: number) => distanceToPalette(after, i, product.palette)
   const face = fillPolygon(change, person.face ?? [])
-  const skinColour = meanOf(before, erode(face, 0.04 * axes.unit))
+  const skinColour = meanOf(before, erode(face, 0.04 * keypoints.unit))
   const likeSkin = skinTest(after, skinColour)
   const garment = subset(changed, (i) => toProduct(i) < LIKE_GARMENT)
-  const ground = backgroundOf(scene)
+  const background = backgroundOf(scene)
   const worn = paletteOf(
     before,
-    subset(erode(changed, 0.05 * axes.unit), (i) => body.data[i] === 1 && !skinTest(before, skinColour)(i)),
+    subset(erode(changed, 0.05 * keypoints.unit), (i) => body.data[i] === 1 && !skinTest(before, skinColour)(i)),
   )
   const still = (i: number) => worn.length > 0 && distanceToPalette(after, i, worn) < LIKE_OLD
   const arms = bothSides((side) =>
     fillCapsules(
       change,
-      [axes.joints.shoulder[side], axes.joints.elbow[side], axes.joints.wrist[side], axes.joints.knuckles[side]],
-      [0.22, 0.2, 0.17, 0.17].map((radius) => radius * axes.unit),
+      [
+        keypoints.joints.shoulder[side],
+        keypoints.joints.elbow[side],
+        keypoints.joints.wrist[side],
+        keypoints.joints.knuckles[side],
+      ],
+      [0.22, 0.2, 0.17, 0.17].map((radius) => radius * keypoints.unit),
     ),
   )
   return {
     ...{ scene, product, changed, body, garment, arms, skinColour, toProduct },
     skin: maskWhere(change, (i) => likeSkin(i) && !(toProduct(i) < 0.5 * LIKE_GARMENT)),
-    ground: subset(changed, (i) => apart(after, ground, i) < LIKE_GROUND),
-    old: subset(dilate(changed, 0.15 * axes.unit), (i) => {
+    background: subset(changed, (i) => apart(after, background, i) < LIKE_BACKGROUND),
+    old: subset(dilate(changed, 0.15 * keypoints.unit), (i) => {
       if (!body.data[i] || likeSkin(i) || toProduct(i) < LIKE_GARMENT) return false
       return still(i) && apart(after, before, i) < LIKE_OLD
     }),
@@ -79,10 +84,10 @@ function skinTest({ data }: Colours, colour: Lab | null): (i: number) => boolean
 }
 
 // The background carried on behind the person.
-function backgroundOf({ before, person, axes }: Scene): Colours {
+function backgroundOf({ before, person, keypoints }: Scene): Colours {
   const near = dilate(
     maskWhere(before, (i) => person.mask.data[i] > 0.1),
-    0.05 * axes.unit,
+    0.05 * keypoints.unit,
   )
   return fillSmoothly(before, maskToPlane(invert(near)))
 }
@@ -93,8 +98,8 @@ export function apart(a: Colours, b: Colours, i: number): number {
 }
 
 // Face, hair, and everything above the shoulders beside them.
-function headOf({ axes, change }: Scene, face: Mask): Mask {
-  const { shoulders, down, trunk } = axes
+function headOf({ keypoints, change }: Scene, face: Mask): Mask {
+  const { shoulders, down, trunk } = keypoints
   return maskWhere(change, (i) => {
     const x = (i % change.width) - shoulders.x
     const y = Math.floor(i / change.width) - shoulders.y

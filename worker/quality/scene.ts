@@ -21,7 +21,7 @@ export interface Result {
 /** The person before and after, reduced so that one body unit is `UNIT` px at most. */
 export interface Scene {
   readonly person: Person
-  readonly axes: BodyKeypoints
+  readonly keypoints: BodyKeypoints
   /** CIE Lab. */
   readonly before: Colours
   readonly after: Colours
@@ -47,7 +47,7 @@ export function sceneOf({ photo, person, image, change }: Result): Scene | null 
   const data = before.data.map((value, k) => value + (drawn.data[k] - value) * share.data[Math.floor(k / 3)])
   const moved = intoWindow(person, window, size)
   return {
-    ...{ person: moved, axes: measureKeypoints(moved), change: share },
+    ...{ person: moved, keypoints: measureKeypoints(moved), change: share },
     ...{ before: rgbToLab(before), after: rgbToLab({ ...before, data }) },
   }
 }

@@ -43,24 +43,24 @@ export function findSigns(evidence: Evidence): Signs {
 }
 
 function coverSigns(evidence: Evidence) {
-  const { scene, changed, body, garment, skin, ground, old, head, arms } = evidence
-  const { axes, before, after } = scene
-  const area = axes.unit ** 2
-  const closed = close(garment, 0.04 * axes.unit)
+  const { scene, changed, body, garment, skin, background, old, head, arms } = evidence
+  const { keypoints, before, after } = scene
+  const area = keypoints.unit ** 2
+  const closed = close(garment, 0.04 * keypoints.unit)
   const inFront = (i: number) => skin.data[i] === 1 && arms[0].data[i] + arms[1].data[i] > 0
   const filled = fillHoles(closed)
   // Stripes in the background's colour are no holes.
-  const deep = erode(filled, 0.06 * axes.unit)
+  const deep = erode(filled, 0.06 * keypoints.unit)
   const through = open(
-    subset(deep, (i) => ground.data[i] === 1),
-    0.035 * axes.unit,
+    subset(deep, (i) => background.data[i] === 1),
+    0.035 * keypoints.unit,
   )
   const holes = subset(filled, (i) => {
     if (inFront(i) || !changed.data[i]) return false
     return !closed.data[i] || through.data[i] === 1
   })
   const odd = subset(changed, (i) => {
-    if (garment.data[i] || skin.data[i] || ground.data[i]) return false
+    if (garment.data[i] || skin.data[i] || background.data[i]) return false
     return apart(after, before, i) > 5 && evidence.toProduct(i) > 14
   })
   const inside = erode(changed, 2)
@@ -70,7 +70,7 @@ function coverSigns(evidence: Evidence) {
     unexplained: countSet(unexplained) / Math.max(1, countSet(changed)),
     holes: countSet(holes) / area,
     leftover: countSet(left) / area,
-    ragged: raggedness(garment, axes.unit),
+    ragged: raggedness(garment, keypoints.unit),
   }
 }
 
@@ -85,22 +85,22 @@ function raggedness(garment: Mask, unit: number): number {
 
 const STEPS = 14
 
-function limbSigns({ scene: { axes }, garment, skin, ground, old, changed }: Evidence) {
-  const { shoulder, elbow, wrist, hip, knee, ankle } = axes.joints
-  const nowhere = subset(ground, (i) => !skin.data[i] && !garment.data[i])
-  const strange = subset(changed, (i) => !garment.data[i] && !skin.data[i] && !ground.data[i])
+function limbSigns({ scene: { keypoints }, garment, skin, background, old, changed }: Evidence) {
+  const { shoulder, elbow, wrist, hip, knee, ankle } = keypoints.joints
+  const nowhere = subset(background, (i) => !skin.data[i] && !garment.data[i])
+  const strange = subset(changed, (i) => !garment.data[i] && !skin.data[i] && !background.data[i])
   const [left, right] = bothSides((side) => {
     const arm = alongLimb(changed, [shoulder[side], elbow[side], wrist[side]])
     const leg = alongLimb(changed, [hip[side], knee[side], ankle[side]])
     return {
       isWhole: arm.length === STEPS,
       garment: shareOf(garment, arm),
-      ground: shareOf(nowhere, arm) + shareOf(nowhere, leg),
+      background: shareOf(nowhere, arm) + shareOf(nowhere, leg),
       other: shareOf(strange, arm) + shareOf(old, arm),
     }
   })
   return {
-    stubs: left.ground + right.ground,
+    stubs: left.background + right.background,
     unequal: left.isWhole && right.isWhole ? Math.abs(left.garment - right.garment) : 0,
     onArms: left.other + right.other,
   }
@@ -125,11 +125,22 @@ function indexOf({ width, height }: Size, { x, y }: Point): number | null {
   return column >= 0 && row >= 0 && column < width && row < height ? row * width + column : null
 }
 
-function colourSigns({ scene, product, changed, body, garment, skin, ground, arms, skinColour, toProduct }: Evidence) {
-  const { axes, after } = scene
+function colourSigns({
+  scene,
+  product,
+  changed,
+  body,
+  garment,
+  skin,
+  background,
+  arms,
+  skinColour,
+  toProduct,
+}: Evidence) {
+  const { keypoints, after } = scene
   const core = subset(
-    erode(changed, 0.07 * axes.unit),
-    (i) => body.data[i] === 1 && !skin.data[i] && !ground.data[i] && arms[0].data[i] + arms[1].data[i] === 0,
+    erode(changed, 0.07 * keypoints.unit),
+    (i) => body.data[i] === 1 && !skin.data[i] && !background.data[i] && arms[0].data[i] + arms[1].data[i] === 0,
   )
   const mean = meanOf(after, countSet(core) > 30 ? core : garment)
   // Skin in a wrong colour is still nearer to skin than cloth usually is.
@@ -142,12 +153,12 @@ function colourSigns({ scene, product, changed, body, garment, skin, ground, arm
     (i) =>
       arms[0].data[i] + arms[1].data[i] > 0 &&
       body.data[i] === 1 &&
-      !ground.data[i] &&
+      !background.data[i] &&
       toProduct(i) > 16 &&
       isFleshy(i),
   )
   const tint = meanOf(after, bare)
-  const share = Math.min(1, countSet(bare) / (0.1 * axes.unit ** 2))
+  const share = Math.min(1, countSet(bare) / (0.1 * keypoints.unit ** 2))
   const differ = (a: readonly number[], b: readonly number[]) =>
     Math.hypot(a[1] - b[1], a[2] - b[2]) + 0.3 * Math.abs(a[0] - b[0])
   return {
@@ -176,8 +187,8 @@ function blurSign({ scene, garment, body }: Evidence): number {
 }
 
 // How much longer or shorter for its width a garment looks than its product.
-function lengthSign({ scene: { axes }, garment, product }: Evidence): number {
-  const { shoulders, down, right } = axes
+function lengthSign({ scene: { keypoints }, garment, product }: Evidence): number {
+  const { shoulders, down, right } = keypoints
   const [along, across]: [number[], number[]] = [[], []]
   for (let i = 0; i < garment.data.length; i++) {
     if (!garment.data[i]) continue
@@ -194,9 +205,9 @@ function lengthSign({ scene: { axes }, garment, product }: Evidence): number {
 }
 
 // How far sideways a print has moved, by its centre of gravity in half widths of the garment.
-function printSign({ scene: { axes, after }, garment, arms, product }: Evidence): number {
+function printSign({ scene: { keypoints, after }, garment, arms, product }: Evidence): number {
   if (product.print === null) return 0
-  const { shoulders, down, right, trunk, unit } = axes
+  const { shoulders, down, right, trunk, unit } = keypoints
   const torso = subset(garment, (i) => {
     if (arms[0].data[i] + arms[1].data[i] > 0) return false
     const point = subtract({ x: i % garment.width, y: Math.floor(i / garment.width) }, shoulders)
@@ -208,8 +219,8 @@ function printSign({ scene: { axes, after }, garment, arms, product }: Evidence)
 }
 
 // How much less pattern and print is seen than in the product photo; folds only add to it.
-function flatSign({ scene: { axes, after }, garment, body, arms, product }: Evidence): number {
-  const torso = subset(erode(close(garment, 0.05 * axes.unit), 2), (i) => {
+function flatSign({ scene: { keypoints, after }, garment, body, arms, product }: Evidence): number {
+  const torso = subset(erode(close(garment, 0.05 * keypoints.unit), 2), (i) => {
     return body.data[i] === 1 && arms[0].data[i] + arms[1].data[i] === 0
   })
   return Math.max(0, Math.log((product.detail + 1) / (detailOf(after, torso) + 1)))

@@ -558,7 +558,7 @@ class ProductBatchItemErrorDetails1(TypedDict):
 
     check: Literal["format", "clock", "body", "signature", "nonce"]
     """
-    The first check that failed. `signature` is also that of a domain that no shop has; the dashboard of the service tells the merchant which.
+    The first check that failed. `signature` also covers unknown domains; the dashboard of the service shows which check failed.
     """
 
     serverTime: str
