@@ -3,7 +3,7 @@ import type { KubernetesObject, ResourceType } from './runtime/resource.ts'
 import { MetadataSchema, type Rule } from './schema-parts.ts'
 
 export const GROUP = 'drape.dev'
-export const VERSION = 'v1alpha1'
+const VERSION = 'v1alpha1'
 
 /** A column of `kubectl get`. */
 export interface Column {

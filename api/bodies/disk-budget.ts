@@ -17,7 +17,7 @@ export type DiskBudget = (owner: string) => DiskShare
  * Counts the bytes of request bodies on the disk of this process, so that no number of connections fills it: `total` bytes of all
  * owners, `owner` bytes of one.
  */
-export function createDiskBudget({ total, owner: ofOwner }: { total: number; owner: number }): DiskBudget {
+function createDiskBudget({ total, owner: ofOwner }: { total: number; owner: number }): DiskBudget {
   const held = new Map<string, number>()
   let sum = 0
 

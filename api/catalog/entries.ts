@@ -4,7 +4,7 @@ import { readCsvRows } from './csv-rows.ts'
 import { type CatalogEntry, invalidFile, type TextItem } from './entry.ts'
 import { splitJsonItems } from './json-items.ts'
 
-export const CATALOG_FORMATS = ['json', 'ndjson', 'csv'] as const
+const CATALOG_FORMATS = ['json', 'ndjson', 'csv'] as const
 export type CatalogFormat = (typeof CATALOG_FORMATS)[number]
 
 /** Of one product in JSON, in characters. */

@@ -25,7 +25,7 @@ export function overviewRoutes(options: OverviewOptions): Router<DashboardState>
 }
 
 /** What can be looked back at. */
-export const SPANS = {
+const SPANS = {
   day: { name: '24 hours', hours: 24, step: 'hour' },
   fortnight: { name: '14 days', hours: 14 * 24, step: 'day' },
   quarter: { name: '90 days', hours: 90 * 24, step: 'day' },

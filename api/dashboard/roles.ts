@@ -68,7 +68,7 @@ export function rolesFor(method: string, path: string): Role[] {
   return PATTERNS.filter((route) => route.method === asked && route.pattern.test(path)).map(({ role }) => role)
 }
 
-export function hasRole(role: Role, needed: Role): boolean {
+function hasRole(role: Role, needed: Role): boolean {
   return role === 'admin' || needed === 'viewer' || role === needed
 }
 

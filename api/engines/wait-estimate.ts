@@ -183,7 +183,7 @@ function paced<T>(look: () => Promise<T>): () => Promise<T> {
  * Those that will be started before: what the queue holds, then what the relay admits before it. There the accounts take turns,
  * and what an account has in the queue or running counts as turns it had.
  */
-export function countAhead(place: Place, lines: readonly Line[]): number {
+function countAhead(place: Place, lines: readonly Line[]): number {
   const { accountId, queued, earlier, handed } = place
   if (earlier === null) return queued
   const turn = handed + earlier + 1

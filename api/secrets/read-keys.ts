@@ -8,7 +8,7 @@ import { createLocalKey, readKeyBytes } from './local-key.ts'
 import { createSecretBox } from './secret-box.ts'
 import { createTransitKey, TRANSIT_KEY_URL } from './transit-key.ts'
 
-export const SECRET_VARIABLES = {
+const SECRET_VARIABLES = {
   SECRETS_KEY: Type.String({ default: '' }),
   SECRETS_KEY_FILE: Type.String({ default: '' }),
   SECRETS_TRANSIT_KEY: Type.String({ default: '' }),

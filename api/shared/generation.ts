@@ -80,7 +80,7 @@ export const RectangleSchema = Type.Object({
 })
 export type Rectangle = Static<typeof RectangleSchema>
 
-export const OptionsSchema = Type.Object({
+const OptionsSchema = Type.Object({
   watermark: Type.Boolean(),
   seed: Type.Integer(),
   mode: Type.Enum([...MODES]),

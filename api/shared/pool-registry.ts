@@ -28,7 +28,7 @@ export type DrainOrder = number | 'take'
 export type PoolRegistry = ReturnType<typeof createPoolRegistry>
 
 /** A report is good for so long. */
-export const REPORT_SECONDS = 10
+const REPORT_SECONDS = 10
 const WORD_SECONDS = 3600
 const REPORTS = 'drape:pool-workers'
 

@@ -2,7 +2,7 @@ import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { type Static, Type } from '../shared/schema.ts'
 
 /** How long what was typed waits for its operator. */
-export const KEPT_FORM_MINUTES = 60
+const KEPT_FORM_MINUTES = 60
 
 const KeptRow = Type.Object({ action: Type.String(), fields: Type.String() })
 /** A form by the path that it posts to, with its fields as in the body of a request. */

@@ -16,7 +16,7 @@ export type WaitingLead = Static<typeof WaitingRow>
 const Taken = rowType(Type.Object({ taken: Type.Boolean() }))
 
 /** Addresses of one shop that may wait, the refused ones among them: the flood of one shop ends there and costs no other shop anything. */
-export const MAX_WAITING_LEADS = 10_000
+const MAX_WAITING_LEADS = 10_000
 
 export interface NewLead {
   readonly shopId: string

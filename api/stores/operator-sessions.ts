@@ -4,8 +4,8 @@ import { Nullable, type Static, Type } from '../shared/schema.ts'
 import { ROLES } from './operators.ts'
 
 /** An unused session ends after the first time, any session after the second. */
-export const SESSION_IDLE_MINUTES = 30
-export const SESSION_HOURS = 12
+const SESSION_IDLE_MINUTES = 30
+const SESSION_HOURS = 12
 
 const SignedInRow = Type.Object({
   id: Type.String(),

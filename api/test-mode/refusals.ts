@@ -8,9 +8,9 @@ import type { AppContext, AppState } from '../state.ts'
 import { TEST_FAILURES } from './inputs.ts'
 
 /** Chooses a refusal of any route. */
-export const TEST_HEADER = 'x-drape-test'
+const TEST_HEADER = 'x-drape-test'
 /** Fields of bodies that choose a refusal, by route; of other routes, the parameters of the path do. */
-export const TEST_FIELDS: ReadonlyMap<string, 'externalUserId' | 'externalId'> = new Map([
+const TEST_FIELDS: ReadonlyMap<string, 'externalUserId' | 'externalId'> = new Map([
   ['POST /tryon/v1/try-on', 'externalUserId'],
   ['POST /tryon/v1/try-on/sync', 'externalUserId'],
   ['POST /tryon/v1/images/upload', 'externalUserId'],
@@ -21,7 +21,7 @@ export const TEST_FIELDS: ReadonlyMap<string, 'externalUserId' | 'externalId'> =
 const REAL: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED', 'HEADERS_TOO_LARGE']
 
 /** The codes with which a test input makes an operation refuse a request. Failures of a try-on come later, as a failed generation. */
-export function simulatedCodes(operation: Operation): readonly ErrorCode[] {
+function simulatedCodes(operation: Operation): readonly ErrorCode[] {
   const isTryOn = nameOf(operation).startsWith('POST /tryon/v1/try-on')
   return codesOf(operation).filter((code) => !REAL.includes(code) && !(isTryOn && code in TEST_FAILURES))
 }

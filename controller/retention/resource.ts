@@ -5,7 +5,7 @@ import { TIME_ZONE } from '../time-zone.ts'
 
 const TEN_YEARS = 315_360_000
 const ID = { minLength: 1, maxLength: 255 }
-export const IMAGE_KINDS = ['person', 'product', 'result'] as const
+const IMAGE_KINDS = ['person', 'product', 'result'] as const
 
 const SelectorSchema = fields(
   {

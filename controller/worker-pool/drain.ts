@@ -81,9 +81,9 @@ export interface DrainPlan {
 }
 
 /** The cluster has to know the mark before it chooses whom to remove, also when it has much to do. */
-export const MARK_SETTLES_MS = 2000
+const MARK_SETTLES_MS = 2000
 /** A worker that did not answer is not asked again for so long. */
-export const REFUSED_MS = 300_000
+const REFUSED_MS = 300_000
 
 /**
  * How to come from the workers that are there to those that should be without ever removing one that has a job. A pure function

@@ -49,7 +49,7 @@ export function workersName(pool: WorkerPool): string {
 }
 
 /** The labels that select the pods of a pool. */
-export function poolLabels(pool: WorkerPool): Record<string, string> {
+function poolLabels(pool: WorkerPool): Record<string, string> {
   return { 'app.kubernetes.io/name': 'drape-worker', [POOL_LABEL]: pool.metadata.name }
 }
 

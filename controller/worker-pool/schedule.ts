@@ -50,7 +50,7 @@ export interface Budget {
 }
 
 /** Whether a schedule holds: on a day of its own, or after midnight still on the one before. */
-export function holds({ timeZone, days, start, end }: Hours, now: Date): boolean {
+function holds({ timeZone, days, start, end }: Hours, now: Date): boolean {
   const { day, yesterday, clock } = localTime(timeZone, now)
   const listed = (name: string) => days.some((each) => each === name)
   if (start < end) return listed(day) && clock >= start && clock < end

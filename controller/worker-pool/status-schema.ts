@@ -10,7 +10,7 @@ export const MAX_LIMITS_LENGTH = 1024
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
-export const DecisionSchema = fields(
+const DecisionSchema = fields(
   {
     at: moment('Time of the decision.'),
     from: count('Number of workers before the decision.'),

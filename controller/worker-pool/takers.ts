@@ -43,7 +43,7 @@ export function createDivision(
 }
 
 /** The lanes whose jobs the workers of a pool run. */
-export function lanesOf({ spec: { engines, queues } }: WorkerPool): readonly string[] {
+function lanesOf({ spec: { engines, queues } }: WorkerPool): readonly string[] {
   return [...(queues.includes('try-on') ? engines : []), ...(queues.includes('prepare') ? [PREPARE_LANE] : [])]
 }
 

@@ -11,7 +11,7 @@ interface PlacedPod extends KubernetesObject {
 const WEIGHTS = [100, 75, 50, 25]
 
 /** The kinds of nodes of a pool, in the order in which they are preferred; one where it names none. */
-export function tiersOf({ spec: { tiers, capacity } }: WorkerPool): readonly Tier[] {
+function tiersOf({ spec: { tiers, capacity } }: WorkerPool): readonly Tier[] {
   return tiers ?? [{ name: capacity.type, ...capacity, tolerations: [] }]
 }
 

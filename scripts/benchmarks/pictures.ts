@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { decodeImage, encodeImage, resizeBitmap } from '../../api/shared/image.ts'
 
 /** As large as a file may be. */
-export const UPLOAD_BYTES = 10 * 1024 * 1024
+const UPLOAD_BYTES = 10 * 1024 * 1024
 
 /** Bytes that are no picture of any kind, so that they are taken, stored and refused. */
 export function unreadableFile(): Buffer {

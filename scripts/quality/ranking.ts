@@ -97,7 +97,7 @@ function maskAtSize(mask: Mask, size: Size): Mask {
 }
 
 /** Of the damaged results of one half, how many a score puts below the truth that they come from, by defect. */
-export function countRanked(
+function countRanked(
   seen: readonly Seen[],
   half: Seen['half'],
   scoreOf: (signs: Signs) => number,

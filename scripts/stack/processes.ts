@@ -36,7 +36,7 @@ export function inspectProcess(pid: number): Inspection | undefined {
   }
 }
 
-export function isRunning({ pid, startedAt }: ProcessIdentity): boolean {
+function isRunning({ pid, startedAt }: ProcessIdentity): boolean {
   return inspectProcess(pid)?.startedAt === startedAt
 }
 

@@ -6,7 +6,7 @@ import type { TestArguments } from './arguments.ts'
 import { runTests } from './run-tests.ts'
 
 /** The test files that have a long form. */
-export function findLongForms(): string[] {
+function findLongForms(): string[] {
   return globSync('test/**/*.test.ts', { cwd: ROOT })
     .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes('process.env.LONG_TESTS'))
     .sort()

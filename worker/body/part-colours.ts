@@ -71,7 +71,7 @@ function areAlike(a: ColourModel, b: ColourModel): boolean {
 }
 
 /** Width of the eye region in px, the head's own unit: eye distance or half the ear distance. */
-export function eyeWidth({ landmarks }: Person, body: BodyFrame): number {
+function eyeWidth({ landmarks }: Person, body: BodyFrame): number {
   return Math.max(
     distance(landmarks.leftEye, landmarks.rightEye),
     0.12 * body.unit,

@@ -5,7 +5,7 @@ import { applyAffine } from '../raster/sample.ts'
 import { LANDMARKS, type Landmark, type LandmarkName } from './person.ts'
 import { type Region, regionOfBody, regionToPicture, viewRegion } from './region.ts'
 
-export const VIEW_SIZE = 256
+const VIEW_SIZE = 256
 const HEATMAP_SIZE = 64
 const COUNT = 39
 const VALUES_PER_LANDMARK = 5

@@ -1,5 +1,5 @@
 import { distanceTo } from './distance.ts'
-import { createMask, invert, type Mask, maskWhere, type Plane } from './plane.ts'
+import { createMask, invert, type Mask, maskWhere } from './plane.ts'
 import { findRuns } from './runs.ts'
 
 // Up to this radius it is cheaper to stamp discs than to measure the distance of every pixel.
@@ -27,31 +27,6 @@ export function open(mask: Mask, radius: number): Mask {
 /** Dilation, then erosion: closes gaps thinner than the disc. */
 export function close(mask: Mask, radius: number): Mask {
   return erode(dilate(mask, radius), radius)
-}
-
-/** Largest (`direction` 1) or smallest (−1) value in a (2·radius + 1) square window, whole pixels. */
-export function extreme(plane: Plane, radius: number, direction: 1 | -1): Plane {
-  const { width, height } = plane
-  const rows = new Float32Array(plane.data.length)
-  const out = new Float32Array(plane.data.length)
-  const pick = direction === 1 ? Math.max : Math.min
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      let best = plane.data[y * width + x]
-      for (let k = Math.max(0, x - radius); k <= Math.min(width - 1, x + radius); k++)
-        best = pick(best, plane.data[y * width + k])
-      rows[y * width + x] = best
-    }
-  }
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      let best = rows[y * width + x]
-      for (let k = Math.max(0, y - radius); k <= Math.min(height - 1, y + radius); k++)
-        best = pick(best, rows[k * width + x])
-      out[y * width + x] = best
-    }
-  }
-  return { width, height, data: out }
 }
 
 // A row's run of pixels that have the value grows into a shorter or longer run in every row that the disc reaches.

@@ -20,7 +20,7 @@ export function distanceToEdge(
 }
 
 /** Cover between pixels, 0 to 1; 0 outside of the plane. */
-export function coverAt(cover: Plane, x: number, y: number): number {
+function coverAt(cover: Plane, x: number, y: number): number {
   if (x < -1 || y < -1 || x > cover.width || y > cover.height) return 0
   return sampleBilinear(cover, x, y)
 }

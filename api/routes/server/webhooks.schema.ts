@@ -3,7 +3,7 @@ import { type Static, Type } from '../../shared/schema.ts'
 import { WEBHOOK_EVENTS } from '../../stores/webhooks.ts'
 
 export const MAX_POLLED = 20
-export const MAX_WAIT_SECONDS = 20
+const MAX_WAIT_SECONDS = 20
 
 const EventTypes = Type.Array(Type.Enum([...WEBHOOK_EVENTS]), { minItems: 1, maxItems: 10, uniqueItems: true })
 

@@ -242,7 +242,7 @@ const WEEK_SECONDS = 7 * DAY_SECONDS
 const FIRST_MONDAY_SECONDS = 4 * 86_400
 
 /** Until midnight UTC. `now` in ms since 1970. */
-export function secondsToNextDay(now: number): number {
+function secondsToNextDay(now: number): number {
   return DAY_SECONDS - (Math.floor(now / 1000) % DAY_SECONDS)
 }
 

@@ -48,5 +48,5 @@ export const ENGINE_FIELDS = {
   golden: Type.Optional(Type.Array(Type.Number(), { minItems: 1, maxItems: 4096 })),
 }
 
-export const EngineFieldsSchema = Type.Object(ENGINE_FIELDS)
+const EngineFieldsSchema = Type.Object(ENGINE_FIELDS)
 export type EngineFields = Static<typeof EngineFieldsSchema>

@@ -33,7 +33,7 @@ export function drawEllipse(picture: Bytes, ellipse: Ellipse, grey: number): voi
 }
 
 /** The ellipse as a polygon with a corner at every degree, in whole px and without repetitions. */
-export function ellipsePoints({ centre, radii, angle }: Ellipse): Point[] {
+function ellipsePoints({ centre, radii, angle }: Ellipse): Point[] {
   const turn = ((angle % 360) + 360) % 360
   const points: Point[] = []
   for (let degree = 0; degree <= 360; degree++) {
