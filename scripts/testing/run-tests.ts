@@ -13,6 +13,9 @@ import { runFailedAgain } from './run-again.ts'
 import { findSkips, presentSkips, sortSkips } from './skips.ts'
 import { runVitest } from './vitest.ts'
 
+/** A run without long forms takes half an hour; what hangs is named before the 90 minutes of continuous integration are over. */
+const MAX_MINUTES = 80
+
 /**
  * Runs the test files below these paths, all without any, and prints what was skipped and why, and what failed. After a run of
  * all files those that failed run again, with nothing beside them, and are named when they then pass.
@@ -23,7 +26,7 @@ export async function runTests(paths: readonly string[], settings: TestArguments
   const profilePath = join(folder, 'costs')
   const before = readProcessorTime()
   const env = {
-    ...(long ? { LONG_TESTS: '1' } : {}),
+    ...(long ? { LONG_TESTS: '1' } : { TEST_DEADLINE: String(Date.now() + MAX_MINUTES * 60_000) }),
     ...(allowMissing ? { ALLOW_MISSING: '1' } : {}),
     ...(profile ? { TEST_PROFILE: profilePath } : {}),
     // Programs that tests start again and again are compiled once.

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { ROOT } from '../stack/session.ts'
 import type { TestReport } from '../stack/test-counts.ts'
 
+const TIME_LIMIT = join(import.meta.dirname, 'time-limit.ts')
+
 export interface VitestRun {
   /** Null when vitest ended without one. */
   readonly report: TestReport | null
@@ -18,7 +20,7 @@ export async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv)
   try {
     const path = join(folder, 'report.json')
     const succeeded = await spawnVitest(
-      ['--reporter=default', '--reporter=json', `--outputFile.json=${path}`, ...args],
+      ['--reporter=default', '--reporter=json', `--outputFile.json=${path}`, `--reporter=${TIME_LIMIT}`, ...args],
       env,
     )
     return { report: JSON.parse(await readFile(path, 'utf8').catch(() => 'null')), succeeded }
