@@ -16,6 +16,7 @@ import { listRefusedRequests } from '../shops/refused-requests.ts'
 import { createAccounts } from '../stores/accounts.ts'
 import { createApiKeys } from '../stores/api-keys.ts'
 import { createBacklog } from '../stores/backlog.ts'
+import { createEventAnalytics } from '../stores/event-analytics.ts'
 import { createGenerationSearches } from '../stores/generation-search.ts'
 import { createKeptForms } from '../stores/kept-forms.ts'
 import { createLeads } from '../stores/leads.ts'
@@ -32,6 +33,7 @@ import { createVisitorAddresses } from '../stores/visitor-addresses.ts'
 import { createWebhooks } from '../stores/webhooks.ts'
 import type { EndpointRules } from '../webhooks/endpoint-url.ts'
 import { accountPages } from './accounts.ts'
+import { analyticsPages } from './analytics.ts'
 import { auditPages } from './audit.ts'
 import { showDoneForms } from './done-forms.ts'
 import { keepEndedForms, recallForms } from './ended-forms.ts'
@@ -208,6 +210,7 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
       listRefused: (shop) => listRefusedRequests(redis, shop),
       isPlainAllowed: createRangeRule(endpointRules.allowCidrs),
     }),
+    analyticsPages({ shops, analytics: createEventAnalytics(database) }),
     generationPages({
       ...{ storage, audit },
       searches: createGenerationSearches(database),

@@ -28,6 +28,8 @@ export const ROUTE_ROLES: Readonly<Record<string, Role>> = {
   'POST /shops': 'admin',
   'GET /shops/:id': 'viewer',
   'POST /shops/:id': 'admin',
+  'GET /shops/:id/analytics': 'viewer',
+  'GET /shops/:id/analytics.csv': 'viewer',
   'POST /shops/:id/secrets': 'admin',
   'POST /shops/:id/secrets/remove': 'admin',
   'GET /leads': 'viewer',

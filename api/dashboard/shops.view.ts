@@ -88,14 +88,15 @@ interface ShopPage {
 }
 
 export function presentShop(shop: EditedShop, { engines, forms, spent, refused }: ShopPage): Html {
-  return html`${facts([
-    ['Id', code(shop.id)],
-    ['Domain', shop.domain],
-    ['Platform', shop.platform],
-    ['State', stateOf(shop.isActive)],
-    ['Account', html`<a href="/accounts/${shop.accountId}">${code(shop.accountId)}</a>`],
-    ['End of the plan (UTC)', time(shop.planEndsAt)],
-  ])}
+  return html`<p class="actions"><a class="button" href="/shops/${shop.id}/analytics">Analytics</a></p>
+${facts([
+  ['Id', code(shop.id)],
+  ['Domain', shop.domain],
+  ['Platform', shop.platform],
+  ['State', stateOf(shop.isActive)],
+  ['Account', html`<a href="/accounts/${shop.accountId}">${code(shop.accountId)}</a>`],
+  ['End of the plan (UTC)', time(shop.planEndsAt)],
+])}
 ${section('Visitors today (UTC)', visitorsToday(shop, spent))}
 ${section('Refused requests of the last 24 hours', refusedRequests(refused, 'All requests were signed correctly.'))}
 <div class="columns">${section('Settings', settings(shop, { engines, forms }))}${section('Secrets', secrets(shop, forms))}</div>`

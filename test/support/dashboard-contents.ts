@@ -67,7 +67,14 @@ export async function fillDashboard(
   const [completedId, failedId] = [await find('COMPLETED'), await find('FAILED')]
   const pages = [
     ...['/', '/?span=quarter', '/accounts', '/accounts/new', `/accounts/${accountId}`, `/accounts/${accountId}/ledger`],
-    ...['/shops', '/shops/new', `/shops/${shopId}`, '/generations', `/generations/${completedId}`],
+    ...[
+      '/shops',
+      '/shops/new',
+      `/shops/${shopId}`,
+      `/shops/${shopId}/analytics`,
+      '/generations',
+      `/generations/${completedId}`,
+    ],
     ...[`/generations/${failedId}`, '/products', '/webhooks', '/webhooks/new', `/webhooks/${endpointId}`, '/audit'],
     ...['/operators', '/second-factor'],
   ]

@@ -1,0 +1,45 @@
+import Router from '@koa/router'
+import { DrapeError } from '../shared/errors.ts'
+import { attachment } from '../shared/storage/attachment.ts'
+import type { EventAnalytics } from '../stores/event-analytics.ts'
+import type { ShopRecord, Shops } from '../stores/shops.ts'
+import { ANALYTICS_COLUMNS, ANALYTICS_SPANS, presentAnalytics } from './analytics.view.ts'
+import { csvLine } from './csv.ts'
+import { queryOf } from './form.ts'
+import { showPage } from './layout.ts'
+import type { DashboardContext, DashboardState } from './state.ts'
+
+export interface AnalyticsPagesOptions {
+  readonly analytics: EventAnalytics
+  readonly shops: Pick<Shops, 'findById'>
+}
+
+/** What the visitors of a shop did: funnel, conversion and e-mail addresses left, as a page and as a file; no visitor by name. */
+export function analyticsPages(options: AnalyticsPagesOptions): Router<DashboardState> {
+  const router = new Router<DashboardState>({ sensitive: true, strict: true })
+  router.get('/shops/:id/analytics', (ctx: DashboardContext) => showAnalytics(ctx, options))
+  router.get('/shops/:id/analytics.csv', (ctx: DashboardContext) => exportAnalytics(ctx, options))
+  return router
+}
+
+async function showAnalytics(ctx: DashboardContext, options: AnalyticsPagesOptions): Promise<void> {
+  const { shop, span, days } = await findAnalytics(ctx, options)
+  showPage(ctx, { title: `Analytics of ${shop.name ?? shop.domain}`, body: presentAnalytics(shop, { span, days }) })
+}
+
+async function exportAnalytics(ctx: DashboardContext, options: AnalyticsPagesOptions): Promise<void> {
+  const { shop, days } = await findAnalytics(ctx, options)
+  const columns = Object.keys(ANALYTICS_COLUMNS) as (keyof typeof ANALYTICS_COLUMNS)[]
+  ctx.type = 'text/csv; charset=utf-8'
+  ctx.set('Content-Disposition', attachment(`analytics-${shop.domain}.csv`))
+  ctx.body = [columns, ...days.map((day) => columns.map((column) => String(day[column])))].map(csvLine).join('')
+}
+
+async function findAnalytics(ctx: DashboardContext, { shops, analytics }: AnalyticsPagesOptions) {
+  const shop: ShopRecord | null = await shops.findById(ctx.params.id)
+  if (shop === null) throw new DrapeError('ROUTE_NOT_FOUND', `The shop ${ctx.params.id} does not exist.`)
+  const wanted = queryOf(ctx).get('span') ?? ''
+  const span = Object.hasOwn(ANALYTICS_SPANS, wanted) ? (wanted as keyof typeof ANALYTICS_SPANS) : 'fortnight'
+  const query = { accountId: shop.accountId, shopId: shop.id, days: ANALYTICS_SPANS[span].days }
+  return { shop, span, days: await analytics.countDays(query) }
+}

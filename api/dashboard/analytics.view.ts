@@ -1,0 +1,116 @@
+import { type Html, html } from '../answers/html.ts'
+import type { AnalyticsDay } from '../stores/event-analytics.ts'
+import type { ShopRecord } from '../stores/shops.ts'
+import { count, disclosure, facts, section, table, when } from './elements.ts'
+import { plotBars } from './plot.ts'
+
+export const ANALYTICS_SPANS = {
+  week: { name: '7 days', days: 7 },
+  fortnight: { name: '14 days', days: 14 },
+  quarter: { name: '90 days', days: 90 },
+} as const
+export type AnalyticsSpan = keyof typeof ANALYTICS_SPANS
+
+/** The columns of the table and, by their keys, of the CSV file. */
+export const ANALYTICS_COLUMNS = {
+  day: 'Day (UTC)',
+  visitors: 'Product page',
+  engaged: 'Widget used',
+  generationStarted: 'Try-on started',
+  resultViewed: 'Result seen',
+  tryOnCarted: 'Cart after result',
+  carted: 'Cart, all',
+  orders: 'Orders',
+  tryOnOrders: 'Orders after a try-on',
+  emailPrompted: 'E-mail asked',
+  emailCollected: 'E-mail left',
+} as const satisfies Readonly<Record<keyof AnalyticsDay, string>>
+
+type Counted = Exclude<keyof AnalyticsDay, 'day'>
+
+interface AnalyticsPage {
+  readonly span: AnalyticsSpan
+  readonly days: readonly AnalyticsDay[]
+}
+
+export function presentAnalytics(shop: ShopRecord, { span, days }: AnalyticsPage): Html {
+  const sum = (column: Counted) => days.reduce((total, day) => total + day[column], 0)
+  const page = `/shops/${shop.id}/analytics`
+  const links = Object.entries(ANALYTICS_SPANS).map(([key, { name }]) =>
+    key === span
+      ? html`<li><a href="${page}?span=${key}" aria-current="true">${name}</a></li>`
+      : html`<li><a href="${page}?span=${key}">${name}</a></li>`,
+  )
+  return html`${facts([['Shop', html`<a href="/shops/${shop.id}">${shop.domain}</a>`]])}
+<nav aria-label="Time range"><ul class="spans">${links}</ul></nav>
+${when(sum('visitors') + sum('engaged') + sum('orders') === 0, html`<p class="empty">No events in these days. The widget sends them once it is on the pages of the shop.</p>`)}
+<div class="columns">${section('Funnel', presentFunnel(sum))}${section('Conversion', presentConversion(sum))}</div>
+${plotDays(days)}
+${section(
+  'Days',
+  html`<p class="actions"><a class="button" href="${page}.csv?span=${span}">Download as CSV</a></p>${disclosure('Table', presentDays(days))}`,
+)}
+<p>A visitor counts once a day in each step, and only after the step before it. An order counts as “after a try-on” when its visitor or customer
+saw a result in the 30 days before it.</p>`
+}
+
+const STEPS: readonly Counted[] = ['engaged', 'generationStarted', 'resultViewed', 'tryOnCarted']
+
+function presentFunnel(sum: (column: Counted) => number): Html {
+  return table({
+    caption: 'Visitors who reached each step',
+    head: ['Step', 'Visitors', 'Of the first step'],
+    rows: STEPS.map((step) => [ANALYTICS_COLUMNS[step], count(sum(step)), share(sum(step), sum(STEPS[0]))]),
+    empty: '',
+    numeric: [1, 2],
+  })
+}
+
+function presentConversion(sum: (column: Counted) => number): Html {
+  const rates: [string, Counted, Counted][] = [
+    ['Cart, of visitors of product pages', 'carted', 'visitors'],
+    ['Cart after a result, of visitors who saw one', 'tryOnCarted', 'resultViewed'],
+    ['Orders after a try-on, of all orders', 'tryOnOrders', 'orders'],
+    ['E-mail addresses left, of visitors who were asked', 'emailCollected', 'emailPrompted'],
+  ]
+  return table({
+    caption: 'Conversion',
+    head: ['Rate', 'Count', 'Of', 'Share'],
+    rows: rates.map(([name, part, whole]) => [name, count(sum(part)), count(sum(whole)), share(sum(part), sum(whole))]),
+    empty: '',
+    numeric: [1, 2, 3],
+  })
+}
+
+function plotDays(days: readonly AnalyticsDay[]): Html {
+  const labels = days.map(({ day }) => day.slice(5))
+  const values = (column: Counted) => days.map((day) => day[column])
+  return html`<div class="columns">${plotBars({
+    title: 'Visitors who saw a result, by day (UTC)',
+    labels,
+    series: [{ name: 'saw a result', tone: 'first', values: values('resultViewed') }],
+  })}${plotBars({
+    title: 'Orders by day (UTC)',
+    labels,
+    series: [
+      { name: 'after a try-on', tone: 'first', values: values('tryOnOrders') },
+      { name: 'other', tone: 'third', values: days.map(({ orders, tryOnOrders }) => orders - tryOnOrders) },
+    ],
+  })}</div>`
+}
+
+function presentDays(days: readonly AnalyticsDay[]): Html {
+  const { day: _, ...counted } = ANALYTICS_COLUMNS
+  const columns = Object.keys(counted) as Counted[]
+  return table({
+    caption: 'Visitors and orders by day',
+    head: Object.values(ANALYTICS_COLUMNS),
+    rows: days.toReversed().map((entry) => [entry.day, ...columns.map((column) => count(entry[column]))]),
+    empty: '',
+    numeric: columns.map((_, i) => i + 1),
+  })
+}
+
+function share(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${((part / whole) * 100).toFixed(1)} %`
+}

@@ -1,0 +1,76 @@
+import { type Database, rowType, sql } from '../shared/database/database.ts'
+import { type Static, Type } from '../shared/schema.ts'
+
+const DayRow = Type.Object({
+  /** In UTC, such as `2026-11-25`. */
+  day: Type.String(),
+  /** Visitors who opened a product page. */
+  visitors: Type.Integer(),
+  engaged: Type.Integer(),
+  generationStarted: Type.Integer(),
+  resultViewed: Type.Integer(),
+  /** Visitors who put something in the cart after they had seen a result. */
+  tryOnCarted: Type.Integer(),
+  /** Visitors of a product page who put something in the cart, with and without a try-on. */
+  carted: Type.Integer(),
+  orders: Type.Integer(),
+  /** Orders of visitors who had seen a result in the 30 days before. */
+  tryOnOrders: Type.Integer(),
+  emailPrompted: Type.Integer(),
+  emailCollected: Type.Integer(),
+})
+/** What the visitors of one day (UTC) did. */
+export type AnalyticsDay = Static<typeof DayRow>
+
+export interface AnalyticsQuery {
+  readonly accountId: string
+  /** Only visitors of this shop; without it, all of the account, also those of no shop. */
+  readonly shopId?: string
+  /** How many days, today included. */
+  readonly days: number
+}
+
+export type EventAnalytics = ReturnType<typeof createEventAnalytics>
+
+/** The funnels that `event_visits` and `event_conversion` define, by day. */
+export function createEventAnalytics(database: Database) {
+  return {
+    /** One entry for each day (UTC), the oldest first, also for days on which nothing happened. */
+    countDays: ({ accountId, shopId, days }: AnalyticsQuery): Promise<readonly AnalyticsDay[]> => {
+      const first = sql.fragment`(now() at time zone 'UTC')::date - ${days - 1}::integer`
+      const isWanted = sql.fragment`day >= ${first} and account_id = ${accountId} and ${ofShop(shopId)}`
+      return database.any(sql.type(rowType(DayRow))`
+        with days as (
+          select generate_series(${first}, (now() at time zone 'UTC')::date, interval '1 day')::date as day
+        ), funnel as (
+          select day, sum(engaged)::bigint as engaged, sum(generation_started)::bigint as started,
+            sum(result_viewed)::bigint as viewed, sum(carted)::bigint as carted
+          from event_funnel where ${isWanted} group by day
+        ), conversion as (
+          select day, sum(visitors)::bigint as visitors, sum(carted)::bigint as carted,
+            sum(orders)::bigint as orders, sum(try_on_orders)::bigint as try_on_orders
+          from event_conversion where ${isWanted} group by day
+        ), emails as (
+          select day, sum(prompted)::bigint as prompted, sum(collected)::bigint as collected
+          from event_email_collection where ${isWanted} group by day
+        )
+        select to_char(day, 'YYYY-MM-DD') as day,
+          coalesce(visitors, 0) as visitors,
+          coalesce(engaged, 0) as engaged,
+          coalesce(started, 0) as "generationStarted",
+          coalesce(viewed, 0) as "resultViewed",
+          coalesce(funnel.carted, 0) as "tryOnCarted",
+          coalesce(conversion.carted, 0) as carted,
+          coalesce(orders, 0) as orders,
+          coalesce(try_on_orders, 0) as "tryOnOrders",
+          coalesce(prompted, 0) as "emailPrompted",
+          coalesce(collected, 0) as "emailCollected"
+        from days left join funnel using (day) left join conversion using (day) left join emails using (day)
+        order by day`)
+    },
+  }
+}
+
+function ofShop(shopId: string | undefined) {
+  return shopId === undefined ? sql.fragment`true` : sql.fragment`shop_id = ${shopId}`
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createEvents } from '../../../api/stores/events.ts'
+import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { type DashboardContents, fillDashboard } from '../../support/dashboard-contents.ts'
+
+const MINUTE_MS = 60_000
+
+describe('the analytics of a shop', () => {
+  let dashboard: TestDashboard
+  let browser: OperatorBrowser
+  let contents: DashboardContents
+  let page: string
+
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+    browser = await dashboard.signIn()
+    contents = await fillDashboard(dashboard, 'Analytics')
+    page = `/shops/${contents.shopId}/analytics`
+    const looks = ['product_page:page_view', 'widget:button_click', 'widget:email_prompt_view']
+    await visit(contents.shopId, 'looks', looks)
+    await visit(contents.shopId, 'buys', [
+      ...looks,
+      'widget:generation_start',
+      'widget:result_view',
+      'widget:add_to_cart',
+    ])
+    await visit('shop_other', 'is elsewhere', looks)
+  })
+  afterAll(() => dashboard.stop())
+
+  it('show the funnel and the rates of the days that are asked for', async () => {
+    const { text } = await browser.get(`/shops/${contents.shopId}`)
+    expect(text).toContain(`href="${page}"`)
+    const { text: shown } = await browser.get(`${page}?span=week`)
+    const cells = [...shown.matchAll(/<td class="(?:text|number)">([^<]*)<\/td>/g)].map(([, cell]) => cell)
+    expect(cells.slice(0, 12)).toEqual([
+      ...['Widget used', '2', '100.0 %', 'Try-on started', '1', '50.0 %'],
+      ...['Result seen', '1', '50.0 %', 'Cart after result', '1', '50.0 %'],
+    ])
+    expect(cells.slice(12, 16)).toEqual(['Cart, of visitors of product pages', '1', '2', '50.0 %'])
+  })
+
+  it('are a file with a line for each day, the keys of its columns first', async () => {
+    const { text, headers } = await browser.get(`${page}.csv?span=quarter`)
+    expect(headers.get('content-disposition')).toMatch(/^attachment; filename="analytics-shop-.*\.csv"/)
+    const lines = text.trimEnd().split('\r\n')
+    expect(lines).toHaveLength(91)
+    expect(lines[0]).toBe(
+      'day,visitors,engaged,generationStarted,resultViewed,tryOnCarted,carted,orders,tryOnOrders,emailPrompted,emailCollected',
+    )
+    expect(lines.at(-1)).toBe(`${new Date().toISOString().slice(0, 10)},2,2,1,1,1,1,0,0,2,0`)
+    expect(lines[1]).toMatch(/^\d{4}-\d\d-\d\d(,0){10}$/)
+  })
+
+  it('are not found for a shop that does not exist', async () => {
+    expect((await browser.get('/shops/shop_missing/analytics')).status).toBe(404)
+    expect((await browser.get('/shops/shop_missing/analytics.csv')).status).toBe(404)
+  })
+
+  async function visit(shopId: string, anonymousId: string, names: readonly string[]) {
+    const receivedAt = new Date()
+    await createEvents(dashboard.database).insert({
+      origin: {
+        ...{ accountId: contents.accountId, shopId, anonymousId, sessionId: 's', customerId: null },
+        ...{ customerEmail: null, customerSigned: false, productId: null, variantId: null, context: {} },
+      },
+      events: names.map((name, i) => ({
+        name,
+        insertId: `${anonymousId} ${i}`,
+        happenedAt: new Date(receivedAt.getTime() - (names.length - i) * MINUTE_MS),
+        properties: '{}',
+        productId: null,
+        generationId: null,
+      })),
+      receivedAt,
+    })
+  }
+})
