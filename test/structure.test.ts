@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   type Doors,
@@ -144,6 +144,14 @@ describe('the house', () => {
     const tracked = execFileSync('git', ['ls-files', '--stage'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
     const paths = Map.groupBy(tracked, (line) => line.split(' ')[1])
     expect([...paths.values()].filter(({ length }) => length > 1)).toEqual([])
+  })
+
+  it('has one folder per command, and at the top of scripts only what starts them', () => {
+    const commands = readSources('scripts/*')
+    expect([...commands.keys()].filter((path) => path.endsWith('.ts'))).toEqual(['scripts/drape.ts'])
+    const started = [...commands].flatMap(([, text]) => text.match(/(?<=\$root\/)scripts\/[\w/-]+\.ts/g) ?? [])
+    expect(started.length).toBeGreaterThan(10)
+    expect(started.filter((path) => !all.has(path) || dirname(path) === 'scripts')).toEqual([])
   })
 
   it('has no file whose name says nothing', () => {
@@ -291,6 +299,7 @@ describe('the rules of the house', () => {
 })
 
 function readSources(pattern: string): Sources {
-  const paths = globSync(pattern, { cwd: ROOT }).map((path) => path.replaceAll('\\', '/'))
+  const entries = globSync(pattern, { cwd: ROOT, withFileTypes: true }).filter((entry) => entry.isFile())
+  const paths = entries.map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
   return new Map(paths.sort().map((path) => [path, readFileSync(resolve(ROOT, path), 'utf8')]))
 }

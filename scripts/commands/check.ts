@@ -1,5 +1,5 @@
 import type { Option } from 'commander'
-import type { CheckName } from '../checks/run-check.ts'
+import type { CheckName } from './checks/run-check.ts'
 import type { FreeCommand } from './command.ts'
 import { mandatory, option } from './options.ts'
 
@@ -24,6 +24,6 @@ function check(name: CheckName, summary: string, ...options: readonly Option[]):
   return {
     summary,
     options: [...options, WAIT],
-    run: async (given) => (await import('../checks/run-check.ts')).runCheck(name, given),
+    run: async (given) => (await import('./checks/run-check.ts')).runCheck(name, given),
   }
 }

@@ -56,7 +56,7 @@ export const cloneCommands: Readonly<Record<string, FreeCommand>> = {
 /** Exits with 1 when products failed. */
 async function importCatalogue({ file, key, report, 'wait-images': waitImages }: Options) {
   const service = readService(process.env, key)
-  const { importProducts } = await import('../products/import-products.ts')
+  const { importProducts } = await import('./products/import-products.ts')
   const options = { ...service, path: required(file, 'file'), report, waitsForImages: waitImages !== undefined }
   const counts = await importProducts(options).catch((error) => {
     if (error instanceof UsageError || error instanceof DrapeError) throw error

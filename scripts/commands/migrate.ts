@@ -1,11 +1,11 @@
 import { createDatabase } from '../../api/shared/database/database.ts'
 import { migrate } from '../../api/shared/database/migrate.ts'
 import { createLegalHolds } from '../../api/shared/stores/legal-holds.ts'
-import { databaseUrl } from '../checks/environment.ts'
-import { within } from '../checks/within.ts'
-import { ensureRole, type Grant, grantRights, parseGrants, readRoleUrls } from '../database-rights.ts'
 import { noteAct } from './audit.ts'
+import { databaseUrl } from './checks/environment.ts'
+import { within } from './checks/within.ts'
 import type { FreeCommand } from './command.ts'
+import { ensureRole, type Grant, grantRights, parseGrants, readRoleUrls } from './database-rights.ts'
 import { type Options, option } from './options.ts'
 
 export const migrateCommand: FreeCommand = {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { createDrapeClient } from '../../api/client/node.ts'
-import { createMcpServer } from '../mcp/server.ts'
+import { createMcpServer } from './mcp/server.ts'
 import { readService } from './service.ts'
 
 /** A picture of 10 MB in base64, and what surrounds it. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type GrantedProcess, ROLE_VARIABLES } from '../database-rights.ts'
+import { type GrantedProcess, ROLE_VARIABLES } from '../commands/database-rights.ts'
 
 /** By which URL each program of the stack connects to Postgres. */
 export type ProcessUrls = Readonly<Record<GrantedProcess, string>>

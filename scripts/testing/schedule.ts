@@ -24,7 +24,7 @@ const IN_TURN: Readonly<Record<string, number>> = {
 const LONG: Readonly<Record<string, number>> = {
   'test/faults/faults.test.ts': 500,
   'test/flow.test.ts': 180,
-  'test/scripts/dev.test.ts': 170,
+  'test/scripts/stack/dev.test.ts': 170,
   'test/worker/engines/warp/dress-lower.test.ts': 150,
   'test/worker/engines/warp/quality.test.ts': 140,
   'test/telemetry.test.ts': 140,

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type GrantedProcess, grantRights } from '../../scripts/database-rights.ts'
+import { type GrantedProcess, grantRights } from '../../scripts/commands/database-rights.ts'
 
 const PROCESSES: readonly GrantedProcess[] = ['api', 'worker', 'controller']
 

@@ -22,7 +22,7 @@ const WAYS = listTestWays(ROUTES)
 describe('the table of docs/test-mode.md', () => {
   const page = readFileSync(new URL('docs/test-mode.md', ROOT), 'utf8')
 
-  it('is what scripts/test-mode.ts writes', () => {
+  it('is what scripts/documents/test-mode.ts writes', () => {
     expect(page).toContain(`\n${describeTestWays(ROUTES)}\n`)
   })
 

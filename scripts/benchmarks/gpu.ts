@@ -1,0 +1,162 @@
+import { execFile, spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { availableParallelism, cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import { MODES } from '../../api/shared/generation.ts'
+import { decodeImage } from '../../api/shared/image.ts'
+import type { Engine, EngineInput } from '../../worker/engines/engine.ts'
+import { findInstalled } from '../../worker/engines/installed.ts'
+import { createEngines } from '../../worker/engines/registry.ts'
+import { openModels } from '../../worker/inference/models.ts'
+import { PROVIDERS } from '../../worker/inference/session.ts'
+
+// Measures an engine with files of its own on this machine, through the code of workers, and prints one line of JSON:
+// node scripts/benchmarks/gpu.ts --engine-dir /models [--engine fashn-vton] [--provider cuda] [--pictures 3]
+// With --pictures 0 only the start and what it takes of memory. Files with random weights do as well:
+// scripts/export-engine fashn-vton --random --size full --no-golden --output /models/fashn-vton
+// Ends with 1 where the memory is more than engine.json says.
+
+const { values } = parseArgs({
+  options: {
+    'engine-dir': { type: 'string' },
+    engine: { type: 'string', default: 'fashn-vton' },
+    provider: { type: 'string', default: 'cuda' },
+    pictures: { type: 'string', default: '3' },
+  },
+})
+const provider = PROVIDERS.find((known) => known === values.provider)
+if (!provider) throw new Error(`--provider must be one of ${PROVIDERS.join(', ')}`)
+
+const started = performance.now()
+// The small models that find people stay on the CPU: only the engine is measured.
+const models = await openModels(fileURLToPath(new URL('../../worker/models', import.meta.url)))
+const known = await findInstalled([values.engine], values['engine-dir'] ?? '')
+const before = process.memoryUsage().rss
+const gpu = watchGpu()
+const engine = (await createEngines([values.engine], { models, provider, known, acknowledged: [values.engine] })).get(
+  values.engine,
+)
+if (!engine) throw new Error(`there is no engine ${values.engine}`)
+const opened = performance.now()
+const proof = (await engine.selfTest?.()) ?? null
+const proven = performance.now()
+
+const input = await readInput()
+const modes: Record<string, Awaited<ReturnType<typeof measureMode>>> = {}
+if (Number(values.pictures) > 0) for (const mode of MODES) modes[mode] = await measureMode(engine, mode)
+const device = await gpu.stop()
+const memory = compareMemory(provider, device)
+console.log(
+  JSON.stringify({
+    date: new Date().toISOString().slice(0, 10),
+    engine: `${engine.manifest.name} ${engine.manifest.version}`,
+    provider,
+    operators: proof?.operators ?? null,
+    coldStart: {
+      openSeconds: seconds(opened - started),
+      selfTestSeconds: seconds(proven - opened),
+      firstStepsMs: proof?.warmUp.first ?? null,
+      sameStepsMs: proof?.warmUp.again ?? null,
+    },
+    modes,
+    memory,
+    gpu: device,
+    hardware: `${await gpuName()}, ${availableParallelism()} of ${cpus().length} ${process.arch} cores (${cpus()[0].model.trim()})`,
+  }),
+)
+await engine.release?.()
+await models.release()
+if (memory.isEnough === false) {
+  console.error(`${values.engine} took ${memory.measuredMiB} MiB; its engine.json says ${memory.minMemoryMiB} MiB`)
+  process.exitCode = 1
+}
+
+/**
+ * What the engine has taken at most, of the device that it runs on: of the GPU all that was in use, of the processor's memory what
+ * came on top of the small models. `isEnough` says whether that is within what `engine.json` asks for; null where it asks for nothing.
+ */
+function compareMemory(on: string, device: { memoryMiB: number } | null) {
+  const { maxRSS } = process.resourceUsage()
+  const measuredMiB = on === 'cpu' || !device ? Math.round((maxRSS * 1024 - before) / 2 ** 20) : device.memoryMiB
+  const minMemoryMiB = known.get(values.engine)?.manifest.minMemoryMiB ?? null
+  const isEnough = minMemoryMiB === null ? null : measuredMiB <= minMemoryMiB
+  return { measuredMiB, minMemoryMiB, isEnough, processMiB: Math.round(maxRSS / 1024) }
+}
+
+async function readInput(): Promise<Omit<EngineInput, 'options'>> {
+  const read = async (path: string) => decodeImage(await readFile(new URL(`../samples/${path}`, import.meta.url)))
+  const [person, garment] = await Promise.all([read('persons/down-half-teal.jpg'), read('garments/tshirt-mustard.jpg')])
+  return { person, garment, garmentHash: 'mustard', category: 'tops' }
+}
+
+/** The first picture of a mode prepares its schedule and is not counted. */
+async function measureMode(measured: Engine, mode: EngineInput['options']['mode']) {
+  const runs: { picture: number; steps: number[] }[] = []
+  for (let seed = 0; seed <= Number(values.pictures); seed++) runs.push(await measureRun(measured, { mode, seed }))
+  const counted = runs.slice(1)
+  const steps = counted.flatMap((run) => run.steps)
+  return {
+    steps: counted[0].steps.length + 1,
+    secondsPerStep: seconds(median(steps)),
+    slowestStepSeconds: seconds(Math.max(...steps)),
+    secondsPerPicture: seconds(median(counted.map(({ picture }) => picture))),
+  }
+}
+
+async function measureRun(measured: Engine, options: EngineInput['options']) {
+  const at: number[] = []
+  const begun = performance.now()
+  const { timings } = await measured.run(
+    { ...input, options },
+    { signal: new AbortController().signal, onProgress: () => at.push(performance.now()) },
+  )
+  const picture = performance.now() - begun
+  // Between the ends of steps: progress of the stages before and after them does not count.
+  const stages = Object.keys(timings)
+  const first = stages.indexOf('denoise')
+  const ends = at.slice(first, first - stages.length)
+  return { picture, steps: ends.slice(1).map((time, i) => time - ends[i]) }
+}
+
+/** The device's use and memory while something runs, from its driver; null without a driver. */
+function watchGpu() {
+  const query = ['--query-gpu=utilization.gpu,memory.used', '--format=csv,noheader,nounits', '-lms', '200']
+  const child = spawn('nvidia-smi', query, { stdio: ['ignore', 'pipe', 'ignore'] })
+  const isThere = new Promise<boolean>((resolve) => {
+    child.on('spawn', () => resolve(true))
+    child.on('error', () => resolve(false))
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+  })
+  return {
+    stop: async () => {
+      if (!(await isThere)) return null
+      child.kill()
+      const seen = output
+        .split('\n')
+        .map((line) => line.split(',').map(Number))
+        .filter((row) => row.length === 2)
+      const busy = seen.reduce((sum, [use]) => sum + use, 0) / Math.max(1, seen.length) / 100
+      return { busy: Number(busy.toFixed(2)), memoryMiB: Math.max(0, ...seen.map(([, memory]) => memory)) }
+    },
+  }
+}
+
+async function gpuName(): Promise<string> {
+  const query = promisify(execFile)('nvidia-smi', ['--query-gpu=name,driver_version', '--format=csv,noheader'])
+  return query.then(
+    ({ stdout }) => stdout.trim(),
+    () => 'no NVIDIA driver',
+  )
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1]
+}
+
+function seconds(ms: number): number {
+  return Number((ms / 1000).toPrecision(3))
+}

@@ -1,0 +1,119 @@
+import { parseArgs } from 'node:util'
+import { ROOT, say } from '../stack/session.ts'
+import { answerTimes } from './answer-times.ts'
+import { startBench } from './bench.ts'
+import { type Benchmark, type Result, runBenchmark } from './benchmark.ts'
+import { checkCredits } from './check-credits.ts'
+import { decodes } from './decodes.ts'
+import { eventLoopGap } from './event-loop.ts'
+import { sendEvents } from './events.ts'
+import { garmentCache } from './garment-cache.ts'
+import { getGeneration } from './get-generation.ts'
+import { hotAccount } from './hot-account.ts'
+import { jobMemory } from './job-memory.ts'
+import { nameTimes } from './names.ts'
+import { oldRows } from './old-rows.ts'
+import { operator } from './operator.ts'
+import { heicTime, photoTime } from './photos.ts'
+import { leaveProcessor } from './pinning.ts'
+import { postTryOn } from './post-try-on.ts'
+import { acceptedAgainstQueue, pickedUp, relayed } from './queue.ts'
+import { scraped } from './scrape.ts'
+import { statementsPerGeneration } from './statements.ts'
+import { presentTable } from './table.ts'
+import { telemetryCost } from './telemetry-cost.ts'
+import { uploadCopies, uploadMemory, uploadTime } from './uploads.ts'
+import { waitEstimates } from './wait-estimates.ts'
+import { warpJob } from './warp-job.ts'
+import { connections, idleCommands, redisCommands, storageCalls } from './work-counts.ts'
+
+const BENCHMARKS: readonly Benchmark[] = [
+  postTryOn,
+  acceptedAgainstQueue,
+  relayed,
+  pickedUp,
+  telemetryCost,
+  uploadTime,
+  uploadMemory,
+  eventLoopGap,
+  photoTime,
+  heicTime,
+  warpJob,
+  getGeneration,
+  checkCredits,
+  sendEvents,
+  ...nameTimes,
+  hotAccount,
+  oldRows,
+  scraped,
+  garmentCache,
+  jobMemory,
+  statementsPerGeneration,
+  redisCommands,
+  storageCalls,
+  decodes,
+  idleCommands,
+  ...connections,
+  uploadCopies,
+  ...answerTimes,
+  ...waitEstimates,
+  ...operator,
+]
+
+/** Several that belong together, by one name. */
+const GROUPS: Readonly<Record<string, readonly Benchmark[]>> = { operator }
+
+const USAGE = `Usage: scripts/bench [--json] [--full] [ID…]      the figures of these ids, or all
+       scripts/bench quality [--sheet FILE]       the pictures of the default engine
+       scripts/bench gpu                          an engine with files of its own`
+
+const { values, positionals } = readArguments()
+if (values.help) {
+  console.log(USAGE)
+  process.exit(0)
+}
+const results = await runAll(chooseBenchmarks(positionals))
+console.log(values.json ? JSON.stringify(results) : presentTable(results))
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { json: { type: 'boolean' }, full: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    })
+  } catch (error) {
+    say(`${error instanceof Error ? error.message : error}\n${USAGE}`)
+    process.exit(2)
+  }
+}
+
+function chooseBenchmarks(names: readonly string[]): readonly Benchmark[] {
+  const ids = names.flatMap((name) => GROUPS[name]?.map(({ id }) => id) ?? name)
+  const unknown = ids.filter((id) => !BENCHMARKS.some((benchmark) => benchmark.id === id))
+  if (unknown.length > 0) {
+    say(`There is no benchmark ${unknown.join(', ')}; there are ${BENCHMARKS.map(({ id }) => id).join(', ')}.`)
+    process.exit(2)
+  }
+  return ids.length === 0 ? BENCHMARKS : BENCHMARKS.filter(({ id }) => ids.includes(id))
+}
+
+async function runAll(benchmarks: readonly Benchmark[]): Promise<Result[]> {
+  leaveProcessor()
+  const bench = await startBench({ root: ROOT, isFull: values.full ?? false, say })
+  try {
+    const done: Result[] = []
+    for (const benchmark of benchmarks) {
+      say(`${benchmark.id}: ${benchmark.what} …`)
+      const result = await runBenchmark(benchmark, bench).catch((error: Error) => {
+        say(`${benchmark.id} failed: ${error.stack}`)
+        process.exitCode = 1
+      })
+      if (!result) continue
+      say(presentTable([result]))
+      done.push(result)
+    }
+    return done
+  } finally {
+    await bench.stop()
+  }
+}

@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ROOT } from '../stack/session.ts'
+import { packChart } from './archive.ts'
+import { buildChart, CHARTS } from './build.ts'
+import { documentChart } from './document.ts'
+import { findHelm } from './helm.ts'
+import { listImages } from './images.ts'
+import { recordRelease } from './releases.ts'
+
+const USAGE = `usage: scripts/chart <command> [--output FOLDER]
+
+  build       builds the charts as folders, including the custom resource definitions
+  package     packages the charts as archives
+  images      lists every image that the chart drape can use
+  document    generates the schemas and value tables from each values.yaml
+  helm        prints the path of Helm, and builds Helm if necessary
+  record      records the immutable fields of this version, once per release`
+
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { output: { type: 'string' } } })
+const output = resolve(values.output ?? join(ROOT, '.cache/charts'))
+
+const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
+  build: async () => {
+    for (const name of CHARTS) console.log(await buildChart(name, output))
+  },
+  package: async () => {
+    for (const name of CHARTS) console.log(await packChart(name, output))
+  },
+  images: async () => {
+    for (const image of await listImages(join(ROOT, 'charts/drape'))) console.log(image)
+  },
+  document: async () => {
+    for (const name of CHARTS) {
+      for (const [path, text] of await documentChart(name)) await writeFile(join(ROOT, path), text)
+    }
+  },
+  helm: async () => {
+    console.log(await findHelm())
+  },
+  record: async () => {
+    console.log(await recordRelease(await buildChart('drape', output)))
+  },
+}
+
+const command = COMMANDS[positionals.join(' ')]
+if (command === undefined) {
+  console.error(USAGE)
+  process.exitCode = 2
+} else {
+  try {
+    await command()
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
+}

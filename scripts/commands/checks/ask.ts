@@ -1,0 +1,18 @@
+import { CheckFailure } from '../failure.ts'
+
+const ANSWER_MS = 15_000
+
+/** The answer to a request, whatever its status. Throws a `CheckFailure` when there is none. */
+export async function ask(url: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_MS) }).catch((cause: Error) => {
+    const reason = cause.cause instanceof Error ? cause.cause.message : cause.message
+    throw new CheckFailure(`${url} does not answer: ${reason}`)
+  })
+}
+
+/** The answer, of that status. Throws a `CheckFailure` with what came instead. */
+export async function expectStatus(status: number, url: string, init: RequestInit = {}): Promise<Response> {
+  const answer = await ask(url, init)
+  if (answer.status === status) return answer
+  throw new CheckFailure(`${url} answers ${answer.status}, not ${status}: ${(await answer.text()).slice(0, 500)}`)
+}

@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLog } from '../../../api/shared/log.ts'
+import { createRedis, QUEUES, type Redis } from '../../../api/shared/redis.ts'
+import { CheckFailure } from '../failure.ts'
+import { redisUrl } from './environment.ts'
+
+const CONNECT_MS = 5000
+const log = createLog({ process: 'check', level: 'silent' })
+
+/** Workers that live take jobs of every queue. */
+export async function checkWorkers(): Promise<Record<string, unknown>> {
+  const redis = createRedis(redisUrl(), { role: 'producer', log })
+  try {
+    await becomesReady(redis)
+    const slots: Record<string, number> = {}
+    for (const queue of QUEUES) {
+      slots[queue] = await redis.countSlots(queue)
+      if (slots[queue] === 0) throw new CheckFailure(`No worker takes jobs of the queue ${queue}`)
+    }
+    return { slots }
+  } finally {
+    await redis.close()
+  }
+}
+
+async function becomesReady(redis: Redis): Promise<void> {
+  const deadline = performance.now() + CONNECT_MS
+  while (!redis.isReady()) {
+    if (performance.now() > deadline) throw new CheckFailure('Redis does not answer')
+    await sleep(20)
+  }
+}

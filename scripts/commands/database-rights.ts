@@ -1,0 +1,143 @@
+import pg from 'pg'
+import { MIGRATION_LOCK } from '../../api/shared/database/migrate.ts'
+import { UsageError } from './options.ts'
+
+/** What each process may do, as `grant … to role` has it. Columns are named where a row holds more than the process needs. */
+const RIGHTS = {
+  api: [
+    'select, insert, update, delete on all tables in schema :schema',
+    'execute on function make_event_partitions(date, date), drop_event_partition(date)',
+  ],
+  /** Starts, renews, completes, fails and hands back generations, and keeps what it sees in their pictures. */
+  worker: [
+    'select on generations, outbox, objects, images',
+    `update (status, worker, lease_until, started_at, finished_at, updated_at, attempt, progress, result_key, warnings, timings,
+      engine_info, category, quality, error_code, error_message, error_details) on generations`,
+    'update (available_at, dispatched_at, payload), delete on outbox',
+    'insert, update (expires_at, bytes), delete on objects',
+    'update (crop, warnings, person_detected) on images',
+    'select (id, images_edition, detected, expires_at), update (detected) on products',
+    // A failed generation gives its credits back.
+    'select (id, balance), update (balance) on accounts',
+    'select (account_id, amount, generation_id, kind), insert (account_id, amount, kind, generation_id) on ledger',
+    'select (id, account_id, is_active, event_types) on webhook_endpoints',
+    'select (id, account_id, event_types, expires_at) on webhook_listeners',
+    'insert (endpoint_id, event_id, type, data, happened_at) on webhook_deliveries',
+  ],
+  /** Measures what waits and deletes what is past its time. Who locks a row before deleting it needs to be able to change something in it. */
+  controller: [
+    'select on generations, outbox',
+    'select, delete on objects, images, products, idempotency_keys, share_links, proxy_nonces, data_requests, webhook_deliveries, webhook_listeners, product_batches',
+    'update (expires_at) on objects, products, share_links, proxy_nonces, webhook_listeners',
+    'update (lease_until) on idempotency_keys',
+    'select, insert, update, delete on hold_policies, legal_holds, published_engines',
+    'update (created_at) on data_requests, webhook_deliveries, product_batches',
+    'select, delete, update (erased_at) on erased_customers',
+    // Records objects that have no row, so that the next sweep deletes them.
+    'select (id) on accounts',
+    'insert (key, account_id, kind, bytes, expires_at) on objects',
+    'select, insert, update, delete on recurring_tasks',
+    // Commands that run as this role, such as a sweep, are audited.
+    'select (form), insert on operator_audit',
+  ],
+} as const
+
+export type GrantedProcess = keyof typeof RIGHTS
+
+export interface Grant {
+  readonly process: GrantedProcess
+  /** A role that exists. */
+  readonly role: string
+}
+
+/**
+ * Reads `worker=drape_worker,controller=drape_controller`.
+ * @throws UsageError when it is something else
+ */
+export function parseGrants(text: string): Grant[] {
+  return text.split(',').map((part) => {
+    const [process, role] = part.split('=')
+    if (!Object.hasOwn(RIGHTS, process) || !role) {
+      throw new UsageError(
+        `--grant takes a role for each of ${Object.keys(RIGHTS).join(', ')}, as worker=ROLE,controller=ROLE`,
+      )
+    }
+    return { process: process as GrantedProcess, role }
+  })
+}
+
+/**
+ * Gives a role the rights of its process in the database of the URL, and takes all others to its tables and functions from it; all at once,
+ * so that a process at work notices nothing. Several may do so at the same time. New tables are none of its business until this is done again.
+ * @throws UsageError when there is no such role or it owns the tables
+ */
+export async function grantRights(url: string, { process, role }: Grant): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'drape-migrate' })
+  await client.connect()
+  try {
+    const name = client.escapeIdentifier(role)
+    const { schema } = await findRole(client, role)
+    await client.query('begin')
+    // Postgres refuses two who change the rights of one table at once, as replicas that start together would.
+    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await client.query(`revoke all on all tables in schema ${schema} from ${name}`)
+    await client.query(`revoke all on all functions in schema ${schema} from ${name}`)
+    await client.query(`grant usage on schema ${schema} to ${name}`)
+    for (const right of RIGHTS[process]) await client.query(`grant ${right.replace(':schema', schema)} to ${name}`)
+    await client.query('commit')
+  } finally {
+    await client.end()
+  }
+}
+
+/** The variables that hold the URL by which each process connects. */
+export const ROLE_VARIABLES: Readonly<Record<GrantedProcess, string>> = {
+  api: 'API_DATABASE_URL',
+  worker: 'WORKER_DATABASE_URL',
+  controller: 'CONTROLLER_DATABASE_URL',
+}
+
+/** The grants for the roles of the URLs in the environment; processes without a URL have none. */
+export function readRoleUrls(env: NodeJS.ProcessEnv): (Grant & { readonly password: string })[] {
+  return (Object.keys(RIGHTS) as GrantedProcess[]).flatMap((process) => {
+    const text = env[ROLE_VARIABLES[process]]
+    if (!text) return []
+    const { username, password } = URL.parse(text) ?? {}
+    if (!username || !password) {
+      throw new UsageError(`${ROLE_VARIABLES[process]} must be postgres://ROLE:PASSWORD@HOST/DATABASE`)
+    }
+    return [{ process, role: decodeURIComponent(username), password: decodeURIComponent(password) }]
+  })
+}
+
+/** Creates a role that can log in with this password, or gives the password to the one that exists. */
+export async function ensureRole(
+  url: string,
+  { role, password }: { readonly role: string; readonly password: string },
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'drape-migrate' })
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role])
+    const login = `role ${client.escapeIdentifier(role)} login password ${client.escapeLiteral(password)}`
+    await client.query(rowCount === 0 ? `create ${login}` : `alter ${login}`)
+    await client.query('commit')
+  } finally {
+    await client.end()
+  }
+}
+
+async function findRole(client: pg.Client, role: string): Promise<{ schema: string }> {
+  const { rows } = await client.query<{ schema: string; exists: boolean; owns: boolean }>(
+    `select quote_ident(current_schema()) as schema,
+      exists (select from pg_roles where rolname = $1) as exists,
+      exists (select from pg_tables where schemaname = current_schema() and tableowner = $1) as owns`,
+    [role],
+  )
+  const [{ schema, exists, owns }] = rows
+  if (!exists) throw new UsageError(`There is no role ${role}: create role ${role} login password '…'`)
+  if (owns) throw new UsageError(`${role} owns the tables and can do anything: grant rights to another role`)
+  return { schema }
+}

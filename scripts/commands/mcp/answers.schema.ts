@@ -1,0 +1,19 @@
+import { createDocument } from '../../../api/openapi/document.ts'
+import { ROUTES } from '../../../api/routes/routes.ts'
+
+type Answer = 'AcceptedTryOn' | 'Generation' | 'ProductList' | 'Credits'
+
+const SCHEMAS: Readonly<Record<string, unknown>> = createDocument(ROUTES, { publicUrl: '', serviceName: 'Drape' })
+  .components.schemas
+
+/** The schema of what a tool answers: as the OpenAPI document has it, without references. */
+export function describeAnswer(name: Answer): Record<string, unknown> {
+  return inline(SCHEMAS[name]) as Record<string, unknown>
+}
+
+function inline(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(inline)
+  if (typeof schema !== 'object' || schema === null) return schema
+  if ('$ref' in schema) return inline(SCHEMAS[String(schema.$ref).replace('#/components/schemas/', '')])
+  return Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, inline(value)]))
+}

@@ -1,0 +1,62 @@
+import { homedir } from 'node:os'
+import { type ImageInput, readPicture } from '../../../api/client/node.ts'
+import { DrapeError } from '../../../api/shared/errors.ts'
+import { readImageHeader } from '../../../api/shared/image-format.ts'
+
+/** Exactly one of them. */
+export interface PictureSource {
+  readonly path?: string
+  readonly url?: string
+  readonly base64?: string
+}
+
+/**
+ * The picture that the caller of a tool names, for the client. Bytes that are no picture go nowhere: an assistant that was led astray
+ * cannot send other files of this machine away.
+ * @throws DrapeError `VALIDATION_FAILED` for what cannot be read, `INVALID_IMAGE` or `UNSUPPORTED_IMAGE_TYPE` for what is no picture
+ */
+export async function readSource(
+  { path, url = '', base64 }: PictureSource,
+  { field, find }: { field: string; find: (path: string) => Promise<string> },
+): Promise<ImageInput> {
+  if (path !== undefined) return checked(await readFileAt(await find(path.replace(/^~(?=\/)/, homedir())), field))
+  return base64 === undefined ? { url } : checked(new Blob([decode(base64, field)]))
+}
+
+async function readFileAt(path: string, field: string): Promise<Blob> {
+  try {
+    return await readPicture(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (!READ_FAILURES.includes(code ?? '')) throw error
+    throw invalid(`${field}.path`, `cannot be read: ${path} (${code})`)
+  }
+}
+
+const READ_FAILURES = [
+  'ENOENT',
+  'EACCES',
+  'EPERM',
+  'EISDIR',
+  'ENOTDIR',
+  'ENAMETOOLONG',
+  'ELOOP',
+  'ERR_INVALID_ARG_VALUE',
+]
+
+const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/
+
+function decode(text: string, field: string): Uint8Array<ArrayBuffer> {
+  const data = text.replace(/^data:[^,]*;base64,/, '')
+  if (!BASE64.test(data)) throw invalid(`${field}.base64`, 'must be base64')
+  return new Uint8Array(Buffer.from(data, 'base64'))
+}
+
+async function checked(blob: Blob): Promise<Blob> {
+  readImageHeader(new Uint8Array(await blob.arrayBuffer()))
+  return blob
+}
+
+function invalid(path: string, message: string): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', `${path} ${message}`, { details: [{ path, message }] })
+}

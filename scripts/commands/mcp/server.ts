@@ -1,0 +1,198 @@
+import {
+  type CallToolResult,
+  fromJsonSchema,
+  McpServer,
+  ResourceTemplate,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import {
+  type DrapeClient,
+  DrapeConnectionError,
+  DrapeGenerationError,
+  DrapeTimeoutError,
+  type Generation,
+  isApiError,
+} from '../../../api/client/node.ts'
+import { DrapeError } from '../../../api/shared/errors.ts'
+import type { Static, TSchema } from '../../../api/shared/schema.ts'
+import { describeAnswer } from './answers.schema.ts'
+import { createFileFinder } from './client-folder.ts'
+import { readSource } from './picture-source.ts'
+import { ListProductsInput, ReadCreditsInput, TryOnToolInput, WaitInput } from './tools.schema.ts'
+
+const INSTRUCTIONS =
+  `Drape shows how a person looks in a product. Call try_on with a photo of a person and an image of a product, then
+wait_for_generation with its generationId, which returns the image and its address as a resource. A try-on costs 1 credit, which is refunded if it
+fails; the engine mock is free and returns the photo. Paths are absolute or relative to your folder. Use list_products for products of the
+catalogue. Errors have a code and say what to do; retry after retryAfter seconds where it is given.`.replaceAll(
+    '\n',
+    ' ',
+  )
+
+/** The tools by which an assistant dresses people: each is a call of the client. Results are resources. */
+export function createMcpServer({
+  client,
+  version,
+  env,
+}: {
+  client: DrapeClient
+  version: string
+  env: NodeJS.ProcessEnv
+}): McpServer {
+  const server = new McpServer({ name: 'drape', version }, { instructions: INSTRUCTIONS })
+  const find = createFileFinder(server, env)
+  const add = <S extends TSchema>(name: string, tool: Tool<S>) =>
+    server.registerTool(
+      name,
+      {
+        title: tool.title,
+        description: tool.description,
+        inputSchema: fromJsonSchema<Static<S>>(JSON.parse(JSON.stringify(tool.input))),
+        outputSchema: fromJsonSchema<object>(describeAnswer(tool.output)),
+        annotations: { readOnlyHint: tool.readOnly, destructiveHint: false, openWorldHint: true },
+      },
+      (input: Static<S>, context: ServerContext) => tool.run(input, { client, context, find }).catch(describeFailure),
+    )
+  add('try_on', tryOn)
+  add('wait_for_generation', waitForGeneration)
+  add('list_products', listProducts)
+  add('read_credits', readCredits)
+  addResults(server, client)
+  return server
+}
+
+interface Tool<S extends TSchema> {
+  readonly title: string
+  readonly description: string
+  readonly input: S
+  readonly output: Parameters<typeof describeAnswer>[0]
+  readonly readOnly: boolean
+  run(input: Static<S>, around: Around): Promise<CallToolResult>
+}
+
+interface Around {
+  readonly client: DrapeClient
+  readonly context: ServerContext
+  /** The file that a path of the caller means. */
+  readonly find: (path: string) => Promise<string>
+}
+
+const tryOn: Tool<typeof TryOnToolInput> = {
+  title: 'Try on',
+  description:
+    'Asks for a picture of the person wearing the product. Costs one credit, which comes back if it fails. Answers at once with ' +
+    'a generationId for wait_for_generation.',
+  input: TryOnToolInput,
+  output: 'AcceptedTryOn',
+  readOnly: false,
+  run: async ({ person: { id, ...photo }, product: { image, ...fields }, output }, { client, context, find }) => {
+    const images = image && [await readSource(image, { field: 'product.image', find })]
+    const person = id === undefined ? await readSource(photo, { field: 'person', find }) : { id }
+    const accepted = await client.tryOn(
+      { person, product: { ...fields, ...(images && { images }) }, output },
+      { signal: context.mcpReq.signal },
+    )
+    return answerWith(accepted)
+  },
+}
+
+const waitForGeneration: Tool<typeof WaitInput> = {
+  title: 'Wait for a generation',
+  description:
+    'Waits until the generation has ended and shows its picture. Where it has not ended in time, call it again.',
+  input: WaitInput,
+  output: 'Generation',
+  readOnly: true,
+  run: async ({ generationId, timeoutSeconds = 50 }, { client, context }) => {
+    const { signal } = context.mcpReq
+    const onProgress = (generation: Generation) => void reportProgress(generation, context)
+    const waiting = client.generations.wait(generationId, { signal, onProgress, timeout: timeoutSeconds * 1000 })
+    const ended = await waiting.catch((error) => {
+      if (error instanceof DrapeTimeoutError) return null
+      throw error
+    })
+    if (!ended) return answerWith(await client.generations.get(generationId, { signal }))
+    return showPicture(ended, await client.generations.download(generationId, { signal }))
+  },
+}
+
+const listProducts: Tool<typeof ListProductsInput> = {
+  title: 'List products',
+  description: 'One page of the catalog; nextCursor leads to the next one.',
+  input: ListProductsInput,
+  output: 'ProductList',
+  readOnly: true,
+  run: async (input, { client, context }) =>
+    answerWith(await client.products.list({ ...input, signal: context.mcpReq.signal })),
+}
+
+const readCredits: Tool<typeof ReadCreditsInput> = {
+  title: 'Read credits',
+  description: 'How many try-ons the account can still ask for.',
+  input: ReadCreditsInput,
+  output: 'Credits',
+  readOnly: true,
+  run: async (_, { client, context }) => answerWith(await client.account.credits({ signal: context.mcpReq.signal })),
+}
+
+function answerWith(answer: object): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } }
+}
+
+const RESULT = 'drape://generations/{generationId}/result'
+
+/** The images of completed generations, for clients that fetch them when they need them. */
+function addResults(server: McpServer, client: DrapeClient): void {
+  const template = new ResourceTemplate(RESULT, { list: undefined })
+  const about = { title: 'Result', description: 'The image of a completed generation.' }
+  server.registerResource('result', template, about, async (uri, { generationId }, { mcpReq: { signal } }) => {
+    const picture = await client.generations.download(String(generationId), { signal })
+    if (!picture) throw new Error(`${uri} has no image: the generation has not completed, or the image has expired.`)
+    return { contents: [{ uri: uri.href, mimeType: picture.type, blob: await toBase64(picture) }] }
+  })
+}
+
+async function toBase64(picture: Blob): Promise<string> {
+  return Buffer.from(await picture.arrayBuffer()).toString('base64')
+}
+
+/** Clients of this protocol take messages of at most 10 MB, and base64 is a third longer than the bytes. */
+const MAX_BYTES = 7_000_000
+
+async function showPicture(generation: Generation, picture: Blob | null): Promise<CallToolResult> {
+  const answer = answerWith(generation)
+  if (!picture) return answer
+  const uri = RESULT.replace('{generationId}', generation.generationId)
+  const link = { type: 'resource_link' as const, uri, name: 'result', mimeType: picture.type }
+  const image = { type: 'image' as const, data: await toBase64(picture), mimeType: picture.type }
+  const shown = picture.size > MAX_BYTES ? [link] : [image, link]
+  return { ...answer, content: [...shown, ...answer.content] }
+}
+
+/** Progress goes only to clients that ask for it; a client that has gone is no fault of the generation. */
+async function reportProgress({ status, progress = 0 }: Generation, { mcpReq }: ServerContext): Promise<void> {
+  const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return
+  const params = { progressToken, progress: status === 'COMPLETED' ? 1 : progress, total: 1, message: status }
+  await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
+}
+
+/** What an assistant can act on; anything else is a fault of ours and stays one. */
+function describeFailure(error: unknown): CallToolResult {
+  const failure = failureOf(error)
+  if (!failure) throw error
+  return { isError: true, content: answerWith(failure).content }
+}
+
+function failureOf(error: unknown): object | null {
+  if (isApiError(error)) {
+    const { code, message, details, requestId, retryAfter } = error
+    return { code, message, details, requestId, ...(retryAfter !== null && { retryAfter }) }
+  }
+  if (error instanceof DrapeGenerationError) return { code: error.code, message: error.message, ...error.generation }
+  if (error instanceof DrapeError) return { code: error.code, message: error.message, details: error.details }
+  if (error instanceof DrapeConnectionError || error instanceof DrapeTimeoutError) {
+    return { code: error.name, message: error.message }
+  }
+  return null
+}

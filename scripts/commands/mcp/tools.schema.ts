@@ -1,0 +1,63 @@
+import { FORMATS, MODES } from '../../../api/shared/generation.ts'
+import { Type } from '../../../api/shared/schema.ts'
+
+const pictureFields = {
+  path: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'A file on this machine, absolute or relative to your folder: JPEG, PNG, WebP or HEIC.',
+    }),
+  ),
+  url: Type.Optional(Type.String({ pattern: '^https?://', description: 'Where the service finds it.' })),
+  base64: Type.Optional(Type.String({ minLength: 1, description: 'The bytes; a data URL is welcome.' })),
+}
+const oneOf = { additionalProperties: false, minProperties: 1, maxProperties: 1 }
+
+const PictureSource = Type.Object(pictureFields, { ...oneOf, description: 'Exactly one of path, url and base64.' })
+
+const PersonSource = Type.Object(
+  { ...pictureFields, id: Type.Optional(Type.String({ minLength: 1, description: 'The imageId of an upload.' })) },
+  { ...oneOf, description: 'The photo of the person: exactly one of path, url, base64 and id.' },
+)
+
+export const TryOnToolInput = Type.Object({
+  person: PersonSource,
+  product: Type.Object(
+    {
+      externalId: Type.Optional(
+        Type.String({ minLength: 1, description: 'The id of a product, as list_products has it.' }),
+      ),
+      title: Type.Optional(Type.String({ description: 'Helps to recognise the kind of garment.' })),
+      image: Type.Optional(PictureSource),
+    },
+    { minProperties: 1, description: 'A product of the catalog by its externalId, or any other by its image.' },
+  ),
+  output: Type.Optional(
+    Type.Object({
+      engine: Type.Optional(
+        Type.String({
+          maxLength: 48,
+          description:
+            'Name of an engine of the service, for example warp or fashn-vton. mock gives the photo back and costs nothing.',
+        }),
+      ),
+      mode: Type.Optional(Type.Enum([...MODES])),
+      format: Type.Optional(Type.Enum([...FORMATS])),
+      seed: Type.Optional(Type.Integer({ minimum: 0 })),
+    }),
+  ),
+})
+
+export const WaitInput = Type.Object({
+  generationId: Type.String({ minLength: 1 }),
+  timeoutSeconds: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 3600, description: '50 when it is not given; many clients give up after 60.' }),
+  ),
+})
+
+export const ListProductsInput = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+  cursor: Type.Optional(Type.String()),
+})
+
+export const ReadCreditsInput = Type.Object({})

@@ -1,0 +1,8 @@
+import { join } from 'node:path'
+import { aborted, runSession, say } from './session.ts'
+
+await runSession(async ({ report, dataFolder }, interrupted) => {
+  process.stdout.write(`${JSON.stringify(report)}\n`)
+  say(`Drape is ready on ${report.url}. Logs are in ${join(dataFolder, 'logs')}. Ctrl-C ends it.`)
+  await aborted(interrupted)
+})

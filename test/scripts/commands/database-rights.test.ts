@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase } from '../../../api/shared/database/database.ts'
+import { sweep } from '../../../api/shared/retention.ts'
+import { createStorage } from '../../../api/shared/storage/storage.ts'
+import { createIdempotencyKeys } from '../../../api/shared/stores/idempotency.ts'
+import { createObjectKeys } from '../../../api/shared/stores/object-keys.ts'
+import { createProxyNonces } from '../../../api/shared/stores/proxy-nonces.ts'
+import { createRetention } from '../../../api/shared/stores/retention.ts'
+import { runAudited } from '../../../scripts/commands/audit.ts'
+import {
+  ensureRole,
+  type GrantedProcess,
+  grantRights,
+  readRoleUrls,
+} from '../../../scripts/commands/database-rights.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import { spawnProcess } from '../../support/process.ts'
+import { asProcess } from '../../support/process-roles.ts'
+import { requestService } from '../../support/request-service.ts'
+
+const DENIED = '42501'
+
+describe('the database role of a process', () => {
+  let url: string
+  let drop: () => Promise<void>
+
+  beforeAll(async () => {
+    const made = await createTestDatabase()
+    url = made.url
+    drop = made.drop
+  })
+  afterAll(() => drop())
+
+  /** The code of the error; null when there is none. */
+  const tryAs = async (process: GrantedProcess, statement: string): Promise<string | null> => {
+    const client = new pg.Client({ connectionString: asProcess(url, process) })
+    await client.connect()
+    try {
+      await client.query(statement)
+      return null
+    } catch (error) {
+      return (error as { code: string }).code
+    } finally {
+      await client.end()
+    }
+  }
+  const drape = async (...args: readonly string[]) => {
+    const running = await spawnProcess({
+      command: process.execPath,
+      args: ['scripts/drape.ts', ...args],
+      cwd: process.cwd(),
+      env: { ...process.env, DATABASE_URL: url },
+    })
+    return { code: await running.ended, output: running.output() }
+  }
+
+  it.each([
+    'select hash from api_keys',
+    'select secrets from shops',
+    'select admin_token from shops',
+    'select secrets from webhook_endpoints',
+    'select url from webhook_endpoints',
+    'select email from leads',
+    'select customer_email from events',
+    'select email from accounts',
+    'select password_hash from operators',
+    'update accounts set is_active = true',
+    "update generations set account_id = ''",
+    'update generations set cost = 0',
+    'delete from generations',
+    'delete from ledger',
+    'update ledger set amount = 1',
+    'select title from products',
+    'delete from products',
+    'drop table leads',
+    "select make_event_partitions('2020-01-01', '2020-01-02')",
+    "select drop_event_partition('2020-01-01')",
+    'create table mine ()',
+  ])('of a worker may not: %s', async (statement) => {
+    expect(await tryAs('worker', statement)).toBe(DENIED)
+  })
+
+  it.each([
+    'select hash from api_keys',
+    'select secrets from shops',
+    'select password_hash from operators',
+    'select email from leads',
+    'update accounts set balance = 1000',
+    'insert into ledger (account_id, amount, kind) values (null, 1, null)',
+    "update generations set status = 'COMPLETED'",
+    'drop table leads',
+  ])('of a controller may not: %s', async (statement) => {
+    expect(await tryAs('controller', statement)).toBe(DENIED)
+  })
+
+  it.each(['drop table leads', 'alter table accounts drop constraint accounts_balance_check', 'truncate ledger'])(
+    'of an API may not: %s',
+    async (statement) => {
+      expect(await tryAs('api', statement)).toBe(DENIED)
+    },
+  )
+
+  it('of an API makes and drops days of events, which it does not own', async () => {
+    expect(await tryAs('api', "select make_event_partitions('2020-01-01', '2020-01-02')")).toBeNull()
+    expect(await tryAs('api', 'drop table events_20200101')).toBe(DENIED)
+    expect(await tryAs('api', "select drop_event_partition('2020-01-03')")).toBeNull()
+  })
+
+  it('of a controller notes its commands in the audit log, and reads none of it', async () => {
+    const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
+    const command = { summary: '', effect: 'changes' as const, inDatabase: async () => ({}) }
+    await runAudited(database, { name: 'sweep', command, options: { actor: 'timer' } })
+    await database.end()
+    expect(await tryAs('controller', 'select action from operator_audit')).toBe(DENIED)
+    expect(await tryAs('controller', 'delete from operator_audit')).toBe(DENIED)
+  })
+
+  it('of a controller sweeps all that has a time', async () => {
+    const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
+    const storage = await createStorage(`file:${(await requestService('folder', null)).path}`, {
+      publicUrl: '',
+      signingSecret: '',
+    })
+    const swept = await sweep({
+      retention: createRetention(database),
+      keys: createIdempotencyKeys(database),
+      nonces: createProxyNonces(database),
+      storage,
+    }).finally(() => database.end())
+    expect(Object.values(swept)).toEqual(Object.values(swept).map(() => 0))
+  })
+
+  it('of a controller reconciles the storage', async () => {
+    const database = createDatabase(asProcess(url, 'controller'), { poolSize: 1 })
+    const keys = createObjectKeys(database)
+    try {
+      expect(await keys.claimTask(24)).toBe(true)
+      expect(await keys.claimTask(24)).toBe(false)
+      await keys.releaseTask()
+      expect(await keys.adopt([{ key: 'persons/acc_x/img_x.jpg', bytes: 1 }])).toEqual([])
+      expect(await keys.expire(['persons/acc_x/img_x.jpg'], 0)).toBe(0)
+    } finally {
+      await database.end()
+    }
+  })
+
+  it('loses what it had beyond its rights, and keeps them when they are given again', async () => {
+    const owner = new pg.Client({ connectionString: url })
+    await owner.connect()
+    await owner.query('grant select (admin_token), delete on shops to drape_worker')
+    await owner.end()
+    expect(await tryAs('worker', 'select admin_token from shops')).toBeNull()
+    await grantRights(url, { process: 'worker', role: 'drape_worker' })
+    expect(await tryAs('worker', 'select admin_token from shops')).toBe(DENIED)
+    expect(await tryAs('worker', 'delete from shops')).toBe(DENIED)
+    expect(await tryAs('worker', 'select status from generations')).toBeNull()
+  })
+
+  it('gets its rights from several who give them at once, as replicas do that start together', async () => {
+    const grant = { process: 'worker', role: 'drape_worker' } as const
+    await Promise.all(Array.from({ length: 8 }, () => grantRights(url, grant)))
+    expect(await tryAs('worker', 'select status from generations')).toBeNull()
+  })
+
+  it('is created by the URL of the process, and gets another password by another URL', async () => {
+    const name = `role_${randomBytes(6).toString('hex')}`
+    const urlWith = (password: string) => {
+      const changed = new URL(url)
+      Object.assign(changed, { username: name, password })
+      return changed.href
+    }
+    for (const password of ["it's:a/pass word", 'another one']) {
+      const [role] = readRoleUrls({ WORKER_DATABASE_URL: urlWith(password) })
+      expect(role).toEqual({ process: 'worker', role: name, password })
+      await ensureRole(url, role)
+      await grantRights(url, role)
+      const client = new pg.Client({ connectionString: urlWith(password) })
+      await client.connect()
+      await client.query('select status from generations')
+      await expect(client.query('select admin_token from shops')).rejects.toMatchObject({ code: DENIED })
+      await client.end()
+    }
+    const owner = new pg.Client({ connectionString: url })
+    await owner.connect()
+    await owner.query(`drop owned by ${name}; drop role ${name}`)
+    await owner.end()
+    expect(() => readRoleUrls({ API_DATABASE_URL: 'postgres://localhost/drape' })).toThrow('API_DATABASE_URL must be')
+  })
+
+  it('gets them on the command line, with the migrations', async () => {
+    const { code, output } = await drape(
+      'migrate',
+      '--grant',
+      'worker=drape_worker,controller=drape_controller',
+      '--json',
+    )
+    expect(JSON.parse(output)).toEqual({
+      applied: [],
+      granted: [
+        { process: 'worker', role: 'drape_worker' },
+        { process: 'controller', role: 'drape_controller' },
+      ],
+    })
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    ['nothing=drape_worker', '--grant takes a role for each of api, worker, controller'],
+    ['worker', '--grant takes a role'],
+    ['worker=nobody', 'There is no role nobody: create role nobody login password'],
+    ['worker=drape', 'drape owns the tables and can do anything'],
+  ])('is not given to %s', async (grant, words) => {
+    const { code, output } = await drape('migrate', '--grant', grant)
+    expect(code).toBe(2)
+    expect(output).toContain(words)
+  })
+})

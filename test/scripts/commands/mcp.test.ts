@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Client, type ProgressCallback } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readImageHeader } from '../../../api/shared/image-format.ts'
+import { type Drape, formOf, readSample, startDrape } from '../../support/drape.ts'
+import { spawnProcess } from '../../support/process.ts'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+const PERSON = resolve(ROOT, 'scripts/samples/persons/down-half-teal.jpg')
+const SHIRT = resolve(ROOT, 'scripts/samples/garments/tshirt-mustard.jpg')
+const MOCK = { engine: 'mock' }
+
+/** What the README tells assistants to start. */
+const SHOWN = JSON.parse(
+  /^```json\n(\{ "mcpServers".*?)^```$/ms.exec(readFileSync(resolve(ROOT, 'README.md'), 'utf8'))?.[1] ?? '',
+) as {
+  mcpServers: { drape: { command: string; args: string[]; env: Record<string, string> } }
+}
+
+/** As an assistant meets it: the official client starts the command and speaks with it. */
+describe('drape mcp', () => {
+  let drape: Drape
+  let client: Client
+  const clients: Client[] = []
+
+  beforeAll(async () => {
+    drape = await startDrape({ credits: 2 })
+    client = await connect(drape.apiKey)
+  })
+  afterAll(async () => {
+    await Promise.all(clients.map((one) => one.close()))
+    await drape?.stop()
+  })
+
+  async function connect(apiKey: string, { url = drape.api.url, roots = '' } = {}): Promise<Client> {
+    const { command, args } = SHOWN.mcpServers.drape
+    const env = { PATH: process.env.PATH ?? '', DRAPE_URL: url, DRAPE_API_KEY: apiKey }
+    expect(Object.keys(SHOWN.mcpServers.drape.env)).toEqual(['DRAPE_URL', 'DRAPE_API_KEY'])
+    const capabilities = roots === '' ? {} : { roots: {} }
+    const started = new Client({ name: 'test', version: '1.0.0' }, { capabilities })
+    if (roots !== '') started.setRequestHandler('roots/list', () => ({ roots: [{ uri: pathToFileURL(roots).href }] }))
+    clients.push(started)
+    const placed = args.map((arg) => arg.replace('/path/to/drape', ROOT))
+    await started.connect(new StdioClientTransport({ command, args: placed, env, stderr: 'inherit' }))
+    return started
+  }
+
+  /** What a tool says: whether it failed, its JSON, and the pictures. */
+  async function call(
+    name: string,
+    input: object = {},
+    { by = client, onprogress }: { by?: Client; onprogress?: ProgressCallback } = {},
+  ) {
+    const request = { name, arguments: input as Record<string, unknown> }
+    const { content, isError = false } = await by.callTool(request, { onprogress, timeout: 120_000 })
+    const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+    const pictures = content.flatMap((block) => (block.type === 'image' ? [block] : []))
+    return { isError, text: texts.join(), said: texts[0]?.startsWith('{') ? JSON.parse(texts[0]) : null, pictures }
+  }
+
+  it('offers four tools, each with the schema of what it takes and answers, and says how to use them', async () => {
+    expect(client.getInstructions()).toMatch(/^Drape shows .*try_on.*wait_for_generation/)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(['try_on', 'wait_for_generation', 'list_products', 'read_credits'])
+    for (const { inputSchema, outputSchema, description } of tools) {
+      expect(inputSchema).toMatchObject({ type: 'object', properties: expect.anything() })
+      expect(outputSchema).toMatchObject({ type: 'object', properties: expect.anything(), required: expect.anything() })
+      expect(JSON.stringify(outputSchema)).not.toContain('$ref')
+      expect(description).toMatch(/\.$/)
+    }
+  })
+
+  it('dresses a person from files, for one credit, says how it goes and shows the picture', async () => {
+    expect((await call('read_credits')).said).toEqual({ creditBalance: 2 })
+    const { said } = await call('try_on', {
+      person: { path: PERSON },
+      product: { title: 'T-shirt', image: { path: SHIRT } },
+    })
+    const { generationId } = said
+    const early = await call('wait_for_generation', { generationId, timeoutSeconds: 1 })
+    expect(early).toMatchObject({ isError: false, said: { generationId, status: 'PENDING' }, pictures: [] })
+    await drape.startWorker()
+    const told: number[] = []
+    const onprogress: ProgressCallback = ({ progress }) => void told.push(progress)
+    const ended = await call('wait_for_generation', { generationId: generationId, timeoutSeconds: 100 }, { onprogress })
+    expect(ended.said).toMatchObject({ generationId, status: 'COMPLETED', engine: { name: 'mock' } })
+    expect(ended.pictures).toHaveLength(1)
+    const { data, mimeType } = ended.pictures[0]
+    expect(mimeType).toBe('image/jpeg')
+    expect(readImageHeader(Buffer.from(data, 'base64')).width).toBeGreaterThan(100)
+    expect(told.at(-1)).toBe(1)
+    expect((await call('read_credits')).said).toEqual({ creditBalance: 1 })
+  })
+
+  it('takes base64, addresses, ids of uploads and products of the catalog', async () => {
+    const shirt = await readSample('garments/tshirt-mustard.jpg')
+    const body = formOf(
+      { externalId: 'shirt-17', title: 'T-shirt', images: [{ source: { fileKey: 'shirt' } }] },
+      { shirt },
+    )
+    await drape.call('POST', '/tryon/v1/products', { body })
+    const listed = await call('list_products', { limit: 5 })
+    expect(listed.said).toMatchObject({ count: 1, items: [{ externalId: 'shirt-17', title: 'T-shirt' }] })
+    const photo = await readSample('persons/down-half-teal.jpg')
+    const upload = await drape.call('POST', '/tryon/v1/images/upload', { body: formOf(undefined, { file: photo }) })
+    const image = { url: 'https://shop.example/shirt.jpg' }
+    const inputs = [
+      { person: { base64: photo.toString('base64') }, product: { externalId: 'shirt-17' } },
+      { person: { base64: `data:image/jpeg;base64,${photo.toString('base64')}` }, product: { externalId: 'shirt-17' } },
+      { person: { id: upload.body.imageId }, product: { image } },
+    ]
+    for (const input of inputs) {
+      const { said, isError } = await call('try_on', { ...input, output: MOCK })
+      expect({ isError, id: said.generationId }).toEqual({ isError: false, id: expect.stringMatching(/^gen_/) })
+    }
+  })
+
+  it('shows results as resources, and finds files by paths relative to the roots of its client, else to where it was started', async () => {
+    const rooted = await connect(drape.apiKey, { roots: resolve(ROOT, 'scripts/samples') })
+    const product = { title: 'T-shirt', image: { path: 'garments/tshirt-mustard.jpg' } }
+    const input = { person: { path: 'persons/down-half-teal.jpg' }, product, output: MOCK }
+    const { generationId } = (await call('try_on', input, { by: rooted })).said
+    const waited = { name: 'wait_for_generation', arguments: { generationId, timeoutSeconds: 100 } }
+    const { content, structuredContent } = await rooted.callTool(waited, { timeout: 120_000 })
+    expect(structuredContent).toMatchObject({ generationId, status: 'COMPLETED' })
+    const link = content.find((block) => block.type === 'resource_link')
+    const { contents } = await rooted.readResource({ uri: String(link?.uri) })
+    expect(contents).toMatchObject([{ uri: link?.uri, mimeType: 'image/jpeg' }])
+    expect(readImageHeader(Buffer.from((contents[0] as { blob: string }).blob, 'base64')).width).toBeGreaterThan(100)
+    await expect(rooted.readResource({ uri: 'drape://generations/gen_unknown/result' })).rejects.toThrow()
+    const outside = {
+      person: { path: PERSON },
+      product: { image: { path: 'scripts/samples/garments/tshirt-mustard.jpg' } },
+    }
+    expect((await call('try_on', { ...outside, output: MOCK })).said).toMatchObject({ status: 'PENDING' })
+  })
+
+  it('says what is wrong with a file, and sends nothing that is no picture', async () => {
+    const product = { externalId: 'shirt-17' }
+    const tried = async (person: object) => {
+      const { isError, said, text } = await call('try_on', { person, product, output: MOCK })
+      return isError && (said?.code ?? text)
+    }
+    const missing = await call('try_on', { person: { path: '/nowhere/me.jpg' }, product })
+    expect(missing).toMatchObject({ isError: true, said: { code: 'VALIDATION_FAILED' } })
+    expect(missing.text).toContain('person.path cannot be read: /nowhere/me.jpg (ENOENT)')
+    expect(await tried({ path: ROOT })).toBe('VALIDATION_FAILED')
+    expect(await tried({ path: resolve(ROOT, 'package.json') })).toBe('UNSUPPORTED_IMAGE_TYPE')
+    expect(await tried({ base64: '§' })).toBe('VALIDATION_FAILED')
+    expect(await tried({ base64: 'AAAA' })).toBe('INVALID_IMAGE')
+    expect(await tried({ path: PERSON, url: 'https://shop.example/me.jpg' })).toContain('person')
+    expect(await tried({})).toContain('person')
+  })
+
+  it('says so when the key is wrong, the credits are used up or nobody is there', async () => {
+    const wrong = await connect('sk_wrong')
+    expect(await call('read_credits', {}, { by: wrong })).toMatchObject({
+      isError: true,
+      said: { code: 'INVALID_API_KEY', message: expect.any(String) },
+    })
+    const { apiKey } = await drape.createAccount(0)
+    const poor = await connect(apiKey)
+    const input = { person: { path: PERSON }, product: { title: 'T-shirt', image: { path: SHIRT } } }
+    expect(await call('try_on', input, { by: poor })).toMatchObject({
+      isError: true,
+      said: { code: 'INSUFFICIENT_CREDITS' },
+    })
+    const unknown = await call('wait_for_generation', { generationId: 'gen_unknown' })
+    expect(unknown).toMatchObject({ isError: true, said: { code: 'GENERATION_NOT_FOUND' } })
+    const lost = await connect(drape.apiKey, { url: 'http://127.0.0.1:9' })
+    const failure = await call('read_credits', {}, { by: lost })
+    expect(failure).toMatchObject({ isError: true, said: { code: 'DrapeConnectionError' } })
+  })
+
+  it('ends with a word where it has no key', async () => {
+    const { DRAPE_API_KEY: _, ...env } = process.env
+    const started = await spawnProcess({ command: process.execPath, args: ['scripts/drape.ts', 'mcp'], cwd: ROOT, env })
+    expect(await started.ended).toBe(2)
+    expect(started.output()).toContain('DRAPE_API_KEY is not set')
+  })
+})
