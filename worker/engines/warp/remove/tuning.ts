@@ -8,7 +8,7 @@
 
 /** Trousers invented below a short top: more is refused, and much less where nothing is seen of them. remove/upper/remove.test.ts, "long coat", "half of a coat". */
 export const MAX_BELOW_HEM = { known: 0.85, unknown: 0.06 } as const
-/** Skin that is invented although arms and neck do not show what it looks like. warp-engine.test.ts, "only the face"; remove/lower/remove.test.ts. */
+/** Skin that is invented although arms and neck do not show what it looks like. remove/upper/remove.test.ts, "no skin is seen"; remove/lower/remove.test.ts. */
 export const MAX_WITHOUT_SKIN = 0.15
 /** Skin in place of a garment of its colour: where that ends cannot be seen. remove/upper/worn-mask.test.ts, "cream roll-neck". */
 export const MAX_OF_SKIN_COLOUR = 0.1

@@ -57,6 +57,13 @@ describe('removing the worn garment', () => {
     expect(removal.warnings).not.toContain('OLD_GARMENT_REMAINS')
   })
 
+  it('refuses to bare arms when no skin is seen anywhere', () => {
+    const parts = { ...fitting.parts, skinColour: null }
+    expect(() => removeUpper({ ...fitting, parts }, { picture: bitmapToColours(clothed), garment: flat })).toThrow(
+      expect.objectContaining({ code: 'RESULT_REJECTED', message: expect.stringMatching(/no skin/i) }),
+    )
+  })
+
   it('rounds an invented forearm that lies across the body: light above its bone, in shade below it', () => {
     const across = drawPerson({ elbow: { x: 40, y: 80 }, wrist: { x: -50, y: 84 } })
     const sleeves = paintSleeves(across, COLOURS.top)
