@@ -5,13 +5,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { readDurations } from './scripts/testing/durations.ts'
 import { orderFiles } from './scripts/testing/schedule.ts'
 
-// Two more than cores: files wait for processes and pages half of their time.
-const WORKERS = availableParallelism() + 2
+// Files wait for processes half of their time; those that run in turn have a worker for each lane beside these.
+const WORKERS = availableParallelism()
 
 class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const byPath = new Map(files.map((file) => [relative(import.meta.dirname, file.moduleId), file]))
-    const paths = orderFiles([...byPath.keys()], { workers: WORKERS, durations: readDurations() })
+    const paths = orderFiles([...byPath.keys()], readDurations())
     return paths.flatMap((path) => byPath.get(path) ?? [])
   }
 }
@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
-    setupFiles: ['test/support/turn.ts', ...(process.env.TEST_PROFILE ? ['test/support/profile.ts'] : [])],
+    setupFiles: process.env.TEST_PROFILE ? ['test/support/profile.ts'] : [],
     // Files of a worker share its modules, so each package is loaded once per worker. Tests must not leave anything behind in
     // a module.
     isolate: false,

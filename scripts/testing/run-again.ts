@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { ROOT } from '../stack/session.ts'
 import type { TestReport } from '../stack/test-counts.ts'
+import { replaceResults } from './reports.ts'
 import { runVitest, type VitestRun } from './vitest.ts'
 
 /** When more fail, it is not for the load of the machine. */
@@ -19,7 +20,7 @@ export async function runFailedAgain(
   const files = first.report === null ? [] : findFailedFiles(first.report)
   if (first.report === null || files.length === 0 || files.length > MAX_FILES) return first
   console.log(`Running again what failed:\n${files.map((file) => `  ${file}`).join('\n')}`)
-  const second = await runVitest([...options, ...files], env)
+  const second = await runVitest([...options, '--maxWorkers=1', ...files], env)
   if (second.report === null) return first
   return { report: replaceResults(first.report, second.report), succeeded: second.succeeded }
 }
@@ -27,19 +28,4 @@ export async function runFailedAgain(
 /** By their paths from the clone's folder. */
 function findFailedFiles({ testResults }: TestReport): string[] {
   return testResults.filter(({ status }) => status === 'failed').map(({ name }) => relative(ROOT, name))
-}
-
-/** The first report with the files of the second as they are there. */
-export function replaceResults(first: TestReport, second: TestReport): TestReport {
-  const replaced = new Map(second.testResults.map((file) => [file.name, file]))
-  const testResults = first.testResults.map((file) => replaced.get(file.name) ?? file)
-  const statuses = testResults.flatMap((file) => file.assertionResults.map(({ status }) => status))
-  const count = (...wanted: string[]) => statuses.filter((status) => wanted.includes(status)).length
-  return {
-    testResults,
-    numPassedTests: count('passed'),
-    numFailedTests: count('failed'),
-    numPendingTests: count('skipped', 'pending', 'disabled'),
-    numTodoTests: count('todo'),
-  }
 }

@@ -7,11 +7,11 @@ import { ALLOWED_SKIPS } from './allowed-skips.ts'
 import type { TestArguments } from './arguments.ts'
 import { keepDurations } from './durations.ts'
 import { presentFailures, presentRetried } from './failures.ts'
+import { runGroups } from './groups.ts'
 import { readProcessorTime } from './processor-time.ts'
 import { presentProfile } from './profile.ts'
 import { runFailedAgain } from './run-again.ts'
 import { findSkips, presentSkips, sortSkips } from './skips.ts'
-import { runVitest } from './vitest.ts'
 
 /** A run without long forms takes half an hour; what hangs is named before the 90 minutes of continuous integration are over. */
 const MAX_MINUTES = 80
@@ -32,7 +32,7 @@ export async function runTests(paths: readonly string[], settings: TestArguments
     // Programs that tests start again and again are compiled once.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(ROOT, '.cache/compiled'),
   }
-  const first = await runVitest([...options, ...paths], env)
+  const first = await runGroups(paths, options, env)
   const { report, succeeded } = paths.length === 0 ? await runFailedAgain(first, [...options], env) : first
   if (profile) {
     const lines = (await readFile(profilePath, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '')

@@ -1,26 +1,28 @@
+import { globSync } from 'node:fs'
 import { matchesGlob } from 'node:path'
+import { ROOT } from '../stack/session.ts'
 
 /**
- * Test files that start a whole installation, a control plane or a browser run one at a time, beside the others. The value is
- * how many seconds one takes on two cores, for a machine that has not measured it yet.
+ * Test files that start a whole installation, a control plane or a browser: those of a lane run one at a time, beside the other
+ * lanes and all other files.
  */
-const IN_TURN: Readonly<Record<string, number>> = {
-  'test/cluster/worker-pool.test.ts': 130,
-  'test/observability/watched.test.ts': 110,
-  'test/cluster/install/install.test.ts': 150,
-  'test/cluster/install/images.test.ts': 60,
-  'test/playground-flow.test.ts': 60,
-  'test/chart/lifecycle.test.ts': 50,
-  'test/widget/faults.test.ts': 50,
-  'test/widget/flow.test.ts': 40,
-  'test/dashboard-flow.test.ts': 35,
-  'test/dashboard-sign-on-flow.test.ts': 35,
-  'test/widget/looks.test.ts': 30,
-  'test/storefront-flow.test.ts': 10,
-  'test/client/browser.test.ts': 10,
-  'test/cluster/**': 10,
-}
-/** Seconds of other long files, so that no worker begins one at the end. */
+const IN_TURN = {
+  cluster: ['test/cluster/**', 'test/chart/lifecycle.test.ts', 'test/observability/watched.test.ts'],
+  browser: [
+    'test/client/browser.test.ts',
+    'test/dashboard-flow.test.ts',
+    'test/dashboard-sign-on-flow.test.ts',
+    'test/playground-flow.test.ts',
+    'test/storefront-flow.test.ts',
+    'test/widget/faults.test.ts',
+    'test/widget/flow.test.ts',
+    'test/widget/looks.test.ts',
+  ],
+} as const satisfies Readonly<Record<string, readonly string[]>>
+type Lane = keyof typeof IN_TURN
+const LANES = Object.keys(IN_TURN) as Lane[]
+
+/** Seconds that long files take on two cores, for a machine that has not measured them yet. */
 const LONG: Readonly<Record<string, number>> = {
   'test/faults/faults.test.ts': 500,
   'test/flow.test.ts': 180,
@@ -32,41 +34,31 @@ const LONG: Readonly<Record<string, number>> = {
 }
 const UNKNOWN_SECONDS = 8
 
-/** Whether a test file, by its path from the clone's folder, waits until no other of its kind runs. */
-export function isInTurn(path: string): boolean {
-  return estimateInTurn(path) !== undefined
+/** The lane of a test file, by its path from the clone's folder. */
+export function findLane(path: string): Lane | null {
+  return LANES.find((lane) => IN_TURN[lane].some((glob) => matchesGlob(path, glob))) ?? null
 }
 
-/**
- * The order in which workers take the files from one queue: one file in turn after the other, the longest first, and the other
- * files beside them, the longest first, so that no worker begins a long file at the end.
- */
-export function orderFiles(
-  paths: readonly string[],
-  { workers, durations }: { workers: number; durations: Readonly<Record<string, number>> },
-): string[] {
-  const files = paths
-    .map((path) => ({ path, seconds: durations[path] ?? estimateInTurn(path) ?? LONG[path] ?? UNKNOWN_SECONDS }))
-    .sort((a, b) => b.seconds - a.seconds)
-  const begun: { path: string; at: number }[] = []
-  const place = (all: typeof files, lanes: number[]) => {
-    for (const { path, seconds } of all) {
-      const lane = lanes.indexOf(Math.min(...lanes))
-      begun.push({ path, at: lanes[lane] })
-      lanes[lane] += seconds
-    }
-  }
-  place(
-    files.filter(({ path }) => isInTurn(path)),
-    [0],
-  )
-  place(
-    files.filter(({ path }) => !isInTurn(path)),
-    Array.from({ length: Math.max(1, workers - 1) }, () => 0),
-  )
-  return begun.sort((a, b) => a.at - b.at).map(({ path }) => path)
+/** The longest first, so that no worker begins a long file at the end. */
+export function orderFiles(paths: readonly string[], durations: Readonly<Record<string, number>>): string[] {
+  const secondsOf = (path: string) => durations[path] ?? LONG[path] ?? UNKNOWN_SECONDS
+  return paths.toSorted((a, b) => secondsOf(b) - secondsOf(a))
 }
 
-function estimateInTurn(path: string): number | undefined {
-  return Object.entries(IN_TURN).find(([glob]) => matchesGlob(path, glob))?.[1]
+/** Test files that one run of vitest takes, one at a time or several at once; runs are at the same time. */
+export interface Group {
+  readonly isInTurn: boolean
+  readonly files: readonly string[]
+}
+
+/** The test files whose paths contain one of these, all without any. What no path contains is left to vitest to refuse. */
+export function groupFiles(filters: readonly string[]): Group[] {
+  const all = globSync('test/**/*.test.ts', { cwd: ROOT })
+  const files = filters.length === 0 ? all : all.filter((file) => filters.some((filter) => file.includes(filter)))
+  const unknown = filters.filter((filter) => !files.some((file) => file.includes(filter)))
+  const groups = [
+    ...LANES.map((lane) => ({ isInTurn: true, files: files.filter((file) => findLane(file) === lane) })),
+    { isInTurn: false, files: [...files.filter((file) => findLane(file) === null), ...unknown] },
+  ]
+  return groups.filter((group) => group.files.length > 0)
 }

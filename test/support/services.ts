@@ -13,7 +13,6 @@ import { createSupervisor } from '../../scripts/stack/supervisor.ts'
 import { type ControlPlane, startControlPlane } from '../cluster/control-plane.ts'
 import { findPrograms } from '../cluster/programs.ts'
 import { createProcessRoles } from './process-roles.ts'
-import { createTurns } from './turns.ts'
 
 /**
  * What the services do for test files, which run in other processes. Nothing is started before a file asks for it, so tests
@@ -28,8 +27,6 @@ export interface ServiceRequests {
   guard: { body: Stoppable; answer: null }
   /** A Kubernetes control plane that all test files share, or why there is none; `pending` asks to ask again. */
   controlPlane: { body: null; answer: ControlPlane | { unavailable: string } | { pending: true } }
-  /** The turn of the worker with this pid, which gives back the one it had. Not granted, it is to be asked for again. */
-  turn: { body: { pid: number; isWanted: boolean }; answer: { isGranted: boolean } }
   /** A folder that is deleted after all tests. */
   folder: { body: null; answer: { path: string } }
 }
@@ -77,7 +74,6 @@ function createHandlers(undo: AsyncDisposableStack): Handlers {
     })
     return started.controlPlane
   })
-  const takeTurn = createTurns()
   let redisDatabases = 0
   let folders = 0
   return {
@@ -90,7 +86,6 @@ function createHandlers(undo: AsyncDisposableStack): Handlers {
       reaper.add(process)
       return null
     },
-    turn: async (worker) => ({ isGranted: takeTurn(worker) }),
     folder: async () => {
       const path = join((await base()).dataFolder, `folder-${folders++}`)
       await mkdir(path)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { ROOT } from '../../../scripts/stack/session.ts'
 import { countTests } from '../../../scripts/stack/test-counts.ts'
 import { presentFailures, presentRetried } from '../../../scripts/testing/failures.ts'
-import { replaceResults } from '../../../scripts/testing/run-again.ts'
+import { mergeReports, replaceResults } from '../../../scripts/testing/reports.ts'
 
 const COUNTS = { numPassedTests: 1, numFailedTests: 1, numPendingTests: 0, numTodoTests: 0 }
 const TIMES = { startTime: 0, endTime: 0 }
@@ -50,4 +50,6 @@ it('names files that passed only when they ran again, with what failed first', (
   expect(presentFailures(report)).toEqual(['Failed:', '  b.test.ts: a pool is scaled: later'])
   expect(countTests(report, false)).toEqual({ passed: 2, failed: 1, skipped: 0 })
   expect(presentRetried(all, all)).toEqual([])
+  const merged = mergeReports([{ ...COUNTS, testResults: first }, second])
+  expect(countTests(merged, false)).toEqual({ passed: 1, failed: 3, skipped: 0 })
 })

@@ -1,0 +1,25 @@
+import type { TestReport } from '../stack/test-counts.ts'
+import { mergeReports } from './reports.ts'
+import { groupFiles } from './schedule.ts'
+import { runVitest, type VitestRun } from './vitest.ts'
+
+/**
+ * Runs the test files below these paths, all without any: those in turn with one worker for each lane, the others beside them.
+ * No worker waits for its turn, so a file in turn that takes long holds up no other.
+ */
+export async function runGroups(
+  paths: readonly string[],
+  options: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<VitestRun> {
+  const runs = await Promise.all(
+    groupFiles(paths).map(({ isInTurn, files }) =>
+      runVitest([...options, ...(isInTurn ? ['--maxWorkers=1'] : []), ...files], env),
+    ),
+  )
+  const reports = runs.map(({ report }) => report).filter((report): report is TestReport => report !== null)
+  return {
+    report: reports.length === 0 ? null : mergeReports(reports),
+    succeeded: runs.every(({ succeeded }) => succeeded),
+  }
+}
