@@ -1,4 +1,4 @@
-import { isObject } from '../bodies/json-object.ts'
+import { isObject } from '../json-object.ts'
 import { invalidFile, type TextItem } from './entry.ts'
 
 /** Of what surrounds the products. */

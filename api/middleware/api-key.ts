@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import type { KeyLookup } from '../keys/lookup.ts'
+import type { KeyLookup } from '../authentication/key-lookup.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { AppState } from '../state.ts'
 

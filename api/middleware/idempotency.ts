@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa'
 import { v7 as uuidv7 } from 'uuid'
 import { DrapeError } from '../shared/errors.ts'
 import { CLAIM_SECONDS, type Claim, type IdempotencyKeys, type KeyedRequest } from '../shared/stores/idempotency.ts'
-import { shopperId } from '../shops/shopper.ts'
+import { shopperId } from '../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../state.ts'
 import { HTTP_STATUS } from './errors.ts'
 

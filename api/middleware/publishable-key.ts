@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
+import type { KeyLookup } from '../authentication/key-lookup.ts'
 import type { ReceiveBody } from '../bodies/signed-body.ts'
-import type { KeyLookup } from '../keys/lookup.ts'
 import { networkOf } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { AppContext, AppState } from '../state.ts'

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa'
 import { type Budget, createBudget } from '../limits/budget.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { Redis } from '../shared/redis.ts'
-import { shopperId } from '../shops/shopper.ts'
+import { shopperId } from '../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../state.ts'
 
 /** The budget of this name, of `points` requests in the time. Routes that name the same budget share it. */

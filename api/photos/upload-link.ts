@@ -1,11 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { isSignedText, type SignedParts, type SigningSecret, signText } from '../shared/signing.ts'
-
-/** All that one upload can ever make: one object, and one image. */
-export interface UploadNames {
-  readonly objectKey: string
-  readonly imageId: string
-}
+import type { UploadNames } from '../stores/uploads.ts'
 
 export function createUploadKey(): string {
   return `upl_${uuidv7()}`

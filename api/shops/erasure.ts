@@ -1,7 +1,7 @@
 import type { Customer } from '../shared/stores/retention.ts'
+import { customerShopperId } from '../shoppers/shopper.ts'
 import type { ShopCustomer, ShopPrivacy } from '../stores/shop-privacy.ts'
 import type { ShopRecord, Shops } from '../stores/shops.ts'
-import { customerShopperId } from './shopper.ts'
 
 /** Small enough for a short statement. */
 const PART = 500

@@ -3,8 +3,8 @@ import { createCache } from '../shared/cache.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { PlatformProduct } from '../shop-platforms/shop-platform.ts'
 import type { ShopPlatforms } from '../shop-platforms/shop-platforms.ts'
+import type { Shopper } from '../shoppers/shopper.ts'
 import type { FindProduct } from './products.ts'
-import type { Shopper } from './shopper.ts'
 
 /** How long a product that the platform does not have is not asked for again. */
 const UNKNOWN_MS = 60_000

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { isObject } from '../bodies/json-object.ts'
+import { isObject } from '../json-object.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { ProductInput } from '../shared/stores/product-merge.ts'
 import type { PlatformProduct, ShopPlatform } from '../shop-platforms/shop-platform.ts'

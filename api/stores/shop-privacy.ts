@@ -1,6 +1,6 @@
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
-import { customerShopperId } from '../shops/shopper.ts'
+import { customerShopperId } from '../shoppers/shopper.ts'
 import type { ShopRecord } from './shops.ts'
 
 /** A customer as the platform of a shop names one: by id, by e-mail address, mostly by both. */

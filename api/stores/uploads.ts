@@ -1,10 +1,15 @@
-import type { UploadNames } from '../photos/upload-link.ts'
 import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { Nullable, Type } from '../shared/schema.ts'
 
 const UploadRow = rowType(Type.Object({ externalUserId: Nullable(Type.String()) }))
 
 const CLAIM_SECONDS = 60
+
+/** All that one upload can ever make: one object, and one image. */
+export interface UploadNames {
+  readonly objectKey: string
+  readonly imageId: string
+}
 
 export type Uploads = ReturnType<typeof createUploads>
 

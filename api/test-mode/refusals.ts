@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import { isObject } from '../bodies/json-object.ts'
+import { isObject } from '../json-object.ts'
 import { codesOf } from '../openapi/answers.ts'
 import { ERROR_CONDITIONS } from '../openapi/error-conditions.ts'
 import { isBehindKey, nameOf, type Operation } from '../openapi/operation.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../bodies/json-object.ts'
+import { isObject } from '../../json-object.ts'
 import { formatPath, type Path } from '../../shared/schema.ts'
 import type { Translated } from '../body.ts'
 

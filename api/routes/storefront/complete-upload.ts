@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoredPhoto } from '../../photos/person-photos.ts'
-import { namesOfUpload, type UploadNames } from '../../photos/upload-link.ts'
+import { namesOfUpload } from '../../photos/upload-link.ts'
 import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
 import { inField } from '../../shared/image-field.ts'
 import type { AppContext } from '../../state.ts'
+import type { UploadNames } from '../../stores/uploads.ts'
 import {
   assertOwner,
   findPhoto,

@@ -1,5 +1,5 @@
 import { DrapeError } from '../../shared/errors.ts'
-import { shopperId, shopperIds } from '../../shops/shopper.ts'
+import { shopperId, shopperIds } from '../../shoppers/shopper.ts'
 import type { AppContext } from '../../state.ts'
 import type { AccountRecord } from '../../stores/accounts.ts'
 import type { ShopRecord } from '../../stores/shops.ts'

@@ -1,12 +1,11 @@
 import type { PersonPhotos, StoredPhoto } from '../../photos/person-photos.ts'
-import type { UploadNames } from '../../photos/upload-link.ts'
 import { DrapeError } from '../../shared/errors.ts'
 import { viewKeyOf } from '../../shared/generation.ts'
 import type { ImageFile } from '../../shared/image.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { Images } from '../../shared/stores/images.ts'
 import type { AppContext } from '../../state.ts'
-import type { Uploads } from '../../stores/uploads.ts'
+import type { UploadNames, Uploads } from '../../stores/uploads.ts'
 import { requesterOf } from './requester.ts'
 import type { ShopperPhoto } from './uploads.schema.ts'
 

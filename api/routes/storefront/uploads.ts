@@ -8,18 +8,13 @@ import { readUpload } from '../../bodies/uploaded-file.ts'
 import type { ReserveStorage } from '../../limits/storage-quota.ts'
 import { MAX_FILE_BYTES } from '../../middleware/body.ts'
 import { addressLimit, type Budgets, shopperOf, storefrontLimit } from '../../middleware/storefront-limit.ts'
-import {
-  createUploadKey,
-  isUploadLink,
-  namesOfUpload,
-  signUploadLink,
-  type UploadNames,
-} from '../../photos/upload-link.ts'
+import { createUploadKey, isUploadLink, namesOfUpload, signUploadLink } from '../../photos/upload-link.ts'
 import { DrapeError, type ErrorCode } from '../../shared/errors.ts'
 import { inField } from '../../shared/image-field.ts'
 import type { Objects } from '../../shared/stores/objects.ts'
-import { hashAddress } from '../../shops/shopper.ts'
+import { hashAddress } from '../../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
+import type { UploadNames } from '../../stores/uploads.ts'
 import { type Guards, route } from '../route.ts'
 import type { BudgetedGuards, ParsingGuards } from './behind-proxy.ts'
 import type { CompleteUpload } from './complete-upload.ts'

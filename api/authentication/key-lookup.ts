@@ -1,9 +1,9 @@
 import { rememberBriefly } from '../brief-memory.ts'
+import { isWellFormedKey, type KeyKind } from '../keys/credentials.ts'
 import { createRangeRule, readableAddress } from '../shared/addresses.ts'
 import { DrapeError } from '../shared/errors.ts'
 import type { ApiKeys, FoundKey } from '../stores/api-keys.ts'
-import { isWellFormedKey, type KeyKind } from './credentials.ts'
-import type { KeyUses } from './uses.ts'
+import type { KeyUses } from './key-uses.ts'
 
 /**
  * The live key and its active account; null for any other key. Throws `INVALID_API_KEY` when the key has expired or may not be used from
