@@ -21,16 +21,8 @@ export type Redis = ReturnType<typeof createRedis>
  * subscriber's.
  */
 export function createRedis(url: string, { role, log }: { role: keyof typeof SILENT_MS; log: Log }) {
-  const client = createClient({
-    url,
-    disableOfflineQueue: role === 'producer',
-    ...(role === 'producer' && { pingInterval: PING_MS }),
-    socket: {
-      socketTimeout: SILENT_MS[role],
-      connectTimeout: 2000,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), 1000),
-    },
-  })
+  const client = openClient(url, role)
+  const refuseEviction = createEvictionCheck(client, log)
   let reachable = true
   client.on('error', (error: Error) => {
     if (reachable) log.warn({ reason: error.message }, 'Redis is unavailable')
@@ -42,9 +34,49 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
     if (role !== 'subscriber')
       refuseEviction().catch((error) => log.warn({ err: error }, 'maxmemory-policy of Redis could not be read'))
   })
+  client.connect().catch(() => {})
+  // The client gives a connection up for good that breaks while it is being made.
+  const watchdog = setInterval(() => {
+    if (!client.isOpen) client.connect().catch(() => {})
+  }, 1000)
+  watchdog.unref()
+
+  return {
+    client,
+    isReady: () => client.isReady,
+    /** Resolves when Redis answers. */
+    ping: async () => {
+      if (!client.isReady) throw new Error('not connected')
+      await client.ping()
+    },
+    ...createWorkerRegistry(client),
+    ...createJobLists(client),
+    close: async () => {
+      clearInterval(watchdog)
+      if (client.isOpen) client.destroy()
+    },
+  }
+}
+
+type Client = ReturnType<typeof openClient>
+
+function openClient(url: string, role: keyof typeof SILENT_MS) {
+  return createClient({
+    url,
+    disableOfflineQueue: role === 'producer',
+    ...(role === 'producer' && { pingInterval: PING_MS }),
+    socket: {
+      socketTimeout: SILENT_MS[role],
+      connectTimeout: 2000,
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), 1000),
+    },
+  })
+}
+
+/** At the first connection an evicting Redis ends the process; a policy that changes later is reported. */
+function createEvictionCheck(client: Client, log: Log): () => Promise<void> {
   let isChecked = false
-  /** At the first connection an evicting Redis ends the process; a policy that changes later is reported. */
-  async function refuseEviction(): Promise<void> {
+  return async () => {
     const policy = await readEvictionPolicy(client)
     if (policy === null) log.warn('Redis does not report its maxmemory-policy. It must be noeviction.')
     const why = whyEvicting(policy)
@@ -54,13 +86,10 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
     }
     isChecked = true
   }
-  client.connect().catch(() => {})
-  // The client gives a connection up for good that breaks while it is being made.
-  const watchdog = setInterval(() => {
-    if (!client.isOpen) client.connect().catch(() => {})
-  }, 1000)
-  watchdog.unref()
+}
 
+/** The workers that live, by what they say of themselves. */
+function createWorkerRegistry(client: Client) {
   /** All workers that announced themselves for a queue and have not gone silent; none while Redis is away. */
   async function findWorkers(queue: QueueName): Promise<{ worker: string; slots: number }[]> {
     return findAnnounced(workersKey(queue))
@@ -100,20 +129,7 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
     )
   }
 
-  /** Which of these jobs are in the hands of a worker that lives. */
-  async function findLocked(queue: string, ids: readonly string[]): Promise<Set<string>> {
-    const locks = await Promise.all(ids.map((id) => client.exists(`bull:${queue}:${id}:lock`)))
-    return new Set(ids.filter((_, i) => locks[i] === 1))
-  }
-
   return {
-    client,
-    isReady: () => client.isReady,
-    /** Resolves when Redis answers. */
-    ping: async () => {
-      if (!client.isReady) throw new Error('not connected')
-      await client.ping()
-    },
     /** For `seconds`, this worker has `slots` for each of the queues and runs these engines. */
     announce: async ({ worker, slots, seconds, ...what }: Announcement & { readonly seconds: number }) => {
       await client.eval(ANNOUNCE, {
@@ -135,6 +151,18 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
       const workers = await findWorkers(queue)
       return workers.reduce((sum, { slots }) => sum + slots, 0)
     },
+  }
+}
+
+/** Jobs in the lists of BullMQ. */
+function createJobLists(client: Client) {
+  /** Which of these jobs are in the hands of a worker that lives. */
+  async function findLocked(queue: string, ids: readonly string[]): Promise<Set<string>> {
+    const locks = await Promise.all(ids.map((id) => client.exists(`bull:${queue}:${id}:lock`)))
+    return new Set(ids.filter((_, i) => locks[i] === 1))
+  }
+
+  return {
     /** Jobs that no worker has taken. */
     countWaiting: (queue: string): Promise<number> => client.lLen(`bull:${queue}:wait`),
     /** Jobs that wait for a worker, and jobs that workers run. */
@@ -155,10 +183,6 @@ export function createRedis(url: string, { role, log }: { role: keyof typeof SIL
       return new Set(ids.filter((id) => waiting.has(id) || locked.has(id)))
     },
     findLocked,
-    close: async () => {
-      clearInterval(watchdog)
-      if (client.isOpen) client.destroy()
-    },
   }
 }
 

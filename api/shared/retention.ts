@@ -1,10 +1,11 @@
 import { jobId } from './generation.ts'
 import { contentTypeOf, type ObjectStorage } from './storage/object.ts'
+import type { Customer } from './stores/customer.ts'
 import { bytesOf } from './stores/due-objects.ts'
 import type { Generations } from './stores/generations.ts'
 import type { IdempotencyKeys } from './stores/idempotency.ts'
 import type { ProxyNonces } from './stores/proxy-nonces.ts'
-import type { Customer, Retention } from './stores/retention.ts'
+import type { Retention } from './stores/retention.ts'
 
 // Everything here goes in parts, bytes before their rows: killed at any moment, the next call goes on where it ended.
 

@@ -1,4 +1,4 @@
-import type { Customer } from '../shared/stores/retention.ts'
+import type { Customer } from '../shared/stores/customer.ts'
 import { customerShopperId } from '../shoppers/shopper.ts'
 import type { ShopCustomer, ShopPrivacy } from '../stores/shop-privacy.ts'
 import type { ShopRecord, Shops } from '../stores/shops.ts'

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { type Database, Json, rowType, sql, Timestamp } from '../shared/database/database.ts'
 import { DrapeError } from '../shared/errors.ts'
 import { Nullable, type Static, Type } from '../shared/schema.ts'
-import type { Customer } from '../shared/stores/retention.ts'
+import type { Customer } from '../shared/stores/customer.ts'
 import { insertDeliveries } from '../shared/stores/webhook-outbox.ts'
 import { addLiveSecret, LiveSecrets, removeLiveSecret, sealSecret } from './live-secrets.ts'
 

@@ -1,4 +1,4 @@
-import type { Customer } from '../../shared/stores/retention.ts'
+import type { Customer } from '../../shared/stores/customer.ts'
 import type { AppContext } from '../../state.ts'
 import { route } from '../route.ts'
 import { reading } from './guards.ts'

@@ -60,7 +60,7 @@ const MovedColumns = {
   updatedAt: Timestamp,
 }
 const MovedObject = Type.Object(MovedColumns)
-type Move = Static<typeof MovedObject>
+type MovedRow = Static<typeof MovedObject>
 const Moved = rowType(MovedObject)
 const Started = rowType(Type.Object({ ...MovedColumns, secondsLeft: Type.Number(), secondsWaited: Type.Number() }))
 /** What Postgres says of an attempt at its start; a worker's own clock may be wrong. */
@@ -113,15 +113,13 @@ export interface Outcome {
  * call changes nothing; each returns whether it moved the generation.
  */
 export function createGenerations(database: Database, announce: Announce = () => {}) {
-  const move = async <T extends Move>(statement: QuerySqlToken<RowType<T>>): Promise<readonly T[]> => {
+  const move: Move = async (statement) => {
     const rows = await database.any(statement)
     for (const { id, status, progress, updatedAt, ...about } of rows) {
       announce({ id, status, progress, updatedAt: updatedAt.getTime() }, about)
     }
     return rows
   }
-  const moves = async (statement: ReturnType<typeof moving>) => (await move(statement)).length > 0
-
   return {
     find: (id: string) =>
       database.maybeOne(sql.type(rowType(GenerationRow))`select ${columns} from generations where id = ${id}`),
@@ -130,6 +128,22 @@ export function createGenerations(database: Database, announce: Announce = () =>
       database.any(sql.type(rowType(GenerationRow))`
         select ${columns} from generations where id = any(${sql.array([...ids], 'text')})`),
 
+    ...createAttempts(database, move),
+    ...createEndings(move),
+  }
+}
+
+/** Runs a statement that moves generations, and announces each row. */
+type Move = <T extends MovedRow>(statement: QuerySqlToken<RowType<T>>) => Promise<readonly T[]>
+
+function movesBy(move: Move) {
+  return async (statement: ReturnType<typeof moving>) => (await move(statement)).length > 0
+}
+
+/** What a worker does with an attempt. */
+function createAttempts(database: Database, move: Move) {
+  const moves = movesBy(move)
+  return {
     /** PENDING → PROCESSING with a lease; null when this attempt is over, taken or cancelled. */
     start: async ({ id, attempt, worker }: { id: string; attempt: number; worker: string }): Promise<Start | null> => {
       const [started] = await move(sql.type(Started)`
@@ -196,6 +210,23 @@ export function createGenerations(database: Database, announce: Announce = () =>
         ), ${settleEnded}
         select ${moved} from ended`),
 
+    /** PROCESSING → PENDING for another attempt after `delaySeconds`; FAILED with a refund when this was the last one. */
+    retry: async ({ id, attempt, delaySeconds }: { id: string; attempt: number; delaySeconds: number }) =>
+      moves(moving`
+        with again as (
+          update generations
+          set ${anotherAttempt}
+          where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
+          returning ${touched}
+        ), ended as (select * from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(delaySeconds)}
+        select ${moved} from again`),
+  }
+}
+
+/** What ends generations, or takes them back from workers that are lost. */
+function createEndings(move: Move) {
+  const moves = movesBy(move)
+  return {
     /** Any waiting or running state → FAILED, with the credit given back. `attempt` null means whichever attempt it is. */
     fail: async ({
       id,
@@ -244,17 +275,6 @@ export function createGenerations(database: Database, announce: Announce = () =>
           returning ${touched}
         ), ${refundEnded}
         select ${moved} from ended`),
-
-    /** PROCESSING → PENDING for another attempt after `delaySeconds`; FAILED with a refund when this was the last one. */
-    retry: async ({ id, attempt, delaySeconds }: { id: string; attempt: number; delaySeconds: number }) =>
-      moves(moving`
-        with again as (
-          update generations
-          set ${anotherAttempt}
-          where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
-          returning ${touched}
-        ), ended as (select * from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(delaySeconds)}
-        select ${moved} from again`),
 
     /** Takes back what lost workers held: PENDING again, or FAILED when it was the last attempt. Returns how many. */
     recoverLost: async (limit: number) =>

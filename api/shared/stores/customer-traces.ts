@@ -1,0 +1,110 @@
+import { type Database, rowType, sql, Timestamp } from '../database/database.ts'
+import { Type } from '../schema.ts'
+import { type Customer, isOf } from './customer.ts'
+
+const Marked = rowType(Type.Object({ customer: Type.String(), erasedAt: Timestamp, isKnown: Type.Boolean() }))
+const Found = rowType(Type.Object({ accountId: Type.String(), externalUserId: Type.String(), hash: Type.String() }))
+const Id = rowType(Type.Object({ id: Type.String() }))
+
+/** The customer of an event as images name their owner. */
+const shopCustomer = sql.fragment`shop_id || ':customer:' || customer_id`
+const namesShopCustomer = sql.fragment`shop_id is not null and customer_id is not null`
+
+/** What names a customer beside their images: who they are, leads, events and generations. */
+export function createCustomerTraces(database: Database) {
+  return {
+    /**
+     * From now on refuses calls of the customer that were sent before. Waits for those whose acceptance cannot be refused any more.
+     * Returns when that was, the hash of the customer, and whether anything is known of them.
+     */
+    markErased: ({ accountId, externalUserId }: Customer) => {
+      const isTheirs = sql.fragment`account_id = ${accountId} and external_user_id = ${externalUserId}`
+      return database.one(sql.type(Marked)`
+        select mark_erased(${accountId}, ${externalUserId}) as "erasedAt",
+          encode(customer_hash(${accountId}, ${externalUserId}), 'hex') as customer,
+          exists (select from images where ${isTheirs}) or exists (select from objects where ${isTheirs})
+            or exists (select from generations where ${isTheirs})
+            or exists (select from shops where account_id = ${accountId} and starts_with(${externalUserId}, id || ':'))
+            as "isKnown"`)
+    },
+
+    /** The customers of whom the database has images or links, by the hex strings of their hashes. */
+    findCustomers: (hashes: readonly string[]) =>
+      database.any(sql.type(Found)`
+        select account_id as "accountId", external_user_id as "externalUserId", hash from (
+          select account_id, external_user_id, encode(customer_hash(account_id, external_user_id), 'hex') as hash from (
+            select account_id, external_user_id from images where external_user_id is not null
+            union select account_id, external_user_id from objects where external_user_id is not null
+            union select account_id, external_user_id from generations where external_user_id is not null
+            union select account_id, external_user_id from leads join shops on shops.id = shop_id
+              where external_user_id is not null
+            union select account_id, external_user_id from lead_outbox join shops on shops.id = shop_id
+              where external_user_id is not null
+            union select account_id, ${shopCustomer} from event_batches where ${namesShopCustomer}
+            union select account_id, ${shopCustomer} from events where ${namesShopCustomer}
+            union select account_id, ${shopCustomer} from event_outbox where ${namesShopCustomer}
+          ) as known
+        ) as hashed where hash = any(${sql.array([...hashes], 'text')})`),
+
+    /** Deletes the e-mail addresses that a shopper left with a shop. Returns their count. */
+    deleteLeads: async (
+      { accountId, externalUserId, before = new Date() }: Customer,
+      limit: number,
+    ): Promise<number> => {
+      let deleted = 0
+      for (const table of ['lead_outbox', 'leads']) {
+        const name = sql.identifier([table])
+        const { rowCount } = await database.query(sql.unsafe`
+          delete from ${name} where ctid = any(array(
+            select ${name}.ctid from ${name} join shops on shops.id = shop_id
+            where account_id = ${accountId} and external_user_id = ${externalUserId}
+              and ${name}.created_at <= ${before.toISOString()}
+            limit ${limit}))`)
+        deleted += rowCount
+      }
+      return deleted
+    },
+
+    /** Removes the customer of a shop from its analytics events. Returns the count of changed rows. */
+    unlinkEvents: async ({ accountId, externalUserId, before = new Date() }: Customer): Promise<number> => {
+      const [shopId, customerId] = externalUserId.split(':customer:')
+      if (customerId === undefined) return 0
+      let changed = 0
+      for (const table of ['event_outbox', 'events']) {
+        const { rowCount } = await database.query(sql.unsafe`
+          update ${sql.identifier([table])} set customer_id = null, customer_email = null
+          where account_id = ${accountId} and shop_id = ${shopId} and customer_id = ${customerId}
+            and received_at <= ${before.toISOString()}`)
+        changed += rowCount
+      }
+      // A batch has the day alone: one of the day of the erasure may be newer, and is unlinked too.
+      const { rowCount } = await database.query(sql.unsafe`
+        update event_batches set customer_id = null, customer_email = null
+        where account_id = ${accountId} and shop_id = ${shopId} and customer_id = ${customerId}
+          and received_on <= (${before.toISOString()}::timestamptz at time zone 'UTC')::date`)
+      return changed + rowCount
+    },
+
+    /** Cuts the link from ended generations to the customer and to what was stored for them. The records stay. */
+    unlinkGenerations: async (customer: Customer, limit: number): Promise<number> => {
+      const { accountId } = customer
+      const rows = await database.any(sql.type(Id)`
+        with theirs as (
+          select id from generations
+          where ${isOf(customer)} and status in ('COMPLETED', 'FAILED')
+          order by id limit ${limit} for update
+        ), unlinked as (
+          update generations set external_user_id = null, image_id = null, result_key = null from theirs
+          where generations.id = theirs.id
+          returning generations.id
+        ), forgotten as (
+          -- The answer may hold a link to the result; without it a repeated request finds the generation by its id.
+          update idempotency_keys set status = null, answer = null, lease_until = now() from unlinked
+          where idempotency_keys.account_id = ${accountId} and resource_id = substr(unlinked.id, 5)
+            and answer is not null
+        )
+        select id from unlinked`)
+      return rows.length
+    },
+  }
+}
