@@ -94,8 +94,11 @@ export const OLD_LIGHT = { near: 0.035, wide: 0.22, share: 0.35, darker: 8, ligh
 
 // Bare legs.
 
-/** Area of skin that gives a tone; L by which it may differ from all skin, and from its own median. */
-export const LEG_TONE = { area: 0.015, fromSkin: 25, fromMedian: 9 } as const
+/**
+ * Area of skin that gives a tone; L and tint by which it may differ from all skin, and L from its own median. The tint keeps white shoes
+ * and socks away, which differ by 15 and more. remove/lower/remove.test.ts, "white shoes".
+ */
+export const LEG_TONE = { area: 0.015, fromSkin: 25, tint: 12, fromMedian: 9 } as const
 /** L of a leg's middle, its edge and its knee, a that a knee is redder, and the knee's length. */
 export const LEG_ROUND = { middle: 2, edge: 15, power: 2.6, knee: 2.5, kneeRed: 1.5, kneeLength: 0.09 } as const
 /** What is kept of the worn garment's light: blurs, share, limits in L. */

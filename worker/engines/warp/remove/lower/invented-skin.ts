@@ -1,5 +1,6 @@
 import { FAR } from '../../../../body/bone-field.ts'
 import { bareLegRadius } from '../../../../body/leg-profile.ts'
+import { tintApart } from '../../../../raster/colour.ts'
 import { fillSmoothly } from '../../../../raster/fill.ts'
 import { erode } from '../../../../raster/morphology.ts'
 import { type Colours, channelOf, countSet, type Mask, subset } from '../../../../raster/plane.ts'
@@ -35,7 +36,10 @@ function knownSkin({ person, body, parts, fields }: FittedLegs, { arms }: WornLo
   const { skin, along, skinColour, lab } = parts
   if (!skinColour) return null
   const clean = erode(
-    subset(skin, (i) => person.mask.data[i] > 0.9 && Math.abs(lab.data[i * 3] - skinColour[0]) < LEG_TONE.fromSkin),
+    subset(skin, (i) => {
+      if (person.mask.data[i] <= 0.9 || Math.abs(lab.data[i * 3] - skinColour[0]) >= LEG_TONE.fromSkin) return false
+      return tintApart(lab, i, skinColour) < LEG_TONE.tint
+    }),
     1.5,
   )
   const onLegs = subset(

@@ -6,7 +6,7 @@ import { measureLeg } from '../../../../../../worker/body/leg-profile.ts'
 import { findParts, type Parts } from '../../../../../../worker/body/parts.ts'
 import { findWornLower } from '../../../../../../worker/engines/warp/fit/lower/worn-mask.ts'
 import { removeLower } from '../../../../../../worker/engines/warp/remove/lower/remove.ts'
-import { bitmapToColours, createPlane } from '../../../../../../worker/raster/plane.ts'
+import { bitmapToColours, createPlane, maskWhere, subset } from '../../../../../../worker/raster/plane.ts'
 import { COLOURS, drawPerson } from '../../../../body/drawn-person.ts'
 
 const { person, picture } = drawPerson()
@@ -50,6 +50,15 @@ describe('worn trousers below a shorter garment', () => {
     }
     expect(apart(colourAt(removed, 296, 640), COLOURS.background)).toBeLessThan(20)
     expect(removed.warnings).toContain('LARGE_SKIN_INVENTED')
+  })
+
+  it('give way to legs in the colour of skin above white shoes', () => {
+    const shoes = subset(parts.lower, (i) => i > 640 * picture.width)
+    const lab = { ...parts.lab, data: parts.lab.data.slice() }
+    for (let i = 0; i < shoes.data.length; i++) if (shoes.data[i]) lab.data.set([85, 0, 0], i * 3)
+    const skin = maskWhere(shoes, (i) => shoes.data[i] === 1 || parts.skin.data[i] === 1)
+    const removed = undress(480, { lab, skin, lower: subset(parts.lower, (i) => !shoes.data[i]) })
+    expect(apart(colourAt(removed, 202, 580), COLOURS.skin)).toBeLessThan(30)
   })
 
   it('stay untouched where the garment hides them', () => {
