@@ -27,5 +27,3 @@ const schema = Type.Object({
 export function readControllerConfig(env: Readonly<Record<string, string | undefined>>) {
   return readConfig(schema, env)
 }
-
-export type ControllerConfig = ReturnType<typeof readControllerConfig>

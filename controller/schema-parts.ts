@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from '../api/shared/schema.ts'
+import { type TSchema, Type } from '../api/shared/schema.ts'
 
 // What the schemas of custom resources are made of. Everything is bounded: rules in CEL cost by what could be there.
 
@@ -139,8 +139,6 @@ export const MetadataSchema = Type.Unsafe<{
   readonly labels?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
 }>({ type: 'object' })
-
-export type StaticOf<S extends TSchema> = Static<S>
 
 function withRules(rules: readonly Rule[] | undefined) {
   return rules ? { 'x-kubernetes-validations': rules.map((rule) => ({ ...rule })) } : {}

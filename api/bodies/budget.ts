@@ -91,5 +91,3 @@ export function createBodyBudget({
     },
   }
 }
-
-export type BodyBudget = ReturnType<typeof createBodyBudget>

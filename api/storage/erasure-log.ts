@@ -8,8 +8,6 @@ export interface ErasureEntry {
   readonly erasedAt: Date
 }
 
-export type ErasureLog = ReturnType<typeof createErasureLog>
-
 const KEY = /^erasures\/[\d-]+\/(\d{4}-\d\d-\d\dT\d{2})-(\d\d)-(\d\d)-(\d{3})Z-([0-9a-f]{64})\.bin$/
 
 /** The log of erasures: objects that are only ever added. It stands outside the database, so that it survives a restore of the database. */

@@ -4,8 +4,6 @@ import { isPaid, roomOfShop } from './shop-limits.ts'
 
 const Verdict = rowType(Type.Object({ allowed: Type.Boolean() }))
 
-export type ShopCredits = ReturnType<typeof createShopCredits>
-
 /** Whether a generation of any shopper of a shop would be accepted now. */
 export function createShopCredits(database: Database) {
   return {

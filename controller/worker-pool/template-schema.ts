@@ -307,4 +307,3 @@ export const PodTemplateSchema = fields(
 
 export type Template = Static<typeof TemplateSchema>
 export type Volume = Static<typeof VolumeSchema>
-export type Toleration = Static<typeof TolerationSchema>

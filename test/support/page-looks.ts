@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Page } from 'puppeteer-core'
 import { expect } from 'vitest'
 
 /** Pictures of the pages are left there for whoever wants to see them. */
 const SCREENSHOTS = process.env.SCREENSHOTS
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
 export const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
 const SCHEMES = ['light', 'dark'] as const
 

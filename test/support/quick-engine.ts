@@ -16,8 +16,3 @@ export async function useQuickEngine(database: Database): Promise<void> {
   await database.query(sql.unsafe`
     create trigger quick_engine before insert on outbox for each row execute function use_quick_engine()`)
 }
-
-/** The real engine again, for faults that need a job at work in the inference process. */
-export async function useRealEngine(database: Database): Promise<void> {
-  await database.query(sql.unsafe`alter table outbox disable trigger quick_engine`)
-}
