@@ -15,6 +15,20 @@ export interface Column {
   readonly wide?: boolean
 }
 
+export const READY_COLUMN: Column = {
+  name: 'Ready',
+  type: 'string',
+  path: '.status.conditions[?(@.type=="Ready")].status',
+  description: 'Status of the Ready condition',
+}
+
+export const AGE_COLUMN: Column = {
+  name: 'Age',
+  type: 'date',
+  path: '.metadata.creationTimestamp',
+  description: 'Time since the object was created',
+}
+
 /** A kind of objects of ours: its definition for the API server, and how its objects are read. */
 export interface CustomResource<T> {
   readonly type: ResourceType

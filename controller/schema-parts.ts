@@ -101,6 +101,10 @@ export function moment(description: string) {
   return Type.String({ format: 'date-time', maxLength: 64, description })
 }
 
+export function observedGeneration() {
+  return Type.Optional(Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }))
+}
+
 /** The conditions of an object, one of each type. */
 export function conditions() {
   return list(

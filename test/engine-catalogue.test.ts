@@ -34,6 +34,18 @@ describe('the catalogue of engines', () => {
     expect(manifest).toMatchObject({ name, kind, license, accepts: { categories, garmentTypes } })
   })
 
+  it.each(exported)('has of %s what the source of its export says', (name) => {
+    const folder = `scripts/engines/${name.replace('-', '_')}`
+    const engine = read(`${folder}/engine.py`)
+    const { kind, license, categories } = engineFacts(name)
+    const [, spdx, isCommercial] = /"license": \{"spdx": "(.+)", "commercial": (True|False)\}/.exec(engine) ?? []
+    const [, listed = ''] =
+      /(?:"categories": \[|^CATEGORIES = \()(.+)[\])]/m.exec(`${engine}${read(`${folder}/configuration.py`)}`) ?? []
+    expect({ spdx, commercial: isCommercial === 'True' }).toEqual(license)
+    expect([...listed.matchAll(/"([^"]+)"/g)].map(([, category]) => category)).toEqual(categories)
+    expect(engine).toContain(`"kind": "${kind}"`)
+  })
+
   it('is the table of docs/api.md', () => {
     const rows = Object.entries(ENGINE_CATALOGUE).map(
       ([name, { kind, license, categories, garmentTypes, credits }]) => {

@@ -8,6 +8,7 @@ import { code, copied, count, disclosure, facts, section, table, time, when } fr
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
+import { presentSecrets } from './secrets.view.ts'
 
 export function presentShops(shops: readonly ShopRecord[], refused: readonly RefusedRequest[]): Html {
   return html`<p class="actions"><a class="button" href="/shops/new">New shop</a></p>
@@ -165,16 +166,5 @@ function secrets({ id, secrets: live }: ShopRecord, forms: Forms): Html {
         hint: 'Empty: generate a secret. It is shown once.',
       }),
   })
-  const remove = actForm({
-    action: `/shops/${id}/secrets/remove`,
-    forms,
-    submit: 'Remove the older secret',
-    danger: true,
-  })
-  return html`${table({
-    caption: 'Live secrets, newest first',
-    head: ['Live since (UTC)'],
-    rows: live.map(({ createdAt }) => [time(new Date(createdAt))]),
-    empty: 'No secrets.',
-  })}${live.length < 2 ? add : disclosure('Remove the older secret …', remove)}`
+  return presentSecrets(live, { path: `/shops/${id}`, add, forms })
 }

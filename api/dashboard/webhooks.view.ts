@@ -17,6 +17,7 @@ import {
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
+import { presentSecrets } from './secrets.view.ts'
 
 export function presentEndpoints(endpoints: readonly WebhookEndpoint[]): Html {
   return html`<p class="actions"><a class="button" href="/webhooks/new">New endpoint</a></p>
@@ -125,16 +126,5 @@ ${fields.tick({ name: 'isActive', label: ENDPOINT_SETTINGS.isActive, value: 'tru
 
 function secrets({ id, secrets: live }: WebhookEndpoint, forms: Forms): Html {
   const add = actForm({ action: `/webhooks/${id}/secrets`, forms, submit: 'Add a new secret' })
-  const remove = actForm({
-    action: `/webhooks/${id}/secrets/remove`,
-    forms,
-    submit: 'Remove the older secret',
-    danger: true,
-  })
-  return html`${table({
-    caption: 'Live secrets, newest first',
-    head: ['Live since (UTC)'],
-    rows: live.map(({ createdAt }) => [time(new Date(createdAt))]),
-    empty: 'No secrets.',
-  })}${live.length < 2 ? add : disclosure('Remove the older secret …', remove)}`
+  return presentSecrets(live, { path: `/webhooks/${id}`, add, forms })
 }

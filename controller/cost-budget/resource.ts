@@ -1,6 +1,6 @@
 import { Type } from '../../api/shared/schema.ts'
-import { defineResource, type ObjectOf } from '../custom-resource.ts'
-import { choice, conditions, fields, list, objectName } from '../schema-parts.ts'
+import { AGE_COLUMN, defineResource, type ObjectOf } from '../custom-resource.ts'
+import { choice, conditions, fields, list, objectName, observedGeneration } from '../schema-parts.ts'
 
 export const costBudgets = defineResource({
   kind: 'CostBudget',
@@ -36,9 +36,7 @@ export const costBudgets = defineResource({
   ),
   status: fields(
     {
-      observedGeneration: Type.Optional(
-        Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }),
-      ),
+      observedGeneration: observedGeneration(),
       pools: Type.Optional(Type.Integer({ description: 'Number of pools that count.' })),
       hourlyCost: Type.Optional(
         Type.Number({ description: 'Cost of the workers of these pools per hour, in the unit of hourlyCost.' }),
@@ -58,12 +56,7 @@ export const costBudgets = defineResource({
       path: '.status.conditions[?(@.type=="AboveCap")].status',
       description: 'Status of the AboveCap condition',
     },
-    {
-      name: 'Age',
-      type: 'date',
-      path: '.metadata.creationTimestamp',
-      description: 'Time since the object was created',
-    },
+    AGE_COLUMN,
   ],
 })
 

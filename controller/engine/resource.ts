@@ -1,8 +1,8 @@
 import { GARMENT_TYPES } from '../../api/shared/generation.ts'
 import { Type } from '../../api/shared/schema.ts'
 import { TEST_ENGINE } from '../../api/shared/test-mode.ts'
-import { defineResource, type ObjectOf } from '../custom-resource.ts'
-import { choice, conditions, fields, list, objectName, texts } from '../schema-parts.ts'
+import { AGE_COLUMN, defineResource, type ObjectOf, READY_COLUMN } from '../custom-resource.ts'
+import { choice, conditions, fields, list, objectName, observedGeneration, texts } from '../schema-parts.ts'
 
 const LicenseSchema = fields(
   {
@@ -198,9 +198,7 @@ export const engines = defineResource({
   ),
   status: fields(
     {
-      observedGeneration: Type.Optional(
-        Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }),
-      ),
+      observedGeneration: observedGeneration(),
       phase: Type.Optional(
         choice(['Pending', 'Loading', 'Verified', 'Failed'], {
           description: 'Phase: Pending, Loading, Verified or Failed.',
@@ -235,18 +233,8 @@ export const engines = defineResource({
       description: 'Number of nodes that have the files',
       wide: true,
     },
-    {
-      name: 'Ready',
-      type: 'string',
-      path: '.status.conditions[?(@.type=="Ready")].status',
-      description: 'Status of the Ready condition',
-    },
-    {
-      name: 'Age',
-      type: 'date',
-      path: '.metadata.creationTimestamp',
-      description: 'Time since the object was created',
-    },
+    READY_COLUMN,
+    AGE_COLUMN,
   ],
 })
 

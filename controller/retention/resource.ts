@@ -1,6 +1,6 @@
 import { Type } from '../../api/shared/schema.ts'
-import { defineResource, type ObjectOf } from '../custom-resource.ts'
-import { choice, conditions, fields, list, moment, objectName, seconds } from '../schema-parts.ts'
+import { AGE_COLUMN, defineResource, type ObjectOf, READY_COLUMN } from '../custom-resource.ts'
+import { choice, conditions, fields, list, moment, objectName, observedGeneration, seconds } from '../schema-parts.ts'
 import { TIME_ZONE } from '../time-zone.ts'
 
 const TEN_YEARS = 315_360_000
@@ -50,9 +50,7 @@ const HoldSchema = fields(
 
 const StatusSchema = fields(
   {
-    observedGeneration: Type.Optional(
-      Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }),
-    ),
+    observedGeneration: observedGeneration(),
     lastRunAt: Type.Optional(moment('Start of the last run that found images to delete.')),
     nextRunTime: Type.Optional(moment('Start of the next run. Set only when the policy has a schedule.')),
     lastSweep: Type.Optional(objectName('Name of the Sweep of the last run that found images to delete.')),
@@ -188,18 +186,8 @@ export const retentionPolicies = defineResource({
       wide: true,
     },
     { name: 'Next-Run', type: 'string', path: '.status.nextRunTime', description: 'Start of the next run', wide: true },
-    {
-      name: 'Ready',
-      type: 'string',
-      path: '.status.conditions[?(@.type=="Ready")].status',
-      description: 'Status of the Ready condition',
-    },
-    {
-      name: 'Age',
-      type: 'date',
-      path: '.metadata.creationTimestamp',
-      description: 'Time since the object was created',
-    },
+    READY_COLUMN,
+    AGE_COLUMN,
   ],
 })
 
@@ -271,9 +259,7 @@ export const sweeps = defineResource({
   ),
   status: fields(
     {
-      observedGeneration: Type.Optional(
-        Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }),
-      ),
+      observedGeneration: observedGeneration(),
       conditions: conditions(),
     },
     { description: 'State of a run that was started by creating the Sweep.' },

@@ -1,6 +1,6 @@
 import { type Static, Type } from '../../api/shared/schema.ts'
-import { defineResource, type ObjectOf } from '../custom-resource.ts'
-import { choice, conditions, fields, list, seconds } from '../schema-parts.ts'
+import { AGE_COLUMN, defineResource, type ObjectOf, READY_COLUMN } from '../custom-resource.ts'
+import { choice, conditions, fields, list, observedGeneration, seconds } from '../schema-parts.ts'
 import { TIME_ZONE } from '../time-zone.ts'
 
 const REPLICAS = { minimum: 0, maximum: 1000 }
@@ -307,9 +307,7 @@ export const scalingPolicies = defineResource({
   spec: ScalingPolicySpecSchema,
   status: fields(
     {
-      observedGeneration: Type.Optional(
-        Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }),
-      ),
+      observedGeneration: observedGeneration(),
       pools: Type.Optional(Type.Integer({ description: 'Number of pools that refer to the policy.' })),
       conditions: conditions(),
     },
@@ -319,18 +317,8 @@ export const scalingPolicies = defineResource({
     { name: 'Min', type: 'integer', path: '.spec.bounds.min', description: 'Min number of workers' },
     { name: 'Max', type: 'integer', path: '.spec.bounds.max', description: 'Max number of workers' },
     { name: 'Pools', type: 'integer', path: '.status.pools', description: 'Number of pools that refer to the policy' },
-    {
-      name: 'Ready',
-      type: 'string',
-      path: '.status.conditions[?(@.type=="Ready")].status',
-      description: 'Status of the Ready condition',
-    },
-    {
-      name: 'Age',
-      type: 'date',
-      path: '.metadata.creationTimestamp',
-      description: 'Time since the object was created',
-    },
+    READY_COLUMN,
+    AGE_COLUMN,
   ],
 })
 

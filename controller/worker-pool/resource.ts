@@ -1,5 +1,5 @@
 import { Type } from '../../api/shared/schema.ts'
-import { type Column, defineResource, type ObjectOf } from '../custom-resource.ts'
+import { AGE_COLUMN, type Column, defineResource, type ObjectOf, READY_COLUMN } from '../custom-resource.ts'
 import { ScalingPolicySpecSchema } from '../scaling-policy/resource.ts'
 import { choice, fields, list, moment, objectName, portion, seconds } from '../schema-parts.ts'
 import { PoolStatusSchema } from './status-schema.ts'
@@ -147,8 +147,8 @@ const COLUMNS: readonly Column[] = [
     path: '.status.limitedBy',
     description: 'Rules that limit the number of workers',
   },
-  { name: 'Ready', type: 'string', path: condition('Ready'), description: 'Status of the Ready condition' },
-  { name: 'Age', type: 'date', path: '.metadata.creationTimestamp', description: 'Time since the object was created' },
+  READY_COLUMN,
+  AGE_COLUMN,
   {
     name: 'Paused',
     type: 'string',

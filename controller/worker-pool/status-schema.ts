@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../api/shared/schema.ts'
-import { choice, conditions, fields, list, moment } from '../schema-parts.ts'
+import { choice, conditions, fields, list, moment, observedGeneration } from '../schema-parts.ts'
 
 export const MAX_DECISIONS = 20
 export const MAX_WORKERS = 200
@@ -81,9 +81,7 @@ const StartSchema = fields(
 
 export const PoolStatusSchema = fields(
   {
-    observedGeneration: Type.Optional(
-      Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }),
-    ),
+    observedGeneration: observedGeneration(),
     selector: Type.Optional(
       Type.String({ maxLength: 512, description: 'Label selector of the pods, for the scale subresource.' }),
     ),

@@ -1,0 +1,18 @@
+import { type Html, html } from '../answers/html.ts'
+import { disclosure, table, time } from './elements.ts'
+import { actForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
+
+/** The live secrets of what has `path`, at most two, with the form that adds one or removes the older one. */
+export function presentSecrets(
+  live: readonly { readonly createdAt: string }[],
+  { path, add, forms }: { path: string; add: Html; forms: Forms },
+): Html {
+  const remove = actForm({ action: `${path}/secrets/remove`, forms, submit: 'Remove the older secret', danger: true })
+  return html`${table({
+    caption: 'Live secrets, newest first',
+    head: ['Live since (UTC)'],
+    rows: live.map(({ createdAt }) => [time(new Date(createdAt))]),
+    empty: 'No secrets.',
+  })}${live.length < 2 ? add : disclosure('Remove the older secret …', remove)}`
+}
