@@ -6,6 +6,7 @@ import {
   type Doors,
   findHubs,
   findLongestChain,
+  findLongFunctions,
   findMutualFolders,
   findReaches,
   findRings,
@@ -61,6 +62,22 @@ const NEEDED_BY_SCRIPTS: ReadonlySet<string> = new Set([
   // So does `migrate`.
   'api/shared/database/migrate.ts',
 ])
+
+const MAX_FUNCTION_LINES = 100
+/** Longer ones. None is added. */
+const LONG_FUNCTIONS = [
+  'api/shared/heic.ts: createHeicThreads',
+  'api/stores/accounts.ts: createAccounts',
+  'api/stores/product-batches.ts: createProductBatches',
+  'api/stores/shops.ts: createShops',
+  'api/stores/webhook-deliveries.ts: createWebhookDeliveries',
+  'controller/kubernetes.ts: watchCluster',
+  'controller/retention/gauges.ts: createRetentionGauges',
+  'controller/retention/reconcile.ts: createRetentionReconcile',
+  'controller/runtime/watch.ts: watchObjects',
+  'controller/worker-pool/gauges.ts: createPoolGauges',
+  'worker/inference/host.ts: createInferenceHost',
+]
 
 /** The stages of the preview engine, in the order of its data. */
 const STAGES = ['fit', 'warp', 'shade', 'remove', 'compose']
@@ -136,6 +153,10 @@ describe('the house', () => {
     const tracked = execFileSync('git', ['ls-files', '--stage'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
     const paths = Map.groupBy(tracked, (line) => line.split(' ')[1])
     expect([...paths.values()].filter(({ length }) => length > 1)).toEqual([])
+  })
+
+  it('has no function that holds a whole module, but for those that are known', () => {
+    expect(findLongFunctions(sources, MAX_FUNCTION_LINES)).toEqual(LONG_FUNCTIONS)
   })
 
   it('has one folder per command, and at the top of scripts only what starts them', () => {
@@ -279,6 +300,13 @@ describe('the rules of the house', () => {
       'worker/e.ts': '',
     })
     expect(findLongestChain(sources, 'worker/b/')).toEqual(['worker/b/b.ts', 'worker/b/c.ts', 'worker/b/d.ts'])
+  })
+
+  it('find a function that is long with all that is inside', () => {
+    const long =
+      'export function createApp({\n  log,\n}: {\n  log: Log\n}) {\n  function a() {\n  }\n}\nfunction b() {\n}\n'
+    expect(findLongFunctions(house({ 'api/app.ts': long }), 8)).toEqual([])
+    expect(findLongFunctions(house({ 'api/app.ts': long }), 7)).toEqual(['api/app.ts: createApp'])
   })
 
   it('find names that say nothing', () => {

@@ -102,6 +102,13 @@ export function createShopPrivacy(database: Database) {
       }
     },
 
+    ...createShopErasure(database),
+  }
+}
+
+/** What ends with a shop, in parts. */
+function createShopErasure(database: Database) {
+  return {
     /** The `externalUserId`s of a part of the shop's shoppers of whom there are pictures or links to them. */
     findShoppers: async ({ id, accountId }: ShopRecord, limit: number): Promise<string[]> => {
       const isOfShop = sql.fragment`

@@ -144,6 +144,26 @@ export function createWebhooks(database: Database) {
       if (rowCount === 0) throw unknownEndpoint(id)
     },
 
+    /** Puts a `webhook.test` on its way to this endpoint. Throws `VALIDATION_FAILED` when it is unknown or not active. */
+    insertTest: async (id: string): Promise<number> => {
+      const { id: deliveryId } =
+        (await database.maybeOne(sql.type(DeliveryId)`
+          insert into webhook_deliveries (endpoint_id, event_id, type, data, happened_at)
+          select id, 'evt_' || gen_random_uuid(), 'webhook.test', jsonb_build_object('endpointId', id), now_ms()
+          from webhook_endpoints where id = ${id} and is_active
+          returning id`)) ?? {}
+      if (deliveryId !== undefined) return deliveryId
+      await get(id)
+      throw invalid('endpoint', 'The endpoint is not active.')
+    },
+
+    ...createDeliveries(database),
+  }
+}
+
+/** What is sent to endpoints. */
+function createDeliveries(database: Database) {
+  return {
     /** The newest deliveries of an endpoint, or those of them that were given up, newest first. */
     listDeliveries: ({ endpointId, failed, limit }: { endpointId: string; failed: boolean; limit: number }) =>
       database.any(sql.type(rowType(DeliveryRow))`
@@ -172,19 +192,6 @@ export function createWebhooks(database: Database) {
       if (rowCount > 0) return
       const message = `The delivery ${id} does not exist, cannot be retried, or its endpoint is not active.`
       throw invalid('delivery', message)
-    },
-
-    /** Puts a `webhook.test` on its way to this endpoint. Throws `VALIDATION_FAILED` when it is unknown or not active. */
-    insertTest: async (id: string): Promise<number> => {
-      const { id: deliveryId } =
-        (await database.maybeOne(sql.type(DeliveryId)`
-          insert into webhook_deliveries (endpoint_id, event_id, type, data, happened_at)
-          select id, 'evt_' || gen_random_uuid(), 'webhook.test', jsonb_build_object('endpointId', id), now_ms()
-          from webhook_endpoints where id = ${id} and is_active
-          returning id`)) ?? {}
-      if (deliveryId !== undefined) return deliveryId
-      await get(id)
-      throw invalid('endpoint', 'The endpoint is not active.')
     },
 
     /** Queues the webhook that everything stored of a customer has been erased. */

@@ -138,7 +138,7 @@ export function createPoolReconcile(parts: PoolParts) {
     // Recorded before the cluster can act on it: the pods of this pass do not have these marks yet.
     const staying = pods.filter(({ name }) => !plan.remove.includes(name))
     memory.pods = new Map(staying.map((pod) => [pod.name, markedBy(plan, pod, now)]))
-    await reportSick(look)
+    await reportSick(parts, look)
     const { wrote, refusal } = await carryOut(look).then(
       (done) => ({ wrote: done, refusal: null }),
       (error) => ({ wrote: false, refusal: refusalOf(error, failures) }),
@@ -149,11 +149,11 @@ export function createPoolReconcile(parts: PoolParts) {
     memory.promised = outcome.decision.to
     memory.lookedAt = now.getTime()
     memory.untold = withDecision(memory.untold, { decision: outcome.decision, at: now })
-    await tellDecision(pool, outcome.decision)
+    await tellDecision(parts, pool, outcome.decision)
     if (wrote) memory.owesSince ??= now.getTime()
     const waitMs = refusal ? 0 : untilTold(look, wrote)
     if (waitMs > 0) return { againMs: waitMs }
-    const writeMs = await writeStatus(look, key, refusal?.message ?? null)
+    const writeMs = await writeStatus(parts, look, { key, refusal: refusal?.message ?? null })
     if (refusal) throw refusal
     return { againMs: Math.min(writeMs, againAfter(look)) }
   }
@@ -167,8 +167,8 @@ export function createPoolReconcile(parts: PoolParts) {
     const replicaSet = parts.replicaSets.get(`${pool.metadata.namespace}/${workersName(pool)}`)
     const memory = memories.get(key) ?? firstMemory(pool, replicaSet, now)
     memories.set(key, memory)
-    noteVictims(pool, memory, pods)
-    noteStarts(pool, memory, pods, now)
+    noteVictims(parts, { pool, memory, pods })
+    noteStarts(parts, { pool, memory, pods, now })
 
     const demand = everything && sumDemand([...(divide(everything).get(key)?.values() ?? [])])
     const engines = findEngines(pool, parts.engines)
@@ -186,150 +186,145 @@ export function createPoolReconcile(parts: PoolParts) {
       now,
     })
     const template = 'list' in engines ? digestOf(pool, engines.list) : null
-    const { plan, heldCount } =
-      pausedUntil !== null
-        ? {
-            plan: standStill(memory.replicas ?? replicaSet?.spec.replicas ?? outcome.decision.to),
-            heldCount: 0,
-          }
-        : planAround(
-            sick.held,
-            {
-              pods,
-              replaced: sick.replaced,
-              workers,
-              target: outcome.decision.to,
-              replicas,
-              shrinking: isShrinking(replicaSet, memory, now),
-              budget: 'rules' in rules ? budgetAt(rules.rules, now) : null,
-              ceiling: outcome.bounds?.ceiling ?? null,
-              now: now.getTime(),
-              ...pool.spec.drain,
-            },
-            (input) => planRollout(input, { template, limits: pool.spec.rollout }),
-          )
+    const seen = { pool, pods, workers, sick, rules, pausedUntil, template, replicaSet, replicas, now, memory }
     const queueReachable = reports !== null
     const placement = findPlacement(parts.podsOf(pool), replicaSet ? [replicaSet] : [], now)
-    const seen = {
-      pool,
-      pods,
-      placement,
-      workers,
-      sick,
-      heldCount,
-      queueReachable,
-      demand,
-      engines,
-      rules,
-      pausedUntil,
-      template,
-      replicaSet,
-      replicas,
-      now,
-    }
-    return { ...seen, memory, outcome, plan }
+    return { ...seen, placement, queueReachable, demand, engines, outcome, ...planFor(seen, outcome) }
   }
 
   /** Resolves to whether an object was written. */
   async function carryOut(look: Look): Promise<boolean> {
     await takeSteps(look)
-    return 'list' in look.engines ? applyObjects(look, look.engines.list) : false
+    return 'list' in look.engines ? applyObjects(parts, look, look.engines.list) : false
   }
+}
 
-  /** Resolves to when the status is to be written, in ms; infinite when it has been. */
-  async function writeStatus(look: Look, key: string, refusal: string | null): Promise<number> {
-    const { pool, engines, rules, memory, outcome } = look
-    const status = presentStatus({
-      ...look,
-      refusal,
-      bounds: outcome.bounds,
-      decision: outcome.decision,
-      decided: memory.untold,
-      lastStart: memory.lastStart,
-      imagePrefetched: parts.findImagePrefetched(pool),
-      enginesMissing: 'missing' in engines ? engines.missing : null,
-      rulesMissing: 'missing' in rules ? rules.missing : null,
-      cost: countTiers(pool, parts.podsOf(pool), parts.findNode),
-      selector: `${POOL_LABEL}=${pool.metadata.name}`,
-    })
-    parts.gauges.note(key, status, pool.spec.engines)
-    for (const event of eventsOfChanges(pool.status?.conditions ?? [], status.conditions))
-      await parts.record(pool, event)
-    if (refusal !== null) await parts.record(pool, warning('Refused', refusal))
-    memory.owesSince = null
-    const writeMs = untilStatusWrite(pool.status, status, memory.statusWrittenAt, look.now)
-    if (writeMs > 0 && writeMs < Number.POSITIVE_INFINITY) return writeMs
-    if (writeMs === 0) {
-      const { namespace, name } = pool.metadata
-      await parts.client.apply(workerPools.type, { metadata: { namespace, name }, status }, { subresource: 'status' })
-      memory.statusWrittenAt = parts.now().getTime()
-    }
-    memory.untold = []
-    return Number.POSITIVE_INFINITY
+/** Which workers stay, go and come. */
+function planFor(
+  seen: Omit<Look, 'outcome' | 'plan' | 'heldCount' | 'placement' | 'queueReachable' | 'demand' | 'engines'>,
+  { decision, bounds }: Look['outcome'],
+) {
+  const { pool, pods, workers, sick, rules, pausedUntil, template, replicaSet, replicas, now, memory } = seen
+  if (pausedUntil !== null) {
+    return { plan: standStill(memory.replicas ?? replicaSet?.spec.replicas ?? decision.to), heldCount: 0 }
   }
+  return planAround(
+    sick.held,
+    {
+      pods,
+      replaced: sick.replaced,
+      workers,
+      target: decision.to,
+      replicas,
+      shrinking: isShrinking(replicaSet, memory, now),
+      budget: 'rules' in rules ? budgetAt(rules.rules, now) : null,
+      ceiling: bounds?.ceiling ?? null,
+      now: now.getTime(),
+      ...pool.spec.drain,
+    },
+    (input) => planRollout(input, { template, limits: pool.spec.rollout }),
+  )
+}
 
-  async function reportSick({ pool, sick, memory }: Look): Promise<void> {
-    const { namespace } = pool.metadata
-    for (const { name, node = 'no node', reason, message } of newRecords(memory.sickWorkers, sick.records)) {
-      await parts.client.patch(PODS, { namespace, name }, { metadata: { annotations: annotationsFor.sick(reason) } })
-      await parts.record(pool, warning('WorkerSick', `${name} on ${node} takes no more jobs: ${reason}: ${message}`))
-    }
-    memory.sickWorkers = sick.records
+/** Resolves to when the status is to be written, in ms; infinite when it has been. */
+async function writeStatus(
+  parts: PoolParts,
+  look: Look,
+  { key, refusal }: { key: string; refusal: string | null },
+): Promise<number> {
+  const { pool, engines, rules, memory, outcome } = look
+  const status = presentStatus({
+    ...look,
+    refusal,
+    bounds: outcome.bounds,
+    decision: outcome.decision,
+    decided: memory.untold,
+    lastStart: memory.lastStart,
+    imagePrefetched: parts.findImagePrefetched(pool),
+    enginesMissing: 'missing' in engines ? engines.missing : null,
+    rulesMissing: 'missing' in rules ? rules.missing : null,
+    cost: countTiers(pool, parts.podsOf(pool), parts.findNode),
+    selector: `${POOL_LABEL}=${pool.metadata.name}`,
+  })
+  parts.gauges.note(key, status, pool.spec.engines)
+  for (const event of eventsOfChanges(pool.status?.conditions ?? [], status.conditions)) await parts.record(pool, event)
+  if (refusal !== null) await parts.record(pool, warning('Refused', refusal))
+  memory.owesSince = null
+  const writeMs = untilStatusWrite(pool.status, status, memory.statusWrittenAt, look.now)
+  if (writeMs > 0 && writeMs < Number.POSITIVE_INFINITY) return writeMs
+  if (writeMs === 0) {
+    const { namespace, name } = pool.metadata
+    await parts.client.apply(workerPools.type, { metadata: { namespace, name }, status }, { subresource: 'status' })
+    memory.statusWrittenAt = parts.now().getTime()
   }
+  memory.untold = []
+  return Number.POSITIVE_INFINITY
+}
 
-  async function applyObjects(look: Look, engines: readonly Engine[]): Promise<boolean> {
-    const { pool, plan, replicaSet, memory, replicas } = look
-    if (replicaSet === undefined && !(await takeOverPods(pool, parts.client))) return false
-    memory.replicas = plan.replicas
-    const wroteReplicaSet = await parts.applyOnce(
-      REPLICA_SETS,
-      renderReplicaSet(pool, engines, plan.replicas),
-      replicaSet,
-    )
-    const budget = parts.budgets.get(`${pool.metadata.namespace}/${workersName(pool)}`)
-    const wroteBudget = await parts.applyOnce(BUDGETS, renderBudget(pool), budget)
-    if (plan.replicas < replicas) {
-      memory.expected += replicas - plan.replicas
-      memory.loweredAt = parts.now().getTime()
-    } else if (plan.replicas > replicas) memory.expected = 0
-    return wroteReplicaSet || wroteBudget
+async function reportSick(parts: PoolParts, { pool, sick, memory }: Look): Promise<void> {
+  const { namespace } = pool.metadata
+  for (const { name, node = 'no node', reason, message } of newRecords(memory.sickWorkers, sick.records)) {
+    await parts.client.patch(PODS, { namespace, name }, { metadata: { annotations: annotationsFor.sick(reason) } })
+    await parts.record(pool, warning('WorkerSick', `${name} on ${node} takes no more jobs: ${reason}: ${message}`))
   }
+  memory.sickWorkers = sick.records
+}
 
-  /** Which pods went since the last look, while marked ones were to go. */
-  function noteVictims(pool: WorkerPool, memory: PoolMemory, pods: readonly PoolPod[]): void {
-    const now = new Map(pods.map((pod) => [pod.name, pod]))
-    for (const before of memory.pods.values()) {
-      const gone = !before.deleting && (now.get(before.name)?.deleting ?? true)
-      if (!gone || memory.expected === 0) continue
-      memory.expected--
-      const isMarked = (before.markedAt ?? now.get(before.name)?.markedAt ?? null) !== null
-      // A sick worker is not ready, so the cluster chooses it before any other; it has no job to lose.
-      const isSick = memory.sickWorkers.some(({ name }) => name === before.name)
-      if (isMarked || isSick || !before.started) continue
-      parts.onWrongVictim()
-      parts.record(pool, warning('WrongVictim', `${before.name} was removed instead of a drained worker.`))
-    }
-  }
+async function applyObjects(parts: PoolParts, look: Look, engines: readonly Engine[]): Promise<boolean> {
+  const { pool, plan, replicaSet, memory, replicas } = look
+  if (replicaSet === undefined && !(await takeOverPods(pool, parts.client))) return false
+  memory.replicas = plan.replicas
+  const wroteReplicaSet = await parts.applyOnce(
+    REPLICA_SETS,
+    renderReplicaSet(pool, engines, plan.replicas),
+    replicaSet,
+  )
+  const budget = parts.budgets.get(`${pool.metadata.namespace}/${workersName(pool)}`)
+  const wroteBudget = await parts.applyOnce(BUDGETS, renderBudget(pool), budget)
+  if (plan.replicas < replicas) {
+    memory.expected += replicas - plan.replicas
+    memory.loweredAt = parts.now().getTime()
+  } else if (plan.replicas > replicas) memory.expected = 0
+  return wroteReplicaSet || wroteBudget
+}
 
-  /** Which workers are ready that never were at an earlier look. The times of pods are whole seconds. */
-  function noteStarts(pool: WorkerPool, memory: PoolMemory, pods: readonly PoolPod[], now: Date): void {
-    const wereReady = memory.readyPods
-    memory.readyPods = new Set(pods.flatMap(({ name, ready }) => (ready || wereReady.has(name) ? [name] : [])))
-    for (const { name, ready, createdAt } of pods) {
-      if (!ready || wereReady.has(name)) continue
-      if (!memory.pods.has(name) && createdAt + 1000 <= memory.lookedAt) continue
-      const pod = parts.podsOf(pool).find(({ metadata }) => metadata.name === name)
-      const phases = pod ? startPhases(pod) : null
-      if (phases !== null) memory.lastStart = presentStart(name, phases, now)
-      parts.onStarted(Math.max(0, now.getTime() - createdAt) / 1000, pool, phases)
-    }
+/** Which pods went since the last look, while marked ones were to go. */
+function noteVictims(parts: PoolParts, { pool, memory, pods }: Pick<Look, 'pool' | 'memory' | 'pods'>): void {
+  const now = new Map(pods.map((pod) => [pod.name, pod]))
+  for (const before of memory.pods.values()) {
+    const gone = !before.deleting && (now.get(before.name)?.deleting ?? true)
+    if (!gone || memory.expected === 0) continue
+    memory.expected--
+    const isMarked = (before.markedAt ?? now.get(before.name)?.markedAt ?? null) !== null
+    // A sick worker is not ready, so the cluster chooses it before any other; it has no job to lose.
+    const isSick = memory.sickWorkers.some(({ name }) => name === before.name)
+    if (isMarked || isSick || !before.started) continue
+    parts.onWrongVictim()
+    parts.record(pool, warning('WrongVictim', `${before.name} was removed instead of a drained worker.`))
   }
+}
 
-  async function tellDecision(pool: WorkerPool, decision: Decision): Promise<void> {
-    const { from, to, direction, reason } = decision
-    if (direction === 'None') return
-    await parts.record(pool, { type: 'Normal', reason: `Scale${direction}`, message: `${from} → ${to}: ${reason}` })
+/** Which workers are ready that never were at an earlier look. The times of pods are whole seconds. */
+function noteStarts(
+  parts: PoolParts,
+  { pool, memory, pods, now }: Pick<Look, 'pool' | 'memory' | 'pods' | 'now'>,
+): void {
+  const wereReady = memory.readyPods
+  memory.readyPods = new Set(pods.flatMap(({ name, ready }) => (ready || wereReady.has(name) ? [name] : [])))
+  for (const { name, ready, createdAt } of pods) {
+    if (!ready || wereReady.has(name)) continue
+    if (!memory.pods.has(name) && createdAt + 1000 <= memory.lookedAt) continue
+    const pod = parts.podsOf(pool).find(({ metadata }) => metadata.name === name)
+    const phases = pod ? startPhases(pod) : null
+    if (phases !== null) memory.lastStart = presentStart(name, phases, now)
+    parts.onStarted(Math.max(0, now.getTime() - createdAt) / 1000, pool, phases)
   }
+}
+
+async function tellDecision(parts: PoolParts, pool: WorkerPool, decision: Decision): Promise<void> {
+  const { from, to, direction, reason } = decision
+  if (direction === 'None') return
+  await parts.record(pool, { type: 'Normal', reason: `Scale${direction}`, message: `${from} → ${to}: ${reason}` })
 }
 
 function presentStart(name: string, phases: StartPhases, now: Date): WorkerStart {

@@ -130,6 +130,20 @@ export function findSideDoors(sources: Sources, doors: Doors): string[] {
     .map(({ from, to }) => `${from} must not import ${to}`)
 }
 
+/**
+ * Functions at the top of a file that have more than `max` lines, with all that they close over, as `api/app.ts: createApp`. They
+ * end, as Biome formats them, where a line starts with their closing brace.
+ */
+export function findLongFunctions(sources: Sources, max: number): string[] {
+  return [...sources].flatMap(([path, text]) =>
+    [...text.matchAll(FUNCTION)]
+      .filter(([whole]) => whole.split('\n').length > max)
+      .map(([, name]) => `${path}: ${name}`),
+  )
+}
+
+const FUNCTION = /^(?:export )?(?:async )?function (\w+)[\s\S]*?^\}$/gm
+
 /** No file or folder that says nothing about what is inside. */
 export function findHubs(paths: Iterable<string>): string[] {
   return [...paths].filter((path) => path.split('/').some((part) => HUBS.has(part.split('.', 1)[0])))
