@@ -1,6 +1,8 @@
 import { HTTP_STATUS } from '../middleware/errors.ts'
 import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts'
 import { ERROR_CONDITIONS } from './error-conditions.ts'
+import { ERROR_EXAMPLES } from './examples/error-examples.ts'
+import { OPERATION_EXAMPLES } from './examples/operation-examples.ts'
 import { describeOrRefer, type JsonSchema, type Names, refTo } from './json-schema.ts'
 import { type Access, isBehindKey, type Operation, type Success } from './operation.ts'
 
@@ -25,9 +27,9 @@ export function describeAnswers(operation: Operation, names: Names): Record<stri
   const statuses = Map.groupBy(codesOf(operation), (code) => HTTP_STATUS[code])
   return {
     ...Object.fromEntries(
-      Object.entries(operation.answers).map(([status, answer]) => [
+      Object.keys(operation.answers).map((status) => [
         status,
-        withPage(describeSuccess(answer, operation, names), Number(status), operation),
+        withPage(describeSuccess(Number(status), operation, names), Number(status), operation),
       ]),
     ),
     ...Object.fromEntries(
@@ -65,8 +67,10 @@ export function codesOf({ access = 'key', parameters, repeatable, errors }: Oper
   return ERROR_CODES.filter((code) => codes.has(code))
 }
 
-function describeSuccess(answer: Success, { access = 'key', body, repeatable }: Operation, names: Names): JsonSchema {
-  const { description, schema, contentType = 'application/json', next = {} } = answer
+function describeSuccess(status: number, operation: Operation, names: Names): JsonSchema {
+  const { id, access = 'key', body, repeatable } = operation
+  const { description, schema, contentType = 'application/json', next = {} }: Success = operation.answers[status]
+  const examples = asExamples(OPERATION_EXAMPLES[id]?.answers?.[status])
   const headers: HeaderName[] = [
     ...(access === 'key' ? RATE_LIMIT : []),
     ...(repeatable ? ['Idempotent-Replay' as const] : []),
@@ -75,11 +79,21 @@ function describeSuccess(answer: Success, { access = 'key', body, repeatable }: 
   return {
     description,
     headers: refsTo(headers),
-    ...(schema && { content: { [contentType]: { schema: describeOrRefer(schema, names) } } }),
+    ...(schema && { content: { [contentType]: { schema: describeOrRefer(schema, names), ...examples } } }),
     links: Object.fromEntries(
       Object.entries(next).map(([operationId, parameters]) => [operationId, { operationId, parameters }]),
     ),
   }
+}
+
+function asExamples(values: Readonly<Record<string, unknown>> | undefined): { examples?: JsonSchema } {
+  if (values === undefined) return {}
+  return { examples: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }])) }
+}
+
+/** The answer to a request with this code, as the components of the document have it. */
+export function describeErrorExample(code: ErrorCode): JsonSchema {
+  return { summary: code, value: { code, status: HTTP_STATUS[code], ...ERROR_EXAMPLES[code] } }
 }
 
 /** Answers that come before the budget of the account is counted. */
@@ -102,7 +116,7 @@ function describeErrors(status: number, codes: readonly ErrorCode[], operation: 
           allOf: [refTo('Error')],
           properties: { code: { type: 'string', enum: codes }, status: { const: status } },
         },
-        example: { code: codes[0], message: 'Text for people.', status },
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },
   }

@@ -1,4 +1,5 @@
-import { describeAnswers, HEADERS } from './answers.ts'
+import { ERROR_CODES } from '../shared/errors.ts'
+import { codesOf, describeAnswers, describeErrorExample, HEADERS } from './answers.ts'
 import { ErrorBody } from './error-body.ts'
 import { describeOrRefer, describeSchema, type JsonSchema, type Names } from './json-schema.ts'
 import { findNamed } from './named-schema.ts'
@@ -19,6 +20,20 @@ A generation costs 1 credit, which comes back if it fails. Errors are \`{ code, 
 \`code\`. In a request, \`null\` for an optional field that may not be null is the same as leaving it out, and fields beyond those
 described are ignored; answers may grow fields.`
 
+const TAGS: Readonly<Record<string, string>> = {
+  'Try-on': 'Put a product on a photo of a person.',
+  Generations: 'Follow a try-on from PENDING to COMPLETED or FAILED.',
+  Images: 'Photos of people, uploaded once for many try-ons.',
+  Products: 'The catalog of the account: products with their images, one by one or in batches.',
+  Account: 'The account of the key and its credits.',
+  Engines: 'What renders try-ons, and how long each engine takes to start.',
+  Customers: 'Erasure of everything that is stored of an end user.',
+  Webhooks: 'Events of the account, listeners of the command line, and webhooks of shop platforms.',
+  Document: 'This document.',
+  Storefront: 'What the pages of a shop call through the proxy of the shop.',
+  Analytics: 'What shoppers did, for reports of the shop.',
+}
+
 /** The OpenAPI 3.1 document of these operations: the schemas in it are those that validate requests. */
 export function createDocument(
   operations: readonly Operation[],
@@ -36,7 +51,7 @@ export function createDocument(
     },
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: TAGS[name] })),
     paths: describePaths(operations, names),
     webhooks: describeWebhooks(names),
     components: {
@@ -63,9 +78,18 @@ export function createDocument(
         },
       },
       headers: mapEntries(HEADERS, (description) => ({ description, schema: { type: 'string' } })),
+      examples: describeErrorExamples(operations),
       schemas: Object.fromEntries([...names].map(([schema, name]) => [name, describeSchema(schema, names)])),
     },
   }
+}
+
+/** Of the codes that some operation answers with. */
+function describeErrorExamples(operations: readonly Operation[]): JsonSchema {
+  const answered = new Set(operations.flatMap(codesOf))
+  return Object.fromEntries(
+    ERROR_CODES.filter((code) => answered.has(code)).map((code) => [code, describeErrorExample(code)]),
+  )
 }
 
 function describePaths(operations: readonly Operation[], names: Names): Record<string, Record<string, JsonSchema>> {
@@ -96,7 +120,7 @@ function describeOperation(operation: Operation, names: Names): JsonSchema {
     ...(access && { security: SECURITY[access] }),
     ...(scopes && { 'x-required-scopes': scopes }),
     parameters: describeParameters(operation, names),
-    ...(body && { requestBody: describeBody(body, names) }),
+    ...(body && { requestBody: describeBody(operation, body, names) }),
     responses: describeAnswers(operation, names),
   }
 }

@@ -72,6 +72,14 @@ export type Body =
       readonly bytes: string
     }
 
+/** What an operation may be sent and may answer. */
+export interface OperationExamples {
+  /** Of the body, by content type. */
+  readonly request?: Readonly<Record<string, unknown>>
+  /** By HTTP status, then by name. */
+  readonly answers?: Readonly<Record<number, Readonly<Record<string, unknown>>>>
+}
+
 export interface Success {
   readonly description: string
   /** Without one the answer has no body. */

@@ -1,21 +1,30 @@
+import { OPERATION_EXAMPLES } from './examples/operation-examples.ts'
 import { describeOrRefer, describeSchema, type JsonSchema, type Names } from './json-schema.ts'
-import type { Body } from './operation.ts'
+import type { Body, Operation } from './operation.ts'
 
 const FILE: JsonSchema = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' }
 
 /** The content types that a body may come in. */
-export function describeBody(body: Body, names: Names): JsonSchema {
-  return { required: true, content: describeContent(body, names) }
+export function describeBody({ id }: Operation, body: Body, names: Names): JsonSchema {
+  const examples = OPERATION_EXAMPLES[id]?.request ?? {}
+  const content = Object.entries(describeContent(body, names)).map(([type, described]) => [
+    type,
+    Object.hasOwn(examples, type) ? { ...described, example: examples[type] } : described,
+  ])
+  return { required: true, content: Object.fromEntries(content) }
 }
 
-function describeContent(body: Body, names: Names): JsonSchema {
+function describeContent(body: Body, names: Names): Readonly<Record<string, JsonSchema>> {
   if ('json' in body) return describeJson(body, names)
   if ('form' in body) return describeForm(body, names)
   // Clients that generators write send one type; the description says that any will do.
   return { 'application/octet-stream': { schema: { ...FILE, description: body.bytes } } }
 }
 
-function describeJson({ json, legacy, text = {} }: Extract<Body, { json: unknown }>, names: Names): JsonSchema {
+function describeJson(
+  { json, legacy, text = {} }: Extract<Body, { json: unknown }>,
+  names: Names,
+): Readonly<Record<string, JsonSchema>> {
   if (legacy === undefined) {
     const texts = Object.entries(text).map(([type, description]) => [type, { schema: { type: 'string', description } }])
     return { 'application/json': { schema: describeOrRefer(json, names) }, ...Object.fromEntries(texts) }
@@ -38,7 +47,10 @@ function describeJson({ json, legacy, text = {} }: Extract<Body, { json: unknown
   }
 }
 
-function describeForm({ form, legacy, files }: Extract<Body, { form: unknown }>, names: Names): JsonSchema {
+function describeForm(
+  { form, legacy, files }: Extract<Body, { form: unknown }>,
+  names: Names,
+): Readonly<Record<string, JsonSchema>> {
   const { properties, ...schema } = describeSchema(form, names)
   const fileFields = Object.entries(files).map(([name, description]) => [name, { ...FILE, description }])
   return {

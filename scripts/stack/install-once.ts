@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { run } from './commands.ts'
 import { ROOT } from './session.ts'
 
@@ -21,6 +21,15 @@ export async function installOnce(
   writeFileSync(`${mark}-new`, '')
   renameSync(`${mark}-new`, mark)
   return folder
+}
+
+/** A folder with the packages of `package.json` and `package-lock.json` in `from`; none of them runs a script. */
+export function installNpmPackages(name: string, from: string): Promise<string> {
+  const files = ['package.json', 'package-lock.json'].map((file) => join(from, file))
+  return installOnce(name, files, async (folder) => {
+    for (const file of files) cpSync(file, join(folder, basename(file)))
+    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder })
+  })
 }
 
 /** A folder with a virtual environment of the interpreter that has the packages in the list, which names all of them. */

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { run } from '../../scripts/stack/commands.ts'
-import { installOnce, installPythonPackages } from '../../scripts/stack/install-once.ts'
+import { installNpmPackages, installPythonPackages } from '../../scripts/stack/install-once.ts'
 
 const HERE = import.meta.dirname
 
@@ -14,7 +14,8 @@ export interface GeneratedClient {
 
 /** The client of openapi-typescript with openapi-fetch in `schema.d.ts` beside `flow.ts`, after the compiler has checked both. */
 export async function generateTypescriptClient(documentUrl: string): Promise<GeneratedClient> {
-  const packages = await installTypescriptGenerator()
+  // They need an older compiler than ours.
+  const packages = await installNpmPackages('foreign-client/typescript', join(HERE, 'typescript'))
   const client = makeFolder(packages)
   const { folder } = client
   for (const name of ['flow.ts', 'tsconfig.json']) cpSync(join(HERE, 'typescript', name), join(folder, name))
@@ -58,15 +59,6 @@ async function saveDocument(url: string, folder: string): Promise<string> {
   const path = join(folder, 'openapi.json')
   writeFileSync(path, await (await fetch(url)).text())
   return path
-}
-
-/** A folder with the packages of openapi-typescript and openapi-fetch, which need an older compiler than ours. */
-function installTypescriptGenerator(): Promise<string> {
-  const files = ['package.json', 'package-lock.json'].map((name) => join(HERE, 'typescript', name))
-  return installOnce('foreign-client/typescript', files, async (folder) => {
-    for (const file of files) cpSync(file, join(folder, basename(file)))
-    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder })
-  })
 }
 
 /** A folder with a virtual environment that has openapi-python-client. */

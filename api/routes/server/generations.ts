@@ -28,6 +28,7 @@ export const generationRoutes = [
     scopes: ['try-on', 'read'],
     tag,
     summary: 'Fetch a generation',
+    description: 'Poll it every 2 seconds until it is COMPLETED or FAILED, or receive a webhook instead.',
     parameters,
     answers: { 200: { description: 'As it stands now.', schema: Generation } },
     errors,

@@ -30,6 +30,8 @@ export const imageRoutes = [
     scopes: ['try-on'],
     tag: 'Images',
     summary: 'Upload the photo of a person once, for many try-ons',
+    description:
+      'The answer names the upload; person.image.source.id of a try-on takes it. Warnings say why a try-on of the photo may not go well.',
     body: {
       form: UploadFields,
       legacy: LegacyUploadFields,

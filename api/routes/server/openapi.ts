@@ -14,6 +14,7 @@ export const openApiRoutes = [
     id: 'getDocument',
     tag: 'Document',
     summary: 'Fetch this document',
+    description: 'For generators of clients and for viewers in browsers. It needs no key and has an ETag.',
     access: 'open',
     answers: {
       200: {

@@ -88,6 +88,7 @@ export const productRoutes = [
     scopes: ['products', 'read'],
     tag,
     summary: 'Fetch a product',
+    description: 'Its images, and what a try-on recognised in them.',
     parameters,
     answers: { 200: { description: 'As it is stored now.', schema: Product } },
     errors,

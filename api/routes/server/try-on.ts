@@ -68,6 +68,8 @@ is kept for 15 days after its last use, a one-shot one for 7. A restricted key n
     id: 'createTryOnAndWait',
     scopes: ['try-on'],
     summary: 'The same, waiting up to 60 seconds for the picture',
+    description:
+      'Answers 201 when the generation has ended, and 202 after 60 seconds: then poll the generation. For programs that cannot poll; all others use POST /tryon/v1/try-on.',
     answers: {
       201: { description: 'The generation is COMPLETED or FAILED.', schema: AwaitedTryOn },
       202: { description: 'It is not finished yet: fetch it by its id.', schema: AwaitedTryOn, next },

@@ -77,6 +77,7 @@ export const webhookRoutes = [
     scopes,
     tag,
     summary: 'End a listener',
+    description: 'It receives no further events. A listener also ends 60 seconds after its last poll.',
     parameters: { id: 'The listenerId.' },
     answers: { 204: { description: 'Ended, or not known.' } },
     errors: [],

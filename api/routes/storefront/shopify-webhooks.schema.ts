@@ -41,7 +41,10 @@ export type CustomerRequest = Static<typeof CustomerRequest>
 
 export const ShopRequest = Type.Object({ shop_domain: Type.String() })
 
-export const Webhook = Type.Object({}, { description: 'What the topic says; fields that are not needed are ignored.' })
+export const Webhook = Type.Object(
+  {},
+  { additionalProperties: true, description: 'What the topic says; fields that are not needed are ignored.' },
+)
 
 export const WebhookAnswer = Type.Object({ success: Type.Literal(true) })
 export type WebhookAnswer = Static<typeof WebhookAnswer>

@@ -1,0 +1,242 @@
+import type { OperationExamples } from '../operation.ts'
+import { ERROR_EXAMPLES } from './error-examples.ts'
+
+const GENERATION_ID = 'gen_4fVx2mQ8sLb1'
+const BATCH_ID = 'batch_7Hc3nWq0ZtKe'
+const CREATED_AT = '2026-05-12T09:30:00.000Z'
+const UPDATED_AT = '2026-05-12T09:30:09.412Z'
+const IMAGE = { source: { url: 'https://shop.example/images/shirt-17.jpg' } }
+const PERSON = { image: { source: { id: 'img_9TzKw3uRc0Yd' } } }
+
+const PRODUCT_INPUT = {
+  externalId: 'shirt-17',
+  title: 'Mustard T-shirt',
+  images: [{ ...IMAGE, classifications: { type: 'flat_lay', view: 'front' } }],
+  validForDays: 30,
+  metadata: { collection: 'summer' },
+}
+
+const PRODUCT = {
+  externalId: 'shirt-17',
+  title: 'Mustard T-shirt',
+  description: null,
+  images: [
+    {
+      sourceUrl: IMAGE.source.url,
+      order: 0,
+      classifications: { type: 'flat_lay', view: 'front' },
+      detected: { type: 'flat_lay', view: 'front', category: 'tops', confidence: 0.97 },
+    },
+  ],
+  metadata: { collection: 'summer' },
+  validForDays: 30,
+  lastUsedAt: UPDATED_AT,
+  expiresAt: '2026-06-11T09:30:09.412Z',
+  createdAt: CREATED_AT,
+  updatedAt: CREATED_AT,
+}
+
+const TRY_ON = {
+  products: [{ externalId: 'shirt-17' }],
+  person: PERSON,
+  externalUserId: 'user-1042',
+  output: { format: 'png', deadlineSeconds: 120 },
+}
+
+const PENDING = {
+  generationId: GENERATION_ID,
+  status: 'PENDING',
+  queuePosition: 3,
+  estimatedStartSeconds: 4,
+  estimatedStartRange: { min: 2, max: 9 },
+  estimatedSeconds: 12,
+  engineName: 'warp',
+  createdAt: CREATED_AT,
+  updatedAt: CREATED_AT,
+}
+
+const COMPLETED = {
+  generationId: GENERATION_ID,
+  status: 'COMPLETED',
+  resultImageUrl: 'https://images.example/results/gen_4fVx2mQ8sLb1.png?expires=1778580609&signature=c2lnbmVk',
+  engineName: 'warp',
+  engine: { name: 'warp', version: '1', license: 'Apache-2.0', kind: 'preview' },
+  category: 'tops',
+  quality: 0.91,
+  timings: { person: 410, garment: 820, warp: 1300, encode: 95 },
+  warnings: ['CATEGORY_ASSUMED'],
+  createdAt: CREATED_AT,
+  updatedAt: UPDATED_AT,
+}
+
+const FAILURES = [
+  'GENERATION_FAILED',
+  'GENERATION_TIMEOUT',
+  'GENERATION_CANCELLED',
+  'NO_PERSON_DETECTED',
+  'RESULT_REJECTED',
+  'PRODUCT_IMAGE_FETCH_FAILED',
+] as const
+
+function failedWith(code: (typeof FAILURES)[number]) {
+  return {
+    generationId: GENERATION_ID,
+    status: 'FAILED',
+    engineName: 'warp',
+    errorCode: code,
+    errorMessage: ERROR_EXAMPLES[code].message,
+    ...(ERROR_EXAMPLES[code].details !== undefined && { errorDetails: ERROR_EXAMPLES[code].details }),
+    createdAt: CREATED_AT,
+    updatedAt: UPDATED_AT,
+  }
+}
+
+const FAILED = Object.fromEntries(FAILURES.map((code) => [code, failedWith(code)]))
+
+const BATCH = {
+  batchId: BATCH_ID,
+  status: 'fetching',
+  createdAt: CREATED_AT,
+  counts: { total: 1, created: 1, updated: 0, unchanged: 0, failed: 0, pending: 0 },
+  images: { total: 1, pending: 1, fetched: 0, failed: 0, replaced: 0 },
+  items: [
+    {
+      index: 0,
+      line: 1,
+      externalId: 'shirt-17',
+      result: 'created',
+      images: { pending: 1, fetched: 0, failures: [] },
+    },
+  ],
+  nextCursor: null,
+  hasMore: false,
+}
+
+const EVENT_ID = 'msg_2QmB8xVt5Jns'
+const EVENTS = ['generation.completed', 'generation.failed']
+const DELIVERY = {
+  deliveryId: 8812,
+  eventId: EVENT_ID,
+  type: 'generation.completed',
+  timestamp: UPDATED_AT,
+  data: { accountId: 'acc_1', generationId: GENERATION_ID, productExternalId: 'shirt-17', status: 'COMPLETED' },
+}
+const EXPIRES_AT = '2026-05-12T09:31:09.412Z'
+
+const ENGINE = {
+  name: 'warp',
+  version: '1',
+  kind: 'preview',
+  license: 'Apache-2.0',
+  categories: ['tops', 'bottoms', 'one-pieces'],
+  garmentTypes: ['flat_lay', 'ghost_mannequin'],
+  modes: ['balanced'],
+  credits: 1,
+  isDefault: true,
+  state: 'ready',
+  expectedWaitSeconds: 4,
+}
+
+/** Of what servers of accounts call. */
+export const SERVER_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
+  createTryOn: {
+    request: { 'application/json': TRY_ON },
+    answers: {
+      201: {
+        accepted: {
+          generationId: GENERATION_ID,
+          status: 'PENDING',
+          productExternalId: 'shirt-17',
+          engineName: 'warp',
+          estimatedStartSeconds: 4,
+          estimatedSeconds: 12,
+        },
+      },
+    },
+  },
+  createTryOnAndWait: {
+    request: { 'application/json': TRY_ON },
+    answers: {
+      201: { completed: { ...COMPLETED, productExternalId: 'shirt-17' } },
+      202: { pending: { ...PENDING, productExternalId: 'shirt-17' } },
+    },
+  },
+  getGeneration: { answers: { 200: { completed: COMPLETED, pending: PENDING, ...FAILED } } },
+  followGeneration: {
+    answers: { 200: { completed: `id: 4\ndata: ${JSON.stringify(COMPLETED)}\n\n` } },
+  },
+  cancelGeneration: { answers: { 200: { cancelled: FAILED.GENERATION_CANCELLED } } },
+  uploadImage: {
+    request: { 'multipart/form-data': { file: '(bytes of the photo)', externalUserId: 'user-1042', keepForDays: 7 } },
+    answers: {
+      201: {
+        stored: {
+          imageId: PERSON.image.source.id,
+          imageUrl: 'https://images.example/persons/img_9TzKw3uRc0Yd.jpg?expires=1778579100&signature=c2lnbmVk',
+          crop: { x: 120, y: 0, width: 960, height: 1200 },
+          personDetected: true,
+          warnings: [],
+        },
+      },
+    },
+  },
+  upsertProduct: { request: { 'application/json': PRODUCT_INPUT }, answers: { 200: { product: PRODUCT } } },
+  listProducts: {
+    answers: { 200: { page: { items: [PRODUCT], nextCursor: null, hasMore: false, count: 1 } } },
+  },
+  getProduct: { answers: { 200: { product: PRODUCT } } },
+  deleteProduct: { answers: { 200: { deleted: { deleted: true } } } },
+  getProductStatistics: {
+    answers: {
+      200: {
+        statistics: {
+          totalGenerations: 128,
+          completedGenerations: 121,
+          failedGenerations: 7,
+          avgGenerationTimeMs: 8450,
+        },
+      },
+    },
+  },
+  upsertProducts: {
+    request: {
+      'application/json': { products: [PRODUCT_INPUT] },
+      'application/x-ndjson': `${JSON.stringify(PRODUCT_INPUT)}\n`,
+      'text/csv': `externalId,title,imageUrls,validForDays\nshirt-17,Mustard T-shirt,${IMAGE.source.url},30\n`,
+    },
+    answers: { 200: { stored: BATCH } },
+  },
+  getProductBatch: { answers: { 200: { fetching: BATCH } } },
+  getAccount: {
+    answers: {
+      200: {
+        account: {
+          id: 'acc_1',
+          mode: 'live',
+          name: 'Example shop',
+          email: 'shop@shop.example',
+          creditBalance: 871,
+          isActive: true,
+          retentionDays: 7,
+          createdAt: '2026-01-08T12:00:00.000Z',
+        },
+      },
+    },
+  },
+  getCredits: { answers: { 200: { credits: { creditBalance: 871 } } } },
+  listEngines: { answers: { 200: { engines: { engines: [ENGINE] } } } },
+  createListener: {
+    request: { 'application/json': { events: EVENTS } },
+    answers: { 201: { listener: { listenerId: 'lis_6PwD1aFy4Gmz', events: EVENTS, expiresAt: EXPIRES_AT } } },
+  },
+  pollListener: {
+    request: { 'application/json': { outcomes: [{ deliveryId: DELIVERY.deliveryId, status: 204 }], waitSeconds: 20 } },
+    answers: { 200: { polled: { events: [DELIVERY], expiresAt: EXPIRES_AT } } },
+  },
+  sendTestEvent: {
+    request: { 'application/json': { type: 'generation.completed' } },
+    answers: { 201: { queued: { eventId: EVENT_ID, deliveries: 1 } } },
+  },
+  resendEvent: { answers: { 200: { queued: { eventId: EVENT_ID, deliveries: 1 } } } },
+  getDocument: { answers: { 200: { start: { openapi: '3.1.0' } } } },
+}
