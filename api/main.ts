@@ -35,6 +35,7 @@ import { ROUTES, SERVER_ROUTES, STOREFRONT_ROUTES } from './routes/routes.ts'
 import { createGenerationView } from './routes/server/generations.view.ts'
 import { serveDocument } from './routes/server/openapi.ts'
 import { BATCH_TYPES } from './routes/server/product-batches.ts'
+import { startRoutes } from './routes/start/start.ts'
 import { widgetRoutes } from './routes/widget/widget.ts'
 import { requireSecretBox } from './secrets/read-keys.ts'
 import { startRewrap } from './secrets/start-rewrap.ts'
@@ -296,6 +297,7 @@ const app = createApp({
       ),
     }),
     mount(STOREFRONT_ROUTES, storefront.parts),
+    startRoutes({ serviceName: config.SERVICE_NAME, publicUrl: config.PUBLIC_URL }),
     docsRoutes({ serviceName: config.SERVICE_NAME }),
     playgroundRoutes({ serviceName: config.SERVICE_NAME, storage }),
     widgetRoutes(),

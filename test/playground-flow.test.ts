@@ -418,6 +418,15 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     })
   })
 
+  it('is reached from the bare address by a page that everybody can use', async () => {
+    const start = await browser.newPage()
+    await start.goto(`${drape.api.url}/`)
+    expect(await inspectLooks(start, { name: 'start' })).toEqual([])
+    await Promise.all([start.waitForNavigation(), start.click('a[href="/playground"]')])
+    expect(new URL(start.url()).pathname).toBe('/playground')
+    await start.close()
+  })
+
   it('is a page that everybody can use, large and small, light and dark', async () => {
     const violations = await inspectLooks(page, { name: 'playground-empty' })
     await enter('sk_wrong')

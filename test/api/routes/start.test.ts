@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Drape, startDrape } from '../../support/drape.ts'
+
+describe('the bare address of the API', () => {
+  let drape: Drape
+
+  beforeAll(async () => {
+    drape = await startDrape({ env: { SERVICE_NAME: 'Tom & <b>Co</b>' } })
+  })
+  afterAll(() => drape.stop())
+
+  const get = (accept?: string) => fetch(drape.api.url, { headers: accept === undefined ? {} : { accept } })
+
+  it.each(['text/html,*/*;q=0.8', '*/*'])('is a page for Accept: %s, which runs and loads nothing', async (accept) => {
+    const answer = await get(accept)
+    const page = await answer.text()
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(answer.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; img-src data:; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    )
+    expect(page).not.toMatch(/<script| style=| on\w+=|<b>Co/)
+  })
+
+  it('leads to pages that are there', async () => {
+    const page = await (await get('text/html')).text()
+    const paths = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path)
+    expect(paths).toEqual(['/playground', '/docs', '/tryon/v1/openapi.json', '/healthz'])
+    for (const path of paths) expect((await fetch(`${drape.api.url}${path}`)).status, path).toBe(200)
+  })
+
+  it('is the same links for programs that ask for JSON', async () => {
+    const answer = await get('application/json')
+    expect(answer.headers.get('vary')).toContain('Accept')
+    const { url } = drape.api
+    expect(await answer.json()).toEqual({
+      name: 'Tom & <b>Co</b>',
+      links: {
+        playground: `${url}/playground`,
+        reference: `${url}/docs`,
+        document: `${url}/tryon/v1/openapi.json`,
+        health: `${url}/healthz`,
+      },
+    })
+  })
+
+  it('knows no other method, and neither a query nor a slash more makes another page of it', async () => {
+    expect((await fetch(drape.api.url, { method: 'POST' })).status).toBe(405)
+    expect((await fetch(`${drape.api.url}/?a=b`)).status).toBe(200)
+  })
+})
