@@ -28,6 +28,7 @@ import { createProductPhotos } from './photos/product-photos.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
 import { docsRoutes } from './routes/docs/docs.ts'
+import { guideRoutes } from './routes/guide/guide.ts'
 import { mount } from './routes/mount.ts'
 import { objectRoutes } from './routes/objects.ts'
 import { playgroundRoutes } from './routes/playground/playground.ts'
@@ -299,6 +300,7 @@ const app = createApp({
     mount(STOREFRONT_ROUTES, storefront.parts),
     startRoutes({ serviceName: config.SERVICE_NAME, publicUrl: config.PUBLIC_URL }),
     docsRoutes({ serviceName: config.SERVICE_NAME }),
+    guideRoutes({ serviceName: config.SERVICE_NAME, publicUrl: config.PUBLIC_URL }),
     playgroundRoutes({ serviceName: config.SERVICE_NAME, storage }),
     widgetRoutes(),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),

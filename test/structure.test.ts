@@ -48,6 +48,8 @@ const DOORS: Doors = {
   '@aws-sdk/*': only('api/shared/storage/s3.ts'),
   'onnxruntime-node': only('worker/inference/session.ts'),
   '@kubernetes/*': only('controller/runtime/'),
+  'markdown-it': only('api/routes/guide/markdown.ts'),
+  'github-slugger': only('api/routes/guide/markdown.ts'),
   'lru-cache': only('api/shared/cache.ts'),
   yaml: only('controller/runtime/yaml.ts'),
   'csv-parse': only('api/catalog/csv-rows.ts'),

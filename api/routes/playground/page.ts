@@ -28,7 +28,7 @@ export function presentPage({ serviceName, assets }: PageOptions): string {
 <a class="skip" href="#content">Skip to content</a>
 <header>
 <p class="brand"><img src="${assets}/icon.svg" alt="" width="28" height="28">${serviceName} <span>playground</span></p>
-<nav aria-label="More"><a href="/docs">API reference</a></nav>
+<nav aria-label="More"><a href="/guide">Guide</a> <a href="/docs">API reference</a></nav>
 <div class="account" id="account" hidden><span id="account-name"></span><strong id="credits"></strong>
 <button type="button" class="quiet" id="forget">Remove key</button></div>
 </header>

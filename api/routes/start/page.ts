@@ -43,6 +43,7 @@ export function presentStartPage(serviceName: string): string {
       <ul>
         <li><a href="/playground">Playground</a>Try a product on a photo, with an API key.</li>
         <li><a href="/docs">API reference</a>Every operation, with examples.</li>
+        <li><a href="/guide">Guide</a>Quickstarts, concepts and operation.</li>
         <li><a href="/tryon/v1/openapi.json">OpenAPI document</a>For generators of clients.</li>
         <li><a href="/healthz">Health</a>Whether the API answers.</li>
       </ul>

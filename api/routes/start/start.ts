@@ -11,6 +11,7 @@ export interface StartOptions {
 const LINKS = {
   playground: '/playground',
   reference: '/docs',
+  guide: '/guide',
   document: '/tryon/v1/openapi.json',
   health: '/healthz',
 } as const

@@ -25,7 +25,7 @@ describe('the bare address of the API', () => {
   it('leads to pages that are there', async () => {
     const page = await (await get('text/html')).text()
     const paths = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path)
-    expect(paths).toEqual(['/playground', '/docs', '/tryon/v1/openapi.json', '/healthz'])
+    expect(paths).toEqual(['/playground', '/docs', '/guide', '/tryon/v1/openapi.json', '/healthz'])
     for (const path of paths) expect((await fetch(`${drape.api.url}${path}`)).status, path).toBe(200)
   })
 
@@ -38,6 +38,7 @@ describe('the bare address of the API', () => {
       links: {
         playground: `${url}/playground`,
         reference: `${url}/docs`,
+        guide: `${url}/guide`,
         document: `${url}/tryon/v1/openapi.json`,
         health: `${url}/healthz`,
       },

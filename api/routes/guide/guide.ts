@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import Router from '@koa/router'
+import { DrapeError } from '../../shared/errors.ts'
+import type { AppContext, AppState } from '../../state.ts'
+import { createSite, type SiteFile, type SiteOptions } from './site.ts'
+
+/** Everything that pages load comes from here alone. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** GET /guide and below: the site of the documentation, built on the first request. */
+export function guideRoutes(options: SiteOptions): Router<AppState> {
+  const router = new Router<AppState>({ sensitive: true })
+  let site: ReadonlyMap<string, SiteFile> | undefined
+  const answer = (ctx: AppContext, path: string) => {
+    site ??= createSite(options)
+    sendFile(ctx, site.get(path))
+  }
+  router.get('/guide{/*rest}', (ctx: AppContext) => answer(ctx, ctx.path.replace(/\/$/, '')))
+  router.get('/llms.txt', (ctx: AppContext) => answer(ctx, '/guide/llms.txt'))
+  return router
+}
+
+function sendFile(ctx: AppContext, file: SiteFile | undefined): void {
+  if (file === undefined) throw new DrapeError('ROUTE_NOT_FOUND', 'The page does not exist.')
+  ctx.status = 200
+  ctx.type = file.type
+  ctx.set('Cache-Control', 'public, max-age=300')
+  ctx.set('ETag', `"${createHash('sha256').update(file.body).digest('base64url')}"`)
+  ctx.set('Referrer-Policy', 'no-referrer')
+  ctx.set('X-Content-Type-Options', 'nosniff')
+  if (file.type === 'text/html') ctx.set('Content-Security-Policy', POLICY)
+  if (ctx.fresh) ctx.status = 304
+  else ctx.body = file.body
+}

@@ -1,0 +1,32 @@
+import { posix } from 'node:path'
+import type { Source } from './sources.ts'
+
+/** Where a link of a page leads in the site; null for files of the repository that are no pages. */
+export type LinkOf = (target: string, from: Source) => string | null
+
+export function createLinks(sources: readonly Source[], suffix = ''): LinkOf {
+  const paths = new Map(sources.map(({ file, path }) => [file, path]))
+  return (target, { file }) => {
+    if (/^(https?:|mailto:|#|\/)/.test(target)) return target
+    const [name, fragment] = target.split('#')
+    const found = posix.join(posix.dirname(file), name)
+    const picture = /^docs\/(gallery\/[\w-]+\.jpg)$/.exec(found)?.[1]
+    if (picture !== undefined) return `/guide/${picture}`
+    const path = paths.get(found)
+    if (path === undefined) return null
+    return `${markdownPathOf(path, suffix)}${fragment === undefined ? '' : `#${fragment}`}`
+  }
+}
+
+/** The Markdown of a page as it is, but for links, which lead to the Markdown of other pages. */
+export function rewriteLinks(source: Source, linkOf: LinkOf): string {
+  return source.text.replaceAll(/\]\(([^)\s]+)\)/g, (whole, target) => {
+    const link = linkOf(target, source)
+    return link === null ? whole : `](${link})`
+  })
+}
+
+/** `/guide` has its Markdown at `/guide/index.md`. */
+export function markdownPathOf(path: string, suffix = '.md'): string {
+  return path === '/guide' && suffix !== '' ? `/guide/index${suffix}` : `${path}${suffix}`
+}

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** A page as it lies in the repository. */
+export interface Source {
+  /** In the repository: `docs/webhooks.md`. */
+  readonly file: string
+  /** In the site: `/guide/webhooks`. */
+  readonly path: string
+  readonly section: string
+  readonly text: string
+}
+
+/** Where pages are; the image of the API takes these folders along. */
+const FOLDERS = {
+  'docs/': new URL('../../../docs/', import.meta.url),
+  'charts/drape/docs/': new URL('../../../charts/drape/docs/', import.meta.url),
+} as const
+
+export const PICTURES = new URL('../../../docs/gallery/', import.meta.url)
+
+/** Pages by section, in the order of the navigation. Below `decisions` and the chart, every page there is. */
+const SECTIONS: Readonly<Record<string, readonly string[]>> = {
+  Start: ['docs/index.md'],
+  'Call the API': ['docs/api.md', 'docs/images.md', 'docs/webhooks.md', 'docs/test-mode.md'],
+  'Integrate a shop': ['docs/widget.md', 'docs/shops.md', 'docs/signing.md', 'docs/gallery.md'],
+  Operate: ['docs/configuration.md', 'docs/dashboard.md', 'docs/retention.md', 'docs/security.md'],
+  Kubernetes: pagesIn('charts/drape/docs/'),
+  Engines: ['docs/engines/fashn-vton.md', 'docs/engines/catvton.md'],
+  Contribute: ['docs/contributing.md', ...pagesIn('docs/decisions/')],
+}
+
+/** The pages that are there, with their texts. */
+export function readSources(): readonly Source[] {
+  return Object.entries(SECTIONS).flatMap(([section, files]) =>
+    files.map((file) => ({ file, section, path: pathOf(file), text: readFileSync(urlOf(file), 'utf8') })),
+  )
+}
+
+function pagesIn(folder: string): string[] {
+  const names = readdirSync(urlOf(folder)).filter((name) => name.endsWith('.md'))
+  return names.sort().map((name) => `${folder}${name}`)
+}
+
+function urlOf(path: string): URL {
+  const [folder, url] = Object.entries(FOLDERS).find(([name]) => path.startsWith(name)) ?? ['', FOLDERS['docs/']]
+  return new URL(path.slice(folder.length), url)
+}
+
+/** `docs/start/api.md` → `/guide/start/api`; `docs/index.md` → `/guide`. */
+function pathOf(file: string): string {
+  if (file === 'docs/index.md') return '/guide'
+  return `/guide/${file
+    .replace(/^charts\/drape\/docs\//, 'kubernetes/')
+    .replace(/^docs\//, '')
+    .replace(/\.md$/, '')}`
+}
