@@ -1,6 +1,7 @@
 import { HTTP_STATUS } from '../middleware/errors.ts'
 import { ERROR_CODES, type ErrorCode } from '../shared/errors.ts'
 import { ERROR_CONDITIONS } from './error-conditions.ts'
+import { ERROR_CURES } from './error-cures.ts'
 import { ERROR_EXAMPLES } from './examples/error-examples.ts'
 import { OPERATION_EXAMPLES } from './examples/operation-examples.ts'
 import { describeOrRefer, type JsonSchema, type Names, refTo } from './json-schema.ts'
@@ -93,7 +94,11 @@ function asExamples(values: Readonly<Record<string, unknown>> | undefined): { ex
 
 /** The answer to a request with this code, as the components of the document have it. */
 export function describeErrorExample(code: ErrorCode): JsonSchema {
-  return { summary: code, value: { code, status: HTTP_STATUS[code], ...ERROR_EXAMPLES[code] } }
+  return {
+    summary: code,
+    description: ERROR_CURES[code],
+    value: { code, status: HTTP_STATUS[code], ...ERROR_EXAMPLES[code] },
+  }
 }
 
 /** Answers that come before the budget of the account is counted. */

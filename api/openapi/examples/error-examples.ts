@@ -38,7 +38,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   PRODUCT_IMAGE_FETCH_FAILED: atImage('The image could not be fetched: the server returned 404.'),
   MISSING_REQUIRED_CLASSIFICATION: {
     message: 'No image of the product is of a type that the engine accepts.',
-    details: { key: 'type' },
+    details: { key: 'flat_lay' },
   },
   FILE_TOO_LARGE: atImage('A file is larger than 10 MB.'),
   INSUFFICIENT_CREDITS: { message: 'The account has no credits left.' },

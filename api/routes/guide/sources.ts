@@ -20,8 +20,15 @@ export const PICTURES = new URL('../../../docs/gallery/', import.meta.url)
 
 /** Pages by section, in the order of the navigation. Below `decisions` and the chart, every page there is. */
 const SECTIONS: Readonly<Record<string, readonly string[]>> = {
-  Start: ['docs/index.md'],
-  'Call the API': ['docs/api.md', 'docs/images.md', 'docs/webhooks.md', 'docs/test-mode.md'],
+  Start: ['docs/index.md', 'docs/start/api.md', 'docs/start/shop.md', 'docs/start/platform.md', 'docs/cookbook.md'],
+  'Call the API': [
+    'docs/api.md',
+    'docs/errors.md',
+    'docs/images.md',
+    'docs/webhooks.md',
+    'docs/test-mode.md',
+    'docs/deprecation.md',
+  ],
   'Integrate a shop': ['docs/widget.md', 'docs/shops.md', 'docs/signing.md', 'docs/gallery.md'],
   Operate: ['docs/configuration.md', 'docs/dashboard.md', 'docs/retention.md', 'docs/security.md'],
   Kubernetes: pagesIn('charts/drape/docs/'),

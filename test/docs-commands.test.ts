@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UNRESTRICTED } from '../api/keys/restrictions.ts'
+import { createApiKeys } from '../api/stores/api-keys.ts'
+import { type Drape, startDrape } from './support/drape.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const SAMPLES = ['scripts/samples/persons/down-half-teal.jpg', 'scripts/samples/garments/tshirt-mustard.jpg']
+
+/** Each page with what its commands write last. */
+const PAGES: readonly (readonly [string, RegExp])[] = [
+  ['docs/start/api.md', /gen_\S+\n$/],
+  [
+    'docs/cookbook.md',
+    /COMPLETED[\s\S]*send the product in full\nRESULT_REJECTED\n"total":2\nPENDING\n204\n"resultImageUrl":null\n$/,
+  ],
+  ['docs/deprecation.md', /^deprecation: @\d+\s*$/i],
+]
+
+/** Commands of pages that need a cluster or an operator, with their options. */
+const DRAPE_COMMANDS = ['docs/start/shop.md', 'docs/start/platform.md'].flatMap((page) => {
+  const text = readFileSync(join(ROOT, page), 'utf8').replaceAll('\\\n', '')
+  return [...text.matchAll(/(?:drape --|drape\.ts) (\w+ \w+)(.*)$/gm)].map(
+    ([, command, rest]) => [command, rest.match(/--[\w-]+/g) ?? []] as const,
+  )
+})
+
+describe('the commands of the pages', () => {
+  let drape: Drape
+  let key: string
+  let folder: string
+
+  beforeAll(async () => {
+    drape = await startDrape()
+    ;({ key } = await createApiKeys(drape.database).insert(drape.accountId, 'secret', {
+      ...UNRESTRICTED,
+      isTest: true,
+    }))
+    folder = mkdtempSync(join(tmpdir(), 'drape-docs-'))
+    for (const path of SAMPLES) {
+      mkdirSync(join(folder, path, '..'), { recursive: true })
+      cpSync(join(ROOT, path), join(folder, path))
+    }
+  })
+  afterAll(async () => {
+    if (folder) rmSync(folder, { recursive: true })
+    await drape?.stop()
+  })
+
+  it.each(PAGES)('run one after the other, on %s', { timeout: 60_000 }, async (page, written) => {
+    const text = readFileSync(join(ROOT, page), 'utf8')
+    const commands = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block)
+    const env = { ...process.env, DRAPE: drape.api.url, KEY: key }
+    const script = `set -eu\n${commands.join('\n')}`
+    const { stdout } = await promisify(execFile)('bash', ['-o', 'pipefail', '-c', script], { cwd: folder, env })
+    expect(stdout).toMatch(written)
+  })
+
+  it.each(DRAPE_COMMANDS)('exist: drape %s', async (command, options) => {
+    const args = [join(ROOT, 'scripts/drape.ts'), ...command.split(' '), '--help']
+    const { stdout } = await promisify(execFile)(process.execPath, args)
+    expect(options.filter((option) => !stdout.includes(`${option} `))).toEqual([])
+  })
+
+  it('leave the downloaded image of the quickstart', () => {
+    expect(readFileSync(join(folder, 'result.jpg')).subarray(0, 3).toString('hex')).toBe('ffd8ff')
+  })
+})
