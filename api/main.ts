@@ -275,7 +275,7 @@ const app = createApp({
   routes: [
     mount(SERVER_ROUTES, {
       ...{ reading, writing, authenticate, personPhotos, productPhotos, storage, accounts, generations, products },
-      ...{ watch, present, accept, nudge, erase, batches, listeners, listenerWatch, engines },
+      ...{ watch, present, accept, nudge, erase, batches, listeners, listenerWatch, engines, reserveStorage },
       polling: [authenticate, rateLimit({ redis, kind: 'polls', onLocal }), keyScope(), refuseTests, parseBody()],
       writingBatch: [
         ...reading,

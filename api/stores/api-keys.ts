@@ -57,7 +57,7 @@ const TEST_CREDITS = 1000
 const TEST_SETTINGS: AccountSettings = {
   failedGenerationsPerHour: 1_000_000,
   concurrentGenerations: 50,
-  storageMegabytes: 256,
+  storageMegabytes: 1024,
 }
 
 /** An account and its test account. */

@@ -4,6 +4,7 @@ import type { EngineChoice } from '../../engines/choice.ts'
 import type { KnownEngine } from '../../engines/directory.ts'
 import type { Estimate } from '../../engines/wait-estimate.ts'
 import { assertScope } from '../../keys/restrictions.ts'
+import type { ReserveStorage } from '../../limits/storage-quota.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import type { PersonPhotos } from '../../photos/person-photos.ts'
 import type { ProductPhotos } from '../../photos/product-photos.ts'
@@ -30,6 +31,7 @@ export interface AcceptanceParts {
   readonly nudge: () => void
   readonly chooseEngine: EngineChoice['choose']
   readonly findProduct: Products['find']
+  readonly reserveStorage: ReserveStorage
 }
 
 export interface SentTryOn {
@@ -53,7 +55,7 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
   if (earlier) return { ...earlier, generationId, estimate: null }
   const [sentProduct] = sent.body.products
   if (isUpsert(sentProduct)) assertScope(ctx.state.key, ['products'], 'A try-on that creates or changes a product')
-  if (ctx.state.account.testOf !== null) readTestInput(sent.body.externalUserId ?? null)
+  if (ctx.state.account.testOf !== null) await assertTest(ctx, parts, sent)
   const { engine, requestedEngine, estimating } = await chooseEngine(ctx, parts, sent)
   const { maxWaitSeconds } = sent.body
   if (maxWaitSeconds !== undefined) assertWait(await estimating, maxWaitSeconds)
@@ -68,6 +70,19 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
   parts.nudge()
   const { externalId: productExternalId } = product
   return { generationId, productExternalId, engine: engine.name, requestedEngine, estimate: await estimating }
+}
+
+/** About what a result takes. */
+const TEST_RESULT_BYTES = 1024 * 1024
+
+/** A test input is known, and there is room for the result: no credits limit how many results a test key makes. */
+async function assertTest(
+  { state: { account } }: AppContext,
+  { reserveStorage }: AcceptanceParts,
+  { body }: SentTryOn,
+): Promise<void> {
+  readTestInput(body.externalUserId ?? null)
+  await reserveStorage(account, TEST_RESULT_BYTES)
 }
 
 function chooseEngine(

@@ -225,6 +225,16 @@ describe('test mode', () => {
       await ended(made.body.generationId)
     })
 
+    it('a full storage refuses try-ons, whose results no credits limit', async () => {
+      const { id } = await testAccount()
+      const accounts = createAccounts(drape.database)
+      const { settings } = (await accounts.find(id)) ?? {}
+      await accounts.update(id, { settings: { storageMegabytes: 0 } })
+      await until(async () => (await tryOn({ externalUserId: 'test_RESULT_REJECTED' })).body.code === 'QUOTA_EXCEEDED')
+      await accounts.update(id, { settings: { storageMegabytes: settings?.storageMegabytes ?? null } })
+      await until(async () => (await tryOn({ externalUserId: 'test_RESULT_REJECTED' })).status === 201)
+    })
+
     it('rows are deleted after a day, and those of live keys are not', async () => {
       const { deleteOld } = createTestMode(drape.database)
       const { generationId } = await outcomeOf('test_RESULT_REJECTED')
