@@ -38,6 +38,7 @@ import type { Generations } from './shared/stores/generations.ts'
 import { createIdempotencyKeys } from './shared/stores/idempotency.ts'
 import type { Images } from './shared/stores/images.ts'
 import type { Objects } from './shared/stores/objects.ts'
+import { createProvenanceKeys } from './shared/stores/provenance-keys.ts'
 import { createProxyNonces } from './shared/stores/proxy-nonces.ts'
 import { createShopPlatforms } from './shop-platforms/shop-platforms.ts'
 import { createSiteVerify } from './shops/captcha.ts'
@@ -142,6 +143,8 @@ export function createStorefront(parts: StorefrontParts) {
     ownerOf: ({ state }) => state.shopper.addressHash,
     maxFiles: 1,
   })
+  // One owner for all: images to verify take no room from those of shoppers.
+  const parseVerified = parseBody({ maxJsonBytes, disk: parts.shopperDisk, ownerOf: () => 'verify', maxFiles: 1 })
   const repeatedAnswers = createRepeatedAnswers({ metrics })
   const uploads = createUploads(database)
   const { images, personPhotos: photos } = parts
@@ -149,7 +152,20 @@ export function createStorefront(parts: StorefrontParts) {
     before: repeatedAnswers.before,
     parts: {
       ...parts,
-      ...{ fromShop, parse, budgets, shops, events, receiveBody, refused, leadOutbox, shares, uploads, photos },
+      ...{
+        fromShop,
+        parse,
+        budgets,
+        shops,
+        events,
+        receiveBody,
+        refused,
+        leadOutbox,
+        parseVerified,
+        shares,
+        uploads,
+        photos,
+      },
       idempotent: idempotency({ keys: createIdempotencyKeys(database) }),
       signingSecret: config.SIGNING_SECRET,
       serviceName: config.SERVICE_NAME,
@@ -179,6 +195,7 @@ export function createStorefront(parts: StorefrontParts) {
       limitEvents: eventLimit({ redis, limits: config }),
       keepEvents: createEventKeeper({ events, metrics }),
       privacy: createShopPrivacy(database),
+      provenanceKeys: createProvenanceKeys(database),
       answerSoon: createSoonAnswers(),
     },
   }

@@ -67,7 +67,8 @@ describe('a try-on from end to end', () => {
 
     const response = await fetch(result.resultImageUrl)
     expect(response.headers.get('content-type')).toBe('image/png')
-    const picture = await decodeImage(new Uint8Array(await response.arrayBuffer()))
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const picture = await decodeImage(bytes)
     expect(picture.width / picture.height).toBeCloseTo(4 / 5, 2)
     // Mustard on the chest: red above green above blue, and none of the teal that the person wore.
     const middle =
@@ -75,6 +76,15 @@ describe('a try-on from end to end', () => {
     const [red, green, blue] = picture.data.subarray(middle, middle + 3)
     expect(red).toBeGreaterThan(green)
     expect(green).toBeGreaterThan(blue + 30)
+
+    // The link delivers what the worker has signed, with a key that the API knows from it.
+    const form = new FormData()
+    form.set('file', new Blob([bytes]))
+    const verified = await fetch(`${drape.api.url}/verify`, { method: 'POST', body: form })
+    expect(await verified.json()).toMatchObject({
+      ...{ status: 'valid', madeHere: true },
+      statement: { sourceType: 'composite', weights: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    })
   })
 
   it('refuses and refunds a result below the quality that the account asks for', async () => {

@@ -39,6 +39,8 @@ const DOORS: Doors = {
   'ajv-formats': only('api/shared/schema.ts'),
   typebox: only('api/shared/schema.ts'),
   sharp: only('api/shared/image.ts'),
+  '@trustnxt/*': only('api/shared/provenance/', 'worker/provenance/'),
+  '@peculiar/*': only('worker/provenance/'),
   'libheif-js': only('api/shared/libheif.ts'),
   undici: only('api/shared/guarded-request.ts'),
   'openid-client': only('api/dashboard/identity-provider.ts'),
@@ -63,6 +65,8 @@ const NEEDED_BY_SCRIPTS: ReadonlySet<string> = new Set([
   'api/shared/stores/object-keys.ts',
   // So does `migrate`.
   'api/shared/database/migrate.ts',
+  // And `provenance verify`; workers need it too.
+  'api/shared/provenance/ingredient.ts',
 ])
 
 const MAX_FUNCTION_LINES = 100

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { readConfig, SHARED_VARIABLES, splitList } from '../api/shared/config.ts'
 import { WORKER_ENGINES } from '../api/shared/engine-catalogue.ts'
@@ -20,6 +21,11 @@ const schema = Type.Object({
   SELF_TEST_TOLERANCE: Type.String({ default: '', pattern: TOLERANCES }),
   /** Names of engines that are refused when their export has noted no golden drawing. */
   SELF_TEST_GOLDEN: Type.String({ default: '' }),
+  /** PEM of the Ed25519 key that signs results, and of its certificates; or files of them. */
+  PROVENANCE_KEY: Type.String({ default: '' }),
+  PROVENANCE_KEY_FILE: Type.String({ default: '' }),
+  PROVENANCE_CERTIFICATE: Type.String({ default: '' }),
+  PROVENANCE_CERTIFICATE_FILE: Type.String({ default: '' }),
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 1 }),
   /** Models that are not open and proven by then never will be. */
   START_SECONDS: Type.Integer({ minimum: 10, maximum: 3600, default: 180 }),
@@ -36,8 +42,22 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     ...config,
     QUEUES: splitList(config.QUEUES) as QueueName[],
     ENGINES: readEngines(config.ENGINES),
+    PROVENANCE_KEY: config.PROVENANCE_KEY || readPem('PROVENANCE_KEY_FILE', config),
+    PROVENANCE_CERTIFICATE: config.PROVENANCE_CERTIFICATE || readPem('PROVENANCE_CERTIFICATE_FILE', config),
     FETCH_ALLOW_CIDRS: splitList(config.FETCH_ALLOW_CIDRS),
     FETCH_DNS_SERVERS: splitList(config.FETCH_DNS_SERVERS),
     FETCH_ALLOW_PORTS: splitList(config.FETCH_ALLOW_PORTS).map(Number),
+  }
+}
+
+type FileVariable = 'PROVENANCE_KEY_FILE' | 'PROVENANCE_CERTIFICATE_FILE'
+
+function readPem(name: FileVariable, config: Readonly<Record<FileVariable, string>>): string {
+  const path = config[name]
+  if (path === '') return ''
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new Error(`The configuration is not valid:\n  ${name} cannot be read: ${path}`)
   }
 }

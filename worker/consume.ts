@@ -14,6 +14,7 @@ import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
 import type { KeptGarments } from './kept-garments.ts'
 import type { LoadLogo } from './logo.ts'
 import { loadProductImage } from './product-image.ts'
+import type { Signed, SignResult } from './provenance/provenance.ts'
 import type { Remember } from './remember.ts'
 import { recordStages } from './stage-spans.ts'
 
@@ -31,6 +32,9 @@ export interface ConsumeOptions {
   readonly inference: Inference
   readonly fetchImage: (url: string) => Promise<Uint8Array>
   readonly loadLogo: LoadLogo
+  readonly signResult: SignResult
+  /** SHA-256 of the model files of an engine; null for an engine without any. */
+  readonly findWeights: (engine: string) => string | null
   readonly remember: Remember
   readonly keptGarments: KeptGarments
   readonly log: Log
@@ -93,7 +97,7 @@ async function isForAnother(
   return live.some((other) => !failedOn.includes(other.worker))
 }
 
-async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): Promise<TryOnResult> {
+async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): Promise<SignedResult> {
   const { person, product, logoKey } = job
   const [photo, garment, logo] = await lease.during(
     Promise.all([
@@ -131,18 +135,27 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
   for (const [stage, ms] of Object.entries(result.timings)) {
     options.metrics.stage.observe({ engine: job.engine, stage }, ms / 1000)
   }
-  return result
+  // Last: whatever touches the bytes after this makes the signature invalid.
+  const signed = await withSpan('sign', {}, () =>
+    options.signResult({
+      ...{ image: result.image, engine: result.engine, weights: options.findWeights(result.engine.name) },
+      ...{ person: photo, product: garment.bytes },
+    }),
+  )
+  return { ...result, ...signed }
 }
 
-async function store(job: TryOnJob, result: TryOnResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
+type SignedResult = TryOnResult & Signed
+
+async function store(job: TryOnJob, result: SignedResult, options: ConsumeOptions): Promise<'completed' | 'late'> {
   const { generations, objects, storage } = options
   const extension = result.format === 'jpeg' ? 'jpg' : result.format
   const key = `results/${job.accountId}/${job.generationId}-${job.attempt}.${extension}`
   const attempt = { id: job.generationId, attempt: job.attempt }
   if (!(await objects.insertResult({ key, bytes: result.image.byteLength, ...attempt }))) return 'late'
   await storage.put(key, result.image, { contentType: `image/${result.format}` })
-  const { warnings, timings, category, quality, engine: engineInfo } = result
-  const outcome = { resultKey: key, warnings, timings, category, quality, engineInfo }
+  const { warnings, timings, category, quality, engine: engineInfo, ingredientSalt } = result
+  const outcome = { resultKey: key, warnings, timings, category, quality, engineInfo, ingredientSalt }
   const completed = await withSpan('complete generation', DATABASE_CALL, () =>
     generations.complete({ ...attempt, outcome }),
   )

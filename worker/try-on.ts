@@ -4,12 +4,12 @@ import { type Bitmap, decodeImage, encodeImage, type Rectangle } from '../api/sh
 import { ofImage } from '../api/shared/image-field.ts'
 import { blendChange } from './composite/blend.ts'
 import { placeIntoFrame } from './composite/full-resolution.ts'
-import { provenancePacket } from './composite/provenance.ts'
 import { addWatermark } from './composite/watermark.ts'
 import type { Engine, EngineContext, EngineManifest, EngineResult } from './engines/engine.ts'
 import { categoryFromWords } from './garment/classify.ts'
 import type { Models } from './inference/models.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
+import { provenancePacket } from './provenance/xmp-packet.ts'
 import { drawBest } from './quality/draw-best.ts'
 import { photoOfRequest } from './request-photo.ts'
 

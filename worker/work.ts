@@ -18,6 +18,7 @@ import { createStorage } from '../api/shared/storage/storage.ts'
 import { createGenerations } from '../api/shared/stores/generations.ts'
 import { createImages } from '../api/shared/stores/images.ts'
 import { createObjects } from '../api/shared/stores/objects.ts'
+import { createProvenanceKeys } from '../api/shared/stores/provenance-keys.ts'
 import { startTelemetry } from '../api/shared/telemetry.ts'
 import { consumeTryOn } from './consume.ts'
 import { createDetections } from './detections.ts'
@@ -31,6 +32,9 @@ import { createInferencePool } from './inference/pool.ts'
 import { createKeptGarments } from './kept-garments.ts'
 import { createLogoLoader } from './logo.ts'
 import { prepareUpload } from './prepare.ts'
+import { announceSigningKey, describeKey } from './provenance/announce.ts'
+import { createSignResult } from './provenance/provenance.ts'
+import { readSigningKey } from './provenance/signing-key.ts'
 import { announceWorker, joinPool } from './registry.ts'
 import { createRemember } from './remember.ts'
 import { watchQueues } from './watchdog.ts'
@@ -129,6 +133,9 @@ const keptGarments = createKeptGarments({ database, forget: (hashes) => inferenc
 const forgetting = setInterval(() => keptGarments.sweep(), FORGET_MS)
 lifecycle.onStop('forgetting', () => clearInterval(forgetting))
 
+const signingKey = await readSigningKey({ key: config.PROVENANCE_KEY, certificates: config.PROVENANCE_CERTIFICATE })
+announceSigningKey(signingKey, log)
+await createProvenanceKeys(database).note(describeKey(signingKey))
 const images = createImages(database)
 const publish = createPublish(redis, log)
 const parts = {
@@ -157,6 +164,8 @@ const parts = {
     metrics,
   ),
   loadLogo: createLogoLoader(storage),
+  signResult: await createSignResult(signingKey),
+  findWeights: (engine: string) => manifests.find(({ name }) => name === engine)?.weights ?? null,
   keptGarments,
   remember: createRemember({ images, detections: createDetections(database), log }),
   log,

@@ -325,6 +325,10 @@ export interface Generation {
    */
   warnings?: string[]
   /**
+   * When COMPLETED: the secret with which the result's Content Credentials name the photo and the product image. It proves that the result was made from an image; keep it secret.
+   */
+  ingredientSalt?: string
+  /**
    * When FAILED: what happened, for people.
    */
   errorMessage?: string

@@ -18,6 +18,7 @@ import { shareRoutes } from './storefront/share.ts'
 import { sharePageRoutes } from './storefront/share-page.ts'
 import { shopifyWebhookRoutes } from './storefront/shopify-webhooks.ts'
 import { shopperUploadRoutes } from './storefront/uploads.ts'
+import { verifyRoutes } from './storefront/verify.ts'
 import { visitorRoutes } from './storefront/visitor.ts'
 
 /** What servers of accounts call, in the order of the document. */
@@ -44,6 +45,7 @@ export const STOREFRONT_ROUTES = [
   ...shareRoutes,
   ...sharePageRoutes,
   ...downloadRoutes,
+  ...verifyRoutes,
   ...emailRoutes,
   ...eventRoutes,
   ...shopifyWebhookRoutes,

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { VERSION } from './version.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -206,10 +206,6 @@ type Watched = Figure<string>
 interface Reading {
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
-}
-
-const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
 }
 
 function named<L extends string>({ name, help, labels = [] }: Figure<L>) {

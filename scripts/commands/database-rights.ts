@@ -12,11 +12,12 @@ const RIGHTS = {
   worker: [
     'select on generations, outbox, objects, images',
     `update (status, worker, lease_until, started_at, finished_at, updated_at, attempt, progress, result_key, warnings, timings,
-      engine_info, category, quality, error_code, error_message, error_details) on generations`,
+      engine_info, category, quality, ingredient_salt, error_code, error_message, error_details) on generations`,
     'update (available_at, dispatched_at, payload), delete on outbox',
     'insert, update (expires_at, bytes), delete on objects',
     'update (crop, warnings, person_detected) on images',
     'select (id, images_edition, detected, expires_at), update (detected) on products',
+    'insert on provenance_keys',
     // A failed generation gives its credits back.
     'select (id, balance), update (balance) on accounts',
     'select (account_id, amount, generation_id, kind), insert (account_id, amount, kind, generation_id) on ledger',

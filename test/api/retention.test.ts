@@ -109,6 +109,7 @@ describe('retention', () => {
       const { generationId: kept } = (await tryOn(other.imageId, { externalUserId: 'user-2', output })).body
       const result = await drape.finish(generationId)
       await drape.finish(kept)
+      expect(result.ingredientSalt).toMatch(/^[0-9a-f]{64}$/)
       const links = [photo.imageUrl, result.resultImageUrl]
       for (const link of links) expect((await fetch(link)).status).toBe(200)
 
@@ -119,6 +120,9 @@ describe('retention', () => {
         status: 200,
         body: { generationId, status: 'COMPLETED', resultImageUrl: null, imagesExpired: true },
       })
+      // Without it nobody can tell whose photo a copy of the result shows.
+      const { body } = await drape.call('GET', `/tryon/v1/generations/${generationId}`)
+      expect(body).not.toHaveProperty('ingredientSalt')
       expect(await countRows('user-1')).toBe(0)
       const left = [...(await files('persons')), ...(await files('results'))]
       expect(left.filter((name) => name.includes(photo.imageId) || name.includes(generationId))).toEqual([])

@@ -27,7 +27,7 @@ const CLAIMS: ResourceType = {
   plural: 'persistentvolumeclaims',
   kind: 'PersistentVolumeClaim',
 }
-const KEPT = ['drape-database', 'drape-encryption', 'drape-queue', 'drape-signing']
+const KEPT = ['drape-database', 'drape-encryption', 'drape-provenance', 'drape-queue', 'drape-signing']
 const NAMESPACE = 'shop'
 const RBAC = 'rbac.authorization.k8s.io'
 

@@ -48,6 +48,7 @@ describe.skipIf(chart === null)('the chart', () => {
       'queue.existingSecret': 'b',
       'signing.existingSecret': 'c',
       'encryption.existingSecret': 'd',
+      'provenance.existingSecret': 'e',
     })
     expect(kinds(objects)).not.toContain('Secret')
     const [{ env }] = named(objects, 'Deployment', 'drape-api').spec.template.spec.containers

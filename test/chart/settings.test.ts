@@ -5,6 +5,7 @@ import { readApiConfig } from '../../api/config.ts'
 import { readSecretBox } from '../../api/secrets/read-keys.ts'
 import { readControllerConfig } from '../../controller/config.ts'
 import { readWorkerConfig } from '../../worker/config.ts'
+import { readSigningKey } from '../../worker/provenance/signing-key.ts'
 import { findChart, type Rendered, renderWith } from './charts.ts'
 import { named } from './objects.ts'
 
@@ -30,6 +31,10 @@ const WITHOUT_VALUE: Readonly<Record<string, Readonly<Record<string, string>>>> 
     PROBE_HOST: 'the pods of WorkerPools listen on all addresses; extraEnv of the pool',
     MODEL_DIR: 'the image contains the models',
     START_SECONDS: 'extraEnv of the pool',
+    ...{
+      PROVENANCE_KEY_FILE: 'the Secret comes as a variable',
+      PROVENANCE_CERTIFICATE_FILE: 'the Secret comes as a variable',
+    },
   },
 }
 
@@ -82,6 +87,29 @@ describe('the settings of a process in the chart', () => {
 
 const chart = await findChart('drape')
 const render = renderWith(chart)
+
+describe.skipIf(chart === null)('the key that signs results', () => {
+  const envOf = (objects: readonly Rendered[]) =>
+    (named(objects, 'WorkerPool', 'drape-cpu').spec.template.env as Rendered[]).filter(({ name }) =>
+      name.startsWith('PROVENANCE_'),
+    )
+
+  it('is made at the first install, for a self-signed certificate', async () => {
+    const objects = await render({})
+    expect(envOf(objects)).toEqual([{ name: 'PROVENANCE_KEY', secret: { name: 'drape-provenance', key: 'tls.key' } }])
+    const key = Buffer.from(named(objects, 'Secret', 'drape-provenance').data['tls.key'], 'base64').toString()
+    expect((await readSigningKey({ key, certificates: '' })).origin).toBe('own')
+  })
+
+  it('and its certificate come from an existing Secret', async () => {
+    const objects = await render({ 'provenance.existingSecret': 'mine' })
+    expect(envOf(objects)).toEqual([
+      { name: 'PROVENANCE_KEY', secret: { name: 'mine', key: 'tls.key' } },
+      { name: 'PROVENANCE_CERTIFICATE', secret: { name: 'mine', key: 'tls.crt' } },
+    ])
+    expect(objects.filter(({ metadata }) => metadata.name === 'drape-provenance')).toEqual([])
+  })
+})
 
 describe.skipIf(chart === null)('a provider of the API', () => {
   const URLS = {

@@ -52,7 +52,7 @@ describe.skipIf(chart === null)('the chart as it lies in the repository', () => 
     const values = {
       ...{ postgres: { enabled: false }, redis: { enabled: false } },
       ...{ database: { existingSecret }, queue: { existingSecret } },
-      ...{ signing: { existingSecret }, encryption: { existingSecret } },
+      ...{ signing: { existingSecret }, encryption: { existingSecret }, provenance: { existingSecret } },
     }
     const rendered = await templateWith(source, values)
     expect(rendered).toBe(await templateWith(chart?.folder ?? '', values))

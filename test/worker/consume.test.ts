@@ -6,8 +6,11 @@ import { createDatabase, type Database, Json, rowType, sql } from '../../api/sha
 import { DrapeError } from '../../api/shared/errors.ts'
 import { keyOfFetched } from '../../api/shared/fetched-product-image.ts'
 import { MAX_SPARED, type TryOnJob, TryOnJobSchema } from '../../api/shared/generation.ts'
+import { encodeImage } from '../../api/shared/image.ts'
 import { createLog } from '../../api/shared/log.ts'
 import { createMetrics, type Metrics } from '../../api/shared/metrics.ts'
+import { nameIngredient } from '../../api/shared/provenance/ingredient.ts'
+import { verifyProvenance } from '../../api/shared/provenance/verify.ts'
 import { Nullable, Type } from '../../api/shared/schema.ts'
 import { createStorage, type ObjectStorage } from '../../api/shared/storage/storage.ts'
 import { createGenerations, type Generations } from '../../api/shared/stores/generations.ts'
@@ -17,9 +20,13 @@ import { type ConsumeOptions, consumeTryOn } from '../../worker/consume.ts'
 import { DeviceFault } from '../../worker/inference/device-fault.ts'
 import type { Inference } from '../../worker/inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from '../../worker/inference/protocol.ts'
+import { createSignResult } from '../../worker/provenance/provenance.ts'
+import { readSigningKey } from '../../worker/provenance/signing-key.ts'
 import { type Caller, callOf, createCaller } from '../support/accepted.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
+const SIGN = await createSignResult(await readSigningKey({ key: '', certificates: '' }))
+const WEIGHTS = 'ab'.repeat(32)
 const LOG = createLog({ process: 'test', level: 'silent' })
 const Payload = rowType(Type.Object({ payload: TryOnJobSchema }))
 const State = rowType(
@@ -33,7 +40,7 @@ const State = rowType(
   }),
 )
 const RESULT: TryOnResult = {
-  image: Buffer.from('result'),
+  image: await encodeImage({ width: 16, height: 16, channels: 3, data: new Uint8Array(768) }, { format: 'jpeg' }),
   format: 'jpeg',
   warnings: ['CATEGORY_ASSUMED'],
   timings: { decode: 12, warp: 300 },
@@ -102,6 +109,8 @@ describe('a try-on that a worker takes', () => {
     } as Inference,
     fetchImage: () => Promise.reject(new Error('the image is stored already')),
     loadLogo: async () => null,
+    signResult: SIGN,
+    findWeights: (engine) => (engine === 'warp' ? WEIGHTS : null),
     remember: async () => {},
     keptGarments: { note: (_, hash) => void noted.push(hash), sweep: async () => {} },
     log: LOG,
@@ -149,9 +158,8 @@ describe('a try-on that a worker takes', () => {
       category: 'tops',
       quality: 0.9,
     })
-    expect(String(await storage.get(key))).toBe('result')
     expect(await stateOf(job.generationId)).toMatchObject({ balance: 9, due: null })
-    expect(remembered).toEqual([[job, RESULT]])
+    expect(remembered).toMatchObject([[job, { found: RESULT.found, detected: RESULT.detected }]])
     expect(await outcomes()).toEqual([['try-on', 'completed', 1]])
     const stages = (await metrics.stage.get()).values.filter(({ metricName }) => metricName?.endsWith('_sum'))
     expect(stages.map(({ labels, value }) => [labels.engine, labels.stage, value])).toEqual([
@@ -160,6 +168,21 @@ describe('a try-on that a worker takes', () => {
     ])
     const waits = (await metrics.queueWait.get()).values.find(({ metricName }) => metricName?.endsWith('_count'))
     expect(waits?.value).toBe(1)
+  })
+
+  it('stores the result with Content Credentials, whose salt proves photo and product', async () => {
+    const job = await accept({ externalUserId: 'shopper-77' })
+    await consumeTryOn(job, optionsOf())
+    const { resultKey, ingredientSalt } = (await generations.find(job.generationId)) ?? {}
+    const stored = await storage.get(resultKey ?? '')
+    const { status, statement } = await verifyProvenance(stored ?? Buffer.alloc(0))
+    expect(status).toBe('valid')
+    expect(statement).toMatchObject({ engine: 'warp 1.0.0', weights: WEIGHTS, sourceType: 'composite' })
+    expect(statement?.ingredients.map(({ name }) => name)).toEqual(
+      ['photo', 'garment'].map((text) => nameIngredient(Buffer.from(text), ingredientSalt ?? '')),
+    )
+    const text = Buffer.from(stored ?? '').toString('latin1')
+    for (const id of [job.generationId, job.accountId, 'shopper-77', job.person.imageId]) expect(text).not.toContain(id)
   })
 
   it('gives the engine photo, product and options as the call has them', async () => {

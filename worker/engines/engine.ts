@@ -22,6 +22,8 @@ export interface EngineManifest {
   }
   /** True when the pixels come from a trained generative model (decides the provenance mark). */
   readonly aiGenerated: boolean
+  /** SHA-256 of the list of the model files that make its pixels, as `sha256sum` prints it; absent for an engine without any. */
+  readonly weights?: string
   /** Options that make no difference to its pictures. */
   readonly ignores?: readonly ('seed' | 'mode')[]
 }

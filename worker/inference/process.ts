@@ -3,10 +3,11 @@ import { DrapeError } from '../../api/shared/errors.ts'
 import { readConformance } from '../engines/conformance.ts'
 import { findInstalled } from '../engines/installed.ts'
 import { ENGINES as BUILT_IN, createEngines } from '../engines/registry.ts'
+import { hashWeights } from '../engines/weights.ts'
 import { preparePhoto } from '../prepare-photo.ts'
 import { tryOn } from '../try-on.ts'
 import { findDeviceFault } from './device-fault.ts'
-import { openModels } from './models.ts'
+import { openModels, readManifest } from './models.ts'
 import type { Failure, FromProcess, ToProcess, TryOnRequest } from './protocol.ts'
 import { runSelfTest } from './self-test.ts'
 import { PROVIDERS } from './session.ts'
@@ -16,7 +17,7 @@ import { PROVIDERS } from './session.ts'
 // Without its worker this process has no work.
 process.on('disconnect', () => process.exit(0))
 
-const { models, engines, proofs } = await prepare().catch(giveUp)
+const { models, engines, manifests, proofs } = await prepare().catch(giveUp)
 const aborts = new Map<number, AbortController>()
 
 function send(message: FromProcess): void {
@@ -78,7 +79,12 @@ async function prepare() {
   const acknowledged = splitList(ACKNOWLEDGE_NON_COMMERCIAL)
   const conformanceOf = readConformance(process.env)
   const engines = await createEngines(names, { models, provider, acknowledged, conformanceOf, known })
-  return { models, engines, proofs: await runSelfTest({ models, engines }) }
+  const own = await readManifest(MODEL_DIR)
+  const manifests = [...engines.values()].map(({ manifest }) => {
+    const files = known.get(manifest.name)?.files ?? (manifest.accepts.needsPerson ? own : [])
+    return files.length === 0 ? manifest : { ...manifest, weights: hashWeights(files) }
+  })
+  return { models, engines, manifests, proofs: await runSelfTest({ models, engines }) }
 }
 
 /** Says why, for the worker's readiness probe. */
@@ -92,4 +98,4 @@ async function giveUp(error: unknown): Promise<never> {
   return process.exit(1)
 }
 
-send({ type: 'ready', engines: proofs, manifests: [...engines.values()].map(({ manifest }) => manifest) })
+send({ type: 'ready', engines: proofs, manifests })

@@ -1,3 +1,4 @@
+import type { EngineKind } from '../../api/shared/engine-catalogue.ts'
 import type { ErrorCode, ErrorDetails, TryOnImage } from '../../api/shared/errors.ts'
 import type { Detected, Options, Rectangle } from '../../api/shared/generation.ts'
 import type { EngineManifest, EngineProof } from '../engines/engine.ts'
@@ -56,7 +57,12 @@ export interface TryOnResult {
   readonly detected: Detected | null
   /** What was found in a photo that had not been analysed before: only for `crop: 'auto'`. */
   readonly found: Pick<PreparedPhoto, 'crop' | 'personDetected' | 'warnings'> | null
-  readonly engine: { readonly name: string; readonly version: string; readonly license: string; readonly kind: string }
+  readonly engine: {
+    readonly name: string
+    readonly version: string
+    readonly license: string
+    readonly kind: EngineKind
+  }
 }
 
 export type ToProcess =

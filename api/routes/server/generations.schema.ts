@@ -83,6 +83,12 @@ export const Generation = named(
           'When COMPLETED: what the picture lacks of what was asked (upper case), and what spoke against the photo (lower case).',
       }),
     ),
+    ingredientSalt: Type.Optional(
+      Type.String({
+        description:
+          "When COMPLETED: the secret with which the result's Content Credentials name the photo and the product image. It proves that the result was made from an image; keep it secret.",
+      }),
+    ),
     errorMessage: Type.Optional(Type.String({ description: 'When FAILED: what happened, for people.' })),
     errorCode: Type.Optional(
       Type.String({ description: 'When FAILED: a stable code to act on.', examples: ['PRODUCT_IMAGE_FETCH_FAILED'] }),

@@ -53,6 +53,7 @@ function present(
       quality: generation.quality,
       timings: generation.timings as Generation['timings'],
       warnings: generation.warnings,
+      ...(generation.ingredientSalt !== null && { ingredientSalt: generation.ingredientSalt }),
     }),
     ...(status === 'FAILED' && {
       errorMessage: errorMessage ?? undefined,

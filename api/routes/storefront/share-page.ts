@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa'
+import { STYLE_HASH } from '../../answers/public-page.ts'
 import { HTTP_STATUS } from '../../middleware/errors.ts'
 import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
 import { DrapeError } from '../../shared/errors.ts'
@@ -10,7 +11,7 @@ import { route } from '../route.ts'
 import { SharedTryOn } from './share.schema.ts'
 import { presentShare } from './share.view.ts'
 import { isShareToken } from './share-link.ts'
-import { presentRefusal, presentSharePage, STYLE_HASH } from './share-page.view.ts'
+import { presentRefusal, presentSharePage } from './share-page.view.ts'
 
 export interface SharePageParts {
   readonly shares: Shares

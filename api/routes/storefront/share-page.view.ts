@@ -1,44 +1,7 @@
-import { createHash } from 'node:crypto'
-import { type Html, html } from '../../answers/html.ts'
+import { html } from '../../answers/html.ts'
+import { presentDocument } from '../../answers/public-page.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import type { SharedTryOn } from './share.schema.ts'
-
-const STYLE = `
-:root { color-scheme: light dark; --paper: #f5f3f0; --card: #fff; --ink: #1d1b19; --soft: #6b655f; --line: #e4dfd9 }
-@media (prefers-color-scheme: dark) {
-  :root { --paper: #151413; --card: #201e1c; --ink: #f3f0ec; --soft: #a8a19a; --line: #37332f }
-}
-* { box-sizing: border-box }
-body {
-  margin: 0; min-height: 100svh; display: grid; place-items: center; padding: 16px;
-  background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere;
-}
-main {
-  width: 100%; max-width: 480px; overflow: hidden;
-  background: var(--card); border: 1px solid var(--line); border-radius: 20px;
-}
-.picture { background: var(--line) }
-img { display: block; width: 100%; height: auto; max-height: 78svh; object-fit: contain }
-section { padding: 24px }
-h1 { margin: 0; font-size: 1.5rem; line-height: 1.25; letter-spacing: -0.01em; text-wrap: balance }
-p { margin: 8px 0 0; color: var(--soft) }
-.visit {
-  display: block; margin-top: 24px; padding: 12px 20px; border-radius: 12px; text-align: center; font-weight: 600;
-  background: var(--ink); color: var(--card); text-decoration: none;
-}
-.visit span { display: block; font-size: 0.8125rem; font-weight: 400; opacity: 0.8 }
-.visit:hover { opacity: 0.88 }
-.visit:focus-visible { outline: 3px solid var(--soft); outline-offset: 3px }
-small { display: block; margin-top: 24px; padding-top: 16px; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.8125rem }
-@media (min-width: 700px) and (min-aspect-ratio: 1) {
-  .look { max-width: 960px; display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 9fr) }
-  .look section { align-self: center; padding: clamp(20px, 3vw, 40px) }
-  .look img { max-height: calc(100svh - 34px) }
-}
-`
-
-/** What a Content-Security-Policy lets the style through by. */
-export const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`
 
 /** The page of a shared picture, with what messengers and networks make a preview of. */
 export function presentSharePage(
@@ -104,24 +67,6 @@ export function presentRefusal(code: ErrorCode, serviceName: string): string | n
       </section>
     </main>`
   return presentDocument({ title: refusal.heading, head: html``, body })
-}
-
-function presentDocument({ title, head, body }: { title: string; head: Html; body: Html }): string {
-  // Nothing may be put into the style: the policy knows it letter by letter.
-  return html`<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>${title}</title>
-    <meta name="robots" content="noindex, noimageindex">
-    <link rel="icon" href="data:,">${head}
-    <style>${{ markup: STYLE }}</style>
-  </head>
-  <body>${body}
-  </body>
-</html>
-`.markup
 }
 
 function presentDay(iso: string): string {

@@ -94,7 +94,8 @@ export function createCustomerTraces(database: Database) {
           where ${isOf(customer)} and status in ('COMPLETED', 'FAILED')
           order by id limit ${limit} for update
         ), unlinked as (
-          update generations set external_user_id = null, image_id = null, result_key = null from theirs
+          update generations set external_user_id = null, image_id = null, result_key = null, ingredient_salt = null
+          from theirs
           where generations.id = theirs.id
           returning generations.id
         ), forgotten as (

@@ -27,6 +27,7 @@ const GenerationRow = Type.Object({
   engineInfo: Json,
   category: Nullable(Type.String()),
   quality: Nullable(Type.Number()),
+  ingredientSalt: Nullable(Type.String()),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -40,7 +41,7 @@ const columns = sql.fragment`
   requested_engine as "requestedEngine", progress,
   ${keptResultKey} as "resultKey", images_expire_at as "imagesExpireAt",
   error_code as "errorCode", error_message as "errorMessage", error_details as "errorDetails", warnings, timings, engine_info as "engineInfo", category, quality,
-  created_at as "createdAt", updated_at as "updatedAt"`
+  ingredient_salt as "ingredientSalt", created_at as "createdAt", updated_at as "updatedAt"`
 
 /** By then the queue has forgotten the job, whose name the next dispatch uses again. */
 const HANDED_BACK_SECONDS = 0.5
@@ -106,6 +107,8 @@ export interface Outcome {
   readonly category: string | null
   /** 0 to 1; none where the result could not be judged. */
   readonly quality?: number | null
+  /** What the names of the images in the result's Content Credentials are made with; none where it has no credentials. */
+  readonly ingredientSalt?: string
 }
 
 /**
@@ -202,6 +205,7 @@ function createAttempts(database: Database, move: Move) {
           set status = 'COMPLETED', result_key = ${outcome.resultKey}, progress = 1, lease_until = null,
               warnings = ${sql.jsonb([...outcome.warnings])}, timings = ${sql.jsonb({ ...outcome.timings })},
               engine_info = ${sql.jsonb({ ...outcome.engineInfo })}, category = ${outcome.category}, quality = ${outcome.quality ?? null},
+              ingredient_salt = ${outcome.ingredientSalt ?? null},
               finished_at = now_ms(), updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           returning ${touched}, images_expire_at

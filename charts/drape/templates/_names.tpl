@@ -132,10 +132,10 @@ file:/var/lib/drape/objects
 {{- default (include "drape.componentName" (dict "root" . "component" "objects")) .Values.storage.pvc.existingClaim -}}
 {{- end -}}
 
-{{- /* Which Secret, and which key of it, holds what: (dict "root" $ "what" "database"), queue, signing or encryption; name and key as YAML. */ -}}
+{{- /* Which Secret, and which key of it, holds what: (dict "root" $ "what" "database"), queue, signing, encryption or provenance; name and key as YAML. */ -}}
 {{- define "drape.secretKey" -}}
 {{- $given := index .root.Values .what -}}
-{{- $own := dict "database" "url" "queue" "url" "signing" "signing-secret" "encryption" "secrets-key" -}}
+{{- $own := dict "database" "url" "queue" "url" "signing" "signing-secret" "encryption" "secrets-key" "provenance" "tls.key" -}}
 name: {{ default (include "drape.componentName" (dict "root" .root "component" .what)) $given.existingSecret }}
 key: {{ ternary $given.key (index $own .what) (not (empty $given.existingSecret)) }}
 {{- end -}}

@@ -119,6 +119,13 @@ components are api, controller, workers, migrations and tests.
   (dict "name" "AWS_ACCESS_KEY_ID" "secret" (dict "name" . "key" "AWS_ACCESS_KEY_ID"))
   (dict "name" "AWS_SECRET_ACCESS_KEY" "secret" (dict "name" . "key" "AWS_SECRET_ACCESS_KEY"))) -}}
 {{- end -}}
+{{- if eq .component "workers" -}}
+{{- $key := include "drape.secretKey" (dict "root" .root "what" "provenance") | fromYaml -}}
+{{- $list = append $list (dict "name" "PROVENANCE_KEY" "secret" $key) -}}
+{{- if and $values.provenance.existingSecret $values.provenance.certificateKey -}}
+{{- $list = append $list (dict "name" "PROVENANCE_CERTIFICATE" "secret" (dict "name" $key.name "key" $values.provenance.certificateKey)) -}}
+{{- end -}}
+{{- end -}}
 {{- if has .component (list "api" "workers" "controller") -}}
 {{- $list = concat $list (include "drape.telemetryVariables" .root | fromYamlArray) -}}
 {{- end -}}

@@ -303,6 +303,11 @@ class Generation(TypedDict):
     When COMPLETED: what the picture lacks of what was asked (upper case), and what spoke against the photo (lower case).
     """
 
+    ingredientSalt: NotRequired[str]
+    """
+    When COMPLETED: the secret with which the result's Content Credentials name the photo and the product image. It proves that the result was made from an image; keep it secret.
+    """
+
     errorMessage: NotRequired[str]
     """
     When FAILED: what happened, for people.

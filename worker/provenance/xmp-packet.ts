@@ -1,15 +1,12 @@
 import type { EngineManifest } from '../engines/engine.ts'
-
-const SOURCE_TYPES = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
+import { sourceTypeOf } from './source-type.ts'
 
 /**
- * The XMP packet that marks a result as made by a machine: IPTC's Digital Source Type is `trainedAlgorithmicMedia` when a
- * trained generative model made the pixels and `compositeSynthetic` otherwise; the creator tool names the engine. It holds
- * nothing about the person. UTF-8 text for the encoder to embed.
+ * The XMP packet that marks a result as made by a machine, for programs that do not read C2PA: IPTC's Digital Source Type, and the engine as
+ * the creator tool. It holds nothing about the person. UTF-8 text for the encoder to embed.
  * Source: IPTC Photo Metadata Standard 2023.2 (Iptc4xmpExt:DigitalSourceType) and ISO 16684-1 (packet wrapper).
  */
-export function provenancePacket({ name, version, aiGenerated }: EngineManifest): string {
-  const sourceType = SOURCE_TYPES + (aiGenerated ? 'trainedAlgorithmicMedia' : 'compositeSynthetic')
+export function provenancePacket({ name, version, kind }: EngineManifest): string {
   return [
     '<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?>',
     '<x:xmpmeta xmlns:x="adobe:ns:meta/">',
@@ -18,7 +15,7 @@ export function provenancePacket({ name, version, aiGenerated }: EngineManifest)
     ' xmlns:xmp="http://ns.adobe.com/xap/1.0/"',
     ' xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/"',
     ` xmp:CreatorTool="${escapeAttribute(`Drape ${name} ${version}`)}"`,
-    ` Iptc4xmpExt:DigitalSourceType="${sourceType}"/>`,
+    ` Iptc4xmpExt:DigitalSourceType="${sourceTypeOf(kind)}"/>`,
     '</rdf:RDF>',
     '</x:xmpmeta>',
     '<?xpacket end="w"?>',

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { decodeImage, encodeImage } from '../../../api/shared/image.ts'
-import { provenancePacket } from '../../../worker/composite/provenance.ts'
 import { MOCK_MANIFEST } from '../../../worker/engines/mock.ts'
+import { provenancePacket } from '../../../worker/provenance/xmp-packet.ts'
 
 const bitmap = { width: 70, height: 70, channels: 3 as const, data: new Uint8Array(70 * 70 * 3).fill(90) }
 
 describe('provenance', () => {
   it.each([
-    [true, 'trainedAlgorithmicMedia'],
-    [false, 'compositeSynthetic'],
-  ])('marks pixels of a trained model: %s as %s', (aiGenerated, sourceType) => {
-    const packet = provenancePacket({ ...MOCK_MANIFEST, aiGenerated })
+    ['photo', 'compositeWithTrainedAlgorithmicMedia'],
+    ['preview', 'composite'],
+    ['test', 'algorithmicallyEnhanced'],
+  ] as const)('marks results of the kind %s as %s', (kind, sourceType) => {
+    const packet = provenancePacket({ ...MOCK_MANIFEST, kind })
     expect(packet).toContain(
       `Iptc4xmpExt:DigitalSourceType="http://cv.iptc.org/newscodes/digitalsourcetype/${sourceType}"`,
     )
@@ -25,7 +26,7 @@ describe('provenance', () => {
   it.each(['jpeg', 'webp'] as const)('travels inside a %s without touching the picture', async (format) => {
     const xmp = provenancePacket(MOCK_MANIFEST)
     const bytes = await encodeImage(bitmap, { format, xmp })
-    expect(bytes.toString('latin1')).toContain('digitalsourcetype/compositeSynthetic')
+    expect(bytes.toString('latin1')).toContain('digitalsourcetype/algorithmicallyEnhanced')
     const back = await decodeImage(bytes)
     expect([back.width, back.height, Math.abs(back.data[0] - 90) <= 1]).toEqual([70, 70, true])
   })

@@ -1,0 +1,130 @@
+import type { Middleware } from 'koa'
+import { STYLE_HASH } from '../../answers/public-page.ts'
+import { readUpload } from '../../bodies/uploaded-file.ts'
+import { HTTP_STATUS } from '../../middleware/errors.ts'
+import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import { DrapeError } from '../../shared/errors.ts'
+import { type ProvenanceReport, verifyProvenance } from '../../shared/provenance/verify.ts'
+import { Type } from '../../shared/schema.ts'
+import type { ProvenanceKeys } from '../../shared/stores/provenance-keys.ts'
+import { hashAddress } from '../../shops/shopper.ts'
+import type { AppContext, AppState } from '../../state.ts'
+import { route } from '../route.ts'
+import { Provenance, VerifyFields } from './verify.schema.ts'
+import { presentForm, presentProvenance, presentVerifyRefusal } from './verify.view.ts'
+
+export interface VerifyParts {
+  readonly provenanceKeys: Pick<ProvenanceKeys, 'has'>
+  readonly serviceName: string
+}
+
+interface VerifyGuards {
+  readonly budgets: Budgets
+  readonly signingSecret: string
+  readonly serviceName: string
+  /** Reads the file that is to be verified. */
+  readonly parseVerified: Middleware<AppState>
+}
+
+const limited = ({ budgets: { perMinute }, signingSecret }: VerifyGuards) =>
+  storefrontLimit(perMinute('verify', 20), ({ ip }) => hashAddress(ip, signingSecret))
+
+/** Who made an image and how, for anybody. */
+export const verifyRoutes = [
+  route({
+    method: 'get',
+    path: '/verify',
+    id: 'getVerifyPage',
+    tag: 'Storefront',
+    summary: 'Open the page that verifies images',
+    description: 'A page with a form for `POST /verify`.',
+    access: 'open',
+    answers: { 200: { description: 'The page.', schema: Type.String(), contentType: 'text/html' } },
+    errors: ['RATE_LIMIT_EXCEEDED'],
+    guards: (guards: VerifyGuards) => [setHeaders, limited(guards)],
+    handler: getPage,
+  }),
+  route({
+    method: 'post',
+    path: '/verify',
+    id: 'verifyImage',
+    tag: 'Storefront',
+    summary: 'Tell who made an image and how',
+    description: `Reads the Content Credentials (C2PA) of an image and checks that nothing was changed. Nothing is stored. JSON unless
+\`text/html\` is preferred, as browsers do; then a page. 20 requests a minute for each address.`,
+    access: 'open',
+    pages: [200, 400, 413, 429],
+    body: { form: VerifyFields, files: { file: 'The image: JPEG, PNG or WebP, at most 10 MB.' } },
+    answers: { 200: { description: 'What was found.', schema: Provenance } },
+    errors: ['VALIDATION_FAILED', 'FILE_REQUIRED', 'FILE_TOO_LARGE', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    guards: (guards: VerifyGuards) => [
+      setHeaders,
+      refuseByPage(guards.serviceName),
+      limited(guards),
+      guards.parseVerified,
+    ],
+    handler: postImage,
+  }),
+]
+
+async function getPage(ctx: AppContext, { serviceName }: VerifyParts): Promise<void> {
+  ctx.type = 'html'
+  ctx.body = presentForm(serviceName)
+}
+
+async function postImage(
+  ctx: AppContext,
+  { provenanceKeys, serviceName }: VerifyParts,
+): Promise<Provenance | undefined> {
+  const report = await verifyProvenance(await readUpload('file', ctx.state.files))
+  const provenance = { ...report, madeHere: await isMadeHere(report, provenanceKeys) }
+  if (!wantsPage(ctx)) return presentJson(provenance)
+  ctx.type = 'html'
+  ctx.body = presentProvenance(provenance, serviceName)
+  return undefined
+}
+
+async function isMadeHere({ status, signer }: ProvenanceReport, keys: Pick<ProvenanceKeys, 'has'>): Promise<boolean> {
+  return status === 'valid' && signer !== null && keys.has(signer.keyFingerprint)
+}
+
+/** Without whether the signer is trusted: callers name no certificates here. */
+function presentJson({ signer, ...known }: ProvenanceReport & { madeHere: boolean }): Provenance {
+  if (signer === null) return { ...known, signer } as Provenance
+  const { subject, issuer, validUntil, keyFingerprint } = signer
+  return { ...known, signer: { subject, issuer, validUntil, keyFingerprint } } as Provenance
+}
+
+function wantsPage(ctx: AppContext): boolean {
+  return ctx.accepts('json', 'html') === 'html'
+}
+
+/** The page runs nothing and loads nothing. */
+const POLICY = [
+  ...["default-src 'none'", `style-src '${STYLE_HASH}'`, 'img-src data:'],
+  ...["base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"],
+].join('; ')
+
+const setHeaders: Middleware<AppState> = (ctx, next) => {
+  ctx.vary('Accept')
+  ctx.set('Cache-Control', 'no-store')
+  ctx.set('Content-Security-Policy', POLICY)
+  ctx.set('Referrer-Policy', 'no-referrer')
+  ctx.set('X-Content-Type-Options', 'nosniff')
+  return next()
+}
+
+function refuseByPage(serviceName: string): Middleware<AppState> {
+  return async function refuse(ctx, next) {
+    try {
+      await next()
+    } catch (error) {
+      const code = error instanceof DrapeError ? error.code : null
+      const page = code === null || !wantsPage(ctx) ? null : presentVerifyRefusal(code, serviceName)
+      if (code === null || page === null) throw error
+      ctx.status = HTTP_STATUS[code]
+      ctx.type = 'html'
+      ctx.body = page
+    }
+  }
+}

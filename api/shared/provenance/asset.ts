@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import { type Asset, JPEG, PNG } from '@trustnxt/c2pa-ts/asset'
+import { Crypto } from '@trustnxt/c2pa-ts/crypto'
+import { createWebpAsset, isWebp } from './webp-asset.ts'
+
+// The library would copy the file to hash it.
+Object.assign(Crypto.provider, {
+  streamingDigest: (algorithm: string) => {
+    const hash = createHash(algorithm)
+    return { update: (data: Uint8Array) => void hash.update(data), final: async () => new Uint8Array(hash.digest()) }
+  },
+} satisfies Partial<typeof Crypto.provider>)
+
+/**
+ * The file as the place of a C2PA manifest; null when the file is neither JPEG, PNG nor WebP.
+ * @throws Error when the file is damaged
+ */
+export function openAsset(bytes: Uint8Array): Asset | null {
+  const open = JPEG.canRead(bytes) ? JPEG : PNG.canRead(bytes) ? PNG : null
+  if (open === null) return isWebp(bytes) ? createWebpAsset(bytes) : null
+  assertFewParts(bytes, open === JPEG ? nextSegment : nextChunk)
+  return new open(bytes)
+}
+
+/** The library makes an object of each segment or chunk: a file of 10 MB could have millions. */
+const MAX_PARTS = 20_000
+
+/** Where the part after this one begins; beyond the file after the last one that is read. */
+type Next = (view: DataView, start: number) => number
+
+function assertFewParts(bytes: Uint8Array, next: Next): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let start = next === nextSegment ? 2 : 8
+  for (let parts = 0; start + 12 < bytes.length; parts++) {
+    if (parts > MAX_PARTS) throw new Error(`The image has more than ${MAX_PARTS} parts`)
+    start = next(view, start)
+  }
+}
+
+const START_OF_SCAN = 0xffda
+
+const nextSegment: Next = (view, start) =>
+  view.getUint16(start) === START_OF_SCAN ? Number.POSITIVE_INFINITY : start + 2 + view.getUint16(start + 2)
+
+const nextChunk: Next = (view, start) => start + 12 + view.getUint32(start)

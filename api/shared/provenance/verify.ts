@@ -1,0 +1,192 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import type { Asset } from '@trustnxt/c2pa-ts/asset'
+import { CBORBox, SuperBox } from '@trustnxt/c2pa-ts/jumbf'
+import {
+  type ActionAssertion,
+  DataHashAssertion,
+  IngredientAssertion,
+  type Manifest,
+  ManifestStore,
+  ValidationResult,
+} from '@trustnxt/c2pa-ts/manifest'
+import { openAsset } from './asset.ts'
+import { isTrusted } from './trust.ts'
+
+/** What the manifest of a file says, and whether it can be believed. Texts are those of the file: anybody may have written them. */
+export interface ProvenanceReport {
+  /** `none`: the file has no manifest. `invalid`: the file, its manifest or its signature was changed, or the certificate does not count. */
+  readonly status: 'valid' | 'invalid' | 'none'
+  /** Why the status is not `valid`, for people. */
+  readonly problems: readonly string[]
+  readonly statement: Statement | null
+  readonly signer: SignerReport | null
+}
+
+export interface Statement {
+  /** Name and version of the program that wrote the manifest. */
+  readonly generator: string
+  /** Name and version of the engine. */
+  readonly engine: string | null
+  /** SHA-256 of the list of the engine's model files. */
+  readonly weights: string | null
+  /** IPTC's term for how the image was made. */
+  readonly sourceType: string | null
+  /** The day it was made, as in `2026-11-25`. */
+  readonly day: string | null
+  readonly ingredients: readonly { readonly title: string; readonly name: string | null }[]
+}
+
+export interface SignerReport {
+  readonly subject: string
+  readonly issuer: string
+  readonly validUntil: string
+  /** SHA-256 of the public key, as hex: the same for every certificate of a key. */
+  readonly keyFingerprint: string
+  /** Whether the certificates lead to one that the caller trusts; null where the caller names none. */
+  readonly trusted: boolean | null
+}
+
+/**
+ * Reads and checks the C2PA manifest of a JPEG, PNG or WebP: hashes, signature, certificate and, where `anchors` are given, that the
+ * certificates lead to one of them. Never throws for what is in the file.
+ */
+export async function verifyProvenance(
+  bytes: Uint8Array,
+  { anchors = [] }: { anchors?: readonly X509Certificate[] } = {},
+): Promise<ProvenanceReport> {
+  try {
+    const asset = openAsset(bytes)
+    const jumbf = asset?.getManifestJUMBF()
+    if (!asset || !jumbf) return { status: 'none', problems: [NO_MANIFEST], statement: null, signer: null }
+    if (jumbf.length > MAX_BYTES) return refused
+    const store = ManifestStore.read(SuperBox.fromBuffer(new Uint8Array(jumbf)))
+    // Each reference makes the library hash what it refers to, which may be all of the manifest.
+    if (countReferences(store.getActiveManifest()) * jumbf.length > MAX_HASHED_BYTES) return refused
+    return await examine(store, { asset, anchors })
+  } catch (error) {
+    const problems = [describe(ValidationResult.fromError(error as Error))].flat()
+    return { status: 'invalid', problems, statement: null, signer: null }
+  }
+}
+
+const NO_MANIFEST = 'The file has no Content Credentials. Programs that edit or compress images often remove them.'
+
+/** The manifest of a result has 3 KB, those of cameras with thumbnails some hundred. */
+const MAX_BYTES = 1024 * 1024
+const MAX_HASHED_BYTES = 100e6
+
+const refused: ProvenanceReport = {
+  ...{ status: 'invalid', statement: null, signer: null },
+  problems: ['The Content Credentials are larger than what is read here.'],
+}
+
+function countReferences(manifest: Manifest | undefined): number {
+  const { assertions = [], gatheredAssertions = [], redactedAssertions = [] } = manifest?.claim ?? {}
+  const actions = manifest?.assertions?.getActionAssertions().flatMap((each) => (each as ActionAssertion).actions) ?? []
+  const ofActions = actions.reduce((sum, { parameters }) => sum + (parameters?.ingredients?.length ?? 0), 0)
+  return assertions.length + gatheredAssertions.length + redactedAssertions.length + ofActions
+}
+
+async function examine(
+  store: ManifestStore,
+  { asset, anchors }: { asset: Asset; anchors: readonly X509Certificate[] },
+): Promise<ProvenanceReport> {
+  const manifest = store.getActiveManifest()
+  const signer = manifest ? signerOf(manifest, anchors) : null
+  const problems = [
+    ...describe(await store.validate(asset)),
+    ...(manifest && coversAllPixels(manifest, asset) ? [] : ['The signature leaves out parts of the image.']),
+    ...(signer?.trusted === false ? ['The certificate does not lead to a trusted certificate.'] : []),
+  ]
+  const status = problems.length === 0 ? 'valid' : 'invalid'
+  return { status, problems, statement: manifest ? statementOf(manifest) : null, signer }
+}
+
+/** By status codes of C2PA 2.2, section 15.2.2. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  'assertion.dataHash.mismatch': 'The image was changed after it was signed.',
+  'assertion.hashedURI.mismatch': 'The Content Credentials were changed after they were signed.',
+  'claimSignature.mismatch': 'The signature does not belong to these Content Credentials.',
+  'signingCredential.expired': 'The certificate has expired, or is not valid yet.',
+  'signingCredential.invalid': 'The certificate is not one that may sign Content Credentials.',
+}
+
+function describe({ isValid, statusEntries }: ValidationResult): string[] {
+  if (isValid) return []
+  const failures = statusEntries.filter(({ success }) => success === false)
+  const texts = failures.map(({ code }) => PROBLEMS[code] ?? `The Content Credentials are damaged (${code}).`)
+  return [...new Set(texts)]
+}
+
+/** The library accepts whatever a manifest leaves out of its hash; only the manifest itself may be left out. */
+function coversAllPixels({ assertions }: Manifest, asset: Asset): boolean {
+  const { start, length } = asset.getHashExclusionRange()
+  const bindings = assertions?.getHardBindings() ?? []
+  return bindings.every(
+    (binding) =>
+      binding instanceof DataHashAssertion &&
+      binding.exclusions.every((left) => left.start >= start && left.start + left.length <= start + length),
+  )
+}
+
+function statementOf({ assertions, claim }: Manifest): Statement {
+  const [actions] = assertions?.getActionAssertions() ?? []
+  const [action] = (actions as ActionAssertion | undefined)?.actions ?? []
+  const ingredients = assertions?.assertions.filter((each) => each instanceof IngredientAssertion) ?? []
+  const { claimGeneratorName, claimGeneratorVersion } = claim ?? {}
+  return {
+    generator: nameOf(claimGeneratorName, claimGeneratorVersion) ?? 'unknown',
+    engine: nameOf(action?.softwareAgent?.name, action?.softwareAgent?.version),
+    weights: textOf(action?.parameters?.[WEIGHTS]),
+    sourceType: textOf(action?.digitalSourceType)?.split('/').at(-1) ?? null,
+    day: textOf(rawActionOf(actions)?.when)?.slice(0, 10) ?? null,
+    ingredients: ingredients.map(({ title, instanceID }) => ({ title: textOf(title) ?? '', name: textOf(instanceID) })),
+  }
+}
+
+/** The parameter of an action that holds the hash of the engine's model files. */
+export const WEIGHTS = 'dev.drape.weights'
+
+/** The first action as the file has it: the library does not read when it happened. */
+function rawActionOf(actions: ActionAssertion | undefined): { readonly when?: unknown } | undefined {
+  const [box] = actions?.sourceBox?.contentBoxes ?? []
+  const { content } = box instanceof CBORBox ? box : {}
+  return (content as { actions?: { when?: unknown }[] } | undefined)?.actions?.[0]
+}
+
+function nameOf(name: unknown, version: unknown): string | null {
+  const text = textOf(name)
+  return text === null ? null : [text, textOf(version)].filter((part) => part !== null).join(' ')
+}
+
+const MAX_LENGTH = 200
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value.slice(0, MAX_LENGTH) : null
+}
+
+function signerOf({ signature }: Manifest, anchors: readonly X509Certificate[]): SignerReport | null {
+  const { certificate, chainCertificates = [] } = signature?.signatureData ?? {}
+  if (!certificate) return null
+  const [leaf, ...chain] = [certificate, ...chainCertificates].map(
+    ({ rawData }) => new X509Certificate(Buffer.from(rawData)),
+  )
+  return {
+    subject: oneLine(leaf.subject),
+    issuer: oneLine(leaf.issuer),
+    validUntil: leaf.validToDate.toISOString(),
+    keyFingerprint: fingerprintOf(leaf),
+    trusted: anchors.length === 0 ? null : isTrusted(leaf, { chain, anchors }),
+  }
+}
+
+function oneLine(name: string): string {
+  return name.split('\n').join(', ').slice(0, MAX_LENGTH)
+}
+
+/** SHA-256 of the public key of a certificate, as hex. */
+export function fingerprintOf({ publicKey }: X509Certificate): string {
+  return createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+}

@@ -1,0 +1,129 @@
+import type { Browser } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { encodeImage } from '../../../api/shared/image.ts'
+import { nameIngredient } from '../../../api/shared/provenance/ingredient.ts'
+import { verifyProvenance } from '../../../api/shared/provenance/verify.ts'
+import { VERSION } from '../../../api/shared/version.ts'
+import { createSignResult, type Signed } from '../../../worker/provenance/provenance.ts'
+import { readSigningKey } from '../../../worker/provenance/signing-key.ts'
+import { browserReason, startBrowser } from '../../support/browser.ts'
+import { openJudge } from '../../support/content-credentials.ts'
+
+const SIZE = 64
+const bitmap = {
+  ...{ width: SIZE, height: SIZE, channels: 3 as const },
+  data: Uint8Array.from({ length: SIZE * SIZE * 3 }, (_, i) => (i * 37) % 251),
+}
+const XMP = '<x:xmpmeta xmlns:x="adobe:ns:meta/"/>'
+const [PERSON, PRODUCT] = [Buffer.from('photo'), Buffer.from('garment')]
+const FORMATS = ['jpeg', 'png', 'webp'] as const
+const WEIGHTS = 'ab'.repeat(32)
+
+const key = await readSigningKey({ key: '', certificates: '' })
+const signResult = await createSignResult(key)
+const root = key.certificates[1].toString()
+const signedAs = async (format: (typeof FORMATS)[number]): Promise<Signed & { unsigned: Uint8Array }> => {
+  const unsigned = await encodeImage(bitmap, { format, xmp: XMP })
+  const engine = { name: 'warp', version: '2.1.0', kind: 'preview' as const }
+  return {
+    unsigned,
+    ...(await signResult({ image: unsigned, engine, weights: WEIGHTS, person: PERSON, product: PRODUCT })),
+  }
+}
+const flipped = (bytes: Uint8Array, at: number) => bytes.map((byte, i) => (i === at ? byte ^ 1 : byte))
+
+describe.each(FORMATS)('Content Credentials of a %s', (format) => {
+  it('say who made it and how, and nothing of the person', async () => {
+    const { image, ingredientSalt } = await signedAs(format)
+    const report = await verifyProvenance(image, { anchors: key.certificates })
+    expect(report).toMatchObject({
+      status: 'valid',
+      problems: [],
+      signer: { subject: 'CN=Drape self-signed, O=Drape', trusted: true },
+    })
+    expect(report.statement).toEqual({
+      generator: `Drape ${VERSION}`,
+      engine: 'warp 2.1.0',
+      weights: WEIGHTS,
+      sourceType: 'composite',
+      day: new Date().toISOString().slice(0, 10),
+      ingredients: [
+        { title: 'Photo of the person', name: nameIngredient(PERSON, ingredientSalt) },
+        { title: 'Image of the product', name: nameIngredient(PRODUCT, ingredientSalt) },
+      ],
+    })
+  })
+
+  it('are found changed after a flip of any bit of the image', async () => {
+    const { image, unsigned } = await signedAs(format)
+    const ends = [image.length - 1, Math.floor(image.length / 2), 30]
+    // Where the manifest is, at the end of a WebP and before the pixels otherwise, another problem is found than in the pixels.
+    for (const at of ends) {
+      const { status, problems } = await verifyProvenance(flipped(image, at))
+      expect([at, status === 'valid', problems.length > 0]).toEqual([at, false, true])
+    }
+    const pixels = format === 'webp' ? unsigned.length - 20 : image.length - 20
+    expect((await verifyProvenance(flipped(image, pixels))).problems).toEqual([
+      'The image was changed after it was signed.',
+    ])
+  })
+
+  it('are none on the unsigned image, on half of it and on other files', async () => {
+    const { image, unsigned } = await signedAs(format)
+    expect((await verifyProvenance(unsigned)).status).toBe('none')
+    expect((await verifyProvenance(image.subarray(0, 300))).status).not.toBe('valid')
+    expect((await verifyProvenance(Buffer.from('text'))).status).toBe('none')
+  })
+})
+
+describe('the names of ingredients', () => {
+  it('differ for each result, so that a known photo is found in none', async () => {
+    const names = await Promise.all(
+      FORMATS.map(
+        async (format) => (await verifyProvenance((await signedAs(format)).image)).statement?.ingredients[0].name,
+      ),
+    )
+    expect(new Set(names).size).toBe(FORMATS.length)
+  })
+})
+
+if (browserReason) console.warn(`The reference implementation of C2PA is skipped: ${browserReason}`)
+
+describe.skipIf(browserReason)('the reference implementation of C2PA', () => {
+  let browser: Browser
+  let judge: Awaited<ReturnType<typeof openJudge>>
+  beforeAll(async () => {
+    browser = await startBrowser()
+    judge = await openJudge(await browser.newPage())
+  })
+  afterAll(() => browser?.close())
+
+  it.each(FORMATS)('accepts a %s, trusts it by its authority, and finds a flipped bit', async (format) => {
+    const { image, unsigned, ingredientSalt } = await signedAs(format)
+    const type = `image/${format}`
+    const { manifest, ...trusted } = await judge(image, type, root)
+    expect(trusted).toEqual({ state: 'Trusted', failures: [] })
+    expect(manifest?.claim_generator_info).toEqual([{ name: 'Drape', version: VERSION }])
+    expect(manifest?.ingredients).toMatchObject([
+      { relationship: 'inputTo', instance_id: nameIngredient(PERSON, ingredientSalt) },
+      { relationship: 'inputTo', instance_id: nameIngredient(PRODUCT, ingredientSalt) },
+    ])
+    expect(JSON.stringify(manifest)).not.toMatch(/thumbnail/)
+    const actions = manifest?.assertions.find(({ label }) => label === 'c2pa.actions.v2')?.data.actions
+    expect(actions).toMatchObject([
+      {
+        action: 'c2pa.created',
+        when: `${new Date().toISOString().slice(0, 10)}T00:00:00Z`,
+        digitalSourceType: 'http://cv.iptc.org/newscodes/digitalsourcetype/composite',
+        softwareAgent: { name: 'warp', version: '2.1.0' },
+        parameters: { 'dev.drape.weights': WEIGHTS },
+      },
+    ])
+    expect((await judge(image, type)).failures).toEqual(['signingCredential.untrusted'])
+    const changed = flipped(image, format === 'webp' ? unsigned.length - 20 : image.length - 20)
+    expect(await judge(changed, type, root)).toMatchObject({
+      state: 'Invalid',
+      failures: ['assertion.dataHash.mismatch'],
+    })
+  })
+})

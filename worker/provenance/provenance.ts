@@ -1,0 +1,71 @@
+import { sign } from 'node:crypto'
+import { X509Certificate } from '@peculiar/x509'
+import { CoseAlgorithmIdentifier, type Signer } from '@trustnxt/c2pa-ts/cose'
+import type { EngineKind } from '../../api/shared/engine-catalogue.ts'
+import { encodeImage } from '../../api/shared/image.ts'
+import { makeIngredientSalt, nameIngredient } from '../../api/shared/provenance/ingredient.ts'
+import { verifyProvenance } from '../../api/shared/provenance/verify.ts'
+import { embedManifest } from './manifest.ts'
+import type { SigningKey } from './signing-key.ts'
+import { sourceTypeOf } from './source-type.ts'
+
+export interface Made {
+  readonly image: Uint8Array
+  readonly engine: { readonly name: string; readonly version: string; readonly kind: EngineKind }
+  /** SHA-256 of the list of the engine's model files; null for an engine without. */
+  readonly weights: string | null
+  /** The images that the engine worked from. */
+  readonly person: Uint8Array
+  readonly product: Uint8Array
+}
+
+export interface Signed {
+  readonly image: Uint8Array
+  /** What the names of the ingredients are made with, as hex. */
+  readonly ingredientSalt: string
+}
+
+/** Signs a result as made now: the image with Content Credentials. */
+export type SignResult = (made: Made) => Promise<Signed>
+
+/**
+ * What signs results with this key.
+ * @throws Error when certificates of this kind cannot sign Content Credentials
+ */
+export async function createSignResult({ privateKey, certificates }: SigningKey): Promise<SignResult> {
+  const [certificate, ...chainCertificates] = certificates.map(({ raw }) => new X509Certificate(new Uint8Array(raw)))
+  const signer: Signer = {
+    algorithm: CoseAlgorithmIdentifier.Ed25519,
+    certificate,
+    chainCertificates,
+    sign: async (payload) => new Uint8Array(sign(null, payload, privateKey)),
+  }
+  const signResult: SignResult = async ({ image, engine, weights, person, product }) => {
+    const ingredientSalt = makeIngredientSalt()
+    const facts = {
+      sourceType: sourceTypeOf(engine.kind),
+      engine: { ...engine, weights },
+      ingredients: [
+        { title: 'Photo of the person', name: nameIngredient(person, ingredientSalt) },
+        { title: 'Image of the product', name: nameIngredient(product, ingredientSalt) },
+      ],
+      madeAt: Date.now(),
+    }
+    return { image: await embedManifest(image, facts, signer), ingredientSalt }
+  }
+  await assertValid(signResult)
+  return signResult
+}
+
+/** Signs an image of one pixel, as a verifier of others would see it. */
+async function assertValid(signResult: SignResult): Promise<void> {
+  const pixel = await encodeImage({ width: 1, height: 1, channels: 3, data: new Uint8Array(3) }, { format: 'png' })
+  const engine = { name: 'self-test', version: '1', kind: 'test' as const }
+  const { image } = await signResult({ image: pixel, engine, weights: null, person: pixel, product: pixel })
+  const { problems } = await verifyProvenance(image)
+  if (problems.length > 0) {
+    throw new Error(
+      `The configuration is not valid:\n  PROVENANCE_CERTIFICATE cannot sign Content Credentials: ${problems.join(' ')} It needs the critical key usage digitalSignature, the extended key usage emailProtection or documentSigning, an authority key identifier, and an issuer of another name`,
+    )
+  }
+}

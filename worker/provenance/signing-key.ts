@@ -1,0 +1,81 @@
+import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
+import { isIssuedBy, isValidNow } from '../../api/shared/provenance/trust.ts'
+import { issueCertificates } from './certificate.ts'
+
+export interface SigningKey {
+  readonly privateKey: KeyObject
+  /** That of the key first, then those that lead to a trusted one. */
+  readonly certificates: readonly [X509Certificate, ...X509Certificate[]]
+  /** `made`: key and certificates were made now; `own`: the certificates were made for a configured key; `given`: both are configured. */
+  readonly origin: 'made' | 'own' | 'given'
+}
+
+/**
+ * The key that signs results, and its certificates: as configured, in PEM; what is empty is made.
+ * @throws Error that says which variable is wrong, and what to do
+ */
+export async function readSigningKey({
+  key,
+  certificates,
+}: {
+  key: string
+  certificates: string
+}): Promise<SigningKey> {
+  if (key === '' && certificates !== '') refuse('PROVENANCE_CERTIFICATE needs its key: set PROVENANCE_KEY')
+  const privateKey = key === '' ? generateKeyPairSync('ed25519').privateKey : readKey(key)
+  if (certificates !== '')
+    return { privateKey, certificates: readCertificates(certificates, privateKey), origin: 'given' }
+  const pems = await issueCertificates(privateKey)
+  const [leaf, root] = pems.map((pem) => new X509Certificate(pem))
+  return { privateKey, certificates: [leaf, root], origin: key === '' ? 'made' : 'own' }
+}
+
+function readKey(pem: string): KeyObject {
+  const key = attempt(() => createPrivateKey(pem))
+  if (key === null) refuse('PROVENANCE_KEY is not a private key in PEM without a password')
+  if (key.asymmetricKeyType !== 'ed25519') {
+    refuse(
+      `PROVENANCE_KEY must be an Ed25519 key, not ${key.asymmetricKeyType}. Make one with: openssl genpkey -algorithm ed25519`,
+    )
+  }
+  return key
+}
+
+function readCertificates(text: string, key: KeyObject): [X509Certificate, ...X509Certificate[]] {
+  const pems = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  const [leaf, ...chain] = pems.map(
+    (pem) =>
+      attempt(() => new X509Certificate(pem)) ??
+      refuse('PROVENANCE_CERTIFICATE holds a certificate that cannot be read'),
+  )
+  if (leaf === undefined) refuse('PROVENANCE_CERTIFICATE holds no certificate in PEM')
+  if (!leaf.checkPrivateKey(key)) refuse('PROVENANCE_CERTIFICATE belongs to another key than PROVENANCE_KEY')
+  if (!/^O=/m.test(leaf.subject)) {
+    refuse('PROVENANCE_CERTIFICATE names no organisation (O), without which verifiers refuse the signature')
+  }
+  const all: [X509Certificate, ...X509Certificate[]] = [leaf, ...chain]
+  for (const [index, certificate] of all.entries()) {
+    const name = certificate.subject.split('\n').join(', ')
+    if (!isValidNow(certificate)) {
+      refuse(
+        `PROVENANCE_CERTIFICATE: the certificate of ${name} is valid from ${certificate.validFrom} to ${certificate.validTo}, not now. Renew the certificate, or set the clock`,
+      )
+    }
+    const issuer = all[index + 1]
+    if (issuer && !isIssuedBy(certificate, issuer))
+      refuse(`PROVENANCE_CERTIFICATE: the certificate of ${name} was not issued by the certificate after it`)
+  }
+  return all
+}
+
+function attempt<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}
+
+function refuse(problem: string): never {
+  throw new Error(`The configuration is not valid:\n  ${problem}`)
+}
