@@ -10,6 +10,7 @@ import { keyCommands } from './key.ts'
 import { migrateCommand } from './migrate.ts'
 import { operatorCommands } from './operator.ts'
 import { type Options, UsageError } from './options.ts'
+import { provenanceCommands } from './provenance.ts'
 import { secretsCommands } from './secrets.ts'
 import { shopCommands } from './shop.ts'
 import { storageCommands } from './storage.ts'
@@ -28,6 +29,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ...erasureCommands,
   ...checkCommands,
   ...eventCommands,
+  ...provenanceCommands,
   ...cloneCommands,
 }
 
@@ -46,6 +48,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   erasures: 'the log of erasures',
   check: 'checks of an installation',
   events: 'events that were sent',
+  provenance: 'Content Credentials of results',
   products: 'the catalogue of an account',
   engine: 'engines of try-ons',
 }

@@ -1,0 +1,90 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { encodeImage, normaliseImage } from '../../../api/shared/image.ts'
+import { createSignResult, type Signed } from '../../../worker/provenance/provenance.ts'
+import { readSigningKey } from '../../../worker/provenance/signing-key.ts'
+import { createAuthority } from '../../support/certificates.ts'
+import { createCommandLine } from '../../support/command-line.ts'
+
+const { drape } = createCommandLine('postgres://nobody@127.0.0.1:1/nothing')
+const bitmapOf = (value: number) => ({
+  ...{ width: 32, height: 32, channels: 3 as const },
+  data: new Uint8Array(32 * 32 * 3).fill(value),
+})
+
+describe('drape provenance verify', () => {
+  let folder: string
+  let signed: Signed
+  const put = async (name: string, content: Uint8Array | string) => {
+    const path = join(folder, name)
+    await writeFile(path, content)
+    return path
+  }
+  const verify = async (...args: string[]) => {
+    const { code, output, said } = await drape('provenance', 'verify', ...args)
+    return { code, said, ...(output && JSON.parse(output)) }
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'drape-provenance-'))
+    const authority = await createAuthority()
+    const { key, certificates } = await authority.issue()
+    const signResult = await createSignResult(await readSigningKey({ key, certificates }))
+    const [image, photo, product] = await Promise.all(
+      [90, 120, 150].map((value) => encodeImage(bitmapOf(value), { format: 'png' })),
+    )
+    signed = await signResult({
+      ...{ image, engine: { name: 'fashn-vton', version: '1.5', kind: 'photo' }, weights: 'ab'.repeat(32) },
+      // As the API stores it.
+      ...{ person: (await normaliseImage(photo)).bytes, product },
+    })
+    await Promise.all([
+      ...[put('result.png', signed.image), put('plain.png', image), put('photo.png', photo)],
+      put(
+        'changed.png',
+        signed.image.map((byte, i) => (i === signed.image.length - 20 ? byte ^ 1 : byte)),
+      ),
+      ...[put('trust.pem', authority.certificate), put('foreign.pem', (await createAuthority()).certificate)],
+    ])
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  it('shows who made an image and how', async () => {
+    const path = (name: string) => join(folder, name)
+    expect(await verify(path('result.png'), '--trust', path('trust.pem'))).toMatchObject({
+      ...{ code: 0, status: 'valid', problems: [] },
+      statement: { engine: 'fashn-vton 1.5', sourceType: 'compositeWithTrainedAlgorithmicMedia' },
+      signer: { subject: 'CN=Example shop, O=Example', trusted: true },
+    })
+    const salted = ['--salt', signed.ingredientSalt]
+    expect(await verify(path('result.png'), '--ingredient', path('photo.png'), ...salted)).toMatchObject({
+      ...{ code: 0, isIngredient: true },
+    })
+    expect(await verify(path('result.png'), '--ingredient', path('result.png'), ...salted)).toMatchObject({
+      ...{ code: 1, isIngredient: false },
+    })
+  })
+
+  it.each([
+    [['changed.png'], { code: 1, status: 'invalid', problems: ['The image was changed after it was signed.'] }],
+    [['plain.png'], { code: 1, status: 'none' }],
+    [['result.png', '--trust', 'foreign.pem'], { code: 1, status: 'invalid', signer: { trusted: false } }],
+    [
+      ['missing.png'],
+      { code: 2, said: expect.stringMatching(/missing\.png cannot be read\. Help: drape provenance verify/) },
+    ],
+    [
+      ['result.png', '--trust', 'plain.png'],
+      { code: 2, said: expect.stringMatching(/^--trust must be a file of certificates/) },
+    ],
+    [
+      ['result.png', '--ingredient', 'photo.png'],
+      { code: 2, said: expect.stringMatching(/^--ingredient requires --salt/) },
+    ],
+  ])('answers %j with its reason', async (args, answer) => {
+    const paths = args.map((arg) => (arg.startsWith('--') ? arg : join(folder, arg)))
+    expect(await verify(...paths)).toMatchObject(answer)
+  })
+})
