@@ -19,6 +19,7 @@ import { leaveProcessor } from './pinning.ts'
 import { postTryOn } from './post-try-on.ts'
 import { acceptedAgainstQueue, pickedUp, relayed } from './queue.ts'
 import { scraped } from './scrape.ts'
+import { signTimes } from './signing.ts'
 import { statementsPerGeneration } from './statements.ts'
 import { presentTable } from './table.ts'
 import { telemetryCost } from './telemetry-cost.ts'
@@ -57,6 +58,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   uploadCopies,
   ...answerTimes,
   ...waitEstimates,
+  ...signTimes,
   ...operator,
 ]
 
