@@ -60,6 +60,7 @@ describe('telemetry', () => {
       '        drape-worker client fetch image',
       '        drape-worker client storage put',
       '        drape-worker internal infer',
+      '        drape-worker internal sign',
       '        drape-worker client storage put',
       '        drape-worker client complete generation',
     ])

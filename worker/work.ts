@@ -32,7 +32,7 @@ import { createInferencePool } from './inference/pool.ts'
 import { createKeptGarments } from './kept-garments.ts'
 import { createLogoLoader } from './logo.ts'
 import { prepareUpload } from './prepare.ts'
-import { announceSigningKey, describeKey } from './provenance/announce.ts'
+import { announceSigningKey, noteSigningKey } from './provenance/announce-key.ts'
 import { createSignResult } from './provenance/provenance.ts'
 import { readSigningKey } from './provenance/signing-key.ts'
 import { announceWorker, joinPool } from './registry.ts'
@@ -135,7 +135,7 @@ lifecycle.onStop('forgetting', () => clearInterval(forgetting))
 
 const signingKey = await readSigningKey({ key: config.PROVENANCE_KEY, certificates: config.PROVENANCE_CERTIFICATE })
 announceSigningKey(signingKey, log)
-await createProvenanceKeys(database).note(describeKey(signingKey))
+noteSigningKey(signingKey, createProvenanceKeys(database), log)
 const images = createImages(database)
 const publish = createPublish(redis, log)
 const parts = {

@@ -108,8 +108,6 @@ describe('hostile credentials', () => {
     webp.write('WEBPC2PA', 8)
     webp.writeUInt32LE(5_000_000, 16)
     expect((await verifyProvenance(Buffer.concat([Buffer.from([0xff, 0xd8]), segments]))).status).toBe('invalid')
-    expect((await verifyProvenance(webp)).problems).toEqual([
-      'The Content Credentials are larger than what is read here.',
-    ])
+    expect((await verifyProvenance(webp)).problems).toEqual([expect.stringMatching(/larger than 64 KB/)])
   })
 })

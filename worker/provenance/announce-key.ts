@@ -1,11 +1,7 @@
 import type { Log } from '../../api/shared/log.ts'
 import { fingerprintOf } from '../../api/shared/provenance/verify.ts'
+import type { ProvenanceKeys } from '../../api/shared/stores/provenance-keys.ts'
 import type { SigningKey } from './signing-key.ts'
-
-/** As the database keeps it. */
-export function describeKey({ certificates: [leaf] }: SigningKey): { fingerprint: string; certificate: string } {
-  return { fingerprint: fingerprintOf(leaf), certificate: leaf.toString() }
-}
 
 const SOON_MS = 30 * 86_400_000
 
@@ -19,4 +15,17 @@ export function announceSigningKey({ certificates: [leaf], origin }: SigningKey,
     log.warn(about, 'results are signed with a key that ends with this process: PROVENANCE_KEY is not set')
   if (leaf.validToDate.getTime() - Date.now() < SOON_MS)
     log.warn(about, 'the certificate of results expires soon: renew PROVENANCE_CERTIFICATE')
+}
+
+const AGAIN_MS = 5000
+
+/** Notes the key in the database, by which the API knows results as ours, as soon as the database answers. */
+export async function noteSigningKey(key: SigningKey, keys: Pick<ProvenanceKeys, 'note'>, log: Log): Promise<void> {
+  const [leaf] = key.certificates
+  try {
+    await keys.note({ fingerprint: fingerprintOf(leaf), certificate: leaf.toString() })
+  } catch (error) {
+    log.warn({ err: error }, 'the key of results is not in the database yet')
+    setTimeout(() => noteSigningKey(key, keys, log), AGAIN_MS).unref()
+  }
 }
