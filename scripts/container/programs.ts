@@ -2,7 +2,7 @@
 export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   api: ['api/main.ts', 'scripts/drape.ts'],
   worker: ['worker/main.ts', 'worker/verify-models.ts', 'worker/engine-files/main.ts'],
-  controller: ['controller/main.ts', 'controller/definitions.ts'],
+  controller: ['controller/main.ts', 'controller/definitions.ts', 'controller/generated-secrets/main.ts'],
 }
 
 /** Imports that would need the packages of another program; they end with a message. */
