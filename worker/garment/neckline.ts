@@ -1,3 +1,4 @@
+import { convexHull } from '../raster/contour.ts'
 import type { Pixels, Point } from '../raster/plane.ts'
 import { resample } from '../raster/polyline.ts'
 import { between, distance, dot, perpendicular, subtract, unit } from '../raster/vector.ts'
@@ -33,7 +34,12 @@ export function findNeckline(image: Pixels, contour: readonly Point[], corners: 
   const path = findPath(measureCollarEdges(patch))
   const radii = path ? smooth(smooth(path.steps.map(radiusAt))) : usualRadii()
   const points = drawPath(patch, radii).map(patch.toImage)
-  return { points: resample(points, POINTS), found: path !== null, depth: path?.depth ?? USUAL_DEPTH }
+  return { points: resample(withoutDents(points), POINTS), found: path !== null, depth: path?.depth ?? USUAL_DEPTH }
+}
+
+// What lies above a neckline is convex: a path that dips or rises in between follows a label.
+function withoutDents(points: readonly Point[]): Point[] {
+  return convexHull(points).map((i) => points[i])
 }
 
 // The part of the outline between the corners that passes over the axis at the top.

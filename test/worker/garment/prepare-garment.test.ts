@@ -74,6 +74,18 @@ describe('the neckline', () => {
     expect(depthOf(neckline)).toBeLessThan(0.6)
   })
 
+  it('does not dip around a label', () => {
+    const { picture } = drawGarment({ cut: CUTS.tee, colour: [245, 245, 245], background: [120, 150, 190] })
+    const data = picture.data.slice()
+    for (let y = 138; y < 178; y++)
+      for (let x = 325; x < 375; x++) data.set([20, 20, 20], (y * picture.width + x) * picture.channels)
+    const { neckline } = prepareUpper({ ...picture, data })
+    const [left, right] = [neckline[0], neckline[60]]
+    const chordDepth = (i: number) => neckline[i].y - left.y - ((right.y - left.y) * i) / 60
+    for (let i = 8; i <= 52; i++)
+      expect(2 * chordDepth(i) - chordDepth(i - 8) - chordDepth(i + 8)).toBeGreaterThan(-1)
+  })
+
   it('has 61 points from the left to the right corner', async () => {
     const { neckline, landmarks } = prepareUpper((await readGarment('tshirt_navy')).picture)
     expect(neckline).toHaveLength(61)
