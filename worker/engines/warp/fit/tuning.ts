@@ -119,6 +119,12 @@ export const SKIRT_SAG = { depth: 0.05, own: 0.6 } as const
 
 // What hips and legs wear.
 
+/**
+ * F of a dress's chest and thighs, X of its middle, and the ΔE between both up to which they are one cloth: at most 6 on seven real dresses,
+ * at least 15 on six tops over trousers or skirts. fit/lower/worn-dress.test.ts.
+ */
+export const DRESS_CLOTH = { chest: [0.4, 0.8], thighs: [1.2, 1.5], across: 0.3, difference: 9 } as const
+
 /** F from which a person's pixels that are not skin are clothes of the legs, whatever colour they have. */
 export const LEGS_FROM = 1.2
 /** Share of the way from hip to ankle from which shoes may begin. dress-lower.test.ts, "above the shoes". */

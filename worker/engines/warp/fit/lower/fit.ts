@@ -3,10 +3,12 @@ import { measureLegFields } from '../../../../body/leg-field.ts'
 import type { LowerGarment } from '../../../../garment/garment.ts'
 import type { LowerFitting } from './fitting.ts'
 import { placeLower } from './place.ts'
+import { partDress } from './worn-dress.ts'
 import { findWornLower } from './worn-mask.ts'
 
 /** Places trousers or a skirt, and finds what hips and legs wear. Throws as `placeLower` does. */
-export function fitLower({ view, person, body, parts }: BodyModel, garment: LowerGarment): LowerFitting {
+export function fitLower({ view, person, body, parts: seen }: BodyModel, garment: LowerGarment): LowerFitting {
+  const parts = partDress(seen)
   const placement = placeLower({ person, body, parts, garment })
   const { legs, covered, landmarks, warnings } = placement
   const placed = { person, body, parts, legs, covered, fields: measureLegFields(parts.lower, legs, body) }

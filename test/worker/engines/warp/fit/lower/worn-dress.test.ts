@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { measureBody } from '../../../../../../worker/body/body-frame.ts'
+import { findParts } from '../../../../../../worker/body/parts.ts'
+import { partDress } from '../../../../../../worker/engines/warp/fit/lower/worn-dress.ts'
+import { COLOURS, drawPerson } from '../../../../body/drawn-person.ts'
+
+const partsIn = (lower: (typeof COLOURS)['top'] | (typeof COLOURS)['lower']) => {
+  const { person, picture } = drawPerson(undefined, { lower })
+  return findParts(picture, person, measureBody(person))
+}
+
+it('parts one cloth from chest to thighs at the waist, so that none of it hangs over new trousers', () => {
+  const seen = partsIn(COLOURS.top)
+  const { top, lower } = partDress(seen)
+  const hanging = [...top.data.keys()].filter((i) => seen.along.data[i] > 0.82 && seen.top.data[i] === 1)
+  expect(hanging.length).toBeGreaterThan(500)
+  expect(hanging.filter((i) => top.data[i] === 1 || lower.data[i] === 0)).toEqual([])
+})
+
+it('leaves a top over trousers of another cloth as it hangs', () => {
+  const seen = partsIn(COLOURS.lower)
+  expect(partDress(seen)).toBe(seen)
+})
