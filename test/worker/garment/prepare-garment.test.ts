@@ -82,8 +82,7 @@ describe('the neckline', () => {
     const { neckline } = prepareUpper({ ...picture, data })
     const [left, right] = [neckline[0], neckline[60]]
     const chordDepth = (i: number) => neckline[i].y - left.y - ((right.y - left.y) * i) / 60
-    for (let i = 8; i <= 52; i++)
-      expect(2 * chordDepth(i) - chordDepth(i - 8) - chordDepth(i + 8)).toBeGreaterThan(-1)
+    for (let i = 8; i <= 52; i++) expect(2 * chordDepth(i) - chordDepth(i - 8) - chordDepth(i + 8)).toBeGreaterThan(-1)
   })
 
   it('has 61 points from the left to the right corner', async () => {

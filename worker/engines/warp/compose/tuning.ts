@@ -36,6 +36,8 @@ export const HIDDEN_OVER = 0.1
 export const TOP_HEM = { below: 0.045, above: 0.03, waist: 0.1 } as const
 /** ΔE up to which something there is the old waistband, and how far around it that goes. */
 export const OLD_WAIST = { difference: 18, around: 0.02 } as const
+/** Skin of forearms and hands, over what looks like the top there, from which on sleeves are short: half a forearm more than a hand. compose/lower/compose.test.ts. */
+export const BARE_FOREARMS = 2
 /** Least width and area of a top that hangs over trousers. */
 export const HANGING_TOP = { width: 0.015, area: 0.02 } as const
 

@@ -3,7 +3,15 @@ import { keepComponents } from '../../../../raster/components.ts'
 import { featherMask } from '../../../../raster/feather.ts'
 import { createFieldSampler, type FieldSampler } from '../../../../raster/field-sampler.ts'
 import { dilate, open } from '../../../../raster/morphology.ts'
-import { type Bitmap, createPlane, maskWhere, type Plane, subset } from '../../../../raster/plane.ts'
+import {
+  type Bitmap,
+  countSet,
+  createPlane,
+  type Mask,
+  maskWhere,
+  type Plane,
+  subset,
+} from '../../../../raster/plane.ts'
 import { difference } from '../../../../raster/reduce.ts'
 import type { Layer } from '../../../../raster/remap.ts'
 import { shiftDown } from '../../../../raster/shift.ts'
@@ -12,6 +20,7 @@ import type { LowerRemoval } from '../../remove/removal.ts'
 import { bringHandsToFront, edgeSoftness, refineEdge } from '../edge-matte.ts'
 import { planeOf } from '../planes.ts'
 import {
+  BARE_FOREARMS,
   HANGING_TOP,
   HEM_SHADE,
   MIN_CHANGE,
@@ -62,9 +71,12 @@ const HEM_SHADOW = 6
 function inFront({ person, body, parts, placement }: LowerFitting, { worn }: LowerRemoval): Plane {
   const { top, skin, hair, lower, along } = parts
   const { topHem } = placement.worn
+  // On bare forearms there are no sleeves: what looks like the top there is of the worn trousers.
+  const onArms = (mask: Mask) => countSet(subset(mask, (i) => worn.arms.data[i] === 1))
+  const isBare = onArms(skin) > BARE_FOREARMS * onArms(top)
   const tops = subset(top, (i) => {
     if (person.mask.data[i] <= SURE_PERSON) return false
-    return along.data[i] < topHem + TOP_HEM.below || worn.arms.data[i] === 1
+    return along.data[i] < topHem + TOP_HEM.below || (worn.arms.data[i] === 1 && !isBare)
   })
   const hanging = keepComponents(
     open(tops, HANGING_TOP.width * body.unit),

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import { measureBody } from '../../../../../../worker/body/body-frame.ts'
+import { forearmMask } from '../../../../../../worker/body/forearms.ts'
+import { findParts } from '../../../../../../worker/body/parts.ts'
+import { createView } from '../../../../../../worker/body/view.ts'
+import { composeLower } from '../../../../../../worker/engines/warp/compose/lower/compose.ts'
+import { fitLower } from '../../../../../../worker/engines/warp/fit/lower/fit.ts'
+import { removeLower } from '../../../../../../worker/engines/warp/remove/lower/remove.ts'
+import { prepareGarment } from '../../../../../../worker/garment/prepare-garment.ts'
+import { bitmapToColours, countSet, type Mask, maskWhere, subset } from '../../../../../../worker/raster/plane.ts'
+import { drawPerson } from '../../../../body/drawn-person.ts'
+import { readGarment } from '../../../../garment/garment-pictures.ts'
+
+// An opaque garment over the whole picture: what it leaves free lies before it.
+async function coveredShare(beside: (arms: Mask, free: Mask) => Mask): Promise<number> {
+  const drawn = drawPerson({ elbow: { x: 8, y: 84 }, wrist: { x: 6, y: 168 } })
+  const view = await createView(drawn.picture, drawn.person, { long: true })
+  const { person, analysed } = view
+  const body = measureBody(person)
+  const seen = findParts(analysed, person, body)
+  const arms = forearmMask(analysed, body)
+  const patch = beside(arms, seen.lower)
+  const parts = {
+    ...seen,
+    lower: subset(seen.lower, (i) => !patch.data[i]),
+    skin: subset(seen.skin, (i) => !patch.data[i]),
+    top: maskWhere(patch, (i) => patch.data[i] === 1 || seen.top.data[i] === 1),
+  }
+  const trousers = prepareGarment((await readGarment('jeans_blue')).picture, { category: 'bottoms' })
+  if (trousers.kind !== 'trousers') throw new Error(`seen as ${trousers.kind}`)
+  const fitting = fitLower({ long: true, view, person, body, parts }, trousers)
+  const picture = bitmapToColours(analysed)
+  const pixels = analysed.width * analysed.height
+  const cover = { width: analysed.width, height: analysed.height, data: new Float32Array(pixels).fill(1) }
+  const removal = removeLower(fitting, { picture, cover, allowed: () => true })
+  const piece = { ...analysed, channels: 4 as const, data: new Uint8ClampedArray(pixels * 4).fill(255) }
+  const { change } = composeLower(fitting, { picture: analysed, pieces: [piece], cover, removal })
+  return countSet(subset(patch, (i) => change.data[i] > 0.5)) / countSet(patch)
+}
+
+it('covers worn trousers beside bare forearms, whatever their label', async () => {
+  expect(await coveredShare((arms, lower) => subset(lower, (i) => arms.data[i] === 1))).toBeGreaterThan(0.7)
+})
+
+it('leaves long sleeves before new trousers', async () => {
+  const sleeves = await coveredShare((arms) => arms)
+  expect(sleeves).toBeLessThan(0.3)
+})
