@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto'
 import { type Static, Type } from '../../api/shared/schema.ts'
 
 const SecretKeySchema = Type.Union([
@@ -13,6 +13,8 @@ const SecretKeySchema = Type.Union([
   ),
   /** Number of random bytes, in base64. */
   Type.Object({ base64Bytes: Type.Integer({ minimum: 16, maximum: 128 }) }, { additionalProperties: false }),
+  /** A private key as PEM (PKCS #8). */
+  Type.Object({ privateKey: Type.Literal('ed25519') }, { additionalProperties: false }),
   /** Text in which `{name}` is the value of another key. */
   Type.Object({ text: Type.String() }, { additionalProperties: false }),
 ])
@@ -52,6 +54,7 @@ function isAddable(key: SecretKeys[string]): boolean {
 }
 
 function generate(key: Exclude<SecretKeys[string], { text: string }>): string {
+  if ('privateKey' in key) return generateKeyPairSync(key.privateKey).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   if ('base64Bytes' in key) return randomBytes(key.base64Bytes).toString('base64')
   return Array.from({ length: key.alphanumeric }, () => LETTERS[randomInt(LETTERS.length)]).join('')
 }

@@ -1,3 +1,4 @@
+import { generatedSecretsOf } from './generated-secrets.ts'
 import type { Rendered } from './render.ts'
 
 /** By kind the fields that Kubernetes, or the data behind an object, do not let change. */
@@ -16,7 +17,7 @@ const LASTING = ['PersistentVolumeClaim', 'Secret', 'Service', 'WorkerPool', 'St
 /** What an upgrade must not change of the objects of a chart, by kind and name. */
 export type ImmutableFields = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** Hooks are made anew each time, so nothing of them is asked for. */
+/** Hooks are made anew each time, so nothing of them is asked for but the Secrets that they generate. */
 export function immutableFieldsOf(objects: readonly Rendered[]): ImmutableFields {
   const lasting = objects.filter(({ kind, metadata }) => {
     const isHook = metadata.annotations?.['helm.sh/hook'] !== undefined
@@ -26,7 +27,8 @@ export function immutableFieldsOf(objects: readonly Rendered[]): ImmutableFields
     `${object.kind} ${object.metadata.name}`,
     Object.fromEntries((FIELDS[object.kind] ?? []).map((path) => [path, at(object, path) ?? null])),
   ])
-  return Object.fromEntries(entries.sort())
+  const generated = generatedSecretsOf(objects).map(({ metadata }) => [`Secret ${metadata.name}`, { type: 'Opaque' }])
+  return Object.fromEntries([...entries, ...generated].sort())
 }
 
 /** What of an earlier chart is otherwise in a later one, in words; an empty list where an upgrade goes through. */

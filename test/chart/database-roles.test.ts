@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { completeData } from '../../controller/generated-secrets/secret-keys.ts'
+import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
 import type { Rendered } from '../../scripts/charts/render.ts'
 import { findChart, renderWith } from './charts.ts'
 import { named } from './objects.ts'
@@ -42,8 +44,9 @@ describe.skipIf(chart === null)('the database roles of the processes in the char
     const urls = { api: 'api-url', controller: 'controller-url', worker: 'worker-url', migrations: 'url' }
     expect(keysOf(objects)).toEqual(urls)
     expect(migrationOf(objects)).toContain('--create-roles')
-    const { data } = named(objects, 'Secret', 'drape-database')
-    const decode = (key: string) => Buffer.from(data[key], 'base64').toString()
+    const database = generatedSecretsOf(objects).find(({ metadata }) => metadata.name === 'drape-database')
+    const { added } = completeData(database?.keys ?? {}, null)
+    const decode = (key: string) => Buffer.from(added[key], 'base64').toString()
     const job = objects.find(({ kind, metadata }) => kind === 'Job' && metadata.name.includes('migrations'))
     for (const process of ['api', 'worker', 'controller']) {
       const url = new URL(decode(`${process}-url`))

@@ -8,31 +8,45 @@ export type DryRun = (objects: readonly Rendered[]) => Promise<string[]>
 
 /** Asks strictly: a field that the server does not know is a fault. The server's kinds are those of this moment. */
 export async function createDryRun(place: TestNamespace): Promise<DryRun> {
-  const types = await discover(place)
+  const { apply } = await createKubectl(place)
   return async (objects) => {
-    const answers = await Promise.all(objects.map((object) => tryToApply(object, place, types)))
+    const answers = await Promise.all(
+      objects.map((object) =>
+        apply(object, { dryRun: true }).then(
+          () => null,
+          (error: Error) => `${object.kind} ${object.metadata.name}: ${error.message}`,
+        ),
+      ),
+    )
     return answers.filter((answer) => answer !== null)
   }
 }
 
-async function tryToApply(
-  object: Rendered,
-  { connection, namespace: ours }: TestNamespace,
-  types: ReadonlyMap<string, ResourceType>,
-): Promise<string | null> {
-  const type = types.get(`${object.apiVersion} ${object.kind}`)
-  if (type === undefined) return `${object.apiVersion} ${object.kind} is unknown`
-  const namespace = type.namespaced ? ours : undefined
-  const metadata = { ...object.metadata, namespace }
-  const path = pathOf(type, { namespace, name: object.metadata.name })
-  const query = { dryRun: 'All', fieldManager: 'test', fieldValidation: 'Strict', force: 'true' }
-  const body = { ...object, metadata }
-  try {
-    const contentType = 'application/apply-patch+yaml'
-    await askApiServer(connection, { method: 'PATCH', path, query, contentType, body })
-    return null
-  } catch (error) {
-    return `${object.kind} ${object.metadata.name}: ${error instanceof Error ? error.message : error}`
+/** What `kubectl apply --server-side` and `kubectl get` do with objects in the namespace; both throw what the server refuses. */
+export interface Kubectl {
+  /** The object as it is afterwards, or would be. */
+  apply(object: Rendered, options?: { dryRun?: boolean }): Promise<Rendered>
+  get(object: Rendered): Promise<Rendered>
+}
+
+export async function createKubectl(place: TestNamespace): Promise<Kubectl> {
+  const { connection, namespace: ours } = place
+  const types = await discover(place)
+  const placeOf = ({ apiVersion, kind, metadata: { name } }: Rendered) => {
+    const type = types.get(`${apiVersion} ${kind}`)
+    if (type === undefined) throw new Error(`${apiVersion} ${kind} is unknown`)
+    const namespace = type.namespaced ? ours : undefined
+    return { namespace, path: pathOf(type, { namespace, name }) }
+  }
+  return {
+    apply: async (object, { dryRun = false } = {}) => {
+      const { namespace, path } = placeOf(object)
+      const query = { fieldManager: 'test', fieldValidation: 'Strict', force: 'true', ...(dryRun && { dryRun: 'All' }) }
+      const body = { ...object, metadata: { ...object.metadata, namespace } }
+      const contentType = 'application/apply-patch+yaml'
+      return JSON.parse(await askApiServer(connection, { method: 'PATCH', path, query, contentType, body }))
+    },
+    get: async (object) => JSON.parse(await askApiServer(connection, { path: placeOf(object).path })),
   }
 }
 

@@ -1,6 +1,8 @@
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CUSTOM_RESOURCES } from '../../controller/custom-resources.ts'
+import { SECRETS } from '../../controller/generated-secrets/ensure-secrets.ts'
 import { retentionPolicies } from '../../controller/retention/resource.ts'
 import { type Client, createClient } from '../../controller/runtime/client.ts'
 import { type Connection, openConnection } from '../../controller/runtime/connection.ts'
@@ -14,14 +16,15 @@ import { type OwnControlPlane, startOwnControlPlane } from '../cluster/own-contr
 import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
 import { type Drape, startDrape } from '../support/drape.ts'
 import { startProgram, type TestProgram } from '../support/process.ts'
+import { requestService } from '../support/request-service.ts'
 import { until } from '../support/until.ts'
 import { findChart } from './charts.ts'
+import { type HookJobs, startHookJobs } from './hook-jobs.ts'
 
 interface Secret extends KubernetesObject {
   readonly data: Readonly<Record<string, string>>
 }
 
-const SECRETS: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
 const CLAIMS: ResourceType = {
   ...SECRETS,
   plural: 'persistentvolumeclaims',
@@ -42,6 +45,7 @@ describe.skipIf(!possible)('a release', () => {
   let controlPlane: OwnControlPlane
   let connection: Connection
   let client: Client
+  let jobs: HookJobs
 
   const helm = (...args: string[]) =>
     chart?.helm(...args, '--kubeconfig', controlPlane.kubeconfig, '--namespace', NAMESPACE) ?? ''
@@ -61,8 +65,10 @@ describe.skipIf(!possible)('a release', () => {
     controlPlane = await startOwnControlPlane()
     connection = openConnection({ kubeconfig: controlPlane.kubeconfig })
     client = createClient(connection, { fieldManager: 'test' })
+    jobs = startHookJobs({ controlPlane, connection })
   })
   afterAll(async () => {
+    jobs?.close()
     connection?.close()
     await controlPlane?.stop()
   })
@@ -157,7 +163,7 @@ describe.skipIf(!possible)('a release', () => {
     })
   })
 
-  it('keeps what it made up when it is upgraded', async () => {
+  it('keeps the Secrets that it generated when it is upgraded', async () => {
     const before = await readSecrets()
     expect(before.every((data) => Object.keys(data ?? {}).length > 0)).toBe(true)
     await upgrade('--set', 'controller.replicas=3', '--set', 'api.autoscaling.enabled=true')
@@ -210,8 +216,19 @@ describe.skipIf(!possible)('a release', () => {
     expect(await isLeft(workerPools.type, 'drape-cpu')).toBe(true)
   })
 
-  it('lets go of all of it when it was told to before', async () => {
+  it('takes over the Secrets of a chart that rendered them, which would go with it after purge', async () => {
+    await helm('uninstall', 'drape')
+    for (const name of KEPT) await client.delete(SECRETS, { namespace: NAMESPACE, name })
+    await helm('install', 'drape', await writeEarlierChart())
+    const before = await readSecrets()
     await upgrade('--set', 'purge=true')
+    const after = await readSecrets()
+    for (const [index, data] of before.entries()) expect(after[index]).toMatchObject(data ?? {})
+    expect(Object.keys(after[0] ?? {})).toEqual(expect.arrayContaining(['api-url', 'worker-url', 'controller-url']))
+    expect([...jobs.printed.values()].join()).toContain('drape-signing: unchanged, and now kept without the release')
+  })
+
+  it('lets go of all of it when it was told to before', async () => {
     await helm('uninstall', 'drape')
     expect(await isLeft(CLAIMS, 'drape-objects')).toBe(false)
     expect(await readSecrets()).toEqual(KEPT.map(() => undefined))
@@ -246,6 +263,26 @@ describe.skipIf(!possible)('a release', () => {
     expect(await isLeft(workerPools.type, 'drape-cpu')).toBe(true)
   })
 })
+
+/** A chart that renders the Secrets itself, without database roles, as with purge. */
+async function writeEarlierChart(): Promise<string> {
+  const { path } = await requestService('folder', null)
+  const dataOf = {
+    database: ['password', 'url'],
+    encryption: ['secrets-key'],
+    queue: ['password', 'url', 'redis.conf'],
+  }
+  const secrets = Object.entries({ ...dataOf, signing: ['signing-secret'] }).map(([component, keys]) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: `drape-${component}`, labels: { 'app.kubernetes.io/managed-by': 'Helm' } },
+    stringData: Object.fromEntries(keys.map((key) => [key, `${component} of before`])),
+  }))
+  await mkdir(join(path, 'templates'))
+  await writeFile(join(path, 'Chart.yaml'), JSON.stringify({ apiVersion: 'v2', name: 'drape', version: '0.0.9' }))
+  await writeFile(join(path, 'templates/secrets.yaml'), secrets.map((each) => JSON.stringify(each)).join('\n---\n'))
+  return path
+}
 
 function typeOf(apiVersion: string, kind: string): ResourceType {
   const plural = `${kind.toLowerCase()}s`

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
 import { listImages } from '../../scripts/charts/images.ts'
 import { findChart, findValuesFiles, type Rendered, renderWith } from './charts.ts'
 import { imagesOf, podSpecsOf, podsOf } from './objects.ts'
@@ -49,6 +50,7 @@ describe.skipIf(chart === null)('the chart', () => {
         (await chart?.render({ name, set: { ...ALL, host: 'tryon.example', 'metrics.monitors': 'always' } })) ?? []
       const there = new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`))
       expect(there.size).toBe(objects.length)
+      for (const { metadata } of generatedSecretsOf(objects)) there.add(`Secret ${metadata.name}`)
       const wanted = objects.flatMap(referencesOf)
       expect(wanted.length).toBeGreaterThan(60)
       expect(wanted.filter((reference) => !there.has(reference))).toEqual([])

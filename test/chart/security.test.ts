@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
 import { findChart, type Rendered, renderWith } from './charts.ts'
 import { containersOf, kinds, named, podSpecsOf, podsOf, variable } from './objects.ts'
 
@@ -17,10 +18,10 @@ describe.skipIf(chart === null)('the chart', () => {
     }
   })
 
-  it('gives a token of the API to none but the controller', async () => {
+  it('gives a token of the API to none but the controller and the Job that generates Secrets', async () => {
     const pods = (await render()).flatMap(podSpecsOf)
     const withToken = pods.filter(({ automountServiceAccountToken }) => automountServiceAccountToken !== false)
-    expect(withToken.map(({ containers }) => containers[0].name)).toEqual(['controller'])
+    expect(withToken.map(({ containers }) => containers[0].name).sort()).toEqual(['controller', 'secrets'])
   })
 
   it('shows no secret outside of Secrets', async () => {
@@ -51,6 +52,8 @@ describe.skipIf(chart === null)('the chart', () => {
       'provenance.existingSecret': 'e',
     })
     expect(kinds(objects)).not.toContain('Secret')
+    expect(generatedSecretsOf(objects)).toEqual([])
+    expect(JSON.stringify(objects)).not.toContain('drape-secrets')
     const [{ env }] = named(objects, 'Deployment', 'drape-api').spec.template.spec.containers
     expect(env).toContainEqual({ name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'a', key: 'url' } } })
     expect(env).toContainEqual({
@@ -76,16 +79,27 @@ describe.skipIf(chart === null)('the chart', () => {
     expect(() => named(objects, 'Secret', 'drape-database')).toThrow()
   })
 
-  it('asks for no right on everything, and for none on secrets', async () => {
+  it('asks for no right on everything, and for none on secrets but of the Jobs that generate and delete them', async () => {
     for (const scope of ['namespace', 'cluster']) {
-      const objects = await render({ 'rbac.scope': scope, ...ALL })
+      const objects = await render({ 'rbac.scope': scope, purge: true, ...ALL })
       const roles = objects.filter(({ kind }) => /Role$/.test(kind))
       expect(kinds(roles)).toEqual(new Set(['Role', 'ClusterRole']))
-      for (const { rules } of roles) {
-        expect(JSON.stringify(rules)).not.toContain('*')
-        expect(JSON.stringify(rules)).not.toContain('secrets')
-      }
+      for (const { rules } of roles) expect(JSON.stringify(rules)).not.toContain('*')
+      const ofSecrets = roles.filter(({ rules }) => JSON.stringify(rules).includes('secrets'))
+      expect(ofSecrets.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).toEqual([
+        ...['Role drape-secrets', 'Role drape-secrets-purge'],
+      ])
+      const resourceNames = ['drape-database', 'drape-encryption', 'drape-queue', 'drape-signing']
+      expect(ofSecrets.flatMap(({ rules }) => rules)).toEqual(
+        expect.arrayContaining([
+          { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+          { apiGroups: [''], resources: ['secrets'], resourceNames, verbs: ['get', 'patch'] },
+          { apiGroups: [''], resources: ['secrets'], resourceNames, verbs: ['delete'] },
+        ]),
+      )
     }
+    const without = await render({ 'rbac.create': false })
+    expect(without.filter(({ kind, metadata }) => /^Role/.test(kind) && /secrets/.test(metadata.name))).toEqual([])
   })
 
   it('adds no right on retention policies to the roles of the cluster', async () => {
@@ -142,9 +156,10 @@ describe.skipIf(chart === null)('the chart', () => {
   })
 
   it('lets only pods that fetch URLs of callers reach the internet, and none a private or metadata address there', async () => {
-    const objects = await render({ 'telemetry.endpoint': 'http://collector:4318' })
+    const server = { 'networkPolicy.apiServerCidrs': ['198.51.100.1/32'] }
+    const objects = await render({ 'telemetry.endpoint': 'http://collector:4318', ...server })
     const everything = ['0.0.0.0/0', '::/0']
-    for (const component of ['api', 'workers', 'controller', 'migrations', 'tests', 'postgres', 'redis']) {
+    for (const component of ['api', 'workers', 'controller', 'secrets', 'migrations', 'tests', 'postgres', 'redis']) {
       const blocks = blocksOf(objects, component)
       const open = blocks.filter(({ cidr }) => everything.includes(cidr))
       expect(
@@ -178,8 +193,15 @@ describe.skipIf(chart === null)('the chart', () => {
     const ofPostgres = egress.find(({ ports }: Rendered) => ports[0].port === 5432)
     expect(ofPostgres.to).toEqual([{ ipBlock: { cidr: '203.0.113.7/32' } }, { namespaceSelector: {} }])
     const server = await render({ 'networkPolicy.apiServerCidrs': ['198.51.100.1/32'] })
-    const ofServer = blocksOf(server, 'controller', 6443)
-    expect(ofServer).toEqual([{ cidr: '198.51.100.1/32' }])
+    for (const component of ['controller', 'secrets'])
+      expect(blocksOf(server, component, 6443)).toEqual([{ cidr: '198.51.100.1/32' }])
+    const anywhere = blocksOf(await render(), 'controller', 6443).filter(({ cidr }) =>
+      /^(0\.0\.0\.0|::)\/0$/.test(cidr),
+    )
+    expect(anywhere.map(({ except }) => except)).toEqual([
+      ['169.254.0.0/16'],
+      ['fe80::/10', 'fd00:ec2::254/128', 'fd20:ce::254/128'],
+    ])
   })
 
   it('opens private networks to fetching pods only where fetchAllowCidrs names them, and metadata never', async () => {

@@ -140,17 +140,10 @@ name: {{ default (include "drape.componentName" (dict "root" .root "component" .
 key: {{ ternary $given.key (index $own .what) (not (empty $given.existingSecret)) }}
 {{- end -}}
 
-{{- /*
-Whether each process connects to the bundled Postgres by a role of its own. An upgrade from a release without roles first adds
-their passwords to the Secret, which the Job before an upgrade reads as it was; the next upgrade creates the roles.
-*/ -}}
+{{- /* Whether each process connects to the bundled Postgres by a role of its own. */ -}}
 {{- define "drape.ownRoles" -}}
 {{- if and .Values.postgres.enabled .Values.postgres.roles (ne .Values.migrations.mode "manual") -}}
-{{- $name := include "drape.componentName" (dict "root" . "component" "database") -}}
-{{- $found := lookup "v1" "Secret" (include "drape.namespace" .) $name | default dict -}}
-{{- if not (and .Release.IsUpgrade $found.data (not (hasKey (default dict $found.data) "api-url"))) -}}
 true
-{{- end -}}
 {{- end -}}
 {{- end -}}
 

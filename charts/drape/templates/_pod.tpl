@@ -266,7 +266,7 @@ limits:
 labels:
   {{- $labels := dict "app.kubernetes.io/instance" .root.Release.Name "app.kubernetes.io/part-of" "drape" "app.kubernetes.io/component" "worker" }}
   {{- toYaml (merge $labels (include "drape.nextTo" .root | fromYaml) .pool.podLabels $values.commonLabels) | nindent 2 }}
-annotations: {{ toJson .pool.podAnnotations }}
+annotations: {{ merge (include "drape.checksums" .root | fromYaml) .pool.podAnnotations | toJson }}
 nodeSelector: {{ toJson .pool.nodeSelector }}
 nextTo: {{ include "drape.nextTo" .root | fromYaml | toJson }}
 tolerations: {{ toJson .pool.tolerations }}

@@ -1,0 +1,72 @@
+{{- /*
+The Secrets that a Job generates in the cluster (controller/generated-secrets): name, metadata, and how each key is generated. Nothing
+here is random, so that every rendering is the same.
+*/ -}}
+{{- define "drape.generatedSecrets" -}}
+{{- $keys := dict -}}
+{{- with .Values -}}
+{{- if not (or .signing.value .signing.existingSecret (and .externalSecrets.enabled .externalSecrets.signingSecret)) -}}
+{{- $_ := set $keys "signing" (dict "signing-secret" (dict "alphanumeric" 48)) -}}
+{{- end -}}
+{{- if not (or .encryption.existingSecret (and .externalSecrets.enabled .externalSecrets.encryptionKey)) -}}
+{{- $_ := set $keys "encryption" (dict "secrets-key" (dict "base64Bytes" 32)) -}}
+{{- end -}}
+{{- if not .provenance.existingSecret -}}
+{{- $_ := set $keys "provenance" (dict "tls.key" (dict "privateKey" "ed25519")) -}}
+{{- end -}}
+{{- if .postgres.enabled -}}
+{{- $host := printf "%s.%s.svc:5432" (include "drape.componentName" (dict "root" $ "component" "postgres")) (include "drape.namespace" $) -}}
+{{- $database := dict "password" (dict "alphanumeric" 32) "url" (dict "text" (printf "postgres://drape:{password}@%s/drape" $host)) -}}
+{{- if .postgres.roles -}}
+{{- range $process := list "api" "worker" "controller" -}}
+{{- $_ := set $database (printf "%s-password" $process) (dict "alphanumeric" 32 "addable" true) -}}
+{{- $_ := set $database (printf "%s-url" $process) (dict "text" (printf "postgres://drape_%s:{%s-password}@%s/drape" $process $process $host)) -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $keys "database" $database -}}
+{{- end -}}
+{{- if .redis.enabled -}}
+{{- $host := printf "%s.%s.svc:6379" (include "drape.componentName" (dict "root" $ "component" "redis")) (include "drape.namespace" $) -}}
+{{- $_ := set $keys "queue" (dict "password" (dict "alphanumeric" 32)
+  "url" (dict "text" (printf "redis://:{password}@%s" $host))
+  "redis.conf" (dict "text" "port 6379\ndir /data\nsave \"\"\nappendonly no\nmaxmemory-policy noeviction\nrequirepass {password}\n")) -}}
+{{- end -}}
+{{- end -}}
+{{- /* A release that renders the Secret itself, as for signing.value, may take it over; no other tool deletes it. */ -}}
+{{- $annotations := dict
+  "meta.helm.sh/release-name" .Release.Name
+  "meta.helm.sh/release-namespace" .Release.Namespace
+  "helm.sh/resource-policy" "keep"
+  "argocd.argoproj.io/compare-options" "IgnoreExtraneous"
+  "argocd.argoproj.io/sync-options" "Prune=false,Delete=false" -}}
+{{- $secrets := list -}}
+{{- range $component, $ofSecret := $keys -}}
+{{- $about := dict "root" $ "component" $component -}}
+{{- $metadata := dict "name" (include "drape.componentName" $about) "namespace" (include "drape.namespace" $)
+  "labels" (include "drape.lastingLabels" $about | fromYaml) "annotations" (merge (deepCopy $annotations) $.Values.commonAnnotations) -}}
+{{- $secrets = append $secrets (dict "metadata" $metadata "keys" $ofSecret) -}}
+{{- end -}}
+{{- toJson $secrets -}}
+{{- end -}}
+
+{{- /* The data of the Secrets that the chart renders from values, by component. */ -}}
+{{- define "drape.givenSecrets" -}}
+{{- $given := dict -}}
+{{- with .Values -}}
+{{- if and .signing.value (not (and .externalSecrets.enabled .externalSecrets.signingSecret)) }}{{ $_ := set $given "signing" (dict "signing-secret" .signing.value) }}{{ end -}}
+{{- if .database.url }}{{ $_ := set $given "database" (dict "url" .database.url) }}{{ end -}}
+{{- if .queue.url }}{{ $_ := set $given "queue" (dict "url" .queue.url) }}{{ end -}}
+{{- if and (eq .storage.kind "s3") .storage.s3.accessKeyId -}}
+{{- $_ := set $given "storage" (dict "AWS_ACCESS_KEY_ID" .storage.s3.accessKeyId "AWS_SECRET_ACCESS_KEY" .storage.s3.secretAccessKey) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $given -}}
+{{- end -}}
+
+{{- /* Annotations of pods that are replaced when such a Secret changes. Short: a whole digest would let a weak password be guessed. */ -}}
+{{- define "drape.checksums" -}}
+{{- $given := include "drape.givenSecrets" . -}}
+{{- if ne $given "{}" -}}
+checksum/secrets: {{ sha256sum $given | trunc 8 | quote }}
+{{- end -}}
+{{- end -}}

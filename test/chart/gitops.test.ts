@@ -1,0 +1,157 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SECRETS } from '../../controller/generated-secrets/ensure-secrets.ts'
+import type { KubernetesObject } from '../../controller/runtime/resource.ts'
+import { ROOT } from '../../scripts/stack/session.ts'
+import { createTestNamespace, type TestNamespace } from '../cluster/namespace.ts'
+import { installDefinitions } from '../cluster/samples.ts'
+import { findSharedControlPlane } from '../cluster/shared-control-plane.ts'
+import { until } from '../support/until.ts'
+import { findChart, findValuesFiles, type Rendered, renderWith } from './charts.ts'
+import { createKubectl, type Kubectl } from './dry-run.ts'
+import { type HookJobs, startHookJobs } from './hook-jobs.ts'
+import { named } from './objects.ts'
+
+const chart = await findChart('drape')
+const render = renderWith(chart)
+const valuesFiles = await findValuesFiles()
+const source = join(ROOT, 'charts/drape')
+const controlPlane = await findSharedControlPlane()
+const WAVE = 'argocd.argoproj.io/sync-wave'
+
+describe.skipIf(chart === null)('the chart for GitOps', () => {
+  it.for(valuesFiles.map((files) => [files.join() || 'no values', files] as const))(
+    'renders the same bytes twice with %s',
+    async ([, files]) => {
+      const values = files.flatMap((file) => ['--values', join(source, file)])
+      const once = () => chart?.helm('template', 'drape', source, '--namespace', 'shop', ...values)
+      expect(await once()).toBe(await once())
+    },
+  )
+
+  it('has no random template, and looks up nothing but the replicas that an external autoscaler sets', async () => {
+    const folder = join(source, 'templates')
+    const found: string[] = []
+    for (const name of await readdir(folder)) {
+      const text = await readFile(join(folder, name), 'utf8')
+      const calls = text.matchAll(
+        /\b(lookup|rand\w+|uuidv4|genPrivateKey|gen\w*Cert|genCA|now|getHostByName)\b(?= ["\d(])/g,
+      )
+      for (const [, call] of calls) found.push(`${name}: ${call}`)
+    }
+    expect(found).toEqual(['pools.yaml: lookup'])
+    expect(await readFile(join(folder, 'pools.yaml'), 'utf8')).toMatch(
+      /eq \$pool\.mode "External" \}\}[^{]*\{\{[^{]*\{\{[^{]*lookup/,
+    )
+  })
+
+  it('replaces the pods that use a Secret of the values when a value changes, and no others', async () => {
+    const given = (url: string) => render({ 'postgres.enabled': false, 'database.url': url })
+    const annotationsOf = (objects: readonly Rendered[]) => [
+      ...['drape-api', 'drape-controller', 'drape-redis'].map(
+        (name) => named(objects, 'Deployment', name).spec.template.metadata.annotations?.['checksum/secrets'],
+      ),
+      named(objects, 'WorkerPool', 'drape-cpu').spec.template.annotations['checksum/secrets'],
+    ]
+    const [first, same, other] = [await given('postgres://a'), await given('postgres://a'), await given('postgres://b')]
+    expect(annotationsOf(same)).toEqual(annotationsOf(first))
+    const [ofApi, ofController, ofRedis, ofWorkers] = annotationsOf(first)
+    expect([ofController, ofRedis, ofWorkers]).toEqual([ofApi, undefined, ofApi])
+    expect(annotationsOf(other)[0]).toMatch(/^[0-9a-f]{8}$/)
+    expect(annotationsOf(other)).not.toContain(ofApi)
+    expect(annotationsOf(await render())).toEqual([undefined, undefined, undefined, undefined])
+  })
+
+  it('applies definitions and Secrets before the migration, and the migration before the rest', async () => {
+    const objects = await render({ 'postgres.enabled': false, 'database.url': 'postgres://a' }, ['--include-crds'])
+    const waveOf = ({ metadata }: Rendered) => Number(metadata.annotations?.[WAVE] ?? 0)
+    const inOrder = ['CustomResourceDefinition', 'Secret', 'Job', 'Deployment']
+    const main = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined)
+    const waves = inOrder.map((kind) => [...new Set(main.filter((object) => object.kind === kind).map(waveOf))])
+    expect(waves).toEqual([[-2], [-2], [-1], [0]])
+    // The bundled Postgres starts with the rest: a migration before it would wait forever.
+    const [job] = (await render()).filter(({ kind, metadata }) => kind === 'Job' && /migrations/.test(metadata.name))
+    expect(waveOf(job)).toBe(0)
+  })
+
+  it('gives each hook the wave of its weight', async () => {
+    const objects = await render({ purge: true, 'crds.upgradeJob.enabled': true, 'crds.keep': false })
+    const hooks = objects.filter(({ metadata }) => /install|delete/.test(metadata.annotations?.['helm.sh/hook'] ?? ''))
+    expect(hooks.length).toBeGreaterThanOrEqual(16)
+    for (const { metadata } of hooks)
+      expect(metadata.annotations?.[WAVE]).toBe(metadata.annotations?.['helm.sh/hook-weight'])
+  })
+
+  it('creates another Job when the pod of a Job changes, because a Job cannot be changed', async () => {
+    const jobs = async (set: Record<string, unknown>) =>
+      (await render(set)).filter(({ kind }) => kind === 'Job').map(({ metadata }) => metadata.name)
+    const before = await jobs({})
+    expect(before).toHaveLength(2)
+    const after = await jobs({ 'global.imagePullSecrets': ['mine'] })
+    expect(after.filter((name) => before.includes(name))).toEqual([])
+  })
+})
+
+describe.skipIf(!controlPlane?.hasControllers || chart === null)('the chart that is applied without Helm', () => {
+  let place: TestNamespace
+  let kubectl: Kubectl
+  let jobs: HookJobs
+
+  beforeAll(async () => {
+    if (controlPlane === null) return
+    place = await createTestNamespace(controlPlane)
+    await installDefinitions(place.client)
+    kubectl = await createKubectl(place)
+    jobs = startHookJobs({ controlPlane, connection: place.connection }, place.namespace)
+  })
+  afterAll(async () => {
+    jobs?.close()
+    await place?.[Symbol.asyncDispose]()
+  })
+
+  const template = async () =>
+    (await chart?.render({ values: ['values-gitops.yaml'], namespace: place.namespace })) ?? []
+  const readSecrets = () =>
+    place.client.list<KubernetesObject & { data: object }>(SECRETS, { namespace: place.namespace })
+
+  it('has its Secrets from the Job, and no difference to what is rendered and applied again', async () => {
+    for (const object of await template()) await kubectl.apply(object)
+    const secrets = await until(async () => {
+      const found = await readSecrets()
+      return found.length === 4 && found
+    })
+    expect(secrets.map(({ metadata }) => metadata.name).sort()).toEqual([
+      ...['drape-database', 'drape-encryption', 'drape-queue', 'drape-signing'],
+    ])
+    const again = await template()
+    const differences = await Promise.all(again.map((object) => difference(object)))
+    expect(differences.filter((each) => each !== null)).toEqual([])
+    for (const object of again) await kubectl.apply(object)
+    expect((await readSecrets()).map(({ data }) => data)).toEqual(secrets.map(({ data }) => data))
+  })
+
+  it('shows a change as a difference, so that the test above could fail', async () => {
+    const [api] = (await template()).filter(
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'drape-api',
+    )
+    const spec = { ...api.spec, replicas: 3 }
+    expect(await difference({ ...api, spec })).toMatch(/^Deployment drape-api/)
+  })
+
+  /** What `kubectl diff --server-side` would print: the live object against the object after an apply. */
+  async function difference(object: Rendered): Promise<string | null> {
+    const [live, merged] = [await kubectl.get(object), await kubectl.apply(object, { dryRun: true })].map(comparable)
+    return live === merged ? null : `${object.kind} ${object.metadata.name}\n- ${live}\n+ ${merged}`
+  }
+})
+
+/** Without what the server writes by itself and, as for the status, at any time. */
+function comparable({ status: _, metadata, ...object }: Rendered): string {
+  const {
+    managedFields: __,
+    resourceVersion: ___,
+    ...rest
+  } = metadata as Rendered['metadata'] & Record<string, unknown>
+  return JSON.stringify({ ...object, metadata: rest })
+}
