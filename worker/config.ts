@@ -7,11 +7,14 @@ import { QUEUES, type QueueName } from '../api/shared/redis.ts'
 import { Type } from '../api/shared/schema.ts'
 import { TOLERANCES } from './engines/conformance.ts'
 
+/** Folder of the models. */
+export const MODEL_DIR = Type.String({ default: fileURLToPath(new URL('models', import.meta.url)) })
+
 const schema = Type.Object({
   ...SHARED_VARIABLES,
   QUEUES: Type.String({ default: 'prepare,try-on', pattern: `^(${QUEUES.join('|')})(,(${QUEUES.join('|')}))*$` }),
   ENGINES: Type.String({ default: WORKER_ENGINES.join(',') }),
-  MODEL_DIR: Type.String({ default: fileURLToPath(new URL('models', import.meta.url)) }),
+  MODEL_DIR,
   /** Holds a folder of the name of each engine whose files are not part of this program. */
   ENGINE_DIR: Type.String({ default: '' }),
   EXECUTION_PROVIDER: Type.Enum(['cpu', 'cuda', 'tensorrt', 'webgpu'], { default: 'cpu' }),

@@ -1,6 +1,6 @@
 import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { Type } from '../shared/schema.ts'
-import { readSealed, sealedPrefix } from '../shared/secret-box.ts'
+import { readSealed, type SecretPlace, sealedPrefix } from '../shared/secret-box.ts'
 import { LiveSecrets, replaceSecrets, SECRET_TABLES, type SecretRow, secretsPlace } from './live-secrets.ts'
 import { factorPlace } from './second-factors.ts'
 import { tokenPlace } from './shops.ts'
@@ -86,6 +86,27 @@ export function createStoredSecrets(database: Database) {
         }
       }
       return count
+    },
+
+    /** Opens one secret of each key that encrypts any. Returns the number of keys that open theirs, and why each other does not. */
+    openSamples: async (): Promise<{ opened: number; closed: string[] }> => {
+      const tried = new Set<string>()
+      const closed: string[] = []
+      const open = async (stored: string, place: SecretPlace) => {
+        const keyId = readSealed(stored)?.keyId
+        if (keyId === undefined || tried.has(keyId)) return
+        tried.add(keyId)
+        await database.secrets.open(stored, place).catch((error: Error) => closed.push(error.message))
+      }
+      for (const table of SECRET_TABLES) {
+        for await (const { id, secrets } of walk(table)) {
+          for (const { secret } of secrets) await open(secret, secretsPlace({ table, id }))
+        }
+      }
+      for (const texts of TEXTS) {
+        for await (const { id, stored } of walkTexts(texts)) await open(stored, texts.placeOf(id))
+      }
+      return { opened: tried.size - closed.length, closed }
     },
 
     count: async (): Promise<SecretCounts> => {

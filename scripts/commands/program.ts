@@ -4,6 +4,7 @@ import { accountCommands } from './account.ts'
 import { checkCommands } from './check.ts'
 import { cloneCommands } from './clone.ts'
 import type { Command } from './command.ts'
+import { doctorCommand } from './doctor.ts'
 import { erasureCommands } from './erasures.ts'
 import { eventCommands } from './event.ts'
 import { keyCommands } from './key.ts'
@@ -18,6 +19,7 @@ import { webhookCommands } from './webhook.ts'
 
 /** All commands by name, such as `shop secret add`. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
+  doctor: doctorCommand,
   migrate: migrateCommand,
   ...accountCommands,
   ...keyCommands,

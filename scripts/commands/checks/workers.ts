@@ -23,7 +23,8 @@ export async function checkWorkers(): Promise<Record<string, unknown>> {
   }
 }
 
-async function becomesReady(redis: Redis): Promise<void> {
+/** @throws CheckFailure where Redis does not answer in time */
+export async function becomesReady(redis: Redis): Promise<void> {
   const deadline = performance.now() + CONNECT_MS
   while (!redis.isReady()) {
     if (performance.now() > deadline) throw new CheckFailure('Redis does not answer')

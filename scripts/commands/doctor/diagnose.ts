@@ -1,0 +1,45 @@
+import { readSecretBox } from '../../../api/secrets/read-keys.ts'
+import { createDatabase } from '../../../api/shared/database/database.ts'
+import { clearText, type SecretBox } from '../../../api/shared/secret-box.ts'
+import type { Finding } from './finding.ts'
+import { examineModels } from './models.ts'
+import { examinePostgres } from './postgres.ts'
+import { examineAccelerator, examineKeys, examineNode, examinePorts } from './process.ts'
+import { examineRedis } from './redis.ts'
+import { examineStorage } from './storage.ts'
+
+export interface Diagnosis {
+  readonly problems: number
+  readonly findings: readonly Finding[]
+}
+
+/** Every part of an installation, examined from where the command runs: a clone, or a pod of the API. */
+export async function diagnose(env: NodeJS.ProcessEnv): Promise<Diagnosis> {
+  // An address that is missing or wrong is a finding like any other.
+  const database = createDatabase(env.DATABASE_URL ?? '', { poolSize: 2, secrets: readBox(env) })
+  try {
+    const found = await Promise.all([
+      examineNode(process.versions.node),
+      examinePorts(env),
+      examinePostgres(database),
+      examineRedis(database),
+      examineStorage(),
+      examineKeys(env),
+      examineAccelerator({ env }),
+      examineModels(env),
+    ])
+    const findings = found.flat()
+    return { problems: findings.filter(({ state }) => state === 'problem').length, findings }
+  } finally {
+    await database.end()
+  }
+}
+
+/** Keys that are not valid are found by `examineKeys`. */
+function readBox(env: NodeJS.ProcessEnv): SecretBox {
+  try {
+    return readSecretBox(env) ?? clearText
+  } catch {
+    return clearText
+  }
+}

@@ -1,0 +1,67 @@
+import type { Database } from '../../../api/shared/database/database.ts'
+import { readEvictionPolicy, whyEvicting } from '../../../api/shared/eviction.ts'
+import { createLog } from '../../../api/shared/log.ts'
+import { createRedis, type Redis } from '../../../api/shared/redis.ts'
+import { createBacklog } from '../../../api/stores/backlog.ts'
+import { redisUrl } from '../checks/environment.ts'
+import { becomesReady } from '../checks/workers.ts'
+import { examine, type Finding, ok, problem, skipped } from './finding.ts'
+
+/** What BullMQ asks for. */
+const OLDEST = [6, 2] as const
+
+/** Version and maxmemory-policy of Redis, and who takes jobs from it. */
+export async function examineRedis(database: Database): Promise<readonly Finding[]> {
+  return examine('redis', 'Check REDIS_URL, and that Redis runs and accepts the password.', async () => {
+    // Only a subscriber looks on where Redis evicts keys; other roles end the process.
+    const redis = createRedis(redisUrl(), {
+      role: 'subscriber',
+      log: createLog({ process: 'doctor', level: 'silent' }),
+    })
+    try {
+      await becomesReady(redis)
+      return [await examineVersion(redis), await examinePolicy(redis), ...(await examineQueue(redis, database))]
+    } finally {
+      await redis.close()
+    }
+  })
+}
+
+async function examineVersion({ client }: Redis): Promise<Finding> {
+  const found = /^redis_version:(\S+)/m.exec(await client.info('server'))?.[1] ?? ''
+  const [major = 0, minor = 0] = found.split('.').map(Number)
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return ok('redis', found)
+  return problem('redis', found || 'unknown version', `Upgrade Redis to ${OLDEST.join('.')} or newer, or use Valkey.`)
+}
+
+async function examinePolicy({ client }: Redis): Promise<Finding> {
+  const check = 'redis maxmemory-policy'
+  const policy = await readEvictionPolicy(client)
+  if (policy === null) return skipped(check, 'Redis does not report it; it must be noeviction')
+  if (whyEvicting(policy) === null) return ok(check, policy)
+  return problem(
+    check,
+    `${policy}: a full Redis would lose jobs`,
+    'Set maxmemory-policy noeviction in redis.conf or in the parameters of the managed service.',
+  )
+}
+
+/** No worker is a problem only where jobs wait for its engines: a pool may have scaled to zero. */
+async function examineQueue(redis: Redis, database: Database): Promise<readonly Finding[]> {
+  return examine('queue', 'Check DATABASE_URL: the backlog is in Postgres.', async () => {
+    const [workers, unfinished] = await Promise.all([
+      redis.findTryOnWorkers(),
+      createBacklog(database).findUnfinished(),
+    ])
+    const waiting = unfinished.filter(({ state }) => state !== 'running')
+    const abandoned = waiting.filter(({ engine }) => !workers.some(({ engines }) => engines.includes(engine)))
+    const cure = 'Start a worker with the engine, or see why none starts: its log, or kubectl describe wp.'
+    const sum = (list: typeof unfinished) => list.reduce((total, { count }) => total + count, 0)
+    return [
+      ok('queue', `${workers.length} workers, ${sum(waiting)} try-ons wait, ${sum(unfinished) - sum(waiting)} run`),
+      ...abandoned.map(({ engine, count, seconds }) =>
+        problem(`queue ${engine}`, `${count} try-ons wait for ${Math.round(seconds)} s, without a worker`, cure),
+      ),
+    ]
+  })
+}

@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createClient } from 'redis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../../api/shared/database/database.ts'
+import { acceptGenerations } from '../../../api/stores/acceptance.ts'
+import { createWebhooks } from '../../../api/stores/webhooks.ts'
+import { compareClocks } from '../../../scripts/commands/doctor/clock.ts'
+import type { Finding } from '../../../scripts/commands/doctor/finding.ts'
+import { examineModels } from '../../../scripts/commands/doctor/models.ts'
+import { examineAccelerator, examineNode, OLDEST_NODE } from '../../../scripts/commands/doctor/process.ts'
+import { ROOT } from '../../../scripts/stack/session.ts'
+import { callOf, createCaller } from '../../support/accepted.ts'
+import { createCommandLine } from '../../support/command-line.ts'
+import { type Drape, startDrape } from '../../support/drape.ts'
+import { asProcess } from '../../support/process-roles.ts'
+import { requestService } from '../../support/request-service.ts'
+
+const find = (findings: readonly Finding[], check: string) => {
+  const found = findings.filter((finding) => finding.check === check)
+  expect(found, check).toHaveLength(1)
+  return found[0]
+}
+const isProblem = (found: RegExp | string, cure: string) => ({
+  state: 'problem',
+  found: typeof found === 'string' ? found : expect.stringMatching(found),
+  cure: expect.stringContaining(cure),
+})
+
+describe('drape doctor', () => {
+  let drape: Drape
+
+  beforeAll(async () => {
+    drape = await startDrape()
+  })
+  afterAll(() => drape?.stop())
+
+  const examine = async (variables: Record<string, string> = {}) => {
+    const env = {
+      ...drape.env,
+      PORT: new URL(drape.api.url).port,
+      PROBE_PORT: new URL(drape.api.probeUrl).port,
+      SIGNING_SECRET: 'a key that signs',
+      ...variables,
+    }
+    const said = await createCommandLine(variables.DATABASE_URL ?? asProcess(drape.env.DATABASE_URL, 'api'), env).drape(
+      'doctor',
+    )
+    return { code: said.code, ...(JSON.parse(said.output) as { problems: number; findings: Finding[] }) }
+  }
+
+  it('finds nothing where everything is as it should be', async () => {
+    const { code, problems, findings } = await examine()
+    expect(findings.filter(({ state }) => state === 'problem')).toEqual([])
+    expect({ code, problems }).toEqual({ code: 0, problems: 0 })
+    expect(findings.map(({ check }) => check)).toEqual(
+      expect.arrayContaining([
+        ...['node', 'postgres', 'postgres clock', 'migrations', 'stored secrets', 'redis', 'redis maxmemory-policy'],
+        ...['queue', 'storage', 'storage clock', 'signing key', 'encryption key', 'gpu', 'models'],
+      ]),
+    )
+    expect(find(findings, `port ${new URL(drape.api.url).port}`)).toMatchObject({
+      found: 'Drape serves /tryon/v1/openapi.json',
+    })
+    expect(find(findings, 'models').found).toContain('files have the SHA-256 of the manifest')
+  })
+
+  it('finds everything that does not answer or is not set, each with its cure', async () => {
+    const { code, problems, findings } = await examine({
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+      REDIS_URL: 'redis://127.0.0.1:1',
+      STORAGE_URL: 'file:/dev/null/objects',
+      SIGNING_SECRET: '',
+      SECRETS_KEY: 'not a key',
+    })
+    expect(code).toBe(1)
+    expect(problems).toBe(findings.filter(({ state }) => state === 'problem').length)
+    expect(find(findings, 'postgres')).toMatchObject(isProblem(/ECONNREFUSED/, 'Check DATABASE_URL'))
+    expect(find(findings, 'redis')).toMatchObject(isProblem(/does not answer/, 'Check REDIS_URL'))
+    expect(find(findings, 'storage')).toMatchObject(isProblem(/./, 'Check STORAGE_URL'))
+    expect(find(findings, 'signing key')).toMatchObject(isProblem('SIGNING_SECRET is not set', 'openssl rand'))
+    expect(find(findings, 'encryption key')).toMatchObject(isProblem(/SECRETS_KEY must be keys/, 'openssl rand'))
+    for (const { found, cure = '' } of findings) expect(`${found}${cure}`).not.toContain('\n')
+  })
+
+  it('finds what works but is not as it must be', async () => {
+    const client = createClient({ url: drape.env.REDIS_URL })
+    await client.connect()
+    const { 'maxmemory-policy': policy } = await client.configGet('maxmemory-policy')
+    const other = createServer((_, answer) => answer.writeHead(404).end()).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { accountId, database } = drape
+    const endpoint = {
+      accountId,
+      url: 'https://a.example',
+      eventTypes: ['credits.low' as const],
+      secret: `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
+    }
+    await createWebhooks(database).insert(endpoint)
+    expect(await acceptGenerations(database, [callOf(await createCaller(database, 1))])).toEqual([true])
+    await database.query(sql.unsafe`delete from migrations where name like '0015-%'`)
+    await client.configSet('maxmemory-policy', 'allkeys-lru')
+    try {
+      const { port } = other.address() as AddressInfo
+      const { findings } = await examine({ PORT: String(port), SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') })
+      expect(find(findings, `port ${port}`)).toMatchObject(isProblem(/^in use/, 'set PORT'))
+      expect(find(findings, 'migrations')).toMatchObject(isProblem(/lacks 0015-retention.sql/, 'drape migrate'))
+      expect(find(findings, 'stored secrets')).toMatchObject(isProblem(/./, 'Set SECRETS_KEY as it was'))
+      expect(find(findings, 'redis maxmemory-policy')).toMatchObject(isProblem(/^allkeys-lru/, 'noeviction'))
+      expect(find(findings, 'queue mock')).toMatchObject(isProblem(/^1 try-ons wait for \d+ s/, 'Start a worker'))
+    } finally {
+      await client.configSet('maxmemory-policy', policy)
+      client.destroy()
+      other.close()
+    }
+  })
+})
+
+describe('an examination', () => {
+  it('compares clocks within the time of the request', () => {
+    const clock = (theirs: number) => compareClocks('clock', { theirs, before: 100_000, after: 100_400 })
+    expect(clock(100_200)).toEqual({ check: 'clock', state: 'ok', found: 'the same time' })
+    expect(clock(96_000)).toEqual({ check: 'clock', state: 'ok', found: 'behind by 4.0 s' })
+    expect(clock(90_000)).toMatchObject(isProblem('behind by 10.0 s', 'over NTP'))
+    expect(clock(110_400)).toMatchObject(isProblem('ahead by 10.0 s', 'over NTP'))
+  })
+
+  it('knows the oldest Node that the package asks for', async () => {
+    const { engines } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+    expect(engines.node).toBe(`>=${OLDEST_NODE.join('.')}`)
+    expect(examineNode('24.6.9')).toMatchObject(isProblem('24.6.9', 'Install Node 24.7'))
+    expect(examineNode('25.0.0').state).toBe('ok')
+  })
+
+  it('tells a missing driver, a GPU that is not given to the container, and a GPU', async () => {
+    const { path: root } = await requestService('folder', null)
+    await mkdir(join(root, 'dev'))
+    const env = { EXECUTION_PROVIDER: 'cuda' }
+    expect(examineAccelerator({ env: {}, root }).state).toBe('skipped')
+    expect(examineAccelerator({ env, root })).toMatchObject(isProblem(/driver not loaded/, 'Install the NVIDIA driver'))
+    await mkdir(join(root, 'proc/driver/nvidia'), { recursive: true })
+    const version = 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build\n'
+    await writeFile(join(root, 'proc/driver/nvidia/version'), version)
+    expect(examineAccelerator({ env, root })).toMatchObject(isProblem(/driver 570.86.15/, 'runtimeClassName'))
+    await writeFile(join(root, 'dev/nvidia0'), '')
+    expect(examineAccelerator({ env, root })).toMatchObject({ state: 'ok', found: '1 visible, driver 570.86.15' })
+  })
+
+  it('finds a model file that is missing', async () => {
+    const { path } = await requestService('folder', null)
+    const [found] = await examineModels({ ...process.env, MODEL_DIR: path })
+    expect(found).toMatchObject(isProblem(/manifest\.json/, 'git checkout worker/models'))
+  })
+})
