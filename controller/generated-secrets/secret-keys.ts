@@ -54,7 +54,8 @@ function isAddable(key: SecretKeys[string]): boolean {
 }
 
 function generate(key: Exclude<SecretKeys[string], { text: string }>): string {
-  if ('privateKey' in key) return generateKeyPairSync(key.privateKey).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  if ('privateKey' in key)
+    return generateKeyPairSync(key.privateKey).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   if ('base64Bytes' in key) return randomBytes(key.base64Bytes).toString('base64')
   return Array.from({ length: key.alphanumeric }, () => LETTERS[randomInt(LETTERS.length)]).join('')
 }

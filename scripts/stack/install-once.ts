@@ -5,7 +5,7 @@ import { run } from './commands.ts'
 import { ROOT } from './session.ts'
 
 /** Installs into a folder of `.cache` once for each state of the files, and returns the folder. */
-export async function installOnce(
+async function installOnce(
   name: string,
   files: readonly string[],
   install: (folder: string) => Promise<void>,

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteSecrets } from '../../controller/generated-secrets/delete-secrets.ts'
 import { ensureSecrets, type GeneratedSecret, SECRETS } from '../../controller/generated-secrets/ensure-secrets.ts'
@@ -30,12 +31,16 @@ const encode = (text: string) => Buffer.from(text).toString('base64')
 
 describe('the values of a generated Secret', () => {
   it('are random, of the given size, and part of the texts that name them', () => {
-    const { added, missing } = completeData({ ...KEYS, key: { base64Bytes: 32 } }, null)
+    const { added, missing } = completeData(
+      { ...KEYS, key: { base64Bytes: 32 }, 'tls.key': { privateKey: 'ed25519' } },
+      null,
+    )
     const again = completeData(KEYS, null).added
     expect(missing).toEqual([])
     expect(decode(added.password)).toMatch(/^[A-Za-z0-9]{32}$/)
     expect(decode(added.url)).toBe(`redis://:${decode(added.password)}@queue`)
     expect(Buffer.from(decode(added.key), 'base64')).toHaveLength(32)
+    expect(createPrivateKey(decode(added['tls.key'])).asymmetricKeyType).toBe('ed25519')
     expect(again.password).not.toBe(added.password)
   })
 

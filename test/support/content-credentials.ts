@@ -25,6 +25,7 @@ interface Action {
 }
 
 const ORIGIN = 'http://localhost'
+const ENTRY = import.meta.resolve('@contentauth/c2pa-web')
 const FILES: Readonly<Record<string, string>> = {
   '/c2pa.js': '@contentauth/c2pa-web',
   '/highgain.js': 'highgain',
@@ -59,8 +60,7 @@ function answer(request: HTTPRequest): void {
   if (protocol !== 'http:') return void request.continue()
   if (pathname === '/') return void request.respond({ contentType: 'text/html', body: PAGE })
   // Its chunks lie beside the entry.
-  const entry = import.meta.resolve(FILES[pathname] ?? '@contentauth/c2pa-web')
-  const file = FILES[pathname] ? entry : new URL(`.${pathname}`, entry).href
+  const file = FILES[pathname] ? import.meta.resolve(FILES[pathname]) : new URL(`.${pathname}`, ENTRY).href
   const contentType = pathname.endsWith('.wasm') ? 'application/wasm' : 'text/javascript'
   request.respond({ contentType, body: readFileSync(fileURLToPath(file)) })
 }
