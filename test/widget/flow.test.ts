@@ -12,6 +12,7 @@ import { formOf, readSample } from '../support/drape.ts'
 import { spawnProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { type Storefront, startStorefront } from './storefront.ts'
+import { readBlockSettings, readExtension, renderBlock, startThemedShop } from './theme-block.ts'
 import { createWidgetPage, type WidgetPage } from './widget-page.ts'
 
 const PHOTO = new URL('../../scripts/samples/persons/down-half-teal.jpg', import.meta.url).pathname
@@ -298,6 +299,50 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     expect(await findGenerations()).toContainEqual(
       expect.objectContaining({ product_external_id: 'shirt-1', status: 'COMPLETED' }),
     )
+  })
+
+  describe('the block for Shopify themes', () => {
+    const product = {
+      id: 101,
+      title: 'A "quoted" shirt',
+      selected_or_first_available_variant: { id: 7001, available: true },
+    }
+
+    it('has a label for every setting, and no widget where there is no product', async () => {
+      const { settings } = JSON.parse(await readExtension('locales/en.default.schema.json'))
+      for (const { id, label } of await readBlockSettings()) expect(label, id).toBe(`t:settings.${id}`)
+      expect(Object.keys(settings)).toEqual(expect.arrayContaining((await readBlockSettings()).map(({ id }) => id)))
+      expect((await renderBlock(null as never)).trim()).toBe('')
+      const bare = await renderBlock(product, { cart: false, email: false, analytics: false, label: '"><script>' })
+      expect(bare).toMatch(/ email="off" analytics="off"\s+data-block="1"/)
+      expect(bare).not.toMatch(/ cart|"><script>/)
+    })
+
+    it('dresses a shopper behind the app proxy and fills the cart of the shop', async () => {
+      const visitor = await front.openPage()
+      await using themed = await startThemedShop(front.shop.url, await renderBlock(product))
+      await visitor.goto(themed.url)
+      const block = createWidgetPage(visitor)
+      await block.arrive()
+      await block.click('Try it on')
+      await block.choose(PHOTO)
+      await block.reach('Your photo')
+      await block.start()
+      await block.reach('Here you are')
+      await block.click('Add to cart')
+      await until(() => themed.posted.length === 2)
+      expect(themed.posted).toEqual([
+        { path: '/en/cart/add.js', body: { items: [{ id: 7001, quantity: 1 }] } },
+        {
+          path: '/en/cart/update.js',
+          body: { attributes: { _drape_anonymous_id: expect.stringMatching(/^[\w-]{8,}$/) } },
+        },
+      ])
+      await visitor.evaluate(`history.replaceState(null, '', '?variant=7002')`)
+      await until(() =>
+        visitor.evaluate(`document.querySelector('drape-try-on').getAttribute('variant').endsWith('/7002')`),
+      )
+    })
   })
 
   it('knows a customer only as the shop says, whatever a browser claims', async () => {

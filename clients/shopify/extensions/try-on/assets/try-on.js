@@ -1,0 +1,29 @@
+// Puts the variant of the page into the shop's cart when the shopper asks for it in the widget, and names the shopper's browser in
+// the cart, so that the order can be attributed to the try-on.
+document.addEventListener('drape-add-to-cart', ({ target, detail }) => {
+  const root = target.dataset.cartRoot || '/'
+  const post = async (path, body) => {
+    const headers = { 'content-type': 'application/json', accept: 'application/json' }
+    const answer = await fetch(root.replace(/\/?$/, '/') + path, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
+  }
+  const id = Number(String(detail.variant).split('/').pop())
+  detail.waitUntil(
+    post('cart/add.js', { items: [{ id, quantity: 1 }] }).then(() =>
+      post('cart/update.js', { attributes: detail.attributes }),
+    ),
+  )
+})
+
+// A theme writes the chosen variant into the address; the widget starts again with it.
+globalThis.navigation?.addEventListener('currententrychange', () => {
+  const variant = new URLSearchParams(location.search).get('variant')
+  if (!/^\d+$/.test(variant ?? '')) return
+  for (const widget of document.querySelectorAll('drape-try-on')) {
+    widget.setAttribute('variant', `gid://shopify/ProductVariant/${variant}`)
+  }
+})
