@@ -104,16 +104,7 @@ export function createStorefront(parts: StorefrontParts) {
     proxyHops: { own: config.PROXY_HOPS, shopify: config.SHOP_PROXY_HOPS },
   }
   const maxJsonBytes = config.MAX_JSON_MB * MB
-  const receiveBody = createBodyReceiver({
-    maxBytes: maxJsonBytes,
-    maxWebhookBytes: config.MAX_WEBHOOK_MB * MB,
-    maxMs: config.BODY_SECONDS * 1000,
-    minBytesPerSecond: config.BODY_MIN_KB_PER_SECOND * 1024,
-    strangers: (config.UNPROVEN_BODIES_MB * MB) / 2,
-    trusted: (config.UNPROVEN_BODIES_MB * MB) / 2,
-    address: config.UNPROVEN_ADDRESS_MB * MB,
-    shop: config.UNPROVEN_SHOP_MB * MB,
-  })
+  const receiveBody = createReceiver(config)
   const fromShop = shopProxy({ shops, nonces, receiveBody, ...proof })
   const onLocal = () => metrics.localCounts.inc()
   const budgets = createBudgets({ redis, onLocal })
@@ -175,10 +166,7 @@ export function createStorefront(parts: StorefrontParts) {
       present: createGenerationView({ storage, estimateWait: async () => null }),
       isAllowed: rememberAllowed(createShopCredits(database).find),
       keepAnswer: repeatedAnswers.keep,
-      captcha:
-        config.CAPTCHA_VERIFY_URL === ''
-          ? null
-          : createSiteVerify({ url: config.CAPTCHA_VERIFY_URL, secret: config.CAPTCHA_SECRET }),
+      captcha: createCaptcha(config),
       withFolder: createUploadFolders(join(tmpdir(), 'drape-storefront-uploads')),
       completeUpload: createUploadCompletion({ uploads, images, photos, storage }),
       fittings: createFittings(database),
@@ -199,6 +187,23 @@ export function createStorefront(parts: StorefrontParts) {
       answerSoon: createSoonAnswers(),
     },
   }
+}
+
+function createReceiver(config: StorefrontParts['config']) {
+  return createBodyReceiver({
+    maxBytes: config.MAX_JSON_MB * MB,
+    maxWebhookBytes: config.MAX_WEBHOOK_MB * MB,
+    maxMs: config.BODY_SECONDS * 1000,
+    minBytesPerSecond: config.BODY_MIN_KB_PER_SECOND * 1024,
+    strangers: (config.UNPROVEN_BODIES_MB * MB) / 2,
+    trusted: (config.UNPROVEN_BODIES_MB * MB) / 2,
+    address: config.UNPROVEN_ADDRESS_MB * MB,
+    shop: config.UNPROVEN_SHOP_MB * MB,
+  })
+}
+
+function createCaptcha({ CAPTCHA_VERIFY_URL: url, CAPTCHA_SECRET: secret }: StorefrontParts['config']) {
+  return url === '' ? null : createSiteVerify({ url, secret })
 }
 
 /** Events are never in a shopper's way: who sends them is found in this time, or they are not taken. */

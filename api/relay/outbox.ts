@@ -1,14 +1,17 @@
 import { type Database, rowType, sql } from '../shared/database/database.ts'
 import { DEMAND_CHANNEL, type TryOnJob, TryOnJobSchema } from '../shared/generation.ts'
-import { Nullable, Type } from '../shared/schema.ts'
+import { compileCheck, Nullable, Type } from '../shared/schema.ts'
 
-const Claimed = rowType(Type.Object({ room: Nullable(Type.Integer()), jobs: Type.Array(TryOnJobSchema) }))
+const Claimed = rowType(Type.Object({ room: Nullable(Type.Integer()), jobs: Type.Array(Type.Unknown()) }))
+const checkJob = compileCheck(TryOnJobSchema)
 const Unsure = rowType(Type.Object({ generationId: Type.String(), attempt: Type.Integer(), queue: Type.String() }))
 
 export type Outbox = ReturnType<typeof createOutbox>
 
 export interface Claim {
   readonly jobs: readonly TryOnJob[]
+  /** What is wrong with jobs that no worker could read. They hold up no other job, and end at their deadline. */
+  readonly problems: readonly string[]
   /** How many more may be handed to the queue before it is as deep as was asked; null when another relay is at it. */
   readonly room: number | null
 }
@@ -95,8 +98,15 @@ export function createOutbox(database: Database) {
           from locked where outbox.generation_id = locked.generation_id
           returning payload
         )
-        select (select places from room) as room, coalesce(json_agg(payload), '[]') as jobs from claimed`)
-      return { jobs, room: room === null ? null : room - jobs.length }
+        select (select places from room) as room, coalesce(jsonb_agg(payload), '[]') as jobs from claimed`)
+      const checked = jobs.map((job) => checkJob(job))
+      return {
+        jobs: checked.flatMap((check) => (check.ok ? [check.value] : [])),
+        problems: checked.flatMap((check) =>
+          check.ok ? [] : [check.problems.map(({ path, message }) => `${path} ${message}`).join('; ')],
+        ),
+        room: room === null ? null : room - jobs.length,
+      }
     },
 
     /** Puts jobs back that could not be handed to the queue. */

@@ -179,14 +179,15 @@ async function claimInTurn(lanes: readonly Lane[], options: RelayOptions) {
 }
 
 async function claim(
-  { outbox, queues }: RelayOptions,
+  { outbox, queues, log }: RelayOptions,
   { queue, engines, slots }: Lane,
 ): Promise<{ jobs: readonly TryOnJob[]; outcome: Outcome }> {
   if (!queues.isReady()) throw new DrapeError('SERVICE_UNAVAILABLE', 'The queue is unavailable.', { retryable: true })
-  const { jobs, room } = await outbox.claim({ queue, engines, limit: BATCH, depth: slots })
+  const { jobs, problems, room } = await outbox.claim({ queue, engines, limit: BATCH, depth: slots })
+  if (problems.length > 0) log.error({ queue, problems }, 'jobs that no worker can read')
   if (room === null) return { jobs, outcome: 'busy' }
   if (room > 0) return { jobs, outcome: 'done' }
-  return { jobs, outcome: jobs.length === BATCH ? 'more' : 'full' }
+  return { jobs, outcome: jobs.length + problems.length === BATCH ? 'more' : 'full' }
 }
 
 /** Rejects after all batches, when one of them could not be handed over. */

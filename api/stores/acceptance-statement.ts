@@ -140,7 +140,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
         'generationId', generation.id, 'attempt', generation.attempt, 'accountId', generation.account_id,
         'externalUserId', generation.external_user_id, 'engine', generation.engine,
         'garmentTypes', ${sql.jsonb([...garmentTypes])}, 'options', generation.options,
-        'minQuality', (account.settings->>'minQualityPercent')::int / 100.0,
+        'minQuality', (account.settings->>'minQualityPercent')::float8 / 100,
         'deadlineAt', floor(extract(epoch from generation.deadline_at) * 1000)::bigint,
         'acceptedAt', floor(extract(epoch from generation.created_at) * 1000)::bigint,
         'imagesExpireAt', floor(extract(epoch from generation.images_expire_at) * 1000)::bigint,

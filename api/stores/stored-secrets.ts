@@ -23,39 +23,6 @@ export type StoredSecrets = ReturnType<typeof createStoredSecrets>
 
 /** Every secret in the database, whatever it is for. */
 export function createStoredSecrets(database: Database) {
-  /** Rows of a table in batches, by id; with a key those that hold a secret which it does not encrypt. */
-  async function* walk(table: SecretRow['table'], keyId: string | null = null) {
-    const prefix = keyId && sealedPrefix(keyId)
-    let after = ''
-    for (;;) {
-      const rows = await database.any(sql.type(SecretsRow)`
-        select id, secrets from ${sql.identifier([table])}
-        where id > ${after} and exists (
-          select from jsonb_array_elements(secrets) as live
-          where ${prefix}::text is null or not starts_with(live->>'secret', ${prefix})
-        )
-        order by id limit ${BATCH}`)
-      yield* rows
-      if (rows.length < BATCH) return
-      after = rows[rows.length - 1].id
-    }
-  }
-  async function* walkTexts({ table, idColumn, column }: (typeof TEXTS)[number], keyId: string | null = null) {
-    const [id, secret] = [sql.identifier([idColumn]), sql.identifier([column])]
-    const prefix = keyId && sealedPrefix(keyId)
-    let after = ''
-    for (;;) {
-      const rows = await database.any(sql.type(TextRow)`
-        select ${id} as id, ${secret} as stored from ${sql.identifier([table])}
-        where ${id} > ${after} and ${secret} is not null
-          and (${prefix}::text is null or not starts_with(${secret}, ${prefix}))
-        order by ${id} limit ${BATCH}`)
-      yield* rows
-      if (rows.length < BATCH) return
-      after = rows[rows.length - 1].id
-    }
-  }
-
   return {
     /**
      * Encrypts every secret with the current key that is in clear or under another key. Several processes may do so at once, and
@@ -66,7 +33,7 @@ export function createStoredSecrets(database: Database) {
       if (keyId === null) return 0
       let count = 0
       for (const table of SECRET_TABLES) {
-        for await (const { id, secrets: stored } of walk(table, keyId)) {
+        for await (const { id, secrets: stored } of walk(database, table, keyId)) {
           const place = secretsPlace({ table, id })
           const rewrapped = await Promise.all(stored.map(({ secret }) => database.secrets.rewrap(secret, place)))
           const edited = stored.map((live, i) => ({ ...live, secret: rewrapped[i] ?? live.secret }))
@@ -76,7 +43,7 @@ export function createStoredSecrets(database: Database) {
       }
       for (const texts of TEXTS) {
         const [idColumn, column] = [sql.identifier([texts.idColumn]), sql.identifier([texts.column])]
-        for await (const { id, stored } of walkTexts(texts, keyId)) {
+        for await (const { id, stored } of walkTexts(database, texts, keyId)) {
           const rewrapped = await database.secrets.rewrap(stored, texts.placeOf(id))
           if (rewrapped === null) continue
           const { rowCount } = await database.query(sql.unsafe`
@@ -99,12 +66,12 @@ export function createStoredSecrets(database: Database) {
         await database.secrets.open(stored, place).catch((error: Error) => closed.push(error.message))
       }
       for (const table of SECRET_TABLES) {
-        for await (const { id, secrets } of walk(table)) {
+        for await (const { id, secrets } of walk(database, table)) {
           for (const { secret } of secrets) await open(secret, secretsPlace({ table, id }))
         }
       }
       for (const texts of TEXTS) {
-        for await (const { id, stored } of walkTexts(texts)) await open(stored, texts.placeOf(id))
+        for await (const { id, stored } of walkTexts(database, texts)) await open(stored, texts.placeOf(id))
       }
       return { opened: tried.size - closed.length, closed }
     },
@@ -116,10 +83,48 @@ export function createStoredSecrets(database: Database) {
         counts[key] = (counts[key] ?? 0) + 1
       }
       for (const table of SECRET_TABLES) {
-        for await (const { secrets } of walk(table)) for (const { secret } of secrets) add(secret)
+        for await (const { secrets } of walk(database, table)) for (const { secret } of secrets) add(secret)
       }
-      for (const texts of TEXTS) for await (const { stored } of walkTexts(texts)) add(stored)
+      for (const texts of TEXTS) for await (const { stored } of walkTexts(database, texts)) add(stored)
       return counts
     },
+  }
+}
+
+/** Rows of a table in batches, by id; with a key those that hold a secret which it does not encrypt. */
+async function* walk(database: Database, table: SecretRow['table'], keyId: string | null = null) {
+  const prefix = keyId && sealedPrefix(keyId)
+  let after = ''
+  for (;;) {
+    const rows = await database.any(sql.type(SecretsRow)`
+      select id, secrets from ${sql.identifier([table])}
+      where id > ${after} and exists (
+        select from jsonb_array_elements(secrets) as live
+        where ${prefix}::text is null or not starts_with(live->>'secret', ${prefix})
+      )
+      order by id limit ${BATCH}`)
+    yield* rows
+    if (rows.length < BATCH) return
+    after = rows[rows.length - 1].id
+  }
+}
+
+async function* walkTexts(
+  database: Database,
+  { table, idColumn, column }: (typeof TEXTS)[number],
+  keyId: string | null = null,
+) {
+  const [id, secret] = [sql.identifier([idColumn]), sql.identifier([column])]
+  const prefix = keyId && sealedPrefix(keyId)
+  let after = ''
+  for (;;) {
+    const rows = await database.any(sql.type(TextRow)`
+      select ${id} as id, ${secret} as stored from ${sql.identifier([table])}
+      where ${id} > ${after} and ${secret} is not null
+        and (${prefix}::text is null or not starts_with(${secret}, ${prefix}))
+      order by ${id} limit ${BATCH}`)
+    yield* rows
+    if (rows.length < BATCH) return
+    after = rows[rows.length - 1].id
   }
 }

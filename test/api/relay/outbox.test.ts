@@ -5,6 +5,7 @@ import { DEMAND_CHANNEL, type TryOnJob } from '../../../api/shared/generation.ts
 import { Type } from '../../../api/shared/schema.ts'
 import { createGenerations } from '../../../api/shared/stores/generations.ts'
 import { acceptGeneration } from '../../../api/stores/acceptance.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
 import { listenDatabase } from '../../../controller/listen-database.ts'
 import { type Caller, callOf, createCaller } from '../../support/accepted.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
@@ -150,10 +151,29 @@ describe('the outbox', () => {
     await accept(20)
     const outbox = createOutbox(database)
     expect(await outbox.claim({ ...LANE, limit: 500, depth: 4 })).toMatchObject({ jobs: { length: 4 }, room: 0 })
-    expect(await outbox.claim({ ...LANE, limit: 500, depth: 4 })).toEqual({ jobs: [], room: 0 })
+    expect(await outbox.claim({ ...LANE, limit: 500, depth: 4 })).toEqual({ jobs: [], problems: [], room: 0 })
     const [first] = (await outbox.claim({ ...LANE, limit: 1, depth: 6 })).jobs
     await createGenerations(database).start({ id: first.generationId, attempt: 1, worker: 'w' })
     expect(await outbox.claim({ ...LANE, limit: 500, depth: 6 })).toMatchObject({ jobs: { length: 2 }, room: 0 })
+  })
+
+  it('carries the quality that the account asks for', async () => {
+    const caller = await createCaller(database, 2)
+    for (const minQualityPercent of [100, 29]) {
+      await createAccounts(database).update(caller.accountId, { settings: { minQualityPercent } })
+      await acceptGeneration(database, callOf(caller))
+    }
+    expect((await claim(10)).map(({ minQuality }) => minQuality)).toEqual([1, 0.29])
+  })
+
+  it('names a job that no worker could read, which holds up no other', async () => {
+    const spoilt = await accept(1)
+    await database.query(sql.unsafe`update outbox set payload = payload || '{"minQuality": "much"}'`)
+    const other = await accept(1)
+    const { jobs, problems } = await createOutbox(database).claim({ ...LANE, limit: 10, depth: 1000 })
+    expect(spoilt).not.toBe(other)
+    expect(jobs).toMatchObject([{ accountId: other }])
+    expect(problems).toEqual([expect.stringContaining('minQuality must be a number')])
   })
 
   it('keeps back what is not due yet and gives back what was released', async () => {
