@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
-    setupFiles: process.env.TEST_PROFILE ? ['test/support/profile.ts'] : [],
+    setupFiles: ['test/support/environment.ts', ...(process.env.TEST_PROFILE ? ['test/support/profile.ts'] : [])],
     // Files of a worker share its modules, so each package is loaded once per worker. Tests must not leave anything behind in
     // a module.
     isolate: false,
@@ -29,7 +29,7 @@ export default defineConfig({
     maxWorkers: WORKERS,
     sequence: { sequencer: Sequencer },
     // Never an expectation: how long a test that hangs holds up the others.
-    testTimeout: 480_000,
+    testTimeout: 240_000,
     hookTimeout: 480_000,
   },
 })
