@@ -5,8 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { readDurations } from './scripts/testing/durations.ts'
 import { orderFiles } from './scripts/testing/schedule.ts'
 
-// Files wait for processes half of their time; those that run in turn have a worker for each lane beside these.
-const WORKERS = availableParallelism()
+// One more than cores: files wait for processes half of their time. Those that run in turn have a worker for each lane beside these.
+const WORKERS = availableParallelism() + 1
 
 class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -89,7 +89,7 @@ describe.skipIf(chart === null)('the chart', () => {
       expect(ofSecrets.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).toEqual([
         ...['Role drape-secrets', 'Role drape-secrets-purge'],
       ])
-      const resourceNames = ['drape-database', 'drape-encryption', 'drape-queue', 'drape-signing']
+      const resourceNames = ['database', 'encryption', 'provenance', 'queue', 'signing'].map((name) => `drape-${name}`)
       expect(ofSecrets.flatMap(({ rules }) => rules)).toEqual(
         expect.arrayContaining([
           { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },

@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { readApiConfig } from '../../api/config.ts'
 import { readSecretBox } from '../../api/secrets/read-keys.ts'
 import { readControllerConfig } from '../../controller/config.ts'
+import { completeData } from '../../controller/generated-secrets/secret-keys.ts'
+import { generatedSecretsOf } from '../../scripts/charts/generated-secrets.ts'
 import { readWorkerConfig } from '../../worker/config.ts'
 import { readSigningKey } from '../../worker/provenance/signing-key.ts'
 import { findChart, type Rendered, renderWith } from './charts.ts'
@@ -97,7 +99,8 @@ describe.skipIf(chart === null)('the key that signs results', () => {
   it('is made at the first install, for a self-signed certificate', async () => {
     const objects = await render({})
     expect(envOf(objects)).toEqual([{ name: 'PROVENANCE_KEY', secret: { name: 'drape-provenance', key: 'tls.key' } }])
-    const key = Buffer.from(named(objects, 'Secret', 'drape-provenance').data['tls.key'], 'base64').toString()
+    const generated = generatedSecretsOf(objects).find(({ metadata }) => metadata.name === 'drape-provenance')
+    const key = Buffer.from(completeData(generated?.keys ?? {}, null).added['tls.key'], 'base64').toString()
     expect((await readSigningKey({ key, certificates: '' })).origin).toBe('own')
   })
 
