@@ -119,10 +119,10 @@ describe.skipIf(!controlPlane?.hasControllers || chart === null)('the chart that
     for (const object of await template()) await kubectl.apply(object)
     const secrets = await until(async () => {
       const found = await readSecrets()
-      return found.length === 4 && found
+      return found.length === 5 && found
     })
     expect(secrets.map(({ metadata }) => metadata.name).sort()).toEqual([
-      ...['drape-database', 'drape-encryption', 'drape-queue', 'drape-signing'],
+      ...['drape-database', 'drape-encryption', 'drape-provenance', 'drape-queue', 'drape-signing'],
     ])
     const again = await template()
     const differences = await Promise.all(again.map((object) => difference(object)))
