@@ -70,6 +70,39 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
     request: { 'multipart/form-data': { file: '(bytes of the photo)' } },
     answers: { 201: { stored: PHOTO } },
   },
+  verifyImage: {
+    request: { 'multipart/form-data': { file: '(bytes of the image)' } },
+    answers: {
+      200: {
+        valid: {
+          status: 'valid',
+          problems: [],
+          madeHere: true,
+          statement: {
+            generator: 'Drape 0.1.0',
+            engine: 'warp 1.4.0',
+            weights: null,
+            sourceType: 'http://cv.iptc.org/newscodes/digitalsourcetype/composite',
+            day: '2026-05-12',
+            ingredients: [{ title: 'Photo of the person', name: `urn:drape:hmac-sha256:${'5e'.repeat(32)}` }],
+          },
+          signer: {
+            subject: 'Drape',
+            issuer: 'Drape',
+            validUntil: '2036-05-12T00:00:00.000Z',
+            keyFingerprint: '1f'.repeat(32),
+          },
+        },
+        none: {
+          status: 'none',
+          problems: ['The image has no Content Credentials.'],
+          madeHere: false,
+          statement: null,
+          signer: null,
+        },
+      },
+    },
+  },
   enterFittingRoom: {
     request: { 'application/json': { userImageId: PHOTO.fileId, productId: 'gid://shopify/Product/1234567890' } },
     answers: {

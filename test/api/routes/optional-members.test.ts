@@ -107,7 +107,7 @@ describe('an optional member of a request', () => {
     async (_, operation) => {
       const schema = operation.bodies.get(FORM_TYPE) as { properties: Record<string, JsonSchema> }
       const without = await send(operation, photoForm())
-      expect(without.status).toBe(201)
+      expect([200, 201]).toContain(without.status)
       for (const [name, property] of Object.entries(schema.properties)) {
         if ((property as { type?: string }).type === 'string') continue
         for (const text of ['', 'null', 'NULL']) {

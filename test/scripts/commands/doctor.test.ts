@@ -17,6 +17,7 @@ import { callOf, createCaller } from '../../support/accepted.ts'
 import { createCommandLine } from '../../support/command-line.ts'
 import { type Drape, startDrape } from '../../support/drape.ts'
 import { asProcess } from '../../support/process-roles.ts'
+import { startOwnRedis } from '../../support/redis.ts'
 import { requestService } from '../../support/request-service.ts'
 
 const find = (findings: readonly Finding[], check: string) => {
@@ -87,9 +88,9 @@ describe('drape doctor', () => {
   })
 
   it('finds what works but is not as it must be', async () => {
-    const client = createClient({ url: drape.env.REDIS_URL })
-    await client.connect()
-    const { 'maxmemory-policy': policy } = await client.configGet('maxmemory-policy')
+    // The policy is that of the whole server, which other tests share.
+    const redis = await startOwnRedis()
+    const client = await createClient({ url: redis.url }).connect()
     const other = createServer((_, answer) => answer.writeHead(404).end()).listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { accountId, database } = drape
@@ -105,15 +106,18 @@ describe('drape doctor', () => {
     await client.configSet('maxmemory-policy', 'allkeys-lru')
     try {
       const { port } = other.address() as AddressInfo
-      const { findings } = await examine({ PORT: String(port), SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') })
+      const { findings } = await examine({
+        ...{ PORT: String(port), REDIS_URL: redis.url },
+        SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+      })
       expect(find(findings, `port ${port}`)).toMatchObject(isProblem(/^in use/, 'set PORT'))
       expect(find(findings, 'migrations')).toMatchObject(isProblem(/lacks 0015-retention.sql/, 'drape migrate'))
       expect(find(findings, 'stored secrets')).toMatchObject(isProblem(/./, 'Set SECRETS_KEY as it was'))
       expect(find(findings, 'redis maxmemory-policy')).toMatchObject(isProblem(/^allkeys-lru/, 'noeviction'))
       expect(find(findings, 'queue mock')).toMatchObject(isProblem(/^1 try-ons wait for \d+ s/, 'Start a worker'))
     } finally {
-      await client.configSet('maxmemory-policy', policy)
       client.destroy()
+      await redis.kill()
       other.close()
     }
   })
