@@ -72,17 +72,13 @@ const NEEDED_BY_SCRIPTS: ReadonlySet<string> = new Set([
 const MAX_FUNCTION_LINES = 100
 /** Longer ones. None is added. */
 const LONG_FUNCTIONS = [
-  'api/shared/heic.ts: createHeicThreads',
   'api/stores/accounts.ts: createAccounts',
-  'api/stores/product-batches.ts: createProductBatches',
   'api/stores/shops.ts: createShops',
-  'api/stores/webhook-deliveries.ts: createWebhookDeliveries',
   'controller/kubernetes.ts: watchCluster',
   'controller/retention/gauges.ts: createRetentionGauges',
   'controller/retention/reconcile.ts: createRetentionReconcile',
   'controller/runtime/watch.ts: watchObjects',
   'controller/worker-pool/gauges.ts: createPoolGauges',
-  'worker/inference/host.ts: createInferenceHost',
 ]
 
 /** The stages of the preview engine, in the order of its data. */

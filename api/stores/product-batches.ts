@@ -80,29 +80,11 @@ export function createProductBatches(database: Database) {
     },
 
     /**
-     * Creates or changes a product and records what became of it, in one transaction, with its images to fetch. Returns null, and
-     * records nothing, when it would be a new product without images.
+     * Creates or changes a product and records the result, with the images to fetch, in one transaction. Returns null and records
+     * nothing when the product would be new and without images.
      */
-    upsert: (place: ItemPlace, accountId: string, product: ProductInput): Promise<ItemResult | null> =>
-      database.transaction(async (transaction) => {
-        const products = createProducts(withinTransaction(database, transaction))
-        const before = await products.find({ accountId, externalId: product.externalId })
-        const after = await products.upsert(accountId, product)
-        if (after === null) return null
-        const result = before === null ? 'created' : isSame(before, after) ? 'unchanged' : 'updated'
-        const urls = after.images.filter(({ objectKey }) => objectKey === undefined)
-        await transaction.query(sql.unsafe`
-          with item as (
-            ${insertItem(place, { externalId: product.externalId, result, error: null })} returning batch_id, position
-          )
-          insert into product_batch_images (batch_id, position, image, account_id, product_id, edition, url)
-          select batch_id, position, image, ${accountId}, ${after.id}, ${after.imagesEdition}, url
-          from item, ${sql.unnest(
-            urls.map(({ order, sourceUrl }) => [order, sourceUrl]),
-            ['int4', 'text'],
-          )} as urls (image, url)`)
-        return result
-      }),
+    upsert: (place: ItemPlace, accountId: string, product: ProductInput) =>
+      upsertItem(database, place, { accountId, product }),
 
     insertFailed: async (place: ItemPlace, externalId: string | null, error: ItemError): Promise<void> => {
       await database.query(sql.unsafe`${insertItem(place, { externalId, result: 'failed', error })}`)
@@ -134,27 +116,10 @@ export function createProductBatches(database: Database) {
         from product_batch_items as items where batch_id = ${id} and position > ${after} order by position limit ${limit}`),
 
     /**
-     * Takes images to fetch until their lease ends, as many of each account as, together with those under way, counted by account,
-     * they are at most `perAccount`.
+     * Claims images to fetch for `leaseSeconds`. Each account gets at most `perAccount` images, including its images in
+     * `underWay`.
      */
-    claimImages: ({ limit, perAccount, leaseSeconds, underWay }: ImageClaim) =>
-      database.any(sql.type(rowType(Claimed))`
-        with due as (
-          select image.* from (select distinct account_id from product_batches where is_fetching) as owners,
-          lateral (
-            select batch_id, position, image from product_batch_images as waiting
-            where waiting.account_id = owners.account_id and state = 'pending' and available_at <= now()
-            order by batch_id, position, image
-            limit greatest(0, ${perAccount}::int - coalesce((${sql.jsonb({ ...underWay })}->>owners.account_id)::int, 0))
-            for update skip locked
-          ) as image limit ${limit}
-        )
-        update product_batch_images as images
-        set available_at = now() + make_interval(secs => ${leaseSeconds}), attempts = attempts + 1
-        from due where images.batch_id = due.batch_id and images.position = due.position and images.image = due.image
-        returning images.batch_id as "batchId", images.position, images.image, images.account_id as "accountId",
-          product_id as "productId", edition, url, attempts,
-          exists (select from products where products.id = product_id and images_edition = edition) as "isCurrent"`),
+    claimImages: (claim: ImageClaim) => claimImages(database, claim),
 
     /** Notes the end of a claimed image. The batch is done with its last one. */
     endImage: async (
@@ -181,6 +146,52 @@ export function createProductBatches(database: Database) {
           and not exists (select from product_batch_images where batch_id = id and state = 'pending')`)
     },
   }
+}
+
+function upsertItem(
+  database: Database,
+  place: ItemPlace,
+  { accountId, product }: { accountId: string; product: ProductInput },
+): Promise<ItemResult | null> {
+  return database.transaction(async (transaction) => {
+    const products = createProducts(withinTransaction(database, transaction))
+    const before = await products.find({ accountId, externalId: product.externalId })
+    const after = await products.upsert(accountId, product)
+    if (after === null) return null
+    const result = before === null ? 'created' : isSame(before, after) ? 'unchanged' : 'updated'
+    const urls = after.images.filter(({ objectKey }) => objectKey === undefined)
+    await transaction.query(sql.unsafe`
+      with item as (
+        ${insertItem(place, { externalId: product.externalId, result, error: null })} returning batch_id, position
+      )
+      insert into product_batch_images (batch_id, position, image, account_id, product_id, edition, url)
+      select batch_id, position, image, ${accountId}, ${after.id}, ${after.imagesEdition}, url
+      from item, ${sql.unnest(
+        urls.map(({ order, sourceUrl }) => [order, sourceUrl]),
+        ['int4', 'text'],
+      )} as urls (image, url)`)
+    return result
+  })
+}
+
+function claimImages(database: Database, { limit, perAccount, leaseSeconds, underWay }: ImageClaim) {
+  return database.any(sql.type(rowType(Claimed))`
+    with due as (
+      select image.* from (select distinct account_id from product_batches where is_fetching) as owners,
+      lateral (
+        select batch_id, position, image from product_batch_images as waiting
+        where waiting.account_id = owners.account_id and state = 'pending' and available_at <= now()
+        order by batch_id, position, image
+        limit greatest(0, ${perAccount}::int - coalesce((${sql.jsonb({ ...underWay })}->>owners.account_id)::int, 0))
+        for update skip locked
+      ) as image limit ${limit}
+    )
+    update product_batch_images as images
+    set available_at = now() + make_interval(secs => ${leaseSeconds}), attempts = attempts + 1
+    from due where images.batch_id = due.batch_id and images.position = due.position and images.image = due.image
+    returning images.batch_id as "batchId", images.position, images.image, images.account_id as "accountId",
+      product_id as "productId", edition, url, attempts,
+      exists (select from products where products.id = product_id and images_edition = edition) as "isCurrent"`)
 }
 
 function insertItem(

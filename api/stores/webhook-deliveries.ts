@@ -44,40 +44,10 @@ export type WebhookDeliveries = ReturnType<typeof createWebhookDeliveries>
 export function createWebhookDeliveries(database: Database) {
   return {
     /**
-     * Takes up to `limit` deliveries whose time has come, for `leaseSeconds`, in turn from each endpoint that is in use and not left
-     * alone. `underWay` says how many this process is making to each.
+     * Claims up to `limit` due deliveries for `leaseSeconds`, in turn from each endpoint that is active and not paused.
+     * `underWay` counts the deliveries of this process by endpoint.
      */
-    claim: ({ limit, leaseSeconds, underWay }: ClaimOptions): Promise<readonly ClaimedDelivery[]> =>
-      database.any(sql.type(rowType(ClaimedRow))`
-        with recursive waiting_endpoints (endpoint_id) as (
-          (select endpoint_id from webhook_deliveries where status = 'waiting' order by endpoint_id limit 1)
-          union all
-          select (select endpoint_id from webhook_deliveries
-            where status = 'waiting' and webhook_deliveries.endpoint_id > waiting_endpoints.endpoint_id order by endpoint_id limit 1)
-          from waiting_endpoints where waiting_endpoints.endpoint_id is not null
-        ), turns as (
-          select next.id, next.turn
-          from waiting_endpoints join webhook_endpoints on webhook_endpoints.id = waiting_endpoints.endpoint_id
-          cross join lateral (
-            select id, row_number() over (order by next_attempt_at, id) as turn from webhook_deliveries
-            where webhook_deliveries.endpoint_id = waiting_endpoints.endpoint_id and status = 'waiting' and next_attempt_at <= now()
-            order by next_attempt_at, id
-            limit greatest(0, case when failing_since is null then ${AT_ONCE} else 1 end
-              - coalesce((${sql.jsonb({ ...underWay })}->>waiting_endpoints.endpoint_id)::int, 0))
-          ) as next
-          where is_active and (paused_until is null or paused_until <= now())
-        ), chosen as (
-          select id from turns order by turn, id limit ${limit}
-        ), locked as (
-          select webhook_deliveries.id from webhook_deliveries join chosen using (id)
-          where status = 'waiting' and next_attempt_at <= now()
-          for update of webhook_deliveries skip locked
-        )
-        update webhook_deliveries set next_attempt_at = now() + make_interval(secs => ${leaseSeconds})
-        from locked, webhook_endpoints
-        where webhook_deliveries.id = locked.id and webhook_endpoints.id = webhook_deliveries.endpoint_id
-        returning webhook_deliveries.id, event_id as "eventId", type, data, happened_at as "happenedAt", attempts,
-          endpoint_id as "endpointId", account_id as "accountId", url, secrets, clock_timestamp() as "claimedAt"`),
+    claim: (options: ClaimOptions): Promise<readonly ClaimedDelivery[]> => claimDeliveries(database, options),
 
     /** The secrets that sign a delivery, newest first. Throws when they cannot be opened now. */
     openSecrets: async ({ endpointId, secrets }: ClaimedDelivery): Promise<string[]> => {
@@ -147,6 +117,39 @@ export interface ClaimOptions {
   readonly limit: number
   readonly leaseSeconds: number
   readonly underWay: Readonly<Record<string, number>>
+}
+
+function claimDeliveries(database: Database, { limit, leaseSeconds, underWay }: ClaimOptions) {
+  return database.any(sql.type(rowType(ClaimedRow))`
+    with recursive waiting_endpoints (endpoint_id) as (
+      (select endpoint_id from webhook_deliveries where status = 'waiting' order by endpoint_id limit 1)
+      union all
+      select (select endpoint_id from webhook_deliveries
+        where status = 'waiting' and webhook_deliveries.endpoint_id > waiting_endpoints.endpoint_id order by endpoint_id limit 1)
+      from waiting_endpoints where waiting_endpoints.endpoint_id is not null
+    ), turns as (
+      select next.id, next.turn
+      from waiting_endpoints join webhook_endpoints on webhook_endpoints.id = waiting_endpoints.endpoint_id
+      cross join lateral (
+        select id, row_number() over (order by next_attempt_at, id) as turn from webhook_deliveries
+        where webhook_deliveries.endpoint_id = waiting_endpoints.endpoint_id and status = 'waiting' and next_attempt_at <= now()
+        order by next_attempt_at, id
+        limit greatest(0, case when failing_since is null then ${AT_ONCE} else 1 end
+          - coalesce((${sql.jsonb({ ...underWay })}->>waiting_endpoints.endpoint_id)::int, 0))
+      ) as next
+      where is_active and (paused_until is null or paused_until <= now())
+    ), chosen as (
+      select id from turns order by turn, id limit ${limit}
+    ), locked as (
+      select webhook_deliveries.id from webhook_deliveries join chosen using (id)
+      where status = 'waiting' and next_attempt_at <= now()
+      for update of webhook_deliveries skip locked
+    )
+    update webhook_deliveries set next_attempt_at = now() + make_interval(secs => ${leaseSeconds})
+    from locked, webhook_endpoints
+    where webhook_deliveries.id = locked.id and webhook_endpoints.id = webhook_deliveries.endpoint_id
+    returning webhook_deliveries.id, event_id as "eventId", type, data, happened_at as "happenedAt", attempts,
+      endpoint_id as "endpointId", account_id as "accountId", url, secrets, clock_timestamp() as "claimedAt"`)
 }
 
 const Disabled = rowType(Type.Object({ reason: Nullable(Type.String()) }))
