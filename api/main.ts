@@ -27,7 +27,6 @@ import { createPersonPhotos } from './photos/person-photos.ts'
 import { createProductPhotos } from './photos/product-photos.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
-import { docsRoutes } from './routes/docs/docs.ts'
 import { guideRoutes } from './routes/guide/guide.ts'
 import { mount } from './routes/mount.ts'
 import { objectRoutes } from './routes/objects.ts'
@@ -267,6 +266,7 @@ const storefront = createStorefront({
   },
 })
 serveDashboard({ config, log, metrics, lifecycle, redis, storage, secrets, announce, engines })
+const document = createDocument(ROUTES, { publicUrl: config.PUBLIC_URL, serviceName: config.SERVICE_NAME })
 const app = createApp({
   log,
   metrics,
@@ -290,17 +290,11 @@ const app = createApp({
       findProduct: products.find,
       webhookEvents: createWebhookEvents(database),
       signingSecret: config.SIGNING_SECRET,
-      document: serveDocument(
-        createDocument(ROUTES, {
-          publicUrl: config.PUBLIC_URL,
-          serviceName: config.SERVICE_NAME,
-        }),
-      ),
+      document: serveDocument(document),
     }),
     mount(STOREFRONT_ROUTES, storefront.parts),
     startRoutes({ serviceName: config.SERVICE_NAME, publicUrl: config.PUBLIC_URL }),
-    docsRoutes({ serviceName: config.SERVICE_NAME }),
-    guideRoutes({ serviceName: config.SERVICE_NAME, publicUrl: config.PUBLIC_URL }),
+    guideRoutes({ serviceName: config.SERVICE_NAME, publicUrl: config.PUBLIC_URL, document }),
     playgroundRoutes({ serviceName: config.SERVICE_NAME, storage }),
     widgetRoutes(),
     objectRoutes({ storage, signingSecret: config.SIGNING_SECRET }),

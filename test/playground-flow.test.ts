@@ -427,20 +427,6 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await start.close()
   })
 
-  it('leads to a guide with a search, which everybody can use', async () => {
-    const guide = await browser.newPage()
-    await guide.goto(`${drape.api.url}/guide/api`)
-    const violations = await inspectLooks(guide, { name: 'guide' })
-    await guide.type('#query', 'idempot')
-    await guide.waitForSelector('#found a[href^="/guide/api#"]')
-    violations.push(...(await inspectLooks(guide, { name: 'guide-found', open: () => guide.focus('#query') })))
-    expect(violations).toEqual([])
-    expect(await guide.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    await Promise.all([guide.waitForNavigation(), guide.click('#found a')])
-    expect(new URL(guide.url()).hash).not.toBe('')
-    await guide.close()
-  })
-
   it('is a page that everybody can use, large and small, light and dark', async () => {
     const violations = await inspectLooks(page, { name: 'playground-empty' })
     await enter('sk_wrong')

@@ -1,13 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { createDocument } from '../../api/openapi/document.ts'
 import { createSite } from '../../api/routes/guide/site.ts'
+import { ROUTES } from '../../api/routes/routes.ts'
 import { ROOT } from '../stack/session.ts'
 
 // Writes the site of the documentation into a folder, for any web server that finds `webhooks.html` for `/guide/webhooks`.
 // Usage: guide.ts [FOLDER], .cache/docs without one. PUBLIC_URL is the address that llms.txt names.
 
 const folder = resolve(process.argv[2] ?? join(ROOT, '.cache/docs'))
-const site = createSite({ serviceName: 'Drape', publicUrl: process.env.PUBLIC_URL ?? '' })
+const names = { serviceName: 'Drape', publicUrl: process.env.PUBLIC_URL ?? '' }
+const site = createSite({ ...names, document: createDocument(ROUTES, names) })
 for (const [path, { type, body }] of site) {
   const target = join(folder, type === 'text/html' ? `${path}.html` : path)
   await mkdir(dirname(target), { recursive: true })

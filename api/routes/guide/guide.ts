@@ -16,7 +16,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** GET /guide and below: the site of the documentation, built on the first request. */
+/** GET /guide, GET /docs and below: the site of the documentation with the reference, built on the first request. */
 export function guideRoutes(options: SiteOptions): Router<AppState> {
   const router = new Router<AppState>({ sensitive: true })
   let site: ReadonlyMap<string, SiteFile> | undefined
@@ -24,7 +24,9 @@ export function guideRoutes(options: SiteOptions): Router<AppState> {
     site ??= createSite(options)
     sendFile(ctx, site.get(path))
   }
-  router.get('/guide{/*rest}', (ctx: AppContext) => answer(ctx, ctx.path.replace(/\/$/, '')))
+  const answerPath = (ctx: AppContext) => answer(ctx, ctx.path.replace(/\/$/, ''))
+  router.get('/guide{/*rest}', answerPath)
+  router.get('/docs{/*rest}', answerPath)
   router.get('/llms.txt', (ctx: AppContext) => answer(ctx, '/guide/llms.txt'))
   return router
 }

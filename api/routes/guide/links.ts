@@ -26,7 +26,7 @@ export function rewriteLinks(source: Source, linkOf: LinkOf): string {
   })
 }
 
-/** `/guide` has its Markdown at `/guide/index.md`. */
+/** `/guide` has its Markdown at `/guide/index.md`, and `/docs` at `/docs/index.md`. */
 export function markdownPathOf(path: string, suffix = '.md'): string {
-  return path === '/guide' && suffix !== '' ? `/guide/index${suffix}` : `${path}${suffix}`
+  return ['/guide', '/docs'].includes(path) && suffix !== '' ? `${path}/index${suffix}` : `${path}${suffix}`
 }

@@ -23,9 +23,18 @@ const markdown = new MarkdownIt({ html: false })
 // Wide ones scroll on their own, also by keyboard.
 markdown.renderer.rules.table_open = () => '<div class="wide" tabindex="0"><table>\n'
 markdown.renderer.rules.table_close = () => '</table></div>\n'
+// Long names of fields break after a dot.
+markdown.renderer.rules.code_inline = (tokens, place) =>
+  `<code>${markdown.utils.escapeHtml(tokens[place].content).replaceAll(/(?<=[.\]/])(?=\w)/g, '<wbr>')}</code>`
+
+/** The anchor of a heading that no other heading of its page repeats. */
+export function anchorOf(heading: string): string {
+  return new GithubSlugger().slug(heading)
+}
 
 /** Markdown as HTML: headings have the anchors that GitHub gives them, and links lead to pages of the site. */
 export function renderPage(source: Source, linkOf: LinkOf): RenderedPage {
+  const { maxSearchedLevel = 6 } = source
   const tokens = markdown.parse(source.text, {})
   const slugger = new GithubSlugger()
   const sections: { anchor: string; heading: string; text: string }[] = []
@@ -36,7 +45,7 @@ export function renderPage(source: Source, linkOf: LinkOf): RenderedPage {
       const heading = textOf(tokens[place + 1])
       const anchor = slugger.slug(heading)
       token.attrSet('id', anchor)
-      sections.push({ anchor, heading, text: '' })
+      if (Number(token.tag.slice(1)) <= maxSearchedLevel) sections.push({ anchor, heading, text: '' })
     } else if (tokens[place - 1]?.type !== 'heading_open') {
       const section = sections.at(-1)
       if (section !== undefined) section.text = `${section.text} ${textOf(token)}`.trim()

@@ -49,7 +49,7 @@ ${members.map(({ path, title }) => html`<li><a href="${path}"${{ markup: path ==
 )}</nav>
 <main id="content" tabindex="-1">
 <section id="found" aria-label="Search results" aria-live="polite" hidden></section>
-<article>
+<article${{ markup: page.section === 'API reference' ? ' class="reference"' : '' }}>
 ${{ markup }}
 </article>
 <p class="source"><a href="${markdownPath}">This page as Markdown</a></p>

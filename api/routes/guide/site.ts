@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { presentReference } from '../../openapi/reference/pages.ts'
 import { createLinks, markdownPathOf, rewriteLinks } from './links.ts'
-import { renderPage } from './markdown.ts'
+import { anchorOf, renderPage } from './markdown.ts'
 import { presentGuidePage } from './page.ts'
-import { PICTURES, readSources } from './sources.ts'
+import { PICTURES, readSources, type Source } from './sources.ts'
 
 export interface SiteOptions {
   readonly serviceName: string
   readonly publicUrl: string
+  /** The OpenAPI document, which the reference shows. */
+  readonly document: object
 }
 
 export interface SiteFile {
@@ -18,8 +21,10 @@ const BROWSER = new URL('browser/', import.meta.url)
 const SEARCH_ENGINE = new URL(import.meta.resolve('minisearch'))
 
 /** Every file of the site by its path: pages as HTML and as Markdown, what they load, the texts for the search, and `llms.txt`. */
-export function createSite({ serviceName, publicUrl }: SiteOptions): ReadonlyMap<string, SiteFile> {
+export function createSite({ serviceName, publicUrl, document }: SiteOptions): ReadonlyMap<string, SiteFile> {
   const sources = readSources()
+  const place = sources.findLastIndex(({ section }) => section === 'Call the API') + 1
+  sources.splice(place, 0, ...createReference(document))
   const [linkOf, markdownLinkOf] = [createLinks(sources), createLinks(sources, '.md')]
   const pages = sources.map((source) => ({ ...source, ...renderPage(source, linkOf) }))
   const files = new Map<string, SiteFile>(readAssets())
@@ -37,6 +42,12 @@ export function createSite({ serviceName, publicUrl }: SiteOptions): ReadonlyMap
   return files
 }
 
+function createReference(document: object): Source[] {
+  return presentReference(document, anchorOf).map(({ path, markdown }) => {
+    return { file: `docs${path}.md`, path, section: 'API reference', text: markdown, maxSearchedLevel: 2 }
+  })
+}
+
 interface IndexedPage {
   readonly path: string
   readonly section: string
@@ -45,18 +56,21 @@ interface IndexedPage {
 }
 
 /** The list of pages that language models read, in the form of llmstxt.org. */
-function presentIndex(pages: readonly IndexedPage[], { serviceName, publicUrl }: SiteOptions): string {
+function presentIndex(
+  pages: readonly IndexedPage[],
+  { serviceName, publicUrl }: Pick<SiteOptions, 'serviceName' | 'publicUrl'>,
+): string {
   const sections = [...Map.groupBy(pages, ({ section }) => section)].map(([section, members]) => {
     const lines = members.map(
       ({ path, title, summary }) => `- [${title}](${publicUrl}${markdownPathOf(path)}): ${summary}`,
     )
     return `## ${section}\n\n${lines.join('\n')}\n`
   })
-  const reference = `## Reference\n\n- [OpenAPI document](${publicUrl}/tryon/v1/openapi.json): every operation, with examples\n`
+  const machines = `## For programs\n\n- [OpenAPI document](${publicUrl}/tryon/v1/openapi.json): every operation, with examples\n`
   return [
     `# ${serviceName}\n\n> Virtual try-on: an image of a person wearing a product.\n`,
     ...sections,
-    reference,
+    machines,
   ].join('\n')
 }
 

@@ -8,6 +8,8 @@ export interface Source {
   readonly path: string
   readonly section: string
   readonly text: string
+  /** The deepest headings that the search lists: 2 for `##`. Default 6. */
+  readonly maxSearchedLevel?: number
 }
 
 /** Where pages are; the image of the API takes these folders along. */
@@ -43,7 +45,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The pages that are there, with their texts. */
-export function readSources(): readonly Source[] {
+export function readSources(): Source[] {
   return Object.entries(SECTIONS).flatMap(([section, files]) =>
     files.map((file) => ({ file, section, path: pathOf(file), text: readFileSync(urlOf(file), 'utf8') })),
   )

@@ -1,20 +1,27 @@
 import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDocument } from '../../../api/openapi/document.ts'
 import { createSite } from '../../../api/routes/guide/site.ts'
+import { ROUTES } from '../../../api/routes/routes.ts'
 import { type Drape, startDrape } from '../../support/drape.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
 /** Of the service, beside the site. */
-const SERVICE = ['/docs', '/playground', '/llms.txt', '/tryon/v1/openapi.json', '/healthz']
+const SERVICE = ['/playground', '/llms.txt', '/tryon/v1/openapi.json', '/healthz']
 
 describe('the site of the documentation', () => {
-  const site = createSite({ serviceName: 'Tom & <b>Co</b>', publicUrl: 'https://try.example' })
+  const names = { serviceName: 'Tom & <b>Co</b>', publicUrl: 'https://try.example' }
+  const document = createDocument(ROUTES, names)
+  const site = createSite({ ...names, document })
   const textsOf = (type: string) =>
     [...site].filter(([, file]) => file.type === type).map(([path, { body }]) => ({ path, text: String(body) }))
   const pages = textsOf('text/html')
 
-  it('has every page below docs and of the chart, also as Markdown', () => {
-    const files = globSync(['docs/**/*.md', 'charts/drape/docs/*.md'], { cwd: ROOT })
+  it('has every page below docs and of the chart, and the reference, also as Markdown', () => {
+    const files = [
+      ...globSync(['docs/**/*.md', 'charts/drape/docs/*.md'], { cwd: ROOT }),
+      ...['start of the reference', ...document.tags],
+    ]
     expect(pages.length).toBe(files.length)
     expect(textsOf('text/markdown').length).toBe(files.length)
   })
@@ -52,7 +59,7 @@ describe('the site of the documentation', () => {
 
   it('lists every page in llms.txt', () => {
     const list = String(site.get('/guide/llms.txt')?.body)
-    const listed = [...list.matchAll(/\]\(https:\/\/try\.example(\/guide[^)]*)\)/g)].map(([, path]) => path)
+    const listed = [...list.matchAll(/\]\(https:\/\/try\.example(\/(?:guide|docs)[^)]*)\)/g)].map(([, path]) => path)
     expect(listed.toSorted()).toEqual(
       textsOf('text/markdown')
         .map(({ path }) => path)

@@ -1,0 +1,88 @@
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserReason, startBrowser } from './support/browser.ts'
+import { type Drape, startDrape } from './support/drape.ts'
+import { inspectLooks, SIZES } from './support/page-looks.ts'
+
+if (browserReason) console.warn(`The walk through the documentation is skipped: ${browserReason}`)
+
+describe.skipIf(browserReason)(`the documentation${browserReason && ` (skipped: ${browserReason})`}`, () => {
+  let drape: Drape
+  let browser: Browser
+  let page: Page
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    drape = await startDrape()
+    browser = await startBrowser()
+    page = await browser.newPage()
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(String(error)))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await drape?.stop()
+  })
+
+  const open = (path: string) => page.goto(`${drape.api.url}${path}`)
+  const addresses = (selector: string) =>
+    page.$$eval(selector, (links) => links.map((link) => link.getAttribute('href') ?? ''))
+
+  it('has a reference that everybody can use, large and small, light and dark', async () => {
+    await open('/docs')
+    const paths = new Set((await addresses('article a[href^="/docs/"]')).map((address) => address.split('#')[0]))
+    expect(paths.size).toBeGreaterThan(9)
+    const violations: string[] = []
+    for (const path of ['/docs', ...paths]) {
+      await open(path)
+      violations.push(...(await inspectLooks(page, { name: path.slice(1).replace('/', '-') })))
+      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
+    }
+    expect(violations).toEqual([])
+  })
+
+  it('leads from the list of operations to each of them', async () => {
+    await page.setViewport(SIZES.desktop)
+    await open('/docs')
+    const links = (await addresses('main a[href*="#"]')).filter((address) => address.startsWith('/docs/'))
+    const { body } = await drape.call('GET', '/tryon/v1/openapi.json')
+    const operations = Object.values(body.paths).flatMap((methods) => Object.keys(methods as object))
+    expect(links.length).toBeGreaterThanOrEqual(operations.length)
+    for (const link of links) {
+      await open(link)
+      expect(await page.$(`h2[id="${link.split('#')[1]}"]`), link).not.toBeNull()
+    }
+  })
+
+  it('loads less than 200 kB with each page of the reference', async () => {
+    const cold = await (await browser.createBrowserContext()).newPage()
+    const sizes: number[] = []
+    cold.on('response', async (answer) => sizes.push((await answer.buffer()).length))
+    await cold.goto(`${drape.api.url}/docs/storefront`, { waitUntil: 'networkidle0' })
+    expect(sizes.length).toBeGreaterThan(2)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200_000)
+    await cold.close()
+  })
+
+  it('has a guide with a search, which everybody can use', async () => {
+    await open('/guide/api')
+    const violations = await inspectLooks(page, { name: 'guide' })
+    await page.type('#query', 'idempot')
+    await page.waitForSelector('#found a[href^="/guide/api#"]')
+    violations.push(...(await inspectLooks(page, { name: 'guide-found', open: () => page.focus('#query') })))
+    expect(violations).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    await Promise.all([page.waitForNavigation(), page.click('#found a')])
+    expect(new URL(page.url()).hash).not.toBe('')
+  })
+
+  it('finds an operation by its path', async () => {
+    await open('/docs')
+    await page.type('#query', 'webhooks/listeners')
+    await page.waitForSelector('#found a[href^="/docs/webhooks#"]')
+  })
+
+  it('breaks no policy of its own', () => {
+    expect(complaints).toEqual([])
+  })
+})
