@@ -5,6 +5,7 @@ import { translateErrors } from './middleware/errors.ts'
 import { trimForwarded } from './middleware/forwarded-headers.ts'
 import { requestContext } from './middleware/request-context.ts'
 import { traceRequests } from './middleware/trace.ts'
+import type { RequestRecorder } from './request-recorder.ts'
 import { DrapeError } from './shared/errors.ts'
 import type { Log } from './shared/log.ts'
 import type { Metrics } from './shared/metrics.ts'
@@ -20,15 +21,24 @@ export interface AppOptions {
   readonly development?: boolean
   /** Reverse proxies before us, each of which adds whom it serves to `X-Forwarded-For`. */
   readonly proxyHops?: number
+  /** Gets every request of an account. */
+  readonly record?: RequestRecorder['record']
 }
 
 /** The API as a Koa application: context, errors, then every group of routes; what none of them knows is `ROUTE_NOT_FOUND`. */
-export function createApp({ log, metrics, routes, development = false, proxyHops = 0 }: AppOptions): Koa<AppState> {
+export function createApp({
+  log,
+  metrics,
+  routes,
+  development = false,
+  proxyHops = 0,
+  record,
+}: AppOptions): Koa<AppState> {
   // What stands before the addresses that our own proxies have added is the caller's invention.
   const app = new Koa<AppState>({ proxy: proxyHops > 0, maxIpsCount: proxyHops })
   app.use(trimForwarded)
   app.use(traceRequests())
-  app.use(requestContext({ log, metrics }))
+  app.use(requestContext({ log, metrics, record }))
   app.use(storefrontCors({ development }))
   app.use(translateErrors())
   app.use(refuseTarget)

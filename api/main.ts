@@ -27,6 +27,7 @@ import { createPersonPhotos } from './photos/person-photos.ts'
 import { createProductPhotos } from './photos/product-photos.ts'
 import { createOutbox } from './relay/outbox.ts'
 import { createRelay } from './relay/relay.ts'
+import { createRequestRecorder, type DropReason } from './request-recorder.ts'
 import { guideRoutes } from './routes/guide/guide.ts'
 import { mount } from './routes/mount.ts'
 import { objectRoutes } from './routes/objects.ts'
@@ -75,6 +76,7 @@ import { createBacklog } from './stores/backlog.ts'
 import { createProductBatches } from './stores/product-batches.ts'
 import { createProducts } from './stores/products.ts'
 import { createPublishedEngines } from './stores/published-engines.ts'
+import { createRequestLog } from './stores/request-log.ts'
 import { createStoredSecrets } from './stores/stored-secrets.ts'
 import { createTestMode } from './stores/test-mode.ts'
 import { createWaiting } from './stores/waiting.ts'
@@ -266,12 +268,17 @@ const storefront = createStorefront({
   },
 })
 serveDashboard({ config, log, metrics, lifecycle, redis, storage, secrets, announce, engines })
+const requestLog = createRequestLog(webhookDatabase)
+const onDrop = (reason: DropReason, count: number) => metrics.requestLogDrops.inc({ reason }, count)
+const recorder = createRequestRecorder({ requestLog, onDrop, log })
+lifecycle.onStop('request log', () => recorder.stop())
 const document = createDocument(ROUTES, { publicUrl: config.PUBLIC_URL, serviceName: config.SERVICE_NAME })
 const app = createApp({
   log,
   metrics,
   development: isDevelopment(config),
   proxyHops: config.PROXY_HOPS,
+  record: recorder.record,
   routes: [
     mount(SERVER_ROUTES, {
       ...{ reading, writing, authenticate, personPhotos, productPhotos, storage, accounts, generations, products },

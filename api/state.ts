@@ -1,6 +1,7 @@
 import type { DefaultContext, ParameterizedContext } from 'koa'
 import type { UploadedFile } from './bodies/uploaded-file.ts'
 import type { Operation } from './openapi/operation.ts'
+import type { ErrorCode } from './shared/errors.ts'
 import type { Log } from './shared/log.ts'
 import type { Shopper } from './shoppers/shopper.ts'
 import type { AccountRecord } from './stores/accounts.ts'
@@ -30,6 +31,8 @@ export interface AppState {
   resourceId: string
   /** The answer was asked for by a test key: it says nothing about the service. */
   isSimulated?: boolean
+  /** Set on every answer that is an error. */
+  errorCode?: ErrorCode
   /** Whether an earlier try of this request may have created it. */
   resumed: boolean
 }

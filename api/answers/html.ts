@@ -9,7 +9,7 @@ export function html(parts: TemplateStringsArray, ...values: readonly (string | 
   return { markup: String.raw({ raw: parts }, ...inserted) }
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 

@@ -95,7 +95,7 @@ export function presentAccount(page: AccountPage): Html {
     ['Images are stored for', days(account.retentionDays)],
     ['Since', time(account.createdAt)],
   ])}
-<p class="actions"><a href="/generations${own}">Generations</a> <a href="/products${own}">Products</a> <a href="/audit?about=${encodeURIComponent(id)}">Audit log</a></p>
+<p class="actions"><a href="/accounts/${id}/requests">Requests</a> <a href="/generations${own}">Generations</a> <a href="/products${own}">Products</a> <a href="/audit?about=${encodeURIComponent(id)}">Audit log</a></p>
 <div class="columns">${section('Credits', presentCredits(page))}${section('Settings', presentSettings(page))}</div>
 ${section('Keys', presentKeys({ accountId: id, keys: page.keys, forms }))}
 ${section('Use in 14 days', html`${plotUsage(page.steps, { step: 'day' })}${presentFailures(page.failures, id)}`)}

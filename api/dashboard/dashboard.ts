@@ -26,6 +26,7 @@ import { createOperatorSessions, type OperatorSessions } from '../stores/operato
 import { createOperatorSignIns } from '../stores/operator-sign-ins.ts'
 import { createOperators } from '../stores/operators.ts'
 import { createProductSearches } from '../stores/product-search.ts'
+import { createRequestLog } from '../stores/request-log.ts'
 import { createSecondFactors } from '../stores/second-factors.ts'
 import { createShops } from '../stores/shops.ts'
 import { createUsage } from '../stores/usage.ts'
@@ -50,6 +51,7 @@ import { overviewRoutes } from './overview.ts'
 import { verifyPassword } from './password.ts'
 import { productPages } from './products.ts'
 import { refuseByPage } from './refusals.ts'
+import { requestPages } from './requests.ts'
 import { secondFactorPages } from './second-factor.ts'
 import { createSecondFactorCheck } from './second-factor-check.ts'
 import {
@@ -204,6 +206,7 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
       ledger: createLedger(database),
     }),
     keyPages({ accounts, audit }),
+    requestPages({ accounts, requestLog: createRequestLog(database), keys: createApiKeys(database) }),
     logoPages({ accounts, audit, storage, objects: createObjects(database) }),
     shopPages({
       ...{ shops, audit, engines, visitors: createVisitorAddresses(database) },

@@ -35,13 +35,17 @@ export const FORM_PAGES: Readonly<Record<string, string>> = {
 }
 /** The same of the forms before there is a session. */
 const SIGN_IN_PAGES: Readonly<Record<string, string>> = { '/sign-in': '/sign-in', '/sign-in/code': '/sign-in/code' }
-/** Pages with a form that asks for another view of them. */
-export const SEARCH_PAGES: ReadonlySet<string> = new Set(['/accounts', '/generations', '/products', '/audit'])
+const SEARCH_PAGES = /^\/(accounts|generations|products|audit|accounts\/[^/]+\/requests)$/
 
 const PATTERNS = Object.entries({ ...FORM_PAGES, ...SIGN_IN_PAGES }).map(([action, page]) => ({
   pattern: new RegExp(`^${action.replaceAll(/:\w+/g, '[^/]+')}$`),
   page,
 }))
+
+/** Whether the page has a form that asks for another view of it. */
+export function isSearchPage(path: string): boolean {
+  return SEARCH_PAGES.test(path)
+}
 
 /** The path of the page that shows the form of this action; null for a path that no form posts to. */
 export function findFormPage(action: string): string | null {

@@ -1,6 +1,6 @@
 import { HTTP_STATUS } from '../middleware/errors.ts'
 import { DrapeError, type FieldProblem } from '../shared/errors.ts'
-import { findFormPage, SEARCH_PAGES } from './form-pages.ts'
+import { findFormPage, isSearchPage } from './form-pages.ts'
 import { type KeptForm, typedValues } from './kept-form.ts'
 import { seeOther } from './layout.ts'
 import { isPermitted, rolesFor } from './roles.ts'
@@ -41,7 +41,7 @@ export const openFormPages: DashboardMiddleware = function formPages(ctx, next) 
 
 /** The page that shows the form of this request; null when there is none, or the operator may not see it. */
 function findPlace({ method, path, state: { operator } }: DashboardContext): string | null {
-  const page = method === 'POST' ? findFormPage(path) : SEARCH_PAGES.has(path) ? path : null
+  const page = method === 'POST' ? findFormPage(path) : isSearchPage(path) ? path : null
   if (page === null || operator === null) return page
   return isPermitted(operator.role, 'GET', page) ? page : null
 }

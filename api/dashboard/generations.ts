@@ -11,6 +11,7 @@ import { fieldsReader, queryOf } from './form.ts'
 import { presentGeneration, presentGenerations, presentPicture } from './generations.view.ts'
 import { seeOther, showPage } from './layout.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
+import { Minute, readTime } from './times.ts'
 
 export interface GenerationPagesOptions {
   readonly searches: GenerationSearches
@@ -29,9 +30,6 @@ export function generationPages(options: GenerationPagesOptions): Router<Dashboa
   router.post('/generations/:id/cancel', (ctx: DashboardContext) => cancelGeneration(ctx, options))
   return router
 }
-
-/** As a browser writes a time into a field, in UTC. */
-const Minute = Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2})?$' }))
 
 const readSearch = fieldsReader(
   Type.Object({
@@ -56,16 +54,6 @@ async function showGenerations(ctx: DashboardContext, { searches }: GenerationPa
   showPage(ctx, {
     title: 'Generations',
     body: presentGenerations(found, { query, isFull: found.length === PAGE, forms }),
-  })
-}
-
-/** The digits may be in place and yet be no time. */
-function readTime(path: string, text: string | undefined): Date | null {
-  if (text === undefined) return null
-  const time = new Date(`${text}Z`)
-  if (!Number.isNaN(time.getTime())) return time
-  throw new DrapeError('VALIDATION_FAILED', 'The search is not valid.', {
-    details: [{ path, message: 'must be a time like 2027-01-31T12:00' }],
   })
 }
 

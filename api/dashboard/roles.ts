@@ -17,6 +17,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role>> = {
   'POST /accounts/:id/active': 'admin',
   'POST /accounts/:id/credits': 'billing',
   'GET /accounts/:id/ledger': 'viewer',
+  'GET /accounts/:id/requests': 'viewer',
   'POST /accounts/:id/keys': 'admin',
   'POST /accounts/:id/keys/:key/rotate': 'admin',
   'POST /accounts/:id/keys/:key/revoke': 'admin',

@@ -71,6 +71,7 @@ export function translateErrors(): Middleware<AppState> {
       if (ctx.state.isSimulated) ctx.state.log.debug({ code: error.code }, 'test answer')
       else if (isRefusal) ctx.state.log.warn({ code: error.code, reason: error.message }, 'request refused')
       else if (status >= 500) ctx.state.log.error({ err: thrown, code: error.code }, 'request failed')
+      ctx.state.errorCode = error.code
       ctx.status = status
       if (status === 503) ctx.set('Retry-After', '1')
       if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds))

@@ -1,13 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import type { Middleware } from 'koa'
+import type { RequestRecorder } from '../request-recorder.ts'
 import type { Log } from '../shared/log.ts'
 import type { Metrics, RequestObserver } from '../shared/metrics.ts'
 import type { AppState } from '../state.ts'
 
 const USABLE_ID = /^[\w.:-]{1,128}$/
 
-/** Gives every request an id (the caller's `X-Request-Id` when it is plain) and a log, measures it and writes one line at its end. */
-export function requestContext({ log, metrics }: { log: Log; metrics: Metrics }): Middleware<AppState> {
+/**
+ * Gives every request an id (the caller's `X-Request-Id` when it is plain) and a log, measures it and writes one line at its end. `record` gets
+ * the requests of accounts, without bodies, values of paths, queries and addresses.
+ */
+export function requestContext({
+  log,
+  metrics,
+  record = () => {},
+}: {
+  log: Log
+  metrics: Metrics
+  record?: RequestRecorder['record']
+}): Middleware<AppState> {
   let inFlight = 0
   metrics.watch({ name: 'drape_http_requests_in_flight', help: 'HTTP requests in progress' }, () => [
     { value: inFlight },
@@ -26,6 +38,7 @@ export function requestContext({ log, metrics }: { log: Log; metrics: Metrics })
     tellLater(ctx.state, () => log.child({ requestId }))
     ctx.set('X-Request-Id', requestId)
     const started = performance.now()
+    const createdAt = new Date()
     inFlight++
     try {
       await next()
@@ -35,9 +48,23 @@ export function requestContext({ log, metrics }: { log: Log; metrics: Metrics })
       const route = (ctx as { _matchedRoute?: string })._matchedRoute ?? 'unknown'
       if (!ctx.state.isSimulated) observerOf({ route, method: ctx.method, status: ctx.status })(ms / 1000)
       const accountId = ctx.state.account?.id
+      if (accountId !== undefined)
+        record({
+          ...describeRequest(ctx.state),
+          accountId,
+          createdAt,
+          method: ctx.method,
+          status: ctx.status,
+          durationMs: Math.round(ms),
+        })
       log.info({ requestId, method: ctx.method, route, status: ctx.status, ms: Math.round(ms), accountId }, 'request')
     }
   }
+}
+
+function describeRequest({ requestId = '', route, errorCode, key }: Partial<AppState>) {
+  const [path, code] = [route?.path ?? 'unknown', errorCode ?? null]
+  return { requestId, route: path, errorCode: code, keyLastFour: key?.lastFour ?? null }
 }
 
 /** The one that was sent, if it is plain, or a new one. */

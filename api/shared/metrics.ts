@@ -188,6 +188,10 @@ function ofServers({ counter, known }: Make) {
       name: 'drape_rate_limit_local_total',
       help: 'Rate limit checks that a replica made without Redis, because Redis did not respond in time',
     }),
+    requestLogDrops: known('reason', ['account', 'buffer', 'database'], {
+      name: 'drape_request_log_dropped_total',
+      help: 'Requests missing in the request log, by reason: account (too many of one account), buffer (too many of all), database (not written)',
+    }),
     httpFaults: known('server', ['api', 'dashboard', 'probes'], {
       name: 'drape_http_faults_total',
       help: 'Requests whose handler failed outside all error handlers, by server',

@@ -52,6 +52,7 @@ export async function sweep({
   const products = await untilNone(() => retention.deleteExpiredProducts(PART))
   await retention.releaseOrphans()
   await untilNone(() => retention.deleteEndedListeners(PART))
+  await untilNone(() => retention.deleteOldRequests(PART))
   let bytes = 0
   const objects = await untilNone(async () => {
     const deleted = await retention.deleteExpiredObjects({ limit: PART, graceSeconds }, (expired) =>

@@ -30,6 +30,8 @@ const columns = sql.fragment`
 /** What a live key may be used for. */
 export interface LiveKey extends Pick<KeyRestrictions, 'scopes' | 'allowedCidrs'> {
   readonly id: string
+  /** Null for keys of earlier releases. */
+  readonly lastFour: string | null
   /** By the clock of the database; negative for a key that has expired, null for one that never does. */
   readonly expiresInMs: number | null
 }
@@ -43,6 +45,7 @@ export interface FoundKey {
 const FoundRow = Type.Object({
   ...AccountRow.properties,
   keyId: Type.String(),
+  lastFour: Nullable(Type.String()),
   scopes: Nullable(ScopeList),
   allowedCidrs: Nullable(Type.Array(Type.String())),
   expiresInMs: Nullable(Type.Number()),
@@ -116,14 +119,14 @@ export function createApiKeys(database: Database) {
     /** The live key with its active account. One that has expired is found too, so that its owner can be informed. */
     find: async (key: string, kind: KeyKind): Promise<FoundKey | null> => {
       const row = await database.maybeOne(sql.type(rowType(FoundRow))`
-        select ${accountColumns}, api_keys.id as "keyId", scopes, allowed_cidrs as "allowedCidrs",
+        select ${accountColumns}, api_keys.id as "keyId", last_four as "lastFour", scopes, allowed_cidrs as "allowedCidrs",
           (extract(epoch from expires_at - now()) * 1000)::float8 as "expiresInMs"
         from api_keys join accounts on accounts.id = api_keys.account_id
         where hash = ${sql.binary(hashKey(key))} and kind = ${kind} and revoked_at is null and is_active
           and not exists (select from accounts as owner where owner.id = accounts.test_of and not owner.is_active)`)
       if (row === null) return null
-      const { keyId, scopes, allowedCidrs, expiresInMs, ...account } = row
-      return { account, key: { id: keyId, scopes, allowedCidrs, expiresInMs } }
+      const { keyId, lastFour, scopes, allowedCidrs, expiresInMs, ...account } = row
+      return { account, key: { id: keyId, lastFour, scopes, allowedCidrs, expiresInMs } }
     },
 
     /** Every key of an account, test keys too: live ones first, then the newest. */

@@ -32,7 +32,8 @@ const RIGHTS = {
     'update (expires_at) on objects, products, share_links, proxy_nonces, webhook_listeners',
     'update (lease_until) on idempotency_keys',
     'select, insert, update, delete on hold_policies, legal_holds, published_engines',
-    'update (created_at) on data_requests, webhook_deliveries, product_batches',
+    'update (created_at) on data_requests, webhook_deliveries, product_batches, request_log',
+    'select (account_id, is_refused, slot, created_at), delete on request_log',
     'select, delete, update (erased_at) on erased_customers',
     // Records objects that have no row, so that the next sweep deletes them.
     'select (id) on accounts',

@@ -4,6 +4,7 @@ import { rowType, Type } from '../../api/shared/schema.ts'
 import type { ObjectStorage } from '../../api/shared/storage/object.ts'
 import { createObjects } from '../../api/shared/stores/objects.ts'
 import { createAccounts } from '../../api/stores/accounts.ts'
+import { createRequestLog } from '../../api/stores/request-log.ts'
 import { createShops } from '../../api/stores/shops.ts'
 import { createWebhooks } from '../../api/stores/webhooks.ts'
 import { readSample } from './drape.ts'
@@ -60,6 +61,7 @@ export async function fillDashboard(
     expiresAt: null,
   })
   await storage.put(resultKey, picture, { contentType: 'image/jpeg' })
+  await insertRequests(database, accountId)
   await insertGenerations(database, { accountId, shopId, name, resultKey })
   const find = (status: string) =>
     database.oneFirst(sql.type(Id)`
@@ -67,6 +69,7 @@ export async function fillDashboard(
   const [completedId, failedId] = [await find('COMPLETED'), await find('FAILED')]
   const pages = [
     ...['/', '/?span=quarter', '/accounts', '/accounts/new', `/accounts/${accountId}`, `/accounts/${accountId}/ledger`],
+    `/accounts/${accountId}/requests`,
     ...[
       '/shops',
       '/shops/new',
@@ -79,6 +82,25 @@ export async function fillDashboard(
     ...['/operators', '/second-factor'],
   ]
   return { accountId, shopId, endpointId, completedId, failedId, pages }
+}
+
+async function insertRequests(database: Database, accountId: string) {
+  const answers = [
+    ['POST', '/tryon/v1/try-on', 201, null],
+    ['GET', '/tryon/v1/generations/{id}', 200, null],
+    ['POST', '/tryon/v1/try-on', 402, 'INSUFFICIENT_CREDITS'],
+    ['GET', '/tryon/v1/engines', 503, 'SERVICE_UNAVAILABLE'],
+  ] as const
+  const entries = answers.map(([method, route, status, errorCode], i) => {
+    const createdAt = new Date(Date.now() - i * 60_000)
+    return {
+      ...{ accountId, method, route, status, errorCode, createdAt },
+      keyLastFour: 'a1B2',
+      durationMs: 12 * (i + 1),
+      requestId: `req_${i}`,
+    }
+  })
+  await createRequestLog(database).insert(entries)
 }
 
 async function insertProducts(database: Database, { accountId, name }: { accountId: string; name: string }) {

@@ -1,8 +1,11 @@
-import type { Database } from '../database/database.ts'
+import { type Database, sql } from '../database/database.ts'
 import { createCustomerImages } from './customer-images.ts'
 import { createCustomerTraces } from './customer-traces.ts'
 import { createDueObjects, type DueObject } from './due-objects.ts'
 import { createExpiredRows } from './expired-rows.ts'
+
+/** How long operators see the requests of an account. */
+const REQUEST_DAYS = 7
 
 export type Retention = ReturnType<typeof createRetention>
 
@@ -13,6 +16,19 @@ export function createRetention(database: Database) {
     ...createExpiredRows(database),
     ...createCustomerTraces(database),
     ...createCustomerImages(database),
+
+    /** Deletes old entries of the request log. Returns the count. */
+    deleteOldRequests: async (limit: number): Promise<number> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        with old as (
+          select account_id, is_refused, slot from request_log
+          where created_at < now() - make_interval(days => ${REQUEST_DAYS})
+          order by created_at limit ${limit} for update skip locked
+        )
+        delete from request_log using old where request_log.account_id = old.account_id
+          and request_log.is_refused = old.is_refused and request_log.slot = old.slot`)
+      return rowCount
+    },
 
     /**
      * Deletes objects that have been past their own time for `graceSeconds` and are not held, and the images that lie in them:

@@ -1,0 +1,15 @@
+import { DrapeError } from '../shared/errors.ts'
+import { Type } from '../shared/schema.ts'
+
+/** As a browser writes a time into a field, in UTC. */
+export const Minute = Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2})?$' }))
+
+/** The time in a field of a search, or null. Throws `VALIDATION_FAILED`: the digits may be in place and yet be no time. */
+export function readTime(path: string, text: string | undefined): Date | null {
+  if (text === undefined) return null
+  const time = new Date(`${text}Z`)
+  if (!Number.isNaN(time.getTime())) return time
+  throw new DrapeError('VALIDATION_FAILED', 'The search is not valid.', {
+    details: [{ path, message: 'must be a time like 2027-01-31T12:00' }],
+  })
+}

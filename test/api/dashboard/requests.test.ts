@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createRequestLog, type RequestEntry } from '../../../api/stores/request-log.ts'
+import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+
+describe('requests in the dashboard', () => {
+  let dashboard: TestDashboard
+  let browser: OperatorBrowser
+  let page: string
+  let accountId: string
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+    browser = await dashboard.signIn()
+    accountId = (await createAccounts(dashboard.database).insert({ name: 'Shop & Co', email: null, credits: 0 })).id
+    page = `/accounts/${accountId}/requests`
+  })
+  afterAll(() => dashboard.stop())
+
+  const entry = (i: number, more: Partial<RequestEntry> = {}): RequestEntry => ({
+    ...{ accountId, method: 'GET', route: '/tryon/v1/account', status: 200, errorCode: null, keyLastFour: 'k1k1' },
+    ...{ durationMs: 1234, requestId: `req-${i}-end`, createdAt: new Date(Date.now() - i * 1000), ...more },
+  })
+  const idsOf = (text: string) => [...text.matchAll(/<code>req-(\d+)-end/g)].map(([, id]) => Number(id))
+
+  it('have a page that says what to do while there are none', async () => {
+    expect((await browser.get(`/accounts/${accountId}`)).text).toContain(`<a href="${page}">Requests</a>`)
+    const { status, text } = await browser.get(page)
+    expect(status).toBe(200)
+    expect(text).toContain('No requests in the last 7 days.')
+    expect(text).toContain('<h1>Requests of Shop &#38; Co</h1>')
+    expect((await browser.get(`${page}?status=5`)).text).toContain('No request matches.')
+  })
+
+  it('are listed page by page, the newest first, and found by what they have', async () => {
+    const refused = {
+      status: 404,
+      errorCode: 'GENERATION_NOT_FOUND',
+      route: '/tryon/v1/generations/{id}',
+      method: '<b>',
+    }
+    await createRequestLog(dashboard.database).insert([
+      ...Array.from({ length: 60 }, (_, i) => entry(i)),
+      entry(60, refused),
+    ])
+    const first = (await browser.get(page)).text
+    expect(idsOf(first)).toEqual(Array.from({ length: 50 }, (_, i) => i))
+    expect(first).toContain('1,234 ms')
+    const [, older = ''] = first.match(/<a href="(\?[^"]+)">Older/) ?? []
+    const second = (await browser.get(`${page}${older.replaceAll('&#38;', '&')}`)).text
+    expect(idsOf(second)).toEqual(Array.from({ length: 11 }, (_, i) => 50 + i))
+    expect(second).toContain('&#60;b&#62;')
+    for (const query of ['status=4', 'code=GENERATION_NOT_FOUND', `route=${encodeURIComponent(refused.route)}`])
+      expect(idsOf((await browser.get(`${page}?${query}`)).text), query).toEqual([60])
+    expect(idsOf((await browser.get(`${page}?key=none`)).text)).toEqual([])
+  })
+
+  it('of a time that is none are asked for again, with what was typed', async () => {
+    const { status, text } = await browser.get(`${page}?from=2027-02-31T99:00&code=KEPT_CODE`)
+    expect(status).toBe(400)
+    expect(text).toContain('value="KEPT_CODE"')
+    expect(text).toContain('a time like 2027-01-31T12:00')
+    for (const before of ['x', '1~', `${'9'.repeat(16)}~a`])
+      expect((await browser.get(`${page}?before=${encodeURIComponent(before)}`)).status, before).toBe(400)
+  })
+
+  it('of an account that does not exist are not found', async () => {
+    expect((await browser.get('/accounts/acc_none/requests')).status).toBe(404)
+  })
+})
