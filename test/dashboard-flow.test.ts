@@ -135,6 +135,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     })
     const account = `/accounts/${contents.accountId}`
     await open(account)
+    await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = true`)
     await page.type(`form[action="${account}/keys"] [name=name]`, 'Checkout server')
     await Promise.all([page.waitForNavigation(), page.click(`form[action="${account}/keys"] button`)])
     const key = await page.$eval('.secret code', ({ textContent }) => textContent ?? '')
@@ -177,7 +178,7 @@ describe.skipIf(browserReason)(`an operator in a browser${browserReason && ` (sk
     await page.type('[name=code]', 'wrong')
     await submit('/second-factor/confirm')
     expect(await page.$eval('.wrong', ({ textContent }) => textContent)).toContain('The code is wrong')
-    expect(await focused()).toBe('Code')
+    await expect.poll(focused).toBe('Code')
     await look('second-factor-wrong-code')
     await page.type('[name=code]', codeAt(secret, Math.floor(Date.now() / 30_000)))
     await submit('/second-factor/confirm')

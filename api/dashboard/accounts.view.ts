@@ -39,7 +39,10 @@ ${table({
     days(retentionDays),
     time(createdAt),
   ]),
-  empty: 'No accounts found.',
+  empty:
+    q === ''
+      ? 'There are no accounts yet. Create one with the button above: it gets its first keys and credits.'
+      : html`No account matches “${q}”. <a href="/accounts">Show all accounts</a>`,
   numeric: [3],
 })}${nextPage(query, isFull ? (accounts.at(-1)?.id ?? null) : null)}`
 }
@@ -177,7 +180,8 @@ function presentShops(shops: readonly ShopRecord[], accountId: string): Html {
       platform,
       stateOf(isActive),
     ]),
-    empty: 'The account has no shops.',
+    empty:
+      'The account has no shops. Add one to show try-ons in its pages; an account that only calls the API needs none.',
   })}<p><a href="/shops/new?account=${encodeURIComponent(accountId)}">New shop</a></p>`
 }
 
@@ -186,7 +190,7 @@ function presentEndpoints(endpoints: readonly WebhookEndpoint[], accountId: stri
     caption: 'Webhooks of the account',
     head: ['Address', 'State'],
     rows: endpoints.map(({ id, url, isActive }) => [html`<a href="/webhooks/${id}">${url}</a>`, stateOf(isActive)]),
-    empty: 'The account has no webhooks.',
+    empty: 'The account has no webhooks. Add an endpoint to be notified when a generation ends, instead of polling.',
   })}<p><a href="/webhooks/new?account=${encodeURIComponent(accountId)}">New endpoint</a></p>`
 }
 
@@ -248,7 +252,7 @@ function entriesTable(entries: readonly LedgerEntry[]): Html {
       amount > 0 ? `+${count(amount)}` : count(amount),
       generationId === null ? (note ?? '') : html`<a href="/generations/${generationId}">${code(generationId)}</a>`,
     ]),
-    empty: 'The account has no ledger entries.',
+    empty: 'No credits were added or spent yet.',
     numeric: [2],
   })
 }

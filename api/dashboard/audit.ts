@@ -50,7 +50,10 @@ ${table({
     presentDetails(entry),
     entry.address ?? '',
   ]),
-  empty: 'No actions found.',
+  empty:
+    about === null
+      ? 'Nothing has been done yet.'
+      : html`No action matches “${about}”. <a href="/audit">Show all actions</a>`,
 })}${nextPage(query, entries.length === PAGE ? (entries.at(-1)?.id ?? null) : null)}`,
   })
 }

@@ -209,19 +209,19 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
     requestPages({ accounts, requestLog: createRequestLog(database), keys: createApiKeys(database) }),
     logoPages({ accounts, audit, storage, objects: createObjects(database) }),
     shopPages({
-      ...{ shops, audit, engines, visitors: createVisitorAddresses(database) },
+      ...{ shops, accounts, audit, engines, visitors: createVisitorAddresses(database) },
       listRefused: (shop) => listRefusedRequests(redis, shop),
       isPlainAllowed: createRangeRule(endpointRules.allowCidrs),
     }),
     analyticsPages({ shops, analytics: createEventAnalytics(database) }),
     generationPages({
-      ...{ storage, audit },
+      ...{ storage, accounts, audit },
       searches: createGenerationSearches(database),
       announce: options.announce ?? (() => {}),
     }),
-    productPages({ searches: createProductSearches(database) }),
+    productPages({ accounts, searches: createProductSearches(database) }),
     leadPages({ leads: createLeads(database), shops, audit }),
-    webhookPages({ webhooks, audit, rules: endpointRules }),
+    webhookPages({ webhooks, accounts, audit, rules: endpointRules }),
     auditPages({ audit }),
     operatorPages({ audit, passwords, operators: createOperators(database) }),
     secondFactorPages({

@@ -44,19 +44,21 @@ export interface TableOptions {
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly (readonly Content[])[]
-  /** Said in the place of rows when there are none. */
-  readonly empty: string
+  /** Said in the place of rows when there are none: why, and what to do next. */
+  readonly empty: Content
   /** Columns of numbers, by their place. */
   readonly numeric?: readonly number[]
 }
 
-/** A table that is scrolled sideways where it is wider than its place, also by keyboard. */
+/** A table that is scrolled sideways where it is wider than its place, also by keyboard; on a phone, each row is a card. */
 export function table({ caption, head, rows, empty, numeric = [] }: TableOptions): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
   const kind = (place: number) => (numeric.includes(place) ? 'number' : 'text')
   const headings = head.map((title, i) => html`<th scope="col" class="${kind(i)}">${title}</th>`)
   const lines = rows.map(
-    (cells) => html`<tr>${cells.map((cell, i) => html`<td class="${kind(i)}">${cell}</td>`)}</tr>
+    (
+      cells,
+    ) => html`<tr>${cells.map((cell, i) => html`<td class="${kind(i)}" data-label="${head[i]}">${cell}</td>`)}</tr>
 `,
   )
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>

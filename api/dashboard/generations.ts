@@ -6,6 +6,7 @@ import { contentTypeOf, type ObjectStorage } from '../shared/storage/object.ts'
 import { type Announce, createGenerations } from '../shared/stores/generations.ts'
 import type { GenerationDetail, GenerationSearches } from '../stores/generation-search.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
+import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { PAGE } from './accounts.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { presentGeneration, presentGenerations, presentPicture } from './generations.view.ts'
@@ -15,6 +16,7 @@ import { Minute, readTime } from './times.ts'
 
 export interface GenerationPagesOptions {
   readonly searches: GenerationSearches
+  readonly accounts: AccountSearch
   readonly storage: ObjectStorage
   readonly audit: OperatorAudit
   /** Publishes the end of a generation. */
@@ -34,7 +36,7 @@ export function generationPages(options: GenerationPagesOptions): Router<Dashboa
 const readSearch = fieldsReader(
   Type.Object({
     id: Type.Optional(Type.String({ maxLength: 100 })),
-    account: Type.Optional(Type.String({ maxLength: 100 })),
+    account: Type.Optional(Type.String({ maxLength: 300 })),
     status: Type.Optional(Type.Enum([...STATUSES])),
     code: Type.Optional(Type.String({ maxLength: 100 })),
     from: Minute,
@@ -43,17 +45,22 @@ const readSearch = fieldsReader(
   }),
 )
 
-async function showGenerations(ctx: DashboardContext, { searches }: GenerationPagesOptions): Promise<void> {
+async function showGenerations(ctx: DashboardContext, { searches, accounts }: GenerationPagesOptions): Promise<void> {
   const query = queryOf(ctx)
   const { id, account = null, status = null, code = null, before = null, ...times } = readSearch(query)
   if (id !== undefined) return seeOther(ctx, `/generations/${encodeURIComponent(id)}`)
   const [from, to] = [readTime('from', times.from), readTime('to', times.to)]
-  const search = { accountId: account, status, errorCode: code, from, to, before, limit: PAGE }
   const { kept, forms } = ctx.state
+  const accountId = account === null ? null : await readAccount(accounts, account)
+  const search = { accountId, status, errorCode: code, from, to, before, limit: PAGE }
   const found = kept === null ? await searches.search(search) : []
   showPage(ctx, {
     title: 'Generations',
-    body: presentGenerations(found, { query, isFull: found.length === PAGE, forms }),
+    body: presentGenerations(found, {
+      ...{ query, isFull: found.length === PAGE, forms },
+      account: await describeAccount(accounts, accountId),
+      suggestions: await suggestAccounts(accounts),
+    }),
   })
 }
 
@@ -65,7 +72,8 @@ async function findGeneration(ctx: DashboardContext, searches: GenerationSearche
 
 async function showGeneration(ctx: DashboardContext, { searches }: GenerationPagesOptions): Promise<void> {
   const generation = await findGeneration(ctx, searches)
-  showPage(ctx, { title: 'Generation', body: presentGeneration(generation, ctx.state.forms) })
+  const events = await searches.listEvents(generation.id)
+  showPage(ctx, { title: 'Generation', body: presentGeneration(generation, { events, forms: ctx.state.forms }) })
 }
 
 const readRequest = fieldsReader(

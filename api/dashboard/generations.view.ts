@@ -1,10 +1,11 @@
 import { type Html, html } from '../answers/html.ts'
 import { STATUSES, type Status } from '../shared/generation.ts'
-import type { FoundGeneration, GenerationDetail } from '../stores/generation-search.ts'
+import type { FoundGeneration, GenerationDetail, GenerationEvent } from '../stores/generation-search.ts'
 import { badge, type Content, code, facts, nextPage, section, type Tone, table, time, when } from './elements.ts'
 import type { Fields } from './fields.ts'
 import { actForm, searchForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
+import { presentWaterfall } from './waterfall.ts'
 
 const TONES: Readonly<Record<Status, Tone>> = {
   PENDING: 'quiet',
@@ -15,11 +16,19 @@ const TONES: Readonly<Record<Status, Tone>> = {
 
 export function presentGenerations(
   found: readonly FoundGeneration[],
-  { query, isFull, forms }: { query: URLSearchParams; isFull: boolean; forms: Forms },
+  page: {
+    readonly query: URLSearchParams
+    readonly isFull: boolean
+    readonly forms: Forms
+    /** The account that is searched, as the field shows it. */
+    readonly account: string
+    readonly suggestions: readonly string[]
+  },
 ): Html {
+  const { query, isFull, forms, account, suggestions } = page
   const statuses = STATUSES.map((status) => [status, status.toLowerCase()] as const)
   const body = ({ field, choice }: Fields) => html`${field({ name: 'id', label: 'Id', type: 'search' })}
-${field({ name: 'account', label: 'Account (id)', type: 'search', value: query.get('account') })}
+${field({ name: 'account', label: 'Account', type: 'search', value: account, suggestions })}
 ${choice({ name: 'status', label: 'Status', options: [['', 'any'], ...statuses], value: query.get('status') ?? '' })}
 ${field({ name: 'code', label: 'Error code', type: 'search', value: query.get('code') })}
 ${field({ name: 'from', label: 'From (UTC)', type: 'datetime-local', value: query.get('from') })}
@@ -37,12 +46,18 @@ ${table({
     generation.seconds === null ? '' : generation.seconds.toFixed(1),
     time(generation.createdAt),
   ]),
-  empty: 'No generations found.',
+  empty:
+    query.size > 0
+      ? html`No generation matches. <a href="/generations">Show all generations</a>`
+      : html`There are no generations yet. Start one in the playground of the API (${code('/playground')}) with a key of an account.`,
   numeric: [5],
 })}${nextPage(query, isFull ? (found.at(-1)?.id ?? null) : null)}`
 }
 
-export function presentGeneration(generation: GenerationDetail, forms: Forms): Html {
+export function presentGeneration(
+  generation: GenerationDetail,
+  { events, forms }: { events: readonly GenerationEvent[]; forms: Forms },
+): Html {
   const { id, status, errorCode, errorMessage, errorDetails, warnings } = generation
   return html`${facts([
     ['Id', code(id)],
@@ -66,15 +81,42 @@ export function presentGeneration(generation: GenerationDetail, forms: Forms): H
     ['Category', generation.category ?? 'not known'],
     ['Quality', generation.quality === null ? 'not known' : generation.quality.toFixed(2)],
     ['Cost', String(generation.cost)],
-    ['Attempt', String(generation.attempt)],
+    [
+      'Attempt',
+      generation.attempt > 1
+        ? `${generation.attempt}, so it was retried ${generation.attempt - 1}×`
+        : String(generation.attempt),
+    ],
     ['Worker', generation.worker ?? 'none'],
     ['Images are stored until', time(generation.imagesExpireAt)],
   ])}
-<div class="columns">${section('Times (UTC)', times(generation))}${section('Timings', timings(generation))}</div>
+<div class="columns">${section('Times (UTC)', times(generation))}${section('Stages', presentWaterfall(generation.timings ?? {}))}</div>
+${section('Events', presentEvents(generation, events))}
 ${section('Warnings', warnings.length === 0 ? html`<p class="empty">None.</p>` : html`<ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`)}
 <div class="columns">${section('Options', json(generation.options))}${section('Product at acceptance', json(generation.snapshot))}</div>
 ${section('Pictures', pictureForm(generation, forms))}
 ${when(status === 'PENDING' || status === 'PROCESSING', cancelForm(id, forms))}`
+}
+
+/** What happened to it and because of it, in the order of time. */
+function presentEvents(generation: GenerationDetail, events: readonly GenerationEvent[]): Html {
+  const { createdAt, startedAt, finishedAt, status, attempt, worker, id } = generation
+  const own = [
+    { at: createdAt, what: 'accepted', about: '' },
+    { at: startedAt, what: `started, attempt ${attempt}`, about: worker ?? '' },
+    { at: finishedAt, what: status.toLowerCase(), about: generation.errorCode ?? '' },
+  ].flatMap(({ at, ...event }) => (at === null ? [] : [{ ...event, at, link: null }]))
+  const all = [...own, ...events].toSorted((a, b) => a.at.getTime() - b.at.getTime())
+  return html`${table({
+    caption: 'Events of the generation, oldest first',
+    head: ['Time (UTC)', 'Event', 'Details'],
+    rows: all.map(({ at, what, about, link }): Content[] => [
+      time(at),
+      link === null ? what : html`<a href="${link}">${what}</a>`,
+      about,
+    ]),
+    empty: '',
+  })}<p><a href="/audit?about=${encodeURIComponent(id)}">Actions of operators</a></p>`
 }
 
 function engineOf({ engine, engineInfo }: GenerationDetail): string {
@@ -89,16 +131,6 @@ function times({ createdAt, startedAt, finishedAt, deadlineAt }: GenerationDetai
     ['Ended', time(finishedAt)],
     ['Deadline', time(deadlineAt)],
   ])
-}
-
-function timings(generation: GenerationDetail): Html {
-  return table({
-    caption: 'Duration of each step',
-    head: ['Step', 'ms'],
-    rows: Object.entries(generation.timings ?? {}).map(([step, ms]) => [step, String(Math.round(ms))]),
-    empty: 'No durations recorded.',
-    numeric: [1],
-  })
 }
 
 function json(value: unknown): Html {

@@ -55,8 +55,8 @@ ${field({ name: 'cidrs', label: 'Allowed IP addresses', hint: 'IP addresses or C
       time(key.lastUsedAt),
       key.revokedAt === null ? changes({ accountId, id: key.id, forms }) : '',
     ]),
-    empty: 'The account has no keys.',
-  })}${form}`
+    empty: 'The account has no keys, so it cannot call the API. Create one below.',
+  })}${disclosure('New key …', form)}`
 }
 
 const SCOPE_NAMES: Readonly<Record<Scope, string>> = {

@@ -62,7 +62,7 @@ ${when(copies, html`<script src="/dashboard.js" defer></script>`)}</head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
 ${operator === null ? html`` : header({ operator, forms, path: ctx.path })}
-<main id="content" tabindex="-1">
+${operator === null ? html`<main id="content" class="door" tabindex="-1">${BRAND}` : html`<main id="content" tabindex="-1">`}
 ${when(said, html`<p class="notice" role="status">${said}</p>`)}${when(kept && !html`${body}`.markup.includes(KEPT_MARK), sayLost(kept))}
 <h1>${title}</h1>
 ${body}
@@ -71,6 +71,9 @@ ${body}
 </html>`.markup
   ctx.body = operator === null ? page : removeForbiddenLinks(page, operator.role)
 }
+
+/** Stands over the sign-in and the pages for those who are not signed in. */
+const BRAND = html`<p class="face"><svg viewBox="0 0 32 32" width="44" height="44" aria-hidden="true"><rect width="32" height="32" rx="9" fill="#1f4f8a"/><path d="M11 7 5 11l2.5 4.5L10 14v11h12V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-10 0z" fill="#fff"/><path d="M16 12.5V25h6V14l2.5 1.5L27 11l-6-4a5 5 0 0 1-5 5.5z" fill="#8fbdf0"/></svg><span><strong>Drape</strong> Operators’ dashboard</span></p>`
 
 /** Why a form was not carried out that the page does not show any more. */
 function sayLost(kept: KeptForm | null): Html {

@@ -130,7 +130,7 @@ function presentQueue(unfinished: readonly Unfinished[]) {
       count(entries),
       presentSeconds(seconds),
     ]),
-    empty: 'No unfinished generations.',
+    empty: 'Nothing waits and nothing runs. New try-ons appear here until they have ended.',
     numeric: [2, 3],
   })
 }
@@ -146,7 +146,7 @@ export function presentFailures(failures: readonly FailureCount[], accountId?: s
       html`<a href="${linkTo(name)}">${code(name)}</a>`,
       count(times),
     ]),
-    empty: 'No generation failed, was refused or was cancelled.',
+    empty: 'No generation failed, was refused or was cancelled in this time.',
     numeric: [1],
   })
 }
@@ -156,7 +156,7 @@ function presentWorkers(workers: readonly Worker[]) {
     caption: 'Workers that accept jobs',
     head: ['Queue', 'Worker', 'Slots'],
     rows: workers.map(({ queue, worker, slots }) => [queue, code(worker), count(slots)]),
-    empty: 'No worker accepts jobs.',
+    empty: html`No worker accepts jobs, so try-ons wait. Start one with ${code('npm run worker')}, or check the pools with ${code('kubectl get workerpools')}. ${code('drape doctor')} finds most causes.`,
     numeric: [2],
   })
 }
@@ -171,7 +171,8 @@ function presentPools(reports: readonly { host: string; state: string; jobs: num
       count(jobs),
       count(slots),
     ]),
-    empty: 'No worker pools.',
+    empty:
+      'No worker pool has reported. Pools exist on Kubernetes; workers that were started by hand are listed above.',
     numeric: [2, 3],
   })
 }

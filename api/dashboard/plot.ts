@@ -1,4 +1,5 @@
 import { type Html, html } from '../answers/html.ts'
+import { disclosure, table } from './elements.ts'
 
 /** One quantity of a plot; its class gives it its colour. */
 export interface Series {
@@ -47,7 +48,18 @@ export function plotBars({ title, labels, series }: PlotOptions): Html {
       html`<li><span class="mark ${tone}"></span>${name} <strong>${values.reduce((a, b) => a + b, 0).toLocaleString('en-GB')}</strong></li>`,
   )
   return html`<figure class="plot"><figcaption>${title}</figcaption><ul class="legend">${legend}</ul>
-<svg viewBox="0 0 ${String(SIZE.width)} ${String(SIZE.height)}" role="img" aria-label="${title}">${lines}${bars}${marks}</svg></figure>`
+<svg viewBox="0 0 ${String(SIZE.width)} ${String(SIZE.height)}" role="img" aria-label="${title}">${lines}${bars}${marks}</svg>${presentNumbers({ title, labels, series })}</figure>`
+}
+
+/** The same as a table, for those who need the numbers, the newest first. */
+function presentNumbers({ title, labels, series }: PlotOptions): Html {
+  const rows = labels.map((label, i) => [label, ...series.map(({ values }) => values[i].toLocaleString('en-GB'))])
+  const head = ['Time (UTC)', ...series.map(({ name }) => name)]
+  const numeric = series.map((_, i) => i + 1)
+  return disclosure(
+    'Show as a table',
+    table({ caption: title, head, rows: rows.toReversed(), empty: 'Nothing yet.', numeric }),
+  )
 }
 
 /** The least number of the form 1, 2 or 5 times a power of ten that is not below, and at least 2. */

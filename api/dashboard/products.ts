@@ -2,6 +2,7 @@ import Router from '@koa/router'
 import { html } from '../answers/html.ts'
 import { Type } from '../shared/schema.ts'
 import type { FoundProduct, ProductSearches } from '../stores/product-search.ts'
+import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { PAGE } from './accounts.ts'
 import { code, disclosure, nextPage, table, time } from './elements.ts'
 import type { Fields } from './fields.ts'
@@ -10,28 +11,35 @@ import { searchForm } from './form-elements.ts'
 import { showPage } from './layout.ts'
 import type { DashboardContext, DashboardState } from './state.ts'
 
+export interface ProductPagesOptions {
+  readonly searches: ProductSearches
+  readonly accounts: AccountSearch
+}
+
 /** GET /products: the catalogs of all accounts. */
-export function productPages({ searches }: { searches: ProductSearches }): Router<DashboardState> {
+export function productPages(options: ProductPagesOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
-  router.get('/products', (ctx: DashboardContext) => showProducts(ctx, searches))
+  router.get('/products', (ctx: DashboardContext) => showProducts(ctx, options))
   return router
 }
 
 const readSearch = fieldsReader(
   Type.Object({
     q: Type.String({ maxLength: 200, default: '' }),
-    account: Type.Optional(Type.String({ maxLength: 100 })),
+    account: Type.Optional(Type.String({ maxLength: 300 })),
     before: Type.Optional(Type.String({ maxLength: 100 })),
   }),
 )
 
-async function showProducts(ctx: DashboardContext, searches: ProductSearches): Promise<void> {
+async function showProducts(ctx: DashboardContext, { searches, accounts }: ProductPagesOptions): Promise<void> {
   const query = queryOf(ctx)
   const { q, account = null, before = null } = readSearch(query)
   const { kept, forms } = ctx.state
-  const found = kept === null ? await searches.search({ accountId: account, text: q, before, limit: PAGE }) : []
+  const accountId = account === null ? null : await readAccount(accounts, account)
+  const [shown, suggestions] = [await describeAccount(accounts, accountId), await suggestAccounts(accounts)]
+  const found = kept === null ? await searches.search({ accountId, text: q, before, limit: PAGE }) : []
   const fields = ({ field }: Fields) => html`${field({ name: 'q', label: 'Title or id', type: 'search', value: q })}
-${field({ name: 'account', label: 'Account (id)', type: 'search', value: account })}`
+${field({ name: 'account', label: 'Account', type: 'search', value: shown, suggestions })}`
   showPage(ctx, {
     title: 'Products',
     body: html`${searchForm({ action: '/products', forms, body: fields })}
@@ -46,7 +54,10 @@ ${table({
     time(product.lastUsedAt),
     time(product.expiresAt),
   ]),
-  empty: 'No products found.',
+  empty:
+    query.size > 0
+      ? html`No product matches. <a href="/products">Show all products</a>`
+      : 'There are no products yet. Accounts send them with try-ons, or ahead of them (POST /tryon/v1/products).',
 })}${nextPage(query, found.length === PAGE ? (found.at(-1)?.id ?? null) : null)}`,
   })
 }

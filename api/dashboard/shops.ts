@@ -15,6 +15,7 @@ import {
   type Shops,
 } from '../stores/shops.ts'
 import type { VisitorAddresses } from '../stores/visitor-addresses.ts'
+import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { keepConflict } from './conflict.ts'
 import { assertEngine, type Engines, findEngineNames } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
@@ -23,6 +24,7 @@ import { presentNewShop, presentShop, presentShopSecret, presentShops, SHOP_SETT
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
 export interface ShopPagesOptions {
+  readonly accounts: AccountSearch
   readonly shops: Shops
   readonly visitors: Pick<VisitorAddresses, 'countToday'>
   /** IP addresses that the token of a shop may be sent to without TLS. */
@@ -51,11 +53,14 @@ async function showShops(ctx: DashboardContext, { shops, listRefused }: ShopPage
   showPage(ctx, { title: 'Shops', body: presentShops(found, refused) })
 }
 
-async function showNewShop(ctx: DashboardContext, { engines }: ShopPagesOptions): Promise<void> {
-  const accountId = queryOf(ctx).get('account') ?? ''
+async function showNewShop(ctx: DashboardContext, { engines, accounts }: ShopPagesOptions): Promise<void> {
+  const account = await describeAccount(accounts, queryOf(ctx).get('account'))
+  const suggestions = await suggestAccounts(accounts)
   showPage(ctx, {
     title: 'New shop',
-    body: presentNewShop({ accountId, engines: await findEngineNames(engines), forms: ctx.state.forms }),
+    body: presentNewShop({
+      ...{ account, suggestions, engines: await findEngineNames(engines), forms: ctx.state.forms },
+    }),
   })
 }
 
@@ -77,7 +82,7 @@ const Secret = Type.Optional(Type.String({ minLength: 16, maxLength: 500 }))
 const readNew = fieldsReader(
   Type.Object({
     ...SETTINGS,
-    account: Type.String({ maxLength: 100 }),
+    account: Type.String({ maxLength: 300 }),
     platform: Type.Enum([...SHOP_PLATFORMS]),
     domain: Type.String({ pattern: HOST_NAME, maxLength: 253 }),
     secret: Secret,
@@ -85,8 +90,10 @@ const readNew = fieldsReader(
   { domain: 'Enter a bare domain such as shop.example.' },
 )
 
-async function createShop(ctx: DashboardContext, { audit, engines, isPlainAllowed }: ShopPagesOptions): Promise<void> {
-  const { account: accountId, platform, domain, secret, extraDomains = '', ...rest } = readNew(ctx.state.form)
+async function createShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
+  const { audit, engines, isPlainAllowed } = options
+  const { account, platform, domain, secret, extraDomains = '', ...rest } = readNew(ctx.state.form)
+  const accountId = await readAccount(options.accounts, account)
   const settings = { ...rest, extraDomains: parseDomains(extraDomains) }
   assertAdminUrl(settings.adminUrl, isPlainAllowed)
   await assertEngine(engines, settings.defaultEngine, { path: 'defaultEngine' })

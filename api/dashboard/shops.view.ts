@@ -29,11 +29,13 @@ ${table({
 }
 
 export function presentNewShop({
-  accountId,
+  account,
+  suggestions,
   engines,
   forms,
 }: {
-  accountId: string
+  account: string
+  suggestions: readonly string[]
   engines: readonly string[]
   forms: Forms
 }): Html {
@@ -41,7 +43,9 @@ export function presentNewShop({
     action: '/shops',
     forms,
     submit: 'Create shop',
-    body: (fields) => html`${fields.field({ name: 'account', label: 'Account (id)', value: accountId, required: true })}
+    body: (
+      fields,
+    ) => html`${fields.field({ name: 'account', label: 'Account', value: account, required: true, suggestions, hint: 'Type a part of its name or e-mail address, or its ID.' })}
 ${fields.choice({ name: 'platform', label: 'Platform', options: SHOP_PLATFORMS.map((name) => [name, name] as const) })}
 ${fields.field({ name: 'domain', label: 'Domain', required: true, hint: 'Host name only, for example shop.example.' })}
 ${fields.field({ name: 'secret', label: 'Secret', type: 'password', hint: 'The shop signs its requests with this secret. Leave it empty for a plugin to generate one.' })}

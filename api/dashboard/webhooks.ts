@@ -5,6 +5,7 @@ import type { OperatorAudit } from '../stores/operator-audit.ts'
 import { createWebhooks, WEBHOOK_EVENTS, type WebhookEvent, type Webhooks } from '../stores/webhooks.ts'
 import { type EndpointRules, whyNoEndpoint } from '../webhooks/endpoint-url.ts'
 import { generateWebhookSecret } from '../webhooks/signature.ts'
+import { type AccountSearch, describeAccount, readAccount, suggestAccounts } from './account-field.ts'
 import { keepConflict } from './conflict.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
@@ -18,6 +19,7 @@ import {
 } from './webhooks.view.ts'
 
 export interface WebhookPagesOptions {
+  readonly accounts: AccountSearch
   readonly webhooks: Webhooks
   readonly audit: OperatorAudit
   readonly rules: EndpointRules
@@ -27,7 +29,7 @@ export interface WebhookPagesOptions {
 export function webhookPages(options: WebhookPagesOptions): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true })
   router.get('/webhooks', (ctx: DashboardContext) => showEndpoints(ctx, options))
-  router.get('/webhooks/new', (ctx: DashboardContext) => showNewEndpoint(ctx))
+  router.get('/webhooks/new', (ctx: DashboardContext) => showNewEndpoint(ctx, options))
   router.post('/webhooks', (ctx: DashboardContext) => createEndpoint(ctx, options))
   router.get('/webhooks/:id', (ctx: DashboardContext) => showEndpoint(ctx, options))
   router.post('/webhooks/:id', (ctx: DashboardContext) => changeEndpoint(ctx, options))
@@ -43,17 +45,19 @@ async function showEndpoints(ctx: DashboardContext, { webhooks }: WebhookPagesOp
   showPage(ctx, { title: 'Webhooks', body: presentEndpoints(await webhooks.list(queryOf(ctx).get('account'))) })
 }
 
-function showNewEndpoint(ctx: DashboardContext): void {
-  const accountId = queryOf(ctx).get('account') ?? ''
-  showPage(ctx, { title: 'New endpoint', body: presentNewEndpoint({ accountId, forms: ctx.state.forms }) })
+async function showNewEndpoint(ctx: DashboardContext, { accounts }: WebhookPagesOptions): Promise<void> {
+  const account = await describeAccount(accounts, queryOf(ctx).get('account'))
+  const suggestions = await suggestAccounts(accounts)
+  showPage(ctx, { title: 'New endpoint', body: presentNewEndpoint({ account, suggestions, forms: ctx.state.forms }) })
 }
 
 const readNew = fieldsReader(
-  Type.Object({ account: Type.String({ maxLength: 100 }), url: Type.String({ maxLength: 2000 }) }),
+  Type.Object({ account: Type.String({ maxLength: 300 }), url: Type.String({ maxLength: 2000 }) }),
 )
 
-async function createEndpoint(ctx: DashboardContext, { audit, rules }: WebhookPagesOptions): Promise<void> {
-  const { account: accountId, url } = readNew(ctx.state.form)
+async function createEndpoint(ctx: DashboardContext, { audit, rules, accounts }: WebhookPagesOptions): Promise<void> {
+  const { account, url } = readNew(ctx.state.form)
+  const accountId = await readAccount(accounts, account)
   assertUrl(url, rules)
   const secret = generateWebhookSecret()
   const made = await audit.record(actorOf(ctx), async (within) => {

@@ -31,16 +31,26 @@ ${table({
     time(failingSince),
     html`<a href="/accounts/${accountId}">${code(accountId)}</a>`,
   ]),
-  empty: 'No webhook endpoints.',
+  empty: 'There are no endpoints yet. Create one to notify a server when a generation ends.',
 })}`
 }
 
-export function presentNewEndpoint({ accountId, forms }: { accountId: string; forms: Forms }): Html {
+export function presentNewEndpoint({
+  account,
+  suggestions,
+  forms,
+}: {
+  account: string
+  suggestions: readonly string[]
+  forms: Forms
+}): Html {
   return actForm({
     action: '/webhooks',
     forms,
     submit: 'Create endpoint',
-    body: (fields) => html`${fields.field({ name: 'account', label: 'Account (id)', value: accountId, required: true })}
+    body: (
+      fields,
+    ) => html`${fields.field({ name: 'account', label: 'Account', value: account, required: true, suggestions, hint: 'Type a part of its name or e-mail address, or its ID.' })}
 ${fields.field({ name: 'url', label: ENDPOINT_SETTINGS.url, type: 'url', required: true, hint: 'An https address that receives the events.' })}${eventTicks(fields, WEBHOOK_EVENTS)}`,
   })
 }
@@ -106,7 +116,7 @@ function presentDeliveries({ endpoint, deliveries, failed, forms }: EndpointPage
         ? actForm({ action: `/webhooks/${id}/deliveries/${delivery.id}/retry`, forms, submit: 'Replay' })
         : '',
     ]),
-    empty: 'No deliveries.',
+    empty: 'Nothing was delivered in the last 14 days. Send a test event to see whether the endpoint accepts it.',
     numeric: [0, 3],
   })}`
 }

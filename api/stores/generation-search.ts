@@ -60,6 +60,15 @@ export interface GenerationSearch {
   readonly limit: number
 }
 
+const EventRow = Type.Object({
+  at: Timestamp,
+  what: Type.String(),
+  about: Type.String(),
+  /** The page of the dashboard that shows more of it. */
+  link: Nullable(Type.String()),
+})
+export type GenerationEvent = Static<typeof EventRow>
+
 export type GenerationSearches = ReturnType<typeof createGenerationSearches>
 
 /** Generations of all accounts; those of test keys only if their account is named. */
@@ -82,6 +91,19 @@ export function createGenerationSearches(database: Database) {
         where ${sql.join(conditions, sql.fragment` and `)}
         order by generations.id desc limit ${limit}`)
     },
+
+    /** What a generation cost, and the webhooks that were sent of it. */
+    listEvents: (id: string): Promise<readonly GenerationEvent[]> =>
+      database.any(sql.type(rowType(EventRow))`
+        select created_at as at, 'credits: ' || kind as what, to_char(amount, 'SG999999990') as about,
+          '/accounts/' || account_id || '/ledger' as link
+        from ledger where generation_id = ${id}
+        union all
+        select coalesce(ended_at, last_attempt_at, webhook_deliveries.created_at), 'webhook ' || type || ': ' || status,
+          concat_ws(', ', attempts || ' attempts', 'HTTP ' || last_status, last_error), '/webhooks/' || endpoint_id
+        from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
+        where event_id = 'evt_' || substr(${id}, 5)
+        order by at`),
 
     /** Everything that is known of one; null when there is none. */
     find: (id: string): Promise<GenerationDetail | null> =>

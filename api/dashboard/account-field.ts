@@ -1,0 +1,47 @@
+import { DrapeError } from '../shared/errors.ts'
+import type { Accounts } from '../stores/accounts.ts'
+
+/** Accounts that a field offers before anything is typed; others are found by what is typed. */
+const MAX_SUGGESTED = 200
+/** Accounts that a message names. */
+const MAX_NAMED = 5
+
+export type AccountSearch = Pick<Accounts, 'search' | 'find'>
+
+/** The newest accounts, as `The Linen House (acc_…)`. */
+export async function suggestAccounts(accounts: AccountSearch): Promise<string[]> {
+  return (await accounts.search({ text: '', before: null, limit: MAX_SUGGESTED })).map(nameOf)
+}
+
+/** The account of an address as the field shows it; what is no account stays as it is. */
+export async function describeAccount(accounts: AccountSearch, id: string | null): Promise<string> {
+  const account = id === null ? null : await accounts.find(id)
+  return account === null ? (id ?? '') : nameOf(account)
+}
+
+/**
+ * The ID of the account that a field names: by ID, by a suggestion, or by a part of its name or e-mail address. Throws
+ * `VALIDATION_FAILED` when none or several match.
+ */
+export async function readAccount(accounts: AccountSearch, text: string): Promise<string> {
+  const [, id] = /(?:^|\()(acc_[\w-]+)\)?$/.exec(text) ?? []
+  if (id !== undefined) return id
+  const found = await accounts.search({ text, before: null, limit: MAX_NAMED + 1 })
+  const exact = found.filter(({ name }) => name.toLowerCase() === text.toLowerCase())
+  const [only, ...others] = exact.length === 1 ? exact : found
+  if (only !== undefined && others.length === 0) return only.id
+  throw invalid(only === undefined ? `No account matches “${text}”.` : sayChoice(text, found))
+}
+
+function sayChoice(text: string, found: readonly { name: string; id: string }[]): string {
+  const named = found.slice(0, MAX_NAMED).map(nameOf).join(', ')
+  return `Several accounts match “${text}”: ${named}${found.length > MAX_NAMED ? ' and more' : ''}. Choose one of them.`
+}
+
+function nameOf({ name, id }: { name: string; id: string }): string {
+  return `${name} (${id})`
+}
+
+function invalid(message: string): DrapeError {
+  return new DrapeError('VALIDATION_FAILED', 'The account is not valid.', { details: [{ path: 'account', message }] })
+}

@@ -1,0 +1,76 @@
+import { type Html, html } from '../answers/html.ts'
+import { table } from './elements.ts'
+
+/** The parts of a try-on in the order of their time; the rows of `engine` are its own parts. */
+const OUTER = ['decode', 'engine', 'composite', 'encode']
+const INNER = [
+  ...[
+    'category',
+    'resize',
+    'pose',
+    'person',
+    'wearer',
+    'garment',
+    'plan',
+    'region',
+    'place',
+    'warp',
+    'shade',
+    'remove',
+  ],
+  ...['order', 'denoise', 'paste'],
+]
+
+interface Stage {
+  readonly name: string
+  readonly isInner: boolean
+  /** Milliseconds from the start of the work. */
+  readonly start: number
+  readonly duration: number
+}
+
+/** Durations of stages in the order in which they ran, each with a bar from its start to its end. */
+export function presentWaterfall(timings: Readonly<Record<string, number>>): Html {
+  const stages = listStages(timings)
+  const total = Math.max(1, ...stages.map(({ start, duration }) => start + duration))
+  const share = (ms: number) => ((ms / total) * 100).toFixed(2)
+  return table({
+    caption: 'Duration of each stage',
+    head: ['Stage', 'ms', 'Time'],
+    rows: stages.map(({ name, isInner, start, duration }) => [
+      isInner ? html`<span class="inner">${name}</span>` : name,
+      String(Math.round(duration)),
+      html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="${isInner ? 'part' : 'whole'}" x="${share(start)}" y="0" width="${share(Math.max(duration, total / 200))}" height="8"/></svg>`,
+    ]),
+    empty: 'No durations recorded. Workers report them when a generation completes.',
+    numeric: [1],
+  })
+}
+
+function listStages(timings: Readonly<Record<string, number>>): Stage[] {
+  const names = Object.keys(timings)
+  const outer = OUTER.filter((name) => names.includes(name))
+  const inner = names.filter((name) => !OUTER.includes(name)).toSorted((a, b) => placeOf(a) - placeOf(b))
+  if (!outer.includes('engine')) return inARow(inner, { timings, start: 0, isInner: false })
+  return inARow(outer, { timings, start: 0, isInner: false }).flatMap((stage) =>
+    stage.name === 'engine' ? [stage, ...inARow(inner, { timings, start: stage.start, isInner: true })] : [stage],
+  )
+}
+
+/** Stages that are not known come last. */
+function placeOf(name: string): number {
+  const place = INNER.indexOf(name)
+  return place === -1 ? INNER.length : place
+}
+
+function inARow(
+  names: readonly string[],
+  { timings, start, isInner }: { timings: Readonly<Record<string, number>>; start: number; isInner: boolean },
+): Stage[] {
+  let end = start
+  return names.map((name) => {
+    const stage = { name, isInner, start: end, duration: timings[name] }
+    end += timings[name]
+    return stage
+  })
+}

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createWebhooks } from '../../../api/stores/webhooks.ts'
+import { type OperatorBrowser, startDashboard, type TestDashboard } from '../../support/dashboard.ts'
+import { fillDashboard } from '../../support/dashboard-contents.ts'
+
+describe('fields for an account', () => {
+  let dashboard: TestDashboard
+  let browser: OperatorBrowser
+  let linen: string
+  beforeAll(async () => {
+    dashboard = await startDashboard()
+    browser = await dashboard.signIn()
+    linen = (await fillDashboard(dashboard, 'The Linen House')).accountId
+    const accounts = createAccounts(dashboard.database)
+    for (const name of ['Linen & Silk', 'Wool']) await accounts.insert({ name, email: null, credits: 0 })
+  })
+  afterAll(() => dashboard.stop())
+
+  const create = (account: string) =>
+    browser.submit('/webhooks/new', '/webhooks', { account, url: `https://shop.example/${account.length}` })
+  const countEndpoints = async () => (await createWebhooks(dashboard.database).list(linen)).length
+
+  it('offer accounts by name, and show the one of the address', async () => {
+    for (const page of ['/webhooks/new', '/shops/new', '/generations', '/products'])
+      expect((await browser.get(page)).text, page).toContain(`<option value="The Linen House (${linen})">`)
+    expect((await browser.get(`/webhooks/new?account=${linen}`)).text).toContain(`value="The Linen House (${linen})"`)
+  })
+
+  it('take a suggestion, an ID, and a part of a name that one account has', async () => {
+    const before = await countEndpoints()
+    for (const account of [`The Linen House (${linen})`, linen, 'linen HOUSE', 'shop@example'])
+      expect((await create(account)).text, account).toContain('whsec_')
+    expect(await countEndpoints()).toBe(before + 4)
+  })
+
+  it('ask for a choice where several match, and say when none does, with what was typed', async () => {
+    const before = await countEndpoints()
+    const several = await create('linen')
+    expect([several.status, several.text.includes('value="linen"')]).toEqual([400, true])
+    expect(several.text).toContain('Several accounts match “linen”: Linen &#38; Silk (acc_')
+    expect((await create('velvet')).text).toContain('No account matches “velvet”.')
+    expect(await countEndpoints()).toBe(before)
+    const search = await browser.get('/generations?account=velvet')
+    expect([search.status, search.text.includes('value="velvet"')]).toEqual([400, true])
+  })
+
+  it('search by name', async () => {
+    const { text } = await browser.get('/generations?account=the+linen')
+    expect(text).toContain(`value="The Linen House (${linen})"`)
+    expect(text.match(/href="\/generations\/gen_/g)?.length).toBe(50)
+  })
+})
