@@ -33,6 +33,7 @@ export function createPictureField(section, { onChange }) {
   const take = (blob, name = blob.name) => {
     if (blob.size > MAX_FILE_BYTES) return show(`${name} is larger than 10 MB. The picture before it stays.`)
     if (blob.size === 0) return show(`${name} is empty.`)
+    if (!looksLikeImage(blob, name)) return show(`${name} is not an image. Choose a JPEG, PNG, WebP or HEIC file.`)
     set({ blob, name, sampleUrl: null })
   }
   const takeSample = async ({ url, file, title }) => {
@@ -68,6 +69,11 @@ export function createPictureField(section, { onChange }) {
   acceptDrops(section, { take, show })
   offerCamera(part('[data-camera]'), take)
   return { get: () => picture, take, section }
+}
+
+/** Not every browser knows the type of HEIC files. */
+function looksLikeImage({ type }, name) {
+  return type === '' ? /\.(jpe?g|png|webp|hei[cf])$/i.test(name) : type.startsWith('image/')
 }
 
 function acceptDrops(section, { take, show }) {
