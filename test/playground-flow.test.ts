@@ -187,6 +187,8 @@ describe.skipIf(browserReason)(`the playground${browserReason && ` (skipped: ${b
     await page.click('#go')
     await done()
     expect(await text('#facts')).toMatch(/Enginemock/)
+    await page.click('#tab-json')
+    expect(JSON.parse(await text('#code'))).toMatchObject({ status: 'COMPLETED', engineName: 'mock' })
     const link = await page.$eval('#download', (a) => [a.getAttribute('href') ?? '', a.getAttribute('download') ?? ''])
     expect(link[1]).toMatch(/^gen_[\w-]+\.png$/)
     const picture = await fetch(link[0])

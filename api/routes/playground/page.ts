@@ -141,7 +141,8 @@ function codePanel(): Html {
 <div class="code-head"><h2 id="code-title">Use this request in your code</h2>
 <div role="tablist" aria-label="Language">
 <button type="button" role="tab" id="tab-curl" aria-controls="code-panel" aria-selected="true">curl</button>
-<button type="button" role="tab" id="tab-sdk" aria-controls="code-panel" aria-selected="false" tabindex="-1">TypeScript</button></div>
+<button type="button" role="tab" id="tab-sdk" aria-controls="code-panel" aria-selected="false" tabindex="-1">TypeScript</button>
+<button type="button" role="tab" id="tab-json" aria-controls="code-panel" aria-selected="false" tabindex="-1">Answer</button></div>
 <button type="button" class="quiet" id="copy">Copy</button><span class="unseen" role="status" id="copied"></span></div>
 <pre role="tabpanel" id="code-panel" aria-labelledby="tab-curl" tabindex="0"><code id="code"></code></pre>
 <p class="hint" id="code-hint"></p>

@@ -11,6 +11,11 @@ const LANGUAGES = [
     write: writeProgram,
     hint: 'For Node, with the client from the repository of the service. The key comes from the environment.',
   },
+  {
+    tab: document.querySelector('#tab-json'),
+    write: ({ answer }) => (answer === null ? '' : JSON.stringify(answer, null, 2)),
+    hint: 'What GET /tryon/v1/generations/{id} answered last, as JSON. It is empty before the first try-on.',
+  },
 ]
 const code = document.querySelector('#code')
 const panel = document.querySelector('#code-panel')

@@ -13,6 +13,8 @@ const showCode = createCodeView()
 /** The attempt that runs or broke; null when the next one starts anew. */
 let attempt = null
 let running = null
+/** The generation as the service answered last; null before the first one. */
+let answer = null
 
 const account = createAccount({
   onForget: () => {
@@ -41,7 +43,7 @@ changed()
 function describeCall(options) {
   const title = find('product-name').value.trim()
   const category = find('product-category').value
-  return { origin: location.origin, photo: photo.get(), product: product.get(), title, category, options }
+  return { origin: location.origin, photo: photo.get(), product: product.get(), title, category, options, answer }
 }
 
 /** What is sent next is another request. */
@@ -87,6 +89,8 @@ async function proceed() {
   begin()
   try {
     const generation = await mine.proceed({ signal, tell })
+    answer = generation
+    showCode(describeCall(peekOptions(find('try-on'))))
     await showResult(mine, generation)
     attempt = null
   } catch (error) {
