@@ -38,6 +38,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
     'docs/retention.md',
     'docs/security.md',
     'docs/provenance.md',
+    'docs/privacy.md',
   ],
   Kubernetes: pagesIn('charts/drape/docs/'),
   Engines: ['docs/engines/fashn-vton.md', 'docs/engines/catvton.md'],

@@ -1,0 +1,41 @@
+import { impersonal, personal, type DataMap, type TableMap } from './table-map.ts'
+
+const WHO = {
+  anonymous_id: 'ID of the browser',
+  session_id: 'ID of the visit',
+  customer_id: 'ID at the platform of the shop',
+  customer_email: 'e-mail address at the platform of the shop',
+}
+const WHAT = { properties: 'what the shop’s page tells, such as the ID of an order' }
+const WHERE = { context: 'address of the page, browser, screen and time zone' }
+
+const about = (purpose: string, lifetime: string): DataMap => ({
+  purpose,
+  lifetime,
+  erasure:
+    '`customers/redact`, `DELETE /tryon/v1/customers/{id}` with the ID of a signed-in shopper: customer ID and e-mail address. The ID of the browser stays until the end of the lifetime',
+})
+
+/** What shoppers did, as their browsers and shops report it. */
+export const EVENT_TABLES: Readonly<Record<string, TableMap>> = {
+  events: personal(
+    about('statistics of a shop', '`EVENT_RETENTION_DAYS` (90)'),
+    { ...WHO, ...WHAT, ...WHERE, generation_id: 'ID of the try-on' },
+    'key received_on account_id shop_id name insert_id customer_signed product_id variant_id happened_at received_at batch_id',
+  ),
+  event_batches: personal(
+    about('what the events of one request have in common', '`EVENT_RETENTION_DAYS` (90)'),
+    { ...WHO, ...WHERE },
+    'received_on id account_id shop_id customer_signed product_id variant_id received_at',
+  ),
+  event_outbox: personal(
+    about(
+      'events on their way to the provider of analytics; empty without `ANALYTICS_URL`',
+      'until the provider has them, `EVENT_RETENTION_DAYS` (90) at most',
+    ),
+    { ...WHO, ...WHAT, ...WHERE, generation_id: 'ID of the try-on' },
+    `id key received_on account_id shop_id name insert_id customer_signed product_id variant_id happened_at received_at attempts
+    available_at dead_at reason batch_id`,
+  ),
+  event_keys: impersonal('key received_on'),
+}

@@ -1,0 +1,95 @@
+import { personal, type TableMap } from './table-map.ts'
+
+const ERASE = '`DELETE /tryon/v1/customers/{id}`'
+
+/** Photos of persons, results made of them, and the work on both. */
+export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
+  objects: personal(
+    {
+      purpose: 'finds every object of the storage, for erasure and expiry',
+      lifetime: 'as its object (see the storage); a row of bytes that may still arrive stays 10 more minutes without its owner',
+      erasure: `${ERASE}. Under a legal hold the row stays until the hold ends`,
+    },
+    { external_user_id: 'ID of the end user', key: 'ID of the photo or the result' },
+    'account_id kind expires_at created_at bytes claimed_until',
+  ),
+  images: personal(
+    {
+      purpose: 'lets a try-on use an uploaded photo',
+      lifetime: '`keepForDays` of the call (1, 3 or 7), otherwise the days of the account (1 to 90, 7 by default)',
+      erasure: ERASE,
+    },
+    {
+      id: 'ID of the photo',
+      object_key: 'where the photo is stored',
+      external_user_id: 'ID of the end user',
+      crop: 'where the person is in the photo',
+      person_detected: 'whether the photo shows a person',
+      warnings: 'quality of the photo',
+    },
+    'account_id width height crop_mode expires_at created_at keep_for_days',
+  ),
+  generations: personal(
+    {
+      purpose: 'state, price and statistics of a try-on',
+      lifetime:
+        'the record stays, without its images once they expire; `visitor_address` 2 days; records of test keys 1 day. The ID of the end user stays until it is erased',
+      erasure: `${ERASE} sets the ID of the end user, of the photo, of the result and the salt to null and cancels unfinished work; the record, which names no person then, stays`,
+    },
+    {
+      image_id: 'ID of the photo',
+      external_user_id: 'ID of the end user',
+      result_key: 'where the result is stored',
+      visitor_address: 'keyed hash of the network address of a visitor',
+      ingredient_salt: 'tells which photo a result shows',
+    },
+    `id account_id product_id product_external_id status attempt worker lease_until deadline_at cost engine options snapshot progress
+    images_expire_at error_code error_message warnings timings engine_info category created_at started_at finished_at updated_at
+    shop_id requested_engine error_details quality`,
+  ),
+  outbox: personal(
+    {
+      purpose: 'jobs that workers have not finished',
+      lifetime: 'until the generation ends, at its deadline at the latest',
+      erasure: `${ERASE} cancels the generation`,
+    },
+    { payload: 'IDs of the end user and the photo' },
+    'generation_id account_id queue available_at dispatched_at created_at engine_name is_batch',
+  ),
+  idempotency_keys: personal(
+    {
+      purpose: 'repeats the first answer to a repeated request',
+      lifetime: '24 hours',
+      erasure: `${ERASE} deletes the rows of photos and the answers of generations`,
+    },
+    { answer: 'links to a photo or a result', resource_id: 'ID of the photo or the generation' },
+    'account_id route key fingerprint attempt lease_until status created_at',
+  ),
+  legal_holds: personal(
+    {
+      purpose: 'keeps images that must not be deleted',
+      lifetime: 'until the policy with the hold is changed or deleted',
+      erasure: 'ends with the hold, which an erasure does not end',
+    },
+    { external_user_id: 'ID of the end user' },
+    'source policy account_id',
+  ),
+  erased_customers: personal(
+    {
+      purpose: 'refuses calls that were sent before an erasure',
+      lifetime: '1 hour',
+      erasure: 'is made by the erasure',
+    },
+    { customer: 'SHA-256 of account and end user' },
+    'erased_at',
+  ),
+  webhook_deliveries: personal(
+    {
+      purpose: 'delivers events to the account and shows the log',
+      lifetime: '14 days; `customer.erased` names the end user until it is delivered',
+      erasure: 'none before that: the event says who was erased',
+    },
+    { data: 'ID of the end user, in `customer.erased` only' },
+    `id endpoint_id event_id type happened_at status attempts next_attempt_at last_attempt_at last_status last_error ended_at created_at`,
+  ),
+}

@@ -1,0 +1,99 @@
+import type { DataMap } from './table-map.ts'
+
+/** A place outside of the database, known by how its keys begin. */
+export interface PlaceMap {
+  /** What is there. */
+  readonly content: string
+  /** Null for a place without personal data. */
+  readonly about: DataMap | null
+}
+
+const ERASE = '`DELETE /tryon/v1/customers/{id}`'
+const IMAGE_DAYS = '`keepForDays` of the call, otherwise the days of the account (1 to 90, 7 by default)'
+
+/** Prefixes of keys in the object storage. */
+export const STORAGE_PREFIXES: Readonly<Record<string, PlaceMap>> = {
+  'persons/': {
+    content: 'photos of persons and their cropped views, without metadata of the camera',
+    about: { purpose: 'the input of a try-on', lifetime: IMAGE_DAYS, erasure: ERASE },
+  },
+  'results/': {
+    content: 'results of try-ons',
+    about: {
+      purpose: 'the output of a try-on',
+      lifetime: 'as the photo, unless the call (`keepForDays`) or the account (`--result-days`) says otherwise',
+      erasure: ERASE,
+    },
+  },
+  'uploads/': {
+    content: 'bytes that a browser sent and that are no photo yet',
+    about: {
+      purpose: 'the upload of a shopper',
+      lifetime: 'until the upload is complete, 30 minutes after the link was made at most',
+      erasure: ERASE,
+    },
+  },
+  'held/': {
+    content: 'images of erased end users under a legal hold',
+    about: {
+      purpose: 'a legal obligation to keep them',
+      lifetime: 'until the hold ends',
+      erasure: 'not while the hold lasts; no request reads them',
+    },
+  },
+  'erasures/': {
+    content: 'the erasure log: a hash of each erased end user, with the time',
+    about: {
+      purpose: 'repeats erasures after a backup is restored',
+      lifetime: 'no end; keep it longer than the oldest backup',
+      erasure: 'none: the hash is made by the erasure',
+    },
+  },
+  'products/': {
+    content: 'product photos',
+    about: {
+      purpose: 'the garment of a try-on; can show a model',
+      lifetime: 'as the product',
+      erasure: '`DELETE /tryon/v1/products/{externalId}`',
+    },
+  },
+  'logos/': { content: 'logos of accounts', about: null },
+  '.incomplete/': {
+    content: 'files that are being written (`file:` storages only)',
+    about: {
+      purpose: 'no reader sees half a file',
+      lifetime: 'less than a second; of a crashed process until the next comparison with the database, a day later at the earliest',
+      erasure: 'none before that',
+    },
+  },
+}
+
+const ADDRESS = 'network address or its keyed hash'
+
+/** Families of keys in Redis. Everything there can be lost, and comes back without personal data or from the database. */
+export const REDIS_FAMILIES: Readonly<Record<string, PlaceMap>> = {
+  'bull:': {
+    content: 'jobs of workers: IDs of the end user, the photo and the product',
+    about: {
+      purpose: 'hands jobs to workers',
+      lifetime: 'until the job ends',
+      erasure: `${ERASE} removes jobs that no worker has started, and stops the others`,
+    },
+  },
+  'drape:rate:': {
+    content: `counts of requests by shopper, account, e-mail address of an operator, ${ADDRESS}`,
+    about: { purpose: 'limits', lifetime: '1 minute to 1 day, by the limit', erasure: 'not needed' },
+  },
+  'drape:bucket:': { content: 'levels of the limits of an account', about: null },
+  'drape:refused:': {
+    content: 'the last 20 refused requests of a shop, with the network address',
+    about: {
+      purpose: 'finds faults in the signature of a shop',
+      lifetime: '24 hours',
+      erasure: 'not needed',
+    },
+  },
+  'drape:workers:': { content: 'workers and their engines', about: null },
+  'drape:lane-workers': { content: 'workers and their engines', about: null },
+  'drape:engines': { content: 'what engines can do', about: null },
+}

@@ -1,0 +1,65 @@
+import { impersonal, personal, type TableMap } from './table-map.ts'
+
+const REDACT = '`customers/redact` of Shopify, `DELETE /tryon/v1/customers/{id}` with the ID of the shopper'
+
+/** What is stored of shoppers beside their images. */
+export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
+  leads: personal(
+    {
+      purpose: 'e-mail addresses that shoppers left for a shop without a platform of its own',
+      lifetime: '`LEAD_RETENTION_DAYS` (730) after the address was last left',
+      erasure: `${REDACT}; the page *Leads* of the dashboard`,
+    },
+    {
+      email: 'e-mail address',
+      marketing_consent: 'whether the shop may write',
+      external_user_id: 'ID of the shopper',
+      tags: 'labels of the shopper',
+      segments: 'segments of the shopper',
+    },
+    'shop_id created_at updated_at',
+  ),
+  lead_outbox: personal(
+    {
+      purpose: 'e-mail addresses on their way to the platform of the shop',
+      lifetime: 'until the platform has the address; one that it rejects `LEAD_RETENTION_DAYS` (730) at most',
+      erasure: `${REDACT}; the page *Leads* of the dashboard`,
+    },
+    {
+      email: 'e-mail address',
+      marketing_consent: 'whether the shop may write',
+      external_user_id: 'ID of the shopper',
+      reason: 'answer of the platform',
+    },
+    'id shop_id created_at attempts available_at dead_at',
+  ),
+  data_requests: personal(
+    {
+      purpose: 'answers the request of a customer for their data, which Shopify passes on',
+      lifetime: '90 days',
+      erasure: REDACT,
+    },
+    { customer_id: 'ID at the platform', email: 'e-mail address', held: 'what was stored of the customer' },
+    'id shop_id request_id created_at',
+  ),
+  share_links: personal(
+    {
+      purpose: 'links to results that shoppers share',
+      lifetime: 'as the image, at most 30 days; then 30 more days to say that the link has ended',
+      erasure: 'the link shows nothing once the result is erased',
+    },
+    { token: 'opens the result', generation_id: 'ID of the try-on' },
+    'shop_id domain expires_at created_at',
+  ),
+  shops: personal(
+    {
+      purpose: 'settings of a shop, and how its proxy proves itself',
+      lifetime: 'no end',
+      erasure: 'an operator changes it; `shop/redact` of Shopify ends the shop',
+    },
+    { name: 'name of the shop, which can be a person' },
+    `id account_id platform domain secrets admin_url admin_token monthly_generations billing_allowed plan_ends_at is_active created_at
+    extra_domains address_generations visitor_generations requires_visitor_token default_engine`,
+  ),
+  proxy_nonces: impersonal('shop_id nonce expires_at'),
+}
