@@ -14,6 +14,8 @@ const schema = Type.Object({
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 8080 }),
   SHARE_URL: Type.String({ pattern: '^(https?://.+)?$', default: '' }),
   SERVICE_NAME: Type.String({ default: 'Drape' }),
+  /** Who runs the installation, for the privacy pages of shops; the name of the service when empty. */
+  PRIVACY_PROCESSOR: Type.String({ default: '' }),
   DEFAULT_ENGINE: engineName({ default: DEFAULT_ENGINE }),
   /** Engines of workers that no WorkerPool runs. */
   ENGINES: Type.String({ default: WORKER_ENGINES.join(',') }),

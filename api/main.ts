@@ -73,6 +73,7 @@ import { type Acceptance, acceptGenerations } from './stores/acceptance.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { createApiKeys } from './stores/api-keys.ts'
 import { createBacklog } from './stores/backlog.ts'
+import { createConsents } from './stores/consents.ts'
 import { createProductBatches } from './stores/product-batches.ts'
 import { createProducts } from './stores/products.ts'
 import { createPublishedEngines } from './stores/published-engines.ts'
@@ -264,6 +265,9 @@ const storefront = createStorefront({
     accept,
     erase,
     chooseEngine: engineChoice.choose,
+    defaultEngineOf: engineChoice.defaultOf,
+    engines,
+    accounts,
     nudge,
   },
 })
@@ -295,6 +299,7 @@ const app = createApp({
       defaultEngineOf: engineChoice.defaultOf,
       estimateWait: estimate.ofCall,
       findProduct: products.find,
+      consents: createConsents(database),
       webhookEvents: createWebhookEvents(database),
       signingSecret: config.SIGNING_SECRET,
       document: serveDocument(document),

@@ -8,6 +8,7 @@ import { createBodyReceiver } from './bodies/signed-body.ts'
 import { createUploadFolders } from './bodies/upload-folders.ts'
 import { type ApiConfig, isDevelopment } from './config.ts'
 import type { EngineChoice } from './engines/choice.ts'
+import type { EngineDirectory } from './engines/directory.ts'
 import { createAnalyticsProvider } from './events/analytics-provider.ts'
 import { startForwarder } from './events/forwarder.ts'
 import { startHousekeeping } from './events/housekeeping.ts'
@@ -47,7 +48,9 @@ import { createProductFinder } from './shops/product-finder.ts'
 import { createRefusedRequests } from './shops/refused-requests.ts'
 import { startShopperRetention } from './shops/shopper-retention.ts'
 import type { Acceptance } from './stores/acceptance.ts'
+import type { Accounts } from './stores/accounts.ts'
 import { createApiKeys } from './stores/api-keys.ts'
+import { createConsents } from './stores/consents.ts'
 import { createEventOutbox } from './stores/event-outbox.ts'
 import { createEvents, type Events } from './stores/events.ts'
 import { createFittings } from './stores/fittings.ts'
@@ -84,6 +87,9 @@ export interface StorefrontParts {
   readonly accept: (call: Acceptance) => Promise<boolean>
   readonly erase: (customer: Customer) => Promise<void>
   readonly chooseEngine: EngineChoice['choose']
+  readonly defaultEngineOf: EngineChoice['defaultOf']
+  readonly engines: Pick<EngineDirectory, 'find'>
+  readonly accounts: Pick<Accounts, 'find'>
   /** Notifies the relay that there is work. */
   readonly nudge: () => void
 }
@@ -138,6 +144,7 @@ export function createStorefront(parts: StorefrontParts) {
   const parseVerified = parseBody({ maxJsonBytes, disk: parts.shopperDisk, ownerOf: () => 'verify', maxFiles: 1 })
   const repeatedAnswers = createRepeatedAnswers({ metrics })
   const uploads = createUploads(database)
+  const consents = createConsents(database)
   const { images, personPhotos: photos } = parts
   return {
     before: repeatedAnswers.before,
@@ -160,6 +167,7 @@ export function createStorefront(parts: StorefrontParts) {
       idempotent: idempotency({ keys: createIdempotencyKeys(database) }),
       signingSecret: config.SIGNING_SECRET,
       serviceName: config.SERVICE_NAME,
+      installation: describeInstallation(config),
       publicUrl: config.PUBLIC_URL,
       shareUrl: config.SHARE_URL,
       // Shoppers do not see their place in the queue.
@@ -168,7 +176,8 @@ export function createStorefront(parts: StorefrontParts) {
       keepAnswer: repeatedAnswers.keep,
       captcha: createCaptcha(config),
       withFolder: createUploadFolders(join(tmpdir(), 'drape-storefront-uploads')),
-      completeUpload: createUploadCompletion({ uploads, images, photos, storage }),
+      consents,
+      completeUpload: createUploadCompletion({ uploads, images, photos, storage, consents }),
       fittings: createFittings(database),
       findProductFor: createProductFinder(platformOf, {
         budgets: {
@@ -186,6 +195,16 @@ export function createStorefront(parts: StorefrontParts) {
       provenanceKeys: createProvenanceKeys(database),
       answerSoon: createSoonAnswers(),
     },
+  }
+}
+
+/** What the privacy pages of all shops say. */
+function describeInstallation(config: StorefrontParts['config']) {
+  return {
+    processor: config.PRIVACY_PROCESSOR || config.SERVICE_NAME,
+    leadDays: config.LEAD_RETENTION_DAYS,
+    eventDays: config.EVENT_RETENTION_DAYS,
+    analyticsUrl: config.ANALYTICS_URL,
   }
 }
 

@@ -17,7 +17,12 @@ describe('a shop with a plugin, against an API that is not in development', () =
   beforeAll(async () => {
     drape = await startDrape({ env: { NODE_ENV: 'production', SIGNING_SECRET: 'a secret of sixteen signs or more' } })
     await drape.startWorker()
-    await createShops(drape.database).insert({ accountId: drape.accountId, platform: 'plugin', ...SITE })
+    await createShops(drape.database).insert({
+      accountId: drape.accountId,
+      platform: 'plugin',
+      requiresConsent: false,
+      ...SITE,
+    })
     const product = {
       externalId: '77',
       title: 'T-shirt',

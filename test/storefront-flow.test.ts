@@ -37,6 +37,7 @@ describe.skipIf(browserReason)(`a shopper in a browser${browserReason && ` (skip
       accountId: drape.accountId,
       ...shop,
       extraDomains: ['shop.localhost'],
+      requiresConsent: false,
       secret: 'hush',
     })
     shopId = id

@@ -27,6 +27,11 @@ p { margin: 8px 0 0; color: var(--soft) }
 .visit span { display: block; font-size: 0.8125rem; font-weight: 400; opacity: 0.8 }
 .visit:hover { opacity: 0.88 }
 .visit:focus-visible { outline: 3px solid var(--soft); outline-offset: 3px }
+h2 { margin: 28px 0 0; font-size: 1rem; line-height: 1.3 }
+.text { max-width: 640px }
+.text p, blockquote { text-wrap: pretty }
+.text a { color: var(--ink) }
+blockquote { margin: 8px 0 0; padding-inline-start: 16px; border-inline-start: 3px solid var(--line); white-space: pre-line }
 small { display: block; margin-top: 24px; padding-top: 16px; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.8125rem }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 16px 0 0; font-size: 0.875rem }
 dt { color: var(--soft) }
@@ -45,10 +50,20 @@ button { padding: 12px 20px; border: 0; border-radius: 12px; background: var(--i
 export const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`
 
 /** A page for visitors, in the style that `STYLE_HASH` stands for. */
-export function presentDocument({ title, head, body }: { title: string; head: Html; body: Html }): string {
+export function presentDocument({
+  title,
+  head,
+  body,
+  language = 'en',
+}: {
+  title: string
+  head: Html
+  body: Html
+  language?: string
+}): string {
   // Nothing may be put into the style: the policy knows it letter by letter.
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -174,6 +174,23 @@ export interface TryOn {
    */
   externalUserId?: string
   /**
+   * What the person of the photo agreed to. Stored and returned with the generation.
+   */
+  consent?: {
+    /**
+     * Domain of a shop of the account, or a policy that the operator published for the account.
+     */
+    policy: string
+    /**
+     * The version that counts now.
+     */
+    version: string
+    /**
+     * When the person agreed; not in the future.
+     */
+    at: string
+  }
+  /**
    * batch: for catalogue runs; starts after the interactive try-ons of the account, those of shoppers included. Give batch a long output.deadlineSeconds. Default: "interactive".
    */
   priority?: 'interactive' | 'batch'
@@ -297,6 +314,23 @@ export interface Generation {
    * Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.
    */
   requestedEngine?: string
+  /**
+   * What the person of the photo agreed to. Stored and returned with the generation.
+   */
+  consent?: {
+    /**
+     * Domain of a shop of the account, or a policy that the operator published for the account.
+     */
+    policy: string
+    /**
+     * The version that counts now.
+     */
+    version: string
+    /**
+     * When the person agreed; not in the future.
+     */
+    at: string
+  }
   /**
    * The engine that made the picture.
    */
@@ -549,6 +583,12 @@ export interface ProductBatchItem {
           serverTime: string
         }
       | {
+          /**
+           * The version that counts now.
+           */
+          version: string
+        }
+      | {
           estimatedStartSeconds: number
           estimatedSeconds: number
         }
@@ -796,6 +836,9 @@ export interface ErrorBody {
     | 'UPLOAD_NOT_FOUND'
     | 'CAPTCHA_REQUIRED'
     | 'VISITOR_TOKEN_REQUIRED'
+    | 'CONSENT_REQUIRED'
+    | 'CONSENT_OUTDATED'
+    | 'CONSENT_POLICY_UNKNOWN'
   /**
    * Text for people. It may change; branch on code.
    */
@@ -827,6 +870,12 @@ export interface ErrorBody {
          * The clock of the server.
          */
         serverTime: string
+      }
+    | {
+        /**
+         * The version that counts now.
+         */
+        version: string
       }
     | {
         estimatedStartSeconds: number

@@ -25,10 +25,18 @@ export interface TryOnInput {
   readonly product: string | (ProductFields & { readonly externalId?: string })
   readonly externalUserId?: string
   readonly output?: TryOn['output']
+  /** What the person of the photo agreed to. */
+  readonly consent?: TryOn['consent']
 }
 
 /** The body of `POST /try-on`: JSON, or multipart when it has bytes. */
-export async function describeTryOn({ person, product, externalUserId, output }: TryOnInput): Promise<unknown> {
+export async function describeTryOn({
+  person,
+  product,
+  externalUserId,
+  output,
+  consent,
+}: TryOnInput): Promise<unknown> {
   const files = createFiles()
   const data = {
     products: [typeof product === 'string' ? { externalId: product } : await describeFields(product, files)],
@@ -36,6 +44,7 @@ export async function describeTryOn({ person, product, externalUserId, output }:
     person: person && { image: { source: await describeSource(person, files) } },
     externalUserId,
     output,
+    consent,
   }
   return files.wrap(data)
 }

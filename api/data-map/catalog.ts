@@ -5,7 +5,8 @@ export const CATALOG_TABLES: Readonly<Record<string, TableMap>> = {
   products: personal(
     {
       purpose: 'the catalog of an account',
-      lifetime: '`validForDays` after the last use: 7 days without `externalId`, 15 in a try-on, none with `POST /products`',
+      lifetime:
+        '`validForDays` after the last use: 7 days without `externalId`, 15 in a try-on, none with `POST /products`',
       erasure: '`DELETE /tryon/v1/products/{externalId}`',
     },
     { images: 'product photos, which can show a model' },

@@ -1,4 +1,4 @@
-import { impersonal, personal, type DataMap, type TableMap } from './table-map.ts'
+import { type DataMap, impersonal, personal, type TableMap } from './table-map.ts'
 
 const WHO = {
   anonymous_id: 'ID of the browser',

@@ -7,7 +7,8 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
   objects: personal(
     {
       purpose: 'finds every object of the storage, for erasure and expiry',
-      lifetime: 'as its object (see the storage); a row of bytes that may still arrive stays 10 more minutes without its owner',
+      lifetime:
+        'as its object (see the storage); a row of bytes that may still arrive stays 10 more minutes without its owner',
       erasure: `${ERASE}. Under a legal hold the row stays until the hold ends`,
     },
     { external_user_id: 'ID of the end user', key: 'ID of the photo or the result' },
@@ -45,7 +46,7 @@ export const PERSON_TABLES: Readonly<Record<string, TableMap>> = {
     },
     `id account_id product_id product_external_id status attempt worker lease_until deadline_at cost engine options snapshot progress
     images_expire_at error_code error_message warnings timings engine_info category created_at started_at finished_at updated_at
-    shop_id requested_engine error_details quality`,
+    shop_id requested_engine error_details quality consent`,
   ),
   outbox: personal(
     {

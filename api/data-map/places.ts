@@ -62,7 +62,8 @@ export const STORAGE_PREFIXES: Readonly<Record<string, PlaceMap>> = {
     content: 'files that are being written (`file:` storages only)',
     about: {
       purpose: 'no reader sees half a file',
-      lifetime: 'less than a second; of a crashed process until the next comparison with the database, a day later at the earliest',
+      lifetime:
+        'less than a second; of a crashed process until the next comparison with the database, a day later at the earliest',
       erasure: 'none before that',
     },
   },
@@ -93,6 +94,7 @@ export const REDIS_FAMILIES: Readonly<Record<string, PlaceMap>> = {
       erasure: 'not needed',
     },
   },
+  'drape:try-on-queues': { content: 'names of queues', about: null },
   'drape:workers:': { content: 'workers and their engines', about: null },
   'drape:lane-workers': { content: 'workers and their engines', about: null },
   'drape:engines': { content: 'what engines can do', about: null },

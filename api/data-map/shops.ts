@@ -33,6 +33,22 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
     },
     'id shop_id created_at attempts available_at dead_at',
   ),
+  consents: personal(
+    {
+      purpose: 'proves who agreed to which text, and who withdrew',
+      lifetime: '3 years after the consent was given or withdrawn',
+      erasure: `${REDACT}, \`POST /public/withdraw-consent\`: the consent ends. The proof stays (GDPR, article 7 paragraph 1); it names no person`,
+    },
+    {
+      visitor: 'SHA-256 of account and shopper',
+      version: 'the text that the visitor agreed to',
+      language: 'in which the text was shown',
+      given_at: 'when the visitor agreed',
+      withdrawn_at: 'when the visitor withdrew',
+    },
+    'id shop_id',
+  ),
+  consent_policies: impersonal('id account_id policy version texts published_at'),
   data_requests: personal(
     {
       purpose: 'answers the request of a customer for their data, which Shopify passes on',
@@ -57,9 +73,9 @@ export const SHOP_TABLES: Readonly<Record<string, TableMap>> = {
       lifetime: 'no end',
       erasure: 'an operator changes it; `shop/redact` of Shopify ends the shop',
     },
-    { name: 'name of the shop, which can be a person' },
+    { name: 'name of the shop, which can be a person', privacy_contact: 'whom visitors ask' },
     `id account_id platform domain secrets admin_url admin_token monthly_generations billing_allowed plan_ends_at is_active created_at
-    extra_domains address_generations visitor_generations requires_visitor_token default_engine`,
+    extra_domains address_generations visitor_generations requires_visitor_token default_engine requires_consent`,
   ),
   proxy_nonces: impersonal('shop_id nonce expires_at'),
 }

@@ -34,6 +34,10 @@ export const ErrorBody = named(
           { description: 'Of PROXY_SIGNATURE_INVALID.' },
         ),
         Type.Object(
+          { version: Type.String({ description: 'The version that counts now.' }) },
+          { description: 'Of CONSENT_OUTDATED.' },
+        ),
+        Type.Object(
           { estimatedStartSeconds: Type.Integer(), estimatedSeconds: Type.Integer() },
           { description: 'Estimated seconds until the start and until the end of a try-on with maxWaitSeconds.' },
         ),

@@ -53,6 +53,10 @@ export const ERROR_CONDITIONS: Readonly<Record<ErrorCode, string>> = {
   SHARE_LINK_GONE: 'the link has ended, or the picture behind it',
   CAPTCHA_REQUIRED: 'the response of the CAPTCHA challenge is missing, or the provider does not confirm it',
   VISITOR_TOKEN_REQUIRED: 'the shop serves only customers and visitors with a token of POST /public/visitor',
+  CONSENT_REQUIRED:
+    'the shop stores photos only of visitors who agreed to its policy, and no consent of the visitor to its current version stands',
+  CONSENT_OUTDATED: 'the consent is to an older version of the policy; details.version names the current one',
+  CONSENT_POLICY_UNKNOWN: 'the consent names a policy of another shop, or a version that was never published',
   IMAGE_NOT_FOUND: 'the image does not exist, or not any more',
   UPLOAD_NOT_FOUND: 'the upload does not exist, has no bytes yet or has expired',
 }

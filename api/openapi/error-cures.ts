@@ -54,6 +54,11 @@ export const ERROR_CURES: Readonly<Record<ErrorCode, string>> = {
   GENERATION_NOT_COMPLETED: 'Wait until the generation is COMPLETED, then share it.',
   SHARE_LINK_NOT_FOUND: 'Check that the link is complete.',
   SHARE_LINK_GONE: 'Share the image again, if it still exists.',
+  CONSENT_REQUIRED:
+    'Show the text of GET /public/consent, record the agreement with POST /public/consent, and repeat the request.',
+  CONSENT_OUTDATED: 'Show the current text and ask again.',
+  CONSENT_POLICY_UNKNOWN:
+    'Name the domain of the shop, or the policy that the operator published for your account, with its current version.',
   IMAGE_NOT_FOUND: 'Upload the photo again.',
   UPLOAD_NOT_FOUND: 'Start again with POST /public/prepare-upload.',
   CAPTCHA_REQUIRED: 'Show the challenge again and send its new response.',

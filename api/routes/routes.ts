@@ -9,11 +9,13 @@ import { productRoutes } from './server/products.ts'
 import { tryOnRoutes } from './server/try-on.ts'
 import { webhookRoutes } from './server/webhooks.ts'
 import { checkCreditsRoutes } from './storefront/check-credits.ts'
+import { consentRoutes } from './storefront/consent.ts'
 import { downloadRoutes } from './storefront/download.ts'
 import { emailRoutes } from './storefront/email.ts'
 import { eventRoutes } from './storefront/events.ts'
 import { fittingRoomRoutes } from './storefront/fitting-room.ts'
 import { shopperGenerationRoutes } from './storefront/generation.ts'
+import { privacyRoutes } from './storefront/privacy.ts'
 import { shareRoutes } from './storefront/share.ts'
 import { sharePageRoutes } from './storefront/share-page.ts'
 import { shopifyWebhookRoutes } from './storefront/shopify-webhooks.ts'
@@ -38,6 +40,7 @@ export const SERVER_ROUTES = [
 /** What shops, their shoppers and their platforms call. */
 export const STOREFRONT_ROUTES = [
   ...visitorRoutes,
+  ...consentRoutes,
   ...shopperUploadRoutes,
   ...fittingRoomRoutes,
   ...shopperGenerationRoutes,
@@ -46,6 +49,7 @@ export const STOREFRONT_ROUTES = [
   ...sharePageRoutes,
   ...downloadRoutes,
   ...verifyRoutes,
+  ...privacyRoutes,
   ...emailRoutes,
   ...eventRoutes,
   ...shopifyWebhookRoutes,

@@ -50,6 +50,9 @@ export const ERROR_CODES = [
   'UPLOAD_NOT_FOUND',
   'CAPTCHA_REQUIRED',
   'VISITOR_TOKEN_REQUIRED',
+  'CONSENT_REQUIRED',
+  'CONSENT_OUTDATED',
+  'CONSENT_POLICY_UNKNOWN',
 ] as const
 
 export type ErrorCode = (typeof ERROR_CODES)[number]

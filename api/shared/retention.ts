@@ -53,6 +53,7 @@ export async function sweep({
   await retention.releaseOrphans()
   await untilNone(() => retention.deleteEndedListeners(PART))
   await untilNone(() => retention.deleteOldRequests(PART))
+  await untilNone(() => retention.deleteOldConsents(PART))
   let bytes = 0
   const objects = await untilNone(async () => {
     const deleted = await retention.deleteExpiredObjects({ limit: PART, graceSeconds }, (expired) =>
@@ -106,6 +107,8 @@ export interface EraseParts {
 
 async function eraseOnce(customer: Customer, { retention, generations, storage, queue }: EraseParts): Promise<number> {
   const deleteBytes = (keys: readonly string[]) => storage.delete(keys)
+  // First: an upload that is under way finds no consent when its row is not found here.
+  const consents = await retention.withdrawConsents(customer)
   // Without images no further generation of theirs can be accepted, without generations no further result is stored.
   const images = await untilNone(() => retention.deleteImages(customer, PART))
   const cancelled = await untilNone(async () => {
@@ -117,8 +120,9 @@ async function eraseOnce(customer: Customer, { retention, generations, storage, 
   const held = await untilNone(() => hideHeld(customer, { retention, storage }))
   const links = await untilNone(() => retention.unlinkGenerations(customer, PART))
   const leads = await untilNone(() => retention.deleteLeads(customer, PART))
+  const requests = await retention.deleteDataRequests(customer)
   const events = await retention.unlinkEvents(customer)
-  return images + cancelled + objects + held + links + leads + events
+  return consents + images + cancelled + objects + held + links + leads + requests + events
 }
 
 /** Moves held objects out of reach: links that were given stop working, and only the bytes are kept. */

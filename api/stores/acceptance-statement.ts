@@ -1,6 +1,7 @@
 import { rowType, sql } from '../shared/database/database.ts'
 import { GARMENT_TYPES, type Options } from '../shared/generation.ts'
 import { type Static, Type } from '../shared/schema.ts'
+import type { Consent } from '../shared/stores/generations.ts'
 import {
   abandonReplaced,
   claimObjects,
@@ -40,6 +41,8 @@ export interface Acceptance {
   readonly shop?: ShopCall
   /** Keyed hash of the address of a visitor who is no customer of the shop. */
   readonly visitorAddress?: string | null
+  /** What the person of the photo agreed to. */
+  readonly consent?: Consent | null
   /** The span that the work goes on from. */
   readonly traceparent?: string
   /** Seconds since the call joined those to be accepted: an erasure of its end user meanwhile refuses it. */
@@ -85,7 +88,7 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
     ), call as materialized (
       select * from jsonb_to_recordset(${rows}) as call (place int, id text, image_id text, external_id text,
         external_user_id text, visitor_address text, options jsonb, deadline_seconds float8, keep_for_days int,
-        is_batch boolean, traceparent text, waited_seconds float8)
+        is_batch boolean, traceparent text, waited_seconds float8, consent jsonb)
     ), erased as materialized (
       select call.id from account cross join call
       where was_erased_since(account.id, external_user_id, now() - make_interval(secs => waited_seconds))
@@ -110,14 +113,14 @@ export function acceptanceStatement(calls: readonly Acceptance[]) {
       where is_active and is_paid and not failing and turn * ${cost} <= balance and coalesce(turn <= least(quota.room, shop.room), true)
     ), ${isReference(product) ? useProducts : upsertProduct(product)}, generation as (
       insert into generations (id, account_id, product_id, product_external_id, image_id, external_user_id, shop_id, visitor_address, cost, engine,
-        requested_engine, options, snapshot, deadline_at, images_expire_at)
+        requested_engine, options, snapshot, deadline_at, images_expire_at, consent)
       select allowed.id, product.account_id, product.id, product.external_id, allowed.image_id, allowed.external_user_id,
         ${shop?.id ?? null}, allowed.visitor_address, ${cost}, ${engine},
         ${requestedEngine}, allowed.options,
         jsonb_build_object('externalId', product.external_id, 'title', product.title, 'description', product.description,
           'images', ${firstImage}),
         now_ms() + make_interval(secs => allowed.deadline_seconds),
-        ${resultExpiry}
+        ${resultExpiry}, allowed.consent
       from allowed join product using (external_id) join image on image.id = allowed.image_id cross join account
       order by place
       returning *
@@ -215,6 +218,7 @@ function rowOf(call: Acceptance, place: number) {
     keep_for_days: call.keepForDays,
     is_batch: call.isBatch ?? false,
     traceparent: call.traceparent ?? null,
+    consent: call.consent ?? null,
     waited_seconds: call.waitedSeconds ?? 0,
   }
 }

@@ -52,6 +52,9 @@ export function createShopPrivacy(database: Database) {
                 select name from event_batches as batch join events on ${isOfBatch} where ${namesCustomer(shop, customer, 'batch')}
               ) as theirs group by name
             ) as counted),
+          'consents', (
+            select coalesce(jsonb_agg(jsonb_build_object('version', version, 'givenAt', given_at, 'withdrawnAt', withdrawn_at)), '[]')
+            from consents where shop_id = ${shop.id} and visitor = customer_hash(${shop.accountId}, ${shopper})),
           'lead', (
             select jsonb_build_object('marketingConsent', marketing_consent, 'tags', tags, 'createdAt', created_at)
             from leads where shop_id = ${shop.id} and lower(email) = lower(${customer.email})),
@@ -125,7 +128,7 @@ function createShopErasure(database: Database) {
     /** Deletes a part of the shop's leads and share links, and what was written down of its customers. Returns how many. */
     deletePeople: async ({ id }: ShopRecord, limit: number): Promise<number> => {
       let deleted = 0
-      for (const table of ['lead_outbox', 'leads', 'share_links', 'data_requests']) {
+      for (const table of ['lead_outbox', 'leads', 'share_links', 'data_requests', 'consents']) {
         const name = sql.identifier([table])
         const { rowCount } = await database.query(sql.unsafe`
           delete from ${name} where ctid = any(array(select ctid from ${name} where shop_id = ${id} limit ${limit}))`)

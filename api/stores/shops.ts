@@ -30,6 +30,10 @@ const ShopRow = Type.Object({
   requiresVisitorToken: Type.Boolean(),
   /** Engine of try-ons by shoppers; null takes that of the account. */
   defaultEngine: Nullable(Type.String()),
+  /** Whether photos are stored only of visitors who agreed to the policy of the shop. */
+  requiresConsent: Type.Boolean(),
+  /** Whom visitors ask about their data. */
+  privacyContact: Nullable(Type.String()),
   billingAllowed: Type.Boolean(),
   planEndsAt: Nullable(Timestamp),
   isActive: Type.Boolean(),
@@ -42,13 +46,15 @@ export type EditedShop = Static<typeof EditedRow>
 
 const shopEdition = sql.fragment`
   md5(row(name, extra_domains, admin_url, admin_token, monthly_generations, address_generations,
-    visitor_generations, requires_visitor_token, default_engine, billing_allowed, plan_ends_at, is_active)::text)`
+    visitor_generations, requires_visitor_token, default_engine, requires_consent, privacy_contact, billing_allowed, plan_ends_at,
+    is_active)::text)`
 
 const columns = sql.fragment`
   shops.id, shops.account_id as "accountId", platform, domain, extra_domains as "extraDomains", shops.name, secrets, admin_url as "adminUrl",
   admin_token as "adminToken", monthly_generations as "monthlyGenerations",
   address_generations as "addressGenerations", visitor_generations as "visitorGenerations",
-  requires_visitor_token as "requiresVisitorToken", default_engine as "defaultEngine", billing_allowed as "billingAllowed",
+  requires_visitor_token as "requiresVisitorToken", default_engine as "defaultEngine", requires_consent as "requiresConsent",
+  privacy_contact as "privacyContact", billing_allowed as "billingAllowed",
   plan_ends_at as "planEndsAt", shops.is_active as "isActive"`
 
 /** A shop and the account that pays for it. */
@@ -69,6 +75,9 @@ export interface ShopSettings {
   readonly visitorGenerations?: number | null
   readonly requiresVisitorToken?: boolean
   readonly defaultEngine?: string | null
+  /** True when a new shop does not say. */
+  readonly requiresConsent?: boolean
+  readonly privacyContact?: string | null
   readonly billingAllowed?: boolean
   readonly planEndsAt?: Date | null
   readonly isActive?: boolean
@@ -168,13 +177,13 @@ export function createShops(database: Database) {
       const { rowCount } = await database.query(sql.unsafe`
         insert into shops (
           id, account_id, platform, domain, extra_domains, name, secrets, admin_url, admin_token, monthly_generations,
-          address_generations, visitor_generations, requires_visitor_token, default_engine, billing_allowed,
-          plan_ends_at, is_active
+          address_generations, visitor_generations, requires_visitor_token, default_engine, requires_consent,
+          privacy_contact, billing_allowed, plan_ends_at, is_active
         ) values (
           ${id}, ${accountId}, ${platform}, lower(${domain}), ${domainArray(settings.extraDomains)}, ${settings.name ?? null}, ${sql.jsonb(secrets)},
           ${settings.adminUrl ?? null}, ${adminToken}, ${settings.monthlyGenerations ?? null},
           ${settings.addressGenerations ?? null}, ${settings.visitorGenerations ?? null}, ${settings.requiresVisitorToken ?? false},
-          ${settings.defaultEngine ?? null}, ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
+          ${settings.defaultEngine ?? null}, ${settings.requiresConsent ?? true}, ${settings.privacyContact ?? null}, ${billingAllowed}, ${settings.planEndsAt?.toISOString() ?? null}, ${isActive}
         )
         on conflict (domain) do nothing`)
       if (rowCount === 0) throw invalid('domain', `A shop with the domain ${domain} already exists.`)
@@ -245,6 +254,8 @@ function assignments(settings: ShopSettings): SqlFragment {
     settings.requiresVisitorToken !== undefined &&
       sql.fragment`requires_visitor_token = ${settings.requiresVisitorToken}`,
     settings.defaultEngine !== undefined && sql.fragment`default_engine = ${settings.defaultEngine}`,
+    settings.requiresConsent !== undefined && sql.fragment`requires_consent = ${settings.requiresConsent}`,
+    settings.privacyContact !== undefined && sql.fragment`privacy_contact = ${settings.privacyContact}`,
     billingAllowed !== undefined && sql.fragment`billing_allowed = ${billingAllowed}`,
     planEndsAt !== undefined && sql.fragment`plan_ends_at = ${planEndsAt?.toISOString() ?? null}`,
     isActive !== undefined && sql.fragment`is_active = ${isActive}`,

@@ -28,12 +28,13 @@ const RIGHTS = {
   /** Measures what waits and deletes what is past its time. Who locks a row before deleting it needs to be able to change something in it. */
   controller: [
     'select on generations, outbox',
-    'select, delete on objects, images, products, idempotency_keys, share_links, proxy_nonces, data_requests, webhook_deliveries, webhook_listeners, product_batches',
+    'select, delete on objects, images, products, idempotency_keys, share_links, proxy_nonces, data_requests, webhook_deliveries, webhook_listeners, product_batches, consents',
     'update (expires_at) on objects, products, share_links, proxy_nonces, webhook_listeners',
     'update (lease_until) on idempotency_keys',
     'select, insert, update, delete on hold_policies, legal_holds, published_engines',
     'update (created_at) on data_requests, webhook_deliveries, product_batches, request_log',
     'select (account_id, is_refused, slot, created_at), delete on request_log',
+    'update (withdrawn_at) on consents',
     'select, delete, update (erased_at) on erased_customers',
     // Records objects that have no row, so that the next sweep deletes them.
     'select (id) on accounts',

@@ -52,6 +52,7 @@ async function apply(
   const retention = createRetention(database)
   const generations = createGenerations(database)
   const hashes = [...latest.keys()]
+  if (latest.size > 0) await retention.withdrawRestoredConsents(latest)
   let erased = 0
   for (let i = 0; i < hashes.length; i += TOGETHER) {
     for (const { hash, ...customer } of await retention.findCustomers(hashes.slice(i, i + TOGETHER))) {

@@ -16,6 +16,7 @@ describe('stalled bodies without a valid signature', () => {
     await createShops(drape.database).insert({
       accountId: drape.accountId,
       platform: 'plugin',
+      requiresConsent: false,
       name: 'Shirts',
       ...SHOP,
     })
@@ -80,7 +81,13 @@ describe('stalled bodies without a valid signature', () => {
 
   it('never come into memory whole', async () => {
     await createShops(drape.database).insert({
-      ...{ accountId: drape.accountId, platform: 'shopify', domain: 'large.myshopify.com', secret: 'hush' },
+      ...{
+        accountId: drape.accountId,
+        platform: 'shopify',
+        domain: 'large.myshopify.com',
+        secret: 'hush',
+        requiresConsent: false,
+      },
     })
     const before = await memory()
     const body = Buffer.alloc(3 * MB, 'x')

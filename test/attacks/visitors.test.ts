@@ -34,7 +34,7 @@ describe('a visitor who invents identities', () => {
   const openShop = async (settings = {}) => {
     const shop = { domain: `shop-${number++}.myshopify.com`, secret: 'hush' }
     const { id } = await createShops(drape.database).insert({
-      ...{ accountId: drape.accountId, platform: 'shopify', ...shop },
+      ...{ accountId: drape.accountId, platform: 'shopify', requiresConsent: false, ...shop },
       ...settings,
     })
     return { id, ...shop }
@@ -119,7 +119,7 @@ describe('a visitor who invents identities', () => {
     const account = await drape.createAccount(20, { failedGenerationsPerHour: 2 })
     const shop = { domain: `shop-${number++}.myshopify.com`, secret: 'hush' }
     const { id } = await createShops(drape.database).insert({
-      ...{ accountId: account.id, platform: 'shopify', ...shop },
+      ...{ accountId: account.id, platform: 'shopify', requiresConsent: false, ...shop },
     })
     const tryOn = async () => {
       const body = formOf(
@@ -193,7 +193,7 @@ describe('a visitor who invents identities', () => {
     const shop = { domain: `plugin-${number++}.example`, secret: 'hush' }
     const limits = { visitorGenerations: 5, addressGenerations: 2 }
     const { id } = await createShops(drape.database).insert({
-      ...{ accountId: drape.accountId, platform: 'plugin', ...shop, ...limits },
+      ...{ accountId: drape.accountId, platform: 'plugin', requiresConsent: false, ...shop, ...limits },
     })
     const ask = (path: string, body: string, headers: [string, string][]) =>
       send(

@@ -9,7 +9,11 @@ export interface TestShop {
 }
 
 /** A shop of the account that needs no signatures; the API must run with `NODE_ENV=development`. */
-export async function createDevelopmentShop(drape: Drape, domain = 'shop.test'): Promise<TestShop> {
+export async function createDevelopmentShop(
+  drape: Pick<Drape, 'database' | 'accountId'>,
+  domain = 'shop.test',
+  { requiresConsent = false }: { requiresConsent?: boolean } = {},
+): Promise<TestShop> {
   const { id } = await createShops(drape.database).insert({
     accountId: drape.accountId,
     platform: 'development',
@@ -17,6 +21,7 @@ export async function createDevelopmentShop(drape: Drape, domain = 'shop.test'):
     name: 'The Test Shop',
     extraDomains: ['www.shop.example'],
     // A test asks in a minute for what the visitors of a day ask for.
+    requiresConsent,
     ...{ addressGenerations: 1_000_000, visitorGenerations: 1_000_000 },
   })
   return { id, domain, headers: { 'x-drape-shop': domain, 'x-service-anonymous-id': 'anon_tester' } }

@@ -77,6 +77,12 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   SHARE_LINK_GONE: { message: 'The link or its image has expired.' },
   CAPTCHA_REQUIRED: { message: 'Answer the challenge of the CAPTCHA provider and send its response.' },
   VISITOR_TOKEN_REQUIRED: { message: 'Get a token of POST /public/visitor and send it in X-Service-Visitor-Token.' },
+  CONSENT_REQUIRED: { message: 'The visitor has not agreed to the policy of the shop.' },
+  CONSENT_OUTDATED: {
+    message: 'The consent is to an older version of the policy. Ask again with the current version 2026-11.',
+    details: { version: '2026-11' },
+  },
+  CONSENT_POLICY_UNKNOWN: { message: 'The account has no policy other.example with the version 2026-11.' },
   IMAGE_NOT_FOUND: { message: 'The photo does not exist or has expired. Upload it again.' },
   UPLOAD_NOT_FOUND: { message: 'The upload does not exist or has expired. Start again.' },
 }

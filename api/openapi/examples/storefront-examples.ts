@@ -48,6 +48,25 @@ export const STOREFRONT_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
     request: { 'application/json': {} },
     answers: { 201: { visitor: { visitorToken: 'vt_eyJ2IjoiOHdUcSJ9', expiresAt: '2026-06-11T09:30:00.000Z' } } },
   },
+  getConsentNotice: {
+    answers: {
+      200: {
+        notAgreed: {
+          required: true,
+          policy: 'shop.example',
+          version: '2026-11',
+          language: 'en',
+          text: 'I agree that my photo is used to show me how products of this shop look on me.',
+          givenAt: null,
+          privacyUrl: 'https://tryon.example.net/privacy/shop_0197f3c2-5b1e-7c4a-9d2f-3e8b6a1c0d4e',
+        },
+      },
+    },
+  },
+  giveConsent: {
+    request: { 'application/json': { policy: 'shop.example', version: '2026-11', language: 'en' } },
+    answers: { 201: { recorded: { policy: 'shop.example', version: '2026-11', at: TIMES.createdAt } } },
+  },
   prepareShopperUpload: {
     answers: {
       200: {

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { hangUpOf } from '../../answers/hang-up.ts'
+import { checkConsent } from '../../consent/check-consent.ts'
 import type { EngineChoice } from '../../engines/choice.ts'
 import type { KnownEngine } from '../../engines/directory.ts'
 import type { Estimate } from '../../engines/wait-estimate.ts'
@@ -14,6 +15,7 @@ import type { Generations } from '../../shared/stores/generations.ts'
 import type { ProductInput } from '../../shared/stores/product-merge.ts'
 import type { AppContext } from '../../state.ts'
 import type { Acceptance } from '../../stores/acceptance.ts'
+import type { Consents } from '../../stores/consents.ts'
 import type { Products } from '../../stores/products.ts'
 import { readTestInput } from '../../test-mode/inputs.ts'
 import type { Translated } from '../body.ts'
@@ -32,6 +34,7 @@ export interface AcceptanceParts {
   readonly chooseEngine: EngineChoice['choose']
   readonly findProduct: Products['find']
   readonly reserveStorage: ReserveStorage
+  readonly consents: Consents
 }
 
 export interface SentTryOn {
@@ -56,6 +59,7 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
   const [sentProduct] = sent.body.products
   if (isUpsert(sentProduct)) assertScope(ctx.state.key, ['products'], 'A try-on that creates or changes a product')
   if (ctx.state.account.testOf !== null) await assertTest(ctx, parts, sent)
+  const consent = await readConsent(ctx, parts, sent)
   const { engine, requestedEngine, estimating } = await chooseEngine(ctx, parts, sent)
   const { maxWaitSeconds } = sent.body
   if (maxWaitSeconds !== undefined) assertWait(await estimating, maxWaitSeconds)
@@ -63,13 +67,20 @@ export async function acceptTryOn(ctx: AppContext, parts: AcceptanceParts, sent:
   const product = await storeProduct(ctx, parts, { sent, signal })
   const person = await storePerson(ctx, parts, { sent, signal })
   await acceptOnce(
-    { ...callOf(ctx, sent, person), generationId, product, ...chargeOf(engine), requestedEngine },
+    { ...callOf(ctx, sent, person), generationId, product, ...chargeOf(engine), requestedEngine, consent },
     parts,
     person,
   )
   parts.nudge()
   const { externalId: productExternalId } = product
   return { generationId, productExternalId, engine: engine.name, requestedEngine, estimate: await estimating }
+}
+
+/** Before anything of the call is stored. */
+async function readConsent({ state: { account } }: AppContext, { consents }: AcceptanceParts, { body }: SentTryOn) {
+  if (body.consent === undefined) return null
+  const { policy, version, at } = body.consent
+  return checkConsent({ policy, version, at }, { accountId: account.testOf ?? account.id, consents })
 }
 
 /** About what a result takes. */

@@ -33,6 +33,25 @@ export const RequestedEngine = Type.String({
     'Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.',
 })
 
+export const Consent = Type.Object(
+  {
+    policy: Type.String({
+      minLength: 1,
+      maxLength: 253,
+      description: 'Domain of a shop of the account, or a policy that the operator published for the account.',
+      examples: ['shop.example'],
+    }),
+    version: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'The version that counts now.',
+      examples: ['2026-11'],
+    }),
+    at: Type.String({ format: 'date-time', description: 'When the person agreed; not in the future.' }),
+  },
+  { description: 'What the person of the photo agreed to. Stored and returned with the generation.' },
+)
+
 /** A generation as callers see it. */
 export const Generation = named(
   'Generation',
@@ -62,6 +81,7 @@ export const Generation = named(
     ),
     engineName: EngineName,
     requestedEngine: Type.Optional(RequestedEngine),
+    consent: Type.Optional(Consent),
     engine: Type.Optional(Engine),
     category: Type.Optional(Nullable(Type.String({ description: 'What kind of garment was put on.' }))),
     quality: Type.Optional(

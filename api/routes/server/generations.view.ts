@@ -35,7 +35,7 @@ function present(
   generation: GenerationRecord,
   { resultImageUrl, wait }: { resultImageUrl: string | null; wait: Wait | null },
 ): Generation {
-  const { id, status, engine, requestedEngine, errorCode, errorMessage, errorDetails, createdAt, updatedAt } =
+  const { id, status, engine, requestedEngine, errorCode, errorMessage, errorDetails, consent, createdAt, updatedAt } =
     generation
   return {
     generationId: id,
@@ -60,6 +60,7 @@ function present(
       ...(errorCode && { errorCode }),
       ...(errorDetails && { errorDetails }),
     }),
+    ...(consent !== null && { consent }),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   }

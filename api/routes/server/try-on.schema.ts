@@ -3,6 +3,7 @@ import { BUILT_IN_ENGINES } from '../../shared/engine-catalogue.ts'
 import { DEFAULT_MODE, DEFAULT_SEED, FORMATS, MODES, PRIORITIES, STATUSES } from '../../shared/generation.ts'
 import { type Static, Type } from '../../shared/schema.ts'
 import {
+  Consent,
   EngineName,
   EstimatedSeconds,
   EstimatedStartRange,
@@ -70,6 +71,7 @@ export const TryOnBody = named(
     products: Type.Array(ProductBody, { minItems: 1, maxItems: 1 }),
     person: Type.Object({ image: Type.Object({ source: PersonSource }) }),
     externalUserId: Type.Optional(ExternalUserId),
+    consent: Type.Optional(Consent),
     priority: Type.Enum([...PRIORITIES], {
       default: 'interactive',
       description:

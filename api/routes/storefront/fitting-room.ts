@@ -18,8 +18,9 @@ import { Output } from '../server/try-on.schema.ts'
 import type { ProxyGuard } from './behind-proxy.ts'
 import { type BlockedJob, EarlyJob, FittingRoomBody, FittingRoomJob, UnpaidJob } from './fitting-room.schema.ts'
 import { requesterOf } from './requester.ts'
+import { type ConsentGuard, findConsent } from './require-consent.ts'
 
-export interface FittingRoomParts {
+export interface FittingRoomParts extends ConsentGuard {
   readonly fittings: Fittings
   readonly generations: Pick<Generations, 'find'>
   /** Asks the platform of a shop. */
@@ -83,6 +84,7 @@ no credits left. \`BILLING_NOT_ALLOWED\`: the plan of the shop does not allow ge
     errors: [
       'VALIDATION_FAILED',
       'VISITOR_TOKEN_REQUIRED',
+      'CONSENT_REQUIRED',
       'IMAGE_NOT_FOUND',
       'PRODUCT_NOT_FOUND',
       'MISSING_REQUIRED_CLASSIFICATION',
@@ -109,6 +111,7 @@ async function postFitting(
   const earlier = ctx.state.resumed ? await options.generations.find(jobId) : null
   const job = { jobId, message: 'The image is being generated.' }
   if (earlier) return job
+  const consent = await findConsent(ctx, options)
   const product = await findParts(
     ctx,
     { imageId: userImageId, gid: { product: productId, variant: variantId } },
@@ -120,7 +123,7 @@ async function postFitting(
     return images ?? (await options.findProduct({ accountId: account.id, externalId }))?.images ?? null
   }
   const chosen = await options.chooseEngine({ account, shop, mayFallBack: true, isBatch: false, findImages }, 'engine')
-  const wish = { generationId: jobId, imageId: userImageId, product }
+  const wish = { generationId: jobId, imageId: userImageId, product, consent }
   await options.accept(fittingOf(ctx, { wish, chosen }, options))
   options.nudge()
   return job
@@ -158,7 +161,7 @@ function fittingOf(
   {
     wish,
     chosen: { engine, requestedEngine },
-  }: { wish: Pick<Acceptance, 'generationId' | 'imageId' | 'product'>; chosen: ChosenEngine },
+  }: { wish: Pick<Acceptance, 'generationId' | 'imageId' | 'product' | 'consent'>; chosen: ChosenEngine },
   { attemptsPerTryOn: attemptsPerGeneration }: FittingRoomParts,
 ): Acceptance {
   const { shop, account, shopperId } = requesterOf(ctx)

@@ -5,8 +5,10 @@ import type { ImageFile } from '../../shared/image.ts'
 import type { ObjectStorage } from '../../shared/storage/object.ts'
 import type { Images } from '../../shared/stores/images.ts'
 import type { AppContext } from '../../state.ts'
+import type { Consents } from '../../stores/consents.ts'
 import type { UploadNames, Uploads } from '../../stores/uploads.ts'
 import { requesterOf } from './requester.ts'
+import { notAgreed, stillAgrees } from './require-consent.ts'
 import type { ShopperPhoto } from './uploads.schema.ts'
 
 export interface ShopperPhotoOptions {
@@ -14,6 +16,7 @@ export interface ShopperPhotoOptions {
   readonly images: Images
   readonly photos: PersonPhotos
   readonly storage: ObjectStorage
+  readonly consents: Consents
 }
 
 /** Seconds that a preview link works. */
@@ -46,13 +49,19 @@ export async function findPhoto(
   return (await storage.exists(image.objectKey)) ? { ...image, imageId } : null
 }
 
-export function storePhoto(
+/** Throws `CONSENT_REQUIRED` when the shopper has withdrawn their consent while the photo was stored; then it is deleted. */
+export async function storePhoto(
   ctx: AppContext,
   file: ImageFile,
-  { photos, imageId, signal }: ShopperPhotoOptions & { imageId?: string; signal?: AbortSignal },
+  { photos, consents, imageId, signal }: ShopperPhotoOptions & { imageId?: string; signal?: AbortSignal },
 ): Promise<StoredPhoto> {
-  const { account, shopperId: externalUserId } = requesterOf(ctx)
-  return photos.store(file, { account, externalUserId, keepForDays: null, cropMode: 'auto', imageId, signal })
+  const requester = requesterOf(ctx)
+  const { account, shopperId: externalUserId } = requester
+  const call = { account, externalUserId, keepForDays: null, cropMode: 'auto', imageId, signal } as const
+  const photo = await photos.store(file, call)
+  if (await stillAgrees(requester, { consents })) return photo
+  await photos.discard(photo.imageId)
+  throw notAgreed()
 }
 
 /** Links the cropped view. A view that a worker has stored is not made again. */

@@ -14,11 +14,13 @@ import { inField } from '../../shared/image-field.ts'
 import type { Objects } from '../../shared/stores/objects.ts'
 import { hashAddress } from '../../shoppers/shopper.ts'
 import type { AppContext, AppState } from '../../state.ts'
+import type { Consents } from '../../stores/consents.ts'
 import type { UploadNames } from '../../stores/uploads.ts'
 import { type Guards, route } from '../route.ts'
 import type { BudgetedGuards, ParsingGuards } from './behind-proxy.ts'
 import type { CompleteUpload } from './complete-upload.ts'
 import { requesterOf } from './requester.ts'
+import { notAgreed, requireConsent, stillAgrees } from './require-consent.ts'
 import { presentPhoto, type ShopperPhotoOptions, storePhoto, unknownUpload } from './shopper-photos.ts'
 import {
   PreparedUpload,
@@ -39,6 +41,14 @@ export interface ShopperUploadParts extends ShopperPhotoOptions {
   readonly withFolder: <T>(work: (folder: string) => Promise<T>) => Promise<T>
   readonly publicUrl: string
   readonly signingSecret: string
+}
+
+interface PreparingGuards extends BudgetedGuards {
+  readonly consents: Consents
+}
+
+interface StoringGuards extends ParsingGuards {
+  readonly consents: Consents
 }
 
 interface LinkGuards {
@@ -73,8 +83,12 @@ uploads in 5 minutes, those of upload-image among them.`,
     answers: {
       200: { description: 'The link.', schema: PreparedUpload, next: { completeShopperUpload: {} } },
     },
-    errors: ['RATE_LIMIT_EXCEEDED', 'QUOTA_EXCEEDED'],
-    guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, ...uploadLimits(budgets)],
+    errors: ['CONSENT_REQUIRED', 'RATE_LIMIT_EXCEEDED', 'QUOTA_EXCEEDED'],
+    guards: ({ fromShop, budgets, consents }: PreparingGuards) => [
+      fromShop,
+      ...uploadLimits(budgets),
+      requireConsent(consents),
+    ],
     handler: postPrepare,
   }),
   route({
@@ -120,12 +134,13 @@ the same link. A shopper may send 20 requests in 5 minutes.`,
       201: { description: 'Stored.', schema: ShopperPhoto },
       200: { description: 'It was complete already: the same photo again.', schema: ShopperPhoto },
     },
-    errors: [...badPhoto, 'UPLOAD_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    guards: ({ fromShop, budgets: { perFiveMinutes }, parse }: ParsingGuards) => [
+    errors: [...badPhoto, 'CONSENT_REQUIRED', 'UPLOAD_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    guards: ({ fromShop, budgets: { perFiveMinutes }, parse, consents }: StoringGuards) => [
       fromShop,
       // Twice the uploads: browsers repeat a completion whose answer was lost.
       addressLimit(perFiveMinutes, 'upload-complete-address', 120),
       storefrontLimit(perFiveMinutes('upload-complete', 20), shopperOf),
+      requireConsent(consents),
       parse,
     ],
     handler: postComplete,
@@ -143,8 +158,13 @@ the same link. A shopper may send 20 requests in 5 minutes.`,
       files: { file: 'The photo: JPEG, PNG, WebP or HEIC, at most 10 MB.' },
     },
     answers: { 201: { description: 'Stored.', schema: ShopperPhoto } },
-    errors: [...badPhoto, 'FILE_REQUIRED', 'RATE_LIMIT_EXCEEDED'],
-    guards: ({ fromShop, budgets, parse }: ParsingGuards) => [fromShop, ...uploadLimits(budgets), parse],
+    errors: [...badPhoto, 'CONSENT_REQUIRED', 'FILE_REQUIRED', 'RATE_LIMIT_EXCEEDED'],
+    guards: ({ fromShop, budgets, parse, consents }: StoringGuards) => [
+      fromShop,
+      ...uploadLimits(budgets),
+      requireConsent(consents),
+      parse,
+    ],
     handler: postImage,
   }),
 ]
@@ -156,18 +176,24 @@ function uploadLimits({ perFiveMinutes }: Budgets): Guards {
 
 async function postPrepare(ctx: AppContext, options: ShopperUploadParts): Promise<PreparedUpload> {
   const { objects, publicUrl, signingSecret: secret } = options
-  const { account, shopperId } = requesterOf(ctx)
+  const requester = requesterOf(ctx)
+  const { account, shopperId } = requester
   // Room for the bytes that the link allows.
   await options.reserveStorage(account, MAX_FILE_BYTES)
   const uploadKey = createUploadKey()
+  const key = assertNames(uploadKey).objectKey
   await objects.insert({
-    key: assertNames(uploadKey).objectKey,
+    key,
     accountId: account.id,
     externalUserId: shopperId,
     kind: 'upload',
     bytes: null,
     expiresAt: new Date(Date.now() + KEPT_MS),
   })
+  if (!(await stillAgrees(requester, options))) {
+    await objects.delete(key)
+    throw notAgreed()
+  }
   const query = signUploadLink({ uploadKey, secret, expiresAt: Date.now() + LINK_MS })
   ctx.set('Cache-Control', 'no-store')
   return {

@@ -5,6 +5,10 @@ import { type GenerationChange, LEASE_SECONDS, MAX_ATTEMPTS, MAX_SPARED, STATUSE
 import { Nullable, type RowType, type Static, Type } from '../schema.ts'
 import { endedGenerations, insertDeliveries } from './webhook-outbox.ts'
 
+const ConsentSchema = Type.Object({ policy: Type.String(), version: Type.String(), at: Type.String() })
+/** A consent as it is stored with a generation; `at` is ISO 8601. */
+export type Consent = Readonly<Static<typeof ConsentSchema>>
+
 const GenerationRow = Type.Object({
   id: Type.String(),
   accountId: Type.String(),
@@ -28,6 +32,8 @@ const GenerationRow = Type.Object({
   category: Nullable(Type.String()),
   quality: Nullable(Type.Number()),
   ingredientSalt: Nullable(Type.String()),
+  /** What the person of the photo agreed to; null when the call said nothing of it. */
+  consent: Nullable(ConsentSchema),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })
@@ -41,7 +47,7 @@ const columns = sql.fragment`
   requested_engine as "requestedEngine", progress,
   ${keptResultKey} as "resultKey", images_expire_at as "imagesExpireAt",
   error_code as "errorCode", error_message as "errorMessage", error_details as "errorDetails", warnings, timings, engine_info as "engineInfo", category, quality,
-  ingredient_salt as "ingredientSalt", created_at as "createdAt", updated_at as "updatedAt"`
+  ingredient_salt as "ingredientSalt", consent, created_at as "createdAt", updated_at as "updatedAt"`
 
 /** By then the queue has forgotten the job, whose name the next dispatch uses again. */
 const HANDED_BACK_SECONDS = 0.5

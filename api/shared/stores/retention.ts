@@ -1,5 +1,6 @@
 import { type Database, sql } from '../database/database.ts'
 import { createCustomerImages } from './customer-images.ts'
+import { createCustomerProofs } from './customer-proofs.ts'
 import { createCustomerTraces } from './customer-traces.ts'
 import { createDueObjects, type DueObject } from './due-objects.ts'
 import { createExpiredRows } from './expired-rows.ts'
@@ -14,6 +15,7 @@ export function createRetention(database: Database) {
   const dueObjects = createDueObjects(database)
   return {
     ...createExpiredRows(database),
+    ...createCustomerProofs(database),
     ...createCustomerTraces(database),
     ...createCustomerImages(database),
 

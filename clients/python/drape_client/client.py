@@ -23,6 +23,7 @@ from .models import (
     Product,
     ProductList,
     ProductStatistics,
+    TryOnConsent,
     TryOnOutput,
     Upload,
 )
@@ -78,13 +79,18 @@ def _translate(error: httpx.TransportError, timeout: float) -> Exception:
 
 
 def _try_on_fields(
-    external_user_id: str | None, output: TryOnOutput | None, priority: str | None, max_wait_seconds: int | None
+    external_user_id: str | None,
+    output: TryOnOutput | None,
+    priority: str | None,
+    max_wait_seconds: int | None,
+    consent: TryOnConsent | None,
 ) -> dict[str, Any]:
     return {
         "externalUserId": external_user_id,
         "output": output,
         "priority": priority,
         "maxWaitSeconds": max_wait_seconds,
+        "consent": consent,
     }
 
 
@@ -120,11 +126,12 @@ class Drape(_Settings):
         output: TryOnOutput | None = None,
         priority: Literal["interactive", "batch"] | None = None,
         max_wait_seconds: int | None = None,
+        consent: TryOnConsent | None = None,
         idempotency_key: str | None = None,
     ) -> TryOn:
         """Starts a try-on: `drape.try_on(person=…, product=…).wait()`. `product` is your ID of a product of the catalog, or the
         product itself as a dict, whose images are paths, bytes or URLs. Give `idempotency_key` to be safe over a crash as well."""
-        fields = _try_on_fields(external_user_id, output, priority, max_wait_seconds)
+        fields = _try_on_fields(external_user_id, output, priority, max_wait_seconds, consent)
         call = describe_try_on(person, product, fields, idempotency_key)
         return TryOn(self, self._run(self._operations.call(call)))
 
@@ -282,10 +289,11 @@ class AsyncDrape(_Settings):
         output: TryOnOutput | None = None,
         priority: Literal["interactive", "batch"] | None = None,
         max_wait_seconds: int | None = None,
+        consent: TryOnConsent | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncTryOn:
         """As Drape.try_on. It is sent when it is awaited, or its `wait`."""
-        fields = _try_on_fields(external_user_id, output, priority, max_wait_seconds)
+        fields = _try_on_fields(external_user_id, output, priority, max_wait_seconds, consent)
         return AsyncTryOn(self, describe_try_on(person, product, fields, idempotency_key))
 
     async def upload(

@@ -87,6 +87,27 @@ class TryOnPerson(TypedDict):
     image: TryOnPersonImage
 
 
+class TryOnConsent(TypedDict):
+    """
+    What the person of the photo agreed to. Stored and returned with the generation.
+    """
+
+    policy: str
+    """
+    Domain of a shop of the account, or a policy that the operator published for the account.
+    """
+
+    version: str
+    """
+    The version that counts now.
+    """
+
+    at: str
+    """
+    When the person agreed; not in the future.
+    """
+
+
 class TryOnOutput(TypedDict):
     watermark: NotRequired[bool]
     """
@@ -140,6 +161,11 @@ class TryOn(TypedDict):
     externalUserId: NotRequired[str]
     """
     Your opaque id of the end user, without personal data; makes erasure possible.
+    """
+
+    consent: NotRequired[TryOnConsent]
+    """
+    What the person of the photo agreed to. Stored and returned with the generation.
     """
 
     priority: NotRequired[Literal["interactive", "batch"]]
@@ -210,6 +236,27 @@ class GenerationEstimatedStartRange(TypedDict):
 
     min: int
     max: int
+
+
+class GenerationConsent(TypedDict):
+    """
+    What the person of the photo agreed to. Stored and returned with the generation.
+    """
+
+    policy: str
+    """
+    Domain of a shop of the account, or a policy that the operator published for the account.
+    """
+
+    version: str
+    """
+    The version that counts now.
+    """
+
+    at: str
+    """
+    When the person agreed; not in the future.
+    """
 
 
 class GenerationEngine(TypedDict):
@@ -284,6 +331,11 @@ class Generation(TypedDict):
     requestedEngine: NotRequired[str]
     """
     Name of the requested or default engine when a fallback engine of the account stands in for it; absent otherwise.
+    """
+
+    consent: NotRequired[GenerationConsent]
+    """
+    What the person of the photo agreed to. Stored and returned with the generation.
     """
 
     engine: NotRequired[GenerationEngine]
@@ -574,6 +626,17 @@ class ProductBatchItemErrorDetails1(TypedDict):
 
 class ProductBatchItemErrorDetails2(TypedDict):
     """
+    Of CONSENT_OUTDATED.
+    """
+
+    version: str
+    """
+    The version that counts now.
+    """
+
+
+class ProductBatchItemErrorDetails3(TypedDict):
+    """
     Estimated seconds until the start and until the end of a try-on with maxWaitSeconds.
     """
 
@@ -588,7 +651,7 @@ class ProductBatchItemError(TypedDict):
     """
 
     message: str
-    details: NotRequired[list[ProductBatchItemErrorDetail] | ProductBatchItemErrorDetails | ProductBatchItemErrorDetails1 | ProductBatchItemErrorDetails2]
+    details: NotRequired[list[ProductBatchItemErrorDetail] | ProductBatchItemErrorDetails | ProductBatchItemErrorDetails1 | ProductBatchItemErrorDetails2 | ProductBatchItemErrorDetails3]
 
 
 class ProductBatchItemImagesFailure(TypedDict):
@@ -804,7 +867,7 @@ StatisticsQuery = TypedDict(
 )
 
 
-ErrorCode: TypeAlias = Literal["MISSING_API_KEY", "INVALID_API_KEY", "FORBIDDEN", "VALIDATION_FAILED", "EXTERNAL_ID_REQUIRED", "PRODUCT_IMAGES_REQUIRED", "CUSTOMER_IMAGE_REQUIRED", "FILE_REQUIRED", "MULTIPART_FILE_NOT_FOUND", "INVALID_IMAGE_INPUT", "INVALID_IMAGE", "UNSUPPORTED_IMAGE_TYPE", "CUSTOMER_IMAGE_FETCH_FAILED", "PRODUCT_IMAGE_FETCH_FAILED", "MISSING_REQUIRED_CLASSIFICATION", "FILE_TOO_LARGE", "INSUFFICIENT_CREDITS", "QUOTA_EXCEEDED", "RATE_LIMITED", "PRODUCT_NOT_FOUND", "GENERATION_NOT_FOUND", "ACCOUNT_NOT_FOUND", "BATCH_NOT_FOUND", "EVENT_NOT_FOUND", "LISTENER_NOT_FOUND", "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "HEADERS_TOO_LARGE", "RESERVED_EXTERNAL_ID", "IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "GENERATION_FAILED", "GENERATION_TIMEOUT", "GENERATION_CANCELLED", "NO_PERSON_DETECTED", "RESULT_REJECTED", "PROXY_SIGNATURE_INVALID", "WEBHOOK_SIGNATURE_INVALID", "BILLING_NOT_ALLOWED", "RATE_LIMIT_EXCEEDED", "GENERATION_NOT_COMPLETED", "SHARE_LINK_NOT_FOUND", "SHARE_LINK_GONE", "IMAGE_NOT_FOUND", "UPLOAD_NOT_FOUND", "CAPTCHA_REQUIRED", "VISITOR_TOKEN_REQUIRED"]
+ErrorCode: TypeAlias = Literal["MISSING_API_KEY", "INVALID_API_KEY", "FORBIDDEN", "VALIDATION_FAILED", "EXTERNAL_ID_REQUIRED", "PRODUCT_IMAGES_REQUIRED", "CUSTOMER_IMAGE_REQUIRED", "FILE_REQUIRED", "MULTIPART_FILE_NOT_FOUND", "INVALID_IMAGE_INPUT", "INVALID_IMAGE", "UNSUPPORTED_IMAGE_TYPE", "CUSTOMER_IMAGE_FETCH_FAILED", "PRODUCT_IMAGE_FETCH_FAILED", "MISSING_REQUIRED_CLASSIFICATION", "FILE_TOO_LARGE", "INSUFFICIENT_CREDITS", "QUOTA_EXCEEDED", "RATE_LIMITED", "PRODUCT_NOT_FOUND", "GENERATION_NOT_FOUND", "ACCOUNT_NOT_FOUND", "BATCH_NOT_FOUND", "EVENT_NOT_FOUND", "LISTENER_NOT_FOUND", "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "HEADERS_TOO_LARGE", "RESERVED_EXTERNAL_ID", "IDEMPOTENCY_KEY_IN_USE", "IDEMPOTENCY_KEY_REUSED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "GENERATION_FAILED", "GENERATION_TIMEOUT", "GENERATION_CANCELLED", "NO_PERSON_DETECTED", "RESULT_REJECTED", "PROXY_SIGNATURE_INVALID", "WEBHOOK_SIGNATURE_INVALID", "BILLING_NOT_ALLOWED", "RATE_LIMIT_EXCEEDED", "GENERATION_NOT_COMPLETED", "SHARE_LINK_NOT_FOUND", "SHARE_LINK_GONE", "IMAGE_NOT_FOUND", "UPLOAD_NOT_FOUND", "CAPTCHA_REQUIRED", "VISITOR_TOKEN_REQUIRED", "CONSENT_REQUIRED", "CONSENT_OUTDATED", "CONSENT_POLICY_UNKNOWN"]
 """
 Stable; branch on this.
 """

@@ -52,6 +52,8 @@ describe('a shop on Shopify', () => {
       visitorGenerations: null,
       defaultEngine: null,
       requiresVisitorToken: false,
+      requiresConsent: false,
+      privacyContact: null,
       billingAllowed: true,
       planEndsAt: null,
       isActive: true,

@@ -27,6 +27,11 @@ export const EXPLAINED = {
     'Send a photo of the product alone, laid out flat or on an invisible body, not worn by a person.',
   ],
   FILE_TOO_LARGE: ['A file is larger than 10 MB', 'Reduce its size: 2,000 pixels on the longer side are enough.'],
+  CONSENT_OUTDATED: ['The consent is to an older text', 'Ask the person again with the current version.'],
+  CONSENT_POLICY_UNKNOWN: [
+    'The policy of the consent does not exist',
+    'Name a policy of your account and its current version.',
+  ],
   INSUFFICIENT_CREDITS: [
     'The account has no credits left',
     'Nothing was charged. Ask the operator of this service for more credits; the engine “mock” costs nothing.',

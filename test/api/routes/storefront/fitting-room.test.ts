@@ -84,7 +84,7 @@ describe('POST /public/fitting-room', () => {
     const account = await drape.createAccount(credits, { defaultEngine: engines.account, fallbackEngines })
     const domain = `shop-${shoppers++}.test`
     const { id } = await createShops(drape.database).insert({
-      ...{ accountId: account.id, platform: 'development', domain },
+      ...{ accountId: account.id, platform: 'development', domain, requiresConsent: false },
       ...{ addressGenerations: 1_000_000, visitorGenerations: 1_000_000, defaultEngine: engines.shop },
     })
     const by = newShopper({ id, domain, headers: { 'x-drape-shop': domain } })
@@ -295,6 +295,7 @@ describe('POST /public/fitting-room', () => {
       await createShops(drape.database).insert({
         accountId: drape.accountId,
         platform: 'shopify',
+        requiresConsent: false,
         domain,
         secret,
         adminUrl: admin.url,
@@ -426,6 +427,7 @@ describe('POST /public/fitting-room', () => {
       const { id } = await createShops(drape.database).insert({
         accountId: drape.accountId,
         platform: 'shopify',
+        requiresConsent: false,
         domain,
         secret,
       })

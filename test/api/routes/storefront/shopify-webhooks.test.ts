@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../../../api/shared/database/database.ts'
 import { createRetention } from '../../../../api/shared/stores/retention.ts'
 import { customerShopperId } from '../../../../api/shoppers/shopper.ts'
+import { createConsents } from '../../../../api/stores/consents.ts'
 import { createEvents } from '../../../../api/stores/events.ts'
 import { createShares } from '../../../../api/stores/shares.ts'
 import { createShopPrivacy } from '../../../../api/stores/shop-privacy.ts'
@@ -332,6 +333,8 @@ describe('POST /webhooks/shopify', () => {
     it('writes down what is held, once for each request', async () => {
       const shop = await createShop()
       const anna = await live(shop, '901', 'anna@example.com')
+      const visitor = { accountId: drape.accountId, shopId: shop.id, shopperId: `${shop.id}:customer:901` }
+      await createConsents(drape.database).give(visitor, { version: 'neutral-1', language: 'en' })
       const request = { shop_domain: shop.domain, customer: customerOf(anna), data_request: { id: 1 } }
       await Promise.all([1, 2, 3].map(() => tell(shop.domain, 'customers/data_request', request)))
       expect(await createShopPrivacy(drape.database).listDataRequests(shop.domain)).toEqual([
@@ -349,6 +352,7 @@ describe('POST /webhooks/shopify', () => {
               { id: anna.generationId, productId: 'shirt', status: 'COMPLETED', createdAt: expect.any(String) },
             ],
             events: { 'widget:button_click': 1 },
+            consents: [{ version: 'neutral-1', givenAt: expect.any(String), withdrawnAt: null }],
             lead: { marketingConsent: true, tags: ['widget-lead'], createdAt: expect.any(String) },
             waitingLead: { marketingConsent: true, createdAt: expect.any(String) },
           },

@@ -449,6 +449,7 @@ describe('uploads of shoppers', () => {
     const { id } = await createShops(drape.database).insert({
       accountId: drape.accountId,
       platform: 'development',
+      requiresConsent: false,
       domain: 'third.test',
     })
     const { body } = await post('prepare-upload', { 'x-drape-shop': 'THIRD.test' })

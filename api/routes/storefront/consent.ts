@@ -1,0 +1,141 @@
+import { assertCurrent } from '../../consent/check-consent.ts'
+import { chooseText, currentPolicy } from '../../consent/policies.ts'
+import { addressLimit, type Budgets, shopOf, shopperOf, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import { DrapeError } from '../../shared/errors.ts'
+import type { Customer } from '../../shared/stores/customer.ts'
+import type { AppContext } from '../../state.ts'
+import type { Consents } from '../../stores/consents.ts'
+import { type Guards, route } from '../route.ts'
+import type { BudgetedGuards, ParsingGuards } from './behind-proxy.ts'
+import { ConsentBody, ConsentNotice, ConsentQuery, GivenConsent } from './consent.schema.ts'
+import { requesterOf } from './requester.ts'
+
+export interface ConsentParts {
+  readonly consents: Consents
+  readonly erase: (customer: Customer) => Promise<void>
+  readonly publicUrl: string
+}
+
+const tag = 'Storefront'
+
+export const consentRoutes = [
+  route({
+    method: 'get',
+    path: '/public/consent',
+    id: 'getConsentNotice',
+    tag,
+    summary: 'Get the text that a visitor agrees to',
+    description: `The current version of the policy of the shop, in the language of \`lang\`, else of \`Accept-Language\`, else in English;
+and whether this visitor agreed to it.`,
+    access: 'shop',
+    query: ConsentQuery,
+    answers: { 200: { description: 'The notice.', schema: ConsentNotice, next: { giveConsent: {} } } },
+    errors: ['VALIDATION_FAILED', 'RATE_LIMIT_EXCEEDED'],
+    guards: ({ fromShop, budgets }: BudgetedGuards) => [fromShop, ...limits(budgets, 'consent-notice', 60)],
+    handler: getNotice,
+  }),
+  route({
+    method: 'post',
+    path: '/public/consent',
+    id: 'giveConsent',
+    tag,
+    summary: 'Record that the visitor agrees',
+    description: `Stores version, time, shop and a hash of the ID of the visitor, never the ID itself. Call it when the visitor has ticked
+the box, and before the first byte of a photo is sent. Needs \`X-Service-Visitor-Token\` or \`X-Service-Anonymous-Id\`, unless
+the visitor is signed in: an address alone is no person. A shopper may send 20 requests in 5 minutes.`,
+    access: 'shop',
+    body: { json: ConsentBody },
+    answers: { 201: { description: 'Recorded, now or before.', schema: GivenConsent } },
+    errors: ['VALIDATION_FAILED', 'CONSENT_OUTDATED', 'CONSENT_POLICY_UNKNOWN', 'RATE_LIMIT_EXCEEDED'],
+    guards: ({ fromShop, budgets, parse }: ParsingGuards) => [
+      fromShop,
+      ...limits(budgets, 'consent', 20),
+      storefrontLimit(budgets.perHour('consent-shop', 5000), shopOf),
+      parse,
+    ],
+    handler: postConsent,
+  }),
+  route({
+    method: 'post',
+    path: '/public/withdraw-consent',
+    id: 'withdrawConsent',
+    tag,
+    summary: 'Withdraw consent and erase the photos and results of the visitor',
+    description: `Send nothing. Photos, results and links to them are erased when the answer comes, and unfinished try-ons are cancelled;
+the ledger keeps when consent was given and withdrawn. Idempotent. Needs
+a visitor, as \`POST /public/consent\` does. 10 requests in 5 minutes.`,
+    access: 'shop',
+    answers: { 204: { description: 'Withdrawn and erased, or never given.' } },
+    errors: ['VALIDATION_FAILED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    guards: ({ fromShop, budgets }: BudgetedGuards) => [
+      fromShop,
+      ...limits(budgets, 'withdraw-consent', 10),
+      storefrontLimit(budgets.perHour('withdraw-consent-shop', 1000), shopOf),
+    ],
+    handler: postWithdrawal,
+  }),
+]
+
+function limits({ perFiveMinutes }: Budgets, name: string, points: number): Guards {
+  return [
+    addressLimit(perFiveMinutes, `${name}-address`, 6 * points),
+    storefrontLimit(perFiveMinutes(name, points), shopperOf),
+  ]
+}
+
+async function getNotice(
+  ctx: AppContext,
+  { consents, publicUrl }: ConsentParts,
+  { query: { lang } }: { readonly query: ConsentQuery },
+): Promise<ConsentNotice> {
+  const { shop, account, shopperId } = requesterOf(ctx)
+  const current = await currentPolicy(shop, consents)
+  const at = await consents.findGiven({ accountId: account.id, shopId: shop.id, shopperId }, current.version)
+  ctx.set('Cache-Control', 'no-store')
+  return {
+    required: shop.requiresConsent,
+    policy: shop.domain,
+    version: current.version,
+    ...chooseText(current, lang === undefined ? [ctx.acceptsLanguages()].flat().map(String) : [lang]),
+    givenAt: at?.toISOString() ?? null,
+    privacyUrl: `${publicUrl.replace(/\/+$/, '')}/privacy/${shop.id}`,
+  }
+}
+
+async function postConsent(
+  ctx: AppContext,
+  { consents }: ConsentParts,
+  { body }: { readonly body: ConsentBody },
+): Promise<GivenConsent> {
+  const { shop, account, shopperId } = requesterOf(ctx)
+  const { version } = body
+  const policy = body.policy.toLowerCase()
+  if (policy !== shop.domain) {
+    throw new DrapeError('CONSENT_POLICY_UNKNOWN', `The policy ${policy} is not that of the shop ${shop.domain}.`)
+  }
+  assertNamed(ctx)
+  await assertCurrent({ accountId: account.id, policy }, version, consents)
+  const visitor = { accountId: account.id, shopId: shop.id, shopperId }
+  const at = await consents.give(visitor, { version, language: body.language.toLowerCase() })
+  ctx.set('Cache-Control', 'no-store')
+  return { policy, version, at: at.toISOString() }
+}
+
+/** All who share an address would agree together. */
+function assertNamed({ state: { shopper } }: AppContext): void {
+  if (shopper.customerId !== null || shopper.visitorId !== null || shopper.anonymousId !== null) return
+  const message = 'The request needs a visitor: send X-Service-Visitor-Token or X-Service-Anonymous-Id.'
+  throw new DrapeError('VALIDATION_FAILED', message, {
+    details: [{ path: 'x-service-visitor-token', message: 'is required, or x-service-anonymous-id' }],
+  })
+}
+
+async function postWithdrawal(ctx: AppContext, { consents, erase }: ConsentParts): Promise<void> {
+  const { account, ownerIds } = requesterOf(ctx)
+  assertNamed(ctx)
+  for (const externalUserId of ownerIds) {
+    const customer = { accountId: account.id, externalUserId }
+    // An erasure is logged for ever: IDs that strangers invent must not fill the log.
+    if (await consents.isKnown(customer)) await erase(customer)
+  }
+}

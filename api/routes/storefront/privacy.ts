@@ -1,0 +1,123 @@
+import type { Middleware } from 'koa'
+import { STYLE_HASH } from '../../answers/public-page.ts'
+import { chooseText, currentPolicy } from '../../consent/policies.ts'
+import type { EngineChoice } from '../../engines/choice.ts'
+import type { EngineDirectory } from '../../engines/directory.ts'
+import { type Budgets, storefrontLimit } from '../../middleware/storefront-limit.ts'
+import { Type } from '../../shared/schema.ts'
+import { hashAddress } from '../../shoppers/shopper.ts'
+import type { AppContext, AppState } from '../../state.ts'
+import type { AccountRecord, Accounts } from '../../stores/accounts.ts'
+import type { Consents } from '../../stores/consents.ts'
+import type { ShopRecord, Shops } from '../../stores/shops.ts'
+import { route } from '../route.ts'
+import { ConsentQuery } from './consent.schema.ts'
+import { PRIVACY_TEXTS } from './privacy.texts.ts'
+import { presentPrivacy, presentUnknownShop, type ShopPrivacyFacts } from './privacy.view.ts'
+
+export interface PrivacyPageParts {
+  readonly shops: Pick<Shops, 'findById'>
+  readonly accounts: Pick<Accounts, 'find'>
+  readonly consents: Consents
+  readonly defaultEngineOf: EngineChoice['defaultOf']
+  readonly engines: Pick<EngineDirectory, 'find'>
+  /** Who runs the installation, and what it does for all shops. */
+  readonly installation: {
+    readonly processor: string
+    readonly leadDays: number
+    readonly eventDays: number
+    readonly analyticsUrl: string
+  }
+}
+
+interface PrivacyPageGuards {
+  readonly budgets: Budgets
+  readonly signingSecret: string
+}
+
+export const privacyRoutes = [
+  route({
+    method: 'get',
+    path: '/privacy/{shop}',
+    id: 'getPrivacyPage',
+    tag: 'Storefront',
+    summary: 'Open the privacy page of a shop',
+    description: `What happens to photos of visitors: retention, engine, processor, contact and the policy, from the settings that apply
+now. In the language of \`lang\`, else of \`Accept-Language\`. 60 requests a minute for each address.`,
+    parameters: { shop: 'Id of the shop, as `privacyUrl` of `GET /public/consent` has it.' },
+    query: ConsentQuery,
+    access: 'open',
+    answers: { 200: { description: 'The page.', schema: Type.String(), contentType: 'text/html' } },
+    pages: [404],
+    errors: ['VALIDATION_FAILED', 'ROUTE_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    guards: ({ budgets: { perMinute }, signingSecret }: PrivacyPageGuards) => [
+      setHeaders,
+      storefrontLimit(perMinute('privacy-page', 60), ({ ip }) => hashAddress(ip, signingSecret)),
+    ],
+    handler: getPage,
+  }),
+]
+
+/** Found by its id alone: a page by domain would tell strangers which shops exist. */
+async function getPage(
+  ctx: AppContext,
+  parts: PrivacyPageParts,
+  {
+    params,
+    query: { lang },
+  }: { readonly params: { readonly shop: string }; readonly query: { readonly lang?: string } },
+): Promise<void> {
+  const languages = lang === undefined ? [ctx.acceptsLanguages()].flat().map(String) : [lang]
+  const language = languages
+    .map((tag) => tag.slice(0, 2).toLowerCase())
+    .find((tag) => Object.hasOwn(PRIVACY_TEXTS, tag))
+  const shop = await parts.shops.findById(params.shop)
+  const account = shop && (await parts.accounts.find(shop.accountId))
+  ctx.type = 'html'
+  if (shop === null || account === null) {
+    ctx.status = 404
+    ctx.body = presentUnknownShop(language ?? 'en')
+    return
+  }
+  ctx.body = presentPrivacy(await findFacts({ shop, account, languages }, parts), language ?? 'en')
+}
+
+async function findFacts(
+  { shop, account, languages }: { shop: ShopRecord; account: AccountRecord; languages: readonly string[] },
+  { consents, defaultEngineOf, engines, installation }: PrivacyPageParts,
+): Promise<ShopPrivacyFacts> {
+  const { resultDays, fallbackEngines = [] } = account.settings
+  const names = new Set([await defaultEngineOf({ shop, account }), ...fallbackEngines])
+  const { processor, leadDays, eventDays, analyticsUrl } = installation
+  const policy = await currentPolicy(shop, consents)
+  return {
+    shop: { name: shop.name ?? shop.domain, domain: shop.domain, contact: shop.privacyContact },
+    processor,
+    engines: await Promise.all(
+      [...names].map(async (name) => ({ name, kind: (await engines.find(name))?.kind ?? null })),
+    ),
+    days: {
+      photos: account.retentionDays,
+      results: resultDays ?? account.retentionDays,
+      emails: leadDays,
+      events: eventDays,
+    },
+    analytics: analyticsUrl === '' ? null : new URL(analyticsUrl).host,
+    policy: shop.requiresConsent ? { version: policy.version, ...chooseText(policy, languages) } : null,
+  }
+}
+
+/** The page runs nothing and loads nothing. */
+const POLICY = [
+  ...["default-src 'none'", `style-src '${STYLE_HASH}'`, 'img-src data:'],
+  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+].join('; ')
+
+const setHeaders: Middleware<AppState> = (ctx, next) => {
+  ctx.vary('Accept-Language')
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.set('Content-Security-Policy', POLICY)
+  ctx.set('Referrer-Policy', 'no-referrer')
+  ctx.set('X-Content-Type-Options', 'nosniff')
+  return next()
+}

@@ -1,0 +1,46 @@
+import type { Middleware } from 'koa'
+import { currentPolicy } from '../../consent/policies.ts'
+import { DrapeError } from '../../shared/errors.ts'
+import type { Consent } from '../../shared/stores/generations.ts'
+import type { AppContext, AppState } from '../../state.ts'
+import type { Consents } from '../../stores/consents.ts'
+import { type Requester, requesterOf } from './requester.ts'
+
+export interface ConsentGuard {
+  readonly consents: Consents
+}
+
+/**
+ * The consent of the visitor to the current policy of the shop. Null where the shop asks for none and none was given.
+ * @throws DrapeError CONSENT_REQUIRED where the shop asks for it
+ */
+export async function findConsent(ctx: AppContext, { consents }: ConsentGuard): Promise<Consent | null> {
+  const { shop, account, shopperId } = requesterOf(ctx)
+  const { version } = await currentPolicy(shop, consents)
+  const at = await consents.findGiven({ accountId: account.id, shopId: shop.id, shopperId }, version)
+  if (at !== null) return { policy: shop.domain, version, at: at.toISOString() }
+  if (shop.requiresConsent) throw notAgreed()
+  return null
+}
+
+/** Lets only visitors through who agreed to the current policy, where the shop asks for it. Comes before the bytes of a photo. */
+export function requireConsent(consents: Consents): Middleware<AppState> {
+  return async function require(ctx, next) {
+    if (requesterOf(ctx as AppContext).shop.requiresConsent) await findConsent(ctx as AppContext, { consents })
+    await next()
+  }
+}
+
+/** Whether the consent still stands that a guard found before. A withdrawal meanwhile may not have seen what was stored since. */
+export async function stillAgrees(
+  { shop, account, shopperId }: Requester,
+  { consents }: ConsentGuard,
+): Promise<boolean> {
+  if (!shop.requiresConsent) return true
+  const { version } = await currentPolicy(shop, consents)
+  return (await consents.findGiven({ accountId: account.id, shopId: shop.id, shopperId }, version)) !== null
+}
+
+export function notAgreed(): DrapeError {
+  return new DrapeError('CONSENT_REQUIRED', 'The visitor has not agreed to the policy of the shop.')
+}

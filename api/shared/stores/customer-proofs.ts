@@ -1,0 +1,52 @@
+import { type Database, sql } from '../database/database.ts'
+import type { Customer } from './customer.ts'
+
+/** How long a consent is proven: until claims about the photo are barred. Three years after it was given, or withdrawn. */
+const CONSENT_DAYS = 1096
+
+/** What was written down about a customer to prove something: consents, and answers to requests for their data. */
+export function createCustomerProofs(database: Database) {
+  return {
+    /** Ends the consents of a customer. The ledger keeps when they were given and withdrawn. Returns the count. */
+    withdrawConsents: async ({ accountId, externalUserId, before }: Customer): Promise<number> => {
+      const isBefore = before === undefined ? sql.fragment`true` : sql.fragment`given_at <= ${before.toISOString()}`
+      const { rowCount } = await database.query(sql.unsafe`
+        update consents set withdrawn_at = now_ms()
+        where visitor = customer_hash(${accountId}, ${externalUserId}) and withdrawn_at is null and ${isBefore}`)
+      return rowCount
+    },
+
+    /** The same for erasures that are repeated after a restore: the ledger knows its customers by their hashes alone. */
+    withdrawRestoredConsents: async (erasures: ReadonlyMap<string, Date>): Promise<number> => {
+      const hashes = sql.array([...erasures.keys()], 'text')
+      const times = sql.array(
+        [...erasures.values()].map((time) => time.toISOString()),
+        'timestamptz',
+      )
+      const { rowCount } = await database.query(sql.unsafe`
+        update consents set withdrawn_at = erased_at from unnest(${hashes}, ${times}) as erasure (hash, erased_at)
+        where visitor = decode(hash, 'hex') and withdrawn_at is null and given_at <= erased_at`)
+      return rowCount
+    },
+
+    /** Deletes what was written down when the customer of a shop asked for their data. Returns the count. */
+    deleteDataRequests: async ({ accountId, externalUserId, before = new Date() }: Customer): Promise<number> => {
+      const [shopId, customerId] = externalUserId.split(':customer:')
+      if (customerId === undefined) return 0
+      const { rowCount } = await database.query(sql.unsafe`
+        delete from data_requests using shops
+        where shops.id = shop_id and account_id = ${accountId} and shop_id = ${shopId} and customer_id = ${customerId}
+          and data_requests.created_at <= ${before.toISOString()}`)
+      return rowCount
+    },
+
+    /** Deletes consents that need no proof any more; who gave one is asked again. */
+    deleteOldConsents: async (limit: number): Promise<number> => {
+      const { rowCount } = await database.query(sql.unsafe`
+        delete from consents where id in (
+          select id from consents where coalesce(withdrawn_at, given_at) < now() - make_interval(days => ${CONSENT_DAYS})
+          limit ${limit} for update skip locked)`)
+      return rowCount
+    },
+  }
+}

@@ -1,0 +1,106 @@
+import { type Database, rowType, sql, Timestamp } from '../shared/database/database.ts'
+import { DrapeError } from '../shared/errors.ts'
+import { type Static, Type } from '../shared/schema.ts'
+import type { Customer } from '../shared/stores/customer.ts'
+
+/** Text by language, as in `en` or `de-at`. */
+const PolicyTexts = Type.Record(Type.String(), Type.String())
+export type PolicyTexts = Readonly<Static<typeof PolicyTexts>>
+
+const PolicyRow = Type.Object({ version: Type.String(), texts: PolicyTexts })
+/** A version of a policy that was published. */
+export type PolicyVersion = Readonly<Static<typeof PolicyRow>>
+
+const PublishedRow = Type.Object({ ...PolicyRow.properties, policy: Type.String(), publishedAt: Timestamp })
+export type PublishedPolicy = Readonly<Static<typeof PublishedRow>>
+
+const Given = rowType(Type.Object({ at: Timestamp }))
+const Version = rowType(Type.Object({ version: Type.String() }))
+const Withdrawn = rowType(Type.Object({ given: Type.Integer(), withdrawn: Type.Integer() }))
+
+export interface PolicyName {
+  readonly accountId: string
+  /** Domain of the shop, or the name that the account gave it. */
+  readonly policy: string
+}
+
+/** A visitor as images name their owner. */
+export interface Visitor {
+  readonly accountId: string
+  readonly shopId: string
+  readonly shopperId: string
+}
+
+export type Consents = ReturnType<typeof createConsents>
+
+/** Policies, and who agreed to which version of them. */
+export function createConsents(database: Database) {
+  const isOf = ({ accountId, shopId, shopperId }: Visitor) =>
+    sql.fragment`shop_id = ${shopId} and visitor = customer_hash(${accountId}, ${shopperId})`
+
+  return {
+    /** The newest version; null when none was published. */
+    findPolicy: ({ accountId, policy }: PolicyName): Promise<PolicyVersion | null> =>
+      database.maybeOne(sql.type(rowType(PolicyRow))`
+        select version, texts from consent_policies where account_id = ${accountId} and policy = ${policy}
+        order by id desc limit 1`),
+
+    /** Every version, newest first; of one policy, or of all of the account. */
+    listPolicies: (accountId: string, policy: string | null): Promise<readonly PublishedPolicy[]> =>
+      database.any(sql.type(rowType(PublishedRow))`
+        select policy, version, texts, published_at as "publishedAt" from consent_policies
+        where account_id = ${accountId} and (${policy}::text is null or policy = ${policy}) order by id desc`),
+
+    /** Whether the policy has, or had, this version. */
+    isKnownVersion: ({ accountId, policy }: PolicyName, version: string): Promise<boolean> =>
+      database.exists(sql.unsafe`
+        select 1 from consent_policies
+        where account_id = ${accountId} and policy = ${policy} and version = ${version}`),
+
+    /** The name of the policy of a shop of the account; false for any other name. */
+    isShop: ({ accountId, policy }: PolicyName): Promise<boolean> =>
+      database.exists(sql.unsafe`select 1 from shops where account_id = ${accountId} and domain = ${policy}`),
+
+    /** Makes a version the newest. Throws `VALIDATION_FAILED` for one that was published before: its text must not change. */
+    publish: async ({ accountId, policy }: PolicyName, { version, texts }: PolicyVersion): Promise<void> => {
+      const published = await database.maybeOneFirst(sql.type(Version)`
+        insert into consent_policies (account_id, policy, version, texts)
+        values (${accountId}, ${policy}, ${version}, ${sql.jsonb(texts)})
+        on conflict do nothing returning version`)
+      if (published !== null) return
+      const message = `The version ${version} was published before. Choose another one.`
+      throw new DrapeError('VALIDATION_FAILED', message, { details: [{ path: 'version', message }] })
+    },
+
+    /** When the visitor agreed to the version; null for one who did not, or withdrew. */
+    findGiven: (visitor: Visitor, version: string): Promise<Date | null> =>
+      database.maybeOneFirst(sql.type(Given)`
+        select given_at as at from consents where ${isOf(visitor)} and version = ${version} and withdrawn_at is null`),
+
+    /** Records that the visitor agrees. Returns when they did, which is the first time while it stands. */
+    give: async (visitor: Visitor, { version, language }: { version: string; language: string }): Promise<Date> =>
+      database.oneFirst(sql.type(Given)`
+        insert into consents as known (shop_id, visitor, version, language)
+        values (${visitor.shopId}, customer_hash(${visitor.accountId}, ${visitor.shopperId}), ${version}, ${language})
+        on conflict (visitor, shop_id, version) where withdrawn_at is null do update set given_at = known.given_at
+        returning given_at as at`),
+
+    /** Whether the visitor ever agreed, or anything is stored of them that an erasure deletes. */
+    isKnown: ({ accountId, externalUserId }: Customer): Promise<boolean> => {
+      const isTheirs = sql.fragment`account_id = ${accountId} and external_user_id = ${externalUserId}`
+      return database.exists(sql.unsafe`
+        select 1 where exists (select from consents where visitor = customer_hash(${accountId}, ${externalUserId}))
+          or exists (select from images where ${isTheirs}) or exists (select from objects where ${isTheirs})
+          or exists (select from generations where ${isTheirs})
+          or exists (select from leads where external_user_id = ${externalUserId})
+          or exists (select from lead_outbox where external_user_id = ${externalUserId})`)
+    },
+
+    /** Consents of a shop that stand, and those that were withdrawn. */
+    count: (shopId: string) =>
+      database.one(sql.type(Withdrawn)`
+        select count(*) filter (where withdrawn_at is null)::int as given,
+          count(*) filter (where withdrawn_at is not null)::int as withdrawn
+        from consents where shop_id = ${shopId}`),
+  }
+}
