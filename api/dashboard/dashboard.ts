@@ -16,6 +16,7 @@ import { listRefusedRequests } from '../shops/refused-requests.ts'
 import { createAccounts } from '../stores/accounts.ts'
 import { createApiKeys } from '../stores/api-keys.ts'
 import { createBacklog } from '../stores/backlog.ts'
+import { createConsents } from '../stores/consents.ts'
 import { createEventAnalytics } from '../stores/event-analytics.ts'
 import { createGenerationSearches } from '../stores/generation-search.ts'
 import { createKeptForms } from '../stores/kept-forms.ts'
@@ -49,6 +50,7 @@ import { logoPages } from './logo.ts'
 import { operatorPages } from './operators.ts'
 import { overviewRoutes } from './overview.ts'
 import { verifyPassword } from './password.ts'
+import { policyPages } from './policies.ts'
 import { productPages } from './products.ts'
 import { refuseByPage } from './refusals.ts'
 import { requestPages } from './requests.ts'
@@ -210,9 +212,11 @@ function createPages(options: DashboardOptions): Router<DashboardState>[] {
     logoPages({ accounts, audit, storage, objects: createObjects(database) }),
     shopPages({
       ...{ shops, accounts, audit, engines, visitors: createVisitorAddresses(database) },
+      consents: createConsents(database),
       listRefused: (shop) => listRefusedRequests(redis, shop),
       isPlainAllowed: createRangeRule(endpointRules.allowCidrs),
     }),
+    policyPages({ shops, audit }),
     analyticsPages({ shops, analytics: createEventAnalytics(database) }),
     generationPages({
       ...{ storage, accounts, audit },

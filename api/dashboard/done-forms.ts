@@ -69,6 +69,7 @@ const DONE: Readonly<Record<string, Done>> = {
   'shop.update': { said: 'The settings of the shop were saved.', at: SHOP },
   'shop.secret.add': { said: 'The secret was added.', at: SHOP, secret: true },
   'shop.secret.remove': { said: 'The older secret was removed.', at: SHOP },
+  'policy.publish': { said: 'The version of the policy was published.', at: SHOP },
   'webhook.create': { said: 'The endpoint was created.', at: ENDPOINT, secret: true },
   'webhook.update': { said: 'The settings of the endpoint were saved.', at: ENDPOINT },
   'webhook.test': { said: 'The delivery of a test was scheduled.', at: ENDPOINT },

@@ -19,6 +19,8 @@ export interface FieldOptions {
   readonly autocomplete?: string
   /** Values to pick from by typing a part of them, or of what they are called; others may be typed too. */
   readonly suggestions?: readonly string[]
+  /** Lines of a field for longer texts. */
+  readonly rows?: number
 }
 
 export interface ChoiceOptions {
@@ -136,6 +138,12 @@ function createFields(kept: KeptForm | null, said: Said[]): Fields {
         ...[set('value', value), set('min', options.min), set('max', options.max), set('minlength', options.minLength)],
         ...[set('list', suggestions && `${id}-list`), when(required, html` required`), wrong.attributes],
       ]
+      if (options.rows !== undefined) {
+        return html`<div class="field"><label for="${id}">${label}</label>
+<textarea id="${id}" name="${name}" rows="${String(options.rows)}"${when(required, html` required`)}${wrong.attributes}>
+${String(value ?? '')}</textarea>
+${wrong.text}${when(hint, html`<p class="hint" id="${id}-hint">${hint ?? ''}</p>`)}</div>`
+      }
       const list = html`<datalist id="${id}-list">${(suggestions ?? []).map((one) => html`<option value="${one}">`)}</datalist>`
       return html`<div class="field"><label for="${id}">${label}</label>
 <input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}"${attributes}>

@@ -17,6 +17,7 @@ export const FORM_PAGES: Readonly<Record<string, string>> = {
   '/shops/:id': '/shops/:id',
   '/shops/:id/secrets': '/shops/:id',
   '/shops/:id/secrets/remove': '/shops/:id',
+  '/shops/:id/policies': '/shops/:id',
   '/leads/:shop/export': '/leads/:shop',
   '/leads/:shop/retry': '/leads/:shop',
   '/leads/:shop/delete': '/leads/:shop',

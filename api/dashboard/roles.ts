@@ -33,6 +33,7 @@ export const ROUTE_ROLES: Readonly<Record<string, Role>> = {
   'GET /shops/:id/analytics.csv': 'viewer',
   'POST /shops/:id/secrets': 'admin',
   'POST /shops/:id/secrets/remove': 'admin',
+  'POST /shops/:id/policies': 'admin',
   'GET /leads': 'viewer',
   'GET /leads/:shop': 'viewer',
   'POST /leads/:shop/export': 'support',

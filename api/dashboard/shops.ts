@@ -5,6 +5,7 @@ import { Type } from '../shared/schema.ts'
 import { whyNoAdminUrl } from '../shop-platforms/admin-url.ts'
 import { HOST_NAME, parseDomains } from '../shops/domains.ts'
 import type { RefusedRequest } from '../shops/refused-requests.ts'
+import type { Consents } from '../stores/consents.ts'
 import type { OperatorAudit } from '../stores/operator-audit.ts'
 import {
   createShops,
@@ -20,6 +21,7 @@ import { keepConflict } from './conflict.ts'
 import { assertEngine, type Engines, findEngineNames } from './engine-names.ts'
 import { fieldsReader, queryOf } from './form.ts'
 import { seeOther, showPage } from './layout.ts'
+import { findConsents } from './policies.ts'
 import { presentNewShop, presentShop, presentShopSecret, presentShops, SHOP_SETTINGS } from './shops.view.ts'
 import { actorOf, type DashboardContext, type DashboardState } from './state.ts'
 
@@ -31,6 +33,7 @@ export interface ShopPagesOptions {
   readonly isPlainAllowed: AddressRule
   readonly audit: OperatorAudit
   readonly engines: Engines
+  readonly consents: Consents
   /** Of a shop, or with null of those that name no known shop. */
   readonly listRefused: (shop: Pick<ShopRecord, 'id'> | null) => Promise<readonly RefusedRequest[]>
 }
@@ -75,6 +78,8 @@ const SETTINGS = {
   addressGenerations: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GENERATIONS })),
   visitorGenerations: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GENERATIONS })),
   requiresVisitorToken: Type.Boolean({ default: false }),
+  requiresConsent: Type.Boolean({ default: false }),
+  privacyContact: Type.Optional(Type.String({ maxLength: 300 })),
   defaultEngine: Type.Optional(Type.String()),
 }
 const Secret = Type.Optional(Type.String({ minLength: 16, maxLength: 500 }))
@@ -133,12 +138,13 @@ async function findEdition(ctx: DashboardContext, { shops }: ShopPagesOptions): 
 
 async function showShop(ctx: DashboardContext, options: ShopPagesOptions): Promise<void> {
   const shop = await findEdition(ctx, options)
-  const [spent, engines, refused] = await Promise.all([
+  const [spent, engines, refused, consents] = await Promise.all([
     options.visitors.countToday(shop.id),
     findEngineNames(options.engines, [shop.defaultEngine]),
     options.listRefused(shop),
+    findConsents(shop, options.consents),
   ])
-  const body = presentShop(shop, { engines, forms: ctx.state.forms, spent, refused })
+  const body = presentShop(shop, { engines, forms: ctx.state.forms, spent, refused, consents })
   showPage(ctx, { title: shop.name ?? shop.domain, body })
 }
 
@@ -159,6 +165,7 @@ async function changeShop(ctx: DashboardContext, options: ShopPagesOptions): Pro
     extraDomains = '',
     addressGenerations = null,
     visitorGenerations = null,
+    privacyContact = null,
     defaultEngine = null,
     ...rest
   } = given
@@ -172,6 +179,7 @@ async function changeShop(ctx: DashboardContext, options: ShopPagesOptions): Pro
     monthlyGenerations,
     addressGenerations,
     visitorGenerations,
+    privacyContact,
     defaultEngine,
     ...settings,
   }

@@ -8,6 +8,8 @@ import { code, copied, count, disclosure, facts, section, table, time, when } fr
 import type { Fields } from './fields.ts'
 import { actForm } from './form-elements.ts'
 import type { Forms } from './issued-forms.ts'
+import type { ShopConsents } from './policies.ts'
+import { presentPolicy } from './policies.view.ts'
 import { presentSecrets } from './secrets.view.ts'
 
 export function presentShops(shops: readonly ShopRecord[], refused: readonly RefusedRequest[]): Html {
@@ -61,6 +63,8 @@ export const SHOP_SETTINGS = {
   addressGenerations: 'Generations per day and IP address',
   visitorGenerations: 'Generations per day of all visitors',
   requiresVisitorToken: 'Require a visitor token',
+  requiresConsent: 'Require consent before a photo is stored',
+  privacyContact: 'Contact for questions about data',
   defaultEngine: 'Default engine',
   adminUrl: 'URL of the platform’s API',
   billingAllowed: 'Bill try-ons of shoppers',
@@ -75,6 +79,8 @@ ${field({ name: 'monthlyGenerations', label: SHOP_SETTINGS.monthlyGenerations, t
 ${field({ name: 'addressGenerations', label: SHOP_SETTINGS.addressGenerations, type: 'number', min: 0, value: shop?.addressGenerations, hint: `Of visitors who are not signed in. Empty: ${DEFAULT_ADDRESS_GENERATIONS}.` })}
 ${field({ name: 'visitorGenerations', label: SHOP_SETTINGS.visitorGenerations, type: 'number', min: 0, value: shop?.visitorGenerations, hint: `Of all visitors who are not signed in. Empty: ${DEFAULT_VISITOR_GENERATIONS}.` })}
 ${tick({ name: 'requiresVisitorToken', label: SHOP_SETTINGS.requiresVisitorToken, value: 'true', checked: shop?.requiresVisitorToken ?? false })}
+${tick({ name: 'requiresConsent', label: SHOP_SETTINGS.requiresConsent, value: 'true', checked: shop?.requiresConsent ?? true })}
+${field({ name: 'privacyContact', label: SHOP_SETTINGS.privacyContact, value: shop?.privacyContact, hint: 'Shown on the privacy page: an e-mail address, an https URL or an address. Empty: visitors contact the shop.' })}
 ${choice({ name: 'defaultEngine', label: SHOP_SETTINGS.defaultEngine, options: engines, value: shop?.defaultEngine ?? '' })}
 ${field({ name: 'adminUrl', label: SHOP_SETTINGS.adminUrl, type: 'url', value: shop?.adminUrl, hint: 'https only. Empty: the domain of the shop.' })}`
 }
@@ -90,9 +96,10 @@ interface ShopPage {
   readonly forms: Forms
   readonly spent: VisitorCounts
   readonly refused: readonly RefusedRequest[]
+  readonly consents: ShopConsents
 }
 
-export function presentShop(shop: EditedShop, { engines, forms, spent, refused }: ShopPage): Html {
+export function presentShop(shop: EditedShop, { engines, forms, spent, refused, consents }: ShopPage): Html {
   return html`<p class="actions"><a class="button" href="/shops/${shop.id}/analytics">Analytics</a></p>
 ${facts([
   ['Id', code(shop.id)],
@@ -102,6 +109,7 @@ ${facts([
   ['Account', html`<a href="/accounts/${shop.accountId}">${code(shop.accountId)}</a>`],
   ['End of the plan (UTC)', time(shop.planEndsAt)],
 ])}
+${section('Consent', presentPolicy(shop, { ...consents, forms }))}
 ${section('Visitors today (UTC)', visitorsToday(shop, spent))}
 ${section('Refused requests of the last 24 hours', refusedRequests(refused, 'All requests were signed correctly.'))}
 <div class="columns">${section('Settings', settings(shop, { engines, forms }))}${section('Secrets', secrets(shop, forms))}</div>`

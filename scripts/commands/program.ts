@@ -11,6 +11,7 @@ import { keyCommands } from './key.ts'
 import { migrateCommand } from './migrate.ts'
 import { operatorCommands } from './operator.ts'
 import { type Options, UsageError } from './options.ts'
+import { policyCommands } from './policy.ts'
 import { provenanceCommands } from './provenance.ts'
 import { secretsCommands } from './secrets.ts'
 import { shopCommands } from './shop.ts'
@@ -24,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   ...accountCommands,
   ...keyCommands,
   ...shopCommands,
+  ...policyCommands,
   ...webhookCommands,
   ...operatorCommands,
   ...secretsCommands,
@@ -51,6 +53,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   check: 'checks of an installation',
   events: 'events that were sent',
   provenance: 'Content Credentials of results',
+  policy: 'texts that visitors agree to',
   products: 'the catalogue of an account',
   engine: 'engines of try-ons',
 }

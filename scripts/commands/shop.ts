@@ -31,6 +31,11 @@ const SETTINGS = [
   ),
   option('--visitor-generations <n>', 'daily (UTC) try-ons of all such visitors together, or none'),
   option('--requires-visitor-token <true|false>', 'require a token from such visitors'),
+  option(
+    '--requires-consent <true|false>',
+    'store photos only of visitors who agreed to the policy; true for a new shop',
+  ),
+  option('--privacy-contact <text>', 'whom visitors ask about their data, or none'),
   option('--monthly-generations <n>', 'limit of try-ons in a month, or none'),
   option('--billing-allowed <true|false>', 'whether the shop may be billed'),
   option('--plan-ends-at <time>', 'end of the plan of the shop, or none'),
@@ -150,6 +155,8 @@ function readSettings(options: Options): ShopSettings {
       Math.min(wholeNumber(text, 'visitor-generations', 0), MAX_GENERATIONS),
     ),
     requiresVisitorToken: readSwitch(options['requires-visitor-token'], 'requires-visitor-token'),
+    requiresConsent: readSwitch(options['requires-consent'], 'requires-consent'),
+    privacyContact: read('privacy-contact', readContact),
     defaultEngine: readDefaultEngine(options['default-engine']),
     planEndsAt: read('plan-ends-at', readTime),
     billingAllowed: readSwitch(options['billing-allowed'], 'billing-allowed'),
@@ -162,6 +169,11 @@ const MAX_GENERATIONS = 2_147_483_647
 
 function readGenerations(text: string): number {
   return Math.min(wholeNumber(text, 'monthly-generations', 0), MAX_GENERATIONS)
+}
+
+function readContact(text: string): string {
+  if (text.length <= 300 && !/\p{C}/u.test(text)) return text
+  throw new UsageError('--privacy-contact must be at most 300 characters in one line')
 }
 
 function readUrl(text: string): string {

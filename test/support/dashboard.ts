@@ -160,7 +160,11 @@ export function readFormFields(page: string, action: string): Record<string, str
     name,
     (select.match(/value="([^"]*)" selected/) ?? select.match(/value="([^"]*)"/))?.[1] ?? '',
   ])
-  return Object.fromEntries([...inputs, ...selects])
+  const texts = [...own.matchAll(/<textarea[^>]* name="([^"]*)"[^>]*>\n(.*?)<\/textarea>/gs)].map(([, name, text]) => [
+    name,
+    unescapeText(text),
+  ])
+  return Object.fromEntries([...inputs, ...selects, ...texts])
 }
 
 function unescapeText(text: string): string {

@@ -161,6 +161,32 @@ describe('the pages of the dashboard', () => {
     expect((await browser.submit(page, page, { defaultEngine: 'imagen' })).status).toBe(400)
     await browser.submit(page, page, { defaultEngine: '' })
     expect(await shops.findByDomain('new.example')).toMatchObject({ defaultEngine: null })
+    expect(await shops.findByDomain('new.example')).toMatchObject({ requiresConsent: true, privacyContact: null })
+    await browser.submit(page, page, { requiresConsent: '', privacyContact: HOSTILE })
+    expect(await shops.findByDomain('new.example')).toMatchObject({ requiresConsent: false, privacyContact: HOSTILE })
+    expect((await browser.get(page)).text).toContain('neutral-1')
+    const publish = (typed: Record<string, string>) => browser.submit(page, `${page}/policies`, typed)
+    expect((await publish({ version: '2026-11', en: HOSTILE, de: 'Ja' })).status).toBe(303)
+    const { text } = await browser.get(page)
+    expect(text).toMatch(/<code>2026-11<\/code>/)
+    expect(text).not.toMatch(/<script|<img src=x/)
+    for (const typed of [
+      ...[
+        { version: '2026-11', en: 'Another text' },
+        { version: '2', en: '' },
+        { version: 'a b', en: 'Yes' },
+      ],
+      ...[
+        { version: 'neutral-1', en: 'Yes' },
+        { version: '3', en: 'x'.repeat(4001) },
+        { version: '4', en: 'a\u202eb' },
+      ],
+    ])
+      expect((await publish(typed)).status, JSON.stringify(typed).slice(0, 60)).toBe(400)
+    expect(await listAudit(page.slice(7))).toMatchObject([
+      { action: 'policy.publish', details: { version: '2026-11', languages: 'en, de' } },
+      ...[{ action: 'shop.update' }, { action: 'shop.update' }, { action: 'shop.update' }, { action: 'shop.create' }],
+    ])
     const added = await browser.submit(page, `${page}/secrets`)
     const secrets = (await shops.findByDomain('new.example'))?.secrets.map(({ secret }) => secret) ?? []
     expect(added.text).toContain(secrets[0])

@@ -11,7 +11,7 @@ import { type DashboardContents, fillDashboard } from '../../support/dashboard-c
 /** What only some roles may do; every role may open everything else. */
 const NEEDS: Readonly<Record<Exclude<Role, 'viewer'>, RegExp>> = {
   admin:
-    /^(GET \/(accounts|shops|webhooks)\/new|GET \/operators|POST \/operators.*|POST \/(accounts|shops|webhooks)(\/:id)?|POST .*\/(active|keys.*|logo.*|secrets.*)|POST \/webhooks\/:id\/delete)$/,
+    /^(GET \/(accounts|shops|webhooks)\/new|GET \/operators|POST \/operators.*|POST \/(accounts|shops|webhooks)(\/:id)?|POST .*\/(active|keys.*|logo.*|secrets.*|policies)|POST \/webhooks\/:id\/delete)$/,
   billing: /\/credits$/,
   support: /^POST (.*\/(picture|cancel|test|retry|export)|\/leads\/:shop\/delete)$/,
 }

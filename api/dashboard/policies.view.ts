@@ -1,0 +1,43 @@
+import { type Html, html } from '../answers/html.ts'
+import type { PolicyVersion } from '../stores/consents.ts'
+import type { ShopRecord } from '../stores/shops.ts'
+import { code, count, disclosure, facts } from './elements.ts'
+import { actForm } from './form-elements.ts'
+import type { Forms } from './issued-forms.ts'
+
+/** Languages of the widget. The command line publishes others. */
+export const POLICY_LANGUAGES = [
+  ['en', 'English'],
+  ['de', 'German'],
+  ['fr', 'French'],
+  ['es', 'Spanish'],
+] as const
+
+interface PolicySection {
+  readonly current: PolicyVersion
+  readonly given: number
+  readonly withdrawn: number
+  readonly forms: Forms
+}
+
+/** What visitors agree to, and a form for the next version. */
+export function presentPolicy(shop: ShopRecord, { current, given, withdrawn, forms }: PolicySection): Html {
+  const texts = Object.entries(current.texts).map(
+    ([language, text]) => html`<dt>${language}</dt><dd lang="${language}" dir="auto">${text}</dd>`,
+  )
+  return html`${facts([
+    ['Required before a photo is stored', shop.requiresConsent ? 'yes' : 'no'],
+    ['Version', code(current.version)],
+    ['Consents', count(given)],
+    ['Withdrawn', count(withdrawn)],
+  ])}${disclosure('Text that visitors agree to', html`<dl>${texts}</dl>`)}
+${actForm({
+  action: `/shops/${shop.id}/policies`,
+  forms,
+  submit: 'Publish version',
+  body: ({
+    field,
+  }) => html`${field({ name: 'version', label: 'New version', required: true, hint: 'For example 2026-11. A published version cannot be changed, and visitors are asked again.' })}
+${POLICY_LANGUAGES.map(([language, label]) => field({ name: language, label: `Text in ${label}`, rows: 4, hint: 'Plain text, at most 4,000 characters.' }))}`,
+})}`
+}

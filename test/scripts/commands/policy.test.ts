@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type Database } from '../../../api/shared/database/database.ts'
+import { createAccounts } from '../../../api/stores/accounts.ts'
+import { createConsents } from '../../../api/stores/consents.ts'
+import { createShops } from '../../../api/stores/shops.ts'
+import { createCommandLine } from '../../support/command-line.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+
+describe('drape policy', () => {
+  let created: Awaited<ReturnType<typeof createTestDatabase>>
+  let database: Database
+  let accountId: string
+  let folder: string
+
+  beforeAll(async () => {
+    created = await createTestDatabase()
+    database = createDatabase(created.url, { poolSize: 2 })
+    accountId = (await createAccounts(database).insert({ name: 'Test', email: null, credits: 0 })).id
+    await createShops(database).insert({ accountId, platform: 'plugin', domain: 'shop.example', secret: 'silence' })
+    folder = await mkdtemp(join(tmpdir(), 'drape-policies-'))
+  })
+  afterAll(async () => {
+    await database?.end()
+    await created?.drop()
+    if (folder) await rm(folder, { recursive: true })
+  })
+
+  const write = async (texts: unknown): Promise<string> => {
+    const path = join(folder, 'texts.json')
+    await writeFile(path, typeof texts === 'string' ? texts : JSON.stringify(texts))
+    return path
+  }
+  const drape = (...args: string[]) => createCommandLine(created.url).drape(...args)
+  const publish = async (texts: unknown, ...more: string[]) =>
+    drape('policy', 'publish', ...more, '--texts', await write(texts))
+  const OF_SHOP = ['--shop', 'Shop.example', '--policy-version']
+
+  it('publishes versions of a shop and of an app, which never change', async () => {
+    expect((await publish({ en: ' I agree. ', 'de-AT': 'Ja.' }, ...OF_SHOP, '2026-11')).code).toBe(0)
+    const published = await createConsents(database).findPolicy({ accountId, policy: 'shop.example' })
+    expect(published).toEqual({ version: '2026-11', texts: { en: 'I agree.', 'de-at': 'Ja.' } })
+    const again = await publish({ en: 'Other' }, ...OF_SHOP, '2026-11')
+    expect(again.code).not.toBe(0)
+    expect(again.said).toContain('was published before')
+    const ofApp = ['--account', accountId, '--policy', 'Our-App', '--policy-version', '1']
+    expect((await publish({ en: 'Yes' }, ...ofApp)).code).toBe(0)
+    const { output } = await drape('policy', 'list', '--account', accountId)
+    expect(JSON.parse(output).policies).toMatchObject([
+      { policy: 'our-app' },
+      { policy: 'shop.example', version: '2026-11' },
+    ])
+  })
+
+  it.each([
+    [{}, 'languages'],
+    [{ english: 'Yes' }, 'must be named by a language'],
+    [{ en: '' }, 'plain text'],
+    [{ en: 7 }, 'plain text'],
+    [{ en: 'x'.repeat(4001) }, 'plain text'],
+    [{ en: 'hidden\u200b text' }, 'plain text'],
+    ['not JSON', 'is not JSON'],
+    [['en'], 'must be named by a language'],
+  ])('refuses %j', async (texts, problem) => {
+    const { code, said } = await publish(texts, ...OF_SHOP, '2')
+    expect(code).not.toBe(0)
+    expect(said).toContain(problem)
+  })
+})
