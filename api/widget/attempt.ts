@@ -1,3 +1,4 @@
+import type { Consent } from './consent.ts'
 import type { Track } from './events.ts'
 import { Failure, failureOf } from './failure.ts'
 import { forgetPhoto, type Photo, rememberPhoto } from './photo.ts'
@@ -22,6 +23,7 @@ export interface AttemptOptions {
   readonly shop: Shop
   readonly settings: Settings
   readonly track: Track
+  readonly consent: Consent
   /** The response of a CAPTCHA challenge, from the page; null when the page has none. */
   readonly solve: () => Promise<string | null>
   readonly signal: AbortSignal
@@ -36,6 +38,7 @@ export function createAttempt(photo: Photo): Attempt {
 /** Brings an attempt to its end from wherever it is. Throws a `Failure`; called again it goes on. */
 export async function runAttempt(attempt: Attempt, options: AttemptOptions): Promise<Generation> {
   if (attempt.jobId === null) {
+    await options.consent.settle(() => options.shop.nameVisitor(options.solve))
     attempt.imageId ??= await upload(attempt, options)
     attempt.jobId = await ask(attempt, attempt.imageId, options)
     rememberWish(options.settings, attempt.jobId)

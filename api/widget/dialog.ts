@@ -1,8 +1,10 @@
+import type { Consent } from './consent.ts'
 import type { Source, Step } from './fitting.ts'
 import { element, icon } from './markup.ts'
 import type { Settings } from './settings.ts'
 import type { Shop } from './shop.ts'
 import { explain, type Language } from './texts.ts'
+import { presentWithdrawal } from './views/consent-view.ts'
 import { presentFailure } from './views/failure-view.ts'
 import { type PhotoActions, presentPhoto, presentReady } from './views/photo-view.ts'
 import { createProgressView } from './views/progress-view.ts'
@@ -13,6 +15,7 @@ export interface DialogOptions {
   readonly language: Language
   readonly settings: Settings
   readonly shop: Shop
+  readonly consent: Consent
   readonly actions: PhotoActions & ResultActions
   readonly complain: (error: unknown) => void
   readonly onClose: () => void
@@ -53,13 +56,20 @@ export function createDialog(options: DialogOptions): Dialog {
     polite.textContent = text
   }
   const progress = createProgressView(texts, announce)
+  const consenting = {
+    ...{ texts, announce, ...options },
+    withdraw: () => {
+      actions.withdraw().then(() => announce(texts.withdrawn), options.complain)
+    },
+  }
   let shown: Step['name'] | null = null
 
   function present(step: Step): HTMLElement[] {
-    if (step.name === 'photo') return presentPhoto(texts, actions)
-    if (step.name === 'ready') return presentReady(step, { texts, ...options })
     if (step.name === 'failed') return presentFailure(step.failure, { texts, actions, close })
-    if (step.name === 'done') return presentResult({ ...options, announce })
+    const leave = [presentWithdrawal(consenting)]
+    if (step.name === 'photo') return [...presentPhoto(texts, actions), ...leave]
+    if (step.name === 'ready') return [...presentReady(step, { texts, actions, consenting }), ...leave]
+    if (step.name === 'done') return [...presentResult({ ...options, announce }), ...leave]
     return progress.elements
   }
 

@@ -29,8 +29,8 @@ export function failureOf(error: unknown): Failure {
   return error instanceof Failure ? error : new Failure('UNEXPECTED')
 }
 
-/** What helps: the same once more, another photo, or nothing that a shopper can do now. */
-export type Remedy = 'again' | 'photo' | 'none'
+/** What helps: the same once more, another photo, another look at what to agree to, or nothing that a shopper can do now. */
+export type Remedy = 'again' | 'photo' | 'consent' | 'none'
 
 const PHOTO = [
   ...['NO_PERSON_DETECTED', 'INVALID_IMAGE', 'UNSUPPORTED_IMAGE_TYPE', 'FILE_TOO_LARGE'],
@@ -42,6 +42,7 @@ const NONE = [
 ]
 
 export function remedyFor(failure: Failure): Remedy {
+  if (failure.code.startsWith('CONSENT_')) return 'consent'
   if (PHOTO.includes(failure.code)) return 'photo'
   if (NONE.includes(failure.code) || failure.period !== null) return 'none'
   return 'again'

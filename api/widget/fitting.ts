@@ -1,4 +1,5 @@
 import { type Attempt, createAttempt, runAttempt } from './attempt.ts'
+import type { Consent } from './consent.ts'
 import type { Track } from './events.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { type Photo, readPhoto, recallPhoto } from './photo.ts'
@@ -32,6 +33,10 @@ export interface Fitting {
   start(): Promise<void>
   /** Asks for another photo. */
   restart(): void
+  /** Shows the photo again with what is to be agreed to now. */
+  review(): void
+  /** Erases what the service has of the visitor, and begins anew. */
+  withdraw(): Promise<void>
   stop(): void
 }
 
@@ -39,13 +44,14 @@ export interface FittingOptions {
   readonly shop: Shop
   readonly settings: Settings
   readonly track: Track
+  readonly consent: Consent
   /** The response of a CAPTCHA challenge, from the page; null when the page has none. */
   readonly solve: () => Promise<string | null>
   readonly onStep: (step: Step) => void
 }
 
 /** A shopper's way from a photo to a picture. */
-export function createFitting({ shop, settings, track, solve, onStep }: FittingOptions): Fitting {
+export function createFitting({ shop, settings, track, consent, solve, onStep }: FittingOptions): Fitting {
   let step: Step = { name: 'photo' }
   let attempt: Attempt | null = null
   let running = new AbortController()
@@ -60,7 +66,7 @@ export function createFitting({ shop, settings, track, solve, onStep }: FittingO
     const show = (next: Step) => signal.aborted || enter(next)
     try {
       const generation = await runAttempt(current, {
-        ...{ shop, settings, track, solve, signal },
+        ...{ shop, settings, track, consent, solve, signal },
         onSending: (part) => show({ name: 'sending', photo, part }),
         onWaiting: (status, isOffline) => show({ name: 'waiting', photo, status, isOffline }),
       })
@@ -75,6 +81,13 @@ export function createFitting({ shop, settings, track, solve, onStep }: FittingO
     running.abort()
     running = new AbortController()
     await run(attempt, running)
+  }
+
+  function restart(): void {
+    running.abort()
+    attempt = null
+    forgetWish(settings)
+    enter({ name: 'photo' })
   }
 
   return {
@@ -99,11 +112,16 @@ export function createFitting({ shop, settings, track, solve, onStep }: FittingO
       }
     },
     start,
-    restart: () => {
+    restart,
+    review: () => {
+      consent.forget()
+      if (attempt === null) return enter({ name: 'photo' })
+      enter({ name: 'ready', photo: attempt.photo, isRemembered: false })
+    },
+    withdraw: async () => {
       running.abort()
-      attempt = null
-      forgetWish(settings)
-      enter({ name: 'photo' })
+      await consent.withdraw()
+      restart()
     },
     stop: () => running.abort(),
   }

@@ -20,6 +20,17 @@ interface Visitor {
   readonly expiresAt: string
 }
 
+/** What a visitor agrees to, and whether they did. */
+export interface ConsentNotice {
+  readonly required: boolean
+  readonly policy: string
+  readonly version: string
+  readonly language: string
+  readonly text: string
+  readonly givenAt: string | null
+  readonly privacyUrl: string
+}
+
 export interface ShareLink {
   readonly shareUrl: string
   readonly expiresAt: string
@@ -52,7 +63,7 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
       return await request<T>(`${base}/${path}`, { ...given, signal: AbortSignal.timeout(PATIENCE_MS) })
     } catch (error) {
       const { code, status } = error as Failure
-      track('api:error', { code, status, path: path.replace(/\/.*/, '') })
+      track('api:error', { code, status, path: path.replace(/[/?].*/, '') })
       throw error
     }
   }
@@ -82,6 +93,10 @@ export function createShop({ settings, clientId, track }: { settings: Settings; 
     uploadUrl: `${base}/upload-image`,
     headers,
     checkCredits: () => call<{ allowed: boolean }>('check-credits'),
+    findConsent: (tag: string) => call<ConsentNotice>(`consent?${new URLSearchParams({ lang: tag })}`),
+    giveConsent: ({ policy, version, language }: ConsentNotice) =>
+      post<{ at: string }>('consent', { policy, version, language }),
+    withdrawConsent: () => post<object>('withdraw-consent'),
     prepareUpload: () => post<UploadLink>('prepare-upload'),
     completeUpload: (uploadKey: string) => post<{ fileId: string }>('upload-complete', { uploadKey }),
     /** Repeated under the same key it is the same generation. */
@@ -111,6 +126,7 @@ async function request<T>(url: string, init: RequestInit): Promise<T> {
 
 /** The body of an answer. Throws the `Failure` in it. */
 export function readAnswer<T>(status: number, text: string, retryAfter: string | null): T {
+  if (status === 204) return {} as T
   const body = parse(text)
   if (status < 300 && body !== null) return body as T
   const { code, period, message, details } = (body ?? {}) as Record<string, unknown>

@@ -1,3 +1,4 @@
+import { createConsent } from './consent.ts'
 import { createDialog, type Dialog } from './dialog.ts'
 import { startEvents, type Track } from './events.ts'
 import { failureOf } from './failure.ts'
@@ -28,10 +29,11 @@ export function createTryOn(
   const opener = createOpener(language.texts, open)
   const { track, stop: stopEvents } = startEvents(settings, visit, () => !opener.element.hidden)
   const shop = createShop({ settings, clientId: visit.clientId, track })
-  const fitting = createFitting({ shop, settings, track, solve: () => askPage(host), onStep: show })
+  const consent = createConsent({ shop, settings, tag: language.tag })
+  const fitting = createFitting({ shop, settings, track, consent, solve: () => askPage(host), onStep: show })
   const results = createResultActions({ host, settings, shop, track, clientId: visit.clientId, step: fitting.step })
   const dialog: Dialog = createDialog({
-    ...{ language, settings, shop },
+    ...{ language, settings, shop, consent },
     actions: { ...results, ...fitting },
     complain: (error) => dialog.show({ name: 'failed', failure: failureOf(error), photo: null }),
     onClose: () => track('widget:modal_close', { step: fitting.step().name }),

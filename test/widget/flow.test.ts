@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '../../api/shared/database/database.ts'
+import { createConsents } from '../../api/stores/consents.ts'
 import { startShop } from '../../scripts/samples/shop/server.ts'
 import { reserveFreePort } from '../../scripts/stack/ports.ts'
 import { browserReason } from '../support/browser.ts'
@@ -55,6 +56,20 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     await widget.choose(PHOTO)
     await widget.reach('Your photo')
     expect(await widget.focused()).toBe('Try it on')
+    const box = (expression: string) =>
+      widget.evaluate(`const box = root.querySelector('#consent'); return ${expression}`)
+    await until(() => box('box !== null'))
+    expect(await box('box.checked')).toBe(false)
+    expect(await box('box.closest("label").textContent')).toMatch(/^I agree that my photo is used/)
+    await page.keyboard.press('Enter')
+    await until(() => box('root.activeElement === box'))
+    expect(await box('box.getAttribute("aria-describedby")')).toBe('consent-problem')
+    expect(await widget.text('#consent-problem:not([hidden])')).toBe('Please tick the box first.')
+    expect(await widget.text('[role=status]')).toBe('Please tick the box first.')
+    expect(front.line.seen('PUT')).toEqual([])
+    await page.keyboard.press('Space')
+    expect(await widget.text('#consent-problem:not([hidden])')).toBe(null)
+    await widget.tabTo('Try it on')
     await page.keyboard.press('Enter')
     await widget.reach('Here you are')
     expect(await widget.focused()).toBe('Here you are')
@@ -241,6 +256,44 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
     await visitor.browserContext().close()
   })
 
+  it('asks again for another version, and deletes everything when consent is withdrawn', async () => {
+    const visitor = await front.openPage()
+    await visitor.goto(`${front.shop.url}/products/108?lang=de`)
+    const asking = createWidgetPage(visitor)
+    await asking.arrive()
+    await asking.click('Anprobieren')
+    await asking.choose(PHOTO)
+    await until(() => asking.text('#consent + span'))
+    expect(await asking.text('label.choice')).toMatch(/^Ich bin einverstanden/)
+    // While the shopper reads, the shop publishes another text.
+    const name = { accountId: front.drape.accountId, policy: front.shopOptions.site }
+    const texts = { en: 'I agree to <b>all</b> of it.', de: 'Ich stimme <b>allem</b> zu.' }
+    await createConsents(front.drape.database).publish(name, { version: '2', texts })
+    await asking.start()
+    await until(() => asking.text('[part=error]'))
+    expect(await asking.text('[part=error]')).toMatch(/hat sich geändert/)
+    await asking.click('Noch einmal versuchen')
+    await until(() => asking.text('#consent + span'))
+    expect(await asking.text('label.choice')).toBe(texts.de)
+    expect(await asking.evaluate(`return root.querySelector('#consent').checked`)).toBe(false)
+    const privacy = String(await asking.evaluate(`return root.querySelector('[part=privacy]').href`))
+    await asking.start()
+    await until(() => asking.evaluate(`return root.querySelector('.stage img')?.naturalWidth > 0`))
+    const ofVisitors = sql.unsafe`
+      select count(*)::int from generations where consent->>'version' = '2' and external_user_id is not null`
+    expect(await front.drape.database.oneFirst(ofVisitors)).toBe(1)
+    await asking.click('Einwilligung widerrufen und meine Fotos löschen')
+    await until(() =>
+      asking.evaluate(`return root.querySelector('[role=status]').textContent.startsWith('Deine Einwilligung')`),
+    )
+    expect(await front.drape.database.oneFirst(ofVisitors)).toBe(0)
+    expect(await visitor.evaluate(`sessionStorage.getItem('drape:photo')`)).toBe(null)
+    expect(privacy).toMatch(/privacy/)
+    // Browsers report every answer that is an error.
+    expect(front.complaints.splice(0)).toEqual([expect.stringContaining('409')])
+    await visitor.browserContext().close()
+  })
+
   it('speaks the language of the page, and the words of the merchant', async () => {
     for (const [language, text] of Object.entries({
       de: 'Anprobieren',
@@ -347,9 +400,14 @@ field.addEventListener('click', (event) => { event.preventDefault(); field.datas
 
   it('knows a customer only as the shop says, whatever a browser claims', async () => {
     const known = await startShop({ ...front.shopOptions, customerId: '7' })
-    const answer = await fetch(`${known.url}/apps/drape/public/prepare-upload?logged_in_customer_id=666`, {
-      method: 'POST',
-    })
+    const post = (path: string, body?: object) =>
+      fetch(`${known.url}/apps/drape/public/${path}?logged_in_customer_id=666`, {
+        method: 'POST',
+        ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      })
+    const consent = { policy: front.shopOptions.site, version: '2', language: 'en' }
+    expect((await post('consent', consent)).status).toBe(201)
+    const answer = await post('prepare-upload')
     await known.stop()
     expect(answer.status).toBe(200)
     const owner = sql.unsafe`select external_user_id from objects where kind = 'upload' order by created_at desc limit 1`

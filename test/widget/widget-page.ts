@@ -52,8 +52,16 @@ export function createWidgetPage(page: Page) {
         evaluate(`return [root, ...root.querySelectorAll('dialog, .stage img')].flatMap((part) => part.getAnimations?.() ?? [])
           .every(({ playState, effect }) => playState === 'finished' || effect.getTiming().iterations === Infinity)`),
       ),
-    /** Presses the button of the dialog that begins. */
-    start: () => evaluate(`root.querySelector('.panel .primary').click()`),
+    /** Agrees, where the shop asks for it, and presses the button of the dialog that begins. */
+    start: async () => {
+      await until(() =>
+        evaluate(`const place = root.querySelector('.panel [part=consent]')
+          return place === null || place.dataset.loaded !== undefined`),
+      )
+      await evaluate(`const box = root.querySelector('#consent')
+        if (box?.checked === false) box.click()
+        root.querySelector('.panel .primary').click()`)
+    },
     /** Red, green and blue at a place (0 to 1) of the picture, as the page itself sees it; null while there is none. */
     colourAt: (x: number, y: number) =>
       page.evaluate(`(async () => {

@@ -14,6 +14,7 @@ export function presentFailure(
   const buttons = {
     again: () => [retry(), another('secondary')],
     photo: () => [another('primary')],
+    consent: () => [button(texts.retry, actions.review, { looks: 'primary' })],
     none: () => [button(texts.close, close, { looks: 'primary' })],
   }[remedy]()
   buttons[0].dataset.focus = ''

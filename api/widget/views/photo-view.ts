@@ -1,12 +1,14 @@
 import type { Source, Step } from '../fitting.ts'
 import { button, element, icon } from '../markup.ts'
-import type { Settings } from '../settings.ts'
 import type { Texts } from '../texts.ts'
+import { type ConsentViewOptions, presentConsent } from './consent-view.ts'
 
 export interface PhotoActions {
   readonly choose: (file: Blob, source: Source) => void
   readonly start: () => void
   readonly restart: () => void
+  readonly review: () => void
+  readonly withdraw: () => Promise<void>
 }
 
 /** Asks for a photo. */
@@ -33,17 +35,18 @@ export function presentPhoto(texts: Texts, { choose }: Pick<PhotoActions, 'choos
 /** Shows what was chosen, and says what happens to it before it does. */
 export function presentReady(
   step: Extract<Step, { name: 'ready' }>,
-  { texts, settings, actions }: { texts: Texts; settings: Settings; actions: PhotoActions },
+  { texts, actions, consenting }: { texts: Texts; actions: PhotoActions; consenting: ConsentViewOptions },
 ): HTMLElement[] {
-  const start = button(texts.start, actions.start, { looks: 'primary', symbol: icon('hanger') })
+  const consent = presentConsent(consenting)
+  const begin = async () => {
+    if (await consent.check()) actions.start()
+  }
+  const start = button(texts.start, () => void begin(), { looks: 'primary', symbol: icon('hanger') })
   start.dataset.focus = ''
-  const { privacyUrl } = settings
-  const privacy =
-    privacyUrl && element('a', { href: privacyUrl, target: '_blank', rel: 'noopener', part: 'privacy' }, texts.privacy)
   return [
     heading(step.isRemembered ? texts.rememberedHeading : texts.readyHeading),
+    consent.element,
     element('div', { class: 'stack' }, start, button(texts.another, actions.restart, { looks: 'secondary' })),
-    element('p', { class: 'soft small', part: 'consent' }, texts.consent, privacy && ' ', privacy),
   ]
 }
 

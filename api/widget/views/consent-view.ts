@@ -1,0 +1,75 @@
+import type { Consent } from '../consent.ts'
+import { button, element } from '../markup.ts'
+import type { Settings } from '../settings.ts'
+import type { ConsentNotice } from '../shop.ts'
+import type { Texts } from '../texts.ts'
+
+export interface ConsentViewOptions {
+  readonly consent: Consent
+  readonly texts: Texts
+  readonly settings: Settings
+  readonly announce: (text: string) => void
+  readonly withdraw: () => void
+}
+
+/** Asks for consent where the shop wants it, else says what happens to the photo. */
+export function presentConsent(options: ConsentViewOptions) {
+  const { consent, texts, announce } = options
+  const box: HTMLInputElement = element('input', { type: 'checkbox', id: 'consent', required: true })
+  const problem = element('p', { class: 'warning small', id: 'consent-problem', hidden: true }, texts.consentMissing)
+  const place = element('div', { class: 'stack', part: 'consent' })
+  const loaded = consent.load()
+  void loaded.then((notice) => {
+    place.append(...(mustAgree(notice) ? [ask(notice, box), problem] : [say(texts)]), links(notice, options))
+    place.dataset.loaded = ''
+  })
+  box.addEventListener('change', () => {
+    problem.hidden = box.checked
+    box.setAttribute('aria-invalid', String(!box.checked))
+  })
+  return {
+    element: place,
+    /** Whether the photo may be sent. Leads to the box when it is not ticked. */
+    check: async (): Promise<boolean> => {
+      const notice = await loaded
+      if (!mustAgree(notice)) return true
+      if (box.checked) {
+        consent.agree(notice)
+        return true
+      }
+      problem.hidden = false
+      box.setAttribute('aria-invalid', 'true')
+      box.setAttribute('aria-describedby', problem.id)
+      announce(texts.consentMissing)
+      box.focus()
+      return false
+    },
+  }
+}
+
+/** Lets a visitor who agreed withdraw: as easy as it was to agree. Empty for the others. */
+export function presentWithdrawal({ consent, texts, withdraw }: ConsentViewOptions): HTMLElement {
+  const place = element('div', { class: 'stack' })
+  void consent.load().then((notice) => {
+    if (notice?.givenAt) place.append(button(texts.withdraw, withdraw, { looks: 'plain' }))
+  })
+  return place
+}
+
+function mustAgree(notice: ConsentNotice | null): notice is ConsentNotice {
+  return notice?.required === true && notice.givenAt === null
+}
+
+function ask({ text, language }: ConsentNotice, box: HTMLInputElement): HTMLElement {
+  return element('label', { class: 'choice', lang: language }, box, element('span', {}, text))
+}
+
+function say(texts: Texts): HTMLElement {
+  return element('p', { class: 'soft small' }, texts.consent)
+}
+
+function links(notice: ConsentNotice | null, { settings, texts }: ConsentViewOptions): HTMLElement {
+  const href = settings.privacyUrl ?? notice?.privacyUrl
+  const link = href && element('a', { href, target: '_blank', rel: 'noopener', part: 'privacy' }, texts.privacy)
+  return element('p', { class: 'small' }, link || null)
+}
