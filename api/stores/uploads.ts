@@ -46,6 +46,11 @@ export function createUploads(database: Database) {
       await database.query(sql.unsafe`update objects set claimed_until = null where key = ${objectKey}`)
     },
 
+    /** Removes the owner from a photo that was discarded: nothing may name a shopper who has withdrawn until a sweep deletes the row. */
+    disown: async (objectKey: string): Promise<void> => {
+      await database.query(sql.unsafe`update objects set external_user_id = null where key = ${objectKey}`)
+    },
+
     /** Whose upload it is; null when it is none, or none any more. */
     findOwner: async (upload: UploadNames): Promise<string | null> =>
       database.maybeOneFirst(sql.type(UploadRow)`

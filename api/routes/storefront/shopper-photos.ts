@@ -53,7 +53,7 @@ export async function findPhoto(
 export async function storePhoto(
   ctx: AppContext,
   file: ImageFile,
-  { photos, consents, imageId, signal }: ShopperPhotoOptions & { imageId?: string; signal?: AbortSignal },
+  { photos, uploads, consents, imageId, signal }: ShopperPhotoOptions & { imageId?: string; signal?: AbortSignal },
 ): Promise<StoredPhoto> {
   const requester = requesterOf(ctx)
   const { account, shopperId: externalUserId } = requester
@@ -61,6 +61,7 @@ export async function storePhoto(
   const photo = await photos.store(file, call)
   if (await stillAgrees(requester, { consents })) return photo
   await photos.discard(photo.imageId)
+  await uploads.disown(photo.objectKey)
   throw notAgreed()
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -38,11 +38,22 @@ describe('drape policy', () => {
     drape('policy', 'publish', ...more, '--texts', await write(texts))
   const OF_SHOP = ['--shop', 'Shop.example', '--policy-version']
 
+  it('publishes the text of docs/privacy.md with the command that stands there', async () => {
+    const page = await readFile(new URL('../../../docs/privacy.md', import.meta.url), 'utf8')
+    const [, texts = ''] = page.match(/^```json\n(\{ "en".*)\n```$/m) ?? []
+    const [, command = ''] = page.match(/drape -- (policy publish --shop .*)$/m) ?? []
+    const path = await write(texts)
+    const args = command.split(' ').map((word) => (word === 'texts.json' ? path : word))
+    expect(await drape(...args)).toMatchObject({ code: 0, output: expect.stringContaining('"languages":["en","de"]') })
+    const policy = { accountId, policy: 'shop.example' }
+    expect(await createConsents(database).findPolicy(policy)).toEqual({ version: '2026-11', texts: JSON.parse(texts) })
+  })
+
   it('publishes versions of a shop and of an app, which never change', async () => {
-    expect((await publish({ en: ' I agree. ', 'de-AT': 'Ja.' }, ...OF_SHOP, '2026-11')).code).toBe(0)
+    expect((await publish({ en: ' I agree. ', 'de-AT': 'Ja.' }, ...OF_SHOP, '2026-12')).code).toBe(0)
     const published = await createConsents(database).findPolicy({ accountId, policy: 'shop.example' })
-    expect(published).toEqual({ version: '2026-11', texts: { en: 'I agree.', 'de-at': 'Ja.' } })
-    const again = await publish({ en: 'Other' }, ...OF_SHOP, '2026-11')
+    expect(published).toEqual({ version: '2026-12', texts: { en: 'I agree.', 'de-at': 'Ja.' } })
+    const again = await publish({ en: 'Other' }, ...OF_SHOP, '2026-12')
     expect(again.code).not.toBe(0)
     expect(again.said).toContain('was published before')
     const ofApp = ['--account', accountId, '--policy', 'Our-App', '--policy-version', '1']
@@ -50,7 +61,7 @@ describe('drape policy', () => {
     const { output } = await drape('policy', 'list', '--account', accountId)
     expect(JSON.parse(output).policies).toMatchObject([
       { policy: 'our-app' },
-      { policy: 'shop.example', version: '2026-11' },
+      { policy: 'shop.example', version: '2026-12' },
     ])
   })
 

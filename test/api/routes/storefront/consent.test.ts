@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { request as openRequest } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REDIS_FAMILIES, STORAGE_PREFIXES } from '../../../../api/data-map/places.ts'
 import { sql } from '../../../../api/shared/database/database.ts'
@@ -244,6 +247,31 @@ describe('the consent of shoppers', () => {
       const links = sql.unsafe`select external_user_id, image_id, result_key from generations where id = ${job.body.jobId}`
       expect(await drape.database.one(links)).toEqual({ external_user_id: null, image_id: null, result_key: null })
     }
+  })
+
+  it('is looked at again when a photo arrives that was on its way during the withdrawal', async () => {
+    const headers = await agreed()
+    const listPhotos = async () => {
+      const keys: string[] = []
+      for await (const page of (await storageOf(drape)).list('persons/')) keys.push(...page.map(({ key }) => key))
+      return keys
+    }
+    const before = await listPhotos()
+    const head =
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="me.jpg"\r\nContent-Type: image/jpeg\r\n\r\n'
+    const request = openRequest(`${drape.api.url}/public/upload-image`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'multipart/form-data; boundary=b' },
+    })
+    const answered = once(request, 'response')
+    request.write(Buffer.concat([Buffer.from(head), photo.subarray(0, 1000)]))
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect((await withdraw(headers)).status).toBe(204)
+    request.end(Buffer.concat([photo.subarray(1000), Buffer.from('\r\n--b--\r\n')]))
+    const [answer] = await answered
+    expect([answer.statusCode, JSON.parse(await text(answer)).code]).toEqual([403, 'CONSENT_REQUIRED'])
+    expect(await stored(headers)).toBe(0)
+    expect(await listPhotos()).toEqual(before)
   })
 
   it('leaves only what the data map knows in storage and Redis', async () => {
