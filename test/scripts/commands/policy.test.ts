@@ -62,6 +62,7 @@ describe('drape policy', () => {
     expect(JSON.parse(output).policies).toMatchObject([
       { policy: 'our-app' },
       { policy: 'shop.example', version: '2026-12' },
+      { policy: 'shop.example', version: '2026-11' },
     ])
   })
 
