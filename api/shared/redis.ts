@@ -183,8 +183,25 @@ function createJobLists(client: Client) {
       return new Set(ids.filter((id) => waiting.has(id) || locked.has(id)))
     },
     findLocked,
+    /** Where a job of a queue is; null when Redis does not have the job. */
+    findJob: async (queue: string, id: string): Promise<JobPlace | null> => {
+      const [waiting, active, locked] = await Promise.all([
+        client.lRange(`bull:${queue}:wait`, 0, -1),
+        client.lRange(`bull:${queue}:active`, 0, -1),
+        findLocked(queue, [id]),
+      ])
+      // Workers take the last one first.
+      const place = waiting.reverse().indexOf(id)
+      if (place >= 0) return { state: 'waiting', ahead: place }
+      return active.includes(id) ? { state: 'active', isLocked: locked.has(id) } : null
+    },
   }
 }
+
+/** `ahead`: jobs that workers take before it. `isLocked`: whether the worker that has it lives. */
+export type JobPlace =
+  | { readonly state: 'waiting'; readonly ahead: number }
+  | { readonly state: 'active'; readonly isLocked: boolean }
 
 /** What a worker says of itself. */
 interface Announcement {

@@ -4,6 +4,7 @@ import { accountCommands } from './account.ts'
 import { checkCommands } from './check.ts'
 import { cloneCommands } from './clone.ts'
 import type { Command } from './command.ts'
+import { debugCommand } from './debug.ts'
 import { doctorCommand } from './doctor.ts'
 import { erasureCommands } from './erasures.ts'
 import { eventCommands } from './event.ts'
@@ -21,6 +22,7 @@ import { webhookCommands } from './webhook.ts'
 /** All commands by name, such as `shop secret add`. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: doctorCommand,
+  debug: debugCommand,
   migrate: migrateCommand,
   ...accountCommands,
   ...keyCommands,

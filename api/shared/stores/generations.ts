@@ -158,6 +158,7 @@ function createAttempts(database: Database, move: Move) {
       const [started] = await move(sql.type(Started)`
         update generations
         set status = 'PROCESSING', worker = ${worker}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+            dispatched_at = (select dispatched_at from outbox where generation_id = ${id}),
             started_at = now_ms(), progress = 0, updated_at = ${nextUpdate}
         where id = ${id} and attempt = ${attempt} and status = 'PENDING' and deadline_at > now()
         returning ${moved}, extract(epoch from deadline_at - now())::float8 as "secondsLeft",
@@ -182,7 +183,8 @@ function createAttempts(database: Database, move: Move) {
       moves(moving`
         with again as (
           update generations
-          set status = 'PENDING', lease_until = null, progress = null, updated_at = ${nextUpdate}
+          set status = 'PENDING', past_attempts = ${withAttempt('spared')}, lease_until = null, progress = null,
+              updated_at = ${nextUpdate}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING' and exists (
             select from outbox where generation_id = ${id} and coalesce((payload->>'spared')::int, 0) < ${MAX_SPARED})
           returning ${touched}
@@ -225,7 +227,7 @@ function createAttempts(database: Database, move: Move) {
       moves(moving`
         with again as (
           update generations
-          set ${anotherAttempt}
+          set ${anotherAttempt('retried')}
           where id = ${id} and attempt = ${attempt} and status = 'PROCESSING'
           returning ${touched}
         ), ended as (select * from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(delaySeconds)}
@@ -295,7 +297,7 @@ function createEndings(move: Move) {
           order by lease_until limit ${limit} for update skip locked
         ), again as (
           update generations
-          set ${anotherAttempt}
+          set ${anotherAttempt('lost')}
           from lost where generations.id = lost.id
           returning ${touched}
         ), ended as (select * from again where status = 'FAILED'), ${refundEnded}, ${requeueAgain(0)}
@@ -322,8 +324,17 @@ function createEndings(move: Move) {
   }
 }
 
+/** How an attempt ended that did not end the generation, or failed it as the last one: its worker was lost, an error, a failing device. */
+export const ATTEMPT_ENDS = ['lost', 'retried', 'spared'] as const
+type AttemptEnd = (typeof ATTEMPT_ENDS)[number]
+
+const withAttempt = (reason: AttemptEnd) => sql.fragment`
+  past_attempts || jsonb_build_object('attempt', attempt, 'worker', worker, 'dispatchedAt', dispatched_at,
+    'startedAt', started_at, 'endedAt', now_ms(), 'reason', ${reason}::text)`
+
 /** PENDING under the next attempt, or FAILED when this was the last one. */
-const anotherAttempt = sql.fragment`
+const anotherAttempt = (reason: AttemptEnd) => sql.fragment`
+  past_attempts = ${withAttempt(reason)},
   status = case when attempt >= ${MAX_ATTEMPTS} then 'FAILED' else 'PENDING' end,
   error_code = case when attempt >= ${MAX_ATTEMPTS} then 'GENERATION_FAILED' end,
   error_message = case when attempt >= ${MAX_ATTEMPTS} then 'The generation failed after several attempts.' end,

@@ -1,0 +1,88 @@
+import { within } from '../../../api/limits/time-limit.ts'
+import type { Database } from '../../../api/shared/database/database.ts'
+import { isTerminal } from '../../../api/shared/generation.ts'
+import { createGenerationLives, type GenerationLife } from '../../../api/stores/generation-life.ts'
+import { createWaiting } from '../../../api/stores/waiting.ts'
+import type { Answer } from '../command.ts'
+import { CheckFailure, reasonOf } from '../failure.ts'
+import { examineObjects } from './objects.ts'
+import { readQueue } from './queue.ts'
+import { createTimeline, withoutUrls } from './timeline.ts'
+import { describeWait } from './wait.ts'
+
+/** A source that has not answered by then is named as not read. */
+const READ_MS = 8000
+
+/** Something that could not be read, and why. */
+interface Unread {
+  readonly source: string
+  readonly reason: string
+}
+
+/**
+ * The life of the first generation that exists among these IDs, from Postgres, Redis and the object storage.
+ * @throws CheckFailure where none exists
+ */
+export async function explain(database: Database, ids: readonly string[]): Promise<Answer> {
+  const lives = createGenerationLives(database)
+  const life = await findFirst(ids, lives.find)
+  if (life === null) throw new CheckFailure(`The generation ${ids[0]} does not exist`)
+  const { id } = life
+  const unread: Unread[] = lostAttempts(life)
+  const read = <T>(source: string, work: () => Promise<T>): Promise<T | null> =>
+    within(READ_MS, work()).catch((error: unknown) => {
+      unread.push({ source, reason: withoutUrls(error instanceof Error ? reasonOf(error) : String(error)) })
+      return null
+    })
+  const found = await lives.findObjects(id)
+  const [queue, objects] = await Promise.all([
+    isTerminal(life.status) ? null : read('Redis', () => readQueue(life)),
+    read('storage', () => examineObjects(found)),
+  ])
+  const deliveries = await lives.findDeliveries(id)
+  const timeline = createTimeline({
+    ...{ life, objects: found, deliveries },
+    charges: await lives.findCharges(id),
+    acts: await lives.findActs(id),
+  })
+  return {
+    ...summarize(life),
+    waitsFor: describeWait(life, { queue, place: await createWaiting(database).findPlace(id) }),
+    ...timeline,
+    stages: Object.entries(life.timings ?? {}).map(([stage, ms]) => ({ stage, ms })),
+    storage: objects ?? found.map(({ role, isKnown }) => ({ object: role, state: isKnown ? 'not read' : 'deleted' })),
+    webhooks: deliveries.map(({ endpointId, type, status, attempts, lastStatus, lastError }) => ({
+      ...{ endpoint: endpointId, type, status, attempts, lastStatus },
+      lastError: lastError === null ? null : withoutUrls(lastError),
+    })),
+    unread,
+  }
+}
+
+async function findFirst<T>(ids: readonly string[], find: (id: string) => Promise<T | null>): Promise<T | null> {
+  for (const id of ids) {
+    const found = await find(id)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** Nothing about persons: customers, addresses, links and keys of the storage stay out. */
+function summarize(life: GenerationLife): Answer {
+  const { id, accountId, shopId, status, attempt, engine, requestedEngine, errorCode, errorMessage, warnings } = life
+  const end = life.finishedAt ?? life.now
+  return {
+    ...{ generation: id, account: accountId, shop: shopId, status, attempt, engine, requestedEngine, errorCode },
+    error: errorMessage === null ? null : withoutUrls(errorMessage),
+    warnings,
+    seconds: (end.getTime() - life.createdAt.getTime()) / 1000,
+  }
+}
+
+/** Releases before the column of past attempts recorded none. */
+function lostAttempts({ attempt, pastAttempts }: GenerationLife): Unread[] {
+  const known = new Set(pastAttempts.map((past) => past.attempt))
+  const missing = Array.from({ length: attempt - 1 }, (_, i) => i + 1).filter((number) => !known.has(number))
+  if (missing.length === 0) return []
+  return [{ source: 'attempts', reason: `attempts ${missing.join(', ')} ran under a release that recorded none` }]
+}

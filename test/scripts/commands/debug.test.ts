@@ -1,0 +1,266 @@
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../../../api/shared/database/database.ts'
+import { createWebhooks } from '../../../api/stores/webhooks.ts'
+import { createCommandLine } from '../../support/command-line.ts'
+import { type Drape, readSample, startDrape } from '../../support/drape.ts'
+import { asProcess } from '../../support/process-roles.ts'
+import { until } from '../../support/until.ts'
+
+const SECRET_URL = '/shirt.jpg?X-Amz-Signature=do-not-print'
+const CUSTOMER = 'ada@example.com'
+
+interface Printed {
+  readonly status: string
+  readonly waitsFor: string | null
+  readonly seconds: number
+  readonly timeline: readonly { at: string; seconds: number; event: string; detail: string | null }[]
+  readonly ahead: readonly { event: string }[]
+  readonly stages: readonly { stage: string; ms: number }[]
+  readonly storage: readonly { object: string; state: string }[]
+  readonly webhooks: readonly { endpoint: string; status: string; attempts: number }[]
+  readonly unread: readonly { source: string; reason: string }[]
+}
+
+describe('drape debug', () => {
+  let drape: Drape
+  let person: Buffer
+  let endpoint: string
+  const pictures = servePictures()
+
+  beforeAll(async () => {
+    person = await readSample('persons/down-half-teal.jpg')
+    const port = await pictures.listen()
+    drape = await startDrape({ env: { FETCH_ALLOW_PORTS: `${port}` } })
+    const { id } = await createWebhooks(drape.database).insert({
+      accountId: drape.accountId,
+      url: `http://127.0.0.1:${port}/hook?token=do-not-print`,
+      eventTypes: ['generation.completed', 'generation.failed'],
+      secret: `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
+    })
+    endpoint = id
+  })
+  afterAll(async () => {
+    pictures.close()
+    await drape?.stop()
+  })
+
+  const debug = async (id: string, variables: Record<string, string> = {}): Promise<Printed> => {
+    const line = createCommandLine(asProcess(drape.env.DATABASE_URL, 'api'), { ...drape.env, ...variables })
+    const { code, output, said } = await line.drape('debug', id)
+    expect({ code, said }).toEqual({ code: 0, said: '' })
+    // The account has an e-mail address of a customer, URLs with a signature and a token, keys of the storage.
+    expect(output).not.toMatch(/do-not-print|ada@example|https?:|persons\/|results\/|whsec_/)
+    return JSON.parse(output)
+  }
+  const tryOn = (source: object, files: Record<string, Buffer> = { me: person }) =>
+    drape.tryOn(
+      {
+        products: [{ images: [{ source }] }],
+        person: { image: { source: { fileKey: 'me' } } },
+        customer: { externalId: CUSTOMER },
+        output: { engine: 'mock' },
+      },
+      files,
+    )
+  const events = ({ timeline }: Printed) => timeline.map(({ event }) => event)
+
+  it('says what a generation waits for, then what became of it when it is cancelled', async () => {
+    const id = await tryOn({ fileKey: 'me' })
+    const waiting = await debug(id)
+    expect(waiting).toMatchObject({
+      status: 'PENDING',
+      waitsFor: 'a worker: no live worker runs the engine mock',
+      unread: [],
+    })
+    expect(waiting.ahead.map(({ event }) => event)).toContain('deadline')
+    expect(events(waiting)).toEqual(expect.arrayContaining(['photo stored', 'accepted']))
+    await drape.call('POST', `/tryon/v1/generations/${id}/cancel`)
+    const cancelled = await until(async () => {
+      const seen = await debug(id)
+      return seen.webhooks[0]?.status === 'delivered' && seen
+    })
+    expect(cancelled).toMatchObject({ status: 'FAILED', errorCode: 'GENERATION_CANCELLED', waitsFor: null })
+    expect(events(cancelled).filter((event) => event !== 'photo stored' && event !== 'product image stored')).toEqual([
+      'accepted',
+      'failed',
+      'webhook queued',
+      'webhook delivered',
+    ])
+  })
+
+  it('shows a retry after the death of a worker, with both workers', async () => {
+    pictures.hold()
+    const first = await drape.startWorker()
+    const id = await tryOn({ url: pictures.url() })
+    const running = await until(async () => {
+      const seen = await debug(id)
+      return seen.status === 'PROCESSING' && seen
+    })
+    expect(running.waitsFor).toMatch(/^the worker \S+, progress \d+ %$/)
+    expect(running.ahead.map(({ event }) => event)).toContain('lease expires')
+    await first.end('SIGKILL')
+    await until(async () => (await debug(id)).status === 'PENDING')
+    pictures.release()
+    await drape.startWorker()
+    expect((await drape.finish(id)).status).toBe('COMPLETED')
+    const done = await until(async () => {
+      const seen = await debug(id)
+      return seen.webhooks[0]?.status === 'delivered' && seen
+    })
+    const told = done.timeline.map(({ event, detail }) => `${event}: ${detail}`)
+    const inOrder = [
+      /^accepted: engine mock$/,
+      /^dispatched: attempt 1$/,
+      new RegExp(`^started: attempt 1 on \\S+-${first.pid}$`),
+      new RegExp(`^lease expired: the worker was lost: attempt 1 on \\S+-${first.pid}$`),
+      /^dispatched: attempt 2$/,
+      /^started: attempt 2 on /,
+      /^result stored/,
+      /^completed/,
+      new RegExp(`^webhook queued: generation.completed to ${endpoint}$`),
+      new RegExp(`^webhook delivered: ${endpoint}: attempt 1, HTTP 200$`),
+    ]
+    const places = inOrder.map((line) => told.findIndex((text) => line.test(text)))
+    expect(places, told.join('\n')).toEqual([...places].sort((a, b) => a - b))
+    expect(places).not.toContain(-1)
+    expect(done.stages.map(({ stage }) => stage)).toEqual(expect.arrayContaining(['decode', 'engine', 'encode']))
+    expect(done.storage).toMatchObject([
+      { object: 'photo', state: 'present' },
+      { object: 'result', state: 'present' },
+    ])
+    expect(done.unread).toEqual([])
+    // A job and an event have IDs that logs and webhooks name.
+    expect((await debug(`${id}-2`)).timeline).toEqual(done.timeline)
+    expect((await debug(id.replace('gen_', 'evt_'))).timeline).toEqual(done.timeline)
+  })
+
+  it('shows the charge and the refund of one that failed, without the URL that failed', async () => {
+    const { id: accountId, apiKey: key } = await drape.createAccount(5)
+    const data = {
+      products: [{ images: [{ source: { url: pictures.url('/missing') } }] }],
+      person: { image: { source: { fileKey: 'me' } } },
+    }
+    const form = new FormData()
+    form.set('data', JSON.stringify(data))
+    form.set('me', new Blob([new Uint8Array(person)]), 'me.jpg')
+    const { body } = await drape.call('POST', '/tryon/v1/try-on', { body: form, key })
+    const failed = await until(async () => {
+      const seen = await debug(body.generationId)
+      return seen.status === 'FAILED' && seen
+    })
+    expect(failed).toMatchObject({ account: accountId, errorCode: 'PRODUCT_IMAGE_FETCH_FAILED', webhooks: [] })
+    expect(failed.timeline.map(({ event, detail }) => [event, detail])).toEqual(
+      expect.arrayContaining([
+        ['charged', '-1 credits'],
+        ['failed', 'PRODUCT_IMAGE_FETCH_FAILED'],
+        ['refunded', '1 credits'],
+      ]),
+    )
+  })
+
+  it('names what it cannot read, and images that are gone', async () => {
+    const id = await tryOn({ fileKey: 'me' })
+    await drape.finish(id)
+    await rm(new URL('results', `${pathOf(drape.env.STORAGE_URL)}/`), { recursive: true })
+    const lost = await debug(id)
+    expect(lost.storage.find(({ object }) => object === 'result')?.state).toMatch(/^missing: /)
+    await drape.database.query(sql.unsafe`delete from objects where kind in ('person', 'result')`)
+    const gone = await debug(id)
+    expect(gone.storage).toEqual(
+      expect.arrayContaining(
+        ['photo', 'result'].map((object) => expect.objectContaining({ object, state: 'deleted' })),
+      ),
+    )
+    const without = await debug(id, { STORAGE_URL: 'file:/dev/null/objects', REDIS_URL: 'redis://127.0.0.1:1' })
+    expect(without.unread.map(({ source }) => source)).toEqual(['storage'])
+    await drape.database.query(sql.unsafe`
+      update generations set status = 'PENDING', attempt = 3, finished_at = null where id = ${id}`)
+    const blind = await debug(id, { REDIS_URL: 'redis://127.0.0.1:1' })
+    expect(blind.unread).toEqual([
+      { source: 'attempts', reason: 'attempts 1, 2 ran under a release that recorded none' },
+      { source: 'Redis', reason: 'Redis does not answer' },
+    ])
+  })
+
+  it('prints a table for people', async () => {
+    const id = await tryOn({ fileKey: 'me' })
+    await drape.finish(id)
+    const { execFile } = await import('node:child_process')
+    const env = { ...process.env, ...drape.env }
+    const output = await new Promise<string>((resolve, reject) =>
+      execFile(process.execPath, ['scripts/drape.ts', 'debug', id], { env }, (error, out) =>
+        error ? reject(error) : resolve(out),
+      ),
+    )
+    expect(output).toMatch(new RegExp(`^generation +${id}$`, 'm'))
+    expect(output).toMatch(/^timeline:\nat +seconds +event +detail$/m)
+    expect(output).toMatch(/^\S+Z +0 +accepted +engine mock$/m)
+    expect(output).toMatch(/^unread: none$/m)
+  })
+
+  it('refuses an ID that does not exist with 1, and a text that is none with 2', async () => {
+    const { drape: run } = createCommandLine(drape.env.DATABASE_URL, drape.env)
+    const unknown = `gen_${uuidv7()}`
+    expect(await run('debug', unknown)).toEqual({
+      code: 1,
+      output: '',
+      said: `The generation ${unknown} does not exist.\n`,
+    })
+    for (const other of ['img_01939f4e-6b1d-7c3a-9d52-3f1f0c9e8b7d', '01939f4e', "gen_' or 1=1"]) {
+      expect(await run('debug', other)).toMatchObject({ code: 2, output: '', said: expect.stringContaining('gen_…') })
+    }
+    expect(await run('debug')).toMatchObject({ code: 2 })
+    const nowhere = createCommandLine('postgres://nobody@127.0.0.1:1/nothing', drape.env)
+    expect(await nowhere.drape('debug', unknown)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('Postgres does not answer'),
+    })
+  })
+})
+
+function pathOf(storageUrl: string): string {
+  return `file://${fileURLToPath(storageUrl)}`
+}
+
+/** Serves a product image that can be held back, and takes webhooks. */
+function servePictures() {
+  const held = new Set<ServerResponse>()
+  let isHeld = false
+  let picture: Buffer
+  const server = createServer(async (request, response) => {
+    if (request.method === 'POST') return void response.writeHead(200).end()
+    if (request.url?.startsWith('/missing')) return void response.writeHead(404).end()
+    response.writeHead(200, { 'content-type': 'image/jpeg' })
+    if (!isHeld) return void response.end(picture)
+    response.flushHeaders()
+    held.add(response)
+  })
+  const findPort = () => (server.address() as AddressInfo).port
+  return {
+    listen: async () => {
+      picture = await readSample('garments/tshirt-mustard.jpg')
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      return findPort()
+    },
+    url: (path = '') => `http://127.0.0.1:${findPort()}${path}${SECRET_URL}`,
+    hold: () => {
+      isHeld = true
+    },
+    release: () => {
+      isHeld = false
+      for (const response of held) response.end(picture)
+      held.clear()
+    },
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
