@@ -78,8 +78,6 @@ export type LifeDelivery = Static<typeof DeliveryRow>
 
 const ActRow = Type.Object({ at: Timestamp, action: Type.String() })
 
-export type GenerationLives = ReturnType<typeof createGenerationLives>
-
 /** Where the traces of one generation are, for operators who ask what happened to it. */
 export function createGenerationLives(database: Database) {
   return {

@@ -63,7 +63,7 @@ describe('drape debug', () => {
       {
         products: [{ images: [{ source }] }],
         person: { image: { source: { fileKey: 'me' } } },
-        customer: { externalId: CUSTOMER },
+        customerId: CUSTOMER,
         output: { engine: 'mock' },
       },
       files,
