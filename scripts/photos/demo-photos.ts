@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
+import { createRepeatFinder } from './repeats.ts'
 
 const run = promisify(execFile)
 
@@ -70,17 +71,18 @@ const SOURCES: readonly Source[] = [
     folders: { 'test_datas/image': () => 'persons' },
   },
   {
+    // Its persons are drawings of keypoints.
     repository: 'https://github.com/muzishen/IMAGDressing',
     part: 'measure',
     folders: {
-      'assets/images/pose': () => 'persons',
       'assets/images/garment': (file) => (file.startsWith('2.') ? null : 'garments/tops'),
     },
   },
   {
     repository: 'https://github.com/ShineChen1024/MagicClothing',
     part: 'measure',
-    folders: { valid_cloth: (file) => `garments/${/^t[27]\./.test(file) ? 'one-pieces' : 'tops'}` },
+    // Two are swimsuits, which no category covers.
+    folders: { valid_cloth: (file) => (/^t[27]\./.test(file) ? null : 'garments/tops') },
   },
 ]
 
@@ -99,9 +101,17 @@ function categoryOfNumber(file: string): string {
   return number <= '051991' ? 'bottoms' : 'one-pieces'
 }
 
+export interface FetchedPhotos {
+  readonly count: number
+  /** Names of pictures that an earlier demo shows too: left out, so that nothing is measured that rules were chosen on. */
+  readonly repeated: readonly string[]
+}
+
 /** Puts the pictures of public try-on demos into `tune` and `measure` of `folder`, as `scripts/bench photos` reads them. Needs git and the internet. */
-export async function fetchDemoPhotos(folder: string): Promise<number> {
+export async function fetchDemoPhotos(folder: string): Promise<FetchedPhotos> {
   let count = 0
+  const repeated: string[] = []
+  const isRepeat = createRepeatFinder()
   for (const { repository, part, folders } of SOURCES) {
     const clone = await mkdtemp(join(tmpdir(), 'drape-photos-'))
     const git = async (...parameters: string[]) =>
@@ -114,9 +124,15 @@ export async function fetchDemoPhotos(folder: string): Promise<number> {
           if (!/\.(jpe?g|png|webp)$/i.test(file)) continue
           const category = placeOf(basename(file))
           if (category === null) continue
+          const name = `${basename(repository)}-${basename(file)}`
+          const bytes = await git('show', `HEAD:${file}`)
+          if (await isRepeat(bytes)) {
+            repeated.push(name)
+            continue
+          }
           const place = join(folder, part, category)
           await mkdir(place, { recursive: true })
-          await writeFile(join(place, `${basename(repository)}-${basename(file)}`), await git('show', `HEAD:${file}`))
+          await writeFile(join(place, name), bytes)
           count++
         }
       }
@@ -124,5 +140,5 @@ export async function fetchDemoPhotos(folder: string): Promise<number> {
       await rm(clone, { recursive: true, force: true })
     }
   }
-  return count
+  return { count, repeated }
 }

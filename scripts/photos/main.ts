@@ -40,9 +40,9 @@ if (!folder && !values.samples) {
   process.exit(2)
 }
 if (values.fetch && folder) {
-  console.log(
-    `${await fetchDemoPhotos(folder)} pictures fetched into ${PARTS.map((part) => join(folder, part)).join(' and ')}`,
-  )
+  const { count, repeated } = await fetchDemoPhotos(folder)
+  console.log(`${count} pictures fetched into ${PARTS.map((part) => join(folder, part)).join(' and ')}`)
+  console.log(`${repeated.length} left out that an earlier demo shows too: ${repeated.join(' ')}`)
   process.exit()
 }
 
