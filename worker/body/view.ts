@@ -57,7 +57,7 @@ function movePerson(person: Person, { box, analysed }: { box: Rectangle; analyse
   const { x, y } = move(person.box)
   return {
     ...person,
-    ...movePoints(person, move),
+    ...movePoints(person, move, scaleX),
     mask: resizeAreaPlane(cropPlane(person.mask, box), analysed),
     box: { x, y, width: person.box.width * scaleX, height: person.box.height * scaleY },
   }

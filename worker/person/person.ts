@@ -85,12 +85,16 @@ export interface Person {
   readonly people: number
 }
 
-/** The person's points after `move`. */
+/** The person's points after `move`, which makes every length in px `scale` times as long: a landmark's depth too. */
 export function movePoints(
   { landmarks, face, hands }: Person,
   move: (point: Point) => Point,
+  scale = 1,
 ): Pick<Person, 'landmarks' | 'face' | 'hands'> {
-  const moved = Object.entries(landmarks).map(([name, landmark]) => [name, { ...landmark, ...move(landmark) }])
+  const moved = Object.entries(landmarks).map(([name, landmark]) => [
+    name,
+    { ...landmark, ...move(landmark), z: landmark.z * scale },
+  ])
   return {
     landmarks: Object.fromEntries(moved) as Person['landmarks'],
     face: face?.map(move) ?? null,

@@ -27,13 +27,9 @@ export function personAtSize(person: Person, size: Size): Person {
   const { mask, box } = person
   const x = size.width / mask.width
   const y = size.height / mask.height
-  const { landmarks, face, hands } = movePoints(person, (point) => pointAtSize(point, { x, y }))
-  const scaled = Object.entries(landmarks).map(([name, landmark]) => [name, { ...landmark, z: landmark.z * x }])
   return {
     ...person,
-    landmarks: Object.fromEntries(scaled) as Person['landmarks'],
-    face,
-    hands,
+    ...movePoints(person, (point) => pointAtSize(point, { x, y }), x),
     mask: resizeAreaPlane(mask, size),
     box: { x: box.x * x, y: box.y * y, width: box.width * x, height: box.height * y },
   }

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { resizeBitmap } from '../../../api/shared/image.ts'
+import { measureBody } from '../../../worker/body/body-frame.ts'
+import { createView } from '../../../worker/body/view.ts'
+import { personAtSize } from '../../../worker/person/within.ts'
+import { drawPerson } from './drawn-person.ts'
+
+it('sees a person turned as far in a large photo as in a small one', async () => {
+  const { person, picture } = drawPerson()
+  const { leftShoulder, rightShoulder } = person.landmarks
+  const landmarks = {
+    ...person.landmarks,
+    leftShoulder: { ...leftShoulder, z: 45 },
+    rightShoulder: { ...rightShoulder, z: -45 },
+  }
+  const turned = { ...person, landmarks }
+  const large = await resizeBitmap(picture, { width: 3 * picture.width, height: 3 * picture.height })
+  const views = [
+    await createView(picture, turned, { long: true }),
+    await createView(large, personAtSize(turned, large), { long: true }),
+  ]
+  const [small, reduced] = views.map((view) => measureBody(view.person))
+  expect(views[1].scale).toBeGreaterThan(3)
+  expect(Math.abs(small.turn)).toBeGreaterThan(0.1)
+  expect(reduced.turn).toBeCloseTo(small.turn, 2)
+})
