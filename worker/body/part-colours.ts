@@ -8,11 +8,13 @@ import {
   type Samples,
   samplesOf,
 } from '../raster/colour-model.ts'
-import type { Colours, Mask, Point, Size } from '../raster/plane.ts'
+import type { Colours, Mask, Plane, Point, Size } from '../raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../raster/polygon.ts'
 import { between, distance, move, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
 import { axisAt, bothSides } from './keypoints.ts'
+import { WAIST_EXPECTED, WAISTLINE } from './tuning.ts'
+import { findWaistline } from './waistline.ts'
 
 export interface PartColours {
   readonly skin: ColourModel
@@ -24,23 +26,43 @@ export interface PartColours {
   readonly hairLikeTop: boolean
   /** The middle of the torso without the forearms in front of it. */
   readonly chest: Mask
+  /** Forearms and hands, whatever covers them. */
+  readonly forearms: Mask
   /** Where hair is looked for: above the eyes. */
   readonly crown: Mask
+  /** Body coordinate F at which the lower garment begins, or null where nothing parts it from the top. */
+  readonly waistline: number | null
 }
 
 /** Learns what skin, top, lower garment and hair look like from where they are to be expected on the body. */
-export function learnPartColours(lab: Colours, person: Person, body: BodyFrame): PartColours {
+export function learnPartColours(
+  lab: Colours,
+  { person, body, along, across }: { person: Person; body: BodyFrame; along: Plane; across: Plane },
+): PartColours {
   const samples = (region: Mask): Samples => samplesOf(lab, region, person.mask)
   const face = samples(faceRegion(lab, person, body))
   const hasFace = countOf(face) > 80 && person.landmarks.nose.visibility > 0.5
   const skin = learnSkin(hasFace ? face : null, samples(bareRegion(lab, body)))
-  const arms = forearmRegion(lab, body)
-  const chest = torsoRegion(lab, body, [0.16, 0.8])
-  const thighs = torsoRegion(lab, body, [1.1, 1.45])
-  takeFrom(chest, arms)
-  takeFrom(thighs, arms)
+  const forearms = forearmRegion(lab, body)
+  const torso = (range: readonly [number, number]) => {
+    const region = torsoRegion(lab, body, range)
+    takeFrom(region, forearms)
+    return region
+  }
+  const clothes = (region: Mask, count: number) =>
+    learnColours(withoutColours(samples(region), { colours: skin, likeness: 14, least: 0.35 }), count)
+  const thighs = torso([1.1, 1.45])
+  const belowHems = torso(WAISTLINE.thighs)
+  const waistline = findWaistline(
+    { lab, along, across },
+    {
+      ...{ mask: person.mask, hidden: forearms, skin },
+      ...{ top: clothes(torso([0.16, WAISTLINE.from]), 4), lower: clothes(belowHems, 3) },
+    },
+  )
+  const chest = torso([0.16, Math.min(waistline ?? WAIST_EXPECTED, WAIST_EXPECTED)])
   const crown = crownRegion(lab, person, body)
-  const top = learnColours(withoutColours(samples(chest), { colours: skin, likeness: 14, least: 0.35 }), 4)
+  const top = clothes(chest, 4)
   const hair = learnColours(withoutColours(samples(crown), { colours: skin, likeness: 12, least: 0 }), 2)
   return {
     skin,
@@ -51,7 +73,9 @@ export function learnPartColours(lab: Colours, person: Person, body: BodyFrame):
     hairLikeTop: areAlike(hair, top),
     hasFace,
     chest,
+    forearms,
     crown,
+    waistline,
   }
 }
 

@@ -26,6 +26,7 @@ import { findStrands } from './hair-strands.ts'
 import { findShadedHands } from './hand-skin.ts'
 import { bothSides } from './keypoints.ts'
 import { learnPartColours, medianColour, type PartColours } from './part-colours.ts'
+import { WAIST_EXPECTED } from './tuning.ts'
 
 /** Which pixels of the person are what, from colour and place. All of the analysed picture's size. */
 export interface Parts {
@@ -41,6 +42,8 @@ export interface Parts {
   /** Median Lab of visible skin, or null when none was found. */
   readonly skinColour: readonly [number, number, number] | null
   readonly hasFace: boolean
+  /** Body coordinate F at which the lower garment begins in the middle, or null where nothing parts it from the top. */
+  readonly waistline: number | null
 }
 
 /**
@@ -52,7 +55,7 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
   const sharp = rgbToLab(rgb)
   const lab = gaussianBlurColours(sharp, Math.max(0.7, 0.006 * body.unit))
   const { along, across } = bodyCoordinates(picture, body)
-  const colours = learnPartColours(lab, person, body)
+  const colours = learnPartColours(lab, { person, body, along, across })
   const window = windowAround(person.mask, Math.ceil(0.06 * body.unit))
   // On a large person every second pixel gives the colours well enough; edges come from the guide.
   const factor = body.unit > 130 ? 2 : 1
@@ -85,6 +88,7 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
     lab,
     skinColour: skinColourOf(lab, skin, colours),
     hasFace: colours.hasFace,
+    waistline: colours.waistline,
   }
 }
 
@@ -182,7 +186,9 @@ function estimateProbabilities({ lab, along, across, raised, colours, window, fa
       costs(colour, cost)
       const f = along.data[i]
       if (f > 0.35 && f < 0.7 && colours.chest.data[i]) cost[0] += BARE_CHEST_COST
-      addCostOfPlace(cost, raised.data[i] ? Math.max(f, 0) : f, Math.abs(across.data[i]))
+      // What hangs before the hips in a sleeve is no trousers.
+      const waist = colours.forearms.data[i] ? null : colours.waistline
+      addCostOfPlace(cost, raised.data[i] ? Math.max(f, 0) : f, { x: Math.abs(across.data[i]), waist })
       const least = Math.min(cost[0], cost[1], cost[2])
       const skin = likelihood(cost[0] - least)
       const top = likelihood(cost[1] - least)
@@ -201,13 +207,18 @@ function likelihood(cost: number): number {
   return Math.exp(-Math.min(Math.max(cost, -40), 40) / 6)
 }
 
+// For every 5 % of a trunk beyond the waistline.
+const BEYOND_WAIST_COST = 4
+
 // The middle of a torso is seldom bare.
 const BARE_CHEST_COST = 12
 
-// Tops end at neck and thighs, trousers do not climb above the waist, hair does not grow on the belly nor beside the shoulders.
-function addCostOfPlace(cost: Float64Array, f: number, x: number): void {
+// Tops end at neck and thighs, trousers do not climb above the waist, hair does not grow on the belly nor beside the shoulders. What a
+// stripe of the lower garment shares with the top belongs to what it lies in.
+function addCostOfPlace(cost: Float64Array, f: number, { x, waist }: { x: number; waist: number | null }): void {
   cost[1] += 30 * limit((-0.3 - f) / 0.06) + 25 * limit((f - 1.15) / 0.2)
-  cost[2] += 60 * limit((0.8 - f) / 0.15)
+  cost[2] += 60 * limit((Math.min(waist ?? WAIST_EXPECTED, WAIST_EXPECTED) - f) / 0.15)
+  if (waist !== null) cost[f > waist ? 1 : 2] += BEYOND_WAIST_COST * limit(Math.abs(f - waist) / 0.05 - 0.5)
   cost[3] += 40 * limit((f - 0.35) / 0.15) + (f > -0.05 && x > 0.55 ? 20 : 0)
 }
 

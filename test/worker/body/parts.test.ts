@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { measureBody } from '../../../worker/body/body-frame.ts'
 import { findParts, type Parts } from '../../../worker/body/parts.ts'
-import { countSet, type Mask, maskWhere } from '../../../worker/raster/plane.ts'
+import { type Bitmap, countSet, type Mask, maskWhere, subset } from '../../../worker/raster/plane.ts'
 import { ARMS_BENT, COLOURS, type DrawnPerson, drawPerson } from './drawn-person.ts'
 
 const overlap = (a: Mask, b: Mask) => {
@@ -40,6 +40,23 @@ describe('findParts', () => {
     expect(overlap(hair, black.drawn.hair)).toBeGreaterThan(0.9)
   })
 
+  it('finds trousers with a high waist, and stripes of theirs in the colour of the top', () => {
+    const striped = paintLower(drawn, { from: 0.65, colourOf: (y) => (y % 16 < 8 ? COLOURS.top : [235, 235, 235]) })
+    const { lower, top, waistline } = partsOf({ ...drawn, picture: striped })
+    expect(waistline).toBeCloseTo(0.65, 1)
+    const below = maskWhere(lower, (i) => drawn.drawn.top.data[i] + drawn.drawn.lower.data[i] > 0 && isBelow(i, 0.68))
+    expect(countSet(subset(below, (i) => lower.data[i] === 1))).toBeGreaterThan(0.93 * countSet(below))
+    const above = subset(drawn.drawn.top, (i) => !isBelow(i, 0.62))
+    expect(countSet(subset(above, (i) => top.data[i] === 1))).toBeGreaterThan(0.93 * countSet(above))
+  })
+
+  it('finds no waistline in a dress, and the hem of a top that hangs over the trousers', () => {
+    const dress = paintLower(drawn, { from: 0, colourOf: () => COLOURS.top })
+    expect(partsOf({ ...drawn, picture: dress }).waistline).toBeNull()
+    // The drawn top ends at y = 385.
+    expect(parts.waistline).toBeCloseTo((385 - 200) / 160, 1)
+  })
+
   it('measures places in the body’s own coordinates', () => {
     const at = (x: number, y: number) => y * 480 + x
     expect(parts.along.data[at(240, 200)]).toBeCloseTo(0)
@@ -48,3 +65,16 @@ describe('findParts', () => {
     expect(parts.across.data[at(180, 90)]).toBeCloseTo(-0.5)
   })
 })
+
+const isBelow = (i: number, fraction: number) => Math.floor(i / 480) > 200 + 160 * fraction
+
+// Clothes below the body coordinate F, by row of the picture.
+function paintLower(
+  { picture, drawn }: DrawnPerson,
+  { from, colourOf }: { from: number; colourOf: (y: number) => readonly number[] },
+): Bitmap {
+  const data = Uint8Array.from(picture.data)
+  for (let i = 0; i < drawn.top.data.length; i++)
+    if (drawn.top.data[i] + drawn.lower.data[i] > 0 && isBelow(i, from)) data.set(colourOf(Math.floor(i / 480)), i * 3)
+  return { ...picture, data }
+}
