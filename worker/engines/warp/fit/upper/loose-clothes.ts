@@ -17,10 +17,12 @@ export interface Bared {
 // Half widths of a clothed arm in body units. The upper arm's is past any pullover; the forearm's is that of a loose sleeve.
 const MAX_UPPER_ARM = 0.21
 const LOOSE_FOREARM = 0.135
+// Share of the way from shoulder to wrist that no short sleeve covers.
+const BARE_FROM = 0.65
 
 /**
  * Refuses to bare arms below clothes that hide their shape: a padded or stiff jacket, or one that is open over a shirt, whose shoulders
- * and sleeves would become arms as thick as they are. Loose pullovers pass.
+ * and sleeves would become arms as thick as they are. Loose pullovers and wide short sleeves pass.
  * @throws DrapeError RESULT_REJECTED.
  */
 export function refuseLooseClothes(bared: Bared): void {
@@ -29,7 +31,9 @@ export function refuseLooseClothes(bared: Bared): void {
   const clothed = arms.map((arm) => clothedWidths(arm, parts))
   const upper = meanOf(clothed.map(({ upperArm }) => upperArm))
   const fore = meanOf(clothed.map(({ forearm }) => forearm))
-  const isBulky = upper > MAX_UPPER_ARM * body.unit
+  // Bare forearms show how thick the arms are: wide short sleeves hide nothing.
+  const isBare = clothed.every(({ bareForearm }) => bareForearm)
+  const isBulky = !isBare && upper > MAX_UPPER_ARM * body.unit
   if (isBulky || (fore > LOOSE_FOREARM * body.unit && isLayered(bared)))
     throw new DrapeError(
       'RESULT_REJECTED',
@@ -42,9 +46,11 @@ interface Widths {
   /** Median distance in px from the bone to the outer edge, null where that is bare or not seen. */
   readonly upperArm: number | null
   readonly forearm: number | null
+  /** Whether skin is all that is seen of the forearm. */
+  readonly bareForearm: boolean
 }
 
-function clothedWidths(arm: ArmProfile, { top }: Parts): Widths {
+function clothedWidths(arm: ArmProfile, { skin, top }: Parts): Widths {
   const widthOf = (from: number, to: number, least: number) => {
     const inside = [...arm.along.keys()].filter((i) => arm.along[i] > from && arm.along[i] < to)
     const clothed = inside.filter((i) => isSet(top, arm.points[i]))
@@ -55,6 +61,9 @@ function clothedWidths(arm: ArmProfile, { top }: Parts): Widths {
   return {
     upperArm: widthOf(0.3 * arm.upperLength, 0.9 * arm.upperLength, 0.5),
     forearm: widthOf(arm.upperLength, 0.9 * arm.length, 0.2),
+    bareForearm: [...arm.along.keys()]
+      .filter((i) => arm.along[i] > BARE_FROM * arm.length && arm.along[i] < 0.9 * arm.length)
+      .every((i) => isSet(skin, arm.points[i])),
   }
 }
 

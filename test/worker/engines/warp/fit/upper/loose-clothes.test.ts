@@ -3,8 +3,9 @@ import { measureBody } from '../../../../../../worker/body/body-frame.ts'
 import { findParts } from '../../../../../../worker/body/parts.ts'
 import { refuseLooseClothes } from '../../../../../../worker/engines/warp/fit/upper/loose-clothes.ts'
 import { placeGarment } from '../../../../../../worker/engines/warp/fit/upper/place.ts'
-import { maskToPlane, maskWhere } from '../../../../../../worker/raster/plane.ts'
+import { maskToPlane, maskWhere, type Point } from '../../../../../../worker/raster/plane.ts'
 import { fillCapsules, fillPolygon } from '../../../../../../worker/raster/polygon.ts'
+import { between } from '../../../../../../worker/raster/vector.ts'
 import { COLOURS, type Colour, drawPerson } from '../../../../body/drawn-person.ts'
 import { drawGarment } from '../../drawn-garment.ts'
 
@@ -15,15 +16,19 @@ interface Worn {
   radius: number
   /** Whether a shirt is seen between the fronts. */
   open?: boolean
+  /** Whether the sleeves end above the elbow. */
+  short?: boolean
 }
 
-function dress({ radius, open = false }: Worn, sleeves: 'none' | 'short' | 'long') {
+function dress({ radius, open = false, short = false }: Worn, sleeves: 'none' | 'short' | 'long') {
   const { person, picture } = drawPerson()
   const chain = (side: 'left' | 'right') =>
     (['Shoulder', 'Elbow', 'Wrist'] as const).map((joint) => person.landmarks[`${side}${joint}`])
-  const [left, right] = [chain('left'), chain('right')].map((points) =>
-    fillCapsules(picture, points, [radius, radius, radius]),
-  )
+  const sleeve = ([shoulder, elbow, wrist]: Point[]) =>
+    short
+      ? fillCapsules(picture, [shoulder, between(shoulder, elbow, 0.5)], [radius, radius])
+      : fillCapsules(picture, [shoulder, elbow, wrist], [radius, radius, radius])
+  const [left, right] = [chain('left'), chain('right')].map(sleeve)
   const front = fillPolygon(picture, [
     { x: 210, y: 180 },
     { x: 270, y: 180 },
@@ -55,6 +60,10 @@ describe('baring arms', () => {
 
   it('accepts a loose pullover', () => {
     expect(dress({ radius: 21 }, 'none')).not.toThrow()
+  })
+
+  it('accepts wide short sleeves: the forearms show how thick the arms are', () => {
+    expect(dress({ radius: 34, short: true }, 'short')).not.toThrow()
   })
 
   it('accepts a padded jacket below sleeves that are as long', () => {
