@@ -83,9 +83,9 @@ export const HEAD = { wide: 1.05, high: 1.3, jaw: 0.95 } as const
 
 /**
  * Where the lower garment’s upper edge is looked for: F of thighs that hardly any top covers, the first F, F of a row, the count of
- * rows, and X of the middle that is looked at. A pixel whose costs as top and as lower garment differ by `sure` counts whole; `clear` is
- * the mean of all pixels on either side of the row, −1 to 1, and the sum of both, from which it parts two garments: right on 24 of 39
- * photos and null on the others. parts.test.ts, "high waist".
+ * rows, and X of the middle that is looked at. A pixel whose costs as top and as lower garment differ by `sure` counts whole; costs over
+ * `strange` count as that. `clear` is the mean of all pixels on either side of the row, −1 to 1, and the sum of both, from which it
+ * parts two garments: right on 24 of 39 photos and null on the others. parts.test.ts, "high waist", "a band along the hem".
  */
 export const WAISTLINE = {
   thighs: [1.2, 1.5],
@@ -94,6 +94,7 @@ export const WAISTLINE = {
   rows: 36,
   across: 0.25,
   sure: 20,
+  strange: 40,
   clear: { each: 0.03, both: 0.5 },
 } as const
 /** F at which the lower garment begins where nothing parts it from the top. */

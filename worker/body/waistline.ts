@@ -28,7 +28,9 @@ export function findWaistline(
     costs({ l: lab.data[i * 3], a: lab.data[i * 3 + 1], b: lab.data[i * 3 + 2] }, cost)
     if (cost[0] < Math.min(cost[1], cost[2])) continue
     counts[row]++
-    sums[row] += Math.min(Math.max((cost[2] - cost[1]) / WAISTLINE.sure, -1), 1)
+    // What looks like neither, such as a band along the hem, says nothing.
+    const [asTop, asLower] = [Math.min(cost[1], WAISTLINE.strange), Math.min(cost[2], WAISTLINE.strange)]
+    sums[row] += Math.min(Math.max((asLower - asTop) / WAISTLINE.sure, -1), 1)
   }
   return partRows(sums, counts)
 }

@@ -50,6 +50,12 @@ describe('findParts', () => {
     expect(countSet(subset(above, (i) => top.data[i] === 1))).toBeGreaterThan(0.93 * countSet(above))
   })
 
+  it('counts a band along the hem to the top, though its colour is nearer to that of the trousers', () => {
+    const white = drawPerson(undefined, { top: [20, 20, 20], lower: [120, 150, 190] })
+    const banded = paintLower(white, { from: 0.65, colourOf: (y) => (y < 334 ? [170, 170, 170] : [120, 150, 190]) })
+    expect(partsOf({ ...white, picture: banded }).waistline).toBeCloseTo((334 - 200) / 160, 1)
+  })
+
   it('finds no waistline in a dress, and the hem of a top that hangs over the trousers', () => {
     const dress = paintLower(drawn, { from: 0, colourOf: () => COLOURS.top })
     expect(partsOf({ ...drawn, picture: dress }).waistline).toBeNull()
