@@ -1,7 +1,7 @@
 import type { Condition, ConditionStatus } from './runtime/conditions.ts'
 import type { Happening } from './runtime/events.ts'
 
-/** Conditions whose changes are events: the status that is worth one from the first, and its type. */
+/** Conditions whose changes are recorded as events: the status that is recorded even if it is the first, and the type of the event. */
 const NOTABLE: Readonly<Record<string, { status: ConditionStatus; type: Happening['type'] }>> = {
   AboveCap: { status: 'True', type: 'Warning' },
   WorkersScheduled: { status: 'False', type: 'Warning' },
@@ -10,7 +10,7 @@ const NOTABLE: Readonly<Record<string, { status: ConditionStatus; type: Happenin
   WorkersUpdated: { status: 'False', type: 'Normal' },
 }
 
-/** The events of conditions that changed. One that is fine from the first is none. */
+/** Returns the events of changed conditions. A condition that is healthy from the start causes none. */
 export function eventsOfChanges(before: readonly Condition[], after: readonly Condition[]): Happening[] {
   return after.flatMap(({ type, status, reason, message }) => {
     const notable = NOTABLE[type]

@@ -29,12 +29,12 @@ export const AGE_COLUMN: Column = {
   description: 'Time since the object was created',
 }
 
-/** A kind of objects of ours: its definition for the API server, and how its objects are read. */
+/** A custom resource: its definition for the API server, and the parser of its objects. */
 export interface CustomResource<T> {
   readonly type: ResourceType
   /** The CustomResourceDefinition. */
   readonly definition: { readonly apiVersion: string; readonly kind: string }
-  /** The object with all defaults filled in, or what is wrong with it. Never changes what it is given. */
+  /** Returns the object with all defaults filled in, or its problems. Does not modify its argument. */
   read(object: unknown): { readonly object: T } | { readonly problems: string }
 }
 
@@ -47,16 +47,16 @@ interface Options<Spec extends TSchema, Status extends TSchema> {
   readonly status?: Status
   readonly rules?: readonly Rule[]
   readonly columns: readonly Column[]
-  /** Lets others set the number of replicas. */
+  /** Enables the scale subresource. */
   readonly scale?: { readonly replicas: string; readonly statusReplicas: string; readonly selector: string }
 }
 
 /** A keyword that the API server does not know. */
-const OURS = 'maxJsonKilobytes'
-/** No object that Kubernetes can use is as deep; one that is would exhaust the stack of what reads it. */
+const SIZE_KEYWORD = 'maxJsonKilobytes'
+/** Objects that Kubernetes can use are not this deep; a deeper object would exhaust the stack of its reader. */
 const MAX_DEPTH = 100
 
-/** Builds both from one schema, so that what the API server lets in is what is read here. */
+/** Builds definition and parser from the same schema, so that both accept the same objects. */
 export function defineResource<Spec extends TSchema, Status extends TSchema = ReturnType<typeof Type.Object>>(
   options: Options<Spec, Status>,
 ) {
@@ -75,7 +75,7 @@ export function defineResource<Spec extends TSchema, Status extends TSchema = Re
       if (isTooDeep(object)) return { problems: `must not be nested more than ${MAX_DEPTH} levels deep` }
       const result = check(structuredClone(object))
       if (result.ok) return { object: result.value as Resource }
-      // A status that another version wrote must not keep this one from writing its own.
+      // A status written by another version must not prevent this version from writing its own.
       const without = check({ ...structuredClone(object as object), status: undefined })
       if (without.ok) return { object: without.value as Resource }
       return { problems: without.problems.map(({ path, message }) => `${path} ${message}`).join('; ') }
@@ -93,7 +93,7 @@ function isTooDeep(object: unknown): boolean {
   return false
 }
 
-/** Reads each object once; null for one that is not valid. A watch replaces an object that changes, so that an object identifies its content. */
+/** Parses each object once; null for an invalid object. A watch replaces a changed object, so object identity implies equal content. */
 export function createReadOnce<T>({ read }: CustomResource<T>): (found: KubernetesObject) => T | null {
   const known = new WeakMap<KubernetesObject, T | null>()
   return (found) => {
@@ -106,7 +106,7 @@ export function createReadOnce<T>({ read }: CustomResource<T>): (found: Kubernet
   }
 }
 
-/** The type of the objects of a kind. */
+/** The type of the objects of a custom resource. */
 export type ObjectOf<R> = R extends CustomResource<infer T> ? T : never
 
 function definitionOf(options: Options<TSchema, TSchema>) {
@@ -121,7 +121,7 @@ function definitionOf(options: Options<TSchema, TSchema>) {
         description: 'API group and version of the object, for example drape.dev/v1alpha1.',
       },
       kind: { type: 'string', description: 'Kind of the object.' },
-      // Named so that rules can point to the name.
+      // Named so that validation rules can refer to the name.
       metadata: {
         type: 'object',
         properties: {
@@ -177,14 +177,14 @@ function columnOf({ name, type, path, description, wide }: Column) {
 }
 
 /**
- * The schema as the API server wants it: a field with a default is not required; and as it keeps it, without empty properties, or
- * who applies the same once more under another name (Helm, kubectl) would seem to change it.
+ * Converts the schema to the API server's format: a field with a default is not required. Omits empty properties, as the API
+ * server does; otherwise every apply under another field manager (Helm, kubectl) would look like a change.
  */
 function structural(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(structural)
   if (typeof schema !== 'object' || schema === null) return schema
   const kept = Object.entries(schema).filter(
-    ([name, value]) => name !== OURS && (name !== 'properties' || Object.keys(value).length > 0),
+    ([name, value]) => name !== SIZE_KEYWORD && (name !== 'properties' || Object.keys(value).length > 0),
   )
   const copy = Object.fromEntries(kept.map(([name, value]) => [name, structural(value)]))
   if (!Array.isArray(copy.required) || typeof copy.properties !== 'object') return copy
@@ -194,13 +194,13 @@ function structural(schema: unknown): unknown {
   return required.length > 0 ? { ...rest, required } : rest
 }
 
-// Words that only the API server knows.
+// Removes keywords that only the API server knows.
 function withoutExtensions(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutExtensions)
   if (typeof schema !== 'object' || schema === null) return schema
   const known = Object.entries(schema).filter(([name]) => !name.startsWith('x-kubernetes-'))
   const copy = Object.fromEntries(known.map(([name, value]) => [name, withoutExtensions(value)]))
-  // A quantity is a number or a text; what the API server let in needs no second look.
+  // A quantity is a number or a string. The API server has already validated it.
   if (!('x-kubernetes-int-or-string' in schema)) return copy
   return 'default' in copy ? { default: copy.default } : {}
 }

@@ -5,7 +5,7 @@ import { retentionPolicies, sweeps } from './retention/resource.ts'
 import { scalingPolicies } from './scaling-policy/resource.ts'
 import { workerPools } from './worker-pool/resource.ts'
 
-/** All kinds of objects that the controller is about. */
+/** All custom resources of the controller. */
 export const CUSTOM_RESOURCES: readonly CustomResource<unknown>[] = [
   workerPools,
   scalingPolicies,

@@ -3,8 +3,8 @@ import { createClient } from './runtime/client.ts'
 import { openConnection } from './runtime/connection.ts'
 import type { KubernetesObject, ResourceType } from './runtime/resource.ts'
 
-// Brings the definitions of the custom resources to a cluster as this version has them, or takes them away, and with them every
-// object of these kinds: `node controller/definitions.ts apply | delete`.
+// Applies the custom resource definitions of this version to a cluster, or deletes them and thereby all their objects: `node
+// controller/definitions.ts apply | delete`.
 
 const DEFINITIONS: ResourceType = {
   group: 'apiextensions.k8s.io',
@@ -28,7 +28,7 @@ async function change(action: 'apply' | 'delete'): Promise<void> {
       const { metadata } = definition as unknown as KubernetesObject
       if (action === 'apply') await client.apply(DEFINITIONS, { ...definition, metadata })
       else await client.delete(DEFINITIONS, { name: metadata.name })
-      console.log(`${metadata.name}: ${action === 'apply' ? 'as in this version' : 'deleted'}`)
+      console.log(`${metadata.name}: ${action === 'apply' ? 'applied' : 'deleted'}`)
     }
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)

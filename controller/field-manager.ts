@@ -1,2 +1,2 @@
-/** Name under which the controller writes. */
+/** Field manager of the controller's writes. */
 export const FIELD_MANAGER = 'drape-controller'

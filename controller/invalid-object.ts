@@ -6,7 +6,7 @@ import type { KubernetesObject, ResourceType } from './runtime/resource.ts'
 
 const REASON = 'InvalidSpec'
 
-/** Reports, in its conditions and in an event, an invalid object that an older or looser definition let in. */
+/** Reports an invalid object, which an older or looser definition accepted, in its conditions and in an event. */
 export type ReportInvalid = (type: ResourceType, found: KubernetesObject, problems: string) => Promise<void>
 
 export function createReportInvalid({

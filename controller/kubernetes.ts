@@ -17,9 +17,9 @@ import { keepOfPod, PODS, POOL_LABEL, type Pod } from './worker-pool/pods.ts'
 import { BUDGETS, REPLICA_SETS, type ReplicaSet } from './worker-pool/replica-set.ts'
 import { type WorkerPool, workerPools } from './worker-pool/resource.ts'
 
-/** What asks for an object to be looked at. */
-export interface Interested {
-  /** Now, or after `ms`. */
+/** Enqueues objects for a reconcile. */
+export interface ReconcileQueues {
+  /** Immediately, or after `ms`. */
   pool(key: string, ms?: number): void
   engine(key: string): void
   policy(key: string): void
@@ -28,12 +28,12 @@ export interface Interested {
   sweep(key: string): void
 }
 
-/** What happens to the objects of a pool happens to several at a time: one look is enough for all of it. */
-const GATHER_MS = 100
-/** Nothing was heard of a kind for so long: it can no longer be seen. */
+/** A change of a pool usually affects several objects: batch the changes into one reconcile. */
+const BATCH_MS = 100
+/** A kind without news from the API server for this long counts as unknown. */
 const UNKNOWN_MS = 300_000
-/** For so long pools wait for the cost budgets; where these cannot be seen, pools scale without them. */
-const BUDGETS_MS = 10_000
+/** Max wait of pools for the cost budgets. If these cannot be read, pools scale without them. */
+const MAX_BUDGET_WAIT_MS = 10_000
 
 interface PoolNames extends KubernetesObject {
   readonly spec?: {
@@ -51,7 +51,7 @@ interface EngineSettings extends KubernetesObject {
 
 export type Cluster = ReturnType<typeof watchCluster>
 
-/** Watches all kinds that the controller reads, and queues the objects that a change concerns. */
+/** Watches all kinds that the controller reads, and enqueues the objects that a change affects. */
 export function watchCluster({
   connection,
   namespace,
@@ -61,10 +61,10 @@ export function watchCluster({
   metrics,
 }: {
   connection: Connection
-  /** Of the objects; all when undefined. */
+  /** Namespace to watch; undefined: all namespaces. */
   namespace: string | undefined
   mayWatchNodes: boolean
-  interested: Interested
+  interested: ReconcileQueues
   log: Log
   metrics: Pick<ControllerMetrics, 'watchAge'>
 }) {
@@ -75,7 +75,7 @@ export function watchCluster({
   ): Watched<T> => {
     const onFault = (error: KubernetesError) => {
       const level = [403, 404].includes(error.status) ? 'warn' : 'debug'
-      log[level]({ err: error, kind: type.kind }, 'watch broke off')
+      log[level]({ err: error, kind: type.kind }, 'watch interrupted')
     }
     return watchObjects<T>({ connection, type, namespace, onChange, onFault, ...more })
   }
@@ -96,7 +96,7 @@ export function watchCluster({
     for (const { metadata } of costBudgetObjects.list())
       if (metadata.namespace === namespace) interested.budget(keyOf(metadata))
   })
-  // Of files that are in the image of the workers nothing new is to be found out.
+  // Files in the worker image have no state to observe.
   const askEnginesOf = ({ metadata: { namespace }, spec }: PoolNames) => {
     for (const name of spec?.engines ?? []) {
       const key = keyOf({ namespace, name })
@@ -120,7 +120,7 @@ export function watchCluster({
   )
   const sweepObjects = watch<KubernetesObject>(sweeps.type, ({ metadata }) => interested.sweep(keyOf(metadata)))
   const labelSelector = POOL_LABEL
-  const replicaSets = watch<ReplicaSet>(REPLICA_SETS, (object) => interested.pool(poolOf(object), GATHER_MS), {
+  const replicaSets = watch<ReplicaSet>(REPLICA_SETS, (object) => interested.pool(poolOf(object), BATCH_MS), {
     labelSelector,
     keep: (object) => ({
       metadata: object.metadata,
@@ -132,7 +132,7 @@ export function watchCluster({
       touched: isTouched(object, FIELD_MANAGER),
     }),
   })
-  const budgets = watch<Live>(BUDGETS, (object) => interested.pool(poolOf(object), GATHER_MS), {
+  const budgets = watch<Live>(BUDGETS, (object) => interested.pool(poolOf(object), BATCH_MS), {
     labelSelector,
     keep: (object) => ({ metadata: object.metadata, touched: isTouched(object, FIELD_MANAGER) }),
   })
@@ -147,7 +147,7 @@ export function watchCluster({
       if (now) known.set(key, now)
       else known.delete(key)
       if (known.size === 0) podsByPool.delete(pool)
-      interested.pool(pool, GATHER_MS)
+      interested.pool(pool, BATCH_MS)
       const owner = pools.get(pool)
       if (owner) askEnginesOf(owner)
     },
@@ -162,7 +162,7 @@ export function watchCluster({
       keep: ({ metadata, status }) => ({ metadata, status: { conditions: status?.conditions } }),
     },
   )
-  // Nodes report often; only what one is selected by counts.
+  // Nodes report often; only changes of fields that affect selection count.
   const watchNodes = () =>
     watch<Node>(NODES, () => askPrefetching(), {
       keep: ({ metadata: { name, uid, labels, resourceVersion, deletionTimestamp }, spec, status }) => ({
@@ -189,7 +189,7 @@ export function watchCluster({
     PodDisruptionBudget: budgets,
     Pod: pods,
   }
-  // Where the controller may not see them, only what needs them is left out.
+  // If the controller may not read these kinds, only the features that need them are disabled.
   const optional = { Job: jobs, ...(nodes && { Node: nodes }) }
   const listed = new Set<unknown>()
   for (const watched of Object.values(optional)) watched.synced.then(() => listed.add(watched))
@@ -197,7 +197,7 @@ export function watchCluster({
     listed.has(watched) && watched.ageMs() < UNKNOWN_MS ? watched.list() : null
   const every = { ...all, ...optional }
   return {
-    /** Takes in what the controller itself wrote. */
+    /** Applies the controller's own writes to the caches. */
     note: (type: ResourceType, object: KubernetesObject) =>
       Object.values(every)
         .find((watched) => watched.type === type)
@@ -210,12 +210,12 @@ export function watchCluster({
     budgets,
     retention,
     sweeps: sweepObjects,
-    /** The Jobs that bring files, and the nodes; null while they cannot be seen. */
+    /** The prefetch Jobs, and the nodes; null while they cannot be read. */
     findJobs: () => ifKnown(jobs),
     findNodes: () => nodes && ifKnown(nodes),
     findNode: (name: string) => nodes?.get(keyOf({ name })),
     podsOf: ({ metadata }: WorkerPool): readonly Pod[] => [...(podsByPool.get(keyOf(metadata))?.values() ?? [])],
-    /** Resolves, for each kind's reconciler, when all that it reads has been listed once. */
+    /** Resolves, for each kind's reconciler, when all objects that the reconciler reads have been listed once. */
     synced: {
       pool: listedOnce(pools, policies, engineObjects, replicaSets, budgets, pods, soon(costBudgetObjects)),
       engine: listedOnce(engineObjects, pools, pods),
@@ -224,7 +224,7 @@ export function watchCluster({
       retention: listedOnce(retention),
       sweep: listedOnce(sweepObjects, retention),
     },
-    /** Notes for each kind how long ago the API server was heard of. */
+    /** Records for each kind the time since the last message of the API server. */
     measureAges: () => {
       for (const [kind, { ageMs }] of Object.entries(every)) metrics.watchAge.set({ kind }, ageMs() / 1000)
     },
@@ -234,9 +234,9 @@ export function watchCluster({
   }
 }
 
-/** Listed, or not after a while. */
+/** Listed, or timed out. */
 function soon({ synced }: { readonly synced: Promise<void> }): { readonly synced: Promise<void> } {
-  return { synced: Promise.race([synced, sleep(BUDGETS_MS, undefined, { ref: false })]) }
+  return { synced: Promise.race([synced, sleep(MAX_BUDGET_WAIT_MS, undefined, { ref: false })]) }
 }
 
 function listedOnce(...watched: readonly { readonly synced: Promise<void> }[]): Promise<unknown> {

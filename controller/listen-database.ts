@@ -1,10 +1,10 @@
 import pg from 'pg'
 
-const LISTEN_AGAIN_MS = 1000
+const RECONNECT_MS = 1000
 
 /**
- * Calls back with every notification on the channel, and whenever it begins to listen: what was said before is lost. When the
- * connection breaks it listens again by itself, until it is stopped.
+ * Calls `onNotify` for every notification on the channel, and whenever listening starts, because earlier notifications are
+ * lost. Reconnects automatically until stopped.
  */
 export function listenDatabase(url: string, channel: string, onNotify: () => void): { stop(): Promise<void> } {
   let client: pg.Client | null = null
@@ -14,7 +14,7 @@ export function listenDatabase(url: string, channel: string, onNotify: () => voi
     client = made
     const again = () => {
       made.removeAllListeners('end')
-      if (!stopped && client === made) setTimeout(listen, LISTEN_AGAIN_MS).unref()
+      if (!stopped && client === made) setTimeout(listen, RECONNECT_MS).unref()
     }
     made.on('error', () => {})
     made.on('end', again)

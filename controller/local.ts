@@ -19,7 +19,7 @@ import type { RetentionPolicy } from './retention/resource.ts'
 import { runPolicy, selectionOf } from './retention/run.ts'
 import { startSweeping } from './retention/sweeping.ts'
 
-// The controller without Kubernetes: it runs the retention policies of a file, and logs each run.
+// The controller without Kubernetes: runs the retention policies of a file, and logs each run.
 
 const SWEEP_SECONDS = 300
 

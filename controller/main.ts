@@ -49,10 +49,10 @@ import { START_PHASES } from './worker-pool/pods.ts'
 import { createPoolReconcile } from './worker-pool/reconcile.ts'
 import { createSampler } from './worker-pool/sampler.ts'
 
-/** Retention policies delete images at their expiration time; what none of them covers must not stay either. */
+/** Retention policies delete images at their expiration time. The sweep deletes images that no policy covers. */
 const SWEEP_GRACE_SECONDS = 3600
 
-/** Pools change often, the nodes for their images seldom. */
+/** Pools change often, the nodes for their images rarely. */
 const IMAGE_MS = 1000
 
 const config = readControllerConfig(process.env)
@@ -80,7 +80,7 @@ lifecycle.onStop('storage', () => storage.close())
 const connection = openConnection()
 lifecycle.onStop('connection', () => connection.close())
 
-// Reading and the Lease itself need no office; every other write passes the fence.
+// Reads and the Lease itself need no leadership; every other write passes the fence.
 const election = startElection({
   client: createClient(connection, { fieldManager: FIELD_MANAGER }),
   lease: { namespace: config.LEASE_NAMESPACE || connection.namespace, name: config.LEASE_NAME },
@@ -95,7 +95,7 @@ const election = startElection({
 const client = createClient(connection, {
   fieldManager: FIELD_MANAGER,
   fence: election.fence,
-  // What is decided next has to know what was written last.
+  // The next decision must know the last write.
   onWritten: (type, object) => cluster.note(type, object),
 })
 const record = createEventRecorder({
@@ -106,7 +106,7 @@ const record = createEventRecorder({
 })
 
 const registry = createPoolRegistry(redis)
-/** Counts 0 while Redis is unavailable: no worker can prepare a photo then. */
+/** Returns 0 while Redis is unavailable, because no worker can prepare a photo then. */
 const countPrepare = async () =>
   redis.isReady() ? redis.countJobs('prepare').catch(() => ({ waiting: 0, inFlight: 0 })) : { waiting: 0, inFlight: 0 }
 const sampler = createSampler({
@@ -114,7 +114,7 @@ const sampler = createSampler({
   registry: {
     ...registry,
     findWorkers: async () => {
-      // It would wait for Redis to come back.
+      // Fail fast: the call would otherwise wait for Redis.
       if (!redis.isReady()) throw new Error('Redis is unavailable')
       return registry.findWorkers()
     },
@@ -136,7 +136,7 @@ const KINDS = {
   sweep: 'Sweep',
   image: 'ImagePrefetch',
 } as const
-/** What can be done: a kind that is not there or may not be seen keeps only what needs it from being done. */
+/** Tasks whose objects have been listed. A kind that does not exist or cannot be read disables only the tasks that need it. */
 const synced = new Set<Task>()
 const loops: Record<Task, Loop> = {
   pool: loop(
@@ -218,7 +218,7 @@ const reconcilePolicy = createPolicyReconcile({
   now,
 })
 const reconcileBudget = createBudgetReconcile({ client, record, reportInvalid, ...cluster, now })
-// Who may write policies decides over images of all accounts: that right must not come with another namespace.
+// Write access to policies is control over images of all accounts: another namespace must not grant it.
 const ownNamespace = config.WATCH_NAMESPACE || config.LEASE_NAMESPACE || connection.namespace
 const publishHolds = createPublishHolds({
   legalHolds: createLegalHolds(database),
@@ -262,7 +262,7 @@ const publishing = startEnginePublishing({
   engines: cluster.engines,
   pools: cluster.pools,
   policies: cluster.policies,
-  // Before all objects were listed, a pool or an engine could be missing.
+  // Before all objects are listed, a pool or an engine could be missing.
   mayPublish: () => election.isLeader() && (['pool', 'engine', 'policy'] as const).every((task) => synced.has(task)),
 })
 lifecycle.onStop('publishing', () => publishing.stop())
@@ -281,7 +281,7 @@ const sweeping = startSweeping({
   ...{ database, storage, log },
   everySeconds: config.SWEEP_SECONDS,
   graceSeconds: SWEEP_GRACE_SECONDS,
-  // Holds can be published only then.
+  // Holds can only be published then.
   mayRun: () => synced.has('retention') && election.isLeader(),
   publishHolds,
   onSwept: retentionGauges.noteSweep,
@@ -315,7 +315,7 @@ const measuring = setInterval(() => {
 }, 5000)
 lifecycle.onStop('measuring', () => clearInterval(measuring))
 lifecycle.onStop('election', () => election.stop())
-// Last registered, first undone: what is under way ends before the office is given back.
+// Registered last, so stopped first: running reconciles finish before the Lease is released.
 lifecycle.onStop('loops', () => {
   retention.stopAll()
   requestedSweeps.stopAll()
@@ -327,7 +327,7 @@ function lead(leading: boolean): void {
   log.info({ leading }, leading ? 'leads' : 'stands by')
   metrics.leader.set(leading ? 1 : 0)
   for (const gauges of [poolGauges, retentionGauges, decisionTimes]) gauges.forgetAll()
-  // Until everything was listed, what is missing could only not have been seen yet.
+  // Until all objects are listed, an object that seems missing may only be unread.
   for (const task of Object.keys(KINDS) as Task[]) loops[task].setLeading(leading && synced.has(task))
 }
 
@@ -338,7 +338,7 @@ function loop(
 ) {
   for (const outcome of ['done', 'again', 'failed']) metrics.reconciles.zero({ kind, outcome })
   return createLoop({
-    // Most passes find nothing to do; those that write or fail are recorded.
+    // Most passes are no-ops; only passes that write or fail are recorded.
     reconcile: (key, failures) =>
       withLateSpan(`reconcile ${kind}`, { 'drape.object': key, 'drape.reconcile.failures': failures }, () =>
         reconcile(key, failures),

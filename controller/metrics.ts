@@ -2,7 +2,7 @@ import type { Metrics } from '../api/shared/metrics.ts'
 
 export type ControllerMetrics = ReturnType<typeof createControllerMetrics>
 
-/** What the controller measures of itself. */
+/** Metrics of the controller itself. */
 export function createControllerMetrics(metrics: Pick<Metrics, 'counter' | 'gauge' | 'known' | 'seconds'>) {
   return {
     reconciles: metrics.seconds({

@@ -2,7 +2,7 @@ import type { CustomResource } from './custom-resource.ts'
 import { CUSTOM_RESOURCES } from './custom-resources.ts'
 import { writeYaml } from './runtime/yaml.ts'
 
-/** Argo CD applies the definitions first, and keeps them and thereby all custom resources when an Application is deleted. */
+/** Argo CD applies the definitions first, and keeps them, and thereby all custom resources, when an Application is deleted. */
 const ANNOTATIONS = {
   'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
   'argocd.argoproj.io/sync-wave': '-2',
@@ -10,7 +10,7 @@ const ANNOTATIONS = {
 
 type Definition = CustomResource<unknown>['definition']
 
-/** The CustomResourceDefinitions as YAML, by the name of their file. */
+/** The CustomResourceDefinitions as YAML, by file name. */
 export function presentDefinitions(): Map<string, string> {
   return new Map(
     CUSTOM_RESOURCES.map(({ type, definition }) => [

@@ -2,7 +2,7 @@ import { FIELD_MANAGER } from './field-manager.ts'
 import type { OnReverted } from './runtime/apply-once.ts'
 import { type RecordEvent, warning } from './runtime/events.ts'
 
-/** Records, on the owner of an object, that a manual change of the object was reverted. */
+/** Records an event on the owner of an object whose manual change was reverted. */
 export function createReportReverted(record: RecordEvent): OnReverted {
   return async ({ kind }, { metadata }) => {
     const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)

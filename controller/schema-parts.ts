@@ -1,12 +1,12 @@
 import { type TSchema, Type } from '../api/shared/schema.ts'
 
-// What the schemas of custom resources are made of. Everything is bounded: rules in CEL cost by what could be there.
+// Building blocks of the schemas of custom resources. Everything is bounded, because the cost of a CEL rule depends on the max size.
 
-/** A rule over several fields, in CEL. */
+/** A CEL rule over several fields. */
 export interface Rule {
   readonly rule: string
   readonly message: string
-  /** Where the message points to, when not to the object itself. */
+  /** Field that the message refers to; default: the object itself. */
   readonly fieldPath?: string
 }
 
@@ -15,12 +15,12 @@ interface Described {
   readonly rules?: readonly Rule[]
 }
 
-/** An object; with `default: {}` it may be left out when all its fields have a default, and is never missing here. */
+/** An object. With `default: {}` it is optional if all its fields have a default, and always present after parsing. */
 export function fields<P extends Record<string, TSchema>>(
   properties: P,
   { rules, ...options }: Described & { default?: Readonly<Record<string, never>> },
 ) {
-  // The API server holds a default against the rules as it is written, without the defaults inside of it.
+  // The API server validates a default as written, without nested defaults.
   const filled = 'default' in options ? { default: defaultsOf(properties) } : {}
   return Type.Object(properties, { ...options, ...filled, ...withRules(rules) })
 }
@@ -30,7 +30,7 @@ function defaultsOf(properties: Record<string, TSchema>): Record<string, unknown
   return Object.fromEntries(withDefault.map(([name, schema]) => [name, (schema as { default?: unknown }).default]))
 }
 
-/** A list; `key` names the field that identifies an entry; `set` says that entries are distinct strings. */
+/** A list. `key`: the field that identifies an entry; `set`: entries are unique strings. */
 export function list<S extends TSchema>(items: S, { key, set, rules, ...options }: Described & ListOptions) {
   const kind = key
     ? { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] }
@@ -48,7 +48,7 @@ interface ListOptions {
   readonly default?: unknown
 }
 
-/** One of some words. */
+/** An enum of strings. */
 export function choice<const V extends string>(
   values: readonly V[],
   options: { description: string; default?: NoInfer<V> },
@@ -56,7 +56,7 @@ export function choice<const V extends string>(
   return Type.Unsafe<V>({ type: 'string', enum: [...values], ...options })
 }
 
-/** Texts by name. */
+/** A map of strings. */
 export function texts(options: {
   description: string
   maxProperties?: number
@@ -66,10 +66,10 @@ export function texts(options: {
   return Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties, maxProperties: 64, ...options })
 }
 
-/** As the API server reads a quantity, without a sign. */
+/** The API server's syntax of a quantity, without a sign. */
 const QUANTITY = '^([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][-+]?[0-9]+)?$'
 
-/** Quantities of resources by name, as in `cpu: 500m`. */
+/** A map of resource quantities, for example `cpu: 500m`. */
 export function quantities(options: { description: string }) {
   const additionalProperties = { 'x-kubernetes-int-or-string': true, maxLength: 64, pattern: QUANTITY }
   return Type.Unsafe<Record<string, string | number>>({
@@ -86,17 +86,17 @@ export function portion(options: { description: string; default: number | string
   return Type.Unsafe<number | string>({ 'x-kubernetes-int-or-string': true, ...limits, ...options })
 }
 
-/** The name of an object beside this one. */
+/** The name of an object in the same namespace. */
 export function objectName(description: string) {
   return Type.String({ minLength: 1, maxLength: 253, description })
 }
 
-/** A whole number of seconds. */
+/** An integer number of seconds. */
 export function seconds(options: { description: string; minimum?: number; maximum?: number; default?: number }) {
   return Type.Integer({ minimum: 0, maximum: 86_400, ...options })
 }
 
-/** A moment, as in 2026-05-01T10:00:00Z. */
+/** A timestamp, for example 2026-05-01T10:00:00Z. */
 export function moment(description: string) {
   return Type.String({ format: 'date-time', maxLength: 64, description })
 }
@@ -105,7 +105,7 @@ export function observedGeneration() {
   return Type.Optional(Type.Integer({ description: 'Generation of the spec that the controller last reconciled.' }))
 }
 
-/** The conditions of an object, one of each type. */
+/** Conditions of an object, one per type. */
 export function conditions() {
   return list(
     fields(
@@ -130,7 +130,7 @@ export function conditions() {
   )
 }
 
-/** What kubectl wants of every object; the API fills it in. */
+/** Object metadata; the API server sets most fields. */
 export const MetadataSchema = Type.Unsafe<{
   readonly name: string
   readonly namespace: string

@@ -7,7 +7,7 @@ export const TIME_ZONE = Type.String({
   description: 'IANA time zone of start and end, for example Europe/Berlin. Default UTC.',
 })
 
-/** Whether the zone is one that can be reckoned with. */
+/** Whether the time zone is supported. */
 export function isTimeZone(timeZone: string): boolean {
   try {
     new Intl.DateTimeFormat('en-US', { timeZone })

@@ -14,7 +14,7 @@ interface CostlyPool extends KubernetesObject {
   readonly status?: { readonly hourlyCost?: number }
 }
 
-/** Notes for a budget what its pools cost together. The pools themselves keep within it. */
+/** Records the total cost of a budget's pools in its status. The pools themselves enforce the cap. */
 export function createBudgetReconcile({
   client,
   record,

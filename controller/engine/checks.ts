@@ -1,16 +1,16 @@
 import { type Pod, readPod } from '../worker-pool/pods.ts'
 import { CHECK_PREFIX } from './volume.ts'
 
-/** What the workers of an engine found when they held its files against their digests. */
+/** Results of the workers' file checks for an engine. */
 export interface Checks {
   readonly passed: number
-  /** What the last one said that failed and has not passed since; null when none did. */
+  /** Message of the last failed check that has not passed since; null if none failed. */
   readonly problem: string | null
-  /** Workers that take jobs: their self-tests have passed. */
+  /** Number of workers that accept jobs, so whose self-tests passed. */
   readonly proven: number
 }
 
-/** Reads it from the state of pods and of their init containers. */
+/** Reads the results from the status of pods and of their init containers. */
 export function readChecks(engine: string, pods: readonly Pod[]): Checks {
   const found = pods.flatMap(({ status }) => status?.initContainerStatuses ?? [])
   const ours = found.filter(({ name }) => name === `${CHECK_PREFIX}${engine}`)

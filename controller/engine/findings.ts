@@ -3,19 +3,19 @@ import type { Checks } from './checks.ts'
 import type { Prefetch } from './prefetch.ts'
 import type { Engine } from './resource.ts'
 
-/** What is known of an engine. */
+/** Observed state of an engine. */
 export interface EngineFacts {
   readonly engine: Engine
   readonly checks: Checks
-  /** How far the files are on nodes; null when that is not asked for, or why it is not known. */
+  /** Prefetch progress; null if prefetch is disabled; or the reason why the progress is unknown. */
   readonly prefetch: Prefetch | UnknownPrefetch | null
-  /** What the check on a node said that failed. */
+  /** Message of a failed check on a node. */
   readonly prefetchProblem: string | null
-  /** What the API server has against bringing the files; null when nothing. */
+  /** The API server's error when it rejected the prefetch Jobs; null if it accepted them. */
   readonly refusal: string | null
 }
 
-/** Why it is not known how far the files are, and whether workers may start all the same. */
+/** Why the prefetch progress is unknown, and whether workers may start anyway. */
 export interface UnknownPrefetch {
   readonly unknown: string
   readonly usable: boolean
@@ -23,7 +23,7 @@ export interface UnknownPrefetch {
 
 type Phase = 'Pending' | 'Loading' | 'Verified' | 'Failed'
 
-/** The licence gate, and how far the files are: the phase and the conditions of an engine. */
+/** Computes the phase and the conditions of an engine from its licence and the state of its files. */
 export function findingsOf(facts: EngineFacts): { phase: Phase; nodes: number | undefined; findings: Finding[] } {
   const { license } = facts.engine.spec
   const licensed = license.commercialUse || license.acknowledged
@@ -64,7 +64,7 @@ interface FilesState {
   readonly phase: Phase
   readonly reason: string
   readonly message: string
-  /** Workers may be started although not every file has been seen. */
+  /** Workers may start although not every file has been verified. */
   readonly usable?: boolean
 }
 
@@ -98,7 +98,7 @@ function conformantFinding({ checks: { proven } }: EngineFacts): Finding {
         type: 'Conformant',
         status: 'Unknown',
         reason: 'NotProven',
-        message: 'No worker of this engine takes jobs now: the log of one that was started says why.',
+        message: 'No worker of this engine accepts jobs. See the log of a worker for the reason.',
       }
 }
 

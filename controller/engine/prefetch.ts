@@ -6,43 +6,43 @@ import { engineVolume } from './volume.ts'
 
 export const JOBS: ResourceType = { group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true }
 export const NODES: ResourceType = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false }
-/** Which engine a Job brings files of. */
+/** Label with the engine whose files a Job downloads. */
 export const ENGINE_LABEL = 'drape.dev/engine'
 const NODE_ANNOTATION = 'drape.dev/node'
-/** How many nodes fetch at once: an image of gigabytes for each is a load on the registry. */
-export const MAX_AT_ONCE = 10
+/** Max number of nodes that pull concurrently: each pull of a large image is a load on the registry. */
+export const MAX_CONCURRENT = 10
 const TRIES = 3
 const MAX_SECONDS = 3600
-const NOBODY = 65532
-/** The name of a Job is a label of its pods, and those have at most 63 characters. */
+const NONROOT_UID = 65532
+/** The name of a Job is a label of its pods; labels have at most 63 characters. */
 const NAME_IN_JOB = 43
 
-/** A machine of the cluster as far as it is looked at here. */
+/** The fields of a node that the controller reads. */
 export interface Node extends KubernetesObject {
   readonly status?: { readonly conditions?: readonly { type: string; status: string; message?: string }[] }
   readonly spec?: { readonly unschedulable?: boolean }
 }
 
-/** A Job as far as it is looked at here. */
+/** The fields of a Job that the controller reads. */
 export interface Job extends KubernetesObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-/** How far the files of an engine are on the nodes that are to have them. */
+/** Prefetch progress of an engine on the selected nodes. */
 export interface Prefetch {
-  /** Jobs to make now. */
+  /** Jobs to create now. */
   readonly make: readonly ReturnType<typeof renderJob>[]
-  /** Names of Jobs to delete: their node is gone, or they brought something else. */
+  /** Names of Jobs to delete: their node was deleted, or their image is outdated. */
   readonly remove: readonly string[]
-  /** Nodes that are to have the files, those that have them, and those where it failed for good. */
+  /** Number of selected nodes, of nodes that have the files, and of nodes where the prefetch failed. */
   readonly wanted: number
   readonly loaded: number
   readonly failed: readonly string[]
 }
 
 /**
- * What to do so that every node which the engine selects has its image and has checked the files. A Job that is done is the record
- * of it; one that failed is left for people to look at, and is made anew when they delete it.
+ * Plans the Jobs that pull the engine's image and verify its files on every selected node. A finished Job is the record of its
+ * success. A failed Job is kept for inspection, and created again after an operator deletes it.
  */
 export function planPrefetch({
   engine,
@@ -51,7 +51,7 @@ export function planPrefetch({
   jobs,
 }: {
   engine: Engine
-  /** Whose workers will need the files: its image does the check, and where it may run they may. */
+  /** The pool whose workers will need the files: its image runs the check, and its placement applies. */
   pool: WorkerPool
   nodes: readonly Node[]
   jobs: readonly Job[]
@@ -64,7 +64,7 @@ export function planPrefetch({
   const missing = [...wanted].filter(([name]) => !present.has(name))
   return {
     make: missing
-      .slice(0, Math.max(0, MAX_AT_ONCE - count('running')))
+      .slice(0, Math.max(0, MAX_CONCURRENT - count('running')))
       .map(([name, node]) => renderJob({ name, engine, pool, node })),
     remove: [...present.keys()].filter((name) => !wanted.has(name)),
     wanted: wanted.size,
@@ -78,14 +78,14 @@ function isSelected({ metadata, spec }: Node, selector: Readonly<Record<string, 
   return Object.entries(selector).every(([label, value]) => metadata.labels?.[label] === value)
 }
 
-/** How far a Job is. */
+/** Outcome of a Job. */
 export function outcomeOf(job: Job | undefined): 'missing' | 'running' | 'done' | 'failed' {
   if (job === undefined) return 'missing'
   const holds = (type: string) => job.status?.conditions?.some((each) => each.type === type && each.status === 'True')
   return holds('Complete') ? 'done' : holds('Failed') ? 'failed' : 'running'
 }
 
-/** Another one for each node, edition of the source and image of the workers. */
+/** Unique per node, version of the source and worker image. */
 function jobName({ metadata, spec }: Engine, { spec: { template } }: WorkerPool, node: Node): string {
   const about = JSON.stringify([node.metadata.name, node.metadata.uid, spec.source, template.image])
   return `prefetch-${metadata.name.slice(0, NAME_IN_JOB)}-${createHash('sha256').update(about).digest('hex').slice(0, 10)}`
@@ -108,7 +108,7 @@ function renderJob({ name, engine, pool, node }: { name: string; engine: Engine;
   })
 }
 
-/** A Job whose pod runs on this node alone. The pod keeps to the Pod Security Standard `restricted` as far as its containers do. */
+/** Renders a Job whose pod runs on this node only. The pod complies with the Pod Security Standard `restricted` if its containers do. */
 export function renderPrefetchJob({
   name,
   owner,
@@ -140,7 +140,7 @@ export function renderPrefetchJob({
           automountServiceAccountToken: false,
           enableServiceLinks: false,
           securityContext: {
-            ...{ runAsNonRoot: true, runAsUser: NOBODY, runAsGroup: NOBODY, fsGroup: NOBODY },
+            ...{ runAsNonRoot: true, runAsUser: NONROOT_UID, runAsGroup: NONROOT_UID, fsGroup: NONROOT_UID },
             seccompProfile: { type: 'RuntimeDefault' },
           },
           ...pod,

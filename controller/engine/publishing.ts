@@ -8,8 +8,8 @@ import { type WorkerPool, workerPools } from '../worker-pool/resource.ts'
 import { highestCost } from '../worker-pool/tiers.ts'
 import { engines as engineResource } from './resource.ts'
 
-const LOOK_MS = 1000
-/** Unchanged rows are written again after this time, so that the API sees that a controller runs. */
+const POLL_MS = 1000
+/** Interval after which unchanged rows are written again, so that the API sees that a controller is running. */
 const RENEW_MS = 60_000
 
 interface Published {
@@ -58,11 +58,11 @@ export function startEnginePublishing(parts: EnginePublishingParts) {
       .finally(() => {
         isWriting = false
       })
-  }, LOOK_MS)
+  }, POLL_MS)
   return {
     /** Records the seconds from the start of a worker until the worker takes jobs. */
     noteStart: ({ metadata: { namespace, name } }: WorkerPool, seconds: number) => {
-      // A tenth of a second more or less is no change worth a write.
+      // Rounded: a difference of a tenth of a second is not worth a write.
       startSeconds.set(`${namespace}/${name}`, Math.round(seconds))
     },
     stop: async () => {
@@ -105,12 +105,12 @@ function runs({ spec }: WorkerPool, engine: string): boolean {
   return spec.queues.includes('try-on') && spec.engines.includes(engine)
 }
 
-/** Slots that the pool can have at any time: at its highest bound of all schedules, within its cost cap. */
+/** Max slots of the pool at any time: at the highest max of all schedules, within the cost cap. */
 function maxSlots(pool: WorkerPool, policies: EnginePublishingParts['policies']): number {
   const { slotsPerReplica, scaling } = pool.spec
   const found = findRules(pool, policies)
   if ('missing' in found) return 0
-  // Another program sets the replicas, and may raise them from 0.
+  // Another program sets the replicas and can raise them from 0.
   if ('fixed' in found) return Math.max(found.fixed, scaling.mode === 'External' ? 1 : 0) * slotsPerReplica
   const { bounds, schedules, cost } = found.rules
   const max = Math.max(bounds.max, ...schedules.map((schedule) => schedule.max ?? 0))

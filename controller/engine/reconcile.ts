@@ -18,13 +18,13 @@ export interface EngineParts {
   readonly engines: Pick<Watched<KubernetesObject>, 'get'>
   readonly pools: Pick<Watched<KubernetesObject & { spec?: { engines?: readonly string[] } }>, 'list'>
   readonly podsOf: (pool: WorkerPool) => readonly Pod[]
-  /** Null while they cannot be seen. */
+  /** Null while Jobs cannot be read. */
   readonly findJobs: () => readonly Job[] | null
   readonly findNodes: () => readonly Node[] | null
   readonly now: () => Date
 }
 
-/** Brings the files of an engine to nodes where that is asked for, and says whether workers may use it. */
+/** Prefetches the files of an engine if enabled, and reports whether workers may use the engine. */
 export function createEngineReconcile(parts: EngineParts) {
   return async (key: string, failures: number): Promise<undefined> => {
     const found = parts.engines.get(key)
@@ -81,7 +81,7 @@ export function createEngineReconcile(parts: EngineParts) {
     for (const name of plan?.remove ?? []) await parts.client.delete(JOBS, { namespace, name })
   }
 
-  /** What the last pod of a Job said when it failed. */
+  /** Message of the last failed pod of a Job. */
   async function findProblem({ metadata }: Engine, job: string): Promise<string> {
     const labelSelector = `batch.kubernetes.io/job-name=${job}`
     const pods = await parts.client.list<Pod>(PODS, { namespace: metadata.namespace, labelSelector })

@@ -1,24 +1,24 @@
 import type { Engine } from './resource.ts'
 
-/** Where workers find the files of all engines, each in a folder of its name. */
+/** Directory of all engine files in a worker, with one subdirectory per engine. */
 export const ENGINE_FOLDERS = '/models'
-/** Marks the containers that check files. */
+/** Name prefix of the containers that verify files. */
 export const CHECK_PREFIX = 'check-'
-/** What a check writes beside the files, and what a file takes while it is fetched. */
+/** Reserve for the files that a check writes and for partial downloads. */
 const SPARE_BYTES = 64 * 2 ** 20
 const PROGRAM = ['node', 'worker/engine-files/main.ts']
 /** The security context of containers under the Pod Security Standard `restricted`. */
-export const CONFINED = {
+export const RESTRICTED = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
   readOnlyRootFilesystem: true,
 }
 
-/** What a pod needs to have the files of an engine. */
+/** The parts of a pod that provide an engine's files. */
 export interface EngineVolume {
   readonly volume: { readonly name: string }
   readonly mount: VolumeMount
-  /** Run in this order before the worker: they fill the volume where that is needed, and hold every file against its digest. */
+  /** Run in this order before the worker: fill the volume if required, and verify every file. */
   readonly initContainers: readonly { readonly name: string }[]
 }
 
@@ -29,7 +29,7 @@ interface VolumeMount {
   readonly subPath?: string
 }
 
-/** The volume of an engine, for a pod whose worker has this image; null where the files are in that image already. */
+/** The volume of an engine for a pod with this worker image; null if the image contains the files. */
 export function engineVolume(
   engine: Engine,
   worker: { readonly image: string; readonly imagePullPolicy: string },
@@ -59,13 +59,13 @@ function volumeOf(name: string, source: object): { readonly name: string } {
   return { name, ...source }
 }
 
-/** The image holds the files in /models, and a program `cp`. */
+/** Copies the files from an image that contains them in /models and a program `cp`. */
 function copyContainer(reference: string, { name, mountPath }: VolumeMount) {
   return {
     name: `copy-${name}`,
     image: reference,
     command: ['cp', '-r', '/models/.', mountPath],
-    securityContext: CONFINED,
+    securityContext: RESTRICTED,
     volumeMounts: [{ name, mountPath }],
   }
 }
@@ -87,9 +87,9 @@ function checkContainer(
     name: `${CHECK_PREFIX}${metadata.name}`,
     ...{ image, imagePullPolicy, command: PROGRAM, env },
     resources: { requests: { cpu: '100m', memory: '128Mi' } },
-    // What it said last is what `kubectl describe` shows.
+    // `kubectl describe` shows the last log line.
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    securityContext: CONFINED,
+    securityContext: RESTRICTED,
     volumeMounts: [{ ...mount, readOnly: url === undefined }],
   }
   return { initContainers: [container] }

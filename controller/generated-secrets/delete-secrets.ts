@@ -11,8 +11,8 @@ const DEPLOYMENTS: ResourceType = {
 }
 
 /**
- * Deletes the Secrets. Throws an Error while the Deployment exists: whatever applies the rendered chart without knowing the hooks of
- * Helm would otherwise delete the keys of a running release.
+ * Deletes the Secrets. Throws an Error while the Deployment exists: a tool that applies the rendered chart without support for Helm
+ * hooks would otherwise delete the keys of a running release.
  */
 export async function deleteSecrets(
   client: Client,

@@ -10,7 +10,7 @@ export const GeneratedSecretSchema = Type.Object({
     name: Type.String(),
     namespace: Type.String(),
     labels: Type.Record(Type.String(), Type.String()),
-    /** Added to an existing Secret of Helm too: they keep it when the release that rendered it no longer does. */
+    /** Also added to Secrets that Helm created, so that they survive the release that no longer renders them. */
     annotations: Type.Record(Type.String(), Type.String()),
   }),
   keys: SecretKeysSchema,
@@ -33,9 +33,9 @@ const CONFLICT = 409
 const ATTEMPTS = 5
 
 /**
- * Creates the Secrets that do not exist and adds keys that existing ones lack; a value that exists is never changed. Returns a line
- * for each Secret. Throws an Error that says what to do, before anything is written, if a Secret lacks a key whose value is lost,
- * and if the API server refuses.
+ * Creates missing Secrets and adds missing keys to existing ones. Never changes an existing value. Returns one line per Secret.
+ * Throws an Error with the fix, before any write, if a Secret lacks a key whose value is lost, and if the API server rejects a
+ * write.
  */
 export async function ensureSecrets(client: Client, wanted: readonly GeneratedSecret[]): Promise<string[]> {
   const problems = (await Promise.all(wanted.map((secret) => findProblem(client, secret)))).filter(
@@ -58,7 +58,7 @@ function describeMissing(name: string, missing: readonly string[]): string {
   return `The Secret ${name} lacks ${keys}: restore it from a backup, or delete the Secret to generate a new one. Data that the lost value encrypts or protects stays inaccessible.`
 }
 
-/** Another writer may be faster, such as the Job of a second installation: its values count then. */
+/** On a conflict with another writer, such as the Job of a second installation, the other writer's values win. */
 async function ensure(client: Client, secret: GeneratedSecret): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -83,10 +83,10 @@ async function ensureOnce(client: Client, { metadata, keys }: GeneratedSecret): 
   const { resourceVersion } = existing.metadata
   const patch = { metadata: { resourceVersion, annotations }, data: added }
   await refusable('update', metadata.name, client.patch(SECRETS, metadata, patch))
-  return names.length === 0 ? 'unchanged, and now kept without the release' : `added ${names.join(', ')}`
+  return names.length === 0 ? 'unchanged, now retained after an uninstall' : `added ${names.join(', ')}`
 }
 
-/** The annotations that a Secret of Helm lacks. A Secret that somebody else created is not deleted with a release. */
+/** The annotations that a Helm Secret lacks. Returns none for a Secret of another creator, which is not deleted with the release. */
 function findUnprotected({ metadata: { labels, annotations = {} } }: Secret, wanted: Annotations): Annotations {
   if (labels?.['app.kubernetes.io/managed-by'] !== 'Helm') return {}
   return Object.fromEntries(Object.entries(wanted).filter(([name]) => annotations[name] === undefined))

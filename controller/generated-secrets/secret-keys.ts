@@ -6,7 +6,7 @@ const SecretKeySchema = Type.Union([
     {
       /** Number of random letters and digits. */
       alphanumeric: Type.Integer({ minimum: 16, maximum: 128 }),
-      /** Whether an existing Secret may lack the key: nothing depends on its value yet. */
+      /** Whether an existing Secret may lack the key, because no data depends on its value yet. */
       addable: Type.Optional(Type.Boolean()),
     },
     { additionalProperties: false },
@@ -22,7 +22,7 @@ const SecretKeySchema = Type.Union([
 /** Keys of a Secret by name, and how the value of each is generated. */
 export const SecretKeysSchema = Type.Record(Type.String(), SecretKeySchema)
 export type SecretKeys = Static<typeof SecretKeysSchema>
-/** Values of a Secret by key, in base64 as the API has them. */
+/** Values of a Secret by key, in base64 as in the API. */
 export type SecretData = Readonly<Record<string, string>>
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'

@@ -20,7 +20,7 @@ const TolerationSchema = Type.Object({
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
 
-/** The part of a pod's spec that decides on which nodes the pod can run. A patch of the pool may have put anything there. */
+/** The fields of a pod spec that determine its nodes. A patch of the pool can contain arbitrary values. */
 const PlacedSpecSchema = Type.Object({
   nodeSelector: Type.Optional(Type.Record(Type.String(), Type.String())),
   tolerations: Type.Optional(Type.Array(TolerationSchema)),
@@ -64,18 +64,18 @@ export interface FullNode extends KubernetesObject {
 
 const check = compileCheck(PlacedSpecSchema)
 
-/** The part of a pod's spec that decides on its node; null for a spec that no API server takes. */
+/** Parses the placement fields of a pod spec; null for a spec that no API server accepts. */
 export function readPlacedSpec(spec: unknown): PlacedSpec | null {
   const result = check(structuredClone(spec))
   return result.ok ? result.value : null
 }
 
-/** Whether the pod runs only beside other pods, so that its nodes are known to the scheduler alone. */
+/** Whether the pod depends on other pods' nodes, which only the scheduler knows. */
 export function followsPods({ affinity }: PlacedSpec): boolean {
   return (affinity?.podAffinity?.[REQUIRED] ?? []).length > 0
 }
 
-/** Whether the pod's selector and affinity allow the node, by the name and the labels of that. */
+/** Whether the pod's node selector and affinity match the node's name and labels. */
 export function selectsNode({ nodeSelector = {}, affinity }: PlacedSpec, { metadata }: KubernetesObject): boolean {
   const labels = metadata.labels ?? {}
   if (!Object.entries(nodeSelector).every(([label, value]) => labels[label] === value)) return false
@@ -109,7 +109,7 @@ function isMatch({ key, operator, values = [] }: Expression, labels: Readonly<Re
   }
 }
 
-/** Whether the node is ready, its taints are tolerated, and it has what the worker requests, whatever else runs there now. */
+/** Whether the node is ready, its taints are tolerated, and its total allocatable resources cover the worker's requests. */
 export function canRun({ tolerations = [], containers }: PlacedSpec, { spec, status }: FullNode): boolean {
   const isReady = status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false
   const repelling = (spec?.taints ?? []).filter(({ effect }) => effect !== 'PreferNoSchedule')

@@ -1,30 +1,30 @@
 import { createHash } from 'node:crypto'
-import { ENGINE_LABEL, type Job, MAX_AT_ONCE, type Node, outcomeOf, renderPrefetchJob } from '../engine/prefetch.ts'
-import { CONFINED } from '../engine/volume.ts'
+import { ENGINE_LABEL, type Job, MAX_CONCURRENT, type Node, outcomeOf, renderPrefetchJob } from '../engine/prefetch.ts'
+import { RESTRICTED } from '../engine/volume.ts'
 import type { KubernetesObject } from '../runtime/resource.ts'
 import { WORKER } from '../worker-pool/pods.ts'
 import type { WorkerPool } from '../worker-pool/resource.ts'
 import { followsPods, type PlacedSpec, selectsNode } from './placement.ts'
 
-/** The pool that a Job brings the worker image for. */
+/** Label with the pool whose image a Job prefetches. */
 export const PREFETCH_LABEL = 'drape.dev/prefetch'
 
 export interface PrefetchPlan {
-  /** Nodes that are to have the image and have no Job yet, by the names of their Jobs: as many as may be tried now, in this order. */
+  /** Selected nodes without a Job, by Job name, in order of preference: at most as many as can be tried now. */
   readonly next: ReadonlyMap<string, Node>
-  /** How many of them may get a Job now. */
+  /** Number of these nodes that can get a Job now. */
   readonly room: number
-  /** Names of Jobs to delete: their node or their image is no longer that of a worker. */
+  /** Names of Jobs to delete: their node or image is no longer used by a worker. */
   readonly remove: readonly string[]
-  /** Nodes that have a Job or are to get one, those whose Job is done, and the Jobs that failed. */
+  /** Number of nodes that have or will get a Job, of nodes whose Job is done, and of failed Jobs. */
   readonly wanted: number
   readonly loaded: number
   readonly failed: readonly string[]
 }
 
 /**
- * Which nodes are to have the image of a pool's workers before a worker needs it: as many as the pool can have workers, those with a Job first.
- * A Job that is done is the record of it. Pools with the same image share the Jobs.
+ * Selects the nodes on which to prefetch the image of a pool's workers: as many as the pool can have workers, nodes with a Job first. A
+ * finished Job is the record of its success. Pools with the same image share the Jobs.
  */
 export function planPrefetch({
   pool,
@@ -34,12 +34,12 @@ export function planPrefetch({
   jobs,
 }: {
   pool: WorkerPool
-  /** Of the pods of the pool. */
+  /** Spec of the pool's pods. */
   spec: PlacedSpec
   maxNodes: number
-  /** Without those that have turned out to be unable to run a worker. */
+  /** Excludes nodes that cannot run a worker. */
   nodes: readonly Node[]
-  /** Of the namespace. */
+  /** Jobs of the namespace. */
   jobs: readonly Job[]
 }): PrefetchPlan {
   const present = new Map(jobs.map((job) => [job.metadata.name, job]))
@@ -56,7 +56,7 @@ export function planPrefetch({
   const keep = new Set(started.map(([name]) => name))
   const room = Math.min(
     maxNodes - started.length,
-    MAX_AT_ONCE - outcomes.filter((outcome) => outcome === 'running').length,
+    MAX_CONCURRENT - outcomes.filter((outcome) => outcome === 'running').length,
   )
   return {
     next: new Map(missing),
@@ -68,7 +68,7 @@ export function planPrefetch({
   }
 }
 
-/** The Job that has a node pull the image: a container of that image that ends at once. */
+/** Renders the Job that pulls the image on a node: a container of that image that exits immediately. */
 export function renderImageJob({
   name,
   pool,
@@ -84,7 +84,7 @@ export function renderImageJob({
   const { imagePullSecrets, serviceAccountName, tolerations } = spec
   return renderPrefetchJob({
     ...{ name, owner: pool, node },
-    // Jobs with the label of an engine are watched; this one brings the files of none.
+    // The controller watches Jobs with the label of an engine; the value is empty because this Job provides no engine's files.
     labels: { [PREFETCH_LABEL]: pool.metadata.name, [ENGINE_LABEL]: '' },
     pod: {
       ...{ imagePullSecrets, tolerations },
@@ -93,7 +93,7 @@ export function renderImageJob({
         {
           ...{ name: 'pull', image, imagePullPolicy, command: ['node', '--version'] },
           resources: { requests: { cpu: '10m', memory: '16Mi' } },
-          securityContext: CONFINED,
+          securityContext: RESTRICTED,
         },
       ],
     },
@@ -109,7 +109,7 @@ function isUp({ metadata, spec }: Node): boolean {
   return !spec?.unschedulable && metadata.deletionTimestamp === undefined
 }
 
-/** Another one for each node, image and way to pull it. */
+/** Unique per node, image and pull settings. */
 function jobName(spec: PlacedSpec, { metadata: { name, uid } }: Node): string {
   const about = [name, uid, imageOf(spec), spec.imagePullSecrets, spec.serviceAccountName]
   return `prefetch-image-${createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 16)}`

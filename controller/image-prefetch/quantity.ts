@@ -4,7 +4,7 @@ const DECIMAL: Readonly<Record<string, number>> = {
   ...{ M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 },
 }
 
-/** The value of a quantity of Kubernetes, such as 500m, 4Gi or 1e3; NaN for a text that is none. */
+/** Parses a Kubernetes quantity, such as 500m, 4Gi or 1e3; NaN for an invalid quantity. */
 export function readQuantity(quantity: string | number): number {
   const [, digits = '', suffix = ''] = /^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([A-Za-z]*)$/.exec(String(quantity)) ?? []
   const binary = BINARY.indexOf(suffix)

@@ -14,34 +14,34 @@ export interface PrefetchParts {
   readonly client: Pick<Client, 'get' | 'apply' | 'delete'>
   readonly pools: Pick<Watched<KubernetesObject>, 'get'>
   readonly policies: Pick<Watched<KubernetesObject>, 'get'>
-  /** Null while they cannot be seen. */
+  /** Null while Jobs cannot be read. */
   readonly findJobs: () => readonly Job[] | null
   readonly findNodes: () => readonly Node[] | null
   readonly now: () => Date
-  /** Is called with the key of a pool when there is something new to find of it. */
+  /** Called with the key of a pool when its prefetch state changes. */
   readonly onChange: (key: string) => void
 }
 
-/** While Jobs run or nodes are still to be tried, and while there is nothing to do. */
+/** Interval while Jobs run or nodes remain to be tried, and interval otherwise. */
 const BUSY_MS = 2000
 const REST_MS = 60_000
-/** A node that cannot run a worker is not asked about again for so long. */
-const UNABLE_MS = 300_000
-/** Nodes that one pass asks about. */
-const MAX_LOOKUPS = 20
+/** A node that cannot run a worker is not checked again for this long. */
+const UNSUITABLE_MS = 300_000
+/** Max nodes to check per pass. */
+const MAX_CHECKED_NODES = 20
 
-/** Has nodes pull the image of a pool's workers ahead, and knows for the status of the pool how far they are. */
+/** Prefetches the image of a pool's workers to nodes, and reports the progress for the pool's status. */
 export function createImagePrefetch({ client, pools, policies, findJobs, findNodes, now, onChange }: PrefetchParts) {
   const findings = new Map<string, Finding>()
-  /** By pool, the nodes that cannot run its workers, and until when that is taken for granted. */
-  const unable = new Map<string, Map<string, number>>()
+  /** Nodes that cannot run a pool's workers, by pool, with the expiry of that finding. */
+  const unsuitable = new Map<string, Map<string, number>>()
 
   async function reconcile(key: string): Promise<Done | undefined> {
     const found = pools.get(key)
     const read = found && found.metadata.deletionTimestamp === undefined ? workerPools.read(found) : null
     if (read === null || 'problems' in read) {
       findings.delete(key)
-      unable.delete(key)
+      unsuitable.delete(key)
       return undefined
     }
     const pool = read.object
@@ -51,8 +51,8 @@ export function createImagePrefetch({ client, pools, policies, findJobs, findNod
       note(key, null)
       return { againMs: REST_MS }
     }
-    const refused = forgetOld(unable.get(key))
-    unable.set(key, refused)
+    const refused = forgetOld(unsuitable.get(key))
+    unsuitable.set(key, refused)
     const plan = planPrefetch({
       ...{ pool, spec },
       maxNodes: maxWorkers(pool),
@@ -65,7 +65,7 @@ export function createImagePrefetch({ client, pools, policies, findJobs, findNod
     return { againMs: isBusy ? BUSY_MS : REST_MS }
   }
 
-  /** Resolves to the number of Jobs made. */
+  /** Resolves to the number of created Jobs. */
   async function carryOut(
     pool: WorkerPool,
     spec: PlacedSpec,
@@ -75,13 +75,13 @@ export function createImagePrefetch({ client, pools, policies, findJobs, findNod
     const { namespace } = pool.metadata
     for (const name of remove) await client.delete(JOBS, { namespace, name })
     let made = 0
-    for (const [name, node] of [...next].slice(0, room > 0 ? MAX_LOOKUPS : 0)) {
+    for (const [name, node] of [...next].slice(0, room > 0 ? MAX_CHECKED_NODES : 0)) {
       if (made === room) break
       const full = await client.get<FullNode>(NODES, { name: node.metadata.name })
       if (full !== null && canRun(spec, full)) {
         await client.apply(JOBS, renderImageJob({ name, pool, spec, node }))
         made++
-      } else refused.set(node.metadata.uid ?? '', now().getTime() + UNABLE_MS)
+      } else refused.set(node.metadata.uid ?? '', now().getTime() + UNSUITABLE_MS)
     }
     return made
   }
@@ -90,7 +90,7 @@ export function createImagePrefetch({ client, pools, policies, findJobs, findNod
     return new Map([...before].filter(([, until]) => until > now().getTime()))
   }
 
-  /** As many as the pool may ever have, by its policy. */
+  /** Max workers that the pool can ever have by its policy. */
   function maxWorkers(pool: WorkerPool): number {
     const found = findRules(pool, policies)
     return 'rules' in found ? found.rules.bounds.max : 'fixed' in found ? found.fixed : 0
@@ -105,7 +105,7 @@ export function createImagePrefetch({ client, pools, policies, findJobs, findNod
 
   return {
     reconcile,
-    /** The condition of a pool about its image; null where none is prefetched. */
+    /** The ImagePrefetched condition of a pool; null if prefetch is disabled. */
     find: (pool: WorkerPool): Finding | null => findings.get(keyOf(pool.metadata)) ?? null,
   }
 }

@@ -6,15 +6,15 @@ import type { RunReport } from './run.ts'
 import { nextRunAfter } from './schedule.ts'
 
 export interface RetentionGauges {
-  /** A run of a policy is over; `key` names the policy. */
+  /** Records a finished run of a policy; `key` is the key of the policy. */
   noteRun(key: string, policy: Pick<RetentionPolicy, 'spec'>, report: RunReport): void
-  /** The policy is gone. */
+  /** Removes the series of a deleted policy. */
   forget(key: string): void
-  /** Another process acts now and has the metrics. */
+  /** Removes all series when another process becomes the leader. */
   forgetAll(): void
-  /** The legal holds of all policies were published. */
+  /** Records the published legal holds of all policies. */
   noteHolds(published: Pick<PublishedHolds, 'count' | 'unread'>): void
-  /** What was past its own date was swept, or not: null. */
+  /** Records a sweep of expired data; null if the sweep failed. */
   noteSweep(seconds: number, swept: Swept | null): void
 }
 
@@ -24,7 +24,7 @@ interface Run {
   readonly succeededAt: number | undefined
 }
 
-/** Shows what policies and sweeps delete, and what is still there past its time. */
+/** Metrics of the deletions by policies and sweeps, and of images past their expiration time. */
 export function createRetentionGauges(
   { counter, seconds, watch }: Pick<Metrics, 'counter' | 'seconds' | 'watch'>,
   now: () => number = Date.now,

@@ -5,10 +5,10 @@ import type { RetentionGauges } from './gauges.ts'
 import { holdsOf } from './policies.ts'
 import { retentionPolicies } from './resource.ts'
 
-/** Publishes the holds of all policies to the database. Returns the policies whose holds were never read, as `namespace/name`. */
+/** Publishes the holds of all policies to the database. Returns the policies whose holds have never been read, as `namespace/name`. */
 export type PublishHolds = () => Promise<readonly string[]>
 
-/** Every deletion in the cluster starts with a publication, so that a hold binds runs, sweeps and erasures alike. */
+/** Every deletion in the cluster starts with a publication, so that a hold applies to runs, sweeps and erasures alike. */
 export function createPublishHolds({
   legalHolds,
   policies,
@@ -16,7 +16,7 @@ export function createPublishHolds({
   gauges,
 }: {
   legalHolds: LegalHolds
-  /** The policies of the release's namespace. */
+  /** The policies in the release's namespace. */
   policies: () => readonly KubernetesObject[]
   record: RecordEvent
   gauges: Pick<RetentionGauges, 'noteHolds'>
@@ -34,7 +34,7 @@ export function createPublishHolds({
     return published.unread
   }
   return () => {
-    // One at a time: a publication that started earlier must not overwrite a later one.
+    // Sequentially: an earlier publication must not overwrite a later one.
     const next = last.then(publish, publish)
     last = next.catch(() => {})
     return next

@@ -5,20 +5,20 @@ import { lastRunTime, nextRunAfter } from './schedule.ts'
 export interface KeepRunningParts {
   /** Runs the policy once. Never throws. */
   readonly run: () => Promise<void>
-  /** What is past its time by the policy. */
+  /** Measures the images that are past their expiration time under the policy. */
   readonly measure: () => ReturnType<DueObjects['measure']>
-  /** Is called when it is unknown whether a run was missed; the next try is after `intervalSeconds`. */
+  /** Called if it is unknown whether a run was missed; the next try is after `intervalSeconds`. */
   readonly onFault: (error: unknown) => void
   readonly now: () => Date
-  /** Resolves after `ms`, or when `signal` says so. */
+  /** Resolves after `ms`, or when `signal` aborts. */
   readonly sleep: (ms: number) => Promise<void>
   readonly signal: AbortSignal
 }
 
-/** Timers know no month, and clocks are set. */
+/** Max timer: timers cannot wait for a month, and clocks are adjusted. */
 const MAX_SLEEP_MS = 3_600_000
 
-/** Runs a policy when it is time to, without a cluster that remembers when it last was. Resolves when `signal` says so. */
+/** Runs a policy at its scheduled times, without a cluster that stores the last run. Resolves when `signal` aborts. */
 export async function keepRunning({ spec }: Pick<RetentionPolicy, 'spec'>, parts: KeepRunningParts): Promise<void> {
   const { run, now, sleep, signal } = parts
   let due = await findFirst(spec, parts)
@@ -43,7 +43,7 @@ async function findFirst(
   while (!signal.aborted) {
     try {
       const { oldestSeconds } = await measure()
-      // What was past its time at the last time of the schedule would be gone if there had been a run then.
+      // Images that expired before the last scheduled time would have been deleted by a run at that time.
       const sinceSeconds = (now().getTime() - lastRunTime({ schedule, timeZone }, now()).getTime()) / 1000
       return (oldestSeconds ?? 0) > sinceSeconds ? now() : nextRunAfter(spec, now())
     } catch (error) {

@@ -4,19 +4,19 @@ import { readYaml } from '../runtime/yaml.ts'
 import { type RetentionPolicy, retentionPolicies } from './resource.ts'
 import { findScheduleProblem } from './schedule.ts'
 
-/** The RetentionPolicies in a YAML text; other kinds are left out. Throws an Error that says what is wrong with one. */
+/** Parses the RetentionPolicies of a YAML text; ignores other kinds. Throws an Error that describes the first invalid policy. */
 export function readPolicies(text: string): RetentionPolicy[] {
   return readYaml(text)
     .filter((document) => (document as { kind?: string }).kind === retentionPolicies.type.kind)
     .map((document) => {
       const read = retentionPolicies.read({ metadata: {}, ...(document as object) })
       const problem = 'problems' in read ? read.problems : findScheduleProblem(read.object.spec)?.message
-      if ('problems' in read || problem !== undefined) throw new Error(`A RetentionPolicy is not valid: ${problem}`)
+      if ('problems' in read || problem !== undefined) throw new Error(`Invalid RetentionPolicy: ${problem}`)
       return read.object
     })
 }
 
-/** The holds of a policy; `null` when they cannot be read. A fault elsewhere in the policy does not end its holds. */
+/** The holds of a policy; `null` if they cannot be parsed. An error elsewhere in the policy does not end its holds. */
 export function holdsOf(object: unknown): HoldingPolicy {
   const { metadata, spec } = object as Partial<KubernetesObject> & { spec?: { legalHold?: unknown } }
   const { namespace, name = '' } = metadata ?? {}

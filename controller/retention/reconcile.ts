@@ -17,9 +17,9 @@ import { type RetentionPolicy, retentionPolicies } from './resource.ts'
 import type { RunReport } from './run.ts'
 import { findScheduleProblem, nextRunAfter } from './schedule.ts'
 
-/** Longer waits are cut in parts: clocks are set, and timers know no month. */
+/** Max timer: timers cannot wait for a month, and clocks are adjusted. */
 const MAX_WAIT_MS = 3_600_000
-/** Until it is checked again whether all holds are known. */
+/** Interval between checks whether all holds are known. */
 const UNREAD_WAIT_MS = 60_000
 
 export interface RetentionParts {
@@ -31,20 +31,20 @@ export interface RetentionParts {
   readonly gauges: Pick<RetentionGauges, 'noteRun' | 'forget'>
   readonly publishHolds: PublishHolds
   readonly writeRecord: WriteRecord
-  /** The only namespace whose policies are run: that of the release. */
+  /** The namespace of the release: only its policies run. */
   readonly namespace: string
 }
 
-/** A run that is over. */
+/** A finished run. */
 interface Ended {
-  /** When it started (ms since 1970). */
+  /** Start of the run, in ms since 1970. */
   readonly at: number
   readonly report: RunReport
-  /** When there is to be one after it; null where nothing is written down about that. */
+  /** Scheduled start of the next run; null if the status contains none. */
   readonly next: Date | null
 }
 
-/** Runs a policy when it is time to, and writes down what was done. */
+/** Runs a policy at its scheduled times, and records the results. */
 export function createRetentionReconcile({
   client,
   reportInvalid,
@@ -57,7 +57,7 @@ export function createRetentionReconcile({
   namespace,
 }: RetentionParts) {
   const startedAt = new Map<string, { at: number; generation: number }>()
-  /** Runs that are over and not written down yet. */
+  /** Finished runs whose results are not recorded yet. */
   const unwritten = new Map<string, Ended>()
   const running = new Map<string, { generation: number; stop: AbortController }>()
 
@@ -103,15 +103,15 @@ export function createRetentionReconcile({
     return { againMs: Math.min(Math.max(nextMs, 1), MAX_WAIT_MS) }
   }
 
-  /** When the next run starts; the past where one is overdue. */
+  /** Start of the next run; in the past if a run is overdue. */
   function dueAt(key: string, { metadata, spec, status }: RetentionPolicy): Date {
     const last = startedAt.get(key)
     const isSame = last?.generation === metadata.generation
     if (spec.schedule === undefined) return isSame ? nextRunAfter(spec, new Date(last.at)) : now()
     const planned = status?.nextRunTime === undefined ? 0 : Date.parse(status.nextRunTime)
-    // Another controller may have written since, or this one not have been able to.
+    // Another controller may have written the status since, or this controller may have failed to write it.
     if (isSame) return new Date(Math.max(planned, nextRunAfter(spec, new Date(last.at)).getTime()))
-    // A time that passed while no controller ran, or while the policy was changed, if it is one of the present schedule.
+    // A missed start time, while no controller ran or while the policy was changed, counts if it belongs to the current schedule.
     const isMissed = planned <= now().getTime() && planned > (last?.at ?? 0)
     if (isMissed && nextRunAfter(spec, new Date(planned - 1)).getTime() === planned) return new Date(planned)
     return nextRunAfter(spec, now())
@@ -125,14 +125,14 @@ export function createRetentionReconcile({
     running.set(key, { generation, stop })
     try {
       const report = await run(policy, stop.signal)
-      // One that was stopped is still to be done.
+      // A stopped run remains due.
       const stopped = stop.signal.aborted
       if (stopped) startedAt.delete(key)
       const next = policy.spec.schedule === undefined ? null : stopped ? due : nextRunAfter(policy.spec, new Date(at))
       unwritten.set(key, { at, report, next })
       gauges.noteRun(key, policy, report)
     } catch (error) {
-      // It never began: its time must not pass for that.
+      // The run never started, so its start time must not count as used.
       if (policy.spec.schedule !== undefined) startedAt.delete(key)
       throw error
     } finally {
@@ -140,7 +140,7 @@ export function createRetentionReconcile({
     }
   }
 
-  /** When this fails the report is kept: what was deleted is known only here. */
+  /** If this fails the report is kept, because it is the only record of the deleted images. */
   async function writeDown(key: string, policy: RetentionPolicy): Promise<void> {
     const done = unwritten.get(key)
     if (done === undefined) return
@@ -162,7 +162,7 @@ export function createRetentionReconcile({
     })
   }
 
-  /** Writes down when the next run is, for the controller that leads then. */
+  /** Records the time of the next run, for the controller that leads then. */
   async function announce(policy: RetentionPolicy, due: Date): Promise<void> {
     if (policy.spec.schedule === undefined) return
     const { observedGeneration, conditions = [], ...before } = policy.status ?? {}
@@ -175,7 +175,7 @@ export function createRetentionReconcile({
     })
   }
 
-  /** Says why the policy is not run. */
+  /** Records why the policy does not run. */
   async function refuse(policy: RetentionPolicy, why: Omit<Readiness, 'status'> & Partial<Readiness>): Promise<void> {
     const { nextRunTime: _, ...before } = policy.status ?? {}
     await writeStatus(policy, { ...before, conditions: conditionsOf(policy, { status: 'False', ...why }) })
@@ -198,7 +198,7 @@ export function createRetentionReconcile({
 
   return {
     reconcile,
-    /** Ends a run whose policy was changed or is gone. */
+    /** Stops a run whose policy was changed or deleted. */
     noteChange: (key: string) => {
       const current = policies.get(key)
       const busy = running.get(key)
@@ -211,7 +211,7 @@ export function createRetentionReconcile({
   }
 }
 
-/** Reasons of `Ready` that the last run gave; others say why there was none. */
+/** Reasons of `Ready` that a run sets; others explain why there was no run. */
 const RUN_REASONS = new Set(['Runs', 'RunFailed'])
 
 interface Readiness {
@@ -251,7 +251,7 @@ function holdsUnknown(policies: readonly string[]): Readiness {
   }
 }
 
-/** A run that failed is tried again. */
+/** A failed run is retried. */
 function failed(message: string): Readiness {
   return { status: 'False', reason: 'RunFailed', message, progress: 'Reconciling' }
 }

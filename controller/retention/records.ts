@@ -3,13 +3,16 @@ import { ownedBy } from '../runtime/resource.ts'
 import { type RetentionPolicy, type Sweep, sweeps } from './resource.ts'
 import type { RunReport } from './run.ts'
 
-/** Records that are kept of each policy. */
+/** Max records per policy. */
 const MAX_RECORDS = 50
 const POLICY_LABEL = 'drape.dev/policy'
 
 export type WriteRecord = ReturnType<typeof createWriteRecord>
 
-/** Writes the record of a run as the Sweep `name`, which may exist as the request for it, and deletes the oldest records of the policy. */
+/**
+ * Writes the record of a run as the Sweep `name`, which may already exist as the request for the run, and deletes the oldest records of the
+ * policy.
+ */
 export function createWriteRecord(client: Pick<Client, 'apply' | 'list' | 'delete'>) {
   return async (policy: RetentionPolicy, name: string, { record }: RunReport): Promise<void> => {
     const { namespace, name: policyName } = policy.metadata

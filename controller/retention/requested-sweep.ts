@@ -10,10 +10,10 @@ import type { WriteRecord } from './records.ts'
 import { type RetentionPolicy, retentionPolicies, type Sweep, sweeps } from './resource.ts'
 import type { RunReport } from './run.ts'
 
-/** How long a Sweep waits for its policy, which may be created with it. */
+/** Max wait of a Sweep for its policy, which may be created concurrently. */
 const POLICY_WAIT_MS = 30_000
 const LOOK_MS = 2000
-/** Until it is checked again whether all holds are known. */
+/** Interval between checks whether all holds are known. */
 const UNREAD_WAIT_MS = 60_000
 
 export interface RequestedSweepParts {
@@ -25,7 +25,7 @@ export interface RequestedSweepParts {
   readonly publishHolds: PublishHolds
   readonly gauges: Pick<RetentionGauges, 'noteRun'>
   readonly now: () => Date
-  /** The only namespace whose policies are run: that of the release. */
+  /** The namespace of the release: only its policies run. */
   readonly namespace: string
 }
 
@@ -37,12 +37,13 @@ interface Finding {
 }
 
 /**
- * Runs the policy of a Sweep that has no result yet, once, and writes the result into the Sweep. A run that was ended by a crash
- * is repeated: its deletions stand, and the record has what was left. A Sweep that cannot run says why and stays as it is.
+ * Runs the policy of a Sweep without a result once, and writes the result into the Sweep. A run that a crash interrupted is
+ * repeated: its deletions stand, and the record covers the remainder. A Sweep that cannot run reports the reason and stays
+ * unchanged.
  */
 export function createRequestedSweeps(parts: RequestedSweepParts) {
   const { client, policies, publishHolds, gauges, now, namespace } = parts
-  /** Runs that are over and not written down yet: what was deleted is known only here. */
+  /** Finished runs whose results are not recorded yet: the report is the only record of the deleted images. */
   const unwritten = new Map<string, { policy: RetentionPolicy; report: RunReport }>()
   const running = new Map<string, { policy: RetentionPolicy; stop: AbortController }>()
 
@@ -51,7 +52,7 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
     if (sweep === undefined || sweep.metadata.deletionTimestamp !== undefined) return void unwritten.delete(key)
     if (unwritten.has(key)) await writeDown(key, sweep)
     else if (sweep.spec.startedAt === undefined && !hasCondition(sweep, 'Stalled')) return start(key, sweep)
-    // The record of a run, by this controller or by one before it that wrote nothing more.
+    // The record of a run by this controller, or by an earlier one that did not write the status.
     else if (hasCondition(sweep, 'Reconciling')) await writeStatus(sweep, outcomeOf(sweep.spec))
     return undefined
   }
@@ -78,7 +79,7 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
     return undefined
   }
 
-  /** The policy to run, or why it is not run and when to check again. */
+  /** The policy to run, or why the Sweep does not run and when to check again. */
   async function findPolicy(
     sweep: Sweep,
   ): Promise<{ policy: RetentionPolicy } | { finding: Finding | null; againMs?: number }> {
@@ -89,7 +90,10 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
       const age = now().getTime() - Date.parse(sweep.metadata.creationTimestamp ?? '')
       if (age < POLICY_WAIT_MS) return { finding: null, againMs: LOOK_MS }
-      return refusal('PolicyNotFound', `There is no RetentionPolicy ${name}. Create another Sweep for one that exists.`)
+      return refusal(
+        'PolicyNotFound',
+        `The RetentionPolicy ${name} does not exist. Create another Sweep for an existing policy.`,
+      )
     }
     const unread = await publishHolds()
     const read = retentionPolicies.read(found)
@@ -102,7 +106,7 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
     return { finding, againMs: UNREAD_WAIT_MS }
   }
 
-  /** When this fails the report is kept, and the next try writes it. */
+  /** If this fails the report is kept, and the next try writes it. */
   async function writeDown(key: string, sweep: Sweep): Promise<void> {
     const done = unwritten.get(key)
     if (done === undefined) return
@@ -125,7 +129,7 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
 
   return {
     reconcile,
-    /** Ends the runs of a policy that was changed or is gone, and of Sweeps that are gone. */
+    /** Stops the runs of changed or deleted policies and of deleted Sweeps. */
     noteChange: () => {
       for (const [key, { policy, stop }] of running) {
         const current = policies.get(keyOf(policy.metadata))
@@ -142,7 +146,7 @@ export function createRequestedSweeps(parts: RequestedSweepParts) {
 const RUNNING: Finding = {
   status: 'False',
   reason: 'Running',
-  message: 'The run is under way.',
+  message: 'The run is in progress.',
   progress: 'Reconciling',
 }
 

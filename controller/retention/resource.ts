@@ -148,7 +148,7 @@ export const retentionPolicies = defineResource({
     },
   ),
   status: StatusSchema,
-  // It is a label of the records of its runs.
+  // The name is a label of the records.
   rules: [
     {
       rule: 'self.metadata.name.size() <= 63',

@@ -4,7 +4,7 @@ import { bytesOf, type DueObject, type DueObjects, type DueSelection } from '../
 import { wholeSeconds } from '../runtime/conditions.ts'
 import type { RetentionPolicy, SweepRecord } from './resource.ts'
 
-/** What a run did, and what it left. */
+/** Result of a run: the deleted and the remaining images. */
 export interface RunReport {
   readonly record: SweepRecord
   readonly overdue: number
@@ -12,8 +12,8 @@ export interface RunReport {
 }
 
 /**
- * Runs a policy once: in batches, bytes before rows, so that a run that is killed is gone on with by the next. Ends early, with a
- * report, when `signal` says so or something fails.
+ * Runs a policy once, in batches. Deletes bytes before rows, so that the next run can resume after a crash. Ends early, with a
+ * report, on an abort or an error.
  */
 export async function runPolicy(
   { metadata, spec }: Pick<RetentionPolicy, 'metadata' | 'spec'>,
@@ -45,7 +45,7 @@ export async function runPolicy(
   return { record, overdue: due, oldestOverdueSeconds: Math.max(0, Math.floor(oldestSeconds ?? 0)) }
 }
 
-/** What a policy is about. */
+/** The selection of images that a policy applies to. */
 export function selectionOf({ ttlSeconds, selector }: RetentionPolicy['spec']): DueSelection {
   return { ttlSeconds: ttlSeconds ?? null, kinds: selector.kinds, accounts: selector.accounts }
 }

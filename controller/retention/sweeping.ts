@@ -6,7 +6,7 @@ import { createIdempotencyKeys } from '../../api/shared/stores/idempotency.ts'
 import { createProxyNonces } from '../../api/shared/stores/proxy-nonces.ts'
 import { createRetention } from '../../api/shared/stores/retention.ts'
 
-/** Deletes what is past its own time, again and again, except for what is held: what `drape sweep` does once. */
+/** Deletes expired data periodically, except data under a legal hold, as a `drape sweep` does once. */
 export function startSweeping({
   database,
   storage,
@@ -21,12 +21,12 @@ export function startSweeping({
   database: Database
   storage: ObjectStorage
   everySeconds: number
-  /** Seconds after their expiration time that images are left to the retention policies. */
+  /** Seconds after expiration in which images are left to the retention policies. */
   graceSeconds?: number
   mayRun: () => boolean
-  /** Publishes the legal holds, without which nothing is swept. */
+  /** Publishes the legal holds, which is a precondition of a sweep. */
   publishHolds: () => Promise<unknown>
-  /** A sweep is over; null when it failed. */
+  /** Called after a sweep; null if it failed. */
   onSwept?: (seconds: number, swept: Swept | null) => void
   /** Runs after each sweep, before the next. */
   afterSweep?: () => Promise<void>

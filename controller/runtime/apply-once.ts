@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto'
 import type { Client, Sent } from './client.ts'
 import { type KubernetesObject, keyOf, type ResourceType } from './resource.ts'
 
-/** Applies an object unless it is known to be so already. Resolves to whether there was a write. */
+/** Applies an object unless it is known to be applied already. Resolves to whether a write was sent. */
 export type ApplyOnce = (type: ResourceType, object: Sent, live: Live | undefined) => Promise<boolean>
 
-/** An object as the API server has it; `touched` when another writer may have changed it. */
+/** An object as read from the API server; `touched`: another writer may have changed it. */
 export interface Live extends KubernetesObject {
   readonly touched?: boolean
   readonly spec?: { readonly replicas?: number }
 }
 
-/** Called after an apply that changed back what others had changed; `live` is the object as they left it. */
+/** Called after an apply that reverted changes of other writers; `live` is the object before the apply. */
 export type OnReverted = (type: ResourceType, live: Live) => Promise<void>
 
 /**
- * Remembers what it applied and which generation the server gave it: while both are the same the object is unchanged, and
- * nothing is sent. What an earlier process applied is known by a digest in an annotation, as long as no other writer set a field of
- * the specification.
+ * Remembers each applied object and the generation that the server returned: while both are equal the object is unchanged, and
+ * nothing is sent. An object that an earlier process applied is recognised by a digest in an annotation, unless another writer has
+ * set a field of its spec.
  */
 export function createApplyOnce(
   client: Client,
@@ -44,13 +44,13 @@ function generationOf({ metadata }: KubernetesObject): number {
   return metadata.generation ?? 0
 }
 
-/** Who scales an object to zero leaves no trace of it in the server's record. */
+/** Scaling an object to zero leaves no trace in `managedFields`. */
 function hasReplicas(live: Live, { spec }: Sent): boolean {
   const { replicas } = (spec ?? {}) as { replicas?: number }
   return replicas === undefined || live.spec?.replicas === replicas
 }
 
-/** Whether others than `fieldManager` have set fields of the specification, by the server's own record. */
+/** Whether writers other than `fieldManager` have set fields of the spec, according to `managedFields`. */
 export function isTouched({ metadata }: KubernetesObject, fieldManager: string): boolean {
   const { managedFields } = metadata
   if (managedFields === undefined) return true

@@ -5,33 +5,33 @@ import { KubernetesError } from './kubernetes-error.ts'
 import { answered, type Fence, requestOptions } from './request.ts'
 import { apiVersionOf, type KubernetesObject, type ObjectName, type ResourceType } from './resource.ts'
 
-/** An object as it is sent: its type is said beside it. */
+/** An object to send; its type is a separate argument. */
 export interface Sent {
   readonly metadata: KubernetesObject['metadata']
   readonly [field: string]: unknown
 }
 
-/** Reads and writes objects. Every method throws a `KubernetesError` when the API says no for another reason than named here. */
+/** Reads and writes objects. Every method throws a `KubernetesError` on an error response, unless stated otherwise. */
 export interface Client {
-  /** The object, or null when there is none. */
+  /** The object; null if it does not exist. */
   get<T extends KubernetesObject>(type: ResourceType, name: ObjectName): Promise<T | null>
   list<T extends KubernetesObject>(type: ResourceType, options?: ListOptions): Promise<T[]>
   /**
-   * Server-side apply: what is said here is so afterwards and belongs to this field manager, and what it said earlier and does not
-   * say any more is gone. Takes fields over from others with `force` (the default).
+   * Server-side apply: sets the given fields, takes ownership of them for this field manager, and removes fields that it set
+   * earlier and no longer sends. Takes fields over from other managers with `force` (the default).
    */
   apply<T extends KubernetesObject>(type: ResourceType, object: Sent, options?: ApplyOptions): Promise<T>
   create<T extends KubernetesObject>(type: ResourceType, object: Sent): Promise<T>
-  /** Replaces an object. With its `resourceVersion` this fails with 409 when another writer was faster. */
+  /** Replaces an object. With `resourceVersion` fails with 409 if another writer has changed the object. */
   replace<T extends KubernetesObject>(type: ResourceType, object: Sent): Promise<T>
-  /** JSON merge patch; null when the object is gone. */
+  /** JSON merge patch; null if the object does not exist. */
   patch<T extends KubernetesObject>(
     type: ResourceType,
     name: ObjectName,
     patch: object,
     options?: WriteOptions,
   ): Promise<T | null>
-  /** Deletes an object together with what it owns, unless that is to stay (`orphan`); one that is gone already is fine. */
+  /** Deletes an object and its dependents, or only the object (`orphan`). Succeeds if the object does not exist. */
   delete(type: ResourceType, name: ObjectName, options?: { orphan?: boolean }): Promise<void>
 }
 
@@ -57,7 +57,7 @@ const SUFFIXES = { status: 'Status', scale: 'Scale' } as const
 export interface ClientOptions {
   readonly fieldManager: string
   readonly fence?: Fence
-  /** Is called with each object as a write left it. */
+  /** Called with each object as returned by a write. */
   readonly onWritten?: (type: ResourceType, object: KubernetesObject) => void
 }
 
@@ -71,7 +71,7 @@ interface Write extends ApplyOptions {
 
 const VERBS = { create: 'POST', replace: 'PUT', patch: 'PATCH' } as const
 
-/** A client whose writes carry the name `fieldManager` and pass the fence. */
+/** Creates a client whose writes use the field manager `fieldManager` and pass the fence. */
 export function createClient(
   connection: Connection,
   { fieldManager, fence = () => WRITE_MS, onWritten = () => {} }: ClientOptions,
@@ -129,7 +129,7 @@ export interface Page<T> {
   readonly items: readonly T[]
 }
 
-/** The objects of a type, at most `limit` in each page. Throws a `KubernetesError`. */
+/** Lists the objects of a type, at most `limit` per page. Throws a `KubernetesError`. */
 export async function* listPages<T extends KubernetesObject>(
   connection: Connection,
   type: ResourceType,
@@ -142,13 +142,13 @@ export async function* listPages<T extends KubernetesObject>(
     const request = { ...placeOf(type, { ...options, name: '' }), ...options, limit, _continue: next }
     const call = requestOptions({ signal: signal ? AbortSignal.any([signal, timeout]) : timeout })
     const page: Page<T> = await answered(api[`list${scopeOf(type, options)}CustomObject`](request, call))
-    // The items of a list do not say what they are.
+    // Items of a list have no kind and version.
     yield { ...page, items: page.items.map((item) => typed(type, item)) }
     next = page.metadata.continue || undefined
   } while (next !== undefined)
 }
 
-/** It passes objects of any type as they are; the package's APIs for single types would drop the fields that they do not know. */
+/** This API passes objects of any type unchanged; the package's typed APIs would drop unknown fields. */
 function openApi({ config }: Connection): CustomObjectsApi {
   return config.makeApiClient(CustomObjectsApi)
 }

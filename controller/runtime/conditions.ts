@@ -1,25 +1,25 @@
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
-/** One aspect of an object's state, as it is found out now. */
+/** The current state of one aspect of an object. */
 export interface Finding {
   readonly type: string
   readonly status: ConditionStatus
-  /** One word in CamelCase, for programs. */
+  /** Machine-readable reason in CamelCase. */
   readonly reason: string
-  /** For people. */
+  /** Human-readable message. */
   readonly message: string
 }
 
-/** A finding as objects carry it. */
+/** A finding as stored in the status. */
 export interface Condition extends Finding {
   readonly observedGeneration: number
-  /** When `status` last changed, not when it was last looked at. */
+  /** Time of the last change of `status`, not of the last check. */
   readonly lastTransitionTime: string
 }
 
 const MAX_MESSAGE_LENGTH = 1024
 
-/** How far an object is from what it should be; `Stalled` when it does not get there by itself. */
+/** Progress of an object towards its spec; `Stalled` if it needs a change to make progress. */
 export type Progress = 'Settled' | 'Reconciling' | 'Stalled'
 
 const NOT_IN_PROGRESS = {
@@ -27,7 +27,7 @@ const NOT_IN_PROGRESS = {
   Stalled: 'No problem needs a change of the spec.',
 } as const
 
-/** The conditions `Reconciling` and `Stalled`, which tools that wait for an object read beside `Ready`. */
+/** The conditions `Reconciling` and `Stalled`, which tools that wait for an object read in addition to `Ready`. */
 export function progressFindings(progress: Progress, reason: string, message: string): Finding[] {
   return (['Reconciling', 'Stalled'] as const).map((type) => {
     const holds = type === progress
@@ -35,7 +35,7 @@ export function progressFindings(progress: Progress, reason: string, message: st
   })
 }
 
-/** The conditions of an object after what was found at `now`, sorted by type. Those that are not among the findings are gone. */
+/** Merges the findings at `now` into the conditions of an object, sorted by type. Drops conditions without a finding. */
 export function conditionsAfter(
   before: readonly Condition[],
   findings: readonly Finding[],
@@ -58,7 +58,7 @@ export function conditionsAfter(
     .sort((a, b) => (a.type < b.type ? -1 : 1))
 }
 
-/** The text cut to `maxBytes`, which is how the API server counts. */
+/** Truncates the text to `maxBytes`; the API server counts bytes. */
 export function shorten(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text)
   return bytes.length <= maxBytes
@@ -69,7 +69,7 @@ export function shorten(text: string, maxBytes: number): string {
         .replace(/\uFFFD$/, '')
 }
 
-/** As the API writes a time: the server drops what is finer. */
+/** Formats a time as the API does: the server drops fractions of a second. */
 export function wholeSeconds(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`
 }

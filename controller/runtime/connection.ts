@@ -5,20 +5,20 @@ export interface Connection {
   readonly config: KubeConfig
   /** The namespace that the credentials belong to. */
   readonly namespace: string
-  /** Ends all requests. */
+  /** Aborts all requests. */
   close(): void
 }
 
 export interface ConnectionOptions {
-  /** A file to read instead of what `KUBECONFIG`, the home folder or the pod offer. */
+  /** A kubeconfig file to use instead of `KUBECONFIG`, the home directory or the pod's credentials. */
   readonly kubeconfig?: string
-  /** The folder that holds a pod's `/var/run/secrets`, to be read as a pod does. */
+  /** Directory that contains a pod's `/var/run/secrets`, to read credentials as a pod does. */
   readonly podRoot?: string
 }
 
 /**
- * Opens a connection with the credentials that the package finds. Tokens and certificates in files are read again when they may have
- * changed. Throws an Error that says what is missing.
+ * Opens a connection with the default credentials. Re-reads tokens and certificates from files that may have changed. Throws an
+ * Error that names the missing part.
  */
 export function openConnection({ kubeconfig, podRoot }: ConnectionOptions = {}): Connection {
   const config = new LastingKubeConfig()
@@ -30,13 +30,13 @@ export function openConnection({ kubeconfig, podRoot }: ConnectionOptions = {}):
   return { config, namespace: namespace.trim(), close: () => config.close() }
 }
 
-/** The package's way to the network. */
+/** The package's HTTP dispatcher. */
 export type Dispatcher = NonNullable<ReturnType<RequestContext['getDispatcher']>>
 
-/** So often connections are made with what certificates and tokens are by then. */
+/** Interval after which connections are renewed with the current certificates and tokens. */
 const FRESH_MS = 60_000
 
-/** The package makes connections of its own for each request; this keeps them for the next one. */
+/** The package creates a connection per request; this class reuses them. */
 class LastingKubeConfig extends KubeConfig {
   #lasting: { readonly dispatcher: Dispatcher; readonly since: number } | undefined
 
@@ -59,14 +59,14 @@ class LastingKubeConfig extends KubeConfig {
   }
 }
 
-/** HTTP/2 would send everything over one connection: when that one is dead, new requests would wait for it too. */
+/** HTTP/2 would send all requests over one connection: if it is dead, new requests would hang, too. */
 function overHttp1(dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] {
   return (options, handler) => dispatch(Object.assign({ allowH2: false }, options), handler)
 }
 
 function assertComplete(config: KubeConfig): void {
   const name = config.getCurrentContext()
-  // Where it finds nothing, the package takes a server of its own for granted.
+  // Without any configuration, the package assumes a default server.
   if (name === 'loaded-context')
     throw new Error(
       'No cluster configured: KUBECONFIG is not set, ~/.kube/config does not exist, and the process does not run in a pod',

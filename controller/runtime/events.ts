@@ -17,18 +17,18 @@ export function warning(reason: string, message: string): Happening {
   return { type: 'Warning', reason, message }
 }
 
-/** Writes an event about an object, for `kubectl describe`. Never throws. */
+/** Records an event about an object, for `kubectl describe`. Never throws. */
 export type RecordEvent = (object: KubernetesObject, happening: Happening) => Promise<void>
 
-/** The trace in which an event was written, where traces are recorded. */
+/** The trace in which an event was recorded, if tracing is enabled. */
 const TRACE_ID = 'drape.dev/trace-id'
-/** The same happening is written once and counted from then on, at most once in so long. */
+/** Equal events within this interval are counted in one write. */
 const QUIET_MS = 60_000
 const REMEMBERED = 1000
-/** What the name of an event may have of that of its object. */
+/** Max length of the object's name in the name of an event. */
 const MAX_NAME_LENGTH = 236
 
-/** Writes events in the name of `component`, equal ones together. */
+/** Creates a recorder that aggregates equal events in the name of `component`. */
 export function createEventRecorder({
   client,
   component,

@@ -1,10 +1,10 @@
 import { ApiException } from '@kubernetes/client-node'
 
-/** What the API server answered instead of a result. `status` is 0 when there was no answer. */
+/** An error response of the API server. `status` is 0 without a response. */
 export class KubernetesError extends Error {
   readonly status: number
   readonly reason: string
-  /** How long the server asks to wait before the next request. */
+  /** Seconds to wait before the next request, as requested by the server. */
   readonly retryAfterSeconds: number | null
 
   constructor(
@@ -20,12 +20,12 @@ export class KubernetesError extends Error {
   }
 }
 
-/** The error of a call of the package, which has three shapes: of an answer, of a watch, of a request without an answer. */
+/** Converts an error of the package, which has three shapes: a response, a watch, a request without a response. */
 export function kubernetesErrorOf(error: unknown): KubernetesError {
   if (error instanceof KubernetesError) return error
   if (error instanceof ApiException) return refusedBy(error)
   const { message = String(error), statusCode = 0, cause } = error as Error & { statusCode?: number }
-  // A fence says no within the request.
+  // The fence throws within the request.
   if (cause instanceof KubernetesError) return cause
   const text = cause instanceof Error && cause.message ? cause.message : message
   return new KubernetesError(statusCode, text, { reason: statusCode === 0 ? 'Unreachable' : '', cause: error })

@@ -23,30 +23,30 @@ interface Lease extends KubernetesObject {
 
 export interface Election {
   isLeader(): boolean
-  /** Milliseconds for which a write may be under way. Throws when this process is not, or not any more, the leader. */
+  /** Max milliseconds that a write may take. Throws if this process is not the leader. */
   fence(): number
-  /** Steps down at once, so that another takes over without waiting. */
+  /** Steps down immediately, so that another process can take over without waiting. */
   stop(): Promise<void>
 }
 
 export interface ElectionOptions {
   readonly client: Client
   readonly lease: Required<ObjectName>
-  /** Differs between all processes that ever run. */
+  /** Unique among all processes ever started. */
   readonly identity: string
   readonly onElected: () => void
   readonly onLost: () => void
   readonly onFault?: (error: unknown) => void
-  /** A lease that was not renewed for so long may be taken by another. */
+  /** Seconds after which another process may take over a lease that was not renewed. */
   readonly leaseSeconds?: number
-  /** A leader that could not renew for so long stops to act: well before another may begin. */
+  /** Seconds after which a leader that cannot renew stops acting: well before another process may start. */
   readonly renewSeconds?: number
   readonly retrySeconds?: number
 }
 
 /**
- * Elects one of many processes by a Lease object. Times are measured on each process's own steady clock from the moment at which
- * it saw the lease change, as client-go does, so clocks need not agree.
+ * Elects one of many processes by a Lease object. Each process measures time on its own monotonic clock from the moment at which
+ * it observed a change of the lease, as client-go does, so clocks need not agree.
  */
 export function startElection(options: ElectionOptions): Election {
   const { client, lease: name, identity, onElected, onLost, onFault = () => {} } = options
@@ -74,7 +74,7 @@ export function startElection(options: ElectionOptions): Election {
       renewedAt = null
       return
     }
-    // Counted from before the write: others count from when they see it.
+    // Counted from before the write: other processes count from the moment they observe it.
     renewedAt = sentAt
   }
 
@@ -101,7 +101,7 @@ export function startElection(options: ElectionOptions): Election {
   async function campaign(): Promise<void> {
     while (!stopping.signal.aborted) {
       await round().catch((error) => {
-        // Another controller was faster; the next read says which.
+        // Another controller was faster; the next read shows which one.
         if (!(error instanceof KubernetesError && error.status === 409)) onFault(error)
       })
       report()
@@ -110,7 +110,7 @@ export function startElection(options: ElectionOptions): Election {
     }
   }
 
-  // A renewal that hangs must not keep a leader in office.
+  // A renewal that hangs must not extend the leadership.
   const watchdog = setInterval(report, 250)
   watchdog.unref()
   const campaigning = campaign()
@@ -118,7 +118,7 @@ export function startElection(options: ElectionOptions): Election {
     isLeader,
     fence: () => {
       if (renewedAt === null || !isLeader())
-        throw new KubernetesError(0, 'This process does not lead any more', { reason: 'NotLeader' })
+        throw new KubernetesError(0, 'This process is no longer the leader', { reason: 'NotLeader' })
       return renewedAt + leaseSeconds * 1000 - performance.now()
     },
     stop: async () => {

@@ -2,25 +2,25 @@ import { KubernetesError } from './kubernetes-error.ts'
 import { createWorkQueue, type Done, type WorkQueue } from './work-queue.ts'
 
 export interface Loop extends Pick<WorkQueue, 'add' | 'depth' | 'close'> {
-  /** Only a leader works; the others keep what they would work on. */
+  /** Only a leader processes keys; other processes queue them. */
   setLeading(leading: boolean): void
 }
 
 export interface LoopOptions {
   /**
-   * Brings one object from what it is to what it should be, from whatever there is. `failures` counts those in a row before.
-   * Returns when to look again.
+   * Reconciles one object from its current to its desired state. `failures` is the number of preceding consecutive failures.
+   * Returns when to reconcile again.
    */
   readonly reconcile: (key: string, failures: number) => Promise<Done | undefined>
   readonly concurrency: number
-  /** All keys there are, to start with when this process begins to lead. */
+  /** All existing keys, which are enqueued when this process becomes the leader. */
   readonly keys: () => readonly string[]
-  /** Is called with unexpected errors. */
+  /** Called on an unexpected error. */
   readonly onFailure: (key: string, error: unknown, failures: number) => void
   readonly onDone?: (key: string, seconds: number, outcome: 'done' | 'again' | 'failed') => void
 }
 
-/** Reconciles objects one key at a time. A conflict is no failure but a reason to look again. */
+/** Reconciles objects one key at a time. A conflict is not a failure but causes a retry. */
 export function createLoop({ reconcile, concurrency, keys, onFailure, onDone = () => {} }: LoopOptions): Loop {
   const queue: WorkQueue = createWorkQueue({
     concurrency,
@@ -54,7 +54,7 @@ export function createLoop({ reconcile, concurrency, keys, onFailure, onDone = (
   }
 }
 
-/** Another writer was faster or deleted the object, the server is busy, or this process has just lost the lead. */
+/** Another writer was faster or deleted the object, the server is busy, or this process has just lost the leadership. */
 function isExpected(error: unknown): boolean {
   return error instanceof KubernetesError && ([404, 409, 429].includes(error.status) || error.reason === 'NotLeader')
 }

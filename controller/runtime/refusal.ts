@@ -1,13 +1,13 @@
 import { KubernetesError } from './kubernetes-error.ts'
 
-/** The API server takes what it is sent for wrong or not allowed. */
+/** Status codes of invalid or forbidden requests. */
 const REFUSED: readonly number[] = [400, 403, 422]
-/** What it could not do so often will not be done by itself soon. */
+/** After this many failures a retry is unlikely to succeed soon. */
 const MANY_FAILURES = 3
 
 /**
- * What the API server said, when to send the same once more will hardly help; throws every other error on. `failures` counts those
- * in a row before.
+ * Returns the API server's error if a retry is unlikely to help; rethrows every other error. `failures` is the number of preceding
+ * consecutive failures.
  */
 export function refusalOf(error: unknown, failures: number): KubernetesError {
   if (!(error instanceof KubernetesError)) throw error

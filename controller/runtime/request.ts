@@ -2,7 +2,7 @@ import { type ConfigurationOptions, Observable, type RequestContext } from '@kub
 import type { Dispatcher } from './connection.ts'
 import { kubernetesErrorOf } from './kubernetes-error.ts'
 
-/** Stands before every write and throws when this process must not write. Returns how long a write may take (ms). */
+/** Runs before every write and throws if this process must not write. Returns the max duration of the write in ms. */
 export type Fence = () => number
 
 export interface RequestSettings {
@@ -11,10 +11,10 @@ export interface RequestSettings {
   readonly contentType?: string
 }
 
-/** What a call of the package's `CustomObjectsApi` lacks: a time limit, the fence, the kind of patch, and the types of the core. */
+/** Adds to a call of the package's `CustomObjectsApi`: a timeout, the fence, the patch type, and support for core types. */
 export function requestOptions({ signal, fence, contentType }: RequestSettings): ConfigurationOptions {
   const prepare = (context: RequestContext) => {
-    // The group of the core has no name, and a path of its own.
+    // The core group has no name and its own path.
     context.setUrl(context.getUrl().replace('/apis//', '/api/'))
     context.setSignal(signal)
     if (contentType) context.setHeaderParam('Content-Type', contentType)
@@ -29,7 +29,7 @@ function of<T>(value: T): Observable<T> {
   return new Observable(Promise.resolve(value))
 }
 
-/** Asks the fence at the last moment before anything is sent: to connect takes time, in which a process may be frozen. */
+/** Checks the fence immediately before sending: connecting takes time, in which a process can be suspended. */
 function fenced(fence: Fence): (dispatch: Dispatcher['dispatch']) => Dispatcher['dispatch'] {
   return (dispatch) => (options, handler) => {
     const onRequestStart: typeof handler.onRequestStart = (...started) => {
@@ -40,7 +40,7 @@ function fenced(fence: Fence): (dispatch: Dispatcher['dispatch']) => Dispatcher[
   }
 }
 
-/** The answer to a call of the package. Throws a `KubernetesError`. */
+/** Awaits a call of the package. Throws a `KubernetesError`. */
 export async function answered<T>(call: Promise<T>): Promise<T> {
   try {
     return await call

@@ -1,6 +1,6 @@
 import type { V1OwnerReference } from '@kubernetes/client-node'
 
-/** Names a kind of objects in the API: its group ('' for the core), version, plural and kind. */
+/** Identifies a resource type of the API: its group ('' for the core group), version, plural and kind. */
 export interface ResourceType {
   readonly group: string
   readonly version: string
@@ -27,18 +27,18 @@ export interface ObjectMeta {
   readonly annotations?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly V1OwnerReference[]
-  /** The server's record of who set what. */
+  /** The server's record of field ownership. */
   readonly managedFields?: readonly ManagedFields[]
 }
 
-/** Any object of the API; the caller knows what lies beside its metadata. */
+/** Any object of the API. The caller knows the fields besides its metadata. */
 export interface KubernetesObject {
   readonly apiVersion?: string
   readonly kind?: string
   readonly metadata: ObjectMeta
 }
 
-/** Where an object lies; `namespace` is missing for those that belong to the whole cluster. */
+/** Name of an object; `namespace` is absent for cluster-scoped objects. */
 export interface ObjectName {
   readonly namespace?: string
   readonly name: string
@@ -49,7 +49,7 @@ export function apiVersionOf({ group, version }: ResourceType): string {
   return group === '' ? version : `${group}/${version}`
 }
 
-/** The path of all objects of a type, of those in a namespace, or of one of them and its subresource. */
+/** The path of all objects of a type, of those in a namespace, or of one object and its subresource. */
 export function pathOf(
   type: ResourceType,
   { namespace, name, subresource }: { namespace?: string; name?: string; subresource?: string } = {},
@@ -60,12 +60,12 @@ export function pathOf(
   return [root, type.version, ...place, type.plural, ...rest].join('/')
 }
 
-/** "namespace/name": one text for each object of a type. */
+/** "namespace/name": unique per type. */
 export function keyOf({ namespace, name }: ObjectName): string {
   return `${namespace ?? ''}/${name}`
 }
 
-/** Says that `owner` controls an object: with the one the other is deleted. */
+/** Makes `owner` the controller of an object: the object is deleted with its owner. */
 export function ownedBy(owner: KubernetesObject): V1OwnerReference {
   const { apiVersion, kind, metadata } = owner
   if (apiVersion === undefined || kind === undefined || metadata.uid === undefined)

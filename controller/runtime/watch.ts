@@ -5,19 +5,19 @@ import type { Connection } from './connection.ts'
 import { KubernetesError, kubernetesErrorOf } from './kubernetes-error.ts'
 import { type KubernetesObject, keyOf, pathOf, type ResourceType } from './resource.ts'
 
-/** All objects of a type as they were a moment ago, kept up to date. */
+/** A cache of all objects of a type, kept up to date by a watch. */
 export interface Watched<T> {
   readonly type: ResourceType
   get(key: string): T | undefined
   list(): T[]
   /**
-   * Takes in what a write was answered with, so that the writer reads it at once, however far behind the watch is. What the
-   * watch has seen already, or has seen go since, is left as it is.
+   * Applies the response of a write, so that the writer reads its own write even if the watch lags. Ignores versions that
+   * the watch has already seen, or has seen deleted since.
    */
   note(object: KubernetesObject): void
   /** Resolves when the objects have been listed once. */
   readonly synced: Promise<void>
-  /** Milliseconds since the API server was last heard of; the objects may be as old. */
+  /** Milliseconds since the last message of the API server: max age of the objects. */
   ageMs(): number
   close(): void
 }
@@ -27,15 +27,15 @@ export interface WatchOptions<T> {
   readonly type: ResourceType
   readonly namespace?: string
   readonly labelSelector?: string
-  /** What is kept of each object, to save memory; everything by default. Its `managedFields` are never kept. */
+  /** Reduces each object to the required fields, to save memory; default: keeps everything. `managedFields` are always dropped. */
   readonly keep?: (object: T) => T
-  /** An object appeared, changed or went; `object` is what it was last. */
+  /** Called when an object is added, changed or deleted; `object` is its last version. */
   readonly onChange?: (object: T) => void
-  /** The connection was lost or refused; it is tried again by itself. */
+  /** Called when the connection is lost or refused. Reconnects automatically. */
   readonly onFault?: (error: KubernetesError) => void
-  /** After so long the server ends a watch, and says before how far it had come. */
+  /** Seconds after which the server ends a watch, with a bookmark of its position. */
   readonly watchSeconds?: number
-  /** Nothing for so long after a watch should have ended: the way to the server is dead. */
+  /** Seconds without data after the end of a watch after which the connection counts as dead. */
   readonly silenceSeconds?: number
 }
 
@@ -43,26 +43,26 @@ const WATCH_SECONDS = 30
 const SILENCE_SECONDS = 10
 const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 2000
-/** The type is unknown or forbidden here, or the server is too busy. */
+/** The type is unknown or forbidden, or the server is overloaded. */
 const REFUSED: readonly number[] = [403, 404, 429]
 const REFUSED_PAUSE_MS = 15_000
-// What a page takes while it is read is not given back soon.
+// Memory of a page is not freed soon after it is read.
 const PAGE = 100
 
 type WatchedObject = KubernetesObject & { readonly code?: number; readonly message?: string }
 type Change = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
 /**
- * Lists the objects and watches them from there on, until closed. A watch that ends, breaks or goes silent is taken up where it
- * had come to; when the server has forgotten that place (410), everything is listed anew. No change between is lost, though
- * several of one object may come as one.
+ * Lists the objects and watches them from there on, until closed. Resumes a watch that ends, breaks or stalls at its last
+ * position; if the server no longer has that position (410), lists all objects again. No change is lost, but several changes of
+ * an object can be merged.
  */
 export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T>): Watched<T> {
   const { onChange = () => {}, onFault = () => {}, keep = (object) => object } = options
   const { watchSeconds = WATCH_SECONDS, silenceSeconds = SILENCE_SECONDS } = options
   const { connection, type, namespace, labelSelector } = options
   const selection = { namespace, labelSelector, limit: PAGE }
-  // The package ends a watch, and the opening of one, in which nothing came for so long.
+  // The package ends a watch, or the opening of one, after this time without data.
   const watcher = new Watch(connection.config)
   Reflect.set(watcher, 'requestTimeoutMs', (watchSeconds + silenceSeconds) * 1000)
   const keepSmall = (object: unknown) => withoutManagedFields(keep(object as T))
@@ -92,7 +92,7 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
   async function relist(): Promise<string> {
     const listed = new Map<string, T>()
     let resourceVersion = ''
-    // Only a page at a time is there as a whole.
+    // Only one page at a time is in memory.
     for await (const { items, metadata } of listPages<T>(connection, type, { ...selection, signal: closing.signal })) {
       for (const item of items) listed.set(keyOf(item.metadata), keepSmall(item))
       resourceVersion = metadata.resourceVersion
@@ -117,7 +117,7 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
       try {
         if (!isOver) take(change as Change, object)
       } catch (error) {
-        // The package would let it pass.
+        // The package would swallow the exception.
         end(error)
       }
     }
@@ -151,7 +151,7 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
   }
 
   function remove(key: string, object: T, at: string): void {
-    // Another of this name that was noted since.
+    // Another object with this name was noted since.
     if (isNewer(objects.get(key)?.metadata.resourceVersion, at)) return
     if (objects.delete(key)) onChange(object)
   }
@@ -171,12 +171,12 @@ export function watchObjects<T extends KubernetesObject>(options: WatchOptions<T
   }
 }
 
-// Versions of one type count up (KEP-5504), without leading zeros.
+// Resource versions of one type are increasing numbers (KEP-5504), without leading zeros.
 function isNewer(a = '', b = ''): boolean {
   return a.length === b.length ? a > b : a.length > b.length
 }
 
-// The server's own record of who wrote what is often larger than the object.
+// `managedFields` is often larger than the rest of the object.
 function withoutManagedFields<T extends KubernetesObject>(object: T): T {
   return { ...object, metadata: { ...object.metadata, managedFields: undefined } }
 }
@@ -184,7 +184,7 @@ function withoutManagedFields<T extends KubernetesObject>(object: T): T {
 function pauseAfter({ status, retryAfterSeconds }: KubernetesError, failures: number): number {
   const longest = REFUSED.includes(status) ? REFUSED_PAUSE_MS : MAX_PAUSE_MS
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 20), longest)
-  // The package does not hand on for how long a watch is refused.
+  // The package does not expose the Retry-After of a rejected watch.
   const asked = retryAfterSeconds ?? (status === 429 ? 1 : 0)
   return Math.max(asked * 1000, pause * (0.5 + Math.random() / 2))
 }

@@ -1,25 +1,25 @@
-/** What a worker of the queue says when it is done with a key. */
+/** Result of processing a key. */
 export interface Done {
-  /** Handles the key again after `againMs`, unless something asks for it earlier. */
+  /** Processes the key again after `againMs`, unless it is added earlier. */
   readonly againMs?: number
 }
 
 export interface WorkQueue {
-  /** Asks for the key to be worked on, now or after `ms`. Asking again before that changes only when. */
+  /** Enqueues the key now or after `ms`. A key that is already queued only changes its time. */
   add(key: string, ms?: number): void
-  /** Keys that wait for their turn now. */
+  /** Number of keys that are due. */
   depth(): number
-  /** Starts to take keys, or stops; those in hand go on. A queue starts without taking. */
+  /** Starts or stops processing; running work continues. A queue starts stopped. */
   setTaking(taking: boolean): void
-  /** Takes no more keys and resolves when those in hand are done. */
+  /** Stops processing and resolves when running work is done. */
   close(): Promise<void>
 }
 
 export interface WorkQueueOptions {
-  /** Works on a key; `failures` counts those in a row before. Never called twice at once for the same key. */
+  /** Processes a key; `failures` is the number of preceding consecutive failures. Never runs concurrently for the same key. */
   readonly work: (key: string, failures: number) => Promise<Done | undefined>
   readonly concurrency: number
-  /** Is called with an error; returns the shortest pause for the key (ms), or null for the usual one. */
+  /** Called with an error; returns the min pause of the key in ms, or null for the default. */
   readonly onFailure?: (key: string, error: unknown, failures: number) => number | null
   readonly firstPauseMs?: number
 }
@@ -28,8 +28,8 @@ const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 300_000
 
 /**
- * A queue of keys, each at most once in it. A key that is asked for while it is worked on comes again afterwards. After a failure
- * it comes again by itself, after pauses that double and differ from key to key.
+ * A queue of unique keys. A key that is added while it is processed is processed again afterwards. After a failure the key is
+ * retried with exponential backoff and jitter.
  */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { work, concurrency, onFailure = () => null } = options

@@ -11,7 +11,7 @@ interface NamingPolicy extends KubernetesObject {
   readonly spec?: { readonly scaling?: { readonly policyRef?: { readonly name?: string } } }
 }
 
-/** Says of a policy how many pools name it. */
+/** Records in a policy's status the number of pools that refer to it. */
 export function createPolicyReconcile({
   client,
   reportInvalid,

@@ -61,7 +61,7 @@ const TargetSchema = fields(
         message: 'set exactly one of backlogPerSlot, drainWithinSeconds and oldestWaitSeconds',
       },
       {
-        // The API server compares a whole number with the whole part of the minimum: 0 would pass.
+        // The API server compares the minimum with the truncated integer: 0 would pass.
         rule: '!has(self.backlogPerSlot) || double(self.backlogPerSlot) >= 0.1',
         message: 'backlogPerSlot must be at least 0.1',
         fieldPath: '.backlogPerSlot',
@@ -107,7 +107,7 @@ const ScaleDownSchema = fields(
       maximum: 1000,
       default: 10,
       description:
-        'Max number of workers removed within periodSeconds, including the last worker. Workers above bounds.max, the max of a schedule or a hard cost cap leave at once. Default 10, range 1 to 1000.',
+        'Max number of workers removed within periodSeconds, including the last worker. Workers above bounds.max, the max of a schedule or a hard cost cap leave immediately. Default 10, range 1 to 1000.',
     }),
     periodSeconds: seconds({
       default: 60,

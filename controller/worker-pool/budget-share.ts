@@ -1,29 +1,29 @@
-/** A pool among others that share a cost budget. */
+/** A pool that shares a cost budget with others. */
 export interface Member {
   readonly key: string
-  /** The pool with the higher number comes first; infinite for a pool that nothing limits. */
+  /** Pools with a higher priority come first; infinite for a pool that no budget limits. */
   readonly priority: number
   /** Cost of one worker per hour, above 0. */
   readonly hourlyCost: number
-  /** Workers that the pool keeps before any pool gets more than its own min. */
+  /** Workers that are reserved for the pool before any pool gets more than its own min. */
   readonly min: number
   /** Workers that the demand requires, within the bounds of the pool itself. */
   readonly wanted: number
-  /** Workers that exist or that were decided on, whichever are more. */
+  /** The number of existing or of decided workers, whichever is higher. */
   readonly held: number
 }
 
 export interface BudgetShare {
-  /** Workers that the pool may have in the end, given what comes before it. */
+  /** Workers that the pool can have eventually, given the pools before it. */
   readonly workers: number
-  /** Workers that fit beside those that the other pools hold now. */
+  /** Workers that fit next to those that the other pools have now. */
   readonly room: number
 }
 
 /**
- * The share of a pool in an hourly cap: first each pool's min, then what the demand requires, both by priority, then by cost, then by
- * key. What the pools before it do not require is all there for it. If every pool keeps to its `workers` and grows only
- * into its `room`, the pools together exceed the cap neither in the end nor meanwhile.
+ * The share of a pool in an hourly cap: first each pool's min, then the workers that the demand requires, both by priority, then by
+ * cost, then by key. A pool can use everything that the pools before it do not require. If every pool keeps to its `workers` and
+ * grows only into its `room`, the pools together never exceed the cap, not even temporarily.
  */
 export function shareOf(member: Member, others: readonly Member[], hourlyCap: number): BudgetShare {
   const left = createCap([member, ...others], hourlyCap)
@@ -34,24 +34,27 @@ export function shareOf(member: Member, others: readonly Member[], hourlyCap: nu
   }
 }
 
-/** A cost budget, and the pools that count for it. */
+/** A cost budget and its pools. */
 export interface SharedBudget {
   readonly hourlyCap: number
   readonly mode: 'Soft' | 'Hard'
   readonly members: readonly Member[]
 }
 
-/** What cost budgets leave to pools while workers are assigned to one after the other. */
+/** The remaining room of cost budgets while workers are assigned to one pool after another. */
 export interface BudgetRoom {
-  /** Workers that the pool may have; infinite for a pool that no budget limits. */
+  /** Max workers of the pool; infinite for a pool that no budget limits. */
   maxWorkers(key: string): number
-  /** Assigns workers to the pool, as many of them as it may have. Returns what it claims of the budgets: what it can have in the end. */
+  /**
+   * Assigns workers to the pool, at most as many as it can have. Returns the pool's claim on the budgets: the workers that it can have
+   * eventually.
+   */
   assign(key: string, workers: number): number
 }
 
 /**
- * What the pools before a pool claim, or hold although they do not need it any more, is not there for it; of the pools after it only
- * what has been assigned to them. Their workers above that leave, but not from a soft budget, where busy ones stay.
+ * A pool cannot use what the pools before it claim, or still have without needing it. Of the pools after it only the assigned
+ * workers count: their other workers leave, except busy workers under a soft budget.
  */
 export function createBudgetRoom(budgets: readonly SharedBudget[], claimed: ReadonlyMap<string, number>): BudgetRoom {
   const assigned = new Map<string, number>()
@@ -86,12 +89,12 @@ export function createBudgetRoom(budgets: readonly SharedBudget[], claimed: Read
   }
 }
 
-/** Workers that so much an hour pays for. Floating point must not cost one where it divides evenly. */
+/** Number of workers that an hourly amount pays for. Floating-point errors must not cost a worker if it divides evenly. */
 export function affordable(hourly: number, { hourlyCost }: Pick<Member, 'hourlyCost'>): number {
   return Math.max(0, Math.floor(hourly / hourlyCost + 1e-9))
 }
 
-/** Computes what a cap leaves to one of its pools, beside the min of each and what each other takes. */
+/** Computes the share of one pool in a cap, next to the min of each other pool and the workers assigned to it. */
 function createCap(members: readonly Member[], hourlyCap: number) {
   const inOrder = [...members].sort(byPrecedence)
   let beyondMins = hourlyCap

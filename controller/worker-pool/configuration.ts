@@ -7,10 +7,10 @@ import { unknownZoneOf } from './schedule.ts'
 
 type Objects = Pick<Watched<KubernetesObject>, 'get'>
 
-/** By what the size of a pool is decided, or why it cannot be. */
+/** The rules that determine the size of a pool, or why there are none. */
 export type Rules = { readonly rules: ScalingRules } | { readonly missing: string } | { readonly fixed: number }
 
-/** The engines of a pool, or why they cannot be used yet. */
+/** The engines of a pool, or why they are not usable yet. */
 export type Engines = { readonly list: readonly Engine[] } | { readonly missing: string }
 
 export function findRules({ spec, metadata }: WorkerPool, policies: Objects): Rules {
@@ -32,13 +32,13 @@ export function findEngines({ spec, metadata }: WorkerPool, engines: Objects): E
     if ('problems' in read) return { missing: `Engine ${name}: ${read.problems}` }
     const ready = read.object.status?.conditions.find(({ type }) => type === 'Ready')
     if (ready?.status !== 'True')
-      return { missing: `Engine ${name} is not ready: ${ready?.message ?? 'not looked at yet'}` }
+      return { missing: `Engine ${name} is not ready: ${ready?.message ?? 'not reconciled yet'}` }
     list.push(read.object)
   }
   return { list }
 }
 
-/** When the pause ends in which the pool is; null when it is in none. */
+/** End of the active pause; null if the pool is not paused. */
 export function pausedAt({ spec }: WorkerPool, now: Date): string | null {
   return spec.paused && Date.parse(spec.paused.until) > now.getTime() ? spec.paused.until : null
 }

@@ -18,7 +18,7 @@ export interface BudgetParts {
   readonly podsOf: (pool: WorkerPool) => readonly Pod[]
 }
 
-/** The budgets there are. A budget that is not valid limits nothing, and says so itself. */
+/** All valid budgets. An invalid budget limits nothing and reports itself. */
 function createReadBudgets(budgets: Objects): () => readonly CostBudget[] {
   const read = createReadOnce(costBudgets)
   return () =>
@@ -28,7 +28,7 @@ function createReadBudgets(budgets: Objects): () => readonly CostBudget[] {
       .flatMap((found) => read(found) ?? [])
 }
 
-/** Each budget with its pools, by what is remembered of these, for the division of the demand. */
+/** Each budget with the memory of its pools, for the division of the demand. */
 export function createSharedBudgets(parts: BudgetParts, memories: ReadonlyMap<string, PoolMemory>) {
   const readBudgets = createReadBudgets(parts.costBudgets)
   return (pools: readonly WorkerPool[]): SharedBudget[] => {
@@ -41,12 +41,12 @@ export function createSharedBudgets(parts: BudgetParts, memories: ReadonlyMap<st
   }
 }
 
-/** Computes the caps that the budgets of a pool set, by what is remembered of the other pools. */
+/** Computes the caps of a pool's budgets from the memory of the other pools. */
 export function createSharedCaps(parts: BudgetParts, memories: ReadonlyMap<string, PoolMemory>) {
   const readBudgets = createReadBudgets(parts.costBudgets)
   const readPool = createReadOnce(workerPools)
 
-  /** `desired` is the number of workers that the pool has now, as decided. */
+  /** `desired` is the last decided number of workers of the pool. */
   return (pool: WorkerPool, claim: Claim, desired: number): SharedCap[] => {
     const hourlyCost = highestCost(pool)
     const budgets = hourlyCost === 0 ? [] : readBudgets().filter((budget) => countsFor(budget, pool))
@@ -63,7 +63,7 @@ export function createSharedCaps(parts: BudgetParts, memories: ReadonlyMap<strin
       const sharing = others.filter((other) => countsFor(budget, other.pool)).map((other) => other.member)
       const { workers, room } = shareOf(member, sharing, budget.spec.hourlyCap)
       return {
-        // Workers there are stay, even while others still hold what is theirs.
+        // Existing workers stay, even while other pools still use this pool's share.
         max: Math.min(workers, Math.max(room, desired)),
         ceiling: budget.spec.mode === 'Hard' ? workers : null,
         setBy: `costBudget ${budget.metadata.name}`,

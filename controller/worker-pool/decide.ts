@@ -2,27 +2,27 @@ import type { ScalingRules } from '../scaling-policy/resource.ts'
 import { affordable } from './budget-share.ts'
 import { type Bounds, boundsAt } from './schedule.ts'
 
-/** What there is to do for a pool. */
+/** The demand of a pool. */
 export interface Demand {
   readonly waiting: number
   readonly inFlight: number
-  /** How long the oldest job has waited; 0 when none waits. */
+  /** Age of the oldest waiting job; 0 if no job is waiting. */
   readonly oldestWaitSeconds: number
-  /** What one job takes a worker's slot. */
+  /** Seconds of a worker's slot per job. */
   readonly secondsPerJob: number
 }
 
-/** What the rules need to know of the time before. Times in ms since 1970. */
+/** History that the rules need. Times in ms since 1970. */
 export interface ScalingMemory {
-  /** Since when the demand has been looked at without a gap. */
+  /** Start of the continuous observation of the demand. */
   readonly since: number
-  /** What the demand asked for lately, oldest first. */
+  /** Recently required numbers of workers, oldest first. */
   readonly wanted: readonly { readonly at: number; readonly replicas: number }[]
-  /** Changes of the number of workers lately, oldest first. */
+  /** Recent changes of the number of workers, oldest first. */
   readonly changes: readonly { readonly at: number; readonly by: number }[]
-  /** Since when there has been nothing to do; null while there is. */
+  /** Since when there are no jobs; null while there are jobs. */
   readonly idleSince: number | null
-  /** When the demand was last read, or this memory began. */
+  /** Time of the last read of the demand, or of the start of this memory. */
   readonly readAt: number
 }
 
@@ -30,45 +30,45 @@ export interface Decision {
   readonly from: number
   readonly to: number
   readonly direction: 'Up' | 'Down' | 'None'
-  /** For people. */
+  /** Human-readable reason. */
   readonly reason: string
-  /** The rules that kept `to` from what the demand asks for. */
+  /** The rules that kept `to` from the number that the demand requires. */
   readonly limitedBy: readonly string[]
 }
 
-/** A limit on the number of workers that a cost sets. */
+/** A cost limit on the number of workers. */
 export interface Cap {
   readonly max: number
-  /** Busy workers above this number finish their jobs and leave; null for a soft cap, which a min of workers exceeds. */
+  /** Busy workers above this number finish their jobs and leave; null for a soft cap, which a min number of workers can exceed. */
   readonly ceiling: number | null
   readonly setBy: string
 }
 
-/** A limit that a cost budget sets. */
+/** A limit set by a cost budget. */
 export interface SharedCap extends Cap {
-  /** Workers that the budget leaves to the pool in the end. */
+  /** Workers that the budget leaves to the pool eventually. */
   readonly share: number
 }
 
-/** What a pool asks for where it shares a cost budget with others. */
+/** Claim of a pool that shares a cost budget with others. */
 export interface Claim {
   readonly min: number
-  /** Workers that the demand requires, within the bounds of the pool itself, and that its budgets leave to it. */
+  /** Workers that the demand requires, within the pool's own bounds and its budgets. */
   readonly wanted: number
-  /** No budget changes the number of workers. */
+  /** Whether the number of workers is fixed, so that no budget changes it. */
   readonly isFixed: boolean
 }
 
 export interface DecideInput {
-  /** Null when it could not be read this time. */
+  /** Null if the demand could not be read this time. */
   readonly demand: Demand | null
   readonly rules: ScalingRules
   readonly slotsPerReplica: number
-  /** What one worker costs an hour; 0 when it is not known. */
+  /** Cost of one worker per hour; 0 if unknown. */
   readonly hourlyCost: number
-  /** The caps that hold beside that of the policy, for what the pool claims. */
+  /** The caps in addition to that of the policy, given the pool's claim. */
   readonly capsFor?: (claim: Claim) => readonly SharedCap[]
-  /** Workers that there should be as of now. */
+  /** The current desired number of workers. */
   readonly replicas: number
   readonly memory: ScalingMemory
   readonly now: Date
@@ -81,14 +81,15 @@ export interface Outcome {
   readonly claim: Claim
 }
 
-/** A memory of nothing. Scaling down then waits until enough is known. */
+/** An empty memory. Scaling down waits until the memory covers its window. */
 export function emptyMemory(now: Date): ScalingMemory {
   return { since: now.getTime(), wanted: [], changes: [], idleSince: null, readAt: now.getTime() }
 }
 
 /**
- * How many workers there should be. A pure function: more demand never leads to fewer workers, the bounds hold, none is removed
- * within the stabilisation window of scaling down after more were needed, the last one goes only after the idle time.
+ * Computes the desired number of workers. Pure. Invariants: more demand never leads to fewer workers; the bounds apply; no
+ * worker is removed within the stabilization window after more workers were required; the last worker is removed only after the
+ * idle time.
  */
 export function decide(input: DecideInput): Outcome {
   const { rules, memory, now, demand } = input
@@ -98,7 +99,7 @@ export function decide(input: DecideInput): Outcome {
   const asking: Claim = { min: own.min, wanted: clampTo(own, asked).replicas, isFixed: false }
   const shared = input.capsFor?.(asking) ?? []
   const bounds = capped(own, shared)
-  // What one budget forbids is not to be missing in another one.
+  // Demand that one budget forbids must not count against another budget.
   const claim = {
     ...asking,
     min: Math.min(asking.min, ...shared.flatMap(({ ceiling }) => ceiling ?? [])),
@@ -121,7 +122,7 @@ export function ownBounds({ rules, hourlyCost, now }: Pick<DecideInput, 'rules' 
   return capped(boundsAt(rules, now), ownCaps(rules, hourlyCost))
 }
 
-/** Workers that the demand asks for by the target of the policy, before any limit. */
+/** Workers that the demand requires by the target of the policy, before any limit. */
 export function replicasFor(
   { waiting, inFlight, oldestWaitSeconds, secondsPerJob }: Demand,
   { rules: { target, bounds }, slotsPerReplica }: Pick<DecideInput, 'rules' | 'slotsPerReplica'>,
@@ -132,11 +133,11 @@ export function replicasFor(
   else if (target.drainWithinSeconds !== undefined)
     slots = ((waiting + inFlight) * secondsPerJob) / target.drainWithinSeconds
   else if (target.oldestWaitSeconds !== undefined) {
-    // Those that run keep their slots; those that wait have to start before the oldest has waited too long.
+    // Running jobs keep their slots; waiting jobs must start before the oldest has waited too long.
     const left = Math.max(1, target.oldestWaitSeconds - oldestWaitSeconds)
     slots = inFlight + (waiting * secondsPerJob) / left
   }
-  // Floating point must not ask for one more where it divides evenly.
+  // A floating-point error must not add a worker if the division is even.
   return Math.max(1, Math.ceil(slots / slotsPerReplica - 1e-9)) + bounds.idleBuffer
 }
 
@@ -177,7 +178,8 @@ function step(clamped: Limited, input: DecideInput, bounds: Bounds): Decision {
   const aim = kept ?? clamped
   if (aim.replicas > from) return stepUp(aim, input, bounds)
   if (aim.replicas < from) return stepDown(aim, input, bounds)
-  const reason = aim.limitedBy.length > 0 ? `${aim.limitedBy.join(', ')} holds it.` : 'As many as the demand needs.'
+  const reason =
+    aim.limitedBy.length > 0 ? `Limited by ${aim.limitedBy.join(', ')}.` : 'The demand requires this number.'
   return { from, to: from, direction: 'None', reason, limitedBy: aim.limitedBy }
 }
 
@@ -191,31 +193,31 @@ function stepUp(aim: Limited, input: DecideInput, bounds: Bounds): Decision {
   const { rules, replicas: from, memory, now } = input
   const { stabilizationSeconds, maxReplicas, periodSeconds } = rules.scaleUp
   const limitedBy = [...aim.limitedBy]
-  // The lower bound needs no proof that it lasts.
+  // The lower bound applies without a stabilization window.
   const lasting = Math.max(bounds.min, Math.min(aim.replicas, lowestWithin(memory, stabilizationSeconds, now)))
   if (lasting < aim.replicas) limitedBy.push('scaleUp.stabilizationSeconds')
   const room = maxReplicas - changedWithin(memory, 'Up', periodSeconds, now)
   const to = Math.max(from, Math.min(lasting, from + room))
   if (to < lasting) limitedBy.push('scaleUp.maxReplicas')
   if (to === from) return { from, to, direction: 'None', reason: waitsFor(limitedBy), limitedBy }
-  return { from, to, direction: 'Up', reason: whyUp(input, aim.replicas, bounds), limitedBy }
+  return { from, to, direction: 'Up', reason: describeScaleUp(input, aim.replicas, bounds), limitedBy }
 }
 
 function stepDown(aim: Limited, input: DecideInput, bounds: Bounds): Decision {
   const { rules, replicas: from, memory, now } = input
   const { stabilizationSeconds, maxReplicas, periodSeconds } = rules.scaleDown
   const limitedBy = [...aim.limitedBy]
-  // What is above the upper bound goes at once.
+  // Workers above the upper bound leave immediately.
   const { ceiling, ceilingSetBy } = bounds
   const most = Math.min(from, bounds.max)
   const lasting = Math.max(aim.replicas, Math.min(most, highestWithin(memory, stabilizationSeconds, now)))
   if (lasting > aim.replicas) limitedBy.push('scaleDown.stabilizationSeconds')
   const room = Math.max(0, maxReplicas - changedWithin(memory, 'Down', periodSeconds, now))
-  // A ceiling holds at once, whatever the pace of scaling down.
+  // A ceiling applies immediately, regardless of the rate of scaling down.
   const to = Math.min(from, ceiling, Math.max(lasting, from - room))
   if (to > lasting) limitedBy.push('scaleDown.maxReplicas')
   if (to === from) return { from, to, direction: 'None', reason: waitsFor(limitedBy), limitedBy }
-  const reason = from > ceiling ? `${ceilingSetBy} allows ${ceiling}.` : `The demand asks for ${aim.replicas}.`
+  const reason = from > ceiling ? `${ceilingSetBy} allows ${ceiling}.` : `The demand requires ${aim.replicas}.`
   return { from, to, direction: 'Down', reason, limitedBy }
 }
 
@@ -251,7 +253,7 @@ function fallBack(input: DecideInput, bounds: Bounds): Decision {
   return { from, to, direction, reason, limitedBy: ['fallback', ...limitedBy] }
 }
 
-/** As many as before, but never more than the ceiling. */
+/** Keeps the current number, limited by the ceiling. */
 function keep({ replicas: from }: DecideInput, { ceiling, ceilingSetBy }: Bounds): Decision {
   const to = Math.min(from, ceiling)
   const reason = 'The demand could not be read just now.'
@@ -262,12 +264,12 @@ function waitsFor(limitedBy: readonly string[]): string {
   return `Waits for ${limitedBy.at(-1) ?? 'nothing'}.`
 }
 
-function whyUp({ demand }: DecideInput, aim: number, { min, minSetBy }: Bounds): string {
-  if (aim === min && demand !== null && demand.waiting + demand.inFlight === 0) return `${minSetBy} asks for ${min}.`
-  return `The demand asks for ${aim}: ${demand?.waiting} waiting, ${demand?.inFlight} running.`
+function describeScaleUp({ demand }: DecideInput, aim: number, { min, minSetBy }: Bounds): string {
+  if (aim === min && demand !== null && demand.waiting + demand.inFlight === 0) return `${minSetBy} requires ${min}.`
+  return `The demand requires ${aim}: ${demand?.waiting} waiting, ${demand?.inFlight} running.`
 }
 
-/** Adds the decision to the memory, and drops what no rule looks back to. */
+/** Adds the decision to the memory, and drops entries that no rule needs. */
 function remember(memory: ScalingMemory, { from, to }: Decision, { rules, now }: DecideInput): ScalingMemory {
   const { scaleUp, scaleDown } = rules
   const windowMs = Math.max(scaleUp.stabilizationSeconds, scaleDown.stabilizationSeconds) * 1000

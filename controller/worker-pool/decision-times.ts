@@ -1,14 +1,14 @@
-/** How long it takes from the notification of work to a decision for each pool. */
+/** Measures the time from a notification of new work to the decision for each pool. */
 export interface DecisionTimes {
-  /** There may be new work for a pool. */
+  /** Records a notification of possible new work for a pool. */
   ask(key: string): void
-  /** A pool is being looked at now. Call what it returns when a decision has been made. */
+  /** Records the start of a reconcile of a pool. Call the returned function when a decision has been made. */
   begin(key: string): () => void
-  /** Another process decides now. */
+  /** Drops all times when another process becomes the leader. */
   forgetAll(): void
 }
 
-/** `observe` gets the seconds of each requested decision. `now` in ms. */
+/** `observe` receives the seconds of each requested decision. `now` in ms. */
 export function createDecisionTimes(observe: (seconds: number) => void, now = () => performance.now()): DecisionTimes {
   const askedAt = new Map<string, number>()
   return {
@@ -17,7 +17,7 @@ export function createDecisionTimes(observe: (seconds: number) => void, now = ()
     },
     begin: (key) => {
       const at = askedAt.get(key)
-      // What is asked from now on, this look may have come too early for.
+      // Later notifications may have arrived too late for this reconcile.
       askedAt.delete(key)
       return () => {
         if (at !== undefined) observe((now() - at) / 1000)

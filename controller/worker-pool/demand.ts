@@ -13,18 +13,18 @@ const DemandRow = rowType(
 )
 const PaceRow = rowType(Type.Object({ engine: Type.String(), seconds: Type.Number() }))
 
-/** Completed generations that the pace is taken of. */
+/** Number of completed generations for the mean duration. */
 const SAMPLE = 200
-/** Seconds of a generation before any was measured. */
+/** Default seconds of a generation without a measurement. */
 const UNMEASURED_SECONDS = 3
 
-/** Seconds of a slot for the preparation of a photo. Nothing measures it. */
+/** Assumed slot seconds per prepared photo; not measured. */
 const PREPARE_SECONDS = 1
 
-/** The lane of photos to prepare, for pools with the queue `prepare`. Names of engines contain no underscore. */
+/** The lane of photos to prepare, for pools with the queue `prepare`. Engine names contain no underscore. */
 export const PREPARE_LANE = '_prepare'
 
-/** Demand by lane: by engine, and of photos to prepare. */
+/** Demand by lane: by engine, and for photos to prepare. */
 export type DemandByEngine = ReadonlyMap<string, Demand>
 
 /**
@@ -59,7 +59,7 @@ export async function readDemand(
   return new Map([...lanes, [PREPARE_LANE, { ...prepare, oldestWaitSeconds: 0, secondsPerJob: PREPARE_SECONDS }]])
 }
 
-/** The demand of several lanes together. */
+/** The total demand of several lanes. */
 export function sumDemand(parts: readonly Demand[]): Demand {
   const jobs = parts.reduce((sum, { waiting, inFlight }) => sum + waiting + inFlight, 0)
   const work = parts.reduce((sum, part) => sum + (part.waiting + part.inFlight) * part.secondsPerJob, 0)

@@ -3,27 +3,27 @@ import { type BudgetRoom, createBudgetRoom, type SharedBudget } from './budget-s
 import type { Demand } from './decide.ts'
 import { sumDemand } from './demand.ts'
 
-/** The capacity of a pool, and its place among other pools. */
-export interface Taker {
+/** Capacity and priority of a pool. */
+export interface PoolCapacity {
   readonly key: string
   /** The lanes whose jobs the workers of the pool run. */
   readonly lanes: readonly string[]
-  /** Among pools that share a lane, the pool with the higher number comes first. */
+  /** Among pools that share a lane, pools with a higher priority come first. */
   readonly priority: number
   /** Cost of one slot per hour. */
   readonly hourlyCost: number
-  /** Workers that the pool may have now by its own rules; 0 for a pool whose engines are not ready. */
+  /** Max workers by the pool's own rules now; 0 for a pool whose engines are not ready. */
   readonly maxWorkers: number
-  /** Workers that jobs require by the target of the pool. More jobs never require fewer. */
+  /** Workers that jobs require by the target of the pool. Monotonic in the number of jobs. */
   readonly workersFor: (demand: Demand) => number
-  /** Workers that the pool has in addition while it has jobs. */
+  /** Additional workers while the pool has jobs. */
   readonly idleBuffer: number
 }
 
 /** The demand of one pool by lane. */
 export type Share = ReadonlyMap<string, Demand>
 
-/** Passes after which claims on the budgets do not change in practice. */
+/** Max passes; claims on the budgets converge earlier in practice. */
 const MAX_PASSES = 10
 
 /**
@@ -32,7 +32,7 @@ const MAX_PASSES = 10
  * pool has room. Lanes with the fewest pools that have capacity come first, because their jobs have no other pool.
  */
 export function divideDemand(
-  pools: readonly Taker[],
+  pools: readonly PoolCapacity[],
   demand: ReadonlyMap<string, Demand>,
   budgets: readonly SharedBudget[] = [],
 ): ReadonlyMap<string, Share> {
@@ -43,27 +43,27 @@ export function divideDemand(
   let claimed = new Map(held)
   for (let pass = 1; ; pass++) {
     const { shares, claims } = divideOnce(inOrder, demand, createBudgetRoom(budgets, claimed))
-    // What a pool gets beyond its room still comes before the pools after it.
+    // Workers that a pool gets beyond its room still precede the pools after it.
     const next = new Map(held.map(([key, workers]) => [key, Math.max(workers, claims.get(key) ?? 0)]))
     if (isDeepStrictEqual(next, claimed) || pass === MAX_PASSES) return shares
     claimed = next
   }
 }
 
-/** `claims` has the workers that each pool claims of the cost budgets. */
-function divideOnce(inOrder: readonly Taker[], demand: ReadonlyMap<string, Demand>, room: BudgetRoom) {
+/** `claims` contains the workers that each pool claims of the cost budgets. */
+function divideOnce(inOrder: readonly PoolCapacity[], demand: ReadonlyMap<string, Demand>, room: BudgetRoom) {
   const shares = new Map(inOrder.map(({ key }) => [key, new Map<string, Demand>()]))
   const claims = new Map<string, number>()
-  const allowedOf = ({ key, maxWorkers }: Taker) => Math.min(maxWorkers, room.maxWorkers(key))
+  const allowedOf = ({ key, maxWorkers }: PoolCapacity) => Math.min(maxWorkers, room.maxWorkers(key))
   const lanes = [...demand].map(([lane, jobs]) => {
-    const takers = inOrder.filter((pool) => pool.lanes.includes(lane))
-    return { lane, jobs, takers, choices: takers.filter((pool) => allowedOf(pool) > 0).length }
+    const candidates = inOrder.filter((pool) => pool.lanes.includes(lane))
+    return { lane, jobs, candidates, choices: candidates.filter((pool) => allowedOf(pool) > 0).length }
   })
-  for (const { lane, jobs, takers } of lanes.sort((a, b) => a.choices - b.choices)) {
+  for (const { lane, jobs, candidates } of lanes.sort((a, b) => a.choices - b.choices)) {
     let left: Demand = jobs
-    const withCapacity = takers.findLastIndex((pool) => allowedOf(pool) > 0)
-    const last = withCapacity === -1 ? takers.length - 1 : withCapacity
-    for (const [i, pool] of takers.entries()) {
+    const withCapacity = candidates.findLastIndex((pool) => allowedOf(pool) > 0)
+    const last = withCapacity === -1 ? candidates.length - 1 : withCapacity
+    for (const [i, pool] of candidates.entries()) {
       const share = shares.get(pool.key) as Map<string, Demand>
       const workers = allowedOf(pool)
       const before = [...share.values()]
@@ -78,11 +78,11 @@ function divideOnce(inOrder: readonly Taker[], demand: ReadonlyMap<string, Deman
   return { shares, claims }
 }
 
-function requiredBy({ workersFor, idleBuffer }: Taker, demand: Demand): number {
+function requiredBy({ workersFor, idleBuffer }: PoolCapacity, demand: Demand): number {
   return demand.waiting + demand.inFlight === 0 ? 0 : workersFor(demand) + idleBuffer
 }
 
-/** As many of the jobs as fit. */
+/** The max number of jobs that fit. */
 function takeInto(jobs: Demand, fits: (some: Demand) => boolean): Demand {
   const all = jobs.waiting + jobs.inFlight
   if (fits(take(jobs, all))) return take(jobs, all)

@@ -1,54 +1,54 @@
 import type { Budget } from './schedule.ts'
 
-/** A pod of the pool, as the API server knows it. Times in ms since 1970. */
+/** A pod of the pool, as read from the API server. Times in ms since 1970. */
 export interface PoolPod {
   readonly name: string
   readonly ready: boolean
-  /** Its worker has been ready once: from then on it may have a job in hand, ready or not. */
+  /** The worker has been ready once: it can have a running job, even if it is not ready now. */
   readonly started: boolean
   readonly createdAt: number
-  /** It is being deleted already. */
+  /** The pod is already being deleted. */
   readonly deleting: boolean
-  /** When it was asked to take no more jobs; null when it was not. */
+  /** When the worker was fenced; null if it is not. */
   readonly fencedAt: number | null
-  /** When it was marked as the one to go; null when it is not. */
+  /** When the pod was marked for removal; null if it is not. */
   readonly markedAt: number | null
-  /** When it was last left alone because it did not answer. */
+  /** When the controller last gave up on the pod because its worker did not acknowledge the fence. */
   readonly refusedAt: number | null
-  /** The digest of the template that it was made from; null when it carries none. */
+  /** Digest of the pod's template; null if the pod has none. */
   readonly template: string | null
 }
 
-/** What the worker in a pod says of itself. A worker that has been silent says nothing. */
+/** The last report of a pod's worker. A silent worker has none. */
 export interface LiveWorker {
   readonly state: 'taking' | 'draining' | 'drained'
-  /** Which request it follows: the time at which its pod was fenced; null when it takes jobs. */
+  /** The acknowledged fence, by its time; null if the worker accepts jobs. */
   readonly fence: number | null
   readonly jobs: number
-  /** Since when it has had no job; null while it has. */
+  /** Since when the worker has had no job; null while it has one. */
   readonly idleSince: number | null
-  /** Why it has fenced itself for good; absent while its device works. */
+  /** Why the worker has fenced itself permanently; absent while its device works. */
   readonly sick?: { readonly reason: string; readonly message: string; readonly since: number }
 }
 
 export interface DrainInput {
   readonly pods: readonly PoolPod[]
   readonly workers: ReadonlyMap<string, LiveWorker>
-  /** Pods to replace, which do no work: they leave before others come in their place. */
+  /** Pods to replace that do no work: they are removed before their replacements are created. */
   readonly replaced?: ReadonlySet<string>
-  /** Pods to exchange: each is removed by its name when it has drained, and the ReplicaSet makes another. */
+  /** Pods to exchange: each is deleted by name after it has drained, and the ReplicaSet creates its replacement. */
   readonly exchanged?: Exchange
-  /** Workers that there should be in the end. */
+  /** The number of workers to reach. */
   readonly target: number
-  /** Workers that the ReplicaSet asks for now. */
+  /** The current replicas of the ReplicaSet. */
   readonly replicas: number
-  /** The cluster may still be removing pods because the replicas were lowered, even if they have been raised since. */
+  /** Whether the cluster may still be deleting pods because the replicas were lowered, even if they have been raised since. */
   readonly shrinking: boolean
-  /** Limits how many may be on their way out at the same time; null when nothing does. */
+  /** Limit on concurrent removals; null if there is none. */
   readonly budget: Budget | null
   /**
-   * Workers above this number leave as soon as they have finished their jobs, whatever `removeBusy` and the budget say; null when
-   * there is no such limit.
+   * Workers above this number leave as soon as they have finished their jobs, regardless of `removeBusy` and the budget; null
+   * without such a limit.
    */
   readonly ceiling: number | null
   readonly acknowledgeSeconds: number
@@ -58,37 +58,37 @@ export interface DrainInput {
 
 export interface Exchange {
   readonly names: ReadonlySet<string>
-  /** How many of them may be removed by their names. */
+  /** Max number of these pods to delete by name. */
   readonly max: number
 }
 
-/** What to do next. Done in this order, each step is safe when nothing comes after it. */
+/** The next steps. In this order, each step is safe even if no further step follows. */
 export interface DrainPlan {
-  /** Did not answer: may take jobs again. */
+  /** Did not acknowledge the fence: may accept jobs again. */
   readonly refuse: readonly string[]
-  /** Are needed again: may take jobs again. */
+  /** Required again: may accept jobs again. */
   readonly release: readonly string[]
-  /** Shall take no more jobs. */
+  /** Must accept no more jobs. */
   readonly fence: readonly string[]
-  /** Have no job and take none: shall be the first to go. */
+  /** Idle and fenced: to be removed first. */
   readonly mark: readonly string[]
-  /** Are drained: shall be removed while the number of workers stays. */
+  /** Drained: to be deleted while the number of workers stays the same. */
   readonly remove: readonly string[]
-  /** What the ReplicaSet shall ask for now. */
+  /** New replicas of the ReplicaSet. */
   readonly replicas: number
-  /** Why there are more workers than wanted; null when there are not. */
+  /** Why there are more workers than desired; null if there are not. */
   readonly waitsFor: string | null
 }
 
-/** The cluster has to know the mark before it chooses whom to remove, also when it has much to do. */
+/** Delay after which the cluster's own controllers know a mark, even under load. */
 const MARK_SETTLES_MS = 2000
-/** A worker that did not answer is not asked again for so long. */
+/** A worker that did not acknowledge a fence is not fenced again for this long. */
 const REFUSED_MS = 300_000
 
 /**
- * How to come from the workers that are there to those that should be without ever removing one that has a job. A pure function
- * of what can be seen, so that it may be interrupted anywhere: replicas are lowered by marked pods only, whose workers say at this
- * very moment that they are drained.
+ * Plans the steps from the existing to the desired workers without ever removing a worker with a job. A pure function of the
+ * observed state, so it can be interrupted at any point: replicas are lowered only by the number of marked pods whose workers
+ * currently report that they are drained.
  */
 export function planDrain(input: DrainInput): DrainPlan {
   const { pods, replicas, now } = input
@@ -96,14 +96,14 @@ export function planDrain(input: DrainInput): DrainPlan {
   const target =
     input.target > alive.length ? input.target : Math.min(input.target, alive.length - countLeaving(alive, input))
   const fenced = alive.filter(({ fencedAt }) => fencedAt !== null)
-  // The ReplicaSet asks for fewer pods than there are; it chooses them by their marks at any moment.
+  // The ReplicaSet has more pods than replicas: it selects the pods to delete by their marks at any moment.
   const doomed = Math.max(0, alive.length - replicas)
   const mayReturn = (pod: PoolPod) => pod.markedAt === null || (doomed === 0 && !input.shrinking)
   const isExchanged = ({ name }: PoolPod) => input.exchanged?.names.has(name) ?? false
   if (target >= alive.length) {
     const silent = fenced.filter((pod) => isExchanged(pod) && mayReturn(pod) && isRefused(pod, input))
     const release = fenced.filter((pod) => !isExchanged(pod) && mayReturn(pod))
-    const fence = alive.filter((pod) => isExchanged(pod) && pod.fencedAt === null && isKnown(pod, input))
+    const fence = alive.filter((pod) => isExchanged(pod) && pod.fencedAt === null && canBeFenced(pod, input))
     const drained = fenced.filter((pod) => isExchanged(pod) && isDrained(pod, input))
     const going = fenced.length - release.length - silent.length + fence.length
     return {
@@ -113,7 +113,7 @@ export function planDrain(input: DrainInput): DrainPlan {
       mark: [],
       remove: drained.slice(0, input.exchanged?.max).map(({ name }) => name),
       replicas: target,
-      waitsFor: going > 0 ? whatFor({ going }) : null,
+      waitsFor: going > 0 ? describePending({ going }) : null,
     }
   }
   const refuse = fenced.filter((pod) => mayReturn(pod) && isRefused(pod, input))
@@ -121,13 +121,13 @@ export function planDrain(input: DrainInput): DrainPlan {
   const surplus = alive.length - target
   const excess = Math.max(0, alive.length - Math.max(target, input.ceiling ?? alive.length))
   const tooMany = Math.max(0, going.length - Math.max(surplus, doomed))
-  const release = leastGone(going, input)
+  const release = byRemovalProgress(going, input)
     .slice(0, tooMany)
     .filter((pod) => mayReturn(pod) && !isExchanged(pod))
   const kept = going.filter((pod) => !release.includes(pod))
-  const candidates = alive.filter((pod) => pod.fencedAt === null && isKnown(pod, input))
+  const candidates = alive.filter((pod) => pod.fencedAt === null && canBeFenced(pod, input))
   const allowed = Math.max(excess, Math.min(surplus, input.budget?.maxDraining ?? surplus))
-  const fence = bestVictims(candidates, input, excess - kept.length).slice(0, Math.max(0, allowed - kept.length))
+  const fence = removalOrder(candidates, input, excess - kept.length).slice(0, Math.max(0, allowed - kept.length))
   const drained = kept.filter((pod) => isDrained(pod, input))
   const mark = drained.filter(({ markedAt }) => markedAt === null)
   const settled = drained.filter(({ markedAt }) => markedAt !== null && now - markedAt >= MARK_SETTLES_MS)
@@ -141,19 +141,19 @@ export function planDrain(input: DrainInput): DrainPlan {
     fence: fence.map(({ name }) => name),
     mark: mark.map(({ name }) => name),
     remove: [],
-    // A pod that is not ready would go before any other, job or not.
+    // A pod that is not ready would be deleted first, with or without a job.
     replicas: unsure.length > 0 ? Math.max(replicas, target) : lowered,
     waitsFor: held
       ? `budget ${input.budget?.name}`
-      : whatFor({ unsure: unsure.length, going: chosen, busy: surplus - chosen }),
+      : describePending({ unsure: unsure.length, going: chosen, busy: surplus - chosen }),
   }
 }
 
-/** Pods to replace that leave or can be asked to. */
+/** Pods to replace that are leaving or can be fenced. */
 function countLeaving(alive: readonly PoolPod[], input: DrainInput): number {
   return alive.filter((pod) => {
     if (!input.replaced?.has(pod.name)) return false
-    return pod.fencedAt === null ? isKnown(pod, input) : !isRefused(pod, input)
+    return pod.fencedAt === null ? canBeFenced(pod, input) : !isRefused(pod, input)
   }).length
 }
 
@@ -166,26 +166,26 @@ function isRefused(pod: PoolPod, { workers, acknowledgeSeconds, now }: DrainInpu
 
 function isDrained({ name, started, fencedAt }: PoolPod, { workers }: DrainInput): boolean {
   const worker = workers.get(name)
-  // What has never been ready has never taken a job. An answer to an earlier request says nothing about now.
+  // A worker that has never been ready has never accepted a job. An acknowledgement of an earlier fence does not count.
   return worker === undefined ? !started : worker.state === 'drained' && worker.fence === fencedAt
 }
 
-/** Whether a worker can be asked to leave. One that was up and is silent may still have a job. */
-export function isKnown({ name, started, refusedAt }: PoolPod, { workers, now }: DrainInput): boolean {
+/** Whether a worker can be fenced. A silent worker that was ready before may still have a job. */
+export function canBeFenced({ name, started, refusedAt }: PoolPod, { workers, now }: DrainInput): boolean {
   if (refusedAt !== null && now - refusedAt < REFUSED_MS) return false
   return !started || workers.has(name)
 }
 
-/** What leaves every pod as it is: a pause freezes a drain under way. */
-export function standStill(replicas: number): DrainPlan {
+/** A plan without changes: a pause freezes a drain in progress. */
+export function freeze(replicas: number): DrainPlan {
   return { refuse: [], release: [], fence: [], mark: [], remove: [], replicas, waitsFor: null }
 }
 
 /**
- * Not started yet, then not ready, then longest idle, then the youngest busy: all of them where the pool allows it, otherwise as
- * many as complete the first `required`.
+ * Order of removal: not started, not ready, longest idle, youngest busy. All of them if the pool permits it, otherwise as many
+ * as complete the first `required`.
  */
-export function bestVictims(pods: readonly PoolPod[], input: DrainInput, required: number): PoolPod[] {
+export function removalOrder(pods: readonly PoolPod[], input: DrainInput, required: number): PoolPod[] {
   const { workers, removeBusy, replaced } = input
   const jobs = ({ name }: PoolPod) => workers.get(name)?.jobs ?? 0
   const idleSince = ({ name }: PoolPod) => workers.get(name)?.idleSince ?? Number.POSITIVE_INFINITY
@@ -200,13 +200,13 @@ function compare(a: number, b: number): number {
   return a === b ? 0 : a < b ? -1 : 1
 }
 
-/** Those first that are furthest from going. */
-function leastGone(pods: readonly PoolPod[], input: DrainInput): PoolPod[] {
+/** Sorts pods by progress of their removal, least first. */
+function byRemovalProgress(pods: readonly PoolPod[], input: DrainInput): PoolPod[] {
   const rank = (pod: PoolPod) => (pod.markedAt !== null ? 2 : isDrained(pod, input) ? 1 : 0)
   return [...pods].sort((a, b) => rank(a) - rank(b) || (b.fencedAt ?? 0) - (a.fencedAt ?? 0))
 }
 
-function whatFor({ unsure = 0, going, busy = 0 }: { unsure?: number; going: number; busy?: number }): string {
+function describePending({ unsure = 0, going, busy = 0 }: { unsure?: number; going: number; busy?: number }): string {
   if (unsure > 0) return `${unsure} workers that are not ready and may have jobs`
   if (busy > 0) return `${busy} busy or silent workers`
   return `${going} workers that drain`

@@ -1,22 +1,22 @@
 import type { Metrics } from '../../api/shared/metrics.ts'
 import type { PoolStatus } from './status-schema.ts'
 
-/** Pools with their own series; a process must have few series. */
+/** Max pools with their own series, to limit cardinality. */
 const MAX_POOLS = 50
-/** The name under which all other pools are counted together. */
+/** Label value that aggregates all other pools. */
 const OTHERS = 'others'
 
-/** Conditions that are worth a look while they hold. */
+/** Conditions that deserve attention while they are True. */
 const CONDITIONS = ['Reconciling', 'Stalled', 'ScalingLimited', 'CostCapped', 'AboveCap', 'Draining', 'Paused']
 
 export interface PoolGauges {
   note(key: string, status: PoolStatus, engines: readonly string[]): void
   forget(key: string): void
-  /** Another process acts now and has the metrics. */
+  /** Removes all series when another process becomes the leader. */
   forgetAll(): void
 }
 
-/** Shows what was found out about pools and decided, whenever the metrics are read. The pool's label is `namespace/name`. */
+/** Metrics of the observed state and decisions of pools, computed on each scrape. The pool label is `namespace/name`. */
 export function createPoolGauges({ watch }: Pick<Metrics, 'watch'>): PoolGauges {
   const statuses = new Map<string, PoolStatus>()
   const enginesOf = new Map<string, readonly string[]>()
@@ -62,7 +62,7 @@ export function createPoolGauges({ watch }: Pick<Metrics, 'watch'>): PoolGauges 
   show(
     {
       name: 'drape_pool_sick_workers',
-      help: 'Workers that fenced themselves lately because their accelerator kept failing',
+      help: 'Workers that recently fenced themselves because their accelerator kept failing',
     },
     ({ sickWorkers = [] }) => ({ '': sickWorkers.length }),
   )
@@ -120,7 +120,7 @@ export function createPoolGauges({ watch }: Pick<Metrics, 'watch'>): PoolGauges 
   }
 }
 
-/** Values by the second label; what is not known is left out. */
+/** Values by the second label; unknown values are omitted. */
 type Read = (status: PoolStatus) => Readonly<Record<string, number | undefined>>
 
 const NO_WORKERS = { Starting: 0, Idle: 0, Busy: 0, Draining: 0, Drained: 0, Silent: 0, Sick: 0 }
@@ -149,7 +149,7 @@ function countPools(engines: readonly string[]) {
   return groups.map(([engine, group = []]) => ({ labels: { engine }, value: group.length }))
 }
 
-/** The longest, where several pools are counted together. */
+/** The maximum, if several pools are aggregated. */
 function oldestWaits(statuses: ReadonlyMap<string, PoolStatus>) {
   const longest = new Map<string, number>()
   for (const [pool, { demand }] of named(statuses)) {

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../runtime/resource.ts'
 
-/** A condition of a node that says that one of its accelerators fails. */
+/** A node condition that reports a failing accelerator. */
 export interface NodeProblem {
   readonly type: string
   readonly message: string
@@ -17,9 +17,9 @@ interface NodeWithConditions extends KubernetesObject {
 }
 
 /**
- * What the conditions of a node say about its accelerators, as monitors set them that read DCGM or the log of the driver:
+ * Finds an accelerator failure in the conditions of a node, as set by monitors that read DCGM or the driver's log:
  * `GpuMemWatch=True` (NVSentinel), `AcceleratedHardwareReady=False` (EKS), `GPUUnhealthy=True` or `XidError=True`
- * (node-problem-detector). Null when no accelerator is said to fail.
+ * (node-problem-detector). Null if no condition reports a failure.
  */
 export function findNodeProblem(node: KubernetesObject | undefined): NodeProblem | null {
   const conditions = (node as NodeWithConditions | undefined)?.status?.conditions ?? []
@@ -27,7 +27,7 @@ export function findNodeProblem(node: KubernetesObject | undefined): NodeProblem
   return problem ? { type: problem.type, message: problem.message ?? '' } : null
 }
 
-/** Whether the condition says that an accelerator fails. */
+/** Whether the condition reports a failing accelerator. */
 export function isAcceleratorProblem({ type, status }: NodeCondition): boolean {
   if (!ACCELERATOR.test(type)) return false
   return status === (GOOD_WHEN_TRUE.test(type) ? 'False' : 'True')

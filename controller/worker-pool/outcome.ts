@@ -5,7 +5,7 @@ import type { WorkerPool } from './resource.ts'
 import { untilNextHours } from './schedule.ts'
 import { highestCost } from './tiers.ts'
 
-/** A pool whose number of workers Auto does not decide is looked at so often. */
+/** Reconcile interval of a pool that is not in mode Auto. */
 const FIXED_MS = 5000
 
 export interface Deciding {
@@ -19,7 +19,7 @@ export interface Deciding {
   readonly now: Date
 }
 
-/** How many workers the pool is to have, by whatever decides on it. */
+/** Computes the desired number of workers of a pool in any mode. */
 export function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, capsFor, now }: Deciding) {
   const { desired: from, scaling } = memory
   const fixed = (decision: Decision): Omit<Outcome, 'bounds'> & { bounds: null } => ({
@@ -36,7 +36,7 @@ export function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, 
   if ('fixed' in rules) {
     const to = rules.fixed
     const direction = to > from ? 'Up' : to < from ? 'Down' : 'None'
-    return fixed({ from, to, direction, reason: `spec.replicas asks for ${to}.`, limitedBy: [] })
+    return fixed({ from, to, direction, reason: `spec.replicas requires ${to}.`, limitedBy: [] })
   }
   const { slotsPerReplica } = pool.spec
   const hourlyCost = highestCost(pool)
@@ -44,8 +44,8 @@ export function outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, 
   return decide({ ...given, replicas: from, memory: scaling, now })
 }
 
-/** In ms: when the demand is sampled next, or earlier, when a pause or the hours of a schedule end. */
-export function untilNextLook(rules: Rules, pausedUntil: string | null, now: Date): number {
+/** Milliseconds until the next sample of the demand, or until a pause or a schedule ends, if earlier. */
+export function untilNextSample(rules: Rules, pausedUntil: string | null, now: Date): number {
   const untilPauseEnds = pausedUntil === null ? Number.POSITIVE_INFINITY : Date.parse(pausedUntil) - now.getTime()
   if (!('rules' in rules)) return Math.min(FIXED_MS, untilPauseEnds)
   const sampling = rules.rules.sampling.intervalSeconds * 1000

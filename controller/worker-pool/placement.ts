@@ -1,18 +1,18 @@
 import type { Pod } from './pods.ts'
 import type { ReplicaSet } from './replica-set.ts'
 
-/** Why workers do not get a node or a pod; each is null when all do. */
+/** Why workers do not get a node or a pod; each field is null if all do. */
 export interface Placement {
   readonly unscheduled: number
-  /** The reason of the scheduler. */
+  /** Message of the scheduler. */
   readonly whyUnscheduled: string | null
-  /** The reason of the API server, as the ReplicaSet reports it. */
+  /** Message of the API server, as the ReplicaSet reports it. */
   readonly whyNotCreated: string | null
 }
 
-/** A pod that the scheduler has said nothing about for so long waits for something else first. */
-const UNHEARD_MS = 10_000
-const UNHEARD = 'The scheduler has not considered the pod: a resource claim or its template may be missing.'
+/** A pod without a scheduling condition after this time waits for another object. */
+const SCHEDULER_TIMEOUT_MS = 10_000
+const NOT_CONSIDERED = 'The scheduler has not considered the pod: a resource claim or its template may be missing.'
 
 export function findPlacement(pods: readonly Pod[], replicaSets: readonly ReplicaSet[], now: Date): Placement {
   const refused = pods.flatMap(({ metadata, spec, status }) => {
@@ -20,8 +20,8 @@ export function findPlacement(pods: readonly Pod[], replicaSets: readonly Replic
     if (metadata.deletionTimestamp !== undefined) return []
     if (scheduled !== undefined) return scheduled.status === 'False' ? [scheduled] : []
     const waitsMs = now.getTime() - Date.parse(metadata.creationTimestamp ?? '')
-    const isUnheard = spec?.nodeName === undefined && status?.phase === 'Pending' && waitsMs > UNHEARD_MS
-    return isUnheard ? [{ type: 'PodScheduled', status: 'Unknown', message: UNHEARD }] : []
+    const isUnheard = spec?.nodeName === undefined && status?.phase === 'Pending' && waitsMs > SCHEDULER_TIMEOUT_MS
+    return isUnheard ? [{ type: 'PodScheduled', status: 'Unknown', message: NOT_CONSIDERED }] : []
   })
   const failures = replicaSets.flatMap(({ status }) => status?.conditions ?? [])
   const failure = failures.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')

@@ -1,8 +1,8 @@
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The fields that identify the entries of a list of a pod template, as the strategic merge patch of Kubernetes has them
- * (`patchMergeKey` in the API reference of Pod). A list that is not here is replaced as a whole, for example tolerations.
+ * Merge keys of the lists of a pod template, as in the strategic merge patch of Kubernetes (`patchMergeKey` in the API
+ * reference of Pod). Lists without a key are replaced as a whole, for example tolerations.
  */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   claims: ['name'],
@@ -20,7 +20,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   volumes: ['name'],
 }
 
-/** A pod template with a strategic merge patch over it. Null removes a field. Neither is changed. */
+/** Applies a strategic merge patch to a pod template. Null removes a field. Does not modify its arguments. */
 export function patchPod<T extends object>(template: T, patch: object): T {
   return merge(template, patch) as T
 }

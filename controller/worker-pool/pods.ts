@@ -3,7 +3,7 @@ import type { KubernetesObject, ResourceType } from '../runtime/resource.ts'
 import type { LiveWorker, PoolPod } from './drain.ts'
 
 export const POOL_LABEL = 'drape.dev/pool'
-/** The container of a pod in which the worker runs; others may run beside it. */
+/** Name of the worker's container; the pod can have others. */
 export const WORKER = 'worker'
 export const PODS: ResourceType = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
 
@@ -17,7 +17,7 @@ export interface Pod extends KubernetesObject {
   }
 }
 
-/** The parts of the start of a worker, in order; seconds. */
+/** The phases of a worker's start in order, in seconds. */
 export const START_PHASES = ['scheduling', 'initialization', 'image', 'warmup'] as const
 export type StartPhases = Readonly<Record<(typeof START_PHASES)[number], number>>
 
@@ -44,36 +44,38 @@ interface Ending {
 const FENCED_AT = 'drape.dev/fenced-at'
 const MARKED_AT = 'drape.dev/marked-at'
 const REFUSED_AT = 'drape.dev/refused-at'
-/** The digest of the template that a pod was made from. */
+/** Digest of the template of a pod. */
 export const TEMPLATE_DIGEST = 'drape.dev/template-digest'
-const OURS: ReadonlySet<string> = new Set([FENCED_AT, MARKED_AT, REFUSED_AT, TEMPLATE_DIGEST])
-/** Kubernetes removes the pods with the lowest number first, among those that are equally ready. */
+const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([FENCED_AT, MARKED_AT, REFUSED_AT, TEMPLATE_DIGEST])
+/** Kubernetes deletes the pods with the lowest cost first, among equally ready pods. */
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
 const LOWEST_COST = '-2147483647'
 
-/** The annotations by which the steps of a removal are remembered; null takes one away. */
+/** Annotations that record the steps of a removal; null removes an annotation. */
 export const annotationsFor = {
   fence: (now: number) => ({ [FENCED_AT]: String(now) }),
   mark: (now: number) => ({ [MARKED_AT]: String(now), [DELETION_COST]: LOWEST_COST }),
   release: () => ({ [FENCED_AT]: null, [MARKED_AT]: null, [DELETION_COST]: null }),
   refuse: (now: number) => ({ ...annotationsFor.release(), [REFUSED_AT]: String(now) }),
-  /** For people, and for tools that collect pods whose device fails. */
+  /** For operators, and for tools that collect pods with failing devices. */
   sick: (reason: string) => ({ 'drape.dev/sick': reason }),
 }
 
-/** Annotations without those that the controller works with: no template may say that its pods drain. */
-export function withoutOurs(annotations: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(annotations).filter(([name]) => !OURS.has(name) && name !== DELETION_COST))
+/** Annotations without the controller's own: a template must not mark its pods as draining. */
+export function withoutOwnAnnotations(annotations: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(annotations).filter(([name]) => !OWN_ANNOTATIONS.has(name) && name !== DELETION_COST),
+  )
 }
 
-/** The part of a pod that is looked at here: a small one. */
+/** The small part of a pod that the controller reads. */
 export function keepOfPod({ metadata, spec, status }: Pod): Pod {
   const { name, namespace, uid, resourceVersion, labels, annotations, creationTimestamp, deletionTimestamp } = metadata
   return {
     metadata: {
       ...{ name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp },
       labels: { [POOL_LABEL]: labels?.[POOL_LABEL] ?? '' },
-      annotations: onlyOurs(annotations),
+      annotations: pickOwnAnnotations(annotations),
     },
     spec: { nodeName: spec?.nodeName },
     status: {
@@ -96,8 +98,10 @@ function keepOfCondition({ type, status, reason, message, lastTransitionTime }: 
   return { type, status, lastTransitionTime, ...(isUnscheduled && { reason, message }) }
 }
 
-function onlyOurs(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> | undefined {
-  const ours = Object.entries(annotations).filter(([name]) => OURS.has(name))
+function pickOwnAnnotations(
+  annotations: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> | undefined {
+  const ours = Object.entries(annotations).filter(([name]) => OWN_ANNOTATIONS.has(name))
   return ours.length > 0 ? Object.fromEntries(ours) : undefined
 }
 
@@ -132,8 +136,8 @@ function workerOf(status: Pod['status']): ContainerStatus | undefined {
 }
 
 /**
- * How long each part of the start of a ready worker took, in whole seconds, as Kubernetes gives the times: until it had a node, until
- * its init containers had ended, until its image was there and its container ran, until it was ready. Null when a time is missing.
+ * Duration of each phase of a ready worker's start, in whole seconds as in Kubernetes timestamps: until it had a node, until its init
+ * containers ended, until its image was pulled and its container ran, until it was ready. Null if a timestamp is missing.
  */
 export function startPhases({ metadata, status }: Pod): StartPhases | null {
   const since = (type: string) =>

@@ -14,9 +14,9 @@ import { type Engines, findEngines, findRules, pausedAt, type Rules } from './co
 import { createSharedCaps } from './cost-budgets.ts'
 import type { Claim, Decision, Demand } from './decide.ts'
 import { sumDemand } from './demand.ts'
-import { type DrainPlan, type PoolPod, standStill } from './drain.ts'
+import { type DrainPlan, freeze, type PoolPod } from './drain.ts'
 import type { PoolGauges } from './gauges.ts'
-import { outcomeFor, untilNextLook } from './outcome.ts'
+import { outcomeFor, untilNextSample } from './outcome.ts'
 import { findPlacement, type Placement } from './placement.ts'
 import {
   annotationsFor,
@@ -29,6 +29,7 @@ import {
   startPhases,
   TEMPLATE_DIGEST,
 } from './pods.ts'
+import { createDivision } from './pool-capacity.ts'
 import { firstMemory, isShrinking, type PoolMemory, withDecision } from './pool-memory.ts'
 import {
   BUDGETS,
@@ -49,7 +50,6 @@ import type { WorkerStart } from './status-schema.ts'
 import { untilStatusWrite } from './status-writes.ts'
 import { createSteps } from './steps.ts'
 import { takeOverPods } from './take-over.ts'
-import { createDivision } from './takers.ts'
 import { countTiers } from './tiers.ts'
 
 export interface PoolParts {
@@ -65,40 +65,40 @@ export interface PoolParts {
   readonly engines: Pick<Watched<KubernetesObject>, 'get'>
   readonly replicaSets: Pick<Watched<ReplicaSet>, 'get'>
   readonly budgets: Pick<Watched<Live>, 'get'>
-  /** A node by its name, as far as nodes can be seen. */
+  /** Finds a node by name; undefined if nodes cannot be read. */
   readonly findNode: (name: string) => KubernetesObject | undefined
-  /** The condition about the image on nodes; null where it is not prefetched. */
+  /** The ImagePrefetched condition; null if prefetch is disabled. */
   readonly findImagePrefetched: (pool: WorkerPool) => Finding | null
   /** The pods of a pool. */
   readonly podsOf: (pool: WorkerPool) => readonly Pod[]
   readonly now: () => Date
-  /** Is called with a change of the number of workers. */
+  /** Called on a change of the number of workers. */
   readonly onDecision: (decision: Decision) => void
-  /** Is called when another pod was removed than the drained one. */
+  /** Called when a pod other than a drained one was removed. */
   readonly onWrongVictim: () => void
-  /** Is called when a worker has become ready, with the seconds since its pod was created and, where known, the parts of them. */
+  /** Called when a worker has become ready, with the seconds since its pod was created and, if known, the phases. */
   readonly onStarted: (seconds: number, pool: WorkerPool, phases: StartPhases | null) => void
   readonly gauges: Pick<PoolGauges, 'note' | 'forget'>
 }
 
-/** What was seen of a pool at one moment, and decided. */
-interface Look {
+/** The observed state of a pool at one moment, and the resulting plan. */
+interface Observation {
   readonly pool: WorkerPool
   readonly pods: readonly PoolPod[]
   readonly placement: Placement
   readonly workers: ReturnType<typeof liveWorkers>
   readonly sick: SickWorkers
-  /** Sick workers that stay in addition to the desired ones. */
+  /** Number of sick workers that are held in addition to the desired ones. */
   readonly heldCount: number
   readonly queueReachable: boolean
   readonly demand: Demand | null
   readonly engines: Engines
   readonly rules: Rules
   readonly pausedUntil: string | null
-  /** The digest of the template of new pods; null while it is not known. */
+  /** Digest of the template of new pods; null while unknown. */
   readonly template: string | null
   readonly replicaSet: ReplicaSet | undefined
-  /** Workers that the ReplicaSet asks for. */
+  /** Replicas of the ReplicaSet. */
   readonly replicas: number
   readonly now: Date
   readonly memory: PoolMemory
@@ -106,14 +106,14 @@ interface Look {
   readonly plan: DrainPlan
 }
 
-/** While something is under way it is looked at so often. */
+/** Reconcile interval while a change is in progress. */
 const BUSY_MS = 1000
-/** The longest time until a write appears in the status. */
-const TOLD_MS = 1000
-/** A worker that is ready and has not been heard of is looked for so often. */
-const UNHEARD_MS = 5000
+/** Max delay until a write appears in the status. */
+const MAX_STATUS_DELAY_MS = 1000
+/** Reconcile interval while a ready worker has not reported. */
+const UNREPORTED_MS = 5000
 
-/** Brings the workers of one pool from what they are to what they should be. Returns when to look again. */
+/** Reconciles the workers of one pool. Returns when to reconcile again. */
 export function createPoolReconcile(parts: PoolParts) {
   const memories = new Map<string, PoolMemory>()
   const takeSteps = createSteps(parts)
@@ -133,13 +133,13 @@ export function createPoolReconcile(parts: PoolParts) {
   }
 
   async function reconcilePool(pool: WorkerPool, key: string, failures: number): Promise<Done> {
-    const look = await lookAt(pool, key)
-    const { memory, outcome, pods, plan, now } = look
-    // Recorded before the cluster can act on it: the pods of this pass do not have these marks yet.
+    const observation = await observe(pool, key)
+    const { memory, outcome, pods, plan, now } = observation
+    // Recorded before the cluster can act on the marks: the pods of this pass do not have these marks yet.
     const staying = pods.filter(({ name }) => !plan.remove.includes(name))
-    memory.pods = new Map(staying.map((pod) => [pod.name, markedBy(plan, pod, now)]))
-    await reportSick(parts, look)
-    const { wrote, refusal } = await carryOut(look).then(
+    memory.pods = new Map(staying.map((pod) => [pod.name, withMarks(plan, pod, now)]))
+    await reportSick(parts, observation)
+    const { wrote, refusal } = await carryOut(observation).then(
       (done) => ({ wrote: done, refusal: null }),
       (error) => ({ wrote: false, refusal: refusalOf(error, failures) }),
     )
@@ -147,19 +147,19 @@ export function createPoolReconcile(parts: PoolParts) {
     memory.scaling = outcome.memory
     memory.desired = outcome.decision.to
     memory.promised = outcome.decision.to
-    memory.lookedAt = now.getTime()
-    memory.untold = withDecision(memory.untold, { decision: outcome.decision, at: now })
-    await tellDecision(parts, pool, outcome.decision)
-    if (wrote) memory.owesSince ??= now.getTime()
-    const waitMs = refusal ? 0 : untilTold(look, wrote)
+    memory.reconciledAt = now.getTime()
+    memory.unreported = withDecision(memory.unreported, { decision: outcome.decision, at: now })
+    await recordDecision(parts, pool, outcome.decision)
+    if (wrote) memory.unreportedSince ??= now.getTime()
+    const waitMs = refusal ? 0 : untilReported(observation, wrote)
     if (waitMs > 0) return { againMs: waitMs }
-    const writeMs = await writeStatus(parts, look, { key, refusal: refusal?.message ?? null })
+    const writeMs = await writeStatus(parts, observation, { key, refusal: refusal?.message ?? null })
     if (refusal) throw refusal
-    return { againMs: Math.min(writeMs, againAfter(look)) }
+    return { againMs: Math.min(writeMs, untilNextReconcile(observation)) }
   }
 
-  /** All that there is to see of a pool now, and what is to be done about it. */
-  async function lookAt(pool: WorkerPool, key: string): Promise<Look> {
+  /** Observes the state of a pool and plans the changes. */
+  async function observe(pool: WorkerPool, key: string): Promise<Observation> {
     const { demand: everything, workers: reports } = await parts.sample()
     const now = parts.now()
     const pods = parts.podsOf(pool).map(readPod)
@@ -167,8 +167,8 @@ export function createPoolReconcile(parts: PoolParts) {
     const replicaSet = parts.replicaSets.get(`${pool.metadata.namespace}/${workersName(pool)}`)
     const memory = memories.get(key) ?? firstMemory(pool, replicaSet, now)
     memories.set(key, memory)
-    noteVictims(parts, { pool, memory, pods })
-    noteStarts(parts, { pool, memory, pods, now })
+    detectWrongVictims(parts, { pool, memory, pods })
+    detectStarts(parts, { pool, memory, pods, now })
 
     const demand = everything && sumDemand([...(divide(everything).get(key)?.values() ?? [])])
     const engines = findEngines(pool, parts.engines)
@@ -176,7 +176,7 @@ export function createPoolReconcile(parts: PoolParts) {
     const pausedUntil = pausedAt(pool, now)
     const capsFor = (claim: Claim) => sharedCaps(pool, claim, memory.desired)
     const outcome = outcomeFor({ pool, demand, rules, engines, pausedUntil, memory, capsFor, now })
-    // At once: another pool must not decide on the same room meanwhile.
+    // Immediately: another pool must not use the same room meanwhile.
     memory.claim = outcome.claim
     memory.promised = Math.max(memory.desired, outcome.decision.to)
     const replicas = replicaSet?.spec.replicas ?? 0
@@ -193,20 +193,20 @@ export function createPoolReconcile(parts: PoolParts) {
   }
 
   /** Resolves to whether an object was written. */
-  async function carryOut(look: Look): Promise<boolean> {
-    await takeSteps(look)
-    return 'list' in look.engines ? applyObjects(parts, look, look.engines.list) : false
+  async function carryOut(observation: Observation): Promise<boolean> {
+    await takeSteps(observation)
+    return 'list' in observation.engines ? applyObjects(parts, observation, observation.engines.list) : false
   }
 }
 
-/** Which workers stay, go and come. */
+/** Plans which workers stay, leave and are created. */
 function planFor(
-  seen: Omit<Look, 'outcome' | 'plan' | 'heldCount' | 'placement' | 'queueReachable' | 'demand' | 'engines'>,
-  { decision, bounds }: Look['outcome'],
+  seen: Omit<Observation, 'outcome' | 'plan' | 'heldCount' | 'placement' | 'queueReachable' | 'demand' | 'engines'>,
+  { decision, bounds }: Observation['outcome'],
 ) {
   const { pool, pods, workers, sick, rules, pausedUntil, template, replicaSet, replicas, now, memory } = seen
   if (pausedUntil !== null) {
-    return { plan: standStill(memory.replicas ?? replicaSet?.spec.replicas ?? decision.to), heldCount: 0 }
+    return { plan: freeze(memory.replicas ?? replicaSet?.spec.replicas ?? decision.to), heldCount: 0 }
   }
   return planAround(
     sick.held,
@@ -226,19 +226,19 @@ function planFor(
   )
 }
 
-/** Resolves to when the status is to be written, in ms; infinite when it has been. */
+/** Resolves to the milliseconds until the next status write; infinite if the status is current. */
 async function writeStatus(
   parts: PoolParts,
-  look: Look,
+  observation: Observation,
   { key, refusal }: { key: string; refusal: string | null },
 ): Promise<number> {
-  const { pool, engines, rules, memory, outcome } = look
+  const { pool, engines, rules, memory, outcome } = observation
   const status = presentStatus({
-    ...look,
+    ...observation,
     refusal,
     bounds: outcome.bounds,
     decision: outcome.decision,
-    decided: memory.untold,
+    decided: memory.unreported,
     lastStart: memory.lastStart,
     imagePrefetched: parts.findImagePrefetched(pool),
     enginesMissing: 'missing' in engines ? engines.missing : null,
@@ -249,19 +249,19 @@ async function writeStatus(
   parts.gauges.note(key, status, pool.spec.engines)
   for (const event of eventsOfChanges(pool.status?.conditions ?? [], status.conditions)) await parts.record(pool, event)
   if (refusal !== null) await parts.record(pool, warning('Refused', refusal))
-  memory.owesSince = null
-  const writeMs = untilStatusWrite(pool.status, status, memory.statusWrittenAt, look.now)
+  memory.unreportedSince = null
+  const writeMs = untilStatusWrite(pool.status, status, memory.statusWrittenAt, observation.now)
   if (writeMs > 0 && writeMs < Number.POSITIVE_INFINITY) return writeMs
   if (writeMs === 0) {
     const { namespace, name } = pool.metadata
     await parts.client.apply(workerPools.type, { metadata: { namespace, name }, status }, { subresource: 'status' })
     memory.statusWrittenAt = parts.now().getTime()
   }
-  memory.untold = []
+  memory.unreported = []
   return Number.POSITIVE_INFINITY
 }
 
-async function reportSick(parts: PoolParts, { pool, sick, memory }: Look): Promise<void> {
+async function reportSick(parts: PoolParts, { pool, sick, memory }: Observation): Promise<void> {
   const { namespace } = pool.metadata
   for (const { name, node = 'no node', reason, message } of newRecords(memory.sickWorkers, sick.records)) {
     await parts.client.patch(PODS, { namespace, name }, { metadata: { annotations: annotationsFor.sick(reason) } })
@@ -270,8 +270,8 @@ async function reportSick(parts: PoolParts, { pool, sick, memory }: Look): Promi
   memory.sickWorkers = sick.records
 }
 
-async function applyObjects(parts: PoolParts, look: Look, engines: readonly Engine[]): Promise<boolean> {
-  const { pool, plan, replicaSet, memory, replicas } = look
+async function applyObjects(parts: PoolParts, observation: Observation, engines: readonly Engine[]): Promise<boolean> {
+  const { pool, plan, replicaSet, memory, replicas } = observation
   if (replicaSet === undefined && !(await takeOverPods(pool, parts.client))) return false
   memory.replicas = plan.replicas
   const wroteReplicaSet = await parts.applyOnce(
@@ -288,15 +288,18 @@ async function applyObjects(parts: PoolParts, look: Look, engines: readonly Engi
   return wroteReplicaSet || wroteBudget
 }
 
-/** Which pods went since the last look, while marked ones were to go. */
-function noteVictims(parts: PoolParts, { pool, memory, pods }: Pick<Look, 'pool' | 'memory' | 'pods'>): void {
+/** Detects pods that were deleted since the last reconcile instead of marked ones. */
+function detectWrongVictims(
+  parts: PoolParts,
+  { pool, memory, pods }: Pick<Observation, 'pool' | 'memory' | 'pods'>,
+): void {
   const now = new Map(pods.map((pod) => [pod.name, pod]))
   for (const before of memory.pods.values()) {
-    const gone = !before.deleting && (now.get(before.name)?.deleting ?? true)
-    if (!gone || memory.expected === 0) continue
+    const isRemoved = !before.deleting && (now.get(before.name)?.deleting ?? true)
+    if (!isRemoved || memory.expected === 0) continue
     memory.expected--
     const isMarked = (before.markedAt ?? now.get(before.name)?.markedAt ?? null) !== null
-    // A sick worker is not ready, so the cluster chooses it before any other; it has no job to lose.
+    // A sick worker is not ready, so the cluster deletes it first; it has no job to lose.
     const isSick = memory.sickWorkers.some(({ name }) => name === before.name)
     if (isMarked || isSick || !before.started) continue
     parts.onWrongVictim()
@@ -304,16 +307,16 @@ function noteVictims(parts: PoolParts, { pool, memory, pods }: Pick<Look, 'pool'
   }
 }
 
-/** Which workers are ready that never were at an earlier look. The times of pods are whole seconds. */
-function noteStarts(
+/** Detects workers that are ready for the first time. Pod timestamps are whole seconds. */
+function detectStarts(
   parts: PoolParts,
-  { pool, memory, pods, now }: Pick<Look, 'pool' | 'memory' | 'pods' | 'now'>,
+  { pool, memory, pods, now }: Pick<Observation, 'pool' | 'memory' | 'pods' | 'now'>,
 ): void {
   const wereReady = memory.readyPods
   memory.readyPods = new Set(pods.flatMap(({ name, ready }) => (ready || wereReady.has(name) ? [name] : [])))
   for (const { name, ready, createdAt } of pods) {
     if (!ready || wereReady.has(name)) continue
-    if (!memory.pods.has(name) && createdAt + 1000 <= memory.lookedAt) continue
+    if (!memory.pods.has(name) && createdAt + 1000 <= memory.reconciledAt) continue
     const pod = parts.podsOf(pool).find(({ metadata }) => metadata.name === name)
     const phases = pod ? startPhases(pod) : null
     if (phases !== null) memory.lastStart = presentStart(name, phases, now)
@@ -321,7 +324,7 @@ function noteStarts(
   }
 }
 
-async function tellDecision(parts: PoolParts, pool: WorkerPool, decision: Decision): Promise<void> {
+async function recordDecision(parts: PoolParts, pool: WorkerPool, decision: Decision): Promise<void> {
   const { from, to, direction, reason } = decision
   if (direction === 'None') return
   await parts.record(pool, { type: 'Normal', reason: `Scale${direction}`, message: `${from} → ${to}: ${reason}` })
@@ -341,29 +344,29 @@ function digestOf(pool: WorkerPool, engines: readonly Engine[]): string {
   return renderTemplate(pool, engines).metadata.annotations[TEMPLATE_DIGEST]
 }
 
-/** A pod as it is when the plan has been carried out. */
-function markedBy({ mark, release, refuse }: DrainPlan, pod: PoolPod, now: Date): PoolPod {
+/** A pod as it will be after the plan is carried out. */
+function withMarks({ mark, release, refuse }: DrainPlan, pod: PoolPod, now: Date): PoolPod {
   if (mark.includes(pod.name)) return { ...pod, markedAt: now.getTime() }
   return release.includes(pod.name) || refuse.includes(pod.name) ? { ...pod, markedAt: null } : pod
 }
 
-/** In ms: first comes what other pools wait for, and what follows from a write is reported together with it. */
-function untilTold({ pods, plan, memory, now }: Look, wrote: boolean): number {
-  if (memory.owesSince === null) return 0
+/** In ms. Changes that other pools wait for come first; consequences of a write are reported together with it. */
+function untilReported({ pods, plan, memory, now }: Observation, wrote: boolean): number {
+  if (memory.unreportedSince === null) return 0
   const followed = pods.filter(({ deleting }) => !deleting).length === plan.replicas
-  return followed && !wrote ? 0 : memory.owesSince + TOLD_MS - now.getTime()
+  return followed && !wrote ? 0 : memory.unreportedSince + MAX_STATUS_DELAY_MS - now.getTime()
 }
 
 /** In ms. */
-function againAfter(look: Look): number {
+function untilNextReconcile(observation: Observation): number {
   const { pods, workers, queueReachable, rules, pausedUntil, template, replicaSet, outcome, plan, heldCount, now } =
-    look
+    observation
   const waits = plan.waitsFor !== null || plan.mark.length > 0 || plan.replicas - heldCount !== outcome.decision.to
   const underWay = waits && pausedUntil === null
   const isMissing = replicaSet === undefined && template !== null
   if (underWay || isMissing) return BUSY_MS
-  // Who has just become ready is heard of soon.
-  const unheard = queueReachable && pods.some(({ name, ready, deleting }) => ready && !deleting && !workers.has(name))
-  const next = untilNextLook(rules, pausedUntil, now)
-  return unheard ? Math.min(UNHEARD_MS, next) : next
+  // A worker that has just become ready reports soon.
+  const silent = queueReachable && pods.some(({ name, ready, deleting }) => ready && !deleting && !workers.has(name))
+  const next = untilNextSample(rules, pausedUntil, now)
+  return silent ? Math.min(UNREPORTED_MS, next) : next
 }

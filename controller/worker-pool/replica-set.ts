@@ -4,12 +4,12 @@ import { ENGINE_FOLDERS, type EngineVolume, engineVolume } from '../engine/volum
 import type { Live } from '../runtime/apply-once.ts'
 import { ownedBy, type ResourceType } from '../runtime/resource.ts'
 import { patchPod } from './pod-patch.ts'
-import { POOL_LABEL, TEMPLATE_DIGEST, WORKER, withoutOurs } from './pods.ts'
+import { POOL_LABEL, TEMPLATE_DIGEST, WORKER, withoutOwnAnnotations } from './pods.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Template, Tier, Volume } from './template-schema.ts'
 import { nodeAffinity } from './tiers.ts'
 
-/** A ReplicaSet as far as it is looked at here. */
+/** The fields of a ReplicaSet that the controller reads. */
 export interface ReplicaSet extends Live {
   readonly spec: { readonly replicas?: number }
   readonly status?: {
@@ -38,12 +38,12 @@ export const BUDGETS: ResourceType = {
   namespaced: true,
 }
 const PROBE_PORT = 9090
-/** Beyond its time to drain a worker has so long to end. */
-const ENDING_SECONDS = 30
+/** Seconds for a worker to exit after its drain timeout. */
+const SHUTDOWN_SECONDS = 30
 const PROBE_SECONDS = 2
-const NOBODY = 65532
+const NONROOT_UID = 65532
 
-/** The name of everything that belongs to a pool. */
+/** Name of all objects that belong to a pool. */
 export function workersName(pool: WorkerPool): string {
   return `${pool.metadata.name}-workers`
 }
@@ -54,8 +54,8 @@ function poolLabels(pool: WorkerPool): Record<string, string> {
 }
 
 /**
- * The ReplicaSet of a pool. Its pods keep to the Pod Security Standard `restricted`. A ReplicaSet gives a changed template to new pods
- * only: the controller replaces the others, each when its worker has drained.
+ * Renders the ReplicaSet of a pool. Its pods comply with the Pod Security Standard `restricted`. A ReplicaSet applies a changed
+ * template to new pods only: the controller replaces the other pods, each after its worker has drained.
  */
 export function renderReplicaSet(pool: WorkerPool, engines: readonly Engine[], replicas: number) {
   return {
@@ -64,14 +64,14 @@ export function renderReplicaSet(pool: WorkerPool, engines: readonly Engine[], r
   }
 }
 
-/** The template of the pods, with `spec.podTemplate` over it, and with its own digest among the annotations. */
+/** The template of the pods, patched with `spec.podTemplate`, and annotated with its own digest. */
 export function renderTemplate(pool: WorkerPool, engines: readonly Engine[]) {
   const { template, podTemplate = {} } = pool.spec
   const metadata = {
     labels: template.labels,
     annotations: {
       'kubectl.kubernetes.io/default-container': WORKER,
-      // A job in hand must not be moved to save a node.
+      // A running job must not be moved to save a node.
       'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
       'karpenter.sh/do-not-disrupt': 'true',
       ...template.annotations,
@@ -81,15 +81,15 @@ export function renderTemplate(pool: WorkerPool, engines: readonly Engine[]) {
   const digest = createHash('sha256').update(JSON.stringify(patched)).digest('hex').slice(0, 16)
   return {
     metadata: {
-      // By these the controller finds its pods.
+      // The controller selects its pods by these labels.
       labels: { ...patched.metadata.labels, ...poolLabels(pool) },
-      annotations: { ...withoutOurs(patched.metadata.annotations), [TEMPLATE_DIGEST]: digest },
+      annotations: { ...withoutOwnAnnotations(patched.metadata.annotations), [TEMPLATE_DIGEST]: digest },
     },
     spec: patched.spec,
   }
 }
 
-/** The template with what draining a worker depends on, whatever was patched: its settings, and the time for its jobs to end. */
+/** Restores the fields that draining depends on after a patch: the worker's settings and the termination grace period. */
 function drainable<T extends { readonly spec: ReturnType<typeof podSpec> }>(
   template: T,
   pool: WorkerPool,
@@ -113,7 +113,7 @@ function drainable<T extends { readonly spec: ReturnType<typeof podSpec> }>(
   }
 }
 
-/** Lets nodes be drained one worker at a time. */
+/** Lets nodes drain one worker at a time. */
 export function renderBudget(pool: WorkerPool) {
   return {
     metadata: metadataOf(pool),
@@ -147,9 +147,9 @@ function podSpec(pool: WorkerPool, engines: readonly Engine[]) {
     terminationGracePeriodSeconds: graceSeconds(pool),
     securityContext: {
       runAsNonRoot: true,
-      runAsUser: NOBODY,
-      runAsGroup: NOBODY,
-      fsGroup: NOBODY,
+      runAsUser: NONROOT_UID,
+      runAsGroup: NONROOT_UID,
+      fsGroup: NONROOT_UID,
       seccompProfile: { type: 'RuntimeDefault' },
     },
     imagePullSecrets: template.imagePullSecrets.map((name) => ({ name })),
@@ -195,7 +195,7 @@ function worker(pool: WorkerPool, models: readonly EngineVolume[], engines: read
       ...((template.limits || extra) && { limits: { ...template.limits, ...extra } }),
       ...(claims.length > 0 && { claims: claims.map(({ name }) => ({ name })) }),
     },
-    // It answers ready only when an inference process has run a model once.
+    // Becomes ready only after an inference process has run a model once.
     startupProbe: {
       ...probe('/readyz'),
       periodSeconds: PROBE_SECONDS,
@@ -217,7 +217,7 @@ function worker(pool: WorkerPool, models: readonly EngineVolume[], engines: read
 }
 
 function graceSeconds({ spec: { drain } }: WorkerPool): number {
-  return drain.timeoutSeconds + ENDING_SECONDS
+  return drain.timeoutSeconds + SHUTDOWN_SECONDS
 }
 
 function preferring(tiers: readonly Tier[]) {
@@ -242,7 +242,7 @@ function environment(pool: WorkerPool, known: readonly Engine[]) {
   return withSettings(pool.spec.template.env.map(variable), settingsOf(pool, known))
 }
 
-/** The settings, then the variables with other names. */
+/** The settings, followed by variables with other names. */
 function withSettings<T extends { readonly name: string }>(
   env: readonly T[],
   settings: Readonly<Record<string, string>>,
@@ -251,7 +251,7 @@ function withSettings<T extends { readonly name: string }>(
   return [...Object.entries(settings).map(([name, value]) => ({ name, value })), ...others]
 }
 
-/** The variables of a worker that the controller alone sets. */
+/** Environment variables that only the controller sets. */
 function settingsOf(pool: WorkerPool, known: readonly Engine[]): Readonly<Record<string, string>> {
   const { drain, engines, queues, slotsPerReplica } = pool.spec
   return {
@@ -268,7 +268,7 @@ function settingsOf(pool: WorkerPool, known: readonly Engine[]): Readonly<Record
   }
 }
 
-/** Workers ask themselves, too, before they open what forbids commercial use. */
+/** Workers check the licence, too, before they open an engine with a non-commercial licence. */
 function acknowledgement(engines: readonly Engine[]): Readonly<Record<string, string>> {
   const names = engines
     .filter(({ spec: { license } }) => !license.commercialUse && license.acknowledged)
@@ -276,7 +276,7 @@ function acknowledgement(engines: readonly Engine[]): Readonly<Record<string, st
   return names.length === 0 ? {} : { ACKNOWLEDGE_NON_COMMERCIAL: names.sort().join(',') }
 }
 
-/** What differs from what every worker asks of an engine. */
+/** Conformance settings of engines that differ from the defaults. */
 function conformance(engines: readonly Engine[]): Readonly<Record<string, string>> {
   const sorted = engines.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   const tolerances = sorted

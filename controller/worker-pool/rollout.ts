@@ -1,10 +1,10 @@
-import { bestVictims, type DrainInput, type DrainPlan, isKnown, type PoolPod, planDrain } from './drain.ts'
+import { canBeFenced, type DrainInput, type DrainPlan, type PoolPod, planDrain, removalOrder } from './drain.ts'
 import type { WorkerPool } from './resource.ts'
 
 /**
- * The plan of the drain while there are pods of an earlier template. Additional workers come first, then as many of the old ones are
- * asked to leave as keep the ready workers within `maxUnavailable` of the target; each is removed when it has finished its jobs. What
- * comes on top never exceeds the ceiling. As with a Deployment, 1 worker may be missing where there is room for no additional one.
+ * Plans the drain while there are pods with an outdated template. Creates additional workers first, then fences as many outdated
+ * workers as `maxUnavailable` permits; each is deleted after it has finished its jobs. Additional workers never exceed the ceiling.
+ * As with a Deployment, 1 worker may be missing if no additional worker fits.
  */
 export function planRollout(
   input: DrainInput,
@@ -20,7 +20,7 @@ export function planRollout(
   const unavailable = portionOf(limits.maxUnavailable, input.target, Math.floor)
   const target = input.target + surge
   const exchanges = old.length - surge
-  // The last ones leave by a lower number of workers, and of those the cluster removes the ones first that are not ready.
+  // The last workers leave by lower replicas, and the cluster deletes pods that are not ready first.
   const isEarly = exchanges === 0 && (alive.length < target || alive.some((pod) => !pod.ready && !isOld(pod)))
   const leaving = isEarly
     ? old.filter(({ fencedAt }) => fencedAt !== null)
@@ -36,15 +36,15 @@ export function planRollout(
   return { ...plan, waitsFor: plan.waitsFor ?? `${old.length} workers of an earlier template` }
 }
 
-/** Those that are leaving, and more as long as there are more ready workers than `floor` and the budget allows it. */
+/** The pods that are leaving, plus more while there are more ready workers than `floor` and the budget permits. */
 function mayLeave(old: readonly PoolPod[], alive: readonly PoolPod[], input: DrainInput, floor: number): PoolPod[] {
   const isAvailable = ({ ready, fencedAt }: PoolPod) => ready && fencedAt === null
   const leaving = old.filter(({ fencedAt }) => fencedAt !== null)
-  const staying = old.filter((pod) => pod.fencedAt === null && isKnown(pod, input))
+  const staying = old.filter((pod) => pod.fencedAt === null && canBeFenced(pod, input))
   let spare = alive.filter(isAvailable).length - floor
   let allowed =
     (input.budget?.maxDraining ?? Number.POSITIVE_INFINITY) - alive.filter((pod) => pod.fencedAt !== null).length
-  for (const pod of bestVictims(staying, { ...input, removeBusy: true }, 0)) {
+  for (const pod of removalOrder(staying, { ...input, removeBusy: true }, 0)) {
     if (allowed <= 0 || (isAvailable(pod) && spare <= 0)) continue
     allowed--
     if (isAvailable(pod)) spare--
@@ -53,7 +53,7 @@ function mayLeave(old: readonly PoolPod[], alive: readonly PoolPod[], input: Dra
   return leaving
 }
 
-/** A number of workers, or a percentage of them. */
+/** An absolute number, or a percentage of the workers. */
 function portionOf(portion: number | string, workers: number, round: (value: number) => number): number {
   return typeof portion === 'number' ? portion : round((Number.parseInt(portion, 10) / 100) * workers)
 }

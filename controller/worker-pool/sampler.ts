@@ -1,7 +1,7 @@
 import type { PoolRegistry, WorkerReport } from '../../api/shared/pool-registry.ts'
 import type { DemandByEngine } from './demand.ts'
 
-/** The measurements that all pools share. Each part is null when it could not be read. */
+/** The measurements that all pools share. Each part is null if it could not be read. */
 export interface Sample {
   readonly demand: DemandByEngine | null
   readonly workers: ReadonlyMap<string, WorkerReport> | null
@@ -9,11 +9,11 @@ export interface Sample {
 
 export type SamplePart = 'demand' | 'workers'
 
-/** However many pools ask, it is looked at most once in so long. */
-const FRESH_MS = 250
-const PATIENCE_MS = 3000
+/** Min interval between samples, for any number of pools. */
+const MIN_INTERVAL_MS = 250
+const TIMEOUT_MS = 3000
 
-/** Reads demand and workers together for all pools that ask at about the same time. Never throws. */
+/** Samples demand and workers once for all pools that ask at about the same time. Never throws. */
 export function createSampler({
   readDemand,
   registry,
@@ -35,14 +35,14 @@ export function createSampler({
   }
   return {
     sample: () => {
-      if (last && performance.now() - lastAt < FRESH_MS) return last
+      if (last && performance.now() - lastAt < MIN_INTERVAL_MS) return last
       lastAt = performance.now()
       last = Promise.all([attempt('demand', readDemand), attempt('workers', () => registry.findWorkers())]).then(
         ([demand, workers]) => ({ demand, workers }),
       )
       return last
     },
-    /** What was read before is too old now. */
+    /** Invalidates the last sample. */
     renew: () => {
       last = null
     },
@@ -52,7 +52,7 @@ export function createSampler({
 function withTimeout<T>(reading: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE_MS} ms`)), PATIENCE_MS)
+    timer = setTimeout(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS)
   })
   return Promise.race([reading, late]).finally(() => clearTimeout(timer))
 }

@@ -3,20 +3,20 @@ import { isTimeZone } from '../time-zone.ts'
 
 type Hours = Pick<ScalingRules['schedules'][number], 'timeZone' | 'days' | 'start' | 'end'>
 
-/** What holds at a moment: the bounds, and which rule set each. */
+/** The active bounds, and the rule that set each. */
 export interface Bounds {
   readonly min: number
   readonly max: number
   readonly minSetBy: string
   readonly maxSetBy: string
-  /** Busy workers above this number finish their jobs and leave. A soft cost cap lowers `max` only. */
+  /** Busy workers above this number finish their jobs and leave. A soft cost cap lowers only `max`. */
   readonly ceiling: number
   readonly ceilingSetBy: string
 }
 
 /**
- * The bounds of this moment: those of the schedules that hold, otherwise those of the policy. Of several that hold the highest
- * min and the lowest max count, and max before min. Throws a RangeError on an unknown time zone.
+ * The active bounds: those of the active schedules, otherwise those of the policy. The highest min and the lowest max of
+ * several active schedules apply; max takes precedence over min. Throws a RangeError on an unknown time zone.
  */
 export function boundsAt({ bounds, schedules }: Pick<ScalingRules, 'bounds' | 'schedules'>, now: Date): Bounds {
   const holding = schedules.filter((schedule) => holds(schedule, now))
@@ -36,7 +36,7 @@ export function boundsAt({ bounds, schedules }: Pick<ScalingRules, 'bounds' | 's
   }
 }
 
-/** How many workers may be on their way out at the same time by the budgets of this moment, and which one says so. */
+/** The max number of concurrent removals by the active budgets, and the budget that sets it. */
 export function budgetAt({ budgets }: Pick<ScalingRules, 'budgets'>, now: Date): Budget | null {
   const holding = budgets.filter(({ timeZone, days, start, end }) => {
     return start === undefined || end === undefined || holds({ timeZone, days, start, end }, now)
@@ -49,7 +49,7 @@ export interface Budget {
   readonly maxDraining: number
 }
 
-/** Whether a schedule holds: on a day of its own, or after midnight still on the one before. */
+/** Whether a schedule is active: on its own day, or after midnight on the following day. */
 function holds({ timeZone, days, start, end }: Hours, now: Date): boolean {
   const { day, yesterday, clock } = localTime(timeZone, now)
   const listed = (name: string) => days.some((each) => each === name)
@@ -57,7 +57,7 @@ function holds({ timeZone, days, start, end }: Hours, now: Date): boolean {
   return (listed(day) && clock >= start) || (listed(yesterday) && clock < end)
 }
 
-/** The message about an unknown time zone in the rules; null when all are known. */
+/** The message about an unknown time zone in the rules; null if all are known. */
 export function unknownZoneOf({ schedules, budgets }: Pick<ScalingRules, 'schedules' | 'budgets'>): string | null {
   const unknown = [...schedules, ...budgets].find(({ timeZone }) => !isTimeZone(timeZone))
   return unknown ? `Unknown time zone ${unknown.timeZone}.` : null
@@ -65,7 +65,7 @@ export function unknownZoneOf({ schedules, budgets }: Pick<ScalingRules, 'schedu
 
 const MINUTE_MS = 60_000
 
-/** Ms until a schedule or budget may begin or end; infinite where none does. Their times are whole minutes. */
+/** Milliseconds until the next start or end of a schedule or budget; infinite if there is none. Their times are whole minutes. */
 export function untilNextHours({ schedules, budgets }: Pick<ScalingRules, 'schedules' | 'budgets'>, now: Date): number {
   const some = schedules.length > 0 || budgets.some(({ start }) => start !== undefined)
   return some ? MINUTE_MS - (now.getTime() % MINUTE_MS) : Number.POSITIVE_INFINITY

@@ -12,16 +12,16 @@ import {
   type SickWorker,
 } from './status-schema.ts'
 
-/** The sick workers of a pool: those whose device keeps failing, by their own report. */
+/** The sick workers of a pool, by their own reports: workers whose device keeps failing. */
 export interface SickWorkers {
-  /** Newest first, with those that have been replaced. */
+  /** Newest first, including replaced workers. */
   readonly records: readonly SickWorker[]
   readonly avoided: readonly AvoidedNode[]
-  /** Problems of accelerators by the nodes of the pool's workers. */
+  /** Accelerator problems by node of the pool's workers. */
   readonly problems: ReadonlyMap<string, NodeProblem>
-  /** Pods that are to be replaced. */
+  /** Pods to replace. */
   readonly replaced: ReadonlySet<string>
-  /** Pods that stay on avoided nodes: the device that such a pod has can be given to no other pod. */
+  /** Pods that stay on avoided nodes, so that no other pod gets their device. */
   readonly held: ReadonlySet<string>
 }
 
@@ -73,13 +73,13 @@ export function findSickWorkers({
   }
 }
 
-/** The records that are not among those of the last pass. */
+/** The records that the last pass did not have. */
 export function newRecords(before: readonly SickWorker[], after: readonly SickWorker[]): readonly SickWorker[] {
   const known = new Set(before.map(keyOf))
   return after.filter((record) => !known.has(keyOf(record)))
 }
 
-/** A worker can become sick again after its container was restarted. */
+/** A worker can become sick again after a restart of its container. */
 function keyOf({ name, at }: SickWorker): string {
   return `${name} ${at}`
 }
@@ -94,7 +94,7 @@ function findProblems(pods: readonly Pod[], findNode: (name: string) => Kubernet
   )
 }
 
-/** A node whose accelerator fails by its own conditions is avoided after its first sick worker. */
+/** A node whose own conditions report a failing accelerator is avoided after its first sick worker. */
 function findAvoided(
   records: readonly SickWorker[],
   { pool, problems, now }: { pool: WorkerPool; problems: SickWorkers['problems']; now: Date },
@@ -114,15 +114,15 @@ function findAvoided(
 }
 
 /**
- * The plan for all other pods than the held ones, whose number comes on top of the workers, as far as the ceiling allows. A pool that
- * needs no workers holds none.
+ * The plan for all pods except the held ones, which exist in addition to the desired workers as far as the ceiling permits. A pool
+ * that needs no workers holds none.
  */
 export function planAround(
   held: ReadonlySet<string>,
   input: DrainInput,
   planOthers: (input: DrainInput) => DrainPlan,
 ): { plan: DrainPlan; heldCount: number } {
-  // One that still finishes jobs must not be chosen by the cluster, as a pod that is not ready would be.
+  // A worker that still finishes jobs must not be selected by the cluster, which would happen to a pod that is not ready.
   const isIdle = ({ name }: PoolPod) => input.workers.get(name)?.jobs === 0
   const kept = input.target === 0 ? [] : input.pods.filter((pod) => held.has(pod.name) && !pod.deleting && isIdle(pod))
   const ceiling = input.ceiling === null ? null : Math.max(0, input.ceiling - kept.length)

@@ -10,18 +10,18 @@ export interface Arrival {
 export interface SimulateOptions {
   readonly rules: ScalingRules
   readonly arrivals: readonly Arrival[]
-  /** How long the trace is; what is left then is still done. */
+  /** Length of the trace; jobs that remain at its end are still processed. */
   readonly seconds: number
   readonly secondsPerJob: number
   readonly slotsPerReplica: number
-  /** From the decision until a worker takes jobs. */
+  /** Seconds from the decision until a worker accepts jobs. */
   readonly startSeconds: number
   readonly hourlyCost: number
-  /** When the trace begins: schedules go by the clock. */
+  /** Start time of the trace; schedules depend on it. */
   readonly startsAt: Date
 }
 
-/** The state in one second. */
+/** State in one second. */
 export interface Moment {
   readonly second: number
   readonly waiting: number
@@ -33,18 +33,18 @@ export interface Moment {
 export interface Simulation {
   readonly moments: readonly Moment[]
   readonly decisions: readonly { readonly second: number; readonly decision: Decision }[]
-  /** Of each job, in seconds, in the order of their start. */
+  /** Waiting time of each job in seconds, in order of start. */
   readonly waits: readonly number[]
-  /** Of all workers from the decision to start them until they are gone. */
+  /** Cost of all workers from the decision to start them until their removal. */
   readonly cost: number
-  /** Times that it turned from adding workers to removing them or back. */
+  /** Number of changes between scaling up and scaling down. */
   readonly turns: number
 }
 
-/** A day more than the trace: who is not done by then never will be. */
+/** Max seconds after the trace for remaining jobs. */
 const MAX_REST_SECONDS = 86_400
 
-/** Plays a trace of arriving jobs against the rules, second by second. The same input always gives the same result. */
+/** Simulates the rules with a trace of arriving jobs, second by second. Deterministic. */
 export function simulate(options: SimulateOptions): Simulation {
   const { rules, arrivals, seconds, hourlyCost } = options
   const arriving = new Map<number, number>()
@@ -53,7 +53,7 @@ export function simulate(options: SimulateOptions): Simulation {
   for (let second = 0; second < seconds + MAX_REST_SECONDS; second++) {
     for (let job = arriving.get(second) ?? 0; job > 0; job--) state.waiting.push(second)
     work(state, second, options)
-    // A job that arrives wakes the controller; otherwise it looks every few seconds.
+    // A new job wakes the controller; otherwise it samples at an interval.
     if (arriving.has(second) || second % rules.sampling.intervalSeconds === 0) look(state, second, options)
     work(state, second, options)
     state.cost += (state.workers.length * hourlyCost) / 3600
@@ -68,11 +68,11 @@ export function simulate(options: SimulateOptions): Simulation {
 interface State {
   memory: ReturnType<typeof emptyMemory>
   desired: number
-  /** When each worker takes jobs. */
+  /** Time from which each worker accepts jobs. */
   workers: number[]
-  /** When each waiting job arrived. */
+  /** Arrival time of each waiting job. */
   waiting: number[]
-  /** When each running job ends. */
+  /** End time of each running job. */
   ends: number[]
   moments: Moment[]
   decisions: { second: number; decision: Decision }[]
@@ -93,7 +93,7 @@ function work(state: State, second: number, { slotsPerReplica, secondsPerJob }: 
     state.waits.push(second - (state.waiting.shift() ?? second))
     state.ends.push(second + secondsPerJob)
   }
-  // Only who has no job goes.
+  // Only a worker without a job is removed.
   const busy = Math.ceil(state.ends.length / slotsPerReplica)
   const least = Math.max(state.desired, busy)
   if (state.workers.length > least) state.workers = state.workers.sort((a, b) => a - b).slice(0, least)

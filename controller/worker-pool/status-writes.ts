@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PoolStatus } from './status-schema.ts'
 
-/** Between two writes of a status in which no condition changes. */
+/** Min interval between status writes without a change of a condition. */
 const MIN_INTERVAL_MS = 10_000
 
-/** In ms: 0 when the status is to be written now, infinite when it is as it should be. */
+/** Milliseconds until the next status write: 0 for now, infinite if the status is current. */
 export function untilStatusWrite(
   before: PoolStatus | undefined,
   after: PoolStatus,
@@ -17,7 +17,7 @@ export function untilStatusWrite(
   return Math.max(0, writtenAt + MIN_INTERVAL_MS - now.getTime())
 }
 
-/** What tools wait for; a message may count something. */
+/** The parts that tools wait for; a message can contain a count. */
 function outcomesOf(status: PoolStatus | undefined) {
   return status?.conditions.map(({ type, status: holds, reason }) => `${type} ${holds} ${reason}`)
 }

@@ -18,7 +18,7 @@ import {
 } from './status-schema.ts'
 import type { countTiers } from './tiers.ts'
 
-/** What was found out about a pool and decided. */
+/** Observed state and decision of a pool. */
 export interface PoolFacts {
   readonly pool: WorkerPool
   readonly pods: readonly PoolPod[]
@@ -28,31 +28,31 @@ export interface PoolFacts {
   readonly queueReachable: boolean
   readonly bounds: Bounds | null
   readonly decision: Decision
-  /** That one, after those that are not in the status yet. */
+  /** The decision, after those that are not in the status yet. */
   readonly decided: readonly TimedDecision[]
   readonly plan: DrainPlan
   readonly sick: SickWorkers
-  /** Sick workers that stay in addition to the desired ones. */
+  /** Number of sick workers that are held in addition to the desired ones. */
   readonly heldCount: number
-  /** The digest of the template of new pods; null while it is not known. */
+  /** Digest of the template of new pods; null while unknown. */
   readonly template: string | null
-  /** Why the engines cannot be used yet; null when they can. */
+  /** Why the engines are not usable yet; null if they are. */
   readonly enginesMissing: string | null
-  /** Why there are no rules to decide by; null when there are. */
+  /** Why there are no scaling rules; null if there are. */
   readonly rulesMissing: string | null
-  /** What the API server has against what the pool asks for; null when nothing. */
+  /** The API server's error about the pool's objects; null if there is none. */
   readonly refusal: string | null
   readonly pausedUntil: string | null
   readonly selector: string
-  /** Where the workers are and what they cost. */
+  /** Placement and cost of the workers. */
   readonly cost: ReturnType<typeof countTiers>
   readonly lastStart: WorkerStart | undefined
-  /** How far the image is on nodes; null where it is not prefetched. */
+  /** Prefetch progress of the image; null if prefetch is disabled. */
   readonly imagePrefetched: Finding | null
   readonly now: Date
 }
 
-/** Waiting times are rounded, so that a status does not change every second. */
+/** Waiting times are rounded, so that the status does not change every second. */
 const WAIT_STEP_SECONDS = 5
 
 export function presentStatus(facts: PoolFacts): PoolStatus {
@@ -70,7 +70,7 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
     desiredReplicas: decision.to,
     readyReplicas: countReady(facts),
     updatedReplicas: alive.length - countOutdated(facts),
-    // Redis alone knows what workers do.
+    // Only Redis knows the state of workers.
     ...(facts.queueReachable && {
       busyReplicas: count('Busy'),
       drainingReplicas: count('Draining') + count('Drained'),
@@ -99,17 +99,17 @@ export function presentStatus(facts: PoolFacts): PoolStatus {
   }
 }
 
-/** Workers without a node, and those that the API server refuses to create. */
+/** Workers without a node, and workers that the API server refuses to create. */
 function missingFrom({ unscheduled, whyNotCreated }: Placement, alive: number, wanted: number): number {
   return unscheduled + (whyNotCreated === null ? 0 : Math.max(0, wanted - alive))
 }
 
-/** Workers of an earlier template than that of new ones. */
+/** Workers with an outdated template. */
 function countOutdated({ pods, template }: PoolFacts): number {
   return template === null ? 0 : pods.filter((pod) => !pod.deleting && pod.template !== template).length
 }
 
-/** By how much a ceiling is exceeded, for people; null when it is not. */
+/** Human-readable message about an exceeded ceiling; null if it is not exceeded. */
 function aboveCap({ pods, bounds }: PoolFacts): string | null {
   const alive = pods.filter(({ deleting }) => !deleting).length
   if (bounds === null || alive <= bounds.ceiling) return null
@@ -117,12 +117,12 @@ function aboveCap({ pods, bounds }: PoolFacts): string | null {
   return `${ceilingSetBy} allows ${ceiling} workers, and there are ${alive}: ${alive - ceiling} finish their jobs and leave.`
 }
 
-/** A pod of a worker that has just become sick is ready until Kubernetes has probed it. */
+/** The pod of a worker that has just become sick remains ready until the next probe. */
 function countReady({ pods, workers }: PoolFacts): number {
   return pods.filter(({ name, ready, deleting }) => ready && !deleting && workers.get(name)?.sick === undefined).length
 }
 
-/** Which workers are sick now and which nodes are avoided or report a failing accelerator, for people; null when there are none. */
+/** Human-readable message about sick workers, avoided nodes and failing accelerators; null if there are none. */
 function describeSick({ records, avoided, problems, replaced, held }: SickWorkers): string | null {
   const sick = records.filter(({ name }) => replaced.has(name) || held.has(name))
   const workers = sick.map(({ name, node, reason }) => `${name} on ${node ?? 'no node'} (${reason})`)
@@ -149,7 +149,7 @@ function stateOf({ started, fencedAt, deleting }: PoolPod, worker: LiveWorker | 
   return worker.jobs > 0 ? 'Busy' : 'Idle'
 }
 
-/** A decision that changed nothing is news only when something else keeps the number than before. */
+/** Records a decision that changed nothing only if a different rule limits the number than before. */
 function rememberDecision(before: readonly PastDecision[], { decision, at }: TimedDecision): readonly PastDecision[] {
   const last = before[0]
   const sameLimits = last !== undefined && last.limitedBy.join() === decision.limitedBy.join()

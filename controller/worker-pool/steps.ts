@@ -19,7 +19,7 @@ interface Steps {
   readonly workers: ReadonlyMap<string, LiveWorker>
 }
 
-/** Gives workers their orders and marks pods, in an order in which each step is safe without the next. */
+/** Carries out a plan: sends orders to workers and marks pods, in an order in which each step is safe without the next. */
 export function createSteps({ client, registry, record, now: clock }: StepParts) {
   return async ({ pool, plan, pods, workers }: Steps): Promise<void> => {
     const { namespace } = pool.metadata
@@ -29,7 +29,7 @@ export function createSteps({ client, registry, record, now: clock }: StepParts)
     for (const name of plan.refuse) {
       await registry.order(name, 'take')
       await annotate(name, annotationsFor.refuse(now))
-      await record(pool, warning('DrainRefused', `${name} did not answer; another worker is asked.`))
+      await record(pool, warning('DrainRefused', `${name} did not acknowledge the drain; another worker is selected.`))
     }
     for (const name of plan.release) {
       await annotate(name, annotationsFor.release())
@@ -39,10 +39,10 @@ export function createSteps({ client, registry, record, now: clock }: StepParts)
       await annotate(name, annotationsFor.fence(now))
       await registry.order(name, now)
     }
-    // Each by the time at which it is written: from then on the cluster can know it.
+    // Use the time of each write: the cluster can know the mark from then on.
     for (const name of plan.mark) await annotate(name, annotationsFor.mark(clock().getTime()))
     for (const name of plan.remove) await client.delete(PODS, { namespace, name })
-    // Redis may have lost what was said.
+    // Redis may have lost the orders.
     const ordered = new Set([...plan.refuse, ...plan.release, ...plan.fence])
     for (const { name, fencedAt, deleting, started } of pods) {
       const worker = workers.get(name)

@@ -13,8 +13,8 @@ const DEPLOYMENTS: ResourceType = {
 }
 
 /**
- * Before its first release Drape gave each pool a Deployment. Removes it and its ReplicaSets, but none of their pods: the ReplicaSet of
- * the pool takes them over when nothing else owns them. Resolves to whether that is so.
+ * Before its first release Drape created a Deployment per pool. Deletes the Deployment and its ReplicaSets, but not their pods: the
+ * pool's ReplicaSet adopts pods without an owner. Resolves to whether the pods can be adopted.
  */
 export async function takeOverPods(
   pool: WorkerPool,

@@ -145,7 +145,7 @@ export const AcceleratorSchema = fields(
   },
 )
 
-/** What a node costs and by which labels it is known. */
+/** Cost and labels of nodes. */
 export const CAPACITY_FIELDS = {
   type: choice(['on-demand', 'spot'], {
     default: 'on-demand',
@@ -277,7 +277,7 @@ export const TemplateSchema = fields(
   { description: 'Template of the worker pods.' },
 )
 
-/** A part of a PodTemplateSpec. What it may hold is known to the API server alone, which checks the merged template. */
+/** A part of a PodTemplateSpec. Only the API server knows its schema and validates the merged template. */
 export const PodTemplateSchema = fields(
   {
     metadata: Type.Optional(

@@ -2,25 +2,25 @@ import type { KubernetesObject } from '../runtime/resource.ts'
 import type { WorkerPool } from './resource.ts'
 import type { Tier } from './template-schema.ts'
 
-/** A pod as far as it counts here. */
+/** The fields of a pod that the cost depends on. */
 interface PlacedPod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string }
 }
 
-/** The first tier is preferred most; two neighbours differ by this weight. */
+/** Weights of the tiers, highest preference first. */
 const WEIGHTS = [100, 75, 50, 25]
 
-/** The kinds of nodes of a pool, in the order in which they are preferred; one where it names none. */
+/** The tiers of a pool in order of preference; a single tier if the pool lists none. */
 function tiersOf({ spec: { tiers, capacity } }: WorkerPool): readonly Tier[] {
   return tiers ?? [{ name: capacity.type, ...capacity, tolerations: [] }]
 }
 
-/** What a worker may cost an hour at most: the node of the next one is unknown beforehand. */
+/** Max cost of a worker per hour: the node of the next worker is unknown in advance. */
 export function highestCost(pool: WorkerPool): number {
   return Math.max(...tiersOf(pool).map(({ hourlyCost }) => hourlyCost))
 }
 
-/** Lets pods only on nodes of one of the tiers, and rather on those of an earlier one; undefined where all nodes are as good. */
+/** Restricts pods to nodes of the tiers, and prefers earlier tiers; undefined without a restriction. */
 export function nodeAffinity(tiers: readonly Tier[]) {
   const terms = tiers.map(({ nodeSelector }) => ({
     matchExpressions: Object.entries(nodeSelector).map(([key, value]) => ({ key, operator: 'In', values: [value] })),
@@ -37,8 +37,8 @@ export function nodeAffinity(tiers: readonly Tier[]) {
 }
 
 /**
- * How many of the pods that stay are on nodes of each tier, and what they cost an hour together. A pod without a node costs nothing;
- * one whose node is not known, or is of no tier, counts for the tier that costs most.
+ * Number of staying pods per tier, and their total cost per hour. A pod without a node costs nothing; a pod whose node is unknown or
+ * matches no tier counts for the most expensive tier.
  */
 export function countTiers(
   pool: WorkerPool,

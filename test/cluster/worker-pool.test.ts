@@ -166,7 +166,7 @@ describe.skipIf(!controlPlane?.hasControllers)('a worker pool', () => {
       max: 3,
       desiredReplicas: 1,
       demand: { waiting: 1, inFlight: 0 },
-      lastDecision: { from: 0, to: 1, direction: 'Up', reason: 'The demand asks for 1: 1 waiting, 0 running.' },
+      lastDecision: { from: 0, to: 1, direction: 'Up', reason: 'The demand requires 1: 1 waiting, 0 running.' },
     })
   })
 

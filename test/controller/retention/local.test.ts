@@ -70,7 +70,7 @@ describe('retention without Kubernetes', () => {
   it('refuses a policy that the cluster would refuse', () => {
     expect(() => readPolicies(POLICIES.replace('172800', '59'))).toThrow('spec.ttlSeconds')
     expect(() => readPolicies(POLICIES.replace('0 0 * * *', '0 24 * * *'))).toThrow(
-      'The schedule "0 24 * * *" is no cron expression: Constraint error, got value 24 expected range 0-23',
+      'The schedule "0 24 * * *" is not a valid cron expression: Constraint error, got value 24 expected range 0-23',
     )
     expect(() => readPolicies(POLICIES.replace('Asia/Tokyo', 'Asia/Atlantis'))).toThrow(
       'Unknown time zone Asia/Atlantis',

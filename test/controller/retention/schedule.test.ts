@@ -76,7 +76,7 @@ describe('a schedule of runs', () => {
   ])('refuses %s', (schedule, why) => {
     const problem = findScheduleProblem(times(schedule))
     expect(problem?.reason).toBe('InvalidSchedule')
-    expect(problem?.message).toContain(`The schedule "${schedule}" is no cron expression: `)
+    expect(problem?.message).toContain(`The schedule "${schedule}" is not a valid cron expression: `)
     expect(problem?.message).toContain(why)
   })
 

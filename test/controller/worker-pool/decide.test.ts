@@ -51,9 +51,9 @@ describe('a decision', () => {
     const rules = scalingRules({ bounds: { min: 1, max: 3 }, target: { backlogPerSlot: 1 } })
     const run = simulate(rules, 0)
     expect(run.look({ ...NOTHING, waiting: 9 })).toMatchObject({ to: 3, limitedBy: ['bounds.max'] })
-    const held = { to: 3, direction: 'None', reason: 'bounds.max holds it.', limitedBy: ['bounds.max'] }
+    const held = { to: 3, direction: 'None', reason: 'Limited by bounds.max.', limitedBy: ['bounds.max'] }
     expect(run.look({ ...NOTHING, waiting: 9 })).toMatchObject(held)
-    const asked = { direction: 'None', reason: 'As many as the demand needs.', limitedBy: [] }
+    const asked = { direction: 'None', reason: 'The demand requires this number.', limitedBy: [] }
     expect(simulate(rules, 3).look({ ...NOTHING, waiting: 3 })).toMatchObject(asked)
     expect(simulate(rules, 1).look({ ...NOTHING, waiting: 1 })).toMatchObject(asked)
   })
@@ -61,10 +61,10 @@ describe('a decision', () => {
   it('says whether a bound or the demand asks for more', () => {
     const rules = scalingRules({ bounds: { min: 2, max: 9 }, target: { backlogPerSlot: 1 } })
     const reasonFor = (demand: Demand) => simulate(rules, 0).look(demand).reason
-    expect(reasonFor(NOTHING)).toBe('bounds.min asks for 2.')
-    expect(reasonFor({ ...NOTHING, waiting: 2 })).toBe('The demand asks for 2: 2 waiting, 0 running.')
-    expect(reasonFor({ ...NOTHING, inFlight: 1 })).toBe('The demand asks for 2: 0 waiting, 1 running.')
-    expect(reasonFor({ ...NOTHING, waiting: 4 })).toBe('The demand asks for 4: 4 waiting, 0 running.')
+    expect(reasonFor(NOTHING)).toBe('bounds.min requires 2.')
+    expect(reasonFor({ ...NOTHING, waiting: 2 })).toBe('The demand requires 2: 2 waiting, 0 running.')
+    expect(reasonFor({ ...NOTHING, inFlight: 1 })).toBe('The demand requires 2: 0 waiting, 1 running.')
+    expect(reasonFor({ ...NOTHING, waiting: 4 })).toBe('The demand requires 4: 4 waiting, 0 running.')
   })
 
   it('waits with scaling down until the demand has been low for the whole window, then goes in steps', () => {

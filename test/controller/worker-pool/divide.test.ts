@@ -4,15 +4,15 @@ import type { KubernetesObject } from '../../../controller/runtime/resource.ts'
 import { type Member, type SharedBudget, shareOf } from '../../../controller/worker-pool/budget-share.ts'
 import type { Demand } from '../../../controller/worker-pool/decide.ts'
 import { PREPARE_LANE, sumDemand } from '../../../controller/worker-pool/demand.ts'
-import { divideDemand, type Taker } from '../../../controller/worker-pool/divide.ts'
-import { createDivision } from '../../../controller/worker-pool/takers.ts'
+import { divideDemand, type PoolCapacity } from '../../../controller/worker-pool/divide.ts'
+import { createDivision } from '../../../controller/worker-pool/pool-capacity.ts'
 import { createRandom } from '../../faults/support/random.ts'
 
 const jobs = (waiting: number, inFlight = 0): Demand => ({
   ...{ waiting, inFlight, oldestWaitSeconds: waiting > 0 ? 9 : 0, secondsPerJob: 2 },
 })
 const perWorker = (count: number) => (demand: Demand) => Math.ceil((demand.waiting + demand.inFlight) / count)
-const taker = (key: string, more: Partial<Taker> = {}): Taker => ({
+const taker = (key: string, more: Partial<PoolCapacity> = {}): PoolCapacity => ({
   ...{ key, lanes: ['warp'], priority: 0, hourlyCost: 1, maxWorkers: 4, workersFor: perWorker(2), idleBuffer: 0 },
   ...more,
 })
@@ -101,7 +101,7 @@ const anyDemand = fc.tuple(fc.nat(20), fc.nat(20), fc.nat(20))
 type AnyPool = typeof anyPool extends fc.Arbitrary<infer T> ? T : never
 
 interface Pool {
-  readonly taker: Taker
+  readonly taker: PoolCapacity
   readonly budgets: readonly number[]
   readonly min: number
   /** Workers that its demand requires. */

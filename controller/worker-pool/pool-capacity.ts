@@ -6,22 +6,22 @@ import { findRules, pausedAt } from './configuration.ts'
 import { type BudgetParts, createSharedBudgets } from './cost-budgets.ts'
 import { type Demand, ownBounds, replicasFor } from './decide.ts'
 import { type DemandByEngine, PREPARE_LANE } from './demand.ts'
-import { divideDemand, type Share, type Taker } from './divide.ts'
+import { divideDemand, type PoolCapacity, type Share } from './divide.ts'
 import type { PoolMemory } from './pool-memory.ts'
 import { type WorkerPool, workerPools } from './resource.ts'
 import { highestCost } from './tiers.ts'
 
 type Objects = Pick<Watched<KubernetesObject>, 'get'>
 
-export interface TakerParts extends BudgetParts {
+export interface CapacityParts extends BudgetParts {
   readonly policies: Objects
   readonly engines: Objects
   readonly now: () => Date
 }
 
-/** Divides each sample of the demand between all pools; the division of a sample is computed once. */
+/** Divides each sample of the demand among all pools; caches the division per sample. */
 export function createDivision(
-  parts: TakerParts,
+  parts: CapacityParts,
   memories: ReadonlyMap<string, PoolMemory>,
 ): (demand: DemandByEngine) => ReadonlyMap<string, Share> {
   const divided = new WeakMap<DemandByEngine, ReadonlyMap<string, Share>>()
@@ -31,9 +31,9 @@ export function createDivision(
     const known = divided.get(demand)
     if (known) return known
     const pools = parts.pools.list().flatMap((found) => readOnce(found) ?? [])
-    const takers = pools.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    const active = pools.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     const shares = divideDemand(
-      takers.map((pool) => takerOf(pool, parts)),
+      active.map((pool) => capacityOf(pool, parts)),
       demand,
       sharedBudgets(pools),
     )
@@ -47,7 +47,7 @@ function lanesOf({ spec: { engines, queues } }: WorkerPool): readonly string[] {
   return [...(queues.includes('try-on') ? engines : []), ...(queues.includes('prepare') ? [PREPARE_LANE] : [])]
 }
 
-function takerOf(pool: WorkerPool, { policies, engines, now }: TakerParts): Taker {
+function capacityOf(pool: WorkerPool, { policies, engines, now }: CapacityParts): PoolCapacity {
   const { metadata, spec } = pool
   const found = findRules(pool, policies)
   const rules = 'rules' in found ? found.rules : null
@@ -64,7 +64,7 @@ function takerOf(pool: WorkerPool, { policies, engines, now }: TakerParts): Take
   }
 }
 
-/** Reads the condition that the controller wrote; a full validation of each Engine for each sample would cost too much. */
+/** Reads the condition that the controller wrote: a full validation of each Engine per sample would be too slow. */
 function isReady(engine: (KubernetesObject & { status?: unknown }) | undefined): boolean {
   const { conditions = [] } = (engine?.status ?? {}) as { conditions?: readonly { type: string; status: string }[] }
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
