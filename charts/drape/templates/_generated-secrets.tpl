@@ -1,6 +1,6 @@
 {{- /*
-The Secrets that a Job generates in the cluster (controller/generated-secrets): name, metadata, and how each key is generated. Nothing
-here is random, so that every rendering is the same.
+The Secrets that a Job generates in the cluster (controller/generated-secrets): name, metadata, and the generator
+of each key. Nothing here is random, so that rendering is deterministic.
 */ -}}
 {{- define "drape.generatedSecrets" -}}
 {{- $keys := dict -}}
@@ -32,7 +32,7 @@ here is random, so that every rendering is the same.
   "redis.conf" (dict "text" "port 6379\ndir /data\nsave \"\"\nappendonly no\nmaxmemory-policy noeviction\nrequirepass {password}\n")) -}}
 {{- end -}}
 {{- end -}}
-{{- /* A release that renders the Secret itself, as for signing.value, may take it over; no other tool deletes it. */ -}}
+{{- /* A release that renders the Secret, as for signing.value, may adopt it. No other tool deletes the Secret. */ -}}
 {{- $annotations := dict
   "meta.helm.sh/release-name" .Release.Name
   "meta.helm.sh/release-namespace" .Release.Namespace
@@ -63,7 +63,7 @@ here is random, so that every rendering is the same.
 {{- toJson $given -}}
 {{- end -}}
 
-{{- /* Annotations of pods that are replaced when such a Secret changes. Short: a whole digest would let a weak password be guessed. */ -}}
+{{- /* Annotations that replace pods when such a Secret changes. Truncated, because a full digest would make a weak password guessable. */ -}}
 {{- define "drape.checksums" -}}
 {{- $given := include "drape.givenSecrets" . -}}
 {{- if ne $given "{}" -}}

@@ -1,7 +1,7 @@
 {{- /*
-A Job as a hook of Helm and of Argo CD, with an account that has only the given rules, in the image of the controller. (dict "root" $
+A Job as a hook of Helm and of Argo CD, with a ServiceAccount that has only the given rules and the image of the controller. (dict "root" $
 "component" "crds-upgrade" "hook" "pre-install,pre-upgrade" "rules" list "command" "controller/definitions.ts" "args" list), with
-"clusterWide" for a ClusterRole and "withoutRole" where the operator grants the rules.
+"clusterWide" for a ClusterRole and "withoutRole" if the operator grants the rules.
 */ -}}
 {{- define "drape.hookJob" -}}
 {{- $root := .root }}
@@ -51,7 +51,7 @@ subjects:
 apiVersion: batch/v1
 kind: Job
 metadata:
-  {{- /* Jobs cannot be changed: a tool that does not know the hooks of Helm creates another one. */}}
+  {{- /* Jobs are immutable: a tool without support for Helm hooks creates a new Job. */}}
   {{- include "drape.metadata" (dict "root" .root "component" .component "annotations" $then "name" (printf "%s-%s" $name (sha256sum $spec | trunc 8))) | nindent 2 }}
 spec:
   {{- $spec | nindent 2 }}

@@ -1,4 +1,4 @@
-{{- /* The name that all others begin with. */ -}}
+{{- /* Prefix of all names. */ -}}
 {{- define "drape.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
@@ -18,7 +18,7 @@
 {{- default (printf "%s-%s" (include "drape.fullname" .root) .component) $override | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 
-{{- /* What selects the pods of a component. It must never change: Deployments would have to be made anew. */ -}}
+{{- /* Selector labels of a component's pods. Must never change, because the selector of a Deployment is immutable. */ -}}
 {{- define "drape.selectorLabels" -}}
 app.kubernetes.io/name: drape
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -34,12 +34,12 @@ app.kubernetes.io/component: {{ .component }}
 {{- toYaml (merge (include "drape.selectorLabels" . | fromYaml) $labels .root.Values.commonLabels) -}}
 {{- end -}}
 
-{{- /* The same without what each version of the chart changes: pods with it would be made anew for nothing. */ -}}
+{{- /* Labels without the chart version, which would restart pods needlessly on each upgrade. */ -}}
 {{- define "drape.lastingLabels" -}}
 {{- toYaml (omit (include "drape.labels" . | fromYaml) "app.kubernetes.io/version" "helm.sh/chart") -}}
 {{- end -}}
 
-{{- /* The metadata of an object: (dict "root" $ "component" "api"), with name, annotations, labels and clusterWide where they differ. */ -}}
+{{- /* The metadata of an object: (dict "root" $ "component" "api"), optionally with name, annotations, labels and clusterWide. */ -}}
 {{- define "drape.metadata" -}}
 name: {{ default (include "drape.componentName" .) .name }}
 {{- if not .clusterWide }}
@@ -63,7 +63,7 @@ helm.sh/resource-policy: keep
 {{- end }}
 {{- end -}}
 
-{{- /* The reference of an image of Drape: (dict "root" $ "image" .Values.api.image). The digest wins over the tag. */ -}}
+{{- /* The reference of an image of Drape: (dict "root" $ "image" .Values.api.image). The digest takes precedence over the tag. */ -}}
 {{- define "drape.image" -}}
 {{- $values := .root.Values -}}
 {{- $tag := coalesce .image.tag $values.image.tag .root.Chart.AppVersion -}}
@@ -110,7 +110,7 @@ imagePullSecrets:
 {{- end -}}
 {{- end -}}
 
-{{- /* Where pods of the cluster reach the API. */ -}}
+{{- /* URL of the API inside the cluster. */ -}}
 {{- define "drape.serviceUrl" -}}
 {{- $port := .Values.api.service.port | int -}}
 {{- printf "http://%s.%s.svc%s" (include "drape.componentName" (dict "root" . "component" "api")) (include "drape.namespace" .) (ternary "" (printf ":%d" $port) (eq $port 80)) -}}
@@ -132,7 +132,7 @@ file:/var/lib/drape/objects
 {{- default (include "drape.componentName" (dict "root" . "component" "objects")) .Values.storage.pvc.existingClaim -}}
 {{- end -}}
 
-{{- /* Which Secret, and which key of it, holds what: (dict "root" $ "what" "database"), queue, signing, encryption or provenance; name and key as YAML. */ -}}
+{{- /* Name and key of a Secret as YAML: (dict "root" $ "what" "database"), or queue, signing, encryption, provenance. */ -}}
 {{- define "drape.secretKey" -}}
 {{- $given := index .root.Values .what -}}
 {{- $own := dict "database" "url" "queue" "url" "signing" "signing-secret" "encryption" "secrets-key" "provenance" "tls.key" -}}
@@ -140,7 +140,7 @@ name: {{ default (include "drape.componentName" (dict "root" .root "component" .
 key: {{ ternary $given.key (index $own .what) (not (empty $given.existingSecret)) }}
 {{- end -}}
 
-{{- /* Whether each process connects to the bundled Postgres by a role of its own. */ -}}
+{{- /* Whether each process connects to the bundled Postgres with its own role. */ -}}
 {{- define "drape.ownRoles" -}}
 {{- if and .Values.postgres.enabled .Values.postgres.roles (ne .Values.migrations.mode "manual") -}}
 true
@@ -173,7 +173,7 @@ storageClassName: {{ . | quote }}
 {{- printf "%s-dashboard" (include "drape.componentName" (dict "root" . "component" "api")) -}}
 {{- end -}}
 
-{{- /* Where operators reach the dashboard; empty where that is wherever a browser was sent to. */ -}}
+{{- /* URL of the dashboard; empty if the dashboard accepts the URL of the browser. */ -}}
 {{- define "drape.dashboardUrl" -}}
 {{- with .Values.dashboard -}}
 {{- if .url -}}
@@ -184,7 +184,7 @@ storageClassName: {{ . | quote }}
 {{- end -}}
 {{- end -}}
 
-{{- /* Which Secret, and which key of it, holds the secret of the client; nothing for a public one. */ -}}
+{{- /* Name and key of the Secret with the client secret; empty for a public client. */ -}}
 {{- define "drape.oidcSecret" -}}
 {{- $oidc := .Values.dashboard.oidc -}}
 {{- if $oidc.existingSecret -}}

@@ -1,4 +1,4 @@
-{{- /* The pod's security context by the Pod Security Standard `restricted`; "uid" and "over" where they differ. */ -}}
+{{- /* Security context of a pod under the Pod Security Standard `restricted`; optionally with "uid" and "over". */ -}}
 {{- define "drape.podSecurityContext" -}}
 {{- $uid := default 65532 .uid -}}
 {{- $context := dict "runAsNonRoot" true "runAsUser" $uid "runAsGroup" $uid "fsGroup" $uid "fsGroupChangePolicy" "OnRootMismatch" "seccompProfile" (dict "type" "RuntimeDefault") -}}
@@ -10,7 +10,7 @@
 {{- toYaml (mergeOverwrite $context (deepCopy (default dict .over))) -}}
 {{- end -}}
 
-{{- /* The start of each pod: who it is and what it may not do. (dict "root" $ "component" "api" "serviceAccountName" … "automount" false). */ -}}
+{{- /* First fields of every pod spec: ServiceAccount and security settings. (dict "root" $ "component" "api" "serviceAccountName" … "automount" false). */ -}}
 {{- define "drape.podStart" -}}
 {{- $values := dig .component dict (omit .root.Values "global") -}}
 {{- with .serviceAccountName }}
@@ -34,7 +34,7 @@ tolerations:
 {{- end }}
 {{- end -}}
 
-{{- /* Where replicas of a component run: apart from each other, or, with a volume that only one node mounts, together. */ -}}
+{{- /* Placement of a component's replicas: spread, or together if the volume can be mounted on one node only. */ -}}
 {{- define "drape.placement" -}}
 {{- $values := index .root.Values .component -}}
 {{- $matchLabels := include "drape.selectorLabels" . | fromYaml -}}
@@ -70,14 +70,14 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
-{{- /* Labels of the pods that share a volume which only one node mounts; nothing where there is none. */ -}}
+{{- /* Labels of the pods that share a volume that can be mounted on one node only; empty without such a volume. */ -}}
 {{- define "drape.nextTo" -}}
 {{- if and (eq .Values.storage.kind "pvc") (eq .Values.storage.pvc.accessMode "ReadWriteOnce") -}}
 drape.dev/objects: {{ include "drape.claimName" . }}
 {{- end -}}
 {{- end -}}
 
-{{- /* Databases are not started anew because something else has a new version. */ -}}
+{{- /* Labels without the chart version, so that an upgrade does not restart databases. */ -}}
 {{- define "drape.podLabels" -}}
 {{- $values := dig .component dict (omit .root.Values "global") -}}
 {{- $neighbours := ternary (include "drape.nextTo" .root | fromYaml) dict (has .component (list "api" "controller")) -}}
@@ -86,7 +86,7 @@ drape.dev/objects: {{ include "drape.claimName" . }}
 {{- end -}}
 
 {{- /*
-The variables of a process, as a WorkerPool has them: a list of name and value or secret. (dict "root" $ "component" "api");
+Environment variables of a process in the format of a WorkerPool: a list of name and value or secret. (dict "root" $ "component" "api");
 components are api, controller, workers, migrations and tests.
 */ -}}
 {{- define "drape.variables" -}}
@@ -155,7 +155,7 @@ components are api, controller, workers, migrations and tests.
 {{- toYaml $list -}}
 {{- end -}}
 
-{{- /* The same variables as a pod has them. */ -}}
+{{- /* Environment variables in the format of a pod. */ -}}
 {{- define "drape.env" -}}
 {{- range include "drape.variables" . | fromYamlArray }}
 - name: {{ .name }}
@@ -167,7 +167,7 @@ components are api, controller, workers, migrations and tests.
 {{- end }}
 {{- end -}}
 
-{{- /* Folders that come with the values: objects (unless "withoutObjects"), certificates, temporary files. */ -}}
+{{- /* Volumes that depend on the values: objects (unless "withoutObjects"), certificates, temporary files. */ -}}
 {{- define "drape.volumeMounts" -}}
 - { name: temporary, mountPath: /tmp }
 {{- if and (eq .root.Values.storage.kind "pvc") (not .withoutObjects) }}
@@ -191,7 +191,7 @@ components are api, controller, workers, migrations and tests.
 {{- end }}
 {{- end -}}
 
-{{- /* What brings the database up to date, with the rights of each role there. */ -}}
+{{- /* Command that migrates the database and grants the privileges of each role. */ -}}
 {{- define "drape.migrate" -}}
 {{- $grants := list -}}
 {{- range $process, $role := .Values.database.roles -}}
@@ -203,7 +203,7 @@ components are api, controller, workers, migrations and tests.
 {{- toJson $arguments -}}
 {{- end -}}
 
-{{- /* Waits until the database has the schema that this version needs; with migrations.mode initContainer the API brings it there. */ -}}
+{{- /* Waits until the database has the schema of this version. With migrations.mode initContainer, the API migrates the database. */ -}}
 {{- define "drape.awaitMigrations" -}}
 {{- $migrates := and (eq .component "api") (eq .root.Values.migrations.mode "initContainer") -}}
 - name: migrations
@@ -224,7 +224,7 @@ components are api, controller, workers, migrations and tests.
     {{- include "drape.volumeMounts" (dict "root" .root "withoutObjects" true) | nindent 4 }}
 {{- end -}}
 
-{{- /* Probes of a process; what it needs is asked of it by readiness alone. */ -}}
+{{- /* Probes of a process. Only the readiness probe checks dependencies. */ -}}
 {{- define "drape.probes" -}}
 startupProbe:
   httpGet: { path: /healthz, port: probes }
@@ -242,7 +242,7 @@ readinessProbe:
   failureThreshold: 2
 {{- end -}}
 
-{{- /* What each worker of a pool is, as a WorkerPool has it: (dict "root" $ "pool" .Values.pools.cpu). */ -}}
+{{- /* Worker settings of a pool in the format of a WorkerPool: (dict "root" $ "pool" .Values.pools.cpu). */ -}}
 {{- define "drape.workerTemplate" -}}
 {{- $values := .root.Values -}}
 image: {{ include "drape.image" (dict "root" .root "image" .pool.image) }}
