@@ -67,14 +67,14 @@ describe('a try-on by CatVTON', () => {
   })
 
   it('keeps nothing of a product in any worker when the product is deleted', async () => {
-    await until(async () => (await keptGarments()) > 0)
+    await until(async () => (await cachedGarments()) > 0)
     const deleted = await drape.call('DELETE', '/tryon/v1/products/shirt')
     expect(deleted.status).toBe(200)
-    await until(async () => (await keptGarments()) === 0)
+    await until(async () => (await cachedGarments()) === 0)
   })
 
   /** What the worker's inference processes say they keep of products. */
-  async function keptGarments(): Promise<number> {
+  async function cachedGarments(): Promise<number> {
     const text = await (await fetch(`${worker.probeUrl}/metrics`)).text()
     return Number(/^drape_kept_garments (\d+)$/m.exec(text)?.[1] ?? Number.NaN)
   }
@@ -100,7 +100,7 @@ describe('a try-on by CatVTON', () => {
 
   it('is refused by a worker where nobody has acknowledged the licence, which says why', async () => {
     expect(await whyNotReady({ ENGINE_DIR: folder })).toContain(
-      'The engine "catvton" is under CC-BY-NC-SA-4.0, which forbids commercial use; it is started only when that is acknowledged',
+      'The engine "catvton" is under CC-BY-NC-SA-4.0, which forbids commercial use. To use it anyway, acknowledge the licence',
     )
   })
 
@@ -118,7 +118,7 @@ describe('a try-on by CatVTON', () => {
     })
     const env = { ENGINE_DIR: changed, ACKNOWLEDGE_NON_COMMERCIAL: 'catvton' }
     expect(await whyNotReady(env)).toMatch(
-      /Self-test of the engine catvton: what it draws differs from what its export has noted by \d+\.\d %/,
+      /Self-test of the engine catvton: the drawing differs from the golden drawing of its export by \d+\.\d %/,
     )
   })
 })

@@ -7,7 +7,7 @@ import { QUEUES, type QueueName } from '../api/shared/redis.ts'
 import { Type } from '../api/shared/schema.ts'
 import { TOLERANCES } from './engines/conformance.ts'
 
-/** Folder of the models. */
+/** Directory of the models. */
 export const MODEL_DIR = Type.String({ default: fileURLToPath(new URL('models', import.meta.url)) })
 
 const schema = Type.Object({
@@ -15,30 +15,30 @@ const schema = Type.Object({
   QUEUES: Type.String({ default: 'prepare,try-on', pattern: `^(${QUEUES.join('|')})(,(${QUEUES.join('|')}))*$` }),
   ENGINES: Type.String({ default: WORKER_ENGINES.join(',') }),
   MODEL_DIR,
-  /** Holds a folder of the name of each engine whose files are not part of this program. */
+  /** Directory with one subdirectory per external engine, named after the engine. */
   ENGINE_DIR: Type.String({ default: '' }),
   EXECUTION_PROVIDER: Type.Enum(['cpu', 'cuda', 'tensorrt', 'webgpu'], { default: 'cpu' }),
-  /** Names of engines whose licence forbids commercial use and that are used all the same for what it allows. */
+  /** Names of engines with a non-commercial licence that the operator enables anyway. */
   ACKNOWLEDGE_NON_COMMERCIAL: Type.String({ default: '' }),
-  /** `name=percent` of engines whose drawing may be further from the golden one, or must be nearer to it, than 2 %. */
+  /** `name=percent`: tolerance of the golden self-test per engine. Default 2 %. */
   SELF_TEST_TOLERANCE: Type.String({ default: '', pattern: TOLERANCES }),
-  /** Names of engines that are refused when their export has noted no golden drawing. */
+  /** Names of engines whose export must contain a golden drawing. */
   SELF_TEST_GOLDEN: Type.String({ default: '' }),
-  /** PEM of the Ed25519 key that signs results, and of its certificates; or files of them. */
+  /** Ed25519 key that signs results and its certificate chain as PEM, or paths of PEM files. */
   PROVENANCE_KEY: Type.String({ default: '' }),
   PROVENANCE_KEY_FILE: Type.String({ default: '' }),
   PROVENANCE_CERTIFICATE: Type.String({ default: '' }),
   PROVENANCE_CERTIFICATE_FILE: Type.String({ default: '' }),
   CONCURRENCY: Type.Integer({ minimum: 1, maximum: 64, default: 1 }),
-  /** Models that are not open and proven by then never will be. */
+  /** Max seconds to load the models and pass the self-test. */
   START_SECONDS: Type.Integer({ minimum: 10, maximum: 3600, default: 180 }),
   WORK_SECONDS: Type.Integer({ minimum: 1, maximum: 3600, default: 60 }),
-  /** Set where a controller scales workers: this one reports its state and drains on its order. */
+  /** Set if a controller scales the workers: the worker then reports its state to the controller and drains on request. */
   POOL: Type.String({ default: '' }),
   DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 3600, default: 60 }),
 })
 
-/** Throws one Error that lists every problem of the environment. */
+/** Throws one Error that lists every configuration problem. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>) {
   const config = readConfig(schema, env)
   return {

@@ -8,23 +8,23 @@ import type { ObjectStorage } from '../api/shared/storage/object.ts'
 import type { Generations } from '../api/shared/stores/generations.ts'
 import type { Objects } from '../api/shared/stores/objects.ts'
 import { describeSpan, withSpan } from '../api/shared/telemetry.ts'
+import type { CachedGarments } from './cached-garments.ts'
 import { DeviceFault } from './inference/device-fault.ts'
 import type { Inference } from './inference/pool.ts'
 import type { TryOnRequest, TryOnResult } from './inference/protocol.ts'
-import type { KeptGarments } from './kept-garments.ts'
 import type { LoadLogo } from './logo.ts'
 import { loadProductImage } from './product-image.ts'
 import type { Signed, SignResult } from './provenance/provenance.ts'
-import type { Remember } from './remember.ts'
+import type { RecordDetections } from './record-detections.ts'
 import { recordStages } from './stage-spans.ts'
 
 export interface ConsumeOptions {
   readonly worker: string
-  /** Those that take try-ons by this engine now. */
+  /** Finds the workers that currently accept try-ons for the engine. */
   readonly findWorkersWith: (engine: string) => Promise<readonly { readonly worker: string }[]>
-  /** Whether this worker must start no job now. */
+  /** Whether this worker is fenced and must not start a job. */
   readonly isFenced: () => boolean
-  /** Takes nothing for a moment. */
+  /** Pauses the consumer briefly. */
   readonly rest: () => Promise<void>
   readonly generations: Generations
   readonly objects: Objects
@@ -33,22 +33,22 @@ export interface ConsumeOptions {
   readonly fetchImage: (url: string) => Promise<Uint8Array>
   readonly loadLogo: LoadLogo
   readonly signResult: SignResult
-  /** SHA-256 of the model files of an engine; null for an engine without any. */
+  /** SHA-256 of the model files of an engine; null for an engine without model files. */
   readonly findWeights: (engine: string) => string | null
-  readonly remember: Remember
-  readonly keptGarments: KeptGarments
+  readonly recordDetections: RecordDetections
+  readonly cachedGarments: CachedGarments
   readonly log: Log
   readonly metrics: Metrics
 }
 
-/** The lease is several times as long, so that one slow statement loses nothing. */
+/** A fraction of the lease, so that one slow statement does not lose the lease. */
 const RENEW_MS = 2000
 const RETRY_SECONDS = [1, 4]
 const DATABASE_CALL = { kind: 'client', attributes: { 'db.system.name': 'postgresql' } } as const
 
 /**
- * Runs one attempt of a generation. Whatever happens in it ends in exactly one conditional statement; an attempt that is over
- * (cancelled, taken back, past its deadline) changes nothing and leaves nothing behind.
+ * Runs one attempt of a generation. Every outcome is written by exactly one conditional statement: an attempt that is over
+ * (cancelled, reclaimed, past its deadline) changes nothing and leaves no files.
  */
 export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Promise<void> {
   const { generations, metrics } = options
@@ -60,9 +60,9 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
     'drape.attempt': job.attempt,
     'drape.engine': job.engine,
   })
-  if (options.isFenced() || (await isForAnother(job, options))) {
+  if (options.isFenced() || (await shouldYield(job, options))) {
     await generations.handBack(attempt)
-    // The queue serves its workers in turns, which might bring the job back to this one each time.
+    // The queue serves its workers round robin, which could return the job to this worker every time.
     await options.rest()
     metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
     return
@@ -73,13 +73,13 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
     return
   }
   metrics.queueWait.observe(Math.max(0, start.secondsWaited))
-  const lease = keepLease(attempt, { generations, secondsLeft: start.secondsLeft, log })
+  const lease = renewLease(attempt, { generations, secondsLeft: start.secondsLeft, log })
   try {
     const result = await runTryOn(job, lease, options)
     const outcome = await store(job, result, options)
     metrics.jobs.inc({ queue: 'try-on', outcome })
     log.info({ outcome, timings: result.timings }, 'try-on')
-    await options.remember(job, result)
+    await options.recordDetections(job, result)
   } catch (error) {
     await settle(error, { job, lease, options, log })
   } finally {
@@ -87,8 +87,8 @@ export async function consumeTryOn(job: TryOnJob, options: ConsumeOptions): Prom
   }
 }
 
-/** Whether this worker has failed with the job before and there is one that has not. */
-async function isForAnother(
+/** Whether this worker has failed with the job before and another worker has not. */
+async function shouldYield(
   { failedOn, engine }: TryOnJob,
   { worker, findWorkersWith }: ConsumeOptions,
 ): Promise<boolean> {
@@ -123,7 +123,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
     options: job.options,
     minQuality: job.minQuality,
   }
-  const noteKept = () => options.keptGarments.note(product, garment.hash)
+  const noteKept = () => options.cachedGarments.note(product, garment.hash)
   noteKept()
   const result = await withSpan('infer', {}, async () => {
     const inferred = await options.inference
@@ -135,7 +135,7 @@ async function runTryOn(job: TryOnJob, lease: Lease, options: ConsumeOptions): P
   for (const [stage, ms] of Object.entries(result.timings)) {
     options.metrics.stage.observe({ engine: job.engine, stage }, ms / 1000)
   }
-  // Last: whatever touches the bytes after this makes the signature invalid.
+  // Signing is last: any later change of the bytes invalidates the signature.
   const signed = await withSpan('sign', {}, () =>
     options.signResult({
       ...{ image: result.image, engine: result.engine, weights: options.findWeights(result.engine.name) },
@@ -172,7 +172,7 @@ interface Settlement {
   readonly log: Log
 }
 
-// LOSING AN EXCEPTION HERE LOSES NO JOB: the lease runs out and the relay takes the attempt back.
+// LOSING AN EXCEPTION HERE LOSES NO JOB: the lease expires and the relay reclaims the attempt.
 async function settle(error: unknown, { job, lease, options, log }: Settlement): Promise<void> {
   const { generations, metrics } = options
   const { generationId: id, attempt } = job
@@ -194,7 +194,7 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
     return
   }
   if (error instanceof DeviceFault && (await generations.spare({ id, attempt }))) {
-    log.warn({ reason: error.reason }, 'try-on handed back: the device failed')
+    log.warn({ reason: error.reason }, 'try-on returned to the queue: the device failed')
     metrics.jobs.inc({ queue: 'try-on', outcome: 'handed back' })
     return
   }
@@ -205,7 +205,7 @@ async function settle(error: unknown, { job, lease, options, log }: Settlement):
   metrics.jobs.inc({ queue: 'try-on', outcome: 'retry' })
 }
 
-/** The index of the product image that the engine works from; null when none is usable. */
+/** The index of the product image that the engine uses; null if no image is usable. */
 function usedImage(job: TryOnJob): number | null {
   const { engine, garmentTypes = engineFacts(engine).garmentTypes, product } = job
   return usableImages(product.images, garmentTypes)[0]?.order ?? null
@@ -214,14 +214,14 @@ function usedImage(job: TryOnJob): number | null {
 interface Lease {
   readonly signal: AbortSignal
   readonly report: (share: number) => void
-  /** What the work resolves to; rejects at once when the lease is lost. */
+  /** Resolves with the work's result; rejects immediately when the lease is lost. */
   during<T>(work: Promise<T>): Promise<T>
   isLost(): boolean
   end(): void
 }
 
-/** Renews the attempt's lease; aborts the signal when it is lost or the deadline has passed. */
-function keepLease(
+/** Renews the lease of the attempt. Aborts the signal when the lease is lost or the deadline has passed. */
+function renewLease(
   attempt: { id: string; attempt: number },
   { generations, secondsLeft, log }: { generations: Generations; secondsLeft: number; log: Log },
 ): Lease {
@@ -242,7 +242,7 @@ function keepLease(
       log.warn({ err: error }, 'lease renewal failed')
     }
   }, RENEW_MS)
-  // The relay fails what is past its deadline; here it only has to stop.
+  // The relay fails the job after its deadline; the worker only has to stop.
   const deadline = setTimeout(() => lose('the deadline has passed'), secondsLeft * 1000)
   return {
     signal: abort.signal,

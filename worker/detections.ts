@@ -3,12 +3,13 @@ import type { Detected } from '../api/shared/generation.ts'
 
 export type Detections = ReturnType<typeof createDetections>
 
-/** What workers saw in product images. */
+/** Detections of workers in product images. */
 export function createDetections(database: Database) {
   return {
     /**
-     * Notes what an image shows, unless that is known already or the product's images have changed since `imagesEdition`. It is no
-     * edit: nothing else of the product changes, and a product that an edit holds at the moment is left for the next time.
+     * Records a detection for an image, unless it is already recorded or the product's images have changed since `imagesEdition`.
+     * Changes no other column of the product and does not wait for a locked product: the next try-on records the detection
+     * instead.
      */
     note: async ({
       productId,

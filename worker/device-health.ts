@@ -1,16 +1,16 @@
 import { DeviceFault, type DeviceFaultReason } from './inference/device-fault.ts'
 
-/** A fault of the device, as an inference process had it. */
+/** A device fault that an inference process reported. */
 export interface ReportedFault {
   readonly reason: DeviceFaultReason
   readonly message: string
-  /** The job that the process ran; null at its start. */
+  /** The job that the process was running; null on start-up. */
   readonly subject: string | null
-  /** When the process was started, in ms since 1970. */
+  /** Start time of the process, in ms since 1970. */
   readonly startedAt: number
 }
 
-/** Why a worker takes no more jobs. */
+/** Why a worker accepts no more jobs. */
 export interface Sickness {
   readonly reason: DeviceFaultReason
   readonly message: string
@@ -19,24 +19,24 @@ export interface Sickness {
 }
 
 export interface DeviceHealth {
-  /** Notes a fault; the first fences the worker until `noteReady`, a second within 10 minutes for good. */
+  /** Records a fault. The first fault fences the worker until `noteReady`; a second fault within 10 minutes fences it permanently. */
   note(fault: ReportedFault): void
-  /** A process that was started at this time has passed its self-test. */
+  /** Records that the process started at this time has passed its self-test. */
   noteReady(startedAt: number): void
-  /** Whether the worker must take no job now. */
+  /** Whether the worker is fenced and must not accept a job. */
   isFenced(): boolean
-  /** Why the worker is fenced for good; null when it is not. */
+  /** Why the worker is permanently fenced; null if it is not. */
   sickness(): Sickness | null
-  /** @throws DeviceFault when the worker is fenced for good */
-  assertWell(): void
+  /** @throws DeviceFault if the worker is permanently fenced */
+  assertHealthy(): void
 }
 
 const WINDOW_MS = 600_000
 
 /**
- * Decides by the faults of all its inference processes whether a worker can still be trusted with jobs. Several processes that
- * fail at the same time are one fault, and a job that fails twice on a worker is counted once: neither one event nor one job
- * makes a healthy device look sick.
+ * Decides from the faults of all inference processes whether a worker is healthy. Concurrent failures of several processes
+ * count as one fault, and a job that fails twice on a worker counts once: neither one event nor one job makes a healthy device
+ * look sick.
  */
 export function createDeviceHealth({
   onSick,
@@ -68,7 +68,7 @@ export function createDeviceHealth({
     },
     isFenced: () => sick !== null || recovering,
     sickness: () => sick,
-    assertWell: () => {
+    assertHealthy: () => {
       if (sick !== null) throw new DeviceFault(sick.reason, sick.message)
     },
   }

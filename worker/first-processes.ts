@@ -3,7 +3,7 @@ import { forkInference } from './inference/fork.ts'
 
 export const config = readWorkerConfig(process.env)
 
-/** What each inference process runs, and its settings. */
+/** Program and environment of every inference process. */
 export const inferenceProgram = {
   program: new URL('inference/process.ts', import.meta.url),
   env: {

@@ -1,10 +1,10 @@
 import { createCache } from '../api/shared/cache.ts'
 import type { ObjectStorage } from '../api/shared/storage/object.ts'
 
-/** The bytes of a logo, or null when there is no such object. */
+/** Loads the bytes of a logo; null if the object does not exist. */
 export type LoadLogo = (key: string) => Promise<Uint8Array | null>
 
-/** Loads logos from the storage and keeps the ones used last. A key names its bytes for ever, so none becomes stale. */
+/** Loads logos from the storage with a least-recently-used cache. Keys are content-addressed, so entries never become stale. */
 export function createLogoLoader(storage: Pick<ObjectStorage, 'get'>, { keep = 32 }: { keep?: number } = {}): LoadLogo {
   const kept = createCache<Uint8Array>({ max: keep })
   return async (key) => {

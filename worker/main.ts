@@ -1,4 +1,4 @@
-// The inference processes open their models while the rest of the code is loaded, which takes as long.
+// The inference processes open their models while the rest of the code loads, which takes about as long.
 import './first-processes.ts'
 
 await import('./work.ts')

@@ -9,10 +9,10 @@ import type { Point } from './raster/plane.ts'
 import { createPyramid, levelFor, type Pyramid } from './raster/pyramid.ts'
 
 const VIEW_SIDE = 1024
-/** The longest side, in px, of the picture in which the person is looked for, about. */
+/** Approximate longest side, in px, of the bitmap in which the person is detected. */
 const SEARCHED_SIDE = 1500
 
-/** Finds the person in an uploaded photo: the 4:5 crop around them, what speaks against the photo, and a view of the crop. */
+/** Analyses an uploaded photo: the 4:5 crop around the person, warnings, and a view of the crop. */
 export async function preparePhoto({ photo }: PrepareRequest, { models }: { models: Models }): Promise<PreparedPhoto> {
   const frame = await decodeImage(photo)
   const level = levelFor(Math.max(frame.width, frame.height), SEARCHED_SIDE)
@@ -20,7 +20,7 @@ export async function preparePhoto({ photo }: PrepareRequest, { models }: { mode
   const options = { count: true, roughMask: true, pyramid: pyramid.from(level) }
   const person = await findPerson(pyramid.level(level), models, options)
   const crop = person ? cropAround(person, frame, 2 ** level) : cropWithoutPerson(frame)
-  // The encoder has a thread of its own: the photo is judged meanwhile.
+  // The encoder has its own thread; the photo is checked concurrently.
   const encoded = encodeView(frame, crop, VIEW_SIDE)
   encoded.catch(() => {})
   const warnings = person ? warnAbout(person, { pyramid, level }) : warnAboutPhoto(frame, null)
@@ -31,7 +31,7 @@ function cropAround({ box, landmarks }: Person, frame: Bitmap, scale: number): B
   return cropAroundPerson(enlarged(box, scale), frame, enlarged(landmarks.nose, scale))
 }
 
-/** The reduced picture is enough to judge by, unless the person is so small in it that it has lost detail that counts. */
+/** The downscaled bitmap is enough for the checks, unless the person is so small in it that relevant detail is lost. */
 function warnAbout(person: Person, { pyramid, level }: { pyramid: Pyramid; level: number }): readonly string[] {
   if (level === 0 || person.box.height >= JUDGED_HEIGHT)
     return warnAboutPhoto(pyramid.level(level), person, pyramid.from(level))
@@ -46,7 +46,7 @@ function warnAbout(person: Person, { pyramid, level }: { pyramid: Pyramid; level
   return warnAboutPhoto(pyramid.level(0), inFrame, pyramid)
 }
 
-/** The same place in a picture that is `scale` times larger. */
+/** The same place in a bitmap that is `scale` times larger. */
 function enlarged<T extends Point & Partial<Box>>(place: T, scale: number): T {
   const { x, y, width, height } = place
   const size = width === undefined || height === undefined ? {} : { width: width * scale, height: height * scale }

@@ -12,7 +12,7 @@ export interface PrepareOptions {
 
 const LIMIT_MS = 20_000
 
-/** Handles one uploaded photo: finds the person, stores the cropped view and notes the crop. Doing it twice changes nothing. */
+/** Prepares one uploaded photo: detects the person, stores the cropped view and records the crop. Idempotent. */
 export async function prepareUpload(
   job: PrepareJob,
   { images, storage, inference }: PrepareOptions,

@@ -15,8 +15,8 @@ export interface ProductImageOptions {
 }
 
 /**
- * The product image that the job's engine works from, with its bytes and their SHA-256. A URL is fetched once for an edition of the product's images and kept
- * beside the other objects. Throws `MISSING_REQUIRED_CLASSIFICATION`, `PRODUCT_IMAGE_FETCH_FAILED`, `INVALID_IMAGE` or
+ * Loads the product image that the job's engine uses, with its bytes and their SHA-256. A URL is fetched once per version of the product's
+ * images and then stored in the object storage. Throws `MISSING_REQUIRED_CLASSIFICATION`, `PRODUCT_IMAGE_FETCH_FAILED`, `INVALID_IMAGE` or
  * `UNSUPPORTED_IMAGE_TYPE`.
  */
 export async function loadProductImage(

@@ -7,14 +7,14 @@ import type { Sickness } from './device-health.ts'
 import type { EngineManifest } from './engines/engine.ts'
 
 const EVERY_MS = 5000
-/** The manifests change only with the inference process. */
+/** Manifests change only with the inference process. */
 const MANIFESTS_MS = 60_000
-/** A worker that has been silent for longer is not counted any more. */
+/** A worker that has been silent for longer no longer counts. */
 const SILENT_SECONDS = 12
 
 /**
- * Announces this worker's slots and engines for as long as it can take jobs: every few seconds, and when `renew` is called.
- * `withdraw` says at once that it takes none any more.
+ * Announces this worker's slots and engines while it accepts jobs: every few seconds, and on `renew`. `withdraw`
+ * immediately announces that it accepts no more jobs.
  */
 export function announceWorker({
   redis,
@@ -35,7 +35,7 @@ export function announceWorker({
   canWork: () => boolean
   /** The manifests of the engines that the worker offers. */
   findManifests: () => readonly EngineManifest[]
-  /** Called when the worker is announced that was not before. */
+  /** Called when a worker is announced that was not announced before. */
   onArrival: () => void
   log: Log
 }): { renew(): Promise<void>; withdraw(): Promise<void> } {
@@ -64,12 +64,12 @@ export function announceWorker({
     }
   }
   const timer = setInterval(beat, EVERY_MS)
-  // Where it could not be announced at once, as while Redis is away.
+  // Retry if the first announcement failed, for example while Redis is unavailable.
   const soon = setInterval(() => {
     if (!isAnnounced) beat()
   }, 100)
   return {
-    /** At once, so that a fresh worker gets work without a wait. */
+    /** Announces immediately, so that a new worker receives jobs without a delay. */
     renew: beat,
     withdraw: async () => {
       withdrawn = true
@@ -90,19 +90,19 @@ function cardOf({ version, kind, license, accepts }: EngineManifest): EngineCard
 
 const LISTEN_MS = 1000
 const REPORT_MS = 4000
-/** Texts of ONNX Runtime carry stack traces; their first line says enough. */
+/** ONNX Runtime error messages contain stack traces; the first line is enough. */
 const MAX_MESSAGE_LENGTH = 300
 
-/** This worker's part in a pool: it reports its state and drains on its order. */
+/** This worker's membership in a pool: reports its state to the controller and drains on request. */
 export interface Membership {
-  /** False from the order to drain on, and until the last order is known. */
+  /** Whether the worker may accept jobs: false after the order to drain, and until the latest order is known. */
   mayTake(): boolean
   leave(): Promise<void>
 }
 
 /**
- * Follows the orders of the pool's controller until `leave`. The last order stays valid when Redis is away or has lost it:
- * a worker that has reported that it is drained takes no job before it is ordered to.
+ * Follows the orders of the pool's controller until `leave`. The last order stays valid if Redis is unavailable or loses
+ * it: a worker that has reported itself drained accepts no job until it is ordered to.
  */
 export function joinPool({
   registry,
@@ -117,9 +117,9 @@ export function joinPool({
   host: string
   slots: number
   consumers: readonly Consumer[]
-  /** Why this worker is fenced for good; null when it is not. */
+  /** Why this worker is permanently fenced; null if it is not. */
   findSickness: () => Sickness | null
-  /** Called when `mayTake` has changed. */
+  /** Called when the return value of `mayTake` changes. */
   onChange: () => void
   log: Log
 }): Membership {

@@ -7,23 +7,23 @@ import type { Person } from './person/person.ts'
 import { warnAboutPhoto } from './person/photo-gate.ts'
 import { personWithin } from './person/within.ts'
 
-/** The part of the caller's photo that an engine is to see. */
+/** The part of the caller's photo that the engine receives. */
 export interface RequestPhoto {
   readonly photo: Bitmap
-  /** Where it lies in the frame; null when it is the frame. */
+  /** Position in the frame; null for the whole frame. */
   readonly crop: Rectangle | null
-  /** The main person in it, in its px; absent when it was not analysed or shows no person. */
+  /** The main person, in px of `bitmap`; absent if not analysed or if there is no person. */
   readonly person?: Person
-  /** What speaks against the photo, as far as it was analysed. */
+  /** Warnings about the photo, as far as it was analysed. */
   readonly warnings: readonly string[]
-  /** What is worth keeping for the next try-on with the same photo; null when its crop was known. */
+  /** Analysis to store for the next try-on with the same photo; null if the crop was known. */
   readonly found: Pick<PreparedPhoto, 'crop' | 'personDetected' | 'warnings'> | null
 }
 
-/** A person that fills less of the frame than this is looked at again in the crop, where there is more of them to see. */
-const SEEN_WELL = 0.8
+/** Min share of the frame that a person fills; a smaller person is detected again in the crop, at a higher resolution. */
+const MIN_PERSON_SHARE = 0.8
 
-/** Crops the decoded `frame` as the request asks; `needsPerson` says whether the engine wants to know where the person is. */
+/** Crops the decoded `frame` as requested. `needsPerson`: the engine needs the position of the person. */
 export async function photoOfRequest(
   frame: Bitmap,
   wanted: TryOnRequest['crop'],
@@ -45,7 +45,7 @@ async function cropFrame(
   const crop = inFrame ? cropAroundPerson(inFrame.box, frame, inFrame.landmarks.nose) : cropWithoutPerson(frame)
   const photo = cropBitmap(frame, crop)
   const warnings = warnAboutPhoto(frame, inFrame)
-  const seenWell = inFrame && crop.height >= SEEN_WELL * frame.height ? personWithin(inFrame, crop) : null
+  const seenWell = inFrame && crop.height >= MIN_PERSON_SHARE * frame.height ? personWithin(inFrame, crop) : null
   const person = seenWell ?? (needsPerson && inFrame ? await findPerson(photo, models) : null) ?? undefined
   return { photo, crop, person, warnings, found: { crop, personDetected: inFrame !== null, warnings } }
 }

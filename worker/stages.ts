@@ -2,20 +2,20 @@ import { setImmediate } from 'node:timers/promises'
 
 interface StageContext {
   readonly signal: AbortSignal
-  /** Receives the share of the work that is done, 0 to 1. */
+  /** Receives the progress, 0 to 1. */
   readonly onProgress: (share: number) => void
 }
 
-/** Runs stages one after the other and times them, in ms; between them an abort can arrive and is obeyed. */
+/** Runs stages sequentially and measures them in ms. Checks for an abort between stages. */
 export interface Stages {
   readonly timings: Readonly<Record<string, number>>
-  /** `share` of the whole work, 0 to 1, is done when the stage is. */
+  /** `share` is the progress, 0 to 1, after the stage. */
   run<T>(name: string, share: number, work: () => T | Promise<T>): Promise<T>
 }
 
 /**
- * With `large` the memory of every stage, and what its caller has let go since, is given back before the next one, where the process was started with --expose-gc: V8 hardly
- * counts pixels, which lie outside of its heap, and would let hundreds of megabytes of them wait.
+ * With `large`, collects garbage before each stage, if the process was started with --expose-gc: V8 does not account for most pixel memory,
+ * which is outside its heap, and would otherwise retain hundreds of megabytes.
  */
 export function createStages({ signal, onProgress }: StageContext, { large = false } = {}): Stages {
   const timings: Record<string, number> = {}

@@ -19,19 +19,19 @@ export interface TryOnContext extends EngineContext {
 }
 
 /**
- * From two pictures' bytes to the finished picture's bytes: decode, crop, engine, composite, checks, encode with the mark of
- * its origin. Throws `DrapeError` as the engine does, and `RESULT_REJECTED` for a result that must not be shown.
+ * Runs a try-on from the bytes of two images to the bytes of the result: decode, crop, engine, composite, checks, encode
+ * with the provenance mark. Throws `DrapeError` of the engine, and `RESULT_REJECTED` for a result that must not be shown.
  */
 export async function tryOn(request: TryOnRequest, context: TryOnContext): Promise<TryOnResult> {
   const engine = context.engines.get(request.engine)
   if (!engine)
     throw new DrapeError('GENERATION_FAILED', `This worker has no engine ${request.engine}.`, { retryable: true })
   const clock = createClock()
-  const { picture, ...made } = await drawPicture(request, engine, { context, clock })
-  // What an encoder holds is as large as what the picture was made of.
+  const { bitmap, ...made } = await drawBitmap(request, engine, { context, clock })
+  // The encoder needs as much memory as the inputs of the bitmap.
   if (request.options.fullResolution) globalThis.gc?.()
   const { format } = request.options
-  const image = await encodeImage(picture, { format, xmp: provenancePacket(engine.manifest) })
+  const image = await encodeImage(bitmap, { format, xmp: provenancePacket(engine.manifest) })
   clock.lap('encode')
 
   const { name, version, kind, license } = engine.manifest
@@ -45,11 +45,11 @@ export async function tryOn(request: TryOnRequest, context: TryOnContext): Promi
 }
 
 type Made = Pick<TryOnResult, 'warnings' | 'timings' | 'category' | 'quality' | 'detected' | 'found'> & {
-  readonly picture: Bitmap
+  readonly bitmap: Bitmap
 }
 
-// On its own, so that all that the picture was made of is let go before it is encoded.
-async function drawPicture(
+// A separate function, so that all inputs of the bitmap are garbage before it is encoded.
+async function drawBitmap(
   request: TryOnRequest,
   engine: Engine,
   { context, clock }: { context: TryOnContext; clock: Clock },
@@ -62,7 +62,7 @@ async function drawPicture(
   const category = categoryFromWords(request.product)
   const garmentType = garmentTypeOf(request.product.classifications)
   const product = { garment, garmentHash: request.garmentHash, garmentType, category, options }
-  engine.anticipate?.(product)
+  engine.prefetch?.(product)
   const { needsPerson } = engine.manifest.accepts
   const { photo, crop, found, ...seen } = await photoOfRequest(frame, request.crop, {
     models: context.models,
@@ -80,16 +80,16 @@ async function drawPicture(
       onProgress: (share) => context.onProgress(0.1 + 0.8 * share),
     },
   )
-  // What the engine has let go is as large as what is made of its result now.
+  // The memory that the engine no longer needs is as large as that of the following steps.
   if (options.fullResolution) globalThis.gc?.()
   clock.lap('engine')
   const composed = compose({ frame, photo, crop, drawn: { image, change }, fullResolution: options.fullResolution })
-  // What an engine for tests returns is the photo, to the last bit.
+  // A test engine returns the photo unchanged, to the last bit.
   const marked = await mark(composed, engine.manifest.kind === 'test' ? null : request.logo)
   clock.lap('composite')
   context.signal.throwIfAborted()
   return {
-    picture: marked.picture,
+    bitmap: marked.bitmap,
     warnings: [
       ...(needsPerson ? seen.warnings : []),
       ...warnAboutOptions(engine.manifest, options),
@@ -104,7 +104,7 @@ async function drawPicture(
   }
 }
 
-/** Requested options without effect give a warning; defaults do not. */
+/** Requested options without effect cause a warning; defaults do not. */
 function warnAboutOptions({ ignores = [] }: EngineManifest, { seed, mode }: Options): readonly string[] {
   return [
     ...(ignores.includes('seed') && seed !== DEFAULT_SEED ? ['SEED_IGNORED'] : []),
@@ -129,15 +129,15 @@ function compose({
   return blendChange({ photo, ...drawn })
 }
 
-/** A logo that is gone or cannot be read is worth a warning, not the result. */
+/** A missing or unreadable logo causes a warning, not a failure. */
 async function mark(
-  picture: Bitmap,
+  bitmap: Bitmap,
   logo: TryOnRequest['logo'],
-): Promise<{ picture: Bitmap; warnings: readonly string[] }> {
-  if (logo === null) return { picture, warnings: [] }
+): Promise<{ bitmap: Bitmap; warnings: readonly string[] }> {
+  if (logo === null) return { bitmap, warnings: [] }
   const decoded = logo === 'missing' ? null : await decodeImage(logo).catch(() => null)
-  if (!decoded) return { picture, warnings: ['WATERMARK_MISSING'] }
-  return { picture: await addWatermark(picture, decoded), warnings: [] }
+  if (!decoded) return { bitmap, warnings: ['WATERMARK_MISSING'] }
+  return { bitmap: await addWatermark(bitmap, decoded), warnings: [] }
 }
 
 interface Clock {

@@ -3,7 +3,7 @@ import { Type } from '../api/shared/schema.ts'
 import { MODEL_DIR as MODEL_DIR_VARIABLE } from './config.ts'
 import { verifyModels } from './inference/models.ts'
 
-// Compares the model files of this image or volume with their manifest: `node worker/verify-models.ts`.
+// Verifies the model files of this image or volume against their manifest: `node worker/verify-models.ts`.
 
 const { MODEL_DIR } = readConfig(Type.Object({ MODEL_DIR: MODEL_DIR_VARIABLE }), process.env)
 try {

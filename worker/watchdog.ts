@@ -2,12 +2,12 @@ import type { Consumer } from '../api/shared/queue.ts'
 import type { Redis } from '../api/shared/redis.ts'
 
 /**
- * Between two checks. An idle worker that has taken nothing between them, while jobs waited at both, is stuck: its supervisor
- * starts it again.
+ * Interval between two checks. An idle worker that takes no job between two checks while jobs wait at both is stuck; its
+ * supervisor restarts it.
  */
 const EVERY_MS = 60_000
 
-/** Watches that jobs which wait are taken. */
+/** Stops the worker if waiting jobs are not consumed. */
 export function watchQueues({
   redis,
   consumers,

@@ -20,6 +20,7 @@ import { createImages } from '../api/shared/stores/images.ts'
 import { createObjects } from '../api/shared/stores/objects.ts'
 import { createProvenanceKeys } from '../api/shared/stores/provenance-keys.ts'
 import { startTelemetry } from '../api/shared/telemetry.ts'
+import { createCachedGarments } from './cached-garments.ts'
 import { consumeTryOn } from './consume.ts'
 import { createDetections } from './detections.ts'
 import { createDeviceHealth } from './device-health.ts'
@@ -29,22 +30,21 @@ import { DEVICE_FAULT_REASONS } from './inference/device-fault.ts'
 import { createInferenceHost } from './inference/host.ts'
 import { measureInference } from './inference/measured.ts'
 import { createInferencePool } from './inference/pool.ts'
-import { createKeptGarments } from './kept-garments.ts'
 import { createLogoLoader } from './logo.ts'
 import { prepareUpload } from './prepare.ts'
 import { announceSigningKey, noteSigningKey } from './provenance/announce-key.ts'
 import { createSignResult } from './provenance/provenance.ts'
 import { readSigningKey } from './provenance/signing-key.ts'
+import { createRecordDetections } from './record-detections.ts'
 import { announceWorker, joinPool } from './registry.ts'
-import { createRemember } from './remember.ts'
 import { watchQueues } from './watchdog.ts'
 
-/** By then another worker has taken what this one handed back. */
-const MAX_REST_MS = 3000
-/** By then what was made of a product that is gone is gone, too. */
-const FORGET_MS = 5000
-/** By then the controller of its pool has replaced a sick worker, or never does. */
-const REPLACED_MS = 600_000
+/** Max pause, in which another worker can take the job that this worker returned. */
+const MAX_PAUSE_MS = 3000
+/** Interval at which garments of deleted products are evicted. */
+const EVICT_INTERVAL_MS = 5000
+/** Max time for the pool's controller to replace a sick worker. */
+const REPLACEMENT_TIMEOUT_MS = 600_000
 
 const worker = `${hostname()}-${process.pid}`
 const log = createLog({ process: 'worker', level: config.LOG_LEVEL })
@@ -57,7 +57,7 @@ const telemetry = await startTelemetry({
 })
 lifecycle.onStop('telemetry', () => telemetry.stop())
 
-// One connection: a worker's statements are few and short.
+// One connection: a worker runs few and short statements.
 const database = createDatabase(config.DATABASE_URL, { poolSize: 1 })
 lifecycle.onStop('database', () => database.end())
 watchConnections(database, metrics)
@@ -76,10 +76,10 @@ const deviceFaults = metrics.known('reason', DEVICE_FAULT_REASONS, {
 const health = createDeviceHealth({
   onSick: (sickness) => {
     log.error(sickness, 'worker fenced: its device keeps failing')
-    // A restart gets another process, and often another device. In a pool the controller replaces the pod first.
+    // A restart starts a new process, often on another device. In a pool the controller replaces the pod first.
     const exit = () => lifecycle.stop('the device keeps failing', 1)
     if (config.POOL === '') exit()
-    else setTimeout(exit, REPLACED_MS).unref()
+    else setTimeout(exit, REPLACEMENT_TIMEOUT_MS).unref()
   },
 })
 metrics.watch(
@@ -88,7 +88,7 @@ metrics.watch(
 )
 
 let manifests: readonly EngineManifest[] = []
-/** Called when jobs may be taken from now on, or no longer: before there is anything to take them with, without effect. */
+/** Called when the worker starts or stops accepting jobs. No-op until the consumers exist. */
 let noteReadiness = () => {}
 const inference = measureInference(
   createInferencePool(
@@ -110,12 +110,12 @@ const inference = measureInference(
         onDeviceFault: (fault) => {
           deviceFaults.inc({ reason: fault.reason })
           health.note(fault)
-          // At once: the next job is taken as soon as this one is handed back.
+          // Immediately: the next job is taken as soon as this one is returned.
           noteReadiness()
         },
       }),
     ),
-    health.assertWell,
+    health.assertHealthy,
   ),
   metrics,
 )
@@ -127,11 +127,11 @@ metrics.watch(
 
 metrics.watch(
   { name: 'drape_kept_garments', help: 'Garments cached in the inference processes for later try-ons' },
-  () => [{ value: inference.countKept() }],
+  () => [{ value: inference.countCachedGarments() }],
 )
-const keptGarments = createKeptGarments({ database, forget: (hashes) => inference.forget(hashes), log })
-const forgetting = setInterval(() => keptGarments.sweep(), FORGET_MS)
-lifecycle.onStop('forgetting', () => clearInterval(forgetting))
+const cachedGarments = createCachedGarments({ database, evict: (hashes) => inference.evict(hashes), log })
+const evicting = setInterval(() => cachedGarments.sweep(), EVICT_INTERVAL_MS)
+lifecycle.onStop('evicting', () => clearInterval(evicting))
 
 const signingKey = await readSigningKey({ key: config.PROVENANCE_KEY, certificates: config.PROVENANCE_CERTIFICATE })
 announceSigningKey(signingKey, log)
@@ -141,8 +141,8 @@ const publish = createPublish(redis, log)
 const parts = {
   worker,
   rest: async () => {
-    // By chance: two workers that rest alike would each find its own job again, over and over.
-    restingUntil = performance.now() + MAX_REST_MS * (1 / 3 + (Math.random() * 2) / 3)
+    // Random: two workers with equal pauses would each receive their own job again and again.
+    pausedUntil = performance.now() + MAX_PAUSE_MS * (1 / 3 + (Math.random() * 2) / 3)
     await setTaking()
   },
   isFenced: health.isFenced,
@@ -166,8 +166,8 @@ const parts = {
   loadLogo: createLogoLoader(storage),
   signResult: await createSignResult(signingKey),
   findWeights: (engine: string) => manifests.find(({ name }) => name === engine)?.weights ?? null,
-  keptGarments,
-  remember: createRemember({ images, detections: createDetections(database), log }),
+  cachedGarments,
+  recordDetections: createRecordDetections({ images, detections: createDetections(database), log }),
   log,
   metrics,
 }
@@ -182,7 +182,7 @@ const refusals: typeof handlers = {
     const { generationId, attempt } = parseTryOn(data)
     await parts.generations.handBack({ id: generationId, attempt })
   },
-  // The upload that waits for it goes on without.
+  // The waiting upload continues without the result.
   prepare: async () => null,
 }
 const consumers = config.QUEUES.map((name) =>
@@ -210,11 +210,11 @@ const membership =
 lifecycle.onStop('membership', () => membership?.leave())
 const mayTake = () => inference.countReady() > 0 && !health.isFenced() && (membership?.mayTake() ?? true)
 
-// Jobs are taken only while there is a process to run them, so that a crashing one does not eat attempts.
+// Jobs are taken only while a process can run them, so that a crashing process does not consume attempts.
 let taking = false
-let restingUntil = Number.NEGATIVE_INFINITY
+let pausedUntil = Number.NEGATIVE_INFINITY
 const setTaking = async () => {
-  const wanted = mayTake() && performance.now() >= restingUntil
+  const wanted = mayTake() && performance.now() >= pausedUntil
   if (wanted === taking) return
   taking = wanted
   await Promise.all(consumers.map((consumer) => consumer.setTaking(wanted)))
@@ -230,7 +230,7 @@ const probes = createProbeServer({
     redis: () => redis.ping(),
     storage: () => storage.check(),
     inference: async () => {
-      health.assertWell()
+      health.assertHealthy()
       if (inference.countReady() === 0) throw new Error(inference.problem() ?? 'no inference process is ready')
     },
   },
@@ -265,6 +265,6 @@ const watchdog = watchQueues({
   },
 })
 lifecycle.onStop('watchdog', () => watchdog.stop())
-// Last registered, first undone: no new jobs from the first moment on, then those in hand are finished.
+// Registered last, so stopped first: no new jobs from now on, then the running jobs finish.
 lifecycle.onStop('consumers', () => Promise.all(consumers.map((consumer) => consumer.close())))
 log.info({ worker, queues: config.QUEUES, engines: config.ENGINES }, 'working')

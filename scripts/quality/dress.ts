@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { DrapeError } from '../../api/shared/errors.ts'
 import { blendChange } from '../../worker/composite/blend.ts'
-import { keepBody } from '../../worker/composite/keep-body.ts'
+import { protectBody } from '../../worker/composite/protect-body.ts'
 import type { Engine, EngineResult } from '../../worker/engines/engine.ts'
 import type { Models } from '../../worker/inference/models.ts'
 import { findPerson } from '../../worker/person/find-person.ts'
 import type { Bitmap } from '../../worker/raster/plane.ts'
 
-/** What the engine makes of a photo and a product photo, as a caller sees it, and how long it took in ms; or why it refuses. */
+/** The engine's result for a photo and a product photo, as a caller sees it, with its duration in ms; or the error. */
 export type Outcome =
   | { readonly result: EngineResult; readonly ms: number; readonly refusal: null }
   | { readonly result: null; readonly ms: null; readonly refusal: DrapeError }
@@ -30,7 +30,7 @@ export async function dress(
       },
       { signal: new AbortController().signal, onProgress: () => {} },
     )
-    if (found) keepBody(result.change, found, person)
+    if (found) protectBody(result.change, found, person)
     const ms = Math.round(performance.now() - started)
     return { result: { ...result, image: blendChange({ photo: person, ...result }) }, ms, refusal: null }
   } catch (error) {

@@ -111,8 +111,8 @@ describe('a try-on that a worker takes', () => {
     loadLogo: async () => null,
     signResult: SIGN,
     findWeights: (engine) => (engine === 'warp' ? WEIGHTS : null),
-    remember: async () => {},
-    keptGarments: { note: (_, hash) => void noted.push(hash), sweep: async () => {} },
+    recordDetections: async () => {},
+    cachedGarments: { note: (_, hash) => void noted.push(hash), sweep: async () => {} },
     log: LOG,
     metrics,
     ...changes,
@@ -147,7 +147,7 @@ describe('a try-on that a worker takes', () => {
   it('is completed with the result, its warnings and its timings, and stays paid', async () => {
     const job = await accept()
     const remembered: unknown[] = []
-    await consumeTryOn(job, optionsOf({ remember: async (...all) => void remembered.push(all) }))
+    await consumeTryOn(job, optionsOf({ recordDetections: async (...all) => void remembered.push(all) }))
     const key = `results/${caller.accountId}/${job.generationId}-1.jpg`
     expect(await generations.find(job.generationId)).toMatchObject({
       status: 'COMPLETED',

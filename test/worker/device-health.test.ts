@@ -28,7 +28,7 @@ describe('the health of a device', () => {
     expect(health.isFenced()).toBe(true)
     recover()
     expect(health.isFenced()).toBe(false)
-    expect(health.assertWell).not.toThrow()
+    expect(health.assertHealthy).not.toThrow()
   })
 
   it('is sick by faults of two jobs within ten minutes, and stays so', () => {
@@ -39,7 +39,7 @@ describe('the health of a device', () => {
     expect(told).toEqual([{ reason: 'OutOfMemory', message: 'full', since: time }])
     recover()
     expect(health.isFenced()).toBe(true)
-    expect(health.assertWell).toThrow('full')
+    expect(health.assertHealthy).toThrow('full')
     fail('c')
     expect(told).toHaveLength(1)
   })

@@ -5,7 +5,7 @@ import type { Side } from './keypoints.ts'
 import type { Parts } from './parts.ts'
 import { BEHIND } from './tuning.ts'
 
-/** Whether forearm and hand are behind the body. `wrist` is its way along the arm's line in px. */
+/** Whether forearm and hand are behind the body. `wrist` is the distance of the wrist along the arm's line, in px. */
 export function isArmBehind(
   { landmarks }: Person,
   { skin }: Parts,
@@ -23,7 +23,7 @@ export function isArmBehind(
   return seen < BEHIND.skin * all
 }
 
-/** Takes out of the field what the torso hides of an arm, from `from` px along it on. */
+/** Removes the section of an arm that the torso hides from the field, starting `from` px along the arm. */
 export function hideBehindTorso(
   { distance, along }: BoneField,
   { body, parts, from }: { body: BodyFrame; parts: Parts; from: number },

@@ -11,23 +11,23 @@ import { bothSides, type Side, type Sides } from './keypoints.ts'
 import type { Parts } from './parts.ts'
 import { BARE_ARM, BARE_RADIUS, MIN_PRESENT } from './tuning.ts'
 
-/** One arm as two planes over the picture, both far beyond every length where the arm is not near. */
+/** One arm as two planes over the bitmap. Both planes are FAR where the arm is not near. */
 export interface ArmField {
   /** px to the nearest point on the line shoulder, elbow, wrist, end of the hand. */
   readonly distance: Plane
   /** px from the shoulder along that line to its nearest point. */
   readonly along: Plane
-  /** The same two planes for the line from the elbow on alone: a forearm may lie before its own upper arm. */
+  /** The same two planes for the line from the elbow: a forearm can be in front of its own upper arm. */
   readonly forearm: BoneField
-  /** Where elbow, wrist and the hand's end lie along the line, in px. */
+  /** Distance of the elbow, the wrist and the end of the hand along the line, in px. */
   readonly elbow: number
   readonly wrist: number
   readonly end: number
   /** Radius of the bare arm in px: measured where the arm is bare, otherwise an anatomical one. */
   readonly bareRadius: number
-  /** How far the worn sleeve reaches along the line, in px. */
+  /** Length of the worn sleeve along the line, in px. */
   readonly sleeveEnd: number
-  /** Whether forearm and hand are behind the body: where the torso hides them the planes show no arm. */
+  /** Whether forearm and hand are behind the body. The planes show no arm where the torso hides it. */
   readonly behind: boolean
 }
 
@@ -46,7 +46,7 @@ export function measureArms({
   return balance(bothSides((side) => measureArm({ person, body, parts, profile: arms[side], side })))
 }
 
-/** Pixels of the arm: nearer than `radiusAt(way from the shoulder in px)`; a radius of 0 leaves a part out. */
+/** Pixels of the arm: nearer than `radiusAt(distance from the shoulder in px)`; a radius of 0 excludes a section. */
 export function armMask({ distance: far, along, end }: ArmField, radiusAt: (way: number) => number): Mask {
   const radii = Float32Array.from({ length: Math.ceil(end) + 2 }, (_, way) => radiusAt(way) || -1)
   const mask = createMask(far)
@@ -57,7 +57,7 @@ export function armMask({ distance: far, along, end }: ArmField, radiusAt: (way:
   return mask
 }
 
-/** The bare arm's radius in px at a way from the shoulder: deltoid, elbow, wrist. */
+/** Radius of the bare arm in px at a distance from the shoulder; interpolates between deltoid, elbow and wrist. */
 export function bareRadiusAt({ elbow, wrist, bareRadius }: ArmField, way: number): number {
   return bareRadius * interpolate([0, BARE_ARM.deltoid * elbow, elbow, wrist], BARE_ARM.radii, way)
 }
@@ -100,7 +100,7 @@ function measureArm({
   return { ...sized, sleeveEnd: findSleeveEnd(sized, parts, 0.05 * body.unit) }
 }
 
-// An arm that is nowhere near itself has no second field.
+// An arm that is not folded has no second field.
 function forearmOf(
   field: BoneField,
   { chain, reach, elbow }: { chain: readonly Point[]; reach: number; elbow: number },
@@ -111,12 +111,12 @@ function forearmOf(
   return forearm
 }
 
-// Whether wrist or hand come so near to the upper arm that pixels of theirs are nearer to its bone.
+// Whether the wrist or the hand is so close to the upper arm that some of their pixels are nearer to the upper arm's bone.
 function isFolded([shoulder, elbow, ...hand]: readonly Point[], reach: number): boolean {
   return hand.some((point) => distanceToSegment(point, shoulder, elbow).distance < reach)
 }
 
-// As far as there is more cloth than skin along the bone.
+// The sleeve ends where the bone has more skin than cloth.
 function findSleeveEnd(arm: Omit<ArmField, 'sleeveEnd'>, { skin, top }: Parts, step: number): number {
   const cloth = new Float64Array(Math.ceil(arm.wrist / step) + 1)
   for (let i = 0; i < skin.data.length; i++) {
@@ -126,7 +126,7 @@ function findSleeveEnd(arm: Omit<ArmField, 'sleeveEnd'>, { skin, top }: Parts, s
   return step * (cloth.findLastIndex((surplus) => surplus > 0) + 1)
 }
 
-// An arm that looks much thicker than the other has something of the background on its mask.
+// If one arm measures much thicker than the other, its mask contains background.
 function balance([left, right]: Sides<ArmField>): Sides<ArmField> {
   return [
     { ...left, bareRadius: Math.min(left.bareRadius, BARE_RADIUS.uneven * right.bareRadius) },
@@ -134,7 +134,7 @@ function balance([left, right]: Sides<ArmField>): Sides<ArmField> {
   ]
 }
 
-// Joints outside of the picture are guesses; a forearm that is not seen must not be drawn.
+// Joints outside the bitmap are guesses, and a forearm that is not visible must not be drawn.
 function isWristSeen({ landmarks }: Person, side: Side): boolean {
   return (side === 0 ? landmarks.rightWrist : landmarks.leftWrist).presence >= MIN_PRESENT
 }
@@ -143,7 +143,7 @@ function handEnd({ joints }: BodyFrame, side: Side): Point {
   return add(joints.wrist[side], scale(subtract(joints.knuckles[side], joints.wrist[side]), 1.9))
 }
 
-// Cloth widens an arm: only where its outer edge shows skin does the mask show how thick it is.
+// Cloth widens an arm: the mask shows the arm's thickness only where its outer edge shows skin.
 function measureBareArm(parts: Parts, profile: ArmProfile): number | null {
   const { width, height, data } = parts.skin
   const found: number[] = []
@@ -153,14 +153,14 @@ function measureBareArm(parts: Parts, profile: ArmProfile): number | null {
     const { x, y } = move(point, profile.normals[i], 0.7 * profile.outer[i])
     const at =
       Math.min(height - 1, Math.max(0, Math.trunc(y))) * width + Math.min(width - 1, Math.max(0, Math.trunc(x)))
-    // The bone need not lie in the middle of the arm; an inner edge that is further out is the trunk's.
+    // The bone can be off the middle of the arm. An inner edge that is further away belongs to the trunk.
     const radius = (profile.outer[i] + Math.min(profile.inner[i], profile.outer[i])) / 2
     if (data[at]) found.push(radius / expectedArmRadius(share))
   }
   return found.length < 3 ? null : found.toSorted((a, b) => a - b)[found.length >> 1]
 }
 
-// Under a long sleeve only the wrist and the beginning of the hand show how slender the arm is.
+// Under a long sleeve only the wrist and the start of the hand show the thickness of the arm.
 function measureWrist(
   { distance: far, along, wrist }: Omit<ArmField, 'bareRadius' | 'sleeveEnd'>,
   { skin }: Parts,

@@ -7,20 +7,20 @@ import { roundJoints } from './bone-line.ts'
 import { outerSide } from './keypoints.ts'
 import { EXPECTED_ARM } from './tuning.ts'
 
-/** One arm as a line of bones with a width on either side; every list has one entry a sample. */
+/** One arm as a line of bones with a width on each side. Every array has one entry per sample. */
 export interface ArmProfile {
-  /** Way from the shoulder joint in px. */
+  /** Distance from the shoulder joint, in px. */
   readonly along: Float64Array
-  /** Positions on the bones, the elbow rounded. */
+  /** Positions on the bones, with the elbow rounded. */
   readonly points: readonly Point[]
-  /** Unit vectors across the arm, towards the side of the shoulder's tip (see `outerSide`). */
+  /** Unit vectors across the arm, towards the side of the shoulder tip (see `outerSide`). */
   readonly normals: readonly Point[]
-  /** Distance from the bone to the arm's outer and inner edge in px. */
+  /** Distance from the bone to the outer and the inner edge of the arm, in px. */
   readonly outer: Float64Array
   readonly inner: Float64Array
-  /** False where the mask showed no outer edge and the width is the expected one. */
+  /** False where the mask shows no outer edge; the width is then the expected one. */
   readonly outerMeasured: readonly boolean[]
-  /** Shoulder joint to wrist, and shoulder joint to elbow, along the bones in px. */
+  /** Shoulder joint to wrist and shoulder joint to elbow along the bones, in px. */
   readonly length: number
   readonly upperLength: number
 }
@@ -49,7 +49,7 @@ export function measureArm(mask: Plane, body: BodyFrame, side: Side): ArmProfile
     points,
     normals,
     outer: smoothRadii(measuredOuter, expected),
-    // An inner edge that cloth hides is taken to be as far as the outer one.
+    // Where cloth hides the inner edge, assume the distance of the outer edge.
     inner: smoothRadii(
       measuredInner.map((radius, i) => radius ?? measuredOuter[i]),
       expected,
@@ -76,7 +76,7 @@ function smoothRadii(measured: readonly (number | null)[], expected: Float64Arra
   return smooth(radii, 1.5)
 }
 
-// Gaussian with sigma in samples, ends replicated.
+// Gaussian with sigma in samples. The end values are replicated.
 function smooth(values: Float64Array, sigma: number): Float64Array {
   const reach = Math.ceil(3 * sigma)
   const last = values.length - 1

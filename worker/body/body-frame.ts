@@ -19,11 +19,11 @@ import { ARM_RADIUS, MAX_DEPTH, MIN_SHOULDERS, MIN_VISIBLE, RAISED, SHOULDER_TIP
 
 export type { Side, Sides } from './keypoints.ts'
 
-/** The person's own ruler: coordinates, and how wide arms, shoulders and torso are in px of the analysed picture. */
+/** Body coordinates of a person, and the widths of arms, shoulders and torso in px of the analysed bitmap. */
 export interface BodyFrame extends BodyKeypoints {
   readonly armRadius: Sides<number>
   readonly shoulderTip: Sides<Point>
-  /** The same with arms that hang: a garment is not cut for raised ones. */
+  /** Shoulder tips with hanging arms: garments are not cut for raised arms. */
   readonly restingTip: Sides<Point>
   /** Half width of the torso in px at F = `fractions[i]`. */
   readonly fractions: Float64Array
@@ -31,9 +31,9 @@ export interface BodyFrame extends BodyKeypoints {
 }
 
 /**
- * The person's own ruler from landmarks and mask.
+ * Measures the body frame from landmarks and mask.
  *
- * Throws `DrapeError` NO_PERSON_DETECTED when the shoulders are not visible, RESULT_REJECTED when the person is seen from
+ * Throws `DrapeError` NO_PERSON_DETECTED if the shoulders are not visible, RESULT_REJECTED if the person is seen from
  * behind or turned too far to the side.
  */
 export function measureBody(person: Person): BodyFrame {
@@ -64,7 +64,7 @@ export function halfWidthAt({ fractions, halfWidths }: BodyFrame, fraction: numb
   return interpolate(fractions, halfWidths[side], fraction)
 }
 
-// The side that faces away from the trunk is the one side of an arm that cloth, hair or trunk seldom hide.
+// The outer side of an arm is rarely hidden by cloth, hair or the trunk.
 function measureArmRadius(mask: Plane, keypoints: BodyKeypoints, side: Side): number {
   const shoulder = keypoints.joints.shoulder[side]
   const elbow = keypoints.joints.elbow[side]
@@ -94,7 +94,7 @@ function tipAt(keypoints: BodyKeypoints, side: Side, { angle, way }: { angle: nu
   return move(up, outwards(keypoints, side), way * Math.sin(angle))
 }
 
-// By how much the upper arm is raised beyond the angle from which the shoulder follows; none for arms before the body.
+// Angle by which the upper arm is raised beyond the angle where the shoulder follows; 0 for arms in front of the body.
 function raiseOf(keypoints: BodyKeypoints, side: Side): number {
   const along = upperArm(keypoints, side)
   const fromBelow = Math.acos(Math.min(1, Math.max(-1, dot(along, keypoints.down))))

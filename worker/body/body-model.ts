@@ -6,18 +6,18 @@ import { completeHands } from './hand-mask.ts'
 import { findParts, type Parts } from './parts.ts'
 import { createView, type View } from './view.ts'
 
-/** Everything that is known of a person, as far as it does not depend on the garment. */
+/** All measurements of a person that do not depend on the garment. */
 export interface BodyModel {
-  /** Whether the legs are in the view. */
+  /** Whether the view includes the legs. */
   readonly long: boolean
   readonly view: View
-  /** As in the view, with whole hands. */
+  /** The person in the view, with complete hands. */
   readonly person: Person
   readonly body: BodyFrame
   readonly parts: Parts
 }
 
-/** Measures the person in the frame, who is `seen` there. Throws `DrapeError` RESULT_REJECTED when the pose cannot be worked with. */
+/** Measures the person `seen` in the frame. Throws `DrapeError` RESULT_REJECTED if the engine cannot use the pose. */
 export async function measureBodyModel(
   { frame, seen, long }: { frame: Bitmap; seen: Person; long: boolean },
   stages: Stages,

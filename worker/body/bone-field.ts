@@ -1,18 +1,18 @@
 import { createPlane, type Plane, type Point, type Size } from '../raster/plane.ts'
 import { arcLengths } from '../raster/polyline.ts'
 
-/** Nearness to a line of bones as two planes over the picture, both `FAR` where it is not near. */
+/** Distance to a line of bones as two planes over the bitmap. Both planes are `FAR` where the line is not near. */
 export interface BoneField {
   /** px to the nearest point on the line. */
   readonly distance: Plane
-  /** px from the line's start along it to that point. */
+  /** px along the line from its start to that point. */
   readonly along: Plane
 }
 
-/** Beyond every distance in a picture. */
+/** Larger than every distance in a bitmap. */
 export const FAR = 1e6
 
-/** The field of a chain of joints, up to `reach` px away from it. */
+/** The field of a chain of joints, up to a distance of `reach` px. */
 export function measureNearness(size: Size, { chain, reach }: { chain: readonly Point[]; reach: number }): BoneField {
   const field = { distance: createPlane(size, FAR), along: createPlane(size, FAR) }
   const ways = arcLengths(chain)

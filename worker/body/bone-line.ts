@@ -1,7 +1,7 @@
 import type { Point } from '../raster/plane.ts'
 import { between } from '../raster/vector.ts'
 
-/** A line of bones with its joints rounded: elbows and knees bend, they do not break. Its ends stay. */
+/** Rounds the joints of a line of bones, because elbows and knees bend gradually. The end points do not move. */
 export function roundJoints(points: readonly Point[]): Point[] {
   let rounded = [...points]
   for (let round = 0; round < 3; round++)

@@ -5,7 +5,7 @@ import type { BodyFrame } from './body-frame.ts'
 import { bothSides } from './keypoints.ts'
 import { FOREARM } from './tuning.ts'
 
-/** Forearms and hands, which may lie before hips and legs. */
+/** Mask of forearms and hands, which can be in front of hips and legs. */
 export function forearmMask(size: Size, { joints, armRadius }: BodyFrame): Mask {
   const [left, right] = bothSides((side) => {
     const radius = FOREARM.radius * armRadius[side]

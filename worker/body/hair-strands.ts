@@ -3,24 +3,24 @@ import { gaussianBlur } from '../raster/filter.ts'
 import { close, dilate, erode, open } from '../raster/morphology.ts'
 import { type Colours, createMask, createPlane, type Mask, maskWhere, type Plane, subset } from '../raster/plane.ts'
 
-/** Where hair hangs over cloth of its own colour; all masks have one size. */
+/** Hair that hangs over cloth of the same colour. All masks have the same size. */
 export interface HangingHair {
-  /** All that is hair or top. */
+  /** Pixels that are hair or top. */
   readonly dark: Mask
-  /** Hair that is known as such: from beside the mouth down to the collar. */
+  /** Pixels that are certainly hair: from beside the mouth down to the collar. */
   readonly hair: Mask
-  /** What is surely cloth of the top. */
+  /** Pixels that are certainly cloth of the top. */
   readonly cloth: Mask
-  /** Where either may be: below the collar. */
+  /** Pixels below the collar that can be hair or cloth. */
   readonly either: Mask
   /** The body unit in px. */
   readonly unit: number
 }
 
 /**
- * The strands that go on over a top of the hair's colour. Hair falls in fine lines, cloth has none: seen across its fall hair has more
- * light and dark than along it. What looks like the known hair and hangs together with it is hair. Where the two cannot be told apart,
- * hair stays for a short way.
+ * Strands of hair that continue over a top of the same colour. Hair consists of fine lines, so its lightness varies more across its
+ * fall than along it. Cloth has no such lines. Pixels that resemble the known hair and are connected to it are hair. If hair and cloth
+ * cannot be distinguished, only a short section below the known hair is hair.
  */
 export function findStrands(lab: Colours, { dark, hair, cloth, either, unit }: HangingHair): Mask {
   const features = featuresOf(lab, { dark, unit })
@@ -30,7 +30,7 @@ export function findStrands(lab: Colours, { dark, hair, cloth, either, unit }: H
   const away = (i: number, mean: readonly number[]) =>
     features.reduce((sum, { data }, f) => sum + ((data[i] - mean[f]) / deviation[f]) ** 2, 0)
   const likeness = (i: number) => away(i, ofCloth.mean) - away(i, ofHair.mean)
-  if (!isTold(likeness, hair, cloth)) return tailsOf(hair, either, unit)
+  if (!isSeparable(likeness, hair, cloth)) return tailsOf(hair, either, unit)
   const score = createPlane(lab)
   for (let i = 0; i < score.data.length; i++)
     if (either.data[i]) score.data[i] = Math.min(Math.max(likeness(i), -MAX_LIKENESS), MAX_LIKENESS)
@@ -42,7 +42,7 @@ export function findStrands(lab: Colours, { dark, hair, cloth, either, unit }: H
   )
   const grown = close(componentsTouching(alike, dilate(hair, 2 + strand)), strand)
   const falling = fallingFrom(hair, grown)
-  // Lines are seen from a little beside them, too: the outermost that looks like hair is cloth.
+  // The texture filter reaches beyond the strands: the outermost pixels that resemble hair are cloth.
   const inner = erode(
     maskWhere(falling, (i) => falling.data[i] === 1 || !either.data[i]),
     TRIM * unit,
@@ -50,7 +50,7 @@ export function findStrands(lab: Colours, { dark, hair, cloth, either, unit }: H
   return subset(inner, (i) => either.data[i] === 1)
 }
 
-// Hair falls: of what hangs together with it only that is hair which lies below it, spreading by one pixel to either side in two rows.
+// Hair falls: of the connected pixels only those below the known hair are hair, spreading by 1 pixel per side every 2 rows.
 function fallingFrom(hair: Mask, grown: Mask): Mask {
   const { width, data } = grown
   const out = createMask(grown)
@@ -72,10 +72,10 @@ const EDGE = 0.03
 const TRIM = 0.018
 const TAIL = 0.22
 const MAX_LIKENESS = 12
-// A step in lightness beyond this one is an edge of something else.
+// A larger step in lightness is the edge of another object.
 const MAX_STEP = 8
 
-// How much light and dark there is across and along the fall of hair, then lightness and hue. An edge of something else is no strand.
+// Contrast across and along the fall of hair, then lightness and hue. Excludes edges of other objects.
 function featuresOf(lab: Colours, { dark, unit }: Pick<HangingHair, 'dark' | 'unit'>): readonly Plane[] {
   const { width } = lab
   const inside = erode(dark, EDGE * unit)
@@ -99,16 +99,16 @@ function featuresOf(lab: Colours, { dark, unit }: Pick<HangingHair, 'dark' | 'un
   return [...energies, ...colours]
 }
 
-// Below these deviations a difference means nothing: two of texture, then of Lab.
+// Below these deviations a difference is noise: two of texture, then of Lab.
 const MIN_DEVIATIONS = [4, 4, 3, 1.5, 1.5]
 const MIN_SAMPLES = 60
 
-interface Look {
+interface Appearance {
   readonly mean: readonly number[]
   readonly deviation: readonly number[]
 }
 
-function describe(features: readonly Plane[], mask: Mask): Look | null {
+function describe(features: readonly Plane[], mask: Mask): Appearance | null {
   const indices: number[] = []
   for (let i = 0; i < mask.data.length; i++) if (mask.data[i]) indices.push(i)
   if (indices.length < MIN_SAMPLES) return null
@@ -120,11 +120,11 @@ function describe(features: readonly Plane[], mask: Mask): Look | null {
   return { mean, deviation }
 }
 
-// Of the pixels that are known, so many must be taken for what they are.
-const TOLD_HAIR = 0.8
-const TOLD_CLOTH = 0.9
+// Min share of the known pixels that the classifier must label correctly.
+const MIN_HAIR_ACCURACY = 0.8
+const MIN_CLOTH_ACCURACY = 0.9
 
-function isTold(likeness: (i: number) => number, hair: Mask, cloth: Mask): boolean {
+function isSeparable(likeness: (i: number) => number, hair: Mask, cloth: Mask): boolean {
   const share = (mask: Mask, test: (i: number) => boolean) => {
     let [right, all] = [0, 0]
     for (let i = 0; i < mask.data.length; i += 3) {
@@ -134,16 +134,12 @@ function isTold(likeness: (i: number) => number, hair: Mask, cloth: Mask): boole
     }
     return right / Math.max(1, all)
   }
-  if (process.env.HDBG)
-    console.log(
-      'told',
-      share(hair, (i) => likeness(i) > 0),
-      share(cloth, (i) => likeness(i) < 0),
-    )
-  return share(hair, (i) => likeness(i) > 0) > TOLD_HAIR && share(cloth, (i) => likeness(i) < 0) > TOLD_CLOTH
+  return (
+    share(hair, (i) => likeness(i) > 0) > MIN_HAIR_ACCURACY && share(cloth, (i) => likeness(i) < 0) > MIN_CLOTH_ACCURACY
+  )
 }
 
-// Straight down from the known hair, for a short way.
+// Extends the known hair straight down for a short distance.
 function tailsOf(hair: Mask, either: Mask, unit: number): Mask {
   const { width } = hair
   const left = new Float64Array(width)

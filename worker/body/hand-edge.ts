@@ -2,15 +2,15 @@ import { apartInLight, type Lab } from '../raster/colour.ts'
 import { dilate, erode } from '../raster/morphology.ts'
 import { type Colours, type Mask, maskWhere, subset } from '../raster/plane.ts'
 
-// Below this difference (ΔE) of hand and cloth a pixel between them cannot be assigned.
+// Below this difference (ΔE) between hand and cloth a pixel between them cannot be assigned.
 const MIN_APART = 12
-// How much of a difference in lightness counts, and how far from skin a pixel may be as a share of how far it is from cloth.
+// Weight of a difference in lightness, and max distance of a pixel from skin as a share of its distance from cloth.
 const LIGHTNESS = 0.2
 const LIKENESS = 0.7
 
 /**
- * Pixels along the edge of hands that smooth labels gave to the cloth beside them: in `lab`, which is not blurred, they are more like
- * the hand within `reach` px of them than like the cloth there. `hands` are the pixels that may be one, `skin` those that are.
+ * Pixels along the edge of hands that the smoothed labels assigned to the adjacent cloth. In the unblurred `lab` these pixels
+ * resemble the hand within `reach` px more than the cloth there. `hands` is the region of the hands, `skin` the pixels labelled skin.
  */
 export function findHandEdges(lab: Colours, { skin, hands, reach }: { skin: Mask; hands: Mask; reach: number }): Mask {
   const own = subset(hands, (i) => skin.data[i] === 1)
@@ -43,7 +43,7 @@ function meanAround(lab: Colours, i: number, { of, window }: { of: Mask; window:
   return count > 0 ? [l / count, a / count, b / count] : null
 }
 
-// In the light of either or in its shade: on the way from cloth to hand beyond the middle, or of the hand's hue.
+// True for a pixel in the light or the shade of the hand: past the midpoint between cloth and hand, or of the hand's hue.
 function isNearer(lab: Colours, i: number, { inside, beside }: { inside: Lab; beside: Lab }): boolean {
   const step = inside.map((value, c) => value - beside[c])
   const length = Math.hypot(...step)

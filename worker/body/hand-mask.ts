@@ -23,22 +23,22 @@ import type { BodyFrame } from './body-frame.ts'
 import { bothSides, type Side } from './keypoints.ts'
 import { medianColour } from './part-colours.ts'
 
-// From this mask value on a pixel is surely the person's, and up to that one it is surely not.
+// Above SURE a mask value is certainly the person, below NONE certainly not.
 const SURE = 0.9
 const NONE = 0.05
-// How far from the hand's tone a pixel may be, as a share of how far it is from the background, and how far that must be at least.
+// Max distance of a pixel from the hand's colour as a share of its distance from the background, and min distance from the background.
 const LIKENESS = 0.5
 const MIN_APART = 10
-// How much of a difference in lightness counts: fingers shade each other, the background behind them is all in one light.
+// Weight of a difference in lightness: fingers shade each other, the background is lit evenly.
 const SKIN_LIGHTNESS = 0.15
-const GROUND_LIGHTNESS = 0.6
+const BACKGROUND_LIGHTNESS = 0.6
 
 /**
- * The person with the hands that the mask has missed: those that are seen, and fingers that hang together with the hand, have its hue, and are unlike the background
- * around it. `picture` is the analysed picture.
+ * Adds to the person's mask the pixels of hands that the mask misses: visible pixels connected to the hand that have the hand's hue and
+ * differ from the surrounding background. `bitmap` is the analysed bitmap.
  */
-export function completeHands(picture: Bitmap, person: Person, body: BodyFrame): Person {
-  const missed = bothSides((side) => findMissed(picture, person.mask, { body, side }))
+export function completeHands(bitmap: Bitmap, person: Person, body: BodyFrame): Person {
+  const missed = bothSides((side) => findMissed(bitmap, person.mask, { body, side }))
   if (person.hands.length === 0 && !missed.some((fingers) => fingers)) return person
   const mask: Plane = { ...person.mask, data: person.mask.data.slice() }
   const seen = drawHands(mask, person.hands)
@@ -61,7 +61,7 @@ function addFingers(mask: Plane, { window, mask: fingers }: Fingers): void {
 }
 
 function findMissed(
-  picture: Bitmap,
+  bitmap: Bitmap,
   mask: Plane,
   { body: { armRadius, joints }, side }: { body: BodyFrame; side: Side },
 ): Fingers | null {
@@ -73,7 +73,7 @@ function findMissed(
   const near = fillCapsules(window, inside, [radius, 1.25 * radius, 1.1 * radius])
   const bones = fillCapsules(window, inside.slice(0, 2), [0.35 * radius, 0.35 * radius])
   const seen = cropPlane(mask, window)
-  const isHand = handTest(rgbToLab(bitmapToColours(cropBitmap(picture, window))), { bones, seen })
+  const isHand = handTest(rgbToLab(bitmapToColours(cropBitmap(bitmap, window))), { bones, seen })
   if (!isHand) return null
   const alike = subset(near, isHand)
   const sure = subset(bones, (i) => seen.data[i] > SURE)
@@ -89,7 +89,7 @@ function windowAround(points: readonly Point[], margin: number, size: Size): Win
   return { x, y, width: Math.max(0, right - x), height: Math.max(0, bottom - y) }
 }
 
-// Whether a pixel looks like the hand's back and not like the background; null where one of the two is not seen.
+// Tests whether a pixel resembles the back of the hand rather than the background; null if one of the two is not visible.
 function handTest(lab: Colours, { bones, seen }: { bones: Mask; seen: Plane }): ((i: number) => boolean) | null {
   const hand = samplesOf(lab, bones, seen)
   const background = learnColours(
@@ -105,7 +105,7 @@ function handTest(lab: Colours, { bones, seen }: { bones: Mask; seen: Plane }): 
     const toHand = apartInLight(lab, i, { colour: tone, lightness: SKIN_LIGHTNESS })
     const toBackground = Math.min(
       ...background.map(({ mean: [l, a, b] }) =>
-        apartInLight(lab, i, { colour: [l, a, b], lightness: GROUND_LIGHTNESS }),
+        apartInLight(lab, i, { colour: [l, a, b], lightness: BACKGROUND_LIGHTNESS }),
       ),
     )
     return toBackground > MIN_APART && toHand < LIKENESS * toBackground

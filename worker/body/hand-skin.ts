@@ -22,29 +22,29 @@ import { medianColour } from './part-colours.ts'
 
 interface Input {
   readonly lab: Colours
-  /** `lab` before it was blurred. */
+  /** `lab` before the blur. */
   readonly sharp: Colours
   readonly mask: Plane
   readonly skin: Mask
   readonly body: BodyFrame
-  /** What top and lower garment look like. */
+  /** Colours of top and lower garment. */
   readonly clothes: ColourModel
 }
 
-// A hand is taken for seen when so much of a body unit's square is skin already.
+// Min area of skin, in squared body units, from which a hand counts as visible.
 const MIN_SEEN = 0.008
-// How much of a difference in lightness counts: for skin, whose fingers shade each other, and for cloth.
+// Weight of a difference in lightness: for skin, because fingers shade each other, and for cloth.
 const SKIN_LIGHTNESS = 0.15
 const CLOTH_LIGHTNESS = 0.35
-// Paler than this, skin has no hue of its own.
+// Below this chroma skin has no reliable hue.
 const MIN_CHROMA = 4
-// How far from skin a pixel may be, as a share of how far it is from cloth; more where it lies enclosed by a hand.
+// Max distance of a pixel from skin as a share of its distance from cloth. Larger where a hand encloses the pixel.
 const LIKENESS = 0.7
 const ISLAND_LIKENESS = 1.6
 
 /**
- * Pixels of hands that lie in their own shade or on their edge and were taken for something else: they have the hue of the hand's sure
- * skin at less light, and hang together with it.
+ * Pixels of hands in their own shade or on their edge that were labelled as something else: connected to the hand's known skin, of the
+ * same hue, and darker.
  */
 export function findShadedHands(input: Input): Mask {
   const { skin, body } = input
@@ -66,7 +66,7 @@ export function findShadedHands(input: Input): Mask {
   return found
 }
 
-// Both hands and a margin: the rest of the picture need not be gone through.
+// Bounds of both hands with a margin, to skip the rest of the bitmap.
 function windowAround({ joints, armRadius, unit }: BodyFrame, size: Size): Window {
   const ends = bothSides((side) => [joints.wrist[side], between(joints.wrist[side], joints.knuckles[side], 2)]).flat()
   const margin = 1.45 * Math.max(...armRadius) + 0.2 * unit
@@ -119,7 +119,7 @@ function shadedWithin({ lab, sharp, mask, skin, body, clothes }: Input): Mask {
   return maskWhere(skin, (i) => whole.data[i] + edges.data[i] > 0)
 }
 
-// Half the width of what a hand encloses, in body units.
+// Half the width of a region that a hand encloses, in body units.
 const ENCLOSED = 0.035
 
 interface HandTests {
@@ -144,7 +144,7 @@ function handRegion(size: Size, body: BodyFrame, side: Side): Mask {
   return fillCapsules(size, chain, [1.15 * radius, 1.45 * radius, 1.25 * radius])
 }
 
-// What passes for cloth within a hand and hangs together with other cloth by a thread at most.
+// Regions within a hand that are labelled cloth and are connected to other cloth by a thin line at most.
 function findIslands({
   mask,
   skin,
@@ -186,7 +186,7 @@ function shadedSkinTest(
   }
 }
 
-// Light that is thrown from finger to finger makes shaded skin more colourful: only its hue is skin's.
+// Light reflected between fingers makes shaded skin more colourful: only the hue is that of skin.
 function enclosedTest(
   lab: Colours,
   { skin: [l0, a0, b0], clothes }: { skin: readonly [number, number, number]; clothes: ColourModel },

@@ -5,13 +5,13 @@ import { between, distance, move, subtract, unit } from '../raster/vector.ts'
 import type { BodyFrame } from './body-frame.ts'
 import { HEAD } from './tuning.ts'
 
-/** The face with ears. Everything below the chin is left to the garment: a neck painted over a collar looks cut out. */
+/** The face with ears. The region below the chin belongs to the garment: a neck painted over a collar looks like a cutout. */
 export function findHead({ landmarks, mask, face }: Person, body: BodyFrame): Mask {
   const { nose, leftEye, rightEye, leftEar, rightEar, mouthLeft, mouthRight } = landmarks
   const size = Math.max(distance(leftEye, rightEye), 0.1 * body.unit, 0.5 * distance(leftEar, rightEar))
   const mouth = between(mouthLeft, mouthRight, 0.5)
   const up = unit(subtract(between(leftEye, rightEye, 0.5), mouth))
-  // Below it the outline alone knows where the jaw ends and the neck begins.
+  // Below this point only the face outline separates jaw and neck.
   const lowest = face ? mouth : move(mouth, subtract(mouth, nose), HEAD.jaw)
   const inside = (x: number, y: number) => {
     const high = (x - nose.x) * up.x + (y - nose.y) * up.y

@@ -3,15 +3,15 @@ import type { Point } from '../raster/plane.ts'
 import { between, distance, dot, move, perpendicular, scale, subtract, unit } from '../raster/vector.ts'
 import { FRONTAL, MIN_PRESENT, MIN_UNIT, STRAIGHT, TURN } from './tuning.ts'
 
-/** A value for the picture's left side (the right arm of a person who faces the camera) and one for its right side. */
+/** A value for the image's left side (the right arm of a person who faces the camera) and a value for the right side. */
 export type Sides<T> = readonly [left: T, right: T]
 
-/** 0 = the picture's left, 1 = its right. */
+/** 0 = left side of the image, 1 = right side. */
 export type Side = 0 | 1
 
 /**
- * The person's own coordinates. Positions are px of the analysed picture. A point p has the coordinates
- * F = (p − shoulders) · down / trunk (0 at the shoulder joints, 1 at the hip joints) and X = (p − shoulders) · right / unit.
+ * Body coordinates of a person. Positions are px of the analysed bitmap. A point p has the coordinates F = (p − shoulders) ·
+ * down / trunk (0 at the shoulder joints, 1 at the hip joints) and X = (p − shoulders) · right / unit.
  */
 export interface BodyKeypoints {
   readonly joints: {
@@ -21,32 +21,32 @@ export interface BodyKeypoints {
     readonly hip: Sides<Point>
     readonly knee: Sides<Point>
     readonly ankle: Sides<Point>
-    /** Middle of the knuckles of little and index finger. */
+    /** Midpoint between the knuckles of little finger and index finger. */
     readonly knuckles: Sides<Point>
   }
   readonly shoulders: Point
   readonly hips: Point
-  /** Unit vectors: from the shoulders to the hips, and at a right angle to it towards the picture's right. */
+  /** Unit vectors: from the shoulders to the hips, and perpendicular to it towards the right side of the image. */
   readonly down: Point
   readonly right: Point
   readonly shoulderWidth: number
   readonly trunk: number
-  /** The length every other length is a multiple of: max(shoulder width, 0.55 trunk). */
+  /** Body unit: the unit of all other lengths. max(shoulder width, 0.55 trunk). */
   readonly unit: number
   readonly facing: boolean
-  /** How much wider the shoulders would be seen from the front, 1 when they are. */
+  /** Factor by which the shoulders would be wider from the front; 1 for a person seen from the front. */
   readonly foreshortening: number
-  /** How far the person is turned: 0 seen from the front, up to 1 towards the picture's right, down to −1 towards its left. */
+  /** Turn of the person: 0 from the front, up to 1 towards the image's right, down to −1 towards its left. */
   readonly turn: number
 }
 
 export function measureKeypoints({ landmarks }: Person): BodyKeypoints {
   const position = (name: LandmarkName): Point => ({ x: landmarks[name].x, y: landmarks[name].y })
-  // The right half of a person who faces the camera is in the left half of the picture.
+  // The right half of a person who faces the camera is in the left half of the image.
   const pair = (right: LandmarkName, left: LandmarkName): Sides<Point> => [position(right), position(left)]
   const shoulder = pair('rightShoulder', 'leftShoulder')
   const elbow = pair('rightElbow', 'leftElbow')
-  // A wrist outside of the picture is a guess that often lands inside: there the arm is taken for straight.
+  // A wrist outside the image is a guess that often falls inside the image: assume a straight arm there.
   const forearm = (side: Side, name: LandmarkName, found: Point, share: number): Point =>
     landmarks[name].presence < MIN_PRESENT ? between(shoulder[side], elbow[side], share) : found
   const wrist = [
@@ -92,12 +92,12 @@ export function measureKeypoints({ landmarks }: Person): BodyKeypoints {
   }
 }
 
-// A landmark's depth is a rough guess: little of it is none.
+// A landmark's depth is a rough guess: ignore small values.
 function measureTurn(depth: number): number {
   return Math.sign(depth) * Math.min(Math.max((Math.abs(depth) - TURN.from) / (TURN.full - TURN.from), 0), 1)
 }
 
-/** A value for either side: 0 is the picture's left. */
+/** Measures a value for each side: 0 is the left side of the image. */
 export function bothSides<T>(measure: (side: Side) => T): Sides<T> {
   return [measure(0), measure(1)]
 }
@@ -113,8 +113,8 @@ export function upperArm({ joints }: Pick<BodyKeypoints, 'joints'>, side: Side):
 }
 
 /**
- * Unit vector across the upper arm towards its outer side, along which a sleeve runs from the shoulder's tip: away from the trunk on an
- * arm that hangs, upwards on one that is held out, towards the head on one that is raised.
+ * Unit vector across the upper arm towards its outer side, along which a sleeve runs from the shoulder tip: away from the trunk for a
+ * hanging arm, upwards for a horizontal arm, towards the head for a raised arm.
  */
 export function outerSide(keypoints: Pick<BodyKeypoints, 'joints' | 'right' | 'down'>, side: Side): Point {
   const along = upperArm(keypoints, side)

@@ -6,7 +6,7 @@ import { bothSides, type Sides } from './keypoints.ts'
 import type { LegProfile } from './leg-profile.ts'
 import { LEG_REACH } from './tuning.ts'
 
-/** Nearness to the bones of both legs, from the hip joints to a little below the ankles. */
+/** Distance to the bones of both legs, from the hip joints to slightly below the ankles. */
 export function measureLegFields(size: Size, legs: Sides<LegProfile>, { unit }: BodyFrame): Sides<BoneField> {
   return bothSides((side) => {
     const { points } = legs[side]

@@ -8,17 +8,17 @@ import { roundJoints } from './bone-line.ts'
 import { outwards, type Side } from './keypoints.ts'
 import { EXPECTED_BARE_LEG, EXPECTED_LEG, LEG_BONE, LEG_RATIO, MIN_PRESENT } from './tuning.ts'
 
-/** One leg as a line of bones with a width on either side; every list has one entry a sample. */
+/** One leg as a line of bones with a width on each side. Every array has one entry per sample. */
 export interface LegProfile {
-  /** Way from the hip joint in px. */
+  /** Distance from the hip joint, in px. */
   readonly along: Float64Array
   readonly points: readonly Point[]
   /** Unit vectors across the leg, away from the other leg. */
   readonly normals: readonly Point[]
-  /** Distance from the bone to the outer and the inner edge of what the leg wears, in px. */
+  /** Distance from the bone to the outer and the inner edge of the clothed leg, in px. */
   readonly outer: Float64Array
   readonly inner: Float64Array
-  /** Hip joint to ankle, and hip joint to knee, along the bones in px. */
+  /** Hip joint to ankle and hip joint to knee along the bones, in px. */
   readonly length: number
   readonly thigh: number
 }
@@ -31,8 +31,8 @@ export function bareLegRadius(body: BodyFrame, share: number): number {
 }
 
 /**
- * Bones and widths of one leg, from the hip joint to the ankle, in 41 equal steps. `loose` says that what the leg wears shows little
- * of its own width, as skirts and shorts do.
+ * Bones and widths of one leg, from the hip joint to the ankle, in 41 equal steps. `loose`: the worn garment hides the width of the
+ * leg, as skirts and shorts do.
  */
 export function measureLeg(
   person: Person,
@@ -56,14 +56,16 @@ export function measureLeg(
   return { along, points, normals, outer: edge(1), inner: edge(-1), length, thigh: lengths[1] }
 }
 
-/** The point at `way` px along the bones, which go on straight below the ankle, and `offset` px beside them, outer side positive. */
+/**
+ * The point at `way` px along the bones, which continue straight below the ankle, and `offset` px beside the bones (outer side positive).
+ */
 export function besideLeg({ along, points, normals, length }: LegProfile, way: number, offset: number): Point {
   const shin = unit(subtract(points[points.length - 1], points[points.length - 6]))
   const bone = move(pointAt(points, along, way), shin, Math.max(0, way - length))
   return move(bone, pointAt(normals, along, way), offset)
 }
 
-// A leg that leaves the picture goes on straight; thigh and shin are each about 0.85 trunks long.
+// A leg that leaves the image continues straight. Thigh and shin are each about 0.85 trunks long.
 function bonesOf({ landmarks }: Person, { joints, trunk, down }: BodyFrame, side: Side): [Point, Point, Point] {
   const names = side === 0 ? (['rightKnee', 'rightAnkle'] as const) : (['leftKnee', 'leftAnkle'] as const)
   const hip = joints.hip[side]
@@ -80,7 +82,7 @@ function normalsOf(points: readonly Point[], outside: Point): Point[] {
   })
 }
 
-// Null beyond the picture's border, too: what is cut off there is no edge of a leg.
+// Null beyond the image border, too: a cropped leg has no edge there.
 function seenEdge(mask: Plane, from: Point, { direction, reach }: { direction: Point; reach: number }): number | null {
   const way = distanceToEdge(mask, from, { direction, reach })
   if (way === null || way === 0) return null
@@ -88,7 +90,7 @@ function seenEdge(mask: Plane, from: Point, { direction, reach }: { direction: P
   return x < 2 || y < 2 || x > mask.width - 3 || y > mask.height - 3 ? null : way
 }
 
-// Rows that show no edge follow their neighbours; Gaussian with sigma 2 samples.
+// Rows without an edge follow their neighbours. Gaussian with sigma 2 samples.
 function smoothRatios(
   measured: readonly (number | null)[],
   { expected, most }: { expected: Float64Array; most: number },

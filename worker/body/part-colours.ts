@@ -22,19 +22,19 @@ export interface PartColours {
   readonly lower: ColourModel
   readonly hair: ColourModel
   readonly hasFace: boolean
-  /** True when hair and top have nearly one colour. */
+  /** True if hair and top have almost the same colour. */
   readonly hairLikeTop: boolean
   /** The middle of the torso without the forearms in front of it. */
   readonly chest: Mask
   /** Forearms and hands, whatever covers them. */
   readonly forearms: Mask
-  /** Where hair is looked for: above the eyes. */
+  /** Region where hair is expected: above the eyes. */
   readonly crown: Mask
   /** Body coordinate F at which the lower garment begins, or null where nothing parts it from the top. */
   readonly waistline: number | null
 }
 
-/** Learns what skin, top, lower garment and hair look like from where they are to be expected on the body. */
+/** Learns the colours of skin, top, lower garment and hair from the regions of the body where each is expected. */
 export function learnPartColours(
   lab: Colours,
   { person, body, along, across }: { person: Person; body: BodyFrame; along: Plane; across: Plane },
@@ -67,7 +67,7 @@ export function learnPartColours(
   return {
     skin,
     top,
-    // A top may hang over the thighs.
+    // A top can hang over the thighs.
     lower: learnColours(withoutColours(samples(thighs), { colours: top, likeness: 11, least: 0.3 }), 3),
     hair,
     hairLikeTop: areAlike(hair, top),
@@ -80,10 +80,10 @@ export function learnPartColours(
 }
 
 const ALIKE = 14
-// Hair beside the neck lies in its own shade: lightness says less than hue.
+// Hair beside the neck is in its own shade: lightness is less reliable than hue.
 const LIGHTNESS = 0.5
 
-// The main colour of either is one of the other's.
+// True if the main colour of each model is also a colour of the other model.
 function areAlike(a: ColourModel, b: ColourModel): boolean {
   const apart = (p: ColourModel[0], q: ColourModel[0]) =>
     Math.hypot(LIGHTNESS * (p.mean[0] - q.mean[0]), p.mean[1] - q.mean[1], p.mean[2] - q.mean[2])
@@ -94,7 +94,7 @@ function areAlike(a: ColourModel, b: ColourModel): boolean {
   return isIn(a, b) && isIn(b, a)
 }
 
-/** Width of the eye region in px, the head's own unit: eye distance or half the ear distance. */
+/** Width of the eye region in px, the unit of the head: eye distance or half the ear distance. */
 function eyeWidth({ landmarks }: Person, body: BodyFrame): number {
   return Math.max(
     distance(landmarks.leftEye, landmarks.rightEye),
@@ -103,8 +103,8 @@ function eyeWidth({ landmarks }: Person, body: BodyFrame): number {
   )
 }
 
-// The face's own colours, and those of hands, forearms and neck where they have its hue in whatever light. Without a face
-// only what is reddish and yellowish enough counts.
+// Colours of the face, and colours of hands, forearms and neck with the hue of the face at any lightness. Without a face
+// only sufficiently reddish and yellowish colours count.
 function learnSkin(face: Samples | null, bare: Samples): ColourModel {
   if (face === null)
     return learnColours(
@@ -137,7 +137,7 @@ export function medianColour(samples: Samples): [number, number, number] {
   return [median(0), median(1), median(2)]
 }
 
-// Drops samples that look like something else, unless less than `least` of them would stay.
+// Drops samples that resemble `colours`, unless fewer than the share `least` of the samples would remain.
 function withoutColours(
   samples: Samples,
   { colours, likeness, least }: { colours: ColourModel; likeness: number; least: number },
@@ -162,7 +162,7 @@ function faceRegion(size: Size, person: Person, body: BodyFrame): Mask {
   return fillPolygon(size, ellipse)
 }
 
-// Bones of forearms and hands, and the throat: bare on most people.
+// Bones of forearms and hands, and the throat: bare for most people.
 function bareRegion(size: Size, body: BodyFrame): Mask {
   const { elbow, wrist, knuckles } = body.joints
   const radius = Math.max(2, 0.05 * body.unit)

@@ -28,7 +28,7 @@ import { bothSides } from './keypoints.ts'
 import { learnPartColours, medianColour, type PartColours } from './part-colours.ts'
 import { WAIST_EXPECTED } from './tuning.ts'
 
-/** Which pixels of the person are what, from colour and place. All of the analysed picture's size. */
+/** Segmentation of the person by colour and position. All masks have the size of the analysed bitmap. */
 export interface Parts {
   readonly skin: Mask
   readonly top: Mask
@@ -37,9 +37,9 @@ export interface Parts {
   /** Body coordinates F and X of every pixel (see BodyFrame). */
   readonly along: Plane
   readonly across: Plane
-  /** The slightly blurred picture in CIE Lab. */
+  /** The slightly blurred bitmap in CIE Lab. */
   readonly lab: Colours
-  /** Median Lab of visible skin, or null when none was found. */
+  /** Median Lab of visible skin; null if no skin is visible. */
   readonly skinColour: readonly [number, number, number] | null
   readonly hasFace: boolean
   /** Body coordinate F at which the lower garment begins in the middle, or null where nothing parts it from the top. */
@@ -47,21 +47,22 @@ export interface Parts {
 }
 
 /**
- * Labels every pixel of the person as skin, top, lower garment or hair: colours are learnt where each is to be expected,
- * costs of place keep them apart where colours agree, and a guided filter settles the labels along edges.
+ * Labels every pixel of the person as skin, top, lower garment or hair. Learns the colours of each label where that
+ * label is expected, separates equal colours by position costs, and aligns the labels with image edges by a guided
+ * filter.
  */
-export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Parts {
-  const rgb = bitmapToColours(picture)
+export function findParts(bitmap: Bitmap, person: Person, body: BodyFrame): Parts {
+  const rgb = bitmapToColours(bitmap)
   const sharp = rgbToLab(rgb)
   const lab = gaussianBlurColours(sharp, Math.max(0.7, 0.006 * body.unit))
-  const { along, across } = bodyCoordinates(picture, body)
+  const { along, across } = bodyCoordinates(bitmap, body)
   const colours = learnPartColours(lab, { person, body, along, across })
   const window = windowAround(person.mask, Math.ceil(0.06 * body.unit))
-  // On a large person every second pixel gives the colours well enough; edges come from the guide.
+  // For a large person every second pixel is enough for the colours. The guide restores the edges.
   const factor = body.unit > 130 ? 2 : 1
   const radius = Math.max(2, Math.round((0.025 * body.unit) / factor))
   const refine = createGuidedFilter(greyGuide(rgb, window), { radius, epsilon: 1e-3, factor })
-  const raised = raisedArms(picture, body)
+  const raised = raisedArms(bitmap, body)
   const probabilities = estimateProbabilities({ lab, along, across, raised, colours, window, factor })
   const labels = labelPixels(mapValues(probabilities, refine), {
     mask: person.mask,
@@ -75,7 +76,7 @@ export function findParts(picture: Bitmap, person: Person, body: BodyFrame): Par
   })
   const clothes = [...colours.top, ...colours.lower]
   const hands = findShadedHands({ lab, sharp, mask: person.mask, skin: maskOf(labels, SKIN), body, clothes })
-  const seen = drawHands(picture, person.hands)
+  const seen = drawHands(bitmap, person.hands)
   for (let i = 0; i < hands.data.length; i++) if (hands.data[i] || seen.data[i] > 0.5) labels.data[i] = SKIN
   const skin = maskOf(labels, SKIN)
   return {
@@ -131,7 +132,7 @@ interface Window extends Size {
   top: number
 }
 
-// Bounds of the mask and a margin: the only pixels that can get a label.
+// Bounds of the mask with a margin: only these pixels can get a label.
 function windowAround({ width, height, data }: Plane, margin: number): Window {
   let [left, top, right, bottom] = [width, height, 0, 0]
   for (let y = 0, i = 0; y < height; y++) {
@@ -154,14 +155,14 @@ interface Evidence {
   lab: Colours
   along: Plane
   across: Plane
-  /** Where sleeves may be higher than any collar. */
+  /** Region where sleeves can be higher than the collar. */
   raised: Mask
   colours: PartColours
   window: Window
   factor: number
 }
 
-// Of the three parts but hair, how likely is skin and how likely top; and how likely is hair against all of them.
+// Probability of skin and of top among the three labels without hair; and probability of hair against all other labels.
 interface Probabilities {
   skin: Plane
   top: Plane
@@ -202,19 +203,19 @@ function estimateProbabilities({ lab, along, across, raised, colours, window, fa
   return result
 }
 
-// 6 is by how much a cost must be worse to count 1 / e.
+// A cost that is higher by 6 has a weight of 1 / e.
 function likelihood(cost: number): number {
   return Math.exp(-Math.min(Math.max(cost, -40), 40) / 6)
 }
 
-// For every 5 % of a trunk beyond the waistline.
+// Cost per 5 % of the torso beyond the waistline.
 const BEYOND_WAIST_COST = 4
 
-// The middle of a torso is seldom bare.
+// The middle of a torso is rarely bare.
 const BARE_CHEST_COST = 12
 
-// Tops end at neck and thighs, trousers do not climb above the waist, hair does not grow on the belly nor beside the shoulders. What a
-// stripe of the lower garment shares with the top belongs to what it lies in.
+// Position costs: tops end at neck and thighs, trousers end at the waist, hair does not grow on the belly or beside the shoulders. A stripe
+// of the lower garment in a colour of the top belongs to the garment around it.
 function addCostOfPlace(cost: Float64Array, f: number, { x, waist }: { x: number; waist: number | null }): void {
   cost[1] += 30 * limit((-0.3 - f) / 0.06) + 25 * limit((f - 1.15) / 0.2)
   cost[2] += 60 * limit((Math.min(waist ?? WAIST_EXPECTED, WAIST_EXPECTED) - f) / 0.15)
@@ -239,13 +240,13 @@ function mapValues({ skin, top, hair }: Probabilities, map: (plane: Plane) => Pl
   return { skin: map(skin), top: map(top), hair: map(hair) }
 }
 
-// Values of labels; 0 is outside of the person.
+// Label values; 0 is outside the person.
 const SKIN = 1
 const TOP = 2
 const LOWER = 3
 const HAIR = 4
 
-// The likeliest part of every pixel of the person.
+// Assigns the most likely label to every pixel of the person.
 function labelPixels(
   { skin, top, hair }: Probabilities,
   { mask, window, colours, ...place }: Place & { mask: Plane; window: Window; colours: PartColours },
@@ -268,8 +269,8 @@ function labelPixels(
   return labels
 }
 
-// Hair hangs together with the crown of the head. What looks like it elsewhere is whatever else is likeliest there, but on the
-// chest it is worn: a tie, a dark seam.
+// Hair is connected to the crown of the head. Unconnected pixels with the colour of hair get their next most likely label. On
+// the chest they are top: a tie, a dark seam.
 function labelHair(labels: Mask, hairy: Mask, { crown, chest }: PartColours): void {
   const { labels: tufts } = connectedComponents(hairy)
   const grown = new Set<number>()
@@ -286,13 +287,14 @@ function labelHair(labels: Mask, hairy: Mask, { crown, chest }: PartColours): vo
   }
 }
 
-// Hair over a top of the same colour looks like it: above the shoulders it is hair where it hangs down from beside the face,
-// below them the top. Where nothing hangs from there, a collar or a dark jacket's shoulders begin above that line.
+// Separates hair from a top of the same colour: above the shoulders, pixels that hang down from beside the face are hair;
+// below the shoulders they are top. If nothing hangs down there, pixels above that line are a collar or the shoulders of a
+// dark jacket.
 function partHairFromTop(labels: Mask, place: Place): void {
   const { data } = labels
   const { along } = place
   const hanging = findHanging(labels, place)
-  // A line of pixels that happens to go on from hair to collar is neither.
+  // A thin line of pixels that happens to connect hair and collar is neither.
   const thick = open(hanging, place.strand)
   for (let i = 0; i < data.length; i++) if (along.data[i] >= place.mouth) hanging.data[i] &= thick.data[i]
   const rest = maskWhere(labels, (i) => (data[i] === TOP || data[i] === HAIR) && hanging.data[i] === 0)
@@ -306,7 +308,7 @@ function partHairFromTop(labels: Mask, place: Place): void {
   goOnBelow(labels, place)
 }
 
-// Below the collar fine lines tell hair from cloth. Where hair ends above it, nothing goes on.
+// Below the collar fine lines distinguish hair from cloth. Hair that ends above the collar does not continue below it.
 function goOnBelow(labels: Mask, { along, across, mouth, strand, sharp }: Place): void {
   const { data } = labels
   const strands = findStrands(sharp, {
@@ -330,13 +332,13 @@ interface Place {
   readonly across: Plane
   /** Body coordinate F of the mouth. */
   readonly mouth: number
-  /** Least half width in px of what can be hair. */
+  /** Min half width of hair, in px. */
   readonly strand: number
-  /** The picture in CIE Lab as it is. */
+  /** The unblurred bitmap in CIE Lab. */
   readonly sharp: Colours
 }
 
-// What lies below hair is hair, and so is what lies between that and the neck when it is less: under the jaw hair comes forward.
+// Pixels below hair are hair, and so is the narrower region between that hair and the neck: under the jaw hair comes forward.
 function findHanging({ width, height, data }: Mask, { along, across, mouth }: Place): Mask {
   const hanging = createMask({ width, height })
   const isDark = (i: number) => (data[i] === TOP || data[i] === HAIR) && along.data[i] < COLLAR
@@ -365,11 +367,11 @@ function findHanging({ width, height, data }: Mask, { along, across, mouth }: Pl
 
 const MAX_HANGS = 0.5
 
-// Hanging hair spreads by one pixel to either side in this many rows.
+// Number of rows over which hanging hair spreads by one pixel to each side.
 const SPREAD = 3
 
 const COLLAR = -0.13
-// Of a top this is seldom under hair.
+// Part of a top that hair rarely covers.
 const CHEST = [0.45, 0.9] as const
 
 function maskOf(labels: Mask, part: number): Mask {

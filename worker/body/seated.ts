@@ -3,13 +3,13 @@ import { dot, subtract } from '../raster/vector.ts'
 import { type BodyKeypoints, bothSides } from './keypoints.ts'
 import { SEATED_KNEES } from './tuning.ts'
 
-/** Whether the thighs point at the camera or to the side: then they lie before whatever hangs from the waist. */
+/** Whether the thighs point at the camera or to the side: the thighs are then in front of anything that hangs from the waist. */
 export function isSeated({ joints, down, trunk }: Pick<BodyKeypoints, 'joints' | 'down' | 'trunk'>): boolean {
   const drops = bothSides((side) => dot(subtract(joints.knee[side], joints.hip[side]), down))
   return Math.max(...drops) < SEATED_KNEES * trunk
 }
 
-/** The refusal of what is worn on the legs. */
+/** The error for garments that need a standing person. */
 export function notStanding(): DrapeError {
   return new DrapeError(
     'RESULT_REJECTED',

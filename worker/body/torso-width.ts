@@ -6,12 +6,12 @@ import { between, move } from '../raster/vector.ts'
 import { axisAt, type BodyKeypoints, bothSides, outwards, type Side, type Sides } from './keypoints.ts'
 import { ARM_WEIGHT, EXPECTED_TORSO } from './tuning.ts'
 
-// Rows between the collar bone and the middle of the thighs, as body coordinates F.
+// Rows between the collarbone and the middle of the thighs, as body coordinates F.
 const FRACTIONS = Float64Array.from({ length: 33 }, (_, i) => 0.1 + 0.05 * i)
 
 /**
- * Half widths of the torso in px at F = 0.10 to 1.70. Each row is measured outwards from the axis to the mask's edge or to
- * an arm; rows that show nothing follow their neighbours and the proportions of an average torso.
+ * Half widths of the torso in px at F = 0.10 to 1.70. Measures each row outwards from the axis to the edge of the mask or
+ * to an arm. Rows without a measurement follow their neighbours and the proportions of an average torso.
  */
 export function measureTorso(
   mask: Plane,
@@ -32,7 +32,7 @@ interface Limb {
   from: Point
   to: Point
   radius: number
-  /** Share of the limb that may belong to the torso. */
+  /** Share of the limb that can belong to the torso. */
   ignored: number
 }
 
@@ -62,7 +62,7 @@ function measureRow(
   for (let width = 0.15 * keypoints.unit; width < keypoints.unit; width += step) {
     const point = move(start, direction, width)
     if (!isCovered(mask, point)) return { width, weight: 1 }
-    // An arm so near to the axis crosses the body and says nothing about its width.
+    // An arm this close to the axis crosses the body and does not bound the torso.
     if (limbs.some((limb) => isOnLimb(point, limb)))
       return width > 0.33 * keypoints.unit ? { width, weight: ARM_WEIGHT } : null
   }
@@ -93,7 +93,7 @@ function smoothWidths(rows: readonly (Measured | null)[], unit: number): Float64
   })
 }
 
-// Median in which a seen edge counts four times as much as an arm.
+// Median in which a visible edge counts four times as much as an arm.
 function typicalRatio(measured: readonly { ratio: number; weight: number }[]): number {
   const ratios = measured
     .flatMap(({ ratio, weight }) => new Array<number>(Math.max(1, Math.floor(weight * 4))).fill(ratio))

@@ -7,13 +7,13 @@ import { resizeAreaPlane } from '../raster/sample.ts'
 import { pointAtSize } from '../raster/vector.ts'
 import { axisAt, measureKeypoints } from './keypoints.ts'
 
-/** The part of a photo that a garment can change, at two sizes. */
+/** The part of a photo that a garment can change, in two resolutions. */
 export interface View {
-  /** Where it lies in the frame, in the frame's px. */
+  /** Position in the frame, in px of the frame. */
   readonly box: Rectangle
-  /** In the frame's resolution: garments are drawn on it. */
+  /** In the resolution of the frame; garments are drawn on this bitmap. */
   readonly drawn: Bitmap
-  /** At most 720 px a side: everything is measured on it. */
+  /** Max 720 px per side; all measurements use this bitmap. */
   readonly analysed: Bitmap
   /** In px of `analysed`. */
   readonly person: Person
@@ -23,7 +23,7 @@ export interface View {
 
 const ANALYSED_SIDE = 600
 
-/** The view of the person's upper body, or with `long` of all of it, and a margin of background. */
+/** The view of the person's upper body (with `long`: of the whole person) with a margin of background. */
 export async function createView(frame: Bitmap, person: Person, { long }: { long: boolean }): Promise<View> {
   const box = findBox(frame, person, long)
   const drawn = cropBitmap(frame, box)
@@ -63,18 +63,18 @@ function movePerson(person: Person, { box, analysed }: { box: Rectangle; analyse
   }
 }
 
-/** The person's bounds in the drawn picture's px. */
+/** The person's bounds in px of the drawn bitmap. */
 export function boxInView({ person: { box }, scale }: View): Rectangle {
   return { x: box.x * scale, y: box.y * scale, width: box.width * scale, height: box.height * scale }
 }
 
-/** Points of the analysed picture in the frame's px. */
+/** Converts points of the analysed bitmap to px of the frame. */
 export function toFrame({ box, scale }: View, points: Readonly<Record<string, Point>>): Record<string, Point> {
   const move = ({ x, y }: Point) => ({ x: (x + 0.5) * scale - 0.5 + box.x, y: (y + 0.5) * scale - 0.5 + box.y })
   return Object.fromEntries(Object.entries(points).map(([name, point]) => [name, move(point)]))
 }
 
-/** Puts what was made of the drawn picture back to its place in the frame. */
+/** Pastes the result, drawn in the view, back into the frame. */
 export function pasteView(
   frame: Bitmap,
   { box }: View,

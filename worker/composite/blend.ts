@@ -3,9 +3,9 @@ import { resizeArea } from '../raster/sample.ts'
 import { changedRegion } from './region.ts'
 
 /**
- * Puts an engine's picture over the photo it was made from: photo · (1 − change) + picture · change. `image` and `change`
- * share one size and are brought to the photo's. Returns RGB of the photo's size (a photo's alpha is dropped) in which
- * every pixel whose change is exactly 0 has the photo's own bytes.
+ * Blends an engine's result over the photo that it was made from: photo · (1 − change) + image · change. `image` and
+ * `change` have the same size and are resized to the photo. Returns RGB of the photo's size (a photo's alpha is dropped)
+ * in which every pixel with a change of exactly 0 has the bytes of the photo.
  */
 export function blendChange({ photo, image, change }: { photo: Bitmap; image: Bitmap; change: Plane }): Bitmap {
   const out = copyRgb(photo)
@@ -13,16 +13,16 @@ export function blendChange({ photo, image, change }: { photo: Bitmap; image: Bi
   return out
 }
 
-/** The same on the photo itself, which must be RGB in memory of its own. */
+/** Blends in place. The photo must be RGB in its own memory. */
 export function blendOnto(photo: Bitmap, { image, change }: { image: Bitmap; change: Plane }): void {
   if (change.width === photo.width && change.height === photo.height) blendEqual(photo, image, change)
   else if (change.width > photo.width) blendReduced(photo, image, change)
   else blendEnlarged(photo, image, change)
 }
 
-/** The picture's first three channels in memory of their own. */
+/** Copies the first three channels of the bitmap. */
 export function copyRgb({ width, height, channels, data }: Bitmap): Bitmap {
-  // Not `slice`: on a Buffer that gives the same memory again.
+  // Not `slice`: a Buffer's `slice` shares memory with the Buffer.
   if (channels === 3) return { width, height, channels, data: new Uint8Array(data) }
   const rgb = new Uint8Array(width * height * 3)
   for (let i = 0, j = 0; j < rgb.length; i += 4, j += 3) {
@@ -60,7 +60,7 @@ function blendReduced(out: Bitmap, image: Bitmap, change: Plane): void {
   }
 }
 
-// Colours are interpolated weighted by their change: a neighbour that changes nothing has no say in the colour of an edge.
+// Interpolates colours weighted by their change, so that an unchanged neighbour does not affect the colour of an edge.
 function blendEnlarged(out: Bitmap, image: Bitmap, change: Plane): void {
   const step = image.channels
   const region = changedRegion(change)
@@ -105,7 +105,7 @@ interface Taps {
   readonly fraction: Float64Array
 }
 
-// Linear interpolation with half-pixel centres: which two inputs an output lies between, and how far along.
+// Linear interpolation with half-pixel centres: the two inputs around an output, and the weight of the second.
 function tapsBetween(from: number, to: number): Taps {
   const first = new Int32Array(to)
   const second = new Int32Array(to)

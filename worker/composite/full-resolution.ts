@@ -3,9 +3,9 @@ import type { Bitmap, Plane } from '../raster/plane.ts'
 import { blendOnto, copyRgb } from './blend.ts'
 
 /**
- * Puts what an engine changed back into the photo's full frame. `crop` is the part of `frame` that the engine saw, in the
- * frame's px; `image` and `change` are the engine's, of any size with the crop's aspect. Returns RGB of the frame's size;
- * everything outside of the crop, and everything inside whose change is 0, has the frame's own bytes.
+ * Blends an engine's result into the full frame of the photo. `crop` is the part of `frame` that the engine received, in
+ * px of the frame. `image` and `change` are the engine's output, of any size with the aspect of the crop. Returns RGB of
+ * the frame's size; every pixel outside the crop, or with a change of 0, has the bytes of the frame.
  */
 export function placeIntoFrame({
   frame,

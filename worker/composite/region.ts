@@ -2,7 +2,7 @@ import { DrapeError } from '../../api/shared/errors.ts'
 import type { Rectangle } from '../../api/shared/image.ts'
 import type { Bitmap, Plane } from '../raster/plane.ts'
 
-/** The smallest rectangle that holds every pixel with a change above 0; of width and height 0 when there is none. */
+/** The smallest rectangle that contains every pixel with a change above 0. Width and height are 0 if there is no change. */
 export function changedRegion({ width, height, data }: Plane): Rectangle {
   let left = width
   let right = 0
@@ -22,10 +22,9 @@ export function changedRegion({ width, height, data }: Plane): Rectangle {
 }
 
 /**
- * Refuses a picture that must not be shown. `photo` is the person's photo, `person` the bounds of the person in it in px (null
- * when unknown). Throws `RESULT_REJECTED` when the aspects differ, a value is not finite or out of range, nothing or
- * almost nothing was changed, the changed part is one flat colour or equals the photo, or most of the change lies away
- * from the person.
+ * Rejects a result that must not be shown. `photo` is the person's photo, `person` the bounds of the person in px of the photo
+ * (null if unknown). Throws `RESULT_REJECTED` if the aspects differ, a value is not finite or out of range, almost nothing
+ * changed, the changed region is one flat colour or equals the photo, or most of the change is outside the person.
  */
 export function checkResult(
   { image, change }: { image: Bitmap; change: Plane },
@@ -40,7 +39,7 @@ export function checkResult(
 }
 
 const MIN_CHANGED_SHARE = 0.001
-// Clothes reach beyond the body: a quarter of its size, or a tenth of the picture for a small one.
+// Clothes extend beyond the body: by a quarter of its size, or by a tenth of the image for a small person.
 const NEIGHBOURHOOD = 0.25
 const MAX_OUTSIDE = 0.1
 
@@ -51,14 +50,14 @@ function checkSizes(image: Bitmap, change: Plane, photo: Bitmap): void {
   if (change.width !== width || change.height !== height) throw rejected('The result has the wrong size')
   // Both sides were rounded to whole pixels.
   if (Math.abs(width / photo.width - height / photo.height) > 1 / photo.width + 1 / photo.height)
-    throw rejected("The result has not the photo's aspect")
+    throw rejected('The aspect ratio of the result differs from that of the photo')
 }
 
 function changedAmount(change: Plane): number {
   let sum = 0
   for (let i = 0; i < change.data.length; i++) {
     const share = change.data[i]
-    if (!(share >= 0 && share <= 1)) throw rejected('The result has values outside of 0 to 1')
+    if (!(share >= 0 && share <= 1)) throw rejected('The result has values outside 0 to 1')
     sum += share
   }
   return sum
@@ -101,7 +100,7 @@ function checkPlace(change: Plane, changed: number, person: Rectangle): void {
       outside += change.data[y * change.width + x]
     }
   }
-  if (outside > MAX_OUTSIDE * changed) throw rejected('The result changes the photo away from the person')
+  if (outside > MAX_OUTSIDE * changed) throw rejected('The result changes the photo outside the person')
 }
 
 function scaleBox({ x, y, width, height }: Rectangle, scale: number): Rectangle {

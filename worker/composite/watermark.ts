@@ -2,38 +2,38 @@ import { type Rectangle, resizeBitmap } from '../../api/shared/image.ts'
 import type { Bitmap, Size } from '../raster/plane.ts'
 import { copyRgb } from './blend.ts'
 
-/** Shares of the picture's width, and of its height for the second one. */
+/** Max width and max height of the logo as shares of the width and the height of the bitmap. */
 const LOGO_WIDTH = 0.18
 const LOGO_HEIGHT = 0.12
 const MARGIN = 0.03
 const OPACITY = 0.85
-/** A small logo becomes no larger than this many times its own size. */
+/** Max enlargement of a small logo. */
 const MAX_ENLARGEMENT = 2
 
 /**
- * The picture with a logo in its bottom-left corner, slightly transparent. Returns RGB in which every pixel outside of the logo,
- * and under its fully transparent parts, has the picture's own bytes.
+ * Draws a logo, slightly transparent, in the bottom-left corner of the bitmap. Returns RGB in which every pixel outside the
+ * logo, and under its fully transparent parts, has the original bytes.
  */
-export async function addWatermark(picture: Bitmap, logo: Bitmap): Promise<Bitmap> {
-  const place = placeWatermark(picture, logo)
-  const out = copyRgb(picture)
+export async function addWatermark(bitmap: Bitmap, logo: Bitmap): Promise<Bitmap> {
+  const place = placeWatermark(bitmap, logo)
+  const out = copyRgb(bitmap)
   blendAt(out, await resizeBitmap(logo, place), place)
   return out
 }
 
-/** Where the logo comes to lie, in px of the picture: its own aspect, at least one px, wholly inside. */
-export function placeWatermark(picture: Size, logo: Size): Rectangle {
+/** Position of the logo in px of the bitmap: with the aspect of the logo, at least 1 px, completely inside. */
+export function placeWatermark(bitmap: Size, logo: Size): Rectangle {
   const scale = Math.min(
-    (LOGO_WIDTH * picture.width) / logo.width,
-    (LOGO_HEIGHT * picture.height) / logo.height,
+    (LOGO_WIDTH * bitmap.width) / logo.width,
+    (LOGO_HEIGHT * bitmap.height) / logo.height,
     MAX_ENLARGEMENT,
   )
   const width = Math.max(1, Math.round(logo.width * scale))
   const height = Math.max(1, Math.round(logo.height * scale))
-  const margin = Math.round(MARGIN * picture.width)
+  const margin = Math.round(MARGIN * bitmap.width)
   return {
-    x: Math.min(margin, picture.width - width),
-    y: Math.max(0, picture.height - margin - height),
+    x: Math.min(margin, bitmap.width - width),
+    y: Math.max(0, bitmap.height - margin - height),
     width,
     height,
   }

@@ -1,28 +1,28 @@
 import { compileParser, type Static, Type } from '../../api/shared/schema.ts'
 
 const FileSchema = Type.Object({
-  /** Below the folder. */
+  /** Path relative to the folder. */
   path: Type.String({ minLength: 1, pattern: '^(?!/)(?!.*(^|/)\\.\\.(/|$)).+$' }),
   /** Lower-case hexadecimal. */
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   bytes: Type.Integer({ minimum: 1 }),
 })
 
-/** A file of an engine as its Engine names it. */
+/** A file of an engine, as listed in its Engine resource. */
 export type EngineFile = Static<typeof FileSchema>
 
-/** Where files are fetched from. */
+/** Download source of the files. */
 export interface FileSource {
   readonly url: string
-  /** The value of the header `authorization`, where one is needed. */
+  /** Value of the `authorization` header, if required. */
   readonly authorization: string | undefined
 }
 
 const parseFiles = compileParser(Type.Array(FileSchema, { minItems: 1 }))
 
 /**
- * What `ENGINE_FOLDER`, `ENGINE_FILES` (JSON), `ENGINE_URL` and `ENGINE_AUTHORIZATION` say; `source` is null without a URL.
- * @throws Error that names the variable that is missing or wrong
+ * Parses `ENGINE_FOLDER`, `ENGINE_FILES` (JSON), `ENGINE_URL` and `ENGINE_AUTHORIZATION`. `source` is null without a URL.
+ * @throws Error that names the missing or invalid variable
  */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): {
   folder: string

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import type { EngineFile } from './settings.ts'
 
 /**
- * Reads every file and compares its size and its SHA-256. Returns the bytes of all of them.
- * @throws Error that names the first file that is missing or another one
+ * Compares the size and the SHA-256 of every file. Returns the total number of bytes.
+ * @throws Error that names the first file that is missing or differs
  */
 export async function verifyFiles(files: readonly EngineFile[], folder: string): Promise<number> {
   for (const file of files) {
@@ -17,12 +17,12 @@ export async function verifyFiles(files: readonly EngineFile[], folder: string):
   return files.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-/** What is wrong with a file: it is missing, cannot be read, or has another size or SHA-256; null when nothing is. */
+/** Describes the problem of a file: missing, unreadable, wrong size or wrong SHA-256. Returns null for a valid file. */
 export async function findProblem({ path, sha256, bytes }: EngineFile, folder: string): Promise<string | null> {
   const full = join(folder, path)
   const found = await stat(full).catch(() => null)
   if (!found?.isFile()) return 'is missing'
-  // Cheaper to see than a digest.
+  // Compare sizes first: cheaper than a digest.
   if (found.size !== bytes) return `has ${found.size} bytes, expected ${bytes}`
   const hash = createHash('sha256')
   try {

@@ -1,20 +1,20 @@
 import { splitList } from '../../api/shared/config.ts'
 
-/** What an engine's self-test has to show before a worker takes jobs. */
+/** What an engine's self-test must prove before a worker accepts jobs. */
 export interface Conformance {
-  /** How far its drawing may be from the golden one that its export has noted, as a share of that one's length. */
+  /** Max relative distance between the drawing and the golden drawing of the export. */
   readonly tolerance: number
-  /** Whether an export that has noted no golden drawing is refused. */
+  /** Whether to reject an export without a golden drawing. */
   readonly goldenRequired: boolean
 }
 
-/** 16-bit kernels of different devices differ by a tenth of it, other weights by all of it. */
+/** 16-bit kernels on different devices differ by a tenth of this tolerance, other weights by all of it. */
 export const USUAL: Conformance = { tolerance: 0.02, goldenRequired: false }
 
 /** `name=percent` of one or more engines. */
 export const TOLERANCES = '^$|^[a-z0-9-]+=([1-9]|1[0-9]|20)(,[a-z0-9-]+=([1-9]|1[0-9]|20))*$'
 
-/** What is asked of each engine, from `SELF_TEST_TOLERANCE` (as `TOLERANCES` has it) and `SELF_TEST_GOLDEN` (names of engines). */
+/** Conformance of each engine, from `SELF_TEST_TOLERANCE` (format: `TOLERANCES`) and `SELF_TEST_GOLDEN` (engine names). */
 export function readConformance({
   SELF_TEST_TOLERANCE = '',
   SELF_TEST_GOLDEN = '',

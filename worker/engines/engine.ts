@@ -16,19 +16,19 @@ export interface EngineManifest {
   readonly license: NonNullable<EngineFacts['license']>
   readonly accepts: {
     readonly categories: readonly Category[]
-    /** Which `classifications.type` of a product image the engine can work from. */
+    /** `classifications.type` values of product images that the engine supports. */
     readonly garmentTypes: readonly string[]
     readonly needsPerson: boolean
   }
-  /** True when the pixels come from a trained generative model (decides the provenance mark). */
+  /** True if a trained generative model draws the pixels (decides the provenance mark). */
   readonly aiGenerated: boolean
-  /** SHA-256 of the list of the model files that make its pixels, as `sha256sum` prints it; absent for an engine without any. */
+  /** SHA-256 of the list of model files in `sha256sum` format; absent for an engine without model files. */
   readonly weights?: string
-  /** Options that make no difference to its pictures. */
+  /** Options that do not affect the result. */
   readonly ignores?: readonly ('seed' | 'mode')[]
 }
 
-/** The manifest of an engine of this program: the facts of the catalogue, and what only its code knows. */
+/** Builds the manifest of a built-in engine from the catalogue and the engine's own fields. */
 export function manifestOf(
   name: WorkerEngine,
   {
@@ -43,19 +43,19 @@ export function manifestOf(
 export interface EngineInput {
   /** The person's photo as the caller sees it (already cropped), RGB. */
   readonly person: Bitmap
-  /** The main person in it, when it has been detected already, in px of `person`. */
+  /** The main person in px of `person`, if already detected. */
   readonly found?: Person
   /** The product photo, RGB or RGBA. */
   readonly garment: Bitmap
-  /** SHA-256 of the product photo's bytes: the key for whatever depends on the garment alone. */
+  /** SHA-256 of the product photo's bytes: cache key of all data that depends only on the garment. */
   readonly garmentHash: string
-  /** What the caller says the product photo shows, a `classifications.type`; null or absent where the caller says nothing. */
+  /** The caller's `classifications.type` of the product photo; null or absent if the caller sets none. */
   readonly garmentType?: string | null
   readonly category: Category | null
   readonly options: {
     readonly seed: number
     readonly mode: 'fast' | 'balanced' | 'quality'
-    /** The result is wanted in the photo's own resolution, at the price of time. */
+    /** Return the result in the resolution of the photo, which takes longer. */
     readonly fullResolution?: boolean
   }
 }
@@ -67,54 +67,54 @@ export interface EngineContext {
 }
 
 export interface EngineResult {
-  /** The new picture, RGB, any size with the aspect of the person's photo. */
+  /** The result image, RGB, any size with the aspect of the person's photo. */
   readonly image: Bitmap
-  /** How much of each pixel of `image` replaces the person's photo, 0 to 1; the same size as `image`. Exactly 0 means untouched. */
+  /** Blend factor of each pixel of `image` over the person's photo, 0 to 1; same size as `image`. Exactly 0 keeps the photo's bytes. */
   readonly change: Plane
-  /** Where the garment's landmarks lie in `image`, in px, where the engine knows: `neck_l`, `hem_r`, … by the picture's own left and right. */
+  /** Garment landmarks in px of `image`, if known: `neck_l`, `hem_r`, … (left and right of the image). */
   readonly landmarks?: Readonly<Record<string, Point>>
-  /** What the product photo shows, where the engine can recognise it. */
+  /** What the product photo shows, if the engine detects it. */
   readonly detected?: Detected
-  /** What a viewer should know, as upper-case codes. */
+  /** Warnings for the viewer, as upper-case codes. */
   readonly warnings: readonly string[]
   /** Milliseconds per stage. */
   readonly timings: Readonly<Record<string, number>>
 }
 
-/** What is known of a try-on before the photo is analysed. */
+/** The inputs of a try-on that are known before the photo is analysed. */
 export type EngineProduct = Pick<EngineInput, 'garment' | 'garmentHash' | 'garmentType' | 'category' | 'options'>
 
-/** Turns a person and a garment into a picture of the person wearing it. Throws `DrapeError` when it cannot. */
+/** Draws a person wearing a garment. Throws `DrapeError` on failure. */
 export interface Engine {
   readonly manifest: EngineManifest
   run(input: EngineInput, context: EngineContext): Promise<EngineResult>
   /**
-   * Begins what depends on the product alone, while the caller is busy with the photo, where the engine can do that beside other
-   * work. What comes of it, errors too, is for the next run with this product; it is dropped when another one comes.
+   * Prefetches the data that depends only on the product, concurrently with the analysis of the photo, if the engine supports
+   * it. The next run with this product uses the result, including errors; another product discards it.
    */
-  anticipate?(product: EngineProduct): void
+  prefetch?(product: EngineProduct): void
   /**
-   * Tries what the engine is made of before any job, where it has something of its own to try.
-   * @throws Error that says what is wrong with it
+   * Tests the engine before its first job, if it has models to test.
+   * @throws Error that describes the problem
    */
   selfTest?(): Promise<EngineProof>
-  /** What it keeps of products from one run to the next, where it does. */
-  readonly kept?: KeptProducts
-  /** Gives back what it holds outside of the JavaScript heap. */
+  /** Cached garments, if the engine caches any. */
+  readonly cache?: EvictableCache
+  /** Releases resources outside the JavaScript heap. */
   release?(): Promise<void>
 }
 
-export interface KeptProducts {
-  /** How many entries there are. */
+export interface EvictableCache {
+  /** Number of entries. */
   count(): number
-  /** Drops all that was made of the product photo with this SHA-256. */
-  forget(garmentHash: string): void
+  /** Evicts all entries of the product photo with this SHA-256. */
+  evict(garmentHash: string): void
 }
 
-/** What a self-test has seen. */
+/** The findings of a self-test. */
 export interface EngineProof {
-  /** How many operators ran on each provider. */
+  /** Number of operators that ran on each provider. */
   readonly operators: Readonly<Record<string, number>>
-  /** Milliseconds of the first steps, in which a provider prepares itself, and of the same ones after that. */
+  /** Milliseconds of the first run, which includes the provider's warm-up, and of the second run. */
   readonly warmUp: { readonly first: number; readonly again: number }
 }

@@ -10,10 +10,10 @@ import { openFashnVton } from './fashn-vton/fashn-vton-engine.ts'
 import { FashnVtonManifestSchema } from './fashn-vton/manifest.ts'
 import type { EngineFactory, EngineResources } from './registry.ts'
 
-/** Makes an engine's factory of what its `engine.json` holds. @throws Error that says what is wrong with it */
+/** Creates an engine factory from a parsed `engine.json`. @throws Error that describes the problem */
 type ReadManifest = (value: unknown, folder: string) => EngineFactory
 
-/** By the `interface` that an `engine.json` names. */
+/** Readers by the `interface` field of `engine.json`. */
 const READERS: ReadonlyMap<unknown, ReadManifest> = new Map(
   Object.entries({
     'fashn-vton/1': createReader(FashnVtonManifestSchema, openFashnVton),
@@ -22,9 +22,8 @@ const READERS: ReadonlyMap<unknown, ReadManifest> = new Map(
 )
 
 /**
- * The engines among `names` that have a folder of their name in `directory`, each with an `engine.json` that is of a kind this program
- * knows. Nothing is opened yet.
- * @throws Error that names the file and what is wrong with it
+ * The engines among `names` that have a folder of their name in `directory` with a supported `engine.json`. Opens no graph.
+ * @throws Error that names the file and the problem
  */
 export async function findInstalled(names: readonly string[], directory: string): Promise<Map<string, EngineFactory>> {
   const found = new Map<string, EngineFactory>()
@@ -45,7 +44,7 @@ function createReader<S extends TSchema>(
     const checked = check(value)
     if (!checked.ok) throw new Error(checked.problems.map(({ path, message }) => `${path} ${message}`).join('; '))
     const manifest = checked.value
-    // What every schema here begins with.
+    // All schemas here extend EngineFields.
     const fields = manifest as EngineFields
     if (fields.accepts.garmentTypes.includes('on_model') && !fields.models.some(({ name }) => name === 'parser'))
       throw new Error(
@@ -65,9 +64,9 @@ async function readInstalled(name: string, folder: string): Promise<EngineFactor
   const value = parseJson(path, text)
   const kind = kindOf(value)
   const read = READERS.get(kind)
-  if (!read) throw new Error(`${path}: is of the kind ${kind}, which this program does not run`)
+  if (!read) throw new Error(`${path}: has the interface ${kind}, which this version does not support`)
   const factory = readAs(read, value, { path, folder })
-  if (factory.manifest.name !== name) throw new Error(`${path}: is of the engine ${factory.manifest.name}`)
+  if (factory.manifest.name !== name) throw new Error(`${path}: is the manifest of the engine ${factory.manifest.name}`)
   return factory
 }
 

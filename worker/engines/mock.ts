@@ -9,7 +9,7 @@ export const MOCK_MANIFEST = manifestOf('mock', {
   ignores: ['seed', 'mode'],
 })
 
-/** An engine for integrators' tests: the result is the person's photo with no pixel changed. */
+/** An engine for integrators' tests: returns the person's photo unchanged. */
 export function createMockEngine(): Engine {
   return {
     manifest: MOCK_MANIFEST,

@@ -7,28 +7,28 @@ import type { Engine, EngineManifest } from './engine.ts'
 import { createMockEngine, MOCK_MANIFEST } from './mock.ts'
 import { createWarpEngine, WARP_MANIFEST } from './warp/warp-engine.ts'
 
-/** What engines are made from. */
+/** Resources of all engines. */
 export interface EngineResources {
   readonly models: Models
-  /** What the models of an engine have to run on. */
+  /** Required execution provider of the engine's models. */
   readonly provider: Provider
-  /** What the self-test has to show. */
+  /** Requirements of the self-test. */
   readonly conformance: Conformance
 }
 
 export interface EngineFactory {
   readonly manifest: EngineManifest & {
-    /** What a graphics device must have free, where it is known. */
+    /** Min free device memory in MiB, if known. */
     readonly minMemoryMiB?: number
-    /** Models of others that the engine works with, each under a licence of its own. */
+    /** Third-party models of the engine, each with its own licence. */
     readonly auxiliary?: readonly Pick<EngineManifest, 'name' | 'license'>[]
   }
-  /** Those that are the engine's own, checked when it is made. */
+  /** The engine's own model files, verified on creation. */
   readonly files?: readonly { readonly path: string; readonly sha256: string; readonly bytes: number }[]
   readonly create: (resources: EngineResources) => Engine | Promise<Engine>
 }
 
-/** Every engine that is part of this program, by name. */
+/** All built-in engines by name. */
 export const ENGINES: ReadonlyMap<string, EngineFactory> = new Map(
   Object.entries({
     warp: { manifest: WARP_MANIFEST, create: createWarpEngine },
@@ -45,23 +45,23 @@ interface EngineOptions {
 }
 
 /**
- * The engines of these names, ready to run. An engine whose licence, or that of a model it works with, forbids commercial use is made
- * only when its name is among `acknowledged`, for a model its own name, too. Throws `DrapeError` INTERNAL_ERROR that says which name is unknown or not acknowledged, and what making one
- * throws.
+ * Creates the engines with these names. An engine with a non-commercial licence, or with a model under one, requires its name in
+ * `acknowledged` (for a model: the model's name).
+ * Throws `DrapeError` INTERNAL_ERROR that names the unknown or unacknowledged name, and errors of the engine's creation.
  */
 export async function createEngines(
   names: readonly string[],
   { models, provider = 'cpu', acknowledged = [], conformanceOf = () => USUAL, known = ENGINES }: EngineOptions,
 ): Promise<ReadonlyMap<string, Engine>> {
-  const factories = names.map((name) => [name, demandFactory(name, { acknowledged, known })] as const)
+  const factories = names.map((name) => [name, requireFactory(name, { acknowledged, known })] as const)
   const engines = new Map<string, Engine>()
-  // One after the other: each may take much of the memory of a device.
+  // Sequentially: each engine can need a large share of the device's memory.
   for (const [name, factory] of factories)
     engines.set(name, await factory.create({ models, provider, conformance: conformanceOf(name) }))
   return engines
 }
 
-function demandFactory(
+function requireFactory(
   name: string,
   { acknowledged, known }: Required<Pick<EngineOptions, 'acknowledged' | 'known'>>,
 ): EngineFactory {
@@ -80,6 +80,6 @@ function demandFactory(
 function notAcknowledged(what: string, spdx: string): DrapeError {
   return new DrapeError(
     'INTERNAL_ERROR',
-    `${what} is under ${spdx}, which forbids commercial use; it is started only when that is acknowledged`,
+    `${what} is under ${spdx}, which forbids commercial use. To use it anyway, acknowledge the licence`,
   )
 }

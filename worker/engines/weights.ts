@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * One hash for all model files of an engine: SHA-256, as hex, of a line `<sha256>  <path>` for each of them, sorted by path. In the folder of
- * the engine, `sha256sum PATH… | sha256sum` gives the same.
+ * One hash for all model files of an engine: the hex SHA-256 of a line `<sha256>  <path>` per file, sorted by path. In the engine's folder,
+ * `sha256sum PATH… | sha256sum` prints the same hash.
  */
 export function hashWeights(
   files: readonly ({ readonly sha256: string } & ({ path: string } | { file: string }))[],

@@ -10,7 +10,7 @@ interface Armhole {
   readonly armpit: number
 }
 
-/** Where the armhole of a sleeveless garment begins and ends on the half outline `points`. */
+/** Start and end of a sleeveless garment's armhole on the half outline `points`. */
 export function findArmhole(
   points: readonly Point[],
   { shape, torsoWidth }: { shape: Shape; torsoWidth: number },
@@ -39,7 +39,7 @@ function armholeAsBay(points: readonly Point[], { top, height }: Shape, torsoWid
 
 const SAMPLES = 110
 
-// Otherwise the corners of the three straight lines that follow shoulder, armhole and side best.
+// Otherwise: the corners of the three straight lines that best fit shoulder, armhole and side.
 function armholeAsCorners(points: readonly Point[], { top }: Shape, torsoWidth: number): Armhole {
   const line = resample(points.slice(0, farthestAlong(points, 0.7, 1) + 1), SAMPLES)
   const corners = bestCorners(line, [

@@ -12,7 +12,7 @@ export interface ArmpitBay {
   readonly depth: number
 }
 
-/** The bay that a sleeve leaves beside the body, or null when the half outline has none. */
+/** The bay between a sleeve and the body; null if the half outline has none. */
 export function findArmpit({ points }: HalfOutline, shape: Shape, torsoWidth: number): ArmpitBay | null {
   let best: ArmpitBay | null = null
   for (const tip of sleeveTips(points)) {
@@ -25,13 +25,13 @@ export function findArmpit({ points }: HalfOutline, shape: Shape, torsoWidth: nu
   return best && aboveWaist(points, best, { shape, torsoWidth })
 }
 
-// On a waisted garment the deepest point may be the waist: the armpit then is a bay of its own between sleeve and waist.
+// On a waisted garment the deepest point can be the waist: the armpit is then a separate bay between sleeve and waist.
 function aboveWaist(points: readonly Point[], bay: ArmpitBay, scale: { shape: Shape; torsoWidth: number }): ArmpitBay {
   const upper = deepestInside(points, { tip: bay.tip, end: bay.armpit, ...scale })
   return upper && upper.depth > 0.025 ? aboveWaist(points, { ...upper, depth: bay.depth }, scale) : bay
 }
 
-// Where sleeves end, for sleeves that hang, stand out or point anywhere between.
+// Ends of sleeves at any angle between hanging and horizontal.
 function sleeveTips(points: readonly Point[]): number[] {
   const directions = [
     [1, 0.25],
@@ -67,7 +67,7 @@ function deepestInside(
   return above && betweenBodyAndTip && depth > 0 ? { armpit, tip, depth: depth / shape.height } : null
 }
 
-/** Whether both halves together look like a garment with sleeves. */
+/** Whether both halves together resemble a garment with sleeves. */
 export function hasSleeves(bays: readonly (ArmpitBay | null)[]): boolean {
   const depths = bays.map((bay) => bay?.depth ?? 0)
   const least = Math.min(...depths)
@@ -77,9 +77,9 @@ export function hasSleeves(bays: readonly (ArmpitBay | null)[]): boolean {
 }
 
 /**
- * For each half the other half's armpit (x growing away from the axis) where it lies clearly higher: the lower one is then only
- * the end of the gap that can be seen between sleeve and body. The less symmetric a garment was photographed, the farther
- * apart its armpits may lie.
+ * For each half, the armpit of the other half (x grows away from the axis) if it is clearly higher: the lower armpit is then
+ * only the visible end of the gap between sleeve and body. The less symmetric the photo, the larger the accepted distance of
+ * the armpits.
  */
 export function higherOpposites(
   halves: readonly [HalfOutline, HalfOutline],

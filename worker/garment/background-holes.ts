@@ -4,19 +4,19 @@ import { invert, type Mask, maskWhere } from '../raster/plane.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
 import { backgroundTolerance, type ComparedPicture } from './shadow.ts'
 
-// Distance from the garment's middle over its width from which a gap may lie between sleeve and body.
+// Min distance of a gap between sleeve and body from the garment's middle, over the garment's width.
 const BESIDE = 0.2
-// Share of the picture below which a hole is not worth an edge.
+// Min area of a hole, as a share of the bitmap.
 const SMALL = 0.0006
 
-/** What may be background: `sure` looks just like it, `inStripes` is not to be believed. */
+/** Background candidates: `sure` pixels match the background, `inStripes` pixels are unreliable. */
 interface Candidates {
   readonly background: Mask
   readonly sure: Mask
   readonly inStripes: Mask
 }
 
-/** Adds background that is seen through a gap, as between sleeve and body. A light print in the middle of a garment looks alike and stays. */
+/** Adds background visible through a gap, as between sleeve and body. A light print in the middle of a garment looks alike and stays. */
 export function addHoles(picture: ComparedPicture, { background, sure, inStripes }: Candidates): Mask {
   const holes = enclosedParts(background, sure).filter(
     (part) => part.across > BESIDE && isFlatBackground(picture, part),
@@ -27,11 +27,11 @@ export function addHoles(picture: ComparedPicture, { background, sure, inStripes
 
 interface Enclosed extends Component {
   readonly labels: Int32Array
-  /** Distance of its middle from the garment's, over the garment's width. */
+  /** Distance between the centres of the region and the garment, over the garment's width. */
   readonly across: number
 }
 
-// The parts of a mask that the background does not reach.
+// Regions of a mask that are not connected to the background.
 function enclosedParts(background: Mask, mask: Mask): Enclosed[] {
   const { width, height } = background
   const { labels, components } = connectedComponents(
@@ -68,10 +68,10 @@ function isFlatBackground({ background, comparison }: ComparedPicture, part: Enc
   return sum / part.area < 0.6 * backgroundTolerance(background) && gradients[gradients.length >> 1] < 0.5
 }
 
-// ΔE to all of the garment's colours.
+// Min ΔE from all colours of the garment.
 const UNLIKE = 14
 
-// On a table a gap lies in the shade of both its sides: it has the background's hue all over, and the garment has it nowhere.
+// On a table a gap is in the shade of both its sides: all its pixels have the background's hue, and no pixel of the garment has.
 function addShadedHoles(picture: ComparedPicture, background: Mask, inStripes: Mask): Mask {
   const { light, tint } = picture.comparison
   const limit = Math.max(2.5, 4 * picture.background.deviation)
@@ -81,7 +81,7 @@ function addShadedHoles(picture: ComparedPicture, background: Mask, inStripes: M
     (i) => background.data[i] === 1 || (shaded.data[i] === 1 && inStripes.data[i] === 0),
   )
   const enclosed = enclosedParts(connectedToBorder(seen), open(seen, 2))
-  // What has that hue in the middle of the garment is a print or a stripe, and so may be what has it at the side.
+  // If a region with that hue is in the middle of the garment, it is a print or a stripe, and so can be a region at the side.
   if (enclosed.length === 0 || enclosed.some(({ across }) => across <= BESIDE)) return background
   const cloth = maskWhere(background, (i) => background.data[i] === 0 && shaded.data[i] === 0)
   const palette = paletteOf(picture.lab, erode(cloth, 2))

@@ -1,15 +1,15 @@
 import { solveLinearSystem } from '../raster/linear-system.ts'
 import type { Colours } from '../raster/plane.ts'
 
-/** The plain background that a garment lies on, as smooth colour surfaces that go on where the garment hides it. */
+/** The plain background behind a garment, as smooth colour surfaces that continue behind the garment. */
 export interface Background {
-  /** Factors of 1, x, y, x², xy, y² (6 × 3 in CIE Lab), where x and y go from −1 to 1 over the picture. */
+  /** Coefficients of 1, x, y, x², xy, y² (6 × 3 in CIE Lab); x and y range from −1 to 1 over the bitmap. */
   readonly surface: Float64Array
-  /** Robust spread of the background's colour about the surface, in ΔE. */
+  /** Robust deviation of the background's colour from the surface, in ΔE. */
   readonly deviation: number
-  /** Share of the picture's frame that the surface explains, 0 to 1. */
+  /** Share of the image border that the surface explains, 0 to 1. */
   readonly explained: number
-  /** Whether the background has no noise at all, as in a picture that was cut out and put on one colour. */
+  /** Whether the background has no noise at all, as in an image that was cut out and placed on a uniform colour. */
   readonly exact: boolean
 }
 
@@ -26,8 +26,8 @@ const MAX_SAMPLES = 6000
 const FRAME = 0.04
 
 /**
- * Fits a quadratic surface per Lab channel to the picture's frame (4 % of the short side), leaving out what does not belong
- * to it, such as a sleeve that reaches the border: least squares in rounds, each on the samples the round before explained.
+ * Fits a quadratic surface per Lab channel to the image border (4 % of the short side), excluding outliers such as a sleeve
+ * that reaches the border: iterated least squares, each on the samples that the previous iteration explained.
  */
 export function fitBackground(lab: Colours): Background {
   const samples = sampleFrame(lab)
@@ -51,7 +51,7 @@ export function fitBackground(lab: Colours): Background {
   }
 }
 
-// ΔE: what a quadratic surface and the rounding of colours leave of one colour.
+// Max ΔE between a quadratic surface with rounded colours and a uniform colour.
 const EXACT = 0.1
 
 function spreadOf(middle: number): number {
@@ -61,7 +61,7 @@ function spreadOf(middle: number): number {
 function sampleFrame({ width, height, data }: Colours): FrameSamples {
   const frame = Math.max(4, Math.round(FRAME * Math.min(width, height)))
   const inside = Math.max(0, width - 2 * frame) * Math.max(0, height - 2 * frame)
-  // A step that shares no factor with the width does not run along columns.
+  // A step without a common factor with the width does not run along columns.
   const step = Math.max(1, Math.floor((width * height - inside) / MAX_SAMPLES)) | 1
   const terms: number[] = []
   const values: number[] = []

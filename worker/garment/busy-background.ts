@@ -20,15 +20,15 @@ const ROUNDS = 5
 const FRAME = 0.05
 const GROUND_COLOURS = 10
 const GARMENT_COLOURS = 6
-// Cost from which a colour is unlike all of the background's: about three deviations.
+// Min cost of a colour that differs from all background colours: about three deviations.
 const STRANGE = 22
-// How far the two models must explain the two sides of the outline, as shares of their pixels.
+// Min share of pixels on each side of the outline that its model must explain.
 const MIN_EXPLAINED = { garment: 0.9, background: 0.93 }
 
 /**
- * The garment on a background of several colours, such as boards, tiles or a carpet: colours of the picture's frame are background, colours
- * of what is unlike it in the middle are garment, and both are learnt again from the division they make (after Rother, Kolmogorov
- * and Blake 2004, "GrabCut", with a guided filter in place of the cut). `lab` is CIE Lab; null when the two cannot be separated.
+ * Finds a garment on a background of several colours, such as boards, tiles or a carpet. Colours of the image border are background,
+ * differing colours in the middle are garment; both models are learnt again from the resulting segmentation (after Rother, Kolmogorov and
+ * Blake 2004, "GrabCut", with a guided filter instead of the cut). `lab` is CIE Lab. Returns null if the two cannot be separated.
  */
 export function findOnBusyBackground(lab: Colours): Mask | null {
   const small = reduceColoursByFactor(lab, FACTOR)
@@ -77,7 +77,7 @@ function learn(lab: Colours, garment: Mask): [garment: ColourModel, background: 
   ]
 }
 
-// 0 is surely background, 1 surely garment.
+// 0 is certain background, 1 certain garment.
 function likelihood(lab: Colours, models: readonly ColourModel[], frame: Mask): Plane {
   const costs = createCosts(models)
   const cost = new Float64Array(2)
@@ -97,7 +97,7 @@ function mainPiece(mask: Mask): Mask | null {
   return countSet(piece) > MIN_AREA * mask.data.length ? piece : null
 }
 
-// A division that explains neither side well has cut through a pattern.
+// A segmentation that explains neither side well has cut through a pattern.
 function isExplained(lab: Colours, garment: Mask): boolean {
   const models = learn(lab, garment)
   if (models.some((model) => model.length === 0)) return false

@@ -31,8 +31,8 @@ export function polylineError(points: readonly Point[], corners: readonly number
 }
 
 /**
- * The corners of the polyline from the first to the last point that follows the chain best (least sum of squared distances),
- * by dynamic programming. One `allowed` test per corner says where it may lie; null when no such polyline exists.
+ * The corners of the polyline from the first to the last point that best fits the chain (least sum of squared distances), by
+ * dynamic programming. One `allowed` predicate per corner restricts its position. Returns null if no such polyline exists.
  */
 export function bestCorners(
   points: readonly Point[],
@@ -68,7 +68,7 @@ export function bestCorners(
   return corners
 }
 
-// Of every pair of points; n × n, upper half.
+// For every pair of points; n × n, upper half.
 function chordErrors(points: readonly Point[]): Float64Array {
   const n = points.length
   const errors = new Float64Array(n * n)
@@ -76,7 +76,7 @@ function chordErrors(points: readonly Point[]): Float64Array {
   return errors
 }
 
-// Sum of squared distances of the points i to j from the line through both.
+// Sum of squared distances of the points i to j from the line through i and j.
 function chordError(points: readonly Point[], i: number, j: number): number {
   const { x, y } = points[i]
   const dx = points[j].x - x

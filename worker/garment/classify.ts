@@ -2,17 +2,17 @@ import { CATEGORIES, type Detected } from '../../api/shared/generation.ts'
 import type { Category, GarmentKind, KindFrom, SideLandmarks, UpperGarment } from './garment.ts'
 import { GERMANIC_WORDS, JOINING_WORDS, ROMANCE_WORDS, WEAK_WORDS } from './garment-words.ts'
 
-/** What the caller says about a product. */
+/** Texts and classifications that the caller provides for a product. */
 export interface ProductWords {
   readonly title?: string | null
   readonly description?: string | null
-  /** `category` counts where it is one of ours. */
+  /** `category` counts if it is one of Drape's categories. */
   readonly classifications?: Readonly<Record<string, unknown>> | null
 }
 
 /**
- * The category a product is sold under: the caller's own classification, else the garment that the title names, else the one
- * that the description names first; null when none of them says.
+ * The category of a product: the caller's classification, else the garment in the title, else the first garment in the
+ * description; null if none is found.
  */
 export function categoryFromWords({ title, description, classifications }: ProductWords): Category | null {
   const given = CATEGORIES.find((known) => known === classifications?.category)
@@ -26,8 +26,8 @@ export function categoryOfOutline(kind: GarmentKind): Category {
 }
 
 /**
- * What a product photo without a wearer shows. The view is known to be the front where a front neckline was found; `confidence`
- * falls with the outline's symmetry, and where landmarks had to be guessed or a top may as well be a dress.
+ * Describes a product photo without a wearer. The view is the front if a front neckline was found. `confidence` decreases with
+ * asymmetry, guessed landmarks, and doubt between top and dress.
  */
 export function detectGarment(garment: Seen): Detected {
   const upper = garment.kind === 'top' || garment.kind === 'dress'
@@ -51,20 +51,20 @@ interface Seen {
   readonly guessedArmpits?: readonly boolean[]
 }
 
-/** True when a person detected in a product photo is really there: the detector's score and the landmark model's presence, 0 to 1. */
+/** True if a person detected in a product photo is real: score of the detector and presence of the landmark model, 0 to 1. */
 export function isWorn({ score, presence }: { score: number; presence: number }): boolean {
   return score >= 0.5 && presence >= 0.8
 }
 
-/** How a product photo without a wearer shows its garment. */
+/** Presentation of the garment in a product photo without a wearer. */
 export type Presentation = 'flat_lay' | 'ghost_mannequin'
 
-// Flat cuts spread short sleeves at about 53° below level; on a mannequin they hang.
+// Flat cuts spread short sleeves at about 53° below horizontal; on a mannequin sleeves hang.
 const HANGING_DEGREES = 63
 
 /**
- * A guess from the landmarks alone: a mannequin stands upright, and short sleeves hang down at its sides. Long sleeves hang on
- * a table too, so that garments with them, and those without any, pass for laid out flat.
+ * Guesses from the landmarks alone: a mannequin stands upright, and short sleeves hang down at its sides. Long sleeves hang on
+ * a table, too, so garments with long sleeves or without sleeves count as flat lay.
  */
 export function guessPresentation({ landmarks, angle }: Pick<UpperGarment, 'landmarks' | 'angle'>): Presentation {
   if (Math.abs(angle) > 2) return 'flat_lay'
@@ -79,8 +79,8 @@ function hasShortHangingSleeve({ shoulder, hem, sleeveOuter, sleeveInner }: Side
   return length < 0.55 * (hem.y - shoulder.y) && Math.atan2(down, across) > (HANGING_DEGREES * Math.PI) / 180
 }
 
-// A garment's name in a title is its head noun: the last of Germanic words ("shirt dress" is a dress, "dress shirt" a
-// shirt), the first of Romance ones. What follows "with" or "for" is another piece.
+// A garment's name in a title is its head noun: the last noun in Germanic languages ("shirt dress" is a dress, "dress
+// shirt" a shirt), the first in Romance ones. Nouns after "with" or "for" are other pieces.
 function categoryOfPhrase(phrase: string): Category | null {
   const parts = splitAtJoiningWords(tokens(phrase))
   for (const part of parts) {

@@ -3,22 +3,23 @@ import { sampleBilinear } from '../raster/sample.ts'
 import { perpendicular, subtract, unit } from '../raster/vector.ts'
 import type { CollarPatch } from './collar-patch.ts'
 
-/** Rays per half, from the line between the neck corners (4° below it) to straight down. */
+/** Rays per half, from 4° below the line between the neck corners to straight down. */
 export const RAYS = 30
-/** Places along a ray. */
+/** Samples along a ray. */
 export const STEPS = 144
 const FIRST_RADIUS = 0.2
-/** Distance of two places along a ray, over the distance of the neck corners. */
+/** Distance between two samples of a ray, over the distance of the neck corners. */
 export const STEP = 0.0125
 
 /**
- * How well the front's upper edge could pass each place of a fan of rays from the middle between the neck corners: towards 1
- * for a clear step of colour from a darker inside to the front, negative for the opposite step; mean of both halves.
+ * Gain of each sample of a fan of rays, which start in the middle between the neck corners, as part of the front's upper
+ * edge: towards 1 for a clear colour step from a darker inside to the front, negative for the opposite step; mean of both
+ * halves.
  */
 export interface CollarEdges {
   /** RAYS × STEPS. */
   readonly gain: Float64Array
-  /** Mean of what speaks for an edge anywhere on the front: above 0.1 the cloth itself is patterned. */
+  /** Mean positive gain over the front, away from the collar: above 0.1 the cloth is patterned. */
   readonly busyness: number
 }
 
@@ -27,7 +28,7 @@ export function radiusAt(step: number): number {
   return FIRST_RADIUS + step * STEP
 }
 
-/** Direction of a ray of the right half: `across` towards the right corner, `down` into the garment. */
+/** Direction of a ray in the right half: `across` towards the right corner, `down` into the garment. */
 export function rayDirection(ray: number): { across: number; down: number } {
   const angle = ((4 + (86 * ray) / (RAYS - 1)) * Math.PI) / 180
   return { across: Math.cos(angle), down: Math.sin(angle) }
@@ -48,9 +49,9 @@ export function measureCollarEdges(patch: CollarPatch): CollarEdges {
   return { gain, busyness: meanPositive(gain) }
 }
 
-// Half the distance in px of the two places whose colours are compared.
+// Half the distance in px between two compared samples.
 const REACH = 1.8
-// ΔE at which a step counts half: any clear edge is as good as a strong one.
+// ΔE of a step with a gain of 0.5: any clear edge counts as much as a strong one.
 const HALF_GAIN = 4
 
 function addRay(
@@ -102,7 +103,7 @@ function sampleLab(
   }
 }
 
-// Away from the collar itself, where edges are expected.
+// Not at the collar, where edges are expected.
 function meanPositive(gain: Float64Array): number {
   const from = Math.round((0.7 - FIRST_RADIUS) / STEP)
   let sum = 0

@@ -1,6 +1,6 @@
 import { type CollarEdges, RAYS, radiusAt, STEPS } from './collar-edges.ts'
 
-/** A neckline over the fan of rays: its place along every ray. */
+/** A neckline over the fan of rays: one sample per ray. */
 export interface CollarPath {
   readonly steps: readonly number[]
   /** Mean gain along the path. */
@@ -9,7 +9,7 @@ export interface CollarPath {
   readonly depth: number
 }
 
-// How many places a path may move from one ray to the next. A V needs much more outwards than inwards.
+// Max number of samples between a path's positions on adjacent rays. A V neck needs a larger outward step.
 const MIN_SLOPE = -4
 const SLOPES = 14
 const MAX_CHANGE = 3
@@ -17,15 +17,15 @@ const BEND_COST = 0.25
 const NEVER = -1e9
 
 interface Search {
-  /** Whether the path may pass a place. */
+  /** Whether the path may pass through a sample. */
   readonly allowed: (ray: number, step: number) => boolean
-  /** Added to the sum of gains for the depth where it ends. */
+  /** Added to the sum of gains, depending on the depth of the path's end. */
   readonly prior: (depth: number) => number
 }
 
 /**
- * The path with the most gain, less a cost for every change of slope, by dynamic programming over place and slope; null when
- * `allowed` lets none through. Straight down it may end in a kink, as a V does.
+ * The path with the highest gain minus a cost per change of slope, by dynamic programming over position and slope; null if
+ * `allowed` permits no path. Straight down the path can end in a kink, as a V neck does.
  */
 export function bestCollarPath({ gain }: CollarEdges, { allowed, prior }: Search): CollarPath | null {
   let totals = new Float64Array(STEPS * SLOPES).fill(NEVER)

@@ -23,13 +23,13 @@ import { removeMirroredShadow } from './mirrored-shadow.ts'
 import { type BackgroundComparison, backgroundTolerance, compareWithBackground } from './shadow.ts'
 import { findSilhouette } from './silhouette.ts'
 
-/** Longest side in px at which background and edge are worked out. */
+/** Longest side in px for the search of background and edge. */
 const WORKING_SIDE = 768
 
 /**
- * The garment of a product photo on a plain background, or on one of several other colours than its own, at the photo's own size.
- * A photo with transparency is taken as cut out already.
- * @throws DrapeError RESULT_REJECTED when no garment stands out from the background, or when it is not wholly in the picture.
+ * Cuts out the garment of a product photo on a plain background, or on one of several colours other than the garment's, at the
+ * photo's own size. A photo with transparency is already a cutout.
+ * @throws DrapeError RESULT_REJECTED if no garment stands out from the background, or if the photo crops the garment.
  */
 export function cutOut(picture: Bitmap): CutOut {
   const alpha = givenAlpha(picture)
@@ -47,11 +47,11 @@ export function cutOut(picture: Bitmap): CutOut {
 
 interface Found {
   readonly silhouette: Mask
-  /** Pixels that may stand for the background when the edge is worked out. */
+  /** Pixels that can represent the background when the edge is computed. */
   readonly clean: Mask
 }
 
-// A background that is not plain, and a garment that seems to go beyond the picture, may be one of several colours.
+// If the background is not plain or the garment seems to leave the photo, the background can have several colours.
 function findGarment(lab: Colours): Found {
   const plain = onPlainBackground(lab)
   const { problem } = plain
@@ -63,10 +63,10 @@ function findGarment(lab: Colours): Found {
   return plain
 }
 
-// Looking for several colours begins with the picture's rim as background: so deep a garment that is cut off loses its end.
+// The search for several colours assumes that the border is background: a cropped garment loses this share at its end.
 const RIM = 0.06
 
-// The garment itself reaches the border where it is also found right inside of the rim; of tiles only some joints do.
+// The garment itself reaches the border if it is also found directly inside the border strip; of tiles only some joints do.
 function isCutOff({ width, height, data }: Mask, plain: Mask): boolean {
   const depth = Math.ceil(RIM * Math.min(width, height))
   const inside = (at: number, last: number) => Math.min(Math.max(at, depth), last - depth)
@@ -81,7 +81,7 @@ function isCutOff({ width, height, data }: Mask, plain: Mask): boolean {
   return garment > 0.5 * touching
 }
 
-// A white garment on white looks like its background, too; but so do tiles between whose joints the outline has strayed.
+// A white garment on white also resembles its background, but so do tiles if the outline follows their joints.
 const MAX_GROUND_INSIDE = 0.06
 
 function shareOfBackground({ data }: Mask, { difference }: BackgroundComparison, background: Background): number {
@@ -97,9 +97,9 @@ function shareOfBackground({ data }: Mask, { difference }: BackgroundComparison,
 }
 
 interface PlainFound extends Found {
-  /** Share of the silhouette that looks like the background. */
+  /** Share of the silhouette that resembles the background. */
   readonly backgroundInside: number
-  /** Why the silhouette is that of no garment. */
+  /** Why the silhouette cannot be a garment. */
   readonly problem: DrapeError | null
 }
 
@@ -151,7 +151,7 @@ function workingSize({ width, height }: Size): Size {
   return { width: Math.max(1, Math.round(width * share)), height: Math.max(1, Math.round(height * share)) }
 }
 
-// Shares of the picture, and of its border.
+// Shares of the bitmap, and of its border.
 function measureSilhouette({ width, height, data }: Mask): { area: number; touching: number } {
   let touching = 0
   let area = 0
@@ -181,7 +181,7 @@ function shareAbove({ data }: Plane): number {
   return set / data.length
 }
 
-// Pixels that may stand for the background when the edge is worked out: neither garment nor deep shadow.
+// Pixels that can represent the background when the edge is computed: neither garment nor deep shadow.
 function cleanBackground({ difference }: BackgroundComparison, background: Background): Mask {
   const limit = 3 * backgroundTolerance(background) + 8
   const clean = createMask(difference)

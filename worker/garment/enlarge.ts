@@ -3,8 +3,8 @@ import type { CutOut } from './garment.ts'
 import type { Matte } from './matte.ts'
 
 /**
- * The cut-out at the picture's own size: alpha enlarged between the matte's pixels, the picture's own colours wherever the
- * matte trusted them, and the matte's cleaned colours along the edge.
+ * Scales the cutout to the photo's own size: alpha is interpolated between the matte's pixels, colours are the photo's own
+ * where the matte is solid, and the matte's cleaned colours along the edge.
  */
 export function enlargeMatte(picture: Bitmap, { alpha, colours, solid }: Matte): CutOut {
   const { width, height, channels, data } = picture
@@ -52,7 +52,7 @@ export function enlargeMatte(picture: Bitmap, { alpha, colours, solid }: Matte):
   return { colours: out, alpha: cover }
 }
 
-// Bilinear with half-pixel centres: the two source pixels of every target pixel, and the second one's share.
+// Bilinear with half-pixel centres: the two source pixels of every target pixel, and the weight of the second.
 function taps(to: number, from: number): { first: Int32Array; second: Int32Array; share: Float64Array } {
   const first = new Int32Array(to)
   const second = new Int32Array(to)

@@ -6,18 +6,18 @@ import { countSet, createMask, invert, type Mask, maskToPlane, maskWhere, type P
 import { addHoles } from './background-holes.ts'
 import type { ComparedPicture } from './shadow.ts'
 
-// ΔE from which a pixel differs from a background without noise, after a slight blur.
+// Min ΔE of a pixel from a background without noise, after a slight blur.
 const FAINT = 0.6
-/** ΔE up to which a part is the background itself. */
+/** Max ΔE of a region that is background. */
 export const SAME = 0.15
-// As shares of the long side and of the picture: how far compression smears a strong edge, and the least that is worth adding.
+// Shares of the long side and of the bitmap: blur of a strong edge by compression, and min area of an added region.
 const SMEAR = 0.012
 const LEAST = 0.002
 const ROUNDING = 0.004
 
 /**
- * The silhouette with the cloth that hardly differs from its background, such as white on white: where the background has no noise at
- * all, whatever else has an edge is cloth, too. Elsewhere, and where nothing is added, it is the silhouette itself.
+ * Adds cloth that hardly differs from its background, such as white on white: if the background has no noise at all, every other
+ * region with an edge is cloth. Otherwise, or if nothing is added, returns the silhouette itself.
  */
 export function addFaintCloth(picture: ComparedPicture, silhouette: Mask): Mask {
   if (!picture.background.exact) return silhouette
@@ -31,7 +31,7 @@ export function addFaintCloth(picture: ComparedPicture, silhouette: Mask): Mask 
   const beyond = subset(cloth, (i) => !known.data[i])
   const added = keepCloth(open(beyond, 2), { difference, depth: distanceTo(background) })
   if (countSet(added) === 0) return silhouette
-  // Between what was known and what is added the smear of both is cloth, too.
+  // The blur between the known and the added cloth is cloth, too.
   const joined = close(
     maskWhere(added, (i) => silhouette.data[i] === 1 || added.data[i] === 1),
     2 * smear,
@@ -40,14 +40,14 @@ export function addFaintCloth(picture: ComparedPicture, silhouette: Mask): Mask 
     subset(cloth, (i) => joined.data[i] === 1),
     1,
   )
-  // Compression leaves a ragged edge where it had next to no contrast to keep; what stood out before has none.
+  // Compression leaves a ragged edge where the contrast is very low; the edge of the original silhouette is clean.
   const smooth = gaussianBlur(maskToPlane(whole), ROUNDING * Math.max(whole.width, whole.height))
   return maskWhere(whole, (i) => smooth.data[i] >= 0.5 || silhouette.data[i] === 1)
 }
 
-// A share: a shadow is much fainter at its rim than further in; cloth is not.
+// A share: a shadow is much fainter at its rim than inside; cloth is not.
 const FADING = 0.4
-// ΔE: an even patch around a product is what somebody left when cutting it out, most of it in one colour.
+// ΔE: an even patch around a product is a remnant of a manual cutout, mostly in one colour.
 const EVEN = 0.02
 
 function keepCloth(parts: Mask, { difference, depth }: { difference: Plane; depth: Plane }): Mask {

@@ -1,15 +1,15 @@
 import type { GarmentPatch } from './garment-patch.ts'
 
-// Rows over which colours are averaged above and below a place, and ΔE at which a step counts half.
+// Rows over which colours are averaged above and below a sample, and ΔE of a step with a gain of 0.5.
 const REACH = 3
 const HALF_GAIN = 3
-// Rows that a line may rise or fall from one column to the next, and what each costs.
+// Max rows by which a line rises or falls between adjacent columns, and the cost per row.
 const MAX_SLOPE = 2
 const SLOPE_COST = 0.04
 
 /**
- * Mean gain of the clearest line that crosses a strip from its left to its right edge within the rows `from` to `to`: what lies between
- * the fronts of an open garment is one piece of cloth, but a closed one has the front's upper edge there.
+ * Mean gain of the clearest line that crosses a strip from its left to its right edge within the rows `from` to `to`. The region
+ * between the fronts of an open garment is one piece of cloth; in a closed garment it contains the front's upper edge.
  */
 export function clearestCrossing(
   { lab, cover }: Pick<GarmentPatch, 'lab' | 'cover'>,

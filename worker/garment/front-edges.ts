@@ -1,30 +1,30 @@
 import type { Colours, Plane } from '../raster/plane.ts'
 import type { GarmentPatch } from './garment-patch.ts'
 
-/** Columns of one half that are looked at, counted in px of the patch from the axis outwards. */
+/** Examined columns of one half, in px of the patch from the axis outwards. */
 export interface HalfFront {
-  /** −1 for the picture's left half, 1 for its right half. */
+  /** −1 for the left half of the image, 1 for the right half. */
   readonly side: -1 | 1
   readonly rows: number
   readonly columns: number
-  /** rows × columns: towards 1 where the colour steps clearly between the axis' side and the outer side of a place. */
+  /** rows × columns: towards 1 for a clear colour step between the inner and the outer side of a sample. */
   readonly gain: Float32Array
 }
 
 /** A line from the collar to the hem: its column in every row, counted from the axis outwards. */
 export interface FrontEdge {
   readonly columns: Int16Array
-  /** Mean gain along it, and the share of its rows with a step that can be seen. */
+  /** Mean gain along the line, and the share of its rows with a visible step. */
   readonly gain: number
   readonly seen: number
 }
 
-// Half the width in px over which colours are averaged on both sides of a place.
+// Half the width in px over which colours are averaged on both sides of a sample.
 const REACH = 4
-// ΔE at which a step counts half.
+// ΔE of a step with a gain of 0.5.
 const HALF_GAIN = 3
 
-/** How well the edge of an open front could pass each place of one half. `axis` is a column of the patch. */
+/** Measures the gain of each sample of one half as the edge of an open front. `axis` is a column of the patch. */
 export function measureHalf(
   { lab, cover }: Pick<GarmentPatch, 'lab' | 'cover'>,
   { axis, side, columns }: { axis: number; side: -1 | 1; columns: number },
@@ -85,16 +85,16 @@ function stepAt(sums: Float64Array, column: number): number {
     if (c === 0) lighter = step
   }
   const difference = Math.sqrt(squares)
-  // The front lies on top and in the light: an inside that is lighter must be of another cloth.
+  // The front is on top and in the light: a lighter inside must be a different cloth.
   const sign = lighter > -0.3 * difference ? 1 : 0.6
   return (sign * difference) / (difference + HALF_GAIN)
 }
 
-// What a px sideways costs, and the gain of a step that can be seen.
+// Cost per px sideways, and min gain of a visible step.
 const SIDEWAYS = 0.12
 const SEEN = 0.25
 
-/** The line of most gain from the collar to the hem within `allowed`; null when there is none. */
+/** The line with the highest gain from the collar to the hem within `allowed`; null if there is none. */
 export function bestEdge(
   { rows, columns, gain }: HalfFront,
   {
@@ -104,7 +104,7 @@ export function bestEdge(
   }: {
     first: number
     last: number
-    /** Whether the line may pass a place. */
+    /** Whether the line may pass through a sample. */
     allowed: (row: number, column: number) => boolean
   },
 ): FrontEdge | null {

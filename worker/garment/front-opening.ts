@@ -5,7 +5,7 @@ import { bestEdge, type FrontEdge, type HalfFront, measureHalf } from './front-e
 import type { SideLandmarks } from './garment.ts'
 import { cutPatch, type GarmentPatch } from './garment-patch.ts'
 
-/** The two edges of an open jacket's front, [picture left, picture right], each from the neck corner down past the hem. */
+/** The two edges of an open jacket's front, [left, right] of the image, each from the neck corner down past the hem. */
 export type OpenFront = readonly [left: readonly Point[], right: readonly Point[]]
 
 interface Cloth {
@@ -14,35 +14,35 @@ interface Cloth {
   readonly landmarks: readonly [SideLandmarks, SideLandmarks]
 }
 
-// The patch: torso widths to px, and how far from the axis an edge may lie.
+// The patch: px per torso width, and max distance of an edge from the axis.
 const TORSO = 120
 const FARTHEST = 0.45 * TORSO
 const MIN_HALF = 3
-// An edge begins this near to its neck corner.
+// Max distance of an edge's start from its neck corner.
 const AT_CORNER = 8
-// Shares of the garment's length between which an edge must be seen: the collar hides it above, turned hems below.
+// Shares of the garment's length between which an edge must be visible: above the collar hides the edge, below a turned hem does.
 const FROM = 0.06
 const TO = 0.92
-// Of both edges' mean gains, and of the share of rows in which each can be seen.
+// Min mean gain of both edges and of each, and min share of rows in which each edge is visible.
 const MIN_GAIN = 0.54
 const MIN_GAIN_EACH = 0.42
 const MIN_SEEN = 0.8
-// Mean bend in px over eight rows: an edge of cloth is even, a path from fold to fold is not.
+// Max mean bend in px over eight rows: an edge of cloth is even, a path across folds is not.
 const MAX_BENT = 0.85
-// Width of the opening as a share of the torso's: a zip, a placket and their bands are narrower.
+// Min width of the opening as a share of the torso's: a zip, a placket and their bands are narrower.
 const MIN_WIDTH = 0.09
-// Of the narrowest place over the median.
+// Min width of the narrowest row over the median.
 const MIN_NARROW = 0.5
 const MAX_OFF_AXIS = 0.12
-// Gain beside the edges, over their own: pleats, bars and cables have many edges.
+// Max gain beside the edges over the gain of the edges: pleats, bars and cables have many edges.
 const MAX_BESIDE = 0.86
-// Of a line across, which is the front neckline of a closed garment.
+// Max gain of a line across, which is the front neckline of a closed garment.
 const MAX_CROSSING = 0.46
 
 /**
- * The front of a jacket or cardigan that is worn open: two edges from the collar to the hem, nearly symmetric, with one piece of cloth
- * between them, the inside of the back. Null when the garment is closed, and when that is not sure. `image` is premultiplied RGBA, 0 to
- * 255, with the garment upright about the column `axis`.
+ * The front of an open jacket or cardigan: two edges from the collar to the hem, nearly symmetric, with one piece of cloth between
+ * them, the inside of the back. Null for a closed garment and in doubt. `image` is premultiplied RGBA, 0 to 255, with the garment
+ * upright around the column `axis`.
  */
 export function findOpenFront(image: Pixels, cloth: Cloth): OpenFront | null {
   const { patch, axis, corners } = frontPatch(image, cloth)
@@ -101,7 +101,7 @@ function bendOf({ columns }: FrontEdge, { first, last }: Rows): number {
   return sum / Math.max(1, last - first - 8)
 }
 
-// Wide enough, and nowhere so narrow that one could as well say it is closed there: a V neck above two lines of a print.
+// Wide enough, and nowhere narrow enough to be closed: a V neck above two lines of a print.
 function liesInMiddle([left, right]: Both, { first, last }: Rows): boolean {
   const widths: number[] = []
   let off = 0
@@ -115,7 +115,7 @@ function liesInMiddle([left, right]: Both, { first, last }: Rows): boolean {
   return isOpen && Math.abs(off) / 2 < MAX_OFF_AXIS * TORSO * widths.length
 }
 
-// In the lower part, where lapels and pockets of the breast are no more.
+// In the lower part, below lapels and breast pockets.
 function isPattern(halves: readonly HalfFront[], edges: Both, { first, last }: Rows): boolean {
   const beside = halves.map((half, k) => {
     const allowed = (row: number, column: number) => column >= MIN_HALF && Math.abs(column - edges[k].columns[row]) > 9
@@ -128,7 +128,7 @@ const POINTS = 24
 // The rim of an edge is turned over and in its own shade.
 const PAST_RIM = 0
 
-// From the corner, smoothed, and straight on past the hem.
+// From the corner, smoothed, and straight past the hem.
 function drawEdge(
   { columns }: FrontEdge,
   { patch, axis, side, cloth }: { patch: GarmentPatch; axis: number; side: -1 | 1; cloth: Cloth },
@@ -145,10 +145,10 @@ function drawEdge(
   return [...resample([corner, ...line], POINTS), { x: last.x, y: last.y + 0.2 * cloth.torsoWidth }]
 }
 
-// Depth of the part of an opening that a garment is placed by, over the distance of the neck corners.
+// Depth of the part of an opening that determines the placement, over the distance of the neck corners.
 const NECKLINE_DEPTH = 0.6
 
-/** What stands for the neckline of an open garment, from the left to the right neck corner: the edges' uppermost parts. */
+/** The neckline of an open garment, from the left to the right neck corner: the upper parts of its edges. */
 export function necklineOfOpenFront([left, right]: OpenFront): Point[] {
   const depth = NECKLINE_DEPTH * (right[0].x - left[0].x)
   const upper = (edge: readonly Point[]) => edge.filter(({ y }, i) => i === 0 || y < edge[0].y + depth)

@@ -1,7 +1,7 @@
 import { type Cluster, createRandom, kMeans } from '../raster/clusters.ts'
 import { type Colours, countSet, type Mask } from '../raster/plane.ts'
 
-/** The garment's main colours: those of at least 3 % of `core`; none when it is too small. */
+/** The garment's main colours: those of at least 3 % of `core`; empty if the core is too small. */
 export function paletteOf(lab: Colours, core: Mask): Cluster[] {
   const inside = countSet(core)
   if (inside <= 500) return []
@@ -14,7 +14,7 @@ export function paletteOf(lab: Colours, core: Mask): Cluster[] {
   return kMeans(Float32Array.from(samples), { dimensions: 3, count: 6 }).filter((cluster) => cluster.share > 0.03)
 }
 
-/** ΔE of a pixel to the nearest of them; lightness counts half: folds change it most. */
+/** ΔE of a pixel to the nearest palette colour. Lightness counts half, because folds change it most. */
 export function distanceToPalette(lab: Colours, pixel: number, palette: readonly Cluster[]): number {
   let best = Number.POSITIVE_INFINITY
   for (const { mean } of palette) {

@@ -3,9 +3,9 @@ import { gaussianBlurColours } from '../raster/filter.ts'
 import { type Colours, createPlane, type Pixels, type Plane, type Point } from '../raster/plane.ts'
 import { resizeAreaColours } from '../raster/sample.ts'
 
-/** A part of a garment's picture at a scale of its own, in colours whose differences can be measured. */
+/** A part of a garment's bitmap at its own scale, in a colour space with measurable differences. */
 export interface GarmentPatch {
-  /** CIE Lab times cover, so that outside of the garment everything is 0. */
+  /** CIE Lab times cover: 0 outside the garment. */
   readonly lab: Colours
   /** 0 to 1. */
   readonly cover: Plane
@@ -13,7 +13,7 @@ export interface GarmentPatch {
   readonly toImage: (point: Point) => Point
 }
 
-/** Bounds in px of the image; the second ones are outside. */
+/** Bounds in px of the image; x1 and y1 are exclusive. */
 export interface Bounds {
   readonly x0: number
   readonly y0: number

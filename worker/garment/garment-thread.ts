@@ -4,8 +4,7 @@ import type { Bitmap } from '../raster/plane.ts'
 import type { Category } from './garment.ts'
 import { type PreparedGarment, prepareGarment } from './prepare-garment.ts'
 
-// A thread that prepares garments. Each message is answered by the garment or the reason why there is none; a fault of the program
-// itself is left uncaught and ends the thread.
+// Thread that prepares garments. Answers each message with the garment or the error. Does not catch bugs, which end the thread.
 
 export interface GarmentMessage {
   readonly id: number
@@ -20,7 +19,7 @@ export type GarmentAnswer = { readonly id: number } & (
 )
 
 const port = parentPort
-if (!port) throw new Error('This module is the program of a thread')
+if (!port) throw new Error('This module must run in a worker thread')
 
 port.on('message', ({ id, picture, ...options }: GarmentMessage) => {
   try {
@@ -31,6 +30,6 @@ port.on('message', ({ id, picture, ...options }: GarmentMessage) => {
     const { code, message, details } = error
     port.postMessage({ id, refusal: { code, message, details } } satisfies GarmentAnswer)
   }
-  // The caller goes on meanwhile, and the garbage of a garment is most of what this thread would hold.
+  // Collect garbage now, while the caller continues: garments are most of this thread's memory.
   globalThis.gc?.()
 })

@@ -1,8 +1,8 @@
 import type { Category } from './garment.ts'
 
 /**
- * What garments are called in shops, per category, lower case without accents, in singular and where it differs in plural.
- * Germanic words also count as the end of a compound ("Sommerkleid"), where they are the head.
+ * Names of garments in shops by category, in lower case without accents, in singular and in plural if it differs. Germanic
+ * words also count as the end of a compound ("Sommerkleid"), where they are the head.
  */
 export const GERMANIC_WORDS: Readonly<Record<Exclude<Category, 'other'>, readonly string[]>> = {
   tops: words(
@@ -35,7 +35,7 @@ export const GERMANIC_WORDS: Readonly<Record<Exclude<Category, 'other'>, readonl
   ).filter((word) => word !== 'rock'),
 }
 
-/** The same for languages that put the head noun first: "robe chemise" is a dress. */
+/** Names in languages that put the head noun first: "robe chemise" is a dress. */
 export const ROMANCE_WORDS: Readonly<Record<Exclude<Category, 'other'>, readonly string[]>> = {
   tops: words(
     'chemise chemises chemisier chemisiers blouse debardeur maillot marcel pull pulls sweat haut hauts tricot gilet',
@@ -63,7 +63,7 @@ export const ROMANCE_WORDS: Readonly<Record<Exclude<Category, 'other'>, readonly
   ),
 }
 
-/** Words that mean a garment only when nothing clearer is said. */
+/** Words that name a garment only if no clearer word is present. */
 export const WEAK_WORDS: Readonly<Record<string, Category>> = {
   rock: 'bottoms',
   short: 'bottoms',
@@ -73,7 +73,7 @@ export const WEAK_WORDS: Readonly<Record<string, Category>> = {
   denim: 'bottoms',
 }
 
-/** Words that begin what a garment is worn or sold with. */
+/** Words that introduce pieces that a garment is worn or sold with. */
 export const JOINING_WORDS: ReadonlySet<string> = new Set(
   words(
     'with without for and in mit ohne fur und im avec sans pour et en con sin para y senza per e com sem met zonder voor',

@@ -3,15 +3,15 @@ import type { Bitmap, Pixels, Plane, Point } from '../raster/plane.ts'
 
 export type { Category }
 
-/** What the outline looks like, whatever the caller calls the product. */
+/** Kind of garment by its outline, independent of the caller's classification. */
 export type GarmentKind = 'top' | 'dress' | 'skirt' | 'trousers'
 
 /**
- * What says that an upper garment is a top or a dress: what the caller calls it, its outline, or neither; then it is taken for a top.
+ * How an upper garment was classified as a top or dress: by the caller, by its outline, or by default (top).
  */
 export type KindFrom = 'words' | 'outline' | 'doubt'
 
-/** A garment on its own: colours without the background's spill, and how much of each pixel it covers. */
+/** A garment cutout: colours without the background's spill, and the coverage of each pixel. */
 export interface CutOut {
   /** Straight (not premultiplied) sRGB, 3 channels. */
   readonly colours: Bitmap
@@ -19,7 +19,7 @@ export interface CutOut {
   readonly alpha: Plane
 }
 
-/** One half of a top's or dress's outline, as chains of points from the top down. */
+/** One half of the outline of a top or dress, as chains of points from the top down. */
 export interface SideOutline {
   /** Neck corner → shoulder tip. */
   readonly shoulder: readonly Point[]
@@ -48,8 +48,8 @@ export interface SideLandmarks {
 }
 
 /**
- * A top or dress, turned upright on a square canvas so that its symmetry axis is the column `axis`. Sides are ordered
- * [picture left, picture right]; every position is in px of `image`.
+ * A top or dress, rotated upright on a square canvas so that its symmetry axis is the column `axis`. Sides are ordered
+ * [left, right] of the image; every position is in px of `image`.
  */
 export interface UpperGarment {
   readonly kind: 'top' | 'dress'
@@ -60,34 +60,34 @@ export interface UpperGarment {
   readonly sides: readonly [SideOutline, SideOutline]
   readonly landmarks: readonly [SideLandmarks, SideLandmarks]
   readonly sleeved: boolean
-  /** The front neckline from the left to the right neck corner, 61 points; below it lies the front, above it the inside of the back. */
+  /** The front neckline from the left to the right neck corner, 61 points; the front is below, the inside of the back above. */
   readonly neckline: readonly Point[]
   /**
-   * The edges of a front that is open from collar to hem, [picture left, picture right], from the neck corners down past the hem: between
-   * them the inside of the back shows. Null for a closed garment.
+   * The edges of a front that is open from collar to hem, [left, right] of the image, from the neck corners down past the hem. The inside
+   * of the back is visible between them. Null for a closed garment.
    */
   readonly openFront: readonly [readonly Point[], readonly Point[]] | null
-  /** Whether the product photo shows a sleeve that lies folded; its outline is then that of the other one where both are alike. */
+  /** Whether the product photo shows a folded sleeve. Its outline is then that of the other sleeve if both are alike. */
   readonly foldedSleeve: boolean
   /** Median width of the body part in px. */
   readonly torsoWidth: number
   /** Overlap of the mask with its mirror image, 0 to 1. */
   readonly symmetry: number
-  /** How far the photographed garment was turned, in degrees. */
+  /** Rotation of the photographed garment, in degrees. */
   readonly angle: number
 }
 
 interface LowerBase {
-  /** Premultiplied sRGB with alpha, 0 to 255, 4 channels, upright on a square canvas; every position is in its px. */
+  /** Premultiplied sRGB with alpha, 0 to 255, 4 channels, upright on a square canvas. Every position is in px of this bitmap. */
   readonly image: Pixels
   readonly axis: number
-  /** Upper edge from the picture's left corner to its right one. */
+  /** Upper edge from the left to the right corner of the image. */
   readonly waist: readonly Point[]
-  /** Outer edges from the waist down, [picture left, picture right]. */
+  /** Outer edges from the waist down, [left, right] of the image. */
   readonly sides: readonly [readonly Point[], readonly Point[]]
   /** Overlap of the mask with its mirror image, 0 to 1. */
   readonly symmetry: number
-  /** How far the photographed garment was turned, in degrees. */
+  /** Rotation of the photographed garment, in degrees. */
   readonly angle: number
 }
 
@@ -102,7 +102,7 @@ export interface Trousers extends LowerBase {
 
 export interface Skirt extends LowerBase {
   readonly kind: 'skirt'
-  /** Lower edge from the picture's left corner to its right one. */
+  /** Lower edge from the left to the right corner of the image. */
   readonly hem: readonly Point[]
 }
 

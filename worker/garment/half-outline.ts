@@ -2,7 +2,7 @@ import type { Point } from '../raster/plane.ts'
 import { farthestAlong, nearestIndex } from './chain.ts'
 import type { Shape } from './upright.ts'
 
-/** −1 for the picture's left half, 1 for its right half. */
+/** −1 for the left half of the image, 1 for the right half. */
 export type Side = -1 | 1
 
 /**
@@ -14,13 +14,13 @@ export interface HalfOutline {
   readonly points: readonly Point[]
 }
 
-/** Median width of the body part in px, between 35 and 90 % of the height; 0 when nothing lies on the axis there. */
+/** Median width of the body part in px, between 35 and 90 % of the height; 0 if the axis is empty there. */
 export function torsoWidthOf(shape: Shape): number {
   const widths = bodyWidths(shape)
   return widths.length === 0 ? 0 : widths[widths.length >> 1]
 }
 
-/** The same of its narrower half: the lower quartile, which a flared hem does not widen. */
+/** Lower quartile of the width of the body part, which a flared hem does not widen. */
 export function waistWidthOf(shape: Shape): number {
   const widths = bodyWidths(shape)
   return widths.length === 0 ? 0 : widths[widths.length >> 2]

@@ -4,16 +4,16 @@ import type { Point } from '../raster/plane.ts'
 import type { GarmentKind } from './garment.ts'
 import type { Shape } from './upright.ts'
 
-// A second piece of this share of the largest one's area is a garment of its own, no belt and no shadow.
+// Min area of a second garment as a share of the largest piece: smaller pieces are belts or shadows.
 const SECOND_GARMENT = 0.3
-// Share of its convex hull that an outline fills: neck, armholes and sleeves leave bays; a ball or a cushion has none.
+// Max share of its convex hull that a garment's outline fills: neck, armholes and sleeves leave bays; a ball or a cushion has none.
 const MAX_SOLID = 0.975
-// Share of its bounds that an outline fills: skirts have a waist; a bottle, a poster or a picture frame has none.
+// Max share of its bounds that an outline fills: skirts have a waist; a bottle, a poster or a picture frame has none.
 const MAX_RECTANGULAR = 0.965
 
 /**
- * Refuses outlines that no garment has. `pieces` are the areas of the cut-out's pieces; `expected` says that the product's text names
- * such a garment: a straight skirt or a tube top may then be as plain as it likes.
+ * Rejects outlines that no garment has. `pieces` are the areas of the pieces of the cutout. `expected`: the product's text names a
+ * garment of this kind, so a plain straight skirt or tube top is accepted.
  * @throws DrapeError RESULT_REJECTED.
  */
 export function refuseImplausible(
@@ -39,7 +39,7 @@ export function refuseImplausible(
 
 const NO_GARMENT = 'The outline in the product photo is not the outline of a garment laid out flat.'
 
-// Legs have none: two tops that overlap look like a pair of trousers otherwise, and so does a jumpsuit.
+// Trouser legs have no armpits. Two overlapping tops, or a jumpsuit, otherwise resemble a pair of trousers.
 function hasSleeves({ contour, top, height, width }: Shape): boolean {
   const bays = findBays(contour).filter(
     ({ deepest, depth }) => depth > 0.05 * Math.max(height, width) && contour[deepest].y < top + 0.6 * height,
@@ -47,7 +47,7 @@ function hasSleeves({ contour, top, height, width }: Shape): boolean {
   return [-1, 1].every((side) => bays.some(({ deepest }) => side * contour[deepest].x > 0.25 * width))
 }
 
-// The bays between body and sleeves then lie low, and the body's end of each, which is the hem's corner, at the top.
+// Upside down, the bays between body and sleeves are low, and the corners of the hem are at the top.
 function isUpsideDown({ contour, top, height }: Shape): boolean {
   const share = ({ y }: Point) => (y - top) / height
   const bays = findBays(contour).filter(({ from, to, deepest, depth }) => {

@@ -3,7 +3,7 @@ import { nearestIndex } from './chain.ts'
 import type { LowerGarment } from './garment.ts'
 import type { SkirtOutline, TrousersOutline } from './outline.ts'
 
-/** Trousers or a skirt as chains of points: `image` is the garment drawn upright on the outline's canvas. */
+/** Describes trousers or a skirt as chains of points. `image` is the garment drawn upright on the outline's canvas. */
 export function describeLower(outline: TrousersOutline | SkirtOutline, image: LowerGarment['image']): LowerGarment {
   const { contour, symmetry, angle } = outline
   const { waist } = outline.landmarks
@@ -29,7 +29,7 @@ export function describeLower(outline: TrousersOutline | SkirtOutline, image: Lo
   }
 }
 
-// The outline runs clockwise on the screen: from the waist's left corner over its right one down the right leg.
+// The outline runs clockwise on the screen: from the left corner of the waist over the right corner down the right leg.
 function chainBetween(contour: readonly Point[], from: Point, to: Point): Point[] {
   const first = nearestIndex(contour, from)
   const last = nearestIndex(contour, to)

@@ -3,7 +3,7 @@ import type { Point } from '../raster/plane.ts'
 import { farthestAlong } from './chain.ts'
 import type { Shape } from './upright.ts'
 
-/** Landmarks of trousers in px of the shape; pairs are [picture left, picture right]. */
+/** Landmarks of trousers in px of the shape; pairs are [left, right] of the image. */
 export interface TrousersLandmarks {
   readonly waist: readonly [Point, Point]
   readonly hip: readonly [Point, Point]
@@ -12,13 +12,13 @@ export interface TrousersLandmarks {
   readonly ankleInner: readonly [Point, Point]
 }
 
-/** Corners of a skirt in px of the shape; pairs are [picture left, picture right]. */
+/** Corners of a skirt in px of the shape; pairs are [left, right] of the image. */
 export interface SkirtLandmarks {
   readonly waist: readonly [Point, Point]
   readonly hem: readonly [Point, Point]
 }
 
-/** The crotch: a deep bay from below on the axis, between two legs; null when the outline is not that of trousers. */
+/** The crotch: a deep bay from below on the axis, between two legs; null if the outline is not that of trousers. */
 export function findCrotch(shape: Shape): Point | null {
   const { contour, top, height, width } = shape
   const deep = findBays(contour).filter((bay) => {
@@ -26,13 +26,13 @@ export function findCrotch(shape: Shape): Point | null {
     const feet = Math.min(contour[bay.from].y, contour[bay.to].y)
     if (Math.abs(x) > 0.15 * width || bay.depth < 0.22 * height) return false
     if (y < top + 0.12 * height || feet < top + 0.6 * height) return false
-    // Hanging straps and the ends of a belt are no legs.
+    // Hanging straps and belt ends are not legs.
     return coveredAt(shape, (y + feet) / 2) > 0.3 * width
   })
   return deep.length === 0 ? null : contour[deep.reduce((a, b) => (b.depth > a.depth ? b : a)).deepest]
 }
 
-/** Trousers' landmarks, given their crotch. */
+/** Finds the landmarks of trousers with a known crotch. */
 export function findTrousersLandmarks(shape: Shape, crotch: Point): TrousersLandmarks {
   const { contour, top, height, width } = shape
   const extreme = (points: readonly Point[], dx: number, dy: number) => points[farthestAlong(points, dx, dy)]
@@ -49,15 +49,15 @@ export function findTrousersLandmarks(shape: Shape, crotch: Point): TrousersLand
   }
 }
 
-/** The four corners of an outline that is known to be a skirt's. */
+/** The four corners of an outline that is known to be a skirt. */
 export function findSkirtLandmarks({ contour }: Shape): SkirtLandmarks {
   const extreme = (dx: number, dy: number) => contour[farthestAlong(contour, dx, dy)]
   return { waist: [extreme(-0.35, -1), extreme(0.35, -1)], hem: [extreme(-0.7, 1), extreme(0.7, 1)] }
 }
 
 /**
- * True for an outline that is closed at the top by a waistband and hangs down without arms: one run over the axis right
- * below the top, from where it only gets wider down to the hips, and hardly any bays.
+ * True for an outline that is closed at the top by a waistband and hangs down without arms: one run across the axis
+ * right below the top that widens monotonically down to the hips, and hardly any bays.
  */
 export function looksLikeSkirt(shape: Shape): boolean {
   const { contour, mask, axis, top, height, width } = shape
@@ -70,7 +70,7 @@ export function looksLikeSkirt(shape: Shape): boolean {
   return bays.length === 0 && dip < 0.04 * height
 }
 
-// Below the shoulders of a sleeveless top or dress lie its armholes.
+// Below the shoulders of a sleeveless top or dress are its armholes.
 function narrowsAgain(shape: Shape): boolean {
   let widest = 0
   for (let share = 0.05; share < 0.45; share += 0.025) {

@@ -5,13 +5,13 @@ import { type Colours, type Mask, maskToPlane, type Plane } from '../raster/plan
 export interface Matte {
   /** 0 to 1. */
   readonly alpha: Plane
-  /** sRGB; the background's spill is taken out of the edge's pixels and of those next to it. */
+  /** sRGB. The background's spill is removed from the pixels at and next to the edge. */
   readonly colours: Colours
-  /** 1 where the picture's own colour was good as it is. */
+  /** 1 where the photo's own colour needs no correction. */
   readonly solid: Mask
 }
 
-/** Windows around one pixel are this much wider than the band itself, so that they see both sides of it. */
+/** Sampling windows are wider than the band itself, so that they include both sides of it. */
 interface Band {
   readonly inside: Mask
   readonly outside: Mask
@@ -19,9 +19,9 @@ interface Band {
 }
 
 /**
- * Soft alpha in a band along the silhouette: how far each pixel's colour lies on the way from the background nearby to the garment
- * nearby. Where the two hardly differ (white on white) the silhouette's own edge counts instead. `colours` is sRGB, `clean`
- * the pixels that may stand for the background.
+ * Soft alpha in a band along the silhouette: the position of each pixel's colour between the colours of the nearby background and
+ * the nearby garment. Where the two hardly differ (white on white) the silhouette's own edge is used. `colours` is sRGB; `clean`
+ * marks the pixels that can represent the background.
  */
 export function matte(colours: Colours, silhouette: Mask, clean: Mask): Matte {
   const radius = Math.max(2, Math.round(0.004 * Math.max(silhouette.width, silhouette.height)))
@@ -45,7 +45,7 @@ function bandPixels(inside: Mask, grown: Mask): number[] {
 function bandAlpha(colours: Colours, silhouette: Mask, { pixel, band }: { pixel: number; band: Band }): number {
   const edge = softEdge(silhouette, pixel)
   const garment = localMean(colours, band.inside, { pixel, radius: 2 * band.radius })
-  // Deep in a narrow gap the nearest background is farther away.
+  // Deep in a narrow gap the nearest background is further away.
   const background =
     localMean(colours, band.outside, { pixel, radius: 2 * band.radius }) ??
     localMean(colours, band.outside, { pixel, radius: 6 * band.radius })
@@ -81,7 +81,7 @@ function softEdge({ width, height, data }: Mask, pixel: number): number {
   return sum / (KERNEL_SUM * KERNEL_SUM)
 }
 
-// Of every pixel in a small window, of every fourth in a large one; null when the window holds none of the mask's pixels.
+// Mean over every pixel of a small window, or every fourth of a large one; null if the window contains no pixel of the mask.
 function localMean(
   { width, height, data }: Colours,
   mask: Mask,
@@ -113,7 +113,7 @@ function solidPixels(silhouette: Mask, alpha: Plane): Mask {
   return solid
 }
 
-// Every pixel near the edge takes the mean of the nearest solid garment pixels.
+// Every pixel near the edge gets the mean of the nearest solid garment pixels.
 function withoutSpill(colours: Colours, solid: Mask, region: Mask): Colours {
   const data = colours.data.slice()
   for (let i = 0; i < region.data.length; i++) {

@@ -5,15 +5,15 @@ import type { ComparedPicture } from './shadow.ts'
 import { findSymmetry } from './symmetry.ts'
 
 const MIN_SYMMETRY = 0.85
-// Sleeves are wider than this share of the long side; the dark end of a gap is not.
+// Max width as a share of the long side: sleeves are wider, the dark end of a gap is not.
 const WIDEST = 0.04
 const MAX_REMOVED = 0.02
-// Smaller pieces are the edge's own uncertainty.
+// Smaller pieces are noise of the edge.
 const MIN_AREA = 0.0003
 
 /**
- * The silhouette without thin pieces that look like background in shade and have nothing of the garment opposite to them: light from one
- * side fills the gap under the other side's sleeve with a shadow as dark as cloth.
+ * Removes thin pieces that resemble shaded background and have no garment on the mirrored side: light from one side fills the gap under
+ * the other side's sleeve with a shadow as dark as cloth.
  */
 export function removeMirroredShadow(garment: Mask, { background, comparison }: ComparedPicture): Mask {
   const { score, angle, centre } = findSymmetry(garment)
@@ -39,7 +39,7 @@ export function removeMirroredShadow(garment: Mask, { background, comparison }: 
   const removed = touching(slivers, dilate(invert(garment), 2), MIN_AREA * width * height)
   if (countSet(removed) > MAX_REMOVED * countSet(garment)) return garment
   const rest = subset(garment, (i) => removed.data[i] === 0)
-  // What is left along the gap's sides is frayed.
+  // The remaining sides of the gap are frayed.
   const frayed = dilate(removed, 0.02 * longSide)
   const smooth = open(rest, 0.006 * longSide)
   return subset(rest, (i) => frayed.data[i] === 0 || smooth.data[i] === 1)

@@ -4,8 +4,8 @@ import type { Side } from './half-outline.ts'
 import type { Shape } from './upright.ts'
 
 /**
- * Where collar and shoulder line meet, for [left, right], in px of the shape: the outline's highest points between 9 and 40 %
- * of the torso width from the axis. `shoulders` are the halves' shoulder tips, x growing away from the axis.
+ * The points where collar and shoulder line meet, [left, right], in px of the shape: the outline's highest points between 9
+ * and 40 % of the torso width from the axis. `shoulders` are the shoulder tips of the halves; x grows away from the axis.
  */
 export function findNeckCorners(
   shape: Shape,
@@ -19,7 +19,7 @@ export function findNeckCorners(
   const left = corner(-1, shoulders[0])
   const right = corner(1, shoulders[1])
   const inner = Math.min(-left.x, right.x)
-  // The corners must mirror each other: the outer one is looked for again near the inner one's distance.
+  // The corners must mirror each other: search the outer one again at the distance of the inner one.
   const range = { from: inner - 0.05 * torsoWidth, to: inner + 0.05 * torsoWidth }
   if (-left.x - inner > 0.07 * torsoWidth) return [highest(shape, -1, range) ?? left, right]
   if (right.x - inner > 0.07 * torsoWidth) return [left, highest(shape, 1, range) ?? right]

@@ -10,21 +10,22 @@ import { bestCollarPath, type CollarPath } from './collar-path.ts'
 export interface Neckline {
   /** From the left to the right neck corner, 61 points. */
   readonly points: readonly Point[]
-  /** False when no edge was found, so that the curve is that of a usual crew neck. */
+  /** False if no edge was found; the curve is then that of a usual crew neck. */
   readonly found: boolean
   /** Depth over the distance of the neck corners. */
   readonly depth: number
 }
 
 const POINTS = 61
-// Depth over width of the outline's own dip from which it is the front neckline, as in an open cardigan.
+// Min depth over width of the outline's own dip for a front neckline, as in an open cardigan.
 const OPEN_DIP = 0.42
-// A crew neck's depth, over the distance of the neck corners.
+// Depth of a crew neck over the distance of the neck corners.
 const USUAL_DEPTH = 0.45
 
 /**
- * The front neckline: the line between the neck corners below which the front begins and above which the inside of the back
- * shows. `image` is premultiplied RGBA, 0 to 255; `corners` are the neck corners and `contour` the closed outline in its px.
+ * The front neckline: the line between the neck corners that separates the front below from the visible inside of the back
+ * above. `image` is premultiplied RGBA, 0 to 255; `corners` are the neck corners and `contour` the closed outline in px of
+ * `image`.
  */
 export function findNeckline(image: Pixels, contour: readonly Point[], corners: readonly [Point, Point]): Neckline {
   const rim = upperRim(contour, corners)
@@ -37,12 +38,12 @@ export function findNeckline(image: Pixels, contour: readonly Point[], corners: 
   return { points: resample(withoutDents(points), POINTS), found: path !== null, depth: path?.depth ?? USUAL_DEPTH }
 }
 
-// What lies above a neckline is convex: a path that dips or rises in between follows a label.
+// The region above a neckline is convex: a path with a dent follows a label.
 function withoutDents(points: readonly Point[]): Point[] {
   return convexHull(points).map((i) => points[i])
 }
 
-// The part of the outline between the corners that passes over the axis at the top.
+// The part of the outline between the corners that crosses the axis at the top.
 function upperRim(contour: readonly Point[], [left, right]: readonly [Point, Point]): Point[] {
   const from = nearestIndex(contour, left)
   const count = ((nearestIndex(contour, right) - from + contour.length) % contour.length) + 1
@@ -54,9 +55,9 @@ function dipOf(rim: readonly Point[], [left, right]: readonly [Point, Point]): n
   return rim.reduce((most, p) => Math.max(most, dot(subtract(p, left), down)), 0)
 }
 
-// Below this mean gain an edge may as well be a fold or the upper end of a print.
+// Below this mean gain an edge can be a fold or the upper end of a print.
 const MIN_GAIN = 0.36
-// Mean gain of a patterned cloth, where some path always looks good.
+// Mean gain of a patterned cloth, where some path always has a high gain.
 const BUSY = 0.11
 
 function findPath(edges: CollarEdges): CollarPath | null {
@@ -77,7 +78,7 @@ function depthPrior(depth: number): number {
 // Over the distance of the neck corners.
 const WIDEST_BAND = 0.2
 
-// A ribbed band has a second edge, parallel and farther down, which is often the stronger one: the front begins at the upper.
+// A ribbed band has a second, parallel, lower edge, which is often the stronger one: the front starts at the upper edge.
 function preferInner(edges: CollarEdges, best: CollarPath): CollarPath {
   let chosen = best
   for (let k = 0; k < 2; k++) {
@@ -92,7 +93,7 @@ function preferInner(edges: CollarEdges, best: CollarPath): CollarPath {
   return chosen
 }
 
-// Among many edges only one close to the usual neckline is worth following.
+// Among many edges only an edge close to the usual neckline is reliable.
 function findUsualPath(edges: CollarEdges): CollarPath | null {
   const radii = usualRadii()
   const path = bestCollarPath(edges, {
@@ -118,7 +119,7 @@ function usualRadii(): number[] {
   })
 }
 
-// Cut cloth runs in even curves: what wavers from ray to ray is the edge detector.
+// Cut cloth has even curves: variation from ray to ray is noise of the edge detector.
 const SMOOTHINGS = 12
 
 function smooth(radii: readonly number[]): number[] {
@@ -126,7 +127,7 @@ function smooth(radii: readonly number[]): number[] {
   for (let round = 0; round < SMOOTHINGS; round++) {
     smoothed = smoothed.map((r, i) => {
       const before = smoothed[Math.max(0, i - 1)]
-      // Straight down the other half continues the curve; it stays as it is, so that a V keeps its point.
+      // Straight down the other half continues the curve. Keep that point, so that a V neck keeps its tip.
       return i === radii.length - 1 ? r : (before + 2 * r + smoothed[i + 1]) / 4
     })
   }

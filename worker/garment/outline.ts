@@ -24,11 +24,11 @@ interface OutlineBase {
   /** Closed outline of the largest piece, clockwise on the screen. */
   readonly contour: readonly Point[]
   readonly symmetry: number
-  /** Degrees that the photographed garment was turned, counter-clockwise on the screen. */
+  /** Rotation of the photographed garment in degrees, counter-clockwise on the screen. */
   readonly angle: number
 }
 
-/** Outline of a top or dress; positions in px of `canvas`, sides are [picture left, picture right]. */
+/** Outline of a top or dress. Positions are px of `canvas`; sides are [left, right] of the image. */
 export interface UpperOutline extends OutlineBase {
   readonly kind: 'top' | 'dress'
   readonly kindFrom: KindFrom
@@ -36,7 +36,7 @@ export interface UpperOutline extends OutlineBase {
   readonly landmarks: readonly [SideLandmarks, SideLandmarks]
   readonly sleeved: boolean
   readonly torsoWidth: number
-  /** Depth of the bay under each sleeve over the garment's height; 0 where there is none. */
+  /** Depth of the bay under each sleeve over the garment's height; 0 without a bay. */
   readonly armpitDepths: readonly [number, number]
   /** True for a sleeve that touches the body below its armpit, so that the armpit is a guess. */
   readonly guessedArmpits: readonly [boolean, boolean]
@@ -55,18 +55,18 @@ export interface SkirtOutline extends OutlineBase {
 export type GarmentOutline = UpperOutline | TrousersOutline | SkirtOutline
 
 const MIN_SYMMETRY = 0.75
-// Crumpled cloth has some symmetry, too, but no armpit of it can be seen.
+// Crumpled cloth has some symmetry, too, but no visible armpit.
 const MIN_UNSURE_SYMMETRY = 0.87
-// Length over the widths of chest and waist, and hem over waist, from which an outline is a dress when the caller gives no category. On
-// mannequins tops are as long as short dresses that lie flat: the doubtful ones are tops, because a dress takes away what is worn on
-// the legs. Measured on 28 product photos, of which four are dresses.
+// Min length over the widths of chest and waist, and min hem over waist, of a dress if the caller gives no category. On mannequins tops
+// are as long as short flat-lay dresses: doubtful outlines are tops, because a dress removes the clothes worn on the legs. Measured on
+// 28 product photos, of which four are dresses.
 const LONG = { chest: 2.4, waist: 2.6 }
 const FLARED = { waist: 2.2, hem: 1.36 }
 const DOUBTFUL = 1.75
 
 /**
- * The outline of a cut-out garment, stood upright, with its landmarks. `alpha` is 0 to 1; `expected` is what the product's
- * text says, where it says so: it decides between top and dress, and for a skirt.
+ * Finds the outline of a garment cutout, rotated upright, with its landmarks. `alpha` is 0 to 1. `expected` is the kind
+ * named in the product's text, if any: it decides between top and dress, and for a skirt.
  * @throws DrapeError RESULT_REJECTED when the outline has no symmetry axis or no body.
  */
 export function findOutline(alpha: Plane, expected?: 'upper' | 'dress' | 'lower'): GarmentOutline {
@@ -109,7 +109,7 @@ function upperKind(
 interface HalfLandmarks {
   readonly shoulder: number
   readonly armpit: Point
-  /** Index from which the outline follows the body, and of the hem's corner. */
+  /** Index from which the outline follows the body, and index of the hem corner. */
   readonly body: number
   readonly hem: number
   readonly sleeve?: { readonly outer: number; readonly inner: number; readonly guessed: boolean }
@@ -147,12 +147,13 @@ function findUpper({ shape, symmetry, toCanvas }: UprightGarment) {
   }
 }
 
-// Difference of the armpits' levels over the torso's width, and the symmetry from which both must be on one level. By eye on 12 product
-// photos without sleeves.
+// Max difference of the armpits' levels over the torso's width, and min symmetry from which both must be level. Chosen by eye on 12
+// product photos without sleeves.
 const MAX_UNEVEN_ARMPITS = 0.12
 const SURE_SYMMETRY = 0.9
 
-// Along a nearly straight side any bend, such as the waist, can pass for the armpit: the lower one of two that differ is such a bend.
+// Along a nearly straight side any bend, such as the waist, can be mistaken for the armpit: the lower of two different armpits is such a
+// bend.
 function evenArmholes(
   halves: readonly [HalfOutline, HalfOutline],
   found: readonly [HalfLandmarks, HalfLandmarks],
@@ -193,7 +194,7 @@ function describeHalf(
   const place = ({ x, y }: Point) => toCanvas({ x: x * side, y })
   const chain = (from: number, to: number) => points.slice(from, to + 1).map(place)
   const neck = nearestIndex(points, { x: corner.x * side, y: corner.y })
-  // Where the sleeve lies against the body a straight seam leads from the armpit to the outline.
+  // Where the sleeve touches the body a straight seam connects the armpit with the outline.
   const seam = sleeve?.guessed ? [place(armpit)] : []
   const common = {
     shoulder:

@@ -7,11 +7,11 @@ import type { PreparedGarment } from './prepare-garment.ts'
 
 export interface GarmentThread {
   /**
-   * `prepareGarment` beside the thread that calls, one garment after the other.
-   * @throws DrapeError as that does, and a retryable GENERATION_FAILED when the thread ends in the middle.
+   * Runs `prepareGarment` on a background thread, one garment at a time.
+   * @throws DrapeError as `prepareGarment`, and a retryable GENERATION_FAILED if the thread ends early.
    */
   prepare(picture: Bitmap, options: { category: Category | null; longest: number }): Promise<PreparedGarment>
-  /** Ends the thread; what it is at fails. */
+  /** Stops the thread; a pending job fails. */
   stop(): Promise<void>
 }
 
@@ -25,16 +25,16 @@ interface Thread {
   readonly jobs: Map<number, Job>
 }
 
-/** A thread that is started for the first garment, again after a fault, and that keeps no process alive. */
+/** Creates a thread on the first garment, again after a crash. An idle thread does not keep the process alive. */
 export function createGarmentThread(): GarmentThread {
   let thread: Thread | null = null
   let nextId = 1
 
   function start(): Thread {
     const started: Thread = {
-      // Its garbage is small: a heap like the main thread's would only hold memory.
+      // The thread produces little garbage: a heap as large as the main thread's would only waste memory.
       worker: new Worker(new URL('garment-thread.ts', import.meta.url), {
-        // The thread reads callers' bytes; it needs no secret of the process.
+        // The thread parses untrusted bytes and needs no secret of the process.
         env: {},
         resourceLimits: { maxYoungGenerationSizeMb: 24 },
       }),
@@ -49,7 +49,7 @@ export function createGarmentThread(): GarmentThread {
   function receive({ worker, jobs }: Thread, answer: GarmentAnswer): void {
     const job = jobs.get(answer.id)
     jobs.delete(answer.id)
-    // A process that is done need not wait for a thread that does nothing.
+    // An idle thread must not keep a finished process alive.
     if (jobs.size === 0) worker.unref()
     if ('garment' in answer) job?.resolve(answer.garment)
     else job?.reject(new DrapeError(answer.refusal.code, answer.refusal.message, { details: answer.refusal.details }))
@@ -69,7 +69,7 @@ export function createGarmentThread(): GarmentThread {
         const id = nextId++
         thread.jobs.set(id, { resolve, reject })
         thread.worker.ref()
-        // A copy, because the caller still needs its own.
+        // A copy, because the transfer detaches the buffer and the caller still needs it.
         const data = new Uint8Array(picture.data)
         const message: GarmentMessage = { id, picture: { ...picture, data }, ...options }
         thread.worker.postMessage(message, [data.buffer])

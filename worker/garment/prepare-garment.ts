@@ -9,9 +9,9 @@ import { findNeckline } from './neckline.ts'
 import { findOutline, type UpperOutline } from './outline.ts'
 import { mendSleeves } from './sleeve-pair.ts'
 
-/** An upper garment with what later stages may want to know about how sure its landmarks are. */
+/** An upper garment with the confidence of its landmarks for later stages. */
 export interface PreparedUpperGarment extends UpperGarment {
-  /** False when the neckline is only that of a usual crew neck. */
+  /** False if the neckline is the default crew neck. */
   readonly necklineFound: boolean
   /** Depth of the bay under each sleeve over the garment's height; 0.02 to 0.05 is unsure. */
   readonly armpitDepths: readonly [number, number]
@@ -24,13 +24,13 @@ export type PreparedLowerGarment = LowerGarment & { readonly presentation: Prese
 
 export type PreparedGarment = PreparedUpperGarment | PreparedLowerGarment
 
-/** Longest side in px at which a product photo is processed, unless the caller asks for more. */
+/** Longest side in px at which a product photo is processed by default. */
 const MAX_SIDE = 1400
 
 /**
- * Cuts the garment out of a product photo, stands it upright and finds its landmarks. `category` is what the product's text
- * says, null when it says nothing.
- * @throws DrapeError RESULT_REJECTED when the photo shows no single garment laid out on a plain background.
+ * Cuts the garment out of a product photo, rotates it upright and finds its landmarks. `category` is the one named in the
+ * product's text; null if the text names none.
+ * @throws DrapeError RESULT_REJECTED if the photo does not show a single garment on a plain background.
  */
 export function prepareGarment(
   picture: Bitmap,
@@ -82,7 +82,7 @@ function expectedShape(category: Category | null): 'upper' | 'dress' | 'lower' |
   return category === 'bottoms' ? 'lower' : undefined
 }
 
-// Premultiplied, bilinear; most of a canvas is empty and skipped.
+// Premultiplied, bilinear. Skips the empty part of the canvas, which is most of it.
 function drawUpright({ colours, alpha }: CutOut, toPicture: Affine, side: number): Pixels {
   const { width, height, data: cover } = alpha
   const out = new Uint8ClampedArray(side * side * 4)

@@ -2,7 +2,7 @@ import { gaussianBlur, gradientLength } from '../raster/filter.ts'
 import { type Colours, channelOf, type Plane } from '../raster/plane.ts'
 import type { Background } from './background.ts'
 
-/** How every pixel compares with the background behind it; all of the picture's size. */
+/** Comparison of every pixel with the background behind it. All planes have the size of the bitmap. */
 export interface BackgroundComparison {
   /** ΔE to the background. */
   readonly difference: Plane
@@ -14,7 +14,7 @@ export interface BackgroundComparison {
   readonly gradient: Plane
 }
 
-/** A picture beside what is known of its background. */
+/** A bitmap with its background model and the comparison. */
 export interface ComparedPicture {
   /** CIE Lab. */
   readonly lab: Colours
@@ -27,7 +27,7 @@ export function backgroundTolerance({ deviation }: Background): number {
   return Math.min(12, Math.max(2.5, 5 * deviation + 1.2))
 }
 
-/** Compares a picture (CIE Lab) with its background. */
+/** Compares a bitmap (CIE Lab) with its background. */
 export function compareWithBackground(lab: Colours, { surface }: Background): BackgroundComparison {
   const { width, height, data } = lab
   const difference = new Float32Array(width * height)
@@ -58,7 +58,7 @@ export function compareWithBackground(lab: Colours, { surface }: Background): Ba
   return { difference: plane(difference), light: plane(light), tint: plane(tint), gradient }
 }
 
-// One channel of the background along the row at `y` (−1 to 1): factors of 1, x, x².
+// One channel of the background along the row at `y` (−1 to 1): coefficients of 1, x, x².
 function rowCurve(surface: Float64Array, channel: number, y: number): readonly [number, number, number] {
   const [one, ofX, ofY, ofXX, ofXY, ofYY] = [0, 1, 2, 3, 4, 5].map((term) => surface[term * 3 + channel])
   return [one + ofY * y + ofYY * y * y, ofX + ofXY * y, ofXX]

@@ -15,12 +15,12 @@ import { addHoles } from './background-holes.ts'
 import { distanceToPalette, paletteOf } from './garment-palette.ts'
 import { backgroundTolerance, type ComparedPicture, compareWithBackground } from './shadow.ts'
 
-// Share of the picture below which a hole or a speck is not worth an edge.
+// Min area of a hole or a speck, as a share of the bitmap.
 const SMALL = 0.0006
 
 /**
- * Which pixels are garment: all that neither looks like the background nor like the background in shadow, as far as the picture's
- * border reaches it. Nothing is set when the picture is all background.
+ * Segments the garment: pixels that resemble neither the background nor a shadow on it, as far as the background is connected to
+ * the border of the photo. Empty if the whole photo is background.
  */
 export function findSilhouette(picture: ComparedPicture): Mask {
   const sure = sureBackground(picture)
@@ -30,11 +30,11 @@ export function findSilhouette(picture: ComparedPicture): Mask {
   const background = addHoles(picture, { background: reached, sure: without(sure, inStripes), inStripes })
   const even = withoutNoise(picture, background, inStripes)
   const dimmed = addContactShadow(even, background, inStripes)
-  // Once more from there: the dark end of a gap lies further in than one step.
+  // Repeat from the new border: the dark end of a gap is further in than one step.
   return smoothEdge(picture, tidy(invert(addContactShadow(even, dimmed, inStripes))))
 }
 
-// A garment of the background's own hue looks like one large shadow: then only what is surely background counts.
+// A garment of the background's own hue resembles one large shadow: then only certain background counts.
 function reachableBackground(sure: Mask, shaded: Mask): Mask {
   const bare = connectedToBorder(open(sure, 1))
   const dimmed = connectedToBorder(open(shaded, 1))
@@ -42,7 +42,7 @@ function reachableBackground(sure: Mask, shaded: Mask): Mask {
   return total - countSet(dimmed) < 0.7 * (total - countSet(bare)) ? bare : dimmed
 }
 
-// What the background would not look like in any shadow: of another hue, lighter, or nearly black.
+// Colours that the background has in no shadow: of another hue, lighter, or nearly black.
 function unshadowed({ background, comparison: { light, tint } }: ComparedPicture): Mask {
   const cloth = createMask(light)
   const tintLimit = Math.max(8, 8 * background.deviation)
@@ -51,8 +51,8 @@ function unshadowed({ background, comparison: { light, tint } }: ComparedPicture
   return cloth
 }
 
-// White stripes on a white background reach the outline like gaps do. But gaps under sleeves are open downwards: what lies
-// closely between cloth above and cloth below is a stripe.
+// White stripes on a white background are connected to the outline as gaps are. But gaps under sleeves are open downwards:
+// a region closely between cloth above and cloth below is a stripe.
 function betweenStripes(cloth: Mask): Mask {
   const { width, height, data } = cloth
   const widest = Math.round(0.07 * longSide(cloth))
@@ -70,7 +70,7 @@ function betweenStripes(cloth: Mask): Mask {
   return keepComponents(between, isStripe)
 }
 
-// A noisy background leaves a ragged hem.
+// A noisy background causes a ragged hem.
 function smoothEdge({ background }: ComparedPicture, garment: Mask): Mask {
   if (background.deviation <= 0.5) return garment
   return threshold(gaussianBlur(maskToPlane(garment), 0.0035 * longSide(garment)), 0.5)
@@ -83,7 +83,7 @@ function sureBackground({ background, comparison: { difference } }: ComparedPict
   return sure
 }
 
-// Darker than the background, of its hue, without edges; the cleaner the background, the fainter the edges that count.
+// Darker than the background, of its hue, without edges. The less noise the background has, the fainter the edges that count.
 function softShadow({ background, comparison: { light, tint, gradient } }: ComparedPicture): Mask {
   const shadow = createMask(light)
   const tintLimit = Math.max(2.5, 4 * background.deviation)
@@ -95,10 +95,10 @@ function softShadow({ background, comparison: { light, tint, gradient } }: Compa
   return shadow
 }
 
-// How far from the background noise is taken away, as a share of the long side: as deep as shadows are looked for.
+// Distance from the background, as a share of the long side, within which noise is removed: equals the search depth of shadows.
 const DEPTH = 0.07
 
-// In the noise of a background some pixels have the hue of grey cloth: those around that may be background, too, decide.
+// Noise gives some background pixels the hue of grey cloth: decide by the surrounding background candidates.
 function withoutNoise(picture: ComparedPicture, background: Mask, inStripes: Mask): ComparedPicture {
   const { lab, comparison } = picture
   const { deviation } = picture.background
@@ -132,8 +132,8 @@ function averageHue(
   out[3 * i + 2] = sumB / count
 }
 
-// The dark rim right under the cloth is too sharp for the soft shadow: there the garment's own colours decide. Far from known
-// background, as deep in the gap under a sleeve, they must decide clearly.
+// The dark rim right under the cloth is too sharp for a soft shadow: there the garment's own colours decide. Far from known
+// background, as deep in the gap under a sleeve, the decision must be clear.
 function addContactShadow(picture: ComparedPicture, background: Mask, inStripes: Mask): Mask {
   const core = invert(dilate(background, Math.max(3, 0.02 * longSide(background))))
   const palette = paletteOf(picture.lab, core)

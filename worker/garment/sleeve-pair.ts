@@ -4,24 +4,24 @@ import { arcLength, resample } from '../raster/polyline.ts'
 import { between, subtract } from '../raster/vector.ts'
 import type { SideLandmarks, SideOutline } from './garment.ts'
 
-/** Both halves of a garment, [picture left, picture right], and whether an armpit is a guess because its sleeve touches the body. */
+/** Both halves of a garment, [left, right] of the image, and whether an armpit is a guess because its sleeve touches the body. */
 export interface Halves {
   readonly sides: readonly [SideOutline, SideOutline]
   readonly landmarks: readonly [SideLandmarks, SideLandmarks]
   readonly guessedArmpits: readonly [boolean, boolean]
 }
 
-/** The same with a sleeve in place of one that lies folded. */
+/** Both halves, with folded sleeves replaced. */
 export interface MendedSleeves {
   readonly sides: Halves['sides']
   readonly landmarks: Halves['landmarks']
-  /** Whether a sleeve of the product photo is folded, mended or not. */
+  /** Whether a sleeve of the product photo is folded, replaced or not. */
   readonly foldedSleeve: boolean
 }
 
 /**
- * Puts the other sleeve, mirrored, in the place of one that lies folded or bent in the product photo, where both are of one colour. `image`
- * is premultiplied RGBA, 0 to 255; positions are in its px.
+ * Replaces a sleeve that is folded or bent in the product photo by the mirrored other sleeve, if both have the same colour. `image` is
+ * premultiplied RGBA, 0 to 255; positions are in px of `image`.
  */
 export function mendSleeves(image: Pixels, { sides, landmarks, guessedArmpits }: Halves): MendedSleeves {
   const sleeves = sides.map((side, k) => (side.sleeve ? measureSleeve(side.sleeve, guessedArmpits[k]) : null))
@@ -44,10 +44,10 @@ export function mendSleeves(image: Pixels, { sides, landmarks, guessedArmpits }:
 }
 
 interface Sleeve {
-  /** From its root to its cuff. */
+  /** From the sleeve's root to its cuff. */
   readonly middle: readonly Point[]
   readonly length: number
-  /** Sharpest turn within half its length, in degrees. */
+  /** Sharpest turn within the middle half of the length, in degrees. */
   readonly turn: number
   readonly guessed: boolean
 }
@@ -67,10 +67,10 @@ function turnAt(from: Point, at: Point, to: Point): number {
   return (Math.abs(turn) * 180) / Math.PI
 }
 
-// Degrees that a sleeve may turn: some are cut with an elbow, but then both are.
+// Accepted turn of a sleeve in degrees: some sleeves are cut with an elbow, but then both are.
 const SOUND_TURN = 16
 const FOLDED_TURN = 24
-// Lengths over the other sleeve's.
+// Length over the other sleeve's length.
 const FOLDED_LENGTH = 0.75
 const SHORTENED_LENGTH = 0.93
 
@@ -82,7 +82,7 @@ function isFolded(sleeve: Sleeve, other: Sleeve): boolean {
 
 const MAX_DIFFERENCE = 14
 
-// Shade of folds changes lightness most: it counts half.
+// Folds change lightness most, so lightness counts half.
 function sameColour(image: Pixels, left: Sleeve, right: Sleeve): boolean {
   const [a, b] = [left, right].map(({ middle }) => meanColour(image, middle))
   return Math.hypot((a[0] - b[0]) / 2, a[1] - b[1], a[2] - b[2]) < MAX_DIFFERENCE

@@ -5,7 +5,7 @@ import type { ArmpitBay } from './armpit.ts'
 import { bestCorners, nearestIndex, polylineError } from './chain.ts'
 import type { Shape } from './upright.ts'
 
-/** A sleeve's landmarks on the half outline `points`, and the seam where the sleeve lies against the body. */
+/** Landmarks of a sleeve on the half outline `points`, and the seam where the sleeve touches the body. */
 export interface SleevedHalf {
   /** Indices of the shoulder tip and of the cuff's outer and inner end. */
   readonly shoulder: number
@@ -14,13 +14,13 @@ export interface SleevedHalf {
   readonly armpit: Point
   /** Index from which the outline follows the body again. */
   readonly notch: number
-  /** True when sleeve and body touch below the armpit, so that it is a guess and a straight seam leads to the notch. */
+  /** True if sleeve and body touch below the armpit; the armpit is then a guess, and a straight seam leads to the notch. */
   readonly guessed: boolean
 }
 
 /**
- * Finds a sleeve's shoulder tip, cuff and armpit. Lengths are relative to the garment's height and torso width. `opposite` is
- * the other half's armpit where it lies clearly higher, which says that this one is hidden.
+ * Finds shoulder tip, cuff and armpit of a sleeve. Lengths are relative to the garment's height and torso width. `opposite`
+ * is the other half's armpit if it is clearly higher, which means that this armpit is hidden.
  */
 export function findSleeve(
   points: readonly Point[],
@@ -51,8 +51,9 @@ interface Cuff {
 
 const CUFF_SAMPLES = 80
 
-// Two ways to see the cuff. Corners along the sleeve are right for most; for a sleeve that is wider than long they fail, and
-// the three straight lines that follow the sleeve best are much closer to the outline. A long sleeve may bend at the elbow.
+// Two methods to find the cuff. Corners along the sleeve suit most sleeves. They fail for a sleeve that is wider than long;
+// there the three straight lines that best fit the sleeve are much closer to the outline. A long sleeve can bend at the
+// elbow.
 function findCuff(
   points: readonly Point[],
   { root, fromX, torsoWidth }: { root: Point; fromX: number; torsoWidth: number },
@@ -74,7 +75,7 @@ function findCuff(
   return outer < inner ? { outer, inner } : seen
 }
 
-// The corners of the sleeve's far end, seen along the sleeve from its root.
+// The corners of the sleeve's far end, as seen from its root.
 function cuffAlong(points: readonly Point[], root: Point, fromX: number): Cuff {
   const reach = (p: Point) => (p.x > fromX ? p.x - root.x + 0.55 * (p.y - root.y) : Number.NEGATIVE_INFINITY)
   let far = 0
@@ -99,7 +100,7 @@ function cuffAlong(points: readonly Point[], root: Point, fromX: number): Cuff {
 const SAMPLES = 90
 const MIN_TURN = (22 * Math.PI) / 180
 
-// Above the armpit, a little inwards; a dropped shoulder shows as a clear bend of the outline farther out.
+// Above the armpit, slightly inwards; a dropped shoulder is a clear bend of the outline further out.
 function findShoulder(points: readonly Point[], shoulderX: number, torsoWidth: number): number {
   let plain = 0
   for (let i = 1; i < Math.max(2, points.length - 1); i++) {

@@ -2,7 +2,7 @@ import { type Mask, maskToPlane, type Plane, type Point } from '../raster/plane.
 import { resizeAreaPlane } from '../raster/sample.ts'
 
 export interface Symmetry {
-  /** How far the shape is turned from upright, in degrees, counter-clockwise on the screen. */
+  /** Rotation of the shape from upright, in degrees, counter-clockwise on the screen. */
   readonly angle: number
   /** A point on the axis, in px of the mask. */
   readonly centre: Point
@@ -12,17 +12,17 @@ export interface Symmetry {
 
 interface Candidate {
   readonly angle: number
-  /** Place of the axis right of the centroid, in px of the small shape. */
+  /** Offset of the axis to the right of the centroid, in px of the downscaled shape. */
   readonly shift: number
   readonly score: number
 }
 
 const SEARCH_SIDE = 128
 const MAX_DEGREES = 28
-// Between equals the axis closer to upright wins.
+// For equal scores prefer the axis closer to upright.
 const PENALTY_PER_DEGREE = 0.0004
 
-/** The axis, within 28° of upright, about which the mask overlaps best with its own mirror image. */
+/** The axis, within 28° of upright, with the best overlap of the mask and its mirror image. */
 export function findSymmetry(mask: Mask): Symmetry {
   const scale = Math.min(1, SEARCH_SIDE / Math.max(mask.width, mask.height))
   const shape = resizeAreaPlane(maskToPlane(mask), {
@@ -66,7 +66,7 @@ function bestOf(
   return best
 }
 
-// The shape turned back by `angle` about its centroid, which lies in the middle of the result.
+// The shape rotated back by `angle` about its centroid, which becomes the middle of the result.
 function turnUpright(shape: Plane, centroid: Point, angle: number): Plane {
   const half = Math.ceil(Math.hypot(shape.width, shape.height) / 2) + 8
   const side = 2 * half + 1
@@ -90,7 +90,7 @@ function turnUpright(shape: Plane, centroid: Point, angle: number): Plane {
   return { width: side, height: side, data }
 }
 
-// Intersection over union of the shape and its mirror image; `shift` in halves of a px, from the middle column.
+// Intersection over union of the shape and its mirror image; `shift` in half px from the middle column.
 function mirrorOverlap({ width, height, data }: Plane, shift: number): number {
   const mirror = width - 1 + Math.round(2 * shift)
   let common = 0

@@ -12,23 +12,23 @@ import {
 } from '../raster/sample.ts'
 import { findSymmetry, type Symmetry } from './symmetry.ts'
 
-/** A square canvas on which the garment stands upright about the column `axis`, at the picture's own scale. */
+/** A square canvas with the garment upright around the column `axis`, at the photo's own scale. */
 export interface Canvas {
   /** Width and height in px. */
   readonly side: number
   readonly axis: number
-  /** Canvas px → picture px. */
+  /** Canvas px → photo px. */
   readonly toPicture: Affine
 }
 
 /**
- * A garment's outline on a canvas of fixed size: x counts px from the symmetry axis, positive to the picture's right, y from
- * the canvas's top.
+ * A garment's outline on a canvas of fixed size: x counts px from the symmetry axis, positive to the right of the image; y
+ * counts px from the top of the canvas.
  */
 export interface Shape {
   /** Closed, clockwise on the screen, a point per border pixel. */
   readonly contour: readonly Point[]
-  /** Row by row; column = x + `axis`. */
+  /** Row-major; column = x + `axis`. */
   readonly mask: Mask
   readonly axis: number
   readonly top: number
@@ -40,7 +40,7 @@ export interface UprightGarment {
   readonly symmetry: Symmetry
   readonly canvas: Canvas
   readonly shape: Shape
-  /** Areas of all the cut-out's pieces, whatever their unit. */
+  /** Areas of all pieces of the cutout, in any unit. */
   readonly pieces: readonly number[]
   /** px of the shape's canvas → px of `canvas`. */
   readonly toCanvas: (point: Point) => Point
@@ -48,10 +48,10 @@ export interface UprightGarment {
 
 const SHAPE_SIDE = 512
 const MARGIN = 0.03
-// A garment turned less is left as photographed: sampling it anew would only blur it.
+// Min rotation in degrees: a smaller one is not corrected, because resampling would only blur.
 const MIN_DEGREES = 0.75
 
-/** Turns the largest piece of a cut-out upright. `alpha` is 0 to 1 and must not be empty. */
+/** Rotates the largest piece of a cutout upright. `alpha` is 0 to 1 and must not be empty. */
 export function standUpright(alpha: Plane): UprightGarment {
   const reduction = Math.min(1, SHAPE_SIDE / Math.max(alpha.width, alpha.height))
   const small = resizeAreaPlane(alpha, {
@@ -84,7 +84,7 @@ function drawShape(piece: Mask, toSmall: Affine, axis: number): Shape {
   return { contour, mask, axis, top, height: bottom - top, width: right - left }
 }
 
-// Square, with the axis in its middle column and the garment between equal margins.
+// Square, with the axis in the middle column and equal margins around the garment.
 function canvasAround(piece: Mask, { angle, centre }: Symmetry, toPicture: Affine): Canvas {
   const turned = Math.abs(angle) < MIN_DEGREES ? 0 : (angle * Math.PI) / 180
   const cos = Math.cos(turned)
@@ -102,7 +102,7 @@ function canvasAround(piece: Mask, { angle, centre }: Symmetry, toPicture: Affin
   let axis = (side - 1) / 2
   let row = (side - 1) / 2 - (top + bottom) / 2
   if (turned === 0) {
-    // Whole px between canvas and picture keep every pixel as it was.
+    // An offset of whole px between canvas and photo preserves every pixel.
     axis += origin.x - axis - Math.round(origin.x - axis)
     row += origin.y - row - Math.round(origin.y - row)
   }
@@ -113,7 +113,7 @@ function canvasAround(piece: Mask, { angle, centre }: Symmetry, toPicture: Affin
   }
 }
 
-// Scales about pixel corners, so that the half pixel at the border stays a half pixel.
+// Scales about pixel corners: the half pixel at the border stays a half pixel.
 function scaling(x: number, y: number): Affine {
   return [x, 0, (x - 1) / 2, 0, y, (y - 1) / 2]
 }

@@ -1,6 +1,6 @@
 /**
- * DeviceError: the accelerator or its driver failed. OutOfMemory: its memory is full. SelfTestDrift: it computes other numbers than
- * it should. Hang: a run did not end.
+ * DeviceError: the accelerator or its driver failed. OutOfMemory: device memory is exhausted. SelfTestDrift: results of the
+ * self-test differ from the expected values. Hang: a run did not end.
  */
 export const DEVICE_FAULT_REASONS = ['DeviceError', 'OutOfMemory', 'SelfTestDrift', 'Hang'] as const
 export type DeviceFaultReason = (typeof DEVICE_FAULT_REASONS)[number]
@@ -16,20 +16,20 @@ export class DeviceFault extends Error {
   }
 }
 
-/** The device fault that an error is or was caused by; null for any other error. */
+/** The device fault in the cause chain of an error; null for any other error. */
 export function findDeviceFault(error: unknown): DeviceFault | null {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof DeviceFault) return each
   return null
 }
 
-/** The error of ONNX Runtime as a `DeviceFault`, or as it is when the model or its input caused it. A CPU is no such device. */
+/** Converts an error of ONNX Runtime to a `DeviceFault`, unless the model or its input caused it. The CPU provider has no device faults. */
 export function asDeviceFault(error: unknown, provider: string): unknown {
   if (provider === 'cpu' || !(error instanceof Error)) return error
   const reason = reasonOf(error.message)
   return reason === null ? error : new DeviceFault(reason, error.message, { cause: error })
 }
 
-/** ONNX Runtime has error codes for models and inputs only; what a device reports is in the text alone. */
+/** ONNX Runtime has error codes for models and inputs only; device errors are recognisable only by their text. */
 function reasonOf(message: string): DeviceFaultReason | null {
   if (OUT_OF_MEMORY.some((pattern) => pattern.test(message))) return 'OutOfMemory'
   const codes = [...message.matchAll(/\bCUDA failure (\d+)/gi)].map(([, code]) => Number(code))
@@ -47,8 +47,8 @@ const OUT_OF_MEMORY = [
 ]
 
 /**
- * Codes of CUDA that a wrong call causes, on a healthy device as well: invalid value (1), invalid configuration (9), invalid device
- * function (98), no kernel image for this device (209).
+ * CUDA error codes of a wrong call, which also occur on a healthy device: invalid value (1), invalid configuration (9), invalid
+ * device function (98), no kernel image for this device (209).
  */
 const CALLER_CODES: ReadonlySet<number> = new Set([1, 9, 98, 209])
 

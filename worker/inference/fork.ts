@@ -1,14 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { childEnvironment } from './child-environment.ts'
 
-/** A process that has just been started; its messages wait for the first listener. */
+/** A newly started process. Its messages are queued until the first listener is added. */
 export interface InferenceProcess {
   readonly child: ChildProcess
-  /** By `performance.now()` and `Date.now()`, in ms. */
+  /** `performance.now()` and `Date.now()` at the start, in ms. */
   readonly startedAt: { readonly clock: number; readonly date: number }
 }
 
-/** Starts a process that runs the module `program` with the variables of `env`. */
+/** Starts a process that runs the module `program` with the environment `env`. */
 export function forkInference({
   program,
   env,
@@ -19,9 +19,9 @@ export function forkInference({
   const startedAt = { clock: performance.now(), date: Date.now() }
   const child = fork(program, [], {
     serialization: 'advanced',
-    // Pixels lie outside of V8's heap. What lies in it is short-lived: room for more of it would only be held, over 100 MB of it.
+    // Pixels are outside the V8 heap, and objects on it are short-lived: a larger young generation would only waste over 100 MB.
     execArgv: [...process.execArgv, '--expose-gc', '--max-semi-space-size=8'],
-    // Each of glibc's arenas keeps what its threads gave back; pictures come from many threads, one at a time.
+    // Each glibc arena retains the memory that its threads freed; bitmaps are allocated by many threads, one at a time.
     env: { MALLOC_ARENA_MAX: '2', ...childEnvironment(process.env), ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

@@ -15,10 +15,10 @@ export interface InferenceHost {
   run<N extends WorkName>(work: N, request: Work[N]['request'], options: RunOptions): Promise<Work[N]['result']>
   isReady(): boolean
   isBusy(): boolean
-  /** Evicts the prepared garments of product photos with these SHA-256 hashes from the process. */
-  forget(garmentHashes: readonly string[]): void
-  /** Number of prepared garments that the process caches. */
-  countKept(): number
+  /** Evicts the cached garments of product photos with these SHA-256 hashes from the process. */
+  evict(garmentHashes: readonly string[]): void
+  /** Number of cached garments in the process. */
+  countCachedGarments(): number
   /** Why the process could not become ready at its last start; null when it could. */
   problem(): string | null
   stop(): Promise<void>
@@ -51,14 +51,14 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
   const { workSeconds, startSeconds = 180, hasDevice = false, log, onReady, onDeviceFault = () => {} } = options
   let ready = false
   let problem: string | null = null
-  let kept = 0
+  let cached = 0
   const slot = createWorkSlot()
   const inference: KeptProcess = keepProcess({ ...options, startSeconds, onMessage: receive, onStartTimeout, onExit })
 
   function receive(message: FromProcess): void {
-    if (message.type === 'unfit') {
+    if (message.type === 'unready') {
       problem = message.problem
-      log.error({ problem }, 'inference process cannot work')
+      log.error({ problem }, 'inference process failed its start-up checks')
       if (message.deviceFault !== null) reportFault(message.deviceFault, problem)
     } else if (message.type === 'ready') {
       ready = true
@@ -67,7 +67,7 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
       inference.noteReady()
       const { clock, date } = inference.startedAt()
       onReady({ seconds: (performance.now() - clock) / 1000, startedAt: date }, message.manifests)
-    } else if (message.type === 'kept') kept = message.count
+    } else if (message.type === 'cached') cached = message.count
     else if (message.id === slot.current()?.id) answer(message)
   }
 
@@ -105,7 +105,7 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
 
   function onExit(): void {
     ready = false
-    kept = 0
+    cached = 0
     slot.take()?.reject(new DrapeError('GENERATION_FAILED', 'The inference process ended.', { retryable: true }))
   }
 
@@ -133,8 +133,8 @@ export function createInferenceHost(options: InferenceHostOptions): InferenceHos
     run,
     isReady: () => ready && !inference.isFailing(),
     isBusy: () => slot.current() !== null,
-    forget: (garmentHashes) => inference.send({ type: 'forget', garmentHashes }),
-    countKept: () => kept,
+    evict: (garmentHashes) => inference.send({ type: 'evict', garmentHashes }),
+    countCachedGarments: () => cached,
     problem: () => problem,
     stop: () => inference.stop(),
   }

@@ -59,13 +59,13 @@ export function keepProcess(options: KeptProcessOptions): KeptProcess {
     child = started
     started.on('message', onMessage)
     const limit = setTimeout(() => {
-      log.error({ startSeconds }, 'inference process did not start in time')
+      log.error({ startSeconds }, 'inference process did not become ready in time')
       onStartTimeout()
       started.kill('SIGKILL')
     }, startSeconds * 1000)
     started.once('message', () => clearTimeout(limit))
     started.on('error', (error) => {
-      log.error({ err: error }, 'inference process could not be started')
+      log.error({ err: error }, 'inference process failed to start')
       if (started.pid === undefined) handleExit({ code: null, signal: null })
     })
     const { exitCode: code, signalCode: signal } = started

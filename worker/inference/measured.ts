@@ -3,7 +3,7 @@ import type { Metrics } from '../../api/shared/metrics.ts'
 import type { Inference } from './pool.ts'
 import type { TryOnRequest } from './protocol.ts'
 
-/** The same inference, with its runs counted by what came of them; `engine` is empty where none runs. */
+/** Wraps an inference with a counter of runs by outcome. `engine` is empty for runs without an engine. */
 export function measureInference(inference: Inference, metrics: Pick<Metrics, 'counter'>): Inference {
   const runs = metrics.counter({
     name: 'drape_inference_runs_total',

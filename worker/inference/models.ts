@@ -19,15 +19,15 @@ export interface ModelEntry {
 
 /** Opened models of one folder. */
 export interface Models {
-  /** @throws Error when no model of that name was opened. */
+  /** @throws Error if no model with that name is open. */
   session(name: string): Session
   release(): Promise<void>
 }
 
 /**
- * Opens models of the folder: those in `names`, or every one its `manifest.json` lists. A file is read only if it has the size
- * and SHA-256 of its entry, and opened only if its inputs and outputs have the names and shapes of its entry.
- * @throws Error that names the file and what is wrong with it; nothing stays open then.
+ * Opens the models in `names`, or all models of the folder's `manifest.json`. Reads a file only if its size and SHA-256 match
+ * its entry, and opens a model only if the names and shapes of its inputs and outputs match.
+ * @throws Error that names the file and the problem; closes all models in that case.
  */
 export async function openModels(
   folder: string,
@@ -51,8 +51,9 @@ export async function openModels(
 }
 
 /**
- * SHA-256 of each model file of the folder by its path, after comparing all of them with the manifest; nothing is opened.
- * @throws Error that names the first file that is missing or not what its entry says.
+ * Compares all model files of the folder with the manifest without opening them. Returns the SHA-256 of each file by
+ * path.
+ * @throws Error that names the first file that is missing or differs from its entry.
  */
 export async function verifyModels(folder: string): Promise<Record<string, string>> {
   const entries = await readManifest(folder)
@@ -63,7 +64,7 @@ export async function verifyModels(folder: string): Promise<Record<string, strin
   return Object.fromEntries(entries.map(({ file, sha256 }) => [file, sha256]))
 }
 
-/** @throws Error that names the manifest and the first entry that is not as it must be. */
+/** @throws Error that names the manifest and its first invalid entry. */
 export async function readManifest(folder: string): Promise<ModelEntry[]> {
   const path = join(folder, 'manifest.json')
   const manifest = parseJson(path, (await readBytes(path)).toString('utf8'))
@@ -99,7 +100,7 @@ function checkBytes(path: string, bytes: Uint8Array, { bytes: size, sha256 }: Mo
   if (found !== sha256) fail(path, `has the SHA-256 ${found}, expected ${sha256}`)
 }
 
-/** How an opened model's inputs or outputs differ from those that were expected; undefined when they do not. */
+/** Describes the first difference between the actual and the expected inputs or outputs of a model; undefined if they match. */
 export function shapeProblem(
   side: 'input' | 'output',
   found: readonly TensorShape[],

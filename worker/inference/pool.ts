@@ -2,38 +2,38 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DrapeError } from '../../api/shared/errors.ts'
 import type { InferenceHost } from './host.ts'
 
-export interface Inference extends Pick<InferenceHost, 'run' | 'forget' | 'countKept' | 'stop'> {
-  /** How many processes can take work or are at it. */
+export interface Inference extends Pick<InferenceHost, 'run' | 'evict' | 'countCachedGarments' | 'stop'> {
+  /** Number of processes that are idle or busy, without those that are starting. */
   countReady(): number
-  /** Why a process could not become ready; null when none had a problem. */
+  /** Why a process failed to become ready; null without a problem. */
   problem(): string | null
 }
 
-/** Work that finds every process gone waits so long for one to come back; a crash is no fault of the work that comes after it. */
-const COMEBACK_MS = 20_000
-const LOOK_MS = 50
+/** Max wait for a process to restart if all processes have exited: a crash must not fail the next request. */
+const RESTART_WAIT_MS = 20_000
+const POLL_MS = 50
 
 /**
- * Several inference processes as one: work goes to an idle one, or waits for the first that becomes idle. Throws a retryable
- * `SERVICE_UNAVAILABLE` when none is there for long, and what `assertWell` throws before work is given to any.
+ * Distributes work over several inference processes: to an idle process, or to the first that becomes idle. Throws a
+ * retryable `SERVICE_UNAVAILABLE` if no process becomes ready in time, and errors of `assertHealthy`, which runs first.
  */
-export function createInferencePool(hosts: readonly InferenceHost[], assertWell: () => void = () => {}): Inference {
+export function createInferencePool(hosts: readonly InferenceHost[], assertHealthy: () => void = () => {}): Inference {
   const waiting: (() => void)[] = []
   const idle = () => hosts.find((host) => host.isReady() && !host.isBusy())
 
   async function untilSomeMayBeIdle(until: number): Promise<void> {
     if (hosts.some((one) => one.isBusy())) await new Promise<void>((resolve) => waiting.push(resolve))
-    else if (performance.now() < until) await sleep(LOOK_MS)
+    else if (performance.now() < until) await sleep(POLL_MS)
     else throw new DrapeError('SERVICE_UNAVAILABLE', 'No inference process is ready.', { retryable: true })
   }
 
   return {
     run: async (work, request, options) => {
-      const until = performance.now() + COMEBACK_MS
-      // An idle host gets its work in the same turn of the event loop, before another request finds it as well.
+      const until = performance.now() + RESTART_WAIT_MS
+      // Assign work to an idle host in the same turn of the event loop, before another request selects it.
       for (;;) {
         options.signal.throwIfAborted()
-        assertWell()
+        assertHealthy()
         const host = idle()
         if (host) return host.run(work, request, options).finally(() => waiting.shift()?.())
         await untilSomeMayBeIdle(until)
@@ -41,10 +41,10 @@ export function createInferencePool(hosts: readonly InferenceHost[], assertWell:
     },
     countReady: () => hosts.filter((host) => host.isReady()).length,
     problem: () => hosts.map((host) => host.problem()).find((problem) => problem !== null) ?? null,
-    forget: (garmentHashes) => {
-      for (const host of hosts) host.forget(garmentHashes)
+    evict: (garmentHashes) => {
+      for (const host of hosts) host.evict(garmentHashes)
     },
-    countKept: () => hosts.reduce((sum, host) => sum + host.countKept(), 0),
+    countCachedGarments: () => hosts.reduce((sum, host) => sum + host.countCachedGarments(), 0),
     stop: async () => {
       await Promise.all(hosts.map((host) => host.stop()))
     },

@@ -12,12 +12,12 @@ import type { Failure, FromProcess, ToProcess, TryOnRequest } from './protocol.t
 import { runSelfTest } from './self-test.ts'
 import { PROVIDERS } from './session.ts'
 
-// The inference process: a child of the worker. It opens the models, proves itself, and does one piece of work at a time.
+// The inference process: a child of the worker. It opens the models, runs the self-tests, and processes one request at a time.
 
-// Without its worker this process has no work.
+// Exit with the worker.
 process.on('disconnect', () => process.exit(0))
 
-const { models, engines, manifests, proofs } = await prepare().catch(giveUp)
+const { models, engines, manifests, proofs } = await prepare().catch(exitUnready)
 const aborts = new Map<number, AbortController>()
 
 function send(message: FromProcess): void {
@@ -26,17 +26,17 @@ function send(message: FromProcess): void {
 
 process.on('message', (message: ToProcess) => {
   if (message.type === 'abort') aborts.get(message.id)?.abort()
-  else if (message.type === 'forget') forget(message.garmentHashes)
+  else if (message.type === 'evict') evict(message.garmentHashes)
   else run(message)
 })
 
-function forget(garmentHashes: readonly string[]): void {
-  for (const { kept } of engines.values()) for (const hash of garmentHashes) kept?.forget(hash)
-  tellKept()
+function evict(garmentHashes: readonly string[]): void {
+  for (const { cache } of engines.values()) for (const hash of garmentHashes) cache?.evict(hash)
+  reportCacheSize()
 }
 
-function tellKept(): void {
-  send({ type: 'kept', count: [...engines.values()].reduce((sum, { kept }) => sum + (kept?.count() ?? 0), 0) })
+function reportCacheSize(): void {
+  send({ type: 'cached', count: [...engines.values()].reduce((sum, { cache }) => sum + (cache?.count() ?? 0), 0) })
 }
 
 async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): Promise<void> {
@@ -53,8 +53,9 @@ async function run({ id, work, request }: Extract<ToProcess, { type: 'run' }>): 
     send({ type: 'failed', id, error: failureOf(error) })
   } finally {
     aborts.delete(id)
-    tellKept()
-    // The caller has its answer. V8 hardly counts pixels: those of a large picture would wait for the next one's to join them.
+    reportCacheSize()
+    // The caller has its response. V8 does not account for most pixel memory: the bitmaps of a large photo would otherwise stay until the
+    // next one.
     if (work === 'prepare' || (request as TryOnRequest).options.fullResolution) globalThis.gc?.()
   }
 }
@@ -87,12 +88,12 @@ async function prepare() {
   return { models, engines, manifests, proofs: await runSelfTest({ models, engines }) }
 }
 
-/** Says why, for the worker's readiness probe. */
-async function giveUp(error: unknown): Promise<never> {
+/** Reports the problem to the worker's readiness probe. */
+async function exitUnready(error: unknown): Promise<never> {
   const problem = error instanceof Error ? error.message : String(error)
   await new Promise<void>((resolve) => {
     const deviceFault = findDeviceFault(error)?.reason ?? null
-    if (process.send) process.send({ type: 'unfit', problem, deviceFault } satisfies FromProcess, () => resolve())
+    if (process.send) process.send({ type: 'unready', problem, deviceFault } satisfies FromProcess, () => resolve())
     else resolve()
   })
   return process.exit(1)

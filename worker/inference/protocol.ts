@@ -4,7 +4,7 @@ import type { Detected, Options, Rectangle } from '../../api/shared/generation.t
 import type { EngineManifest, EngineProof } from '../engines/engine.ts'
 import type { DeviceFaultReason } from './device-fault.ts'
 
-/** What the worker asks of its inference process, and what comes back. Both ends are ours and of one version. */
+/** Requests and results of the inference process. Both sides always have the same version. */
 export interface Work {
   readonly prepare: { readonly request: PrepareRequest; readonly result: PreparedPhoto }
   readonly 'try-on': { readonly request: TryOnRequest; readonly result: TryOnResult }
@@ -16,31 +16,31 @@ export interface PrepareRequest {
 }
 
 export interface PreparedPhoto {
-  /** The 4:5 rectangle around the person, px of the photo. */
+  /** The 4:5 rectangle around the person, in px of the photo. */
   readonly crop: Rectangle
   readonly personDetected: boolean
   readonly warnings: readonly string[]
-  /** The cropped view as a JPEG. */
+  /** The crop as a JPEG. */
   readonly view: Uint8Array
 }
 
 export interface TryOnRequest {
   readonly engine: string
   readonly photo: Uint8Array
-  /** `auto` asks for the crop to be found here because there is none yet. */
+  /** `auto`: find the crop in the inference process, because none is stored. */
   readonly crop: Rectangle | 'auto' | 'none'
   readonly garment: Uint8Array
   readonly garmentHash: string
-  /** The picture that marks the result, null for none, or `missing` when it should be there and is not. */
+  /** Logo to draw on the result; null for none, `missing` if it should exist but does not. */
   readonly logo: Uint8Array | 'missing' | null
-  /** What the caller says about the product, for its category. */
+  /** The caller's texts and classifications of the product, for its category. */
   readonly product: {
     readonly title: string | null
     readonly description: string | null
     readonly classifications: Readonly<Record<string, unknown>> | null
   }
   readonly options: Options
-  /** The quality below which a result is drawn again or refused, 0 to 1; none for any. */
+  /** Quality, 0 to 1, below which a result is redrawn or rejected; null or absent: no minimum. */
   readonly minQuality?: number | null
 }
 
@@ -51,11 +51,11 @@ export interface TryOnResult {
   /** ms per stage. */
   readonly timings: Readonly<Record<string, number>>
   readonly category: string | null
-  /** How good the result looks, 0 to 1; null where it could not be judged. */
+  /** Quality of the result, 0 to 1; null if unknown. */
   readonly quality: number | null
-  /** What the product photo shows by its looks; null for an engine that does not look. */
+  /** What the product photo shows; null for an engine without detection. */
   readonly detected: Detected | null
-  /** What was found in a photo that had not been analysed before: only for `crop: 'auto'`. */
+  /** Analysis of a photo that was not analysed before: only for `crop: 'auto'`. */
   readonly found: Pick<PreparedPhoto, 'crop' | 'personDetected' | 'warnings'> | null
   readonly engine: {
     readonly name: string
@@ -68,20 +68,20 @@ export interface TryOnResult {
 export type ToProcess =
   | { readonly type: 'run'; readonly id: number; readonly work: WorkName; readonly request: unknown }
   | { readonly type: 'abort'; readonly id: number }
-  /** Drop what was made of product photos with these SHA-256. */
-  | { readonly type: 'forget'; readonly garmentHashes: readonly string[] }
+  /** Evict the cached garments of product photos with these SHA-256 hashes. */
+  | { readonly type: 'evict'; readonly garmentHashes: readonly string[] }
 
 export type FromProcess =
-  /** With what the self-tests of its engines have seen. */
+  /** Sent after the self-tests, with their findings. */
   | {
       readonly type: 'ready'
       readonly engines: Readonly<Record<string, EngineProof>>
       readonly manifests: readonly EngineManifest[]
     }
-  /** It cannot be ready, and ends. */
-  | { readonly type: 'unfit'; readonly problem: string; readonly deviceFault: DeviceFaultReason | null }
-  /** How many prepared products it caches: after each piece of work, and after each `forget`. */
-  | { readonly type: 'kept'; readonly count: number }
+  /** The process cannot become ready, and exits. */
+  | { readonly type: 'unready'; readonly problem: string; readonly deviceFault: DeviceFaultReason | null }
+  /** Number of cached garments. Sent after each request and each `evict`. */
+  | { readonly type: 'cached'; readonly count: number }
   | { readonly type: 'progress'; readonly id: number; readonly share: number }
   | { readonly type: 'done'; readonly id: number; readonly result: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly error: Failure }
@@ -89,7 +89,7 @@ export type FromProcess =
 export interface Failure {
   /** Null for an error that is not a DrapeError. */
   readonly code: ErrorCode | null
-  /** Why the device is at fault; null when it is not. */
+  /** Why the device is at fault; null if it is not. */
   readonly deviceFault: DeviceFaultReason | null
   readonly message: string
   readonly details?: ErrorDetails

@@ -5,20 +5,20 @@ import { tryOn } from '../try-on.ts'
 import { DeviceFault } from './device-fault.ts'
 import type { Models } from './models.ts'
 
-/** Mean sRGB of the chest that the warp engine makes of the two pictures beside this file, on any provider within the tolerance. */
+/** Mean sRGB of the chest in the warp engine's result for the two images beside this file, within the tolerance on any provider. */
 const GOLDEN = { red: 160, green: 128, blue: 24 }
 const TOLERANCE = 12
-/** Shares of the picture's width and height. */
+/** Shares of the image's width and height. */
 const CHEST = { left: 0.4, right: 0.6, top: 0.42, bottom: 0.62 }
-/** The second run meets code that the first one has made hot. */
+/** The second run uses code that the first run has optimised. */
 const RUNS = 2
-/** What the garment is known as, beside the number of the run. */
+/** Cache key of the garment, followed by the number of the run. */
 const OWN_GARMENT = 'self-test'
 
 /**
- * Runs the warp engine on a known pair before any caller's job: what comes out has to be the known result, and the first job finds
- * everything loaded and compiled. Engines that have a test of their own run it, and what it has seen is returned by their names.
- * @throws Error that says what was wrong; `DeviceFault` when the result is not the known one
+ * Runs the warp engine on a known pair before the first job: verifies the result, and loads and compiles everything that the first
+ * job needs. Runs the self-tests of engines that have one and returns their findings by engine name.
+ * @throws Error that describes the problem; `DeviceFault` if the result differs from the known one
  */
 export async function runSelfTest({
   models,
@@ -30,12 +30,12 @@ export async function runSelfTest({
   const proofs: Record<string, EngineProof> = {}
   for (const [name, engine] of engines) if (engine.selfTest) proofs[name] = await engine.selfTest()
   if (engines.has('warp')) await tryWarp({ models, engines })
-  engines.get('warp')?.kept?.forget(OWN_GARMENT)
+  engines.get('warp')?.cache?.evict(OWN_GARMENT)
   return proofs
 }
 
 async function tryWarp({ models, engines }: { models: Models; engines: ReadonlyMap<string, Engine> }): Promise<void> {
-  const [photo, garment] = await Promise.all(['person', 'garment'].map(readPicture))
+  const [photo, garment] = await Promise.all(['person', 'garment'].map(readSample))
   for (let run = 0; run < RUNS; run++) {
     const { image } = await tryOn(
       {
@@ -54,17 +54,17 @@ async function tryWarp({ models, engines }: { models: Models; engines: ReadonlyM
   }
 }
 
-function readPicture(name: string): Promise<Buffer> {
+function readSample(name: string): Promise<Buffer> {
   return readFile(new URL(`self-test/${name}.jpg`, import.meta.url))
 }
 
-function checkChest(picture: Bitmap): void {
-  const [red, green, blue] = meanOfChest(picture)
+function checkChest(bitmap: Bitmap): void {
+  const [red, green, blue] = meanOfChest(bitmap)
   const off = Math.max(Math.abs(red - GOLDEN.red), Math.abs(green - GOLDEN.green), Math.abs(blue - GOLDEN.blue))
   if (off <= TOLERANCE) return
   const seen = [red, green, blue].map(Math.round).join(' ')
   const expected = Object.values(GOLDEN).join(' ')
-  throw new DeviceFault('SelfTestDrift', `Self-test of the warp engine: the chest is ${seen} and should be ${expected}`)
+  throw new DeviceFault('SelfTestDrift', `Self-test of the warp engine: the chest is ${seen}, expected ${expected}`)
 }
 
 function meanOfChest({ width, height, channels, data }: Bitmap): number[] {

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node'
 import { asDeviceFault } from './device-fault.ts'
 
-// onnxruntime would otherwise note how it is used and send that to its makers, from its first session on.
+// Disables the telemetry that onnxruntime otherwise sends to its vendor.
 process.env.ORT_DISABLE_TELEMETRY = '1'
 
 export const PROVIDERS = ['cpu', 'cuda', 'tensorrt', 'webgpu'] as const
 export type Provider = (typeof PROVIDERS)[number]
 
-/** Numbers of 32 bits in row-major order; `data.length` is the product of `shape`. */
+/** 32-bit floats in row-major order; `data.length` is the product of `shape`. */
 export interface Tensor {
   readonly shape: readonly number[]
   readonly data: Float32Array
@@ -18,43 +18,44 @@ export interface Tensor {
 
 export interface TensorShape {
   readonly name: string
-  /** A string stands for a size that the model leaves open. */
+  /** A string names a size that the model leaves open. */
   readonly shape: readonly (number | string)[]
 }
 
-/** An opened model. It holds memory outside of the JavaScript heap until `release` is called. */
+/** An opened model. Owns memory outside the JavaScript heap until `release` is called. */
 export interface Session {
   readonly inputs: readonly TensorShape[]
   readonly outputs: readonly TensorShape[]
   /**
-   * The outputs named in `fetches`, or all, for the tensors in `feeds`. Blocks the thread while the model runs.
-   * @throws Error of the runtime when a feed is missing or has a wrong shape; `DeviceFault` when the device fails.
+   * Runs the model on the tensors in `feeds` and returns the outputs named in `fetches`, or all. Blocks the thread.
+   * @throws Error of the runtime if a feed is missing or has a wrong shape; `DeviceFault` if the device fails.
    */
   run(feeds: Readonly<Record<string, Tensor>>, fetches?: readonly string[]): Promise<Record<string, Tensor>>
   release(): Promise<void>
 }
 
-/** A model whose operators are counted until `countOperators` is called. */
+/** A model that counts its operators until `countOperators` is called. */
 export interface CountedSession extends Session {
-  /** How many operators have run on each provider, for instance `{ cuda: 812, cpu: 3 }`. To be called once. */
+  /** Number of operators that ran on each provider, for example `{ cuda: 812, cpu: 3 }`. Call once. */
   countOperators(): Promise<Readonly<Record<string, number>>>
 }
 
 interface SessionOptions {
   readonly provider?: Provider
-  /** Inside of an operator. */
+  /** Threads per operator. */
   readonly threads?: number
 }
 
 /**
- * Opens the ONNX model, given as its bytes or, where its weights lie beside it, as its path, on this provider.
- * @throws Error of the runtime when it is no model or the provider is missing; `DeviceFault` when the device fails.
+ * Opens an ONNX model on this provider, from its bytes or, if its weights are in a separate file, from its path.
+ * @throws Error of the runtime if the file is not a model or the provider is missing; `DeviceFault` if the device
+ * fails.
  */
 export async function openSession(model: Uint8Array | string, options: SessionOptions = {}): Promise<Session> {
   return asSession(await create(model, options), options)
 }
 
-/** The same, counted: the runtime gives what a provider cannot do to the CPU without a word. */
+/** Opens a model with an operator count: the runtime silently moves unsupported operators to the CPU. */
 export async function openCountedSession(path: string, options: SessionOptions = {}): Promise<CountedSession> {
   const folder = await mkdtemp(join(tmpdir(), 'drape-profile-'))
   const forget = () => rm(folder, { recursive: true, force: true })
@@ -89,7 +90,7 @@ async function create(
     executionProviders: [provider],
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
-    // Waiting threads that spin take the processor away from other sessions on the same machine.
+    // Spinning threads would block other sessions on the same machine.
     extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
     logSeverityLevel: 3,
   } as const
@@ -135,7 +136,7 @@ function toTensor(name: string, { type, dims, data }: RuntimeTensor): Tensor {
   return { shape: dims, data }
 }
 
-/** From what the runtime writes about each operator that it has run. */
+/** Reads the operator counts from the runtime's profile. */
 async function readCounts(folder: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const name of await readdir(folder)) {

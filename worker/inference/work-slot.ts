@@ -44,7 +44,7 @@ export function createWorkSlot(): WorkSlot {
       return work
     },
     run: async ({ signal, onProgress, subject = null, workSeconds, start, abort, onTimeout, onAbortTimeout }) => {
-      if (running) throw new Error('The inference process takes one piece of work at a time')
+      if (running) throw new Error('The inference process accepts one request at a time')
       const id = nextId++
       const limit = setTimeout(onTimeout, workSeconds * 1000)
       let grace: NodeJS.Timeout | undefined

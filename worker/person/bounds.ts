@@ -1,7 +1,7 @@
 import type { Size } from '../raster/plane.ts'
 import type { Box } from './person.ts'
 
-/** The smallest box around the pixels that pass, or null when none does. */
+/** The smallest box around the pixels that pass the test; null if none does. */
 export function boundsOf(
   { width, height, data }: Size & { readonly data: ArrayLike<number> },
   test: (value: number) => boolean,
@@ -10,7 +10,7 @@ export function boundsOf(
   let top = height
   let right = 0
   let bottom = 0
-  // What lies within the columns found so far cannot widen them: of each row only one such pixel is looked for.
+  // Columns within the bounds found so far cannot extend them: search each row only outside these columns.
   for (let y = 0, row = 0; y < height; y++, row += width) {
     let x = 0
     while (x < width && !test(data[row + x])) x++

@@ -1,20 +1,20 @@
 import type { Point, Size } from '../raster/plane.ts'
 import type { Box } from './person.ts'
 
-// Room around the box in per cent of its height; whole numbers, because 1000 × 1.14 is more than 1140 in floating point.
+// Padding around the box in per cent of its height; integers, because 1000 × 1.14 is more than 1140 in floating point.
 const ABOVE = 10
 const BELOW = 4
 const BESIDE = 8
-// In a frame too small for the person: how much of the rectangle's height the room above the head may take.
+// In a frame too small for the padded box: max headroom as a share of the rectangle's height.
 const MAX_HEADROOM = 0.25
-// Where a picture without a person is cut in height: 0 would keep the top, 0.5 the middle.
+// Vertical position of the crop in a photo without a person: 0 keeps the top, 0.5 the middle.
 const UPPER_BIAS = 0.25
 
 /**
- * The 4:5 rectangle of the frame that shows the person: whole px, inside of the frame, 4n × 5n px except in frames smaller than 4 × 5.
- * The person's box is padded by shares of its height (10 % above, 4 % below, 8 % to each side). The smallest rectangle that holds
- * this is centred on it and shifted into the frame. Where the frame is too small for it, the largest one that fits is taken from the
- * top of the padded box downwards; if `head` is given, it is moved sideways until the head is in its middle half.
+ * The 4:5 rectangle of the frame that shows the person: whole px, inside the frame, 4n × 5n px except in frames smaller than 4 × 5.
+ * Pads the person's box by shares of its height (10 % above, 4 % below, 8 % per side). Centres the smallest rectangle that contains
+ * the padded box on it and shifts the rectangle into the frame. If the frame is too small, uses the largest rectangle that fits, from
+ * the top of the padded box downwards, and shifts it sideways until `head`, if given, is in its middle half.
  */
 export function cropAroundPerson({ x, y, width, height }: Box, frame: Size, head?: Point): Box {
   const paddedWidth = (100 * width + 2 * BESIDE * height) / 100
@@ -30,7 +30,7 @@ export function cropAroundPerson({ x, y, width, height }: Box, frame: Size, head
   return placeInFrame(frame, size, { x: toHead, y: y - Math.min(above, MAX_HEADROOM * size.height) })
 }
 
-/** The largest 4:5 rectangle of the frame, in the middle across and a quarter of the spare height from the top. */
+/** The largest 4:5 rectangle of the frame: centred horizontally, and with a quarter of the spare height above it. */
 export function cropWithoutPerson(frame: Size): Box {
   const size = largestPortrait(frame)
   return placeInFrame(frame, size, {

@@ -2,15 +2,15 @@ import type { Session } from '../inference/session.ts'
 import type { Point } from '../raster/plane.ts'
 import type { Pyramid } from '../raster/pyramid.ts'
 import { applyAffine } from '../raster/sample.ts'
-import { type Region, regionOfBody, regionToPicture, viewRegion } from './region.ts'
+import { type Region, regionOfBody, regionToBitmap, viewRegion } from './region.ts'
 
-/** A person as BlazePose's detector sees one. */
+/** A person detected by BlazePose. */
 export interface Detection {
   /** 0 to 1. */
   readonly score: number
-  /** Where to look for landmarks. */
+  /** Region for the landmark model. */
   readonly region: Region
-  /** Two opposite corners of the square around the face, in px of the picture. */
+  /** Two opposite corners of the square around the face, in px of the bitmap. */
   readonly face: readonly [Point, Point]
 }
 
@@ -18,8 +18,8 @@ const INPUT_SIZE = 224
 const SAME_PERSON_OVERLAP = 0.3
 
 /**
- * The people in one square of the picture, best first, with a score of at least `minimum`. Outside of the picture the square is
- * black. People smaller than about a fifth of the square are often missed.
+ * Detects people in one square of the bitmap with a score of at least `minimum`, highest score first. The square is black
+ * outside the bitmap. Often misses people smaller than about a fifth of the square.
  */
 export async function detectPeople(
   pyramid: Pyramid,
@@ -28,18 +28,18 @@ export async function detectPeople(
   const view = viewRegion(pyramid, square, { size: INPUT_SIZE, border: 'black', range: [-1, 1] })
   const { boxes, scores } = await session.run({ image: { shape: [1, INPUT_SIZE, INPUT_SIZE, 3], data: view } })
   const candidates = decode(boxes.data, scores.data, minimum)
-  const map = regionToPicture(square, INPUT_SIZE)
-  // The model's unit is the side of its input; its origin is the corner, half a pixel before the first pixel's centre.
-  const toPicture = (x: number, y: number): Point =>
+  const map = regionToBitmap(square, INPUT_SIZE)
+  // The model's unit is the side of its input; its origin is the corner, half a pixel before the centre of the first pixel.
+  const toBitmap = (x: number, y: number): Point =>
     applyAffine(map, { x: x * INPUT_SIZE - 0.5, y: y * INPUT_SIZE - 0.5 })
   return mergeOverlapping(candidates).map(({ score, values }) => ({
     score,
-    region: regionOfBody(toPicture(values[4], values[5]), toPicture(values[6], values[7])),
-    face: [toPicture(values[0], values[1]), toPicture(values[2], values[3])],
+    region: regionOfBody(toBitmap(values[4], values[5]), toBitmap(values[6], values[7])),
+    face: [toBitmap(values[0], values[1]), toBitmap(values[2], values[3])],
   }))
 }
 
-/** The detections of several overlapping squares without repeats: of each face the one with the highest score. */
+/** Merges the detections of several overlapping squares: for each face the detection with the highest score. */
 export function withoutRepeats(detections: readonly Detection[]): Detection[] {
   const kept: Detection[] = []
   for (const detection of detections.toSorted((a, b) => b.score - a.score)) {
@@ -55,7 +55,7 @@ function corners([a, b]: readonly [Point, Point]): readonly number[] {
 
 interface Candidate {
   readonly score: number
-  /** Left, top, right, bottom of the face's box, then four key points; in shares of the input's side. */
+  /** Left, top, right, bottom of the face's box, then four keypoints, in shares of the input's side. */
   readonly values: Float64Array
 }
 

@@ -4,7 +4,7 @@ import type { Pyramid } from '../raster/pyramid.ts'
 import { applyAffine } from '../raster/sample.ts'
 import { between, subtract } from '../raster/vector.ts'
 import type { Person } from './person.ts'
-import { type Region, regionToPicture, viewRegion } from './region.ts'
+import { type Region, regionToBitmap, viewRegion } from './region.ts'
 
 const VIEW_SIZE = 192
 const VALUES_PER_POINT = 3
@@ -18,8 +18,8 @@ const RIGHT_EYE = 33
 const LEFT_EYE = 263
 
 /**
- * The outline of a face from the forehead past the chin, in px of the picture, by MediaPipe's face mesh; null where the body's
- * landmarks are not those of a visible face. The outline may leave the picture where the face does.
+ * The outline of a face from the forehead past the chin, in px of the bitmap, by MediaPipe's face mesh; null if the body's
+ * landmarks do not show a visible face. The outline can leave the bitmap with the face.
  */
 export async function locateFace(
   pyramid: Pyramid,
@@ -36,20 +36,20 @@ async function locateMesh(pyramid: Pyramid, region: Region, session: Session): P
   const outputs = await session.run({ image: { shape: [1, VIEW_SIZE, VIEW_SIZE, 3], data: view } })
   if (1 / (1 + Math.exp(-outputs.face_flag.data[0])) < PRESENT) return null
   const raw = outputs.landmarks.data
-  const map = regionToPicture(region, VIEW_SIZE)
+  const map = regionToBitmap(region, VIEW_SIZE)
   return Array.from({ length: raw.length / VALUES_PER_POINT }, (_, i) =>
     applyAffine(map, { x: raw[i * VALUES_PER_POINT] - 0.5, y: raw[i * VALUES_PER_POINT + 1] - 0.5 }),
   )
 }
 
-// A face is about 2.6 times as high as the way from its eyes to its mouth; the model expects half as much again.
+// A face is about 2.6 times as high as the distance from its eyes to its mouth; the model expects 1.5 times that.
 const SIDE_OF_EYES_TO_MOUTH = 4
 
 function regionOfLandmarks({ leftEye, rightEye, mouthLeft, mouthRight }: Person['landmarks']): Region {
   const eyes = between(leftEye, rightEye, 0.5)
   const mouth = between(mouthLeft, mouthRight, 0.5)
   const down = subtract(mouth, eyes)
-  // Whichever is less foreshortened.
+  // The less foreshortened of the two.
   const length = Math.max(Math.hypot(down.x, down.y), Math.hypot(leftEye.x - rightEye.x, leftEye.y - rightEye.y))
   return {
     centre: between(eyes, mouth, 0.4),

@@ -8,32 +8,32 @@ import { locateHands } from './hand.ts'
 import { segmentHand } from './hand-area.ts'
 import { type LocatedBody, locateBody } from './landmarks.ts'
 import type { Box, Person } from './person.ts'
-import { type Region, regionOfPicture } from './region.ts'
+import { type Region, regionOfBitmap } from './region.ts'
 import { segmentPerson } from './segment.ts'
-import { tilesOfPicture } from './tiles.ts'
+import { tilesOfBitmap } from './tiles.ts'
 
-// The detector's scores of things that are no people reach 0.7, those of real people at a good size lie above 0.8.
+// The detector's scores of objects reach 0.7; scores of real people at a good size are above 0.8.
 const POSSIBLE = 0.5
 const SURE = 0.75
-// Magnified pieces of background look like people more often than whole pictures do.
+// Enlarged pieces of background are mistaken for people more often than whole photos.
 const SURE_IN_TILE = 0.8
 const PRESENT = 0.5
 const CERTAIN = 0.9
 const FACE_SEEN = 0.7
 
 /**
- * The main person of the picture: the largest and most central one, or null when there is none. Small people are searched in
- * parts of the picture when the whole shows no person for sure, unless only a person who fills it matters (`small: false`). With
- * `count` bystanders are looked for and counted, too; without it `people` only says how many the detector saw at once. Whoever
- * needs the box and not the mask (`roughMask`) gets one that is drawn in a picture of about 512 px around the person.
+ * Finds the main person: the largest and most central one; null without a person. Searches parts of the bitmap for small people
+ * if the whole bitmap shows no person with certainty, unless `small: false`. With `count` it also searches and counts
+ * bystanders; otherwise `people` is the number of the first detections. With `roughMask` the mask is computed from a bitmap of
+ * about 512 px around the person, which is enough for the box.
  */
 export async function findPerson(
-  picture: Bitmap,
+  bitmap: Bitmap,
   models: Models,
-  { small = true, count = false, pyramid = createPyramid(picture), roughMask = false }: FindOptions = {},
+  { small = true, count = false, pyramid = createPyramid(bitmap), roughMask = false }: FindOptions = {},
 ): Promise<Person | null> {
   const search = { pyramid, models, roughMask }
-  const seen = await detectIn([regionOfPicture(pyramid)], POSSIBLE, search)
+  const seen = await detectIn([regionOfBitmap(pyramid)], POSSIBLE, search)
   const sure = seen.filter(({ score }) => score >= SURE)
   const person =
     (await confirmFirst(sure, isPresent, search)) ??
@@ -50,7 +50,7 @@ export async function findPerson(
 interface FindOptions {
   readonly small?: boolean
   readonly count?: boolean
-  /** Of the picture, where it has been made already. */
+  /** Pyramid of the bitmap, if it already exists. */
   readonly pyramid?: Pyramid
   readonly roughMask?: boolean
 }
@@ -64,20 +64,20 @@ interface Search {
 }
 
 async function searchTiles(search: Search): Promise<Body | null> {
-  for (const squares of tilesOfPicture(search.pyramid.size)) {
+  for (const squares of tilesOfBitmap(search.pyramid.size)) {
     const person = await confirmFirst(await detectIn(squares, SURE_IN_TILE, search), isPresent, search)
     if (person !== null) return person
   }
   return null
 }
 
-// A face at least so large as the main person's, as a share, is a second person and not a passer-by or a picture on the wall.
+// Min size of a second person's face, as a share of the main person's: a smaller face is a passer-by or a picture on the wall.
 const MIN_BYSTANDER = 0.3
 const MAX_CONFIRMED = 3
 
-// In the whole picture and in its first set of parts, where people beside a larger one are found; each looked at a second time.
+// Searches the whole bitmap and its first set of tiles, where people beside a larger person are found, and confirms each detection.
 async function countPeople(main: Body, seen: readonly Detection[], search: Search): Promise<number> {
-  const [tiles = []] = tilesOfPicture(search.pyramid.size)
+  const [tiles = []] = tilesOfBitmap(search.pyramid.size)
   const all = withoutRepeats([...seen, ...(await detectIn(tiles, SURE_IN_TILE, search))])
   const { nose, leftEar, rightEar } = main.landmarks
   const near = (face: Detection['face']) =>
@@ -95,7 +95,7 @@ async function countPeople(main: Body, seen: readonly Detection[], search: Searc
   return people
 }
 
-// The people in all these squares, the most prominent first.
+// The people in all these squares, most prominent first.
 async function detectIn(
   squares: readonly Region[],
   minimum: number,
@@ -107,7 +107,7 @@ async function detectIn(
   return withoutRepeats(detections).sort((a, b) => prominence(b, pyramid) - prominence(a, pyramid))
 }
 
-// Area × centrality, which falls from 1 in the middle of the picture to a half in its corners.
+// Area × centrality, which falls from 1 in the middle of the bitmap to 0.5 in its corners.
 function prominence({ region: { centre, side } }: Detection, { size }: Pyramid): number {
   const x = centre.x - (size.width - 1) / 2
   const y = centre.y - (size.height - 1) / 2
@@ -125,7 +125,7 @@ function isCertain({ presence, landmarks }: LocatedBody): boolean {
 
 const ROUGH_SIDE = 512
 
-// The first detection in which the landmark model sees a person, too, twice.
+// The first detection that the landmark model confirms twice.
 async function confirmFirst(
   detections: readonly Detection[],
   confirms: (body: LocatedBody) => boolean,
@@ -141,7 +141,7 @@ async function confirmFirst(
     const mask = segmentPerson(pyramid.from(level), regionInLevel(rough.next, level), body.segmentation)
     const bounds = boundsOf(mask, (value) => value > 0.5)
     if (bounds === null) continue
-    const box = boxInPicture(bounds, level, pyramid.size)
+    const box = boxInBitmap(bounds, level, pyramid.size)
     return { landmarks: body.landmarks, mask, box, score, presence: body.presence }
   }
   return null
@@ -152,7 +152,7 @@ function regionInLevel({ centre, side, angle }: Region, level: number): Region {
   return { centre: { x: (centre.x + 0.5) / scale - 0.5, y: (centre.y + 0.5) / scale - 0.5 }, side: side / scale, angle }
 }
 
-function boxInPicture({ x, y, width, height }: Box, level: number, size: Size): Box {
+function boxInBitmap({ x, y, width, height }: Box, level: number, size: Size): Box {
   const scale = 2 ** level
   return {
     ...{ x: x * scale, y: y * scale },

@@ -24,52 +24,52 @@ import { distance, dot, move, perpendicular, subtract, unit } from '../raster/ve
 import { type HandPoints, INDEX_BASE, MIDDLE_BASE, PINKY_BASE, RING_BASE, WRIST } from './hand.ts'
 import type { Hand } from './person.ts'
 
-/** At this length of the palm in px a hand is drawn exactly enough; larger ones are reduced. */
+/** Palm length in px at which a hand is drawn with enough precision; larger hands are downscaled. */
 const PALM_SIZE = 64
-// The rest in lengths of the palm, from the wrist to the knuckles. Room around the points, and how far from the bones' outline
-// a pixel may be a hand's and what is surely beside it.
+// The other lengths are palm lengths, from the wrist to the knuckles. Margin around the points, max distance of a hand's pixel
+// from the bones' outline, and min distance of a pixel that is certainly outside.
 const ROOM = 0.7
 const OUTSIDE = 0.16
 const CORE = -0.03
-// A hand begins where a sleeve ends.
+// A hand starts at the end of the sleeve.
 const BEGINS = 0.1
-// How far from the outline's edge the points alone are worth one unit of evidence, and how much of it a colour can be worth.
+// Distance from the outline's edge that equals one unit of evidence, and max evidence of a colour.
 const FUZZY = 0.045
 const MAX_COLOUR_EVIDENCE = 6
 
 /**
- * Which pixels a hand covers: those near its bones that look like it and not like what is around it. Where both look the same, as a hand
- * on the other arm, the bones' outline decides.
+ * Segments a hand: pixels near its bones that resemble the hand and not its surroundings. Where both look the same, as for a hand on the
+ * other arm, the bones' outline decides.
  */
 export function segmentHand(pyramid: Pyramid, points: HandPoints): Hand {
   const level = levelFor(palmOf(points), PALM_SIZE)
   const scale = 2 ** level
-  const picture = pyramid.level(level)
+  const bitmap = pyramid.level(level)
   const small = points.map(({ x, y }) => ({ x: (x + 0.5) / scale - 0.5, y: (y + 0.5) / scale - 0.5 }))
   const palm = palmOf(small)
-  const window = windowAround(small, ROOM * palm, picture)
+  const window = windowAround(small, ROOM * palm, bitmap)
   const inside = small.map(({ x, y }) => ({ x: x - window.x, y: y - window.y }))
   const share =
     window.width > 2 && window.height > 2
-      ? shareWithin(cropBitmap(picture, window), inside, palm)
+      ? shareWithin(cropBitmap(bitmap, window), inside, palm)
       : createPlane({ width: 1, height: 1 })
-  const inPicture = (x: number, y: number) => ({ x: (x + 0.5) * scale - 0.5, y: (y + 0.5) * scale - 0.5 })
+  const inBitmap = (x: number, y: number) => ({ x: (x + 0.5) * scale - 0.5, y: (y + 0.5) * scale - 0.5 })
   return {
     points,
     share,
-    first: inPicture(window.x, window.y),
-    last: inPicture(window.x + share.width - 1, window.y + share.height - 1),
+    first: inBitmap(window.x, window.y),
+    last: inBitmap(window.x + share.width - 1, window.y + share.height - 1),
   }
 }
 
-/** The share that hands have of each pixel of a picture of this size, 0 to 1. */
+/** Share of each pixel of a bitmap of this size that hands cover, 0 to 1. */
 export function drawHands(size: Size, hands: readonly Hand[]): Plane {
   const share = createPlane(size)
   for (const hand of hands) addHand(share, hand)
   return share
 }
 
-/** Adds the share that a hand has of each pixel to `into`, where it is more. */
+/** Merges a hand's coverage into `into`, by the maximum. */
 export function addHand(into: Plane, { share, first, last }: Hand): void {
   const stepX = (last.x - first.x) / Math.max(1, share.width - 1)
   const stepY = (last.y - first.y) / Math.max(1, share.height - 1)
@@ -94,7 +94,7 @@ function valueAt({ width, height, data }: Plane, x: number, y: number): number {
   return upper + (lower - upper) * (v - y0)
 }
 
-/** The longest way from the wrist to a knuckle, or what the knuckles' width makes of it on a hand that points to the camera. */
+/** The longest distance from the wrist to a knuckle, or an estimate from the width of the knuckles for a hand that points to the camera. */
 function palmOf(points: HandPoints): number {
   const ways = [INDEX_BASE, MIDDLE_BASE, RING_BASE, PINKY_BASE].map((i) => distance(points[WRIST], points[i]))
   return Math.max(1, ...ways, 1.3 * distance(points[INDEX_BASE], points[PINKY_BASE]))
@@ -108,22 +108,22 @@ function windowAround(points: HandPoints, room: number, size: Size): Window {
   return { x, y, width: Math.max(0, high(xs, size.width) - x), height: Math.max(0, high(ys, size.height) - y) }
 }
 
-function shareWithin(picture: Bitmap, points: HandPoints, palm: number): Plane {
-  const rgb = bitmapToColours(picture)
+function shareWithin(bitmap: Bitmap, points: HandPoints, palm: number): Plane {
+  const rgb = bitmapToColours(bitmap)
   const lab = rgbToLab(rgb)
-  const outline = outlineOf(picture, points, palm)
+  const outline = outlineOf(bitmap, points, palm)
   const [outside, inside] = [distanceTo(outline).data, distanceTo(invert(outline)).data]
   const away = outside.map((value, i) => (value - inside[i]) / palm)
-  const arm = armSide(picture, points, palm)
-  const core = maskWhere(picture, (i) => away[i] < CORE && !arm.data[i])
-  const beside = maskWhere(picture, (i) => away[i] > OUTSIDE && !arm.data[i])
+  const arm = armSide(bitmap, points, palm)
+  const core = maskWhere(bitmap, (i) => away[i] < CORE && !arm.data[i])
+  const beside = maskWhere(bitmap, (i) => away[i] > OUTSIDE && !arm.data[i])
   const evidence = colourEvidence(lab, { core, beside })
-  const likely = createPlane(picture)
+  const likely = createPlane(bitmap)
   for (let i = 0; i < likely.data.length; i++) {
     if (away[i] > OUTSIDE || arm.data[i]) continue
     likely.data[i] = 1 / (1 + Math.exp(away[i] / FUZZY - evidence(i)))
   }
-  const drawn = drawnToEdges(picture, rgb, likely, Math.max(1, Math.round(0.05 * palm)))
+  const drawn = drawnToEdges(bitmap, rgb, likely, Math.max(1, Math.round(0.05 * palm)))
   const hand = componentsTouching(
     maskWhere(drawn, (i) => drawn.data[i] > 0.2),
     subset(core, (i) => drawn.data[i] > 0.5),
@@ -135,7 +135,7 @@ function shareWithin(picture: Bitmap, points: HandPoints, palm: number): Plane {
   return drawn
 }
 
-// What lies before the line on which a hand begins; a thumb that is spread out reaches back over it.
+// The region before the line at which a hand starts. A spread thumb extends back over that line.
 function armSide(size: Size, points: HandPoints, palm: number): Mask {
   const up = unit(subtract(points[MIDDLE_BASE], points[WRIST]))
   const thumb = fillCapsules(
@@ -149,7 +149,7 @@ function armSide(size: Size, points: HandPoints, palm: number): Mask {
   })
 }
 
-// Radii of the fingers' ends at base and tip, from the thumb on, in lengths of the palm.
+// Radii at the base and the tip of each finger, starting with the thumb, in palm lengths.
 const FINGERS = [
   [0.15, 0.1],
   [0.105, 0.085],
@@ -162,7 +162,7 @@ const WRIST_RADIUS = 0.28
 function outlineOf(size: Size, points: HandPoints, palm: number): Mask {
   const across = perpendicular(unit(subtract(points[MIDDLE_BASE], points[WRIST])))
   const corners = [-WRIST_RADIUS, WRIST_RADIUS].map((radius) => move(points[WRIST], across, radius * palm))
-  // The thumb's side of the wrist first, so that the palm's edge does not cross itself.
+  // The thumb's side of the wrist first, so that the outline of the palm does not cross itself.
   const [near, far] = corners.toSorted((a, b) => distance(a, points[1]) - distance(b, points[1]))
   const bases = [1, 2, INDEX_BASE, MIDDLE_BASE, RING_BASE, PINKY_BASE].map((i) => points[i])
   const mask = fillPolygon(size, [near, ...bases, far])
@@ -181,11 +181,11 @@ function add(mask: Mask, other: Mask): void {
   for (let i = 0; i < mask.data.length; i++) mask.data[i] |= other.data[i]
 }
 
-// How much more a pixel looks like the hand than like what is beside it; 0 where that cannot be told.
+// Evidence that a pixel resembles the hand more than its surroundings; 0 if undecidable.
 function colourEvidence(lab: Colours, { core, beside }: { core: Mask; beside: Mask }): (i: number) => number {
   const own = samplesOf(lab, core)
   const [l0, a0, b0] = [0, 1, 2].map((c) => median(own.filter((_, i) => i % 3 === c)))
-  // Of what the points call a hand, cloth between the fingers has another hue.
+  // Cloth between the fingers has another hue.
   const alike = filterSamples(own, (l, a, b) => Math.hypot(0.35 * (l - l0), a - a0, b - b0) < 14)
   const models = [learnColours(alike, 3), learnColours(samplesOf(lab, beside), 4)]
   if (models.some((model) => model.length === 0)) return () => 0
@@ -202,13 +202,13 @@ function median(values: Float32Array): number {
   return sorted[sorted.length >> 1] ?? 0
 }
 
-function drawnToEdges(picture: Bitmap, rgb: Colours, likely: Plane, radius: number): Plane {
+function drawnToEdges(bitmap: Bitmap, rgb: Colours, likely: Plane, radius: number): Plane {
   const guide = [0, 1, 2].map((channel) => {
     const plane = channelOf(rgb, channel)
     return { ...plane, data: plane.data.map((value) => value / 255) }
   })
-  const into = createPlane(picture)
+  const into = createPlane(bitmap)
   const guided = guideByColour([guide[0], guide[1], guide[2]] satisfies Channels, likely, { radius, epsilon: 1e-3 })
-  applyEnlarged(guided, picture, { x: 0, y: 0, scale: 1, into })
+  applyEnlarged(guided, bitmap, { x: 0, y: 0, scale: 1, into })
   return into
 }

@@ -4,43 +4,43 @@ import type { Pyramid } from '../raster/pyramid.ts'
 import { applyAffine } from '../raster/sample.ts'
 import { between, distance, move, subtract } from '../raster/vector.ts'
 import type { Landmark, Person } from './person.ts'
-import { type Region, regionToPicture, viewRegion } from './region.ts'
+import { type Region, regionToBitmap, viewRegion } from './region.ts'
 
 const VIEW_SIZE = 224
 const VALUES_PER_POINT = 3
-// The model's own "there is a hand here": enough to look again, and enough.
+// The model's hand presence: min to try again, and min to accept.
 const POSSIBLE = 0.2
 const PRESENT = 0.5
 
-/** Places of some points in MediaPipe's order: the wrist, then four points a finger from its base to its tip. */
+/** Indices of some points in MediaPipe's order: the wrist, then four points per finger from base to tip. */
 export const WRIST = 0
 export const INDEX_BASE = 5
 export const MIDDLE_BASE = 9
 export const RING_BASE = 13
 export const PINKY_BASE = 17
 
-/** The 21 points of a hand in px of the picture. */
+/** The 21 points of a hand in px of the bitmap. */
 export type HandPoints = readonly Point[]
 
 type Arm = readonly [wrist: Landmark, index: Landmark, pinky: Landmark]
 
-/** The points of both hands, by the person's own sides, where a hand is seen well at the end of its arm; otherwise null. */
+/** The points of both hands, by the person's own left and right; null for a hand that is not clearly visible at the end of its arm. */
 export async function locateHands(
   pyramid: Pyramid,
   { landmarks }: Pick<Person, 'landmarks'>,
   session: Session,
 ): Promise<Readonly<Record<'left' | 'right', HandPoints | null>>> {
   const { leftWrist, leftIndex, leftPinky, rightWrist, rightIndex, rightPinky } = landmarks
-  const least = LEAST_OF_SHOULDERS * distance(landmarks.leftShoulder, landmarks.rightShoulder)
+  const least = MIN_OF_SHOULDERS * distance(landmarks.leftShoulder, landmarks.rightShoulder)
   const left = await locateHand(pyramid, [leftWrist, leftIndex, leftPinky], { least, session })
   const right = await locateHand(pyramid, [rightWrist, rightIndex, rightPinky], { least, session })
   if (!left || !right || !isSame(left, right)) return { left, right }
-  // Both arms lead to one hand: it belongs to the arm whose wrist is nearer.
+  // Both arms lead to the same hand: the hand belongs to the arm with the nearer wrist.
   const isLeft = distance(left[WRIST], leftWrist) < distance(right[WRIST], rightWrist)
   return isLeft ? { left, right: null } : { left: null, right }
 }
 
-// How far from the arm's end a hand's wrist may be, as a share of the region: beyond it is another hand, or none.
+// Max distance between a hand's wrist and the arm's end, as a share of the region.
 const MAX_AWAY = 0.3
 
 async function locateHand(
@@ -71,16 +71,16 @@ async function locatePoints(
   ])
   if (outputs.hand_flag.data[0] < least) return null
   const raw = outputs.landmarks.data
-  const map = regionToPicture(region, VIEW_SIZE)
+  const map = regionToBitmap(region, VIEW_SIZE)
   return Array.from({ length: raw.length / VALUES_PER_POINT }, (_, i) =>
     applyAffine(map, { x: raw[i * VALUES_PER_POINT] - 0.5, y: raw[i * VALUES_PER_POINT + 1] - 0.5 }),
   )
 }
 
-// A hand is about twice as long as the way from its wrist to its knuckles; in a larger view small hands are missed.
+// A hand is about twice as long as the distance from wrist to knuckles; in a larger view the model misses small hands.
 const SIDE_OF_PALM = 3.2
-// A hand that points to the camera is as wide as any other one.
-const LEAST_OF_SHOULDERS = 0.55
+// A hand that points to the camera is as wide as any other hand.
+const MIN_OF_SHOULDERS = 0.55
 const WIDER = 1.5
 
 function regionsOfArm([wrist, index, pinky]: Arm, least: number): readonly Region[] {
@@ -89,7 +89,7 @@ function regionsOfArm([wrist, index, pinky]: Arm, least: number): readonly Regio
   return [side, WIDER * side].map((length) => regionAround(knuckles, subtract(knuckles, wrist), length))
 }
 
-// Without the tips of the fingers: MediaPipe's region is twice as wide as the box around these.
+// Without the fingertips: MediaPipe's region is twice as wide as the box around these points.
 const NEAR_PALM = [0, 1, 2, 3, 5, 6, 9, 10, 13, 14, 17, 18]
 
 function regionOfHand(hand: HandPoints): Region {
@@ -104,7 +104,7 @@ function regionOfHand(hand: HandPoints): Region {
   return regionAround({ x: u * cos - v * sin, y: u * sin + v * cos }, up, 2 * widest)
 }
 
-// The fingers point upwards in it, and there is a little more room for them than for the wrist.
+// The fingers point upwards in the region, with slightly more room above them than below the wrist.
 function regionAround(middle: Point, up: Point, side: number): Region {
   const length = Math.max(1e-6, Math.hypot(up.x, up.y))
   return {

@@ -3,7 +3,7 @@ import type { Plane, Point } from '../raster/plane.ts'
 import type { Pyramid } from '../raster/pyramid.ts'
 import { applyAffine } from '../raster/sample.ts'
 import { LANDMARKS, type Landmark, type LandmarkName } from './person.ts'
-import { type Region, regionOfBody, regionToPicture, viewRegion } from './region.ts'
+import { type Region, regionOfBody, regionToBitmap, viewRegion } from './region.ts'
 
 const VIEW_SIZE = 256
 const HEATMAP_SIZE = 64
@@ -16,11 +16,11 @@ export interface LocatedBody {
   readonly presence: number
   /** Share of each pixel of the region's view that belongs to the person, 0 to 1; `VIEW_SIZE` × `VIEW_SIZE`. */
   readonly segmentation: Plane
-  /** Where to look for the same body again: a better region than the detector's. */
+  /** Region for a second pass: more precise than the detector's. */
   readonly next: Region
 }
 
-/** Landmarks (px of the picture) and segmentation of the one person in the region, by BlazePose's landmark model. */
+/** Landmarks (px of the bitmap) and segmentation of the person in the region, by BlazePose's landmark model. */
 export async function locateBody(pyramid: Pyramid, region: Region, session: Session): Promise<LocatedBody> {
   const view = viewRegion(pyramid, region, { size: VIEW_SIZE, border: 'replicate', range: [0, 1] })
   const outputs = await session.run({ image: { shape: [1, VIEW_SIZE, VIEW_SIZE, 3], data: view } }, [
@@ -31,18 +31,18 @@ export async function locateBody(pyramid: Pyramid, region: Region, session: Sess
   ])
   const raw = outputs.landmarks.data
   const points = refine(raw, outputs.heatmap.data)
-  const map = regionToPicture(region, VIEW_SIZE)
+  const map = regionToBitmap(region, VIEW_SIZE)
   const positions = points.map(({ x, y }) => applyAffine(map, { x: x * VIEW_SIZE - 0.5, y: y * VIEW_SIZE - 0.5 }))
   return {
     landmarks: nameLandmarks(positions, raw, region),
     presence: outputs.pose_flag.data[0],
     segmentation: { width: VIEW_SIZE, height: VIEW_SIZE, data: outputs.segmentation.data.map(sigmoid) },
-    // Two points beyond the 33 of the body: the middle of the hips and the rim of the circle around the body.
+    // Two points beyond the 33 body landmarks: the middle of the hips and the rim of the circle around the body.
     next: regionOfBody(positions[LANDMARKS.length], positions[LANDMARKS.length + 1]),
   }
 }
 
-// Positions in shares of the view's side. Each is pulled to the centre of mass of its heatmap around it, where that is sure.
+// Positions in shares of the view's side. Moves each position to the centre of mass of its heatmap nearby, if the heatmap is confident.
 function refine(raw: Float32Array, heatmap: Float32Array): Point[] {
   return Array.from({ length: COUNT }, (_, i) => {
     const at = i * VALUES_PER_LANDMARK

@@ -42,13 +42,13 @@ export type LandmarkName = (typeof LANDMARKS)[number]
 export interface Landmark extends Point {
   /** Depth in px, negative towards the camera, relative to the hips. */
   readonly z: number
-  /** Probability that the point is in the picture and not hidden, 0 to 1. */
+  /** Probability that the point is in the image and not hidden, 0 to 1. */
   readonly visibility: number
-  /** Probability that the point is in the picture at all, 0 to 1. */
+  /** Probability that the point is in the image, 0 to 1. */
   readonly presence: number
 }
 
-/** A rectangle in px, right and bottom exclusive when the values are whole. */
+/** A rectangle in px. Right and bottom are exclusive if the values are integers. */
 export interface Box {
   readonly x: number
   readonly y: number
@@ -56,36 +56,36 @@ export interface Box {
   readonly height: number
 }
 
-/** A hand from the wrist to the tips of the fingers. */
+/** A hand from the wrist to the fingertips. */
 export interface Hand {
-  /** MediaPipe's 21 points of a hand, in px of the picture. */
+  /** MediaPipe's 21 points of a hand, in px of the bitmap. */
   readonly points: readonly Point[]
-  /** How much of each pixel of a small picture around it the hand has, 0 to 1. */
+  /** Share of each pixel that the hand covers, 0 to 1, in a small bitmap around the hand. */
   readonly share: Plane
-  /** Where the first and the last pixel of `share` lie, in px of the picture. */
+  /** Positions of the first and the last pixel of `share`, in px of the bitmap. */
   readonly first: Point
   readonly last: Point
 }
 
-/** One person as seen in a picture; every position is in that picture's px. */
+/** One person in a bitmap. Every position is in px of that bitmap. */
 export interface Person {
   readonly landmarks: Readonly<Record<LandmarkName, Landmark>>
-  /** The outline of the face from the forehead past the chin; null when it is not seen. */
+  /** The outline of the face from the forehead past the chin; null if the face is not visible. */
   readonly face: readonly Point[] | null
-  /** The hands that are seen well. */
+  /** The clearly visible hands. */
   readonly hands: readonly Hand[]
-  /** Share of each pixel that belongs to the person, 0 to 1, height × width of the picture. */
+  /** Share of each pixel that belongs to the person, 0 to 1, height × width of the bitmap. */
   readonly mask: Plane
-  /** Bounds of the mask, clipped to the picture. */
+  /** Bounds of the mask, clipped to the bitmap. */
   readonly box: Box
-  /** Detector score and the landmark model's own "there is a person here", both 0 to 1. */
+  /** Score of the detector and presence of the landmark model, both 0 to 1. */
   readonly score: number
   readonly presence: number
-  /** How many people the detector saw in the picture. */
+  /** Number of people that the detector found in the bitmap. */
   readonly people: number
 }
 
-/** The person's points after `move`, which makes every length in px `scale` times as long: a landmark's depth too. */
+/** Applies `move` to all points of the person. `move` scales lengths in px by `scale`, which also scales a landmark's depth. */
 export function movePoints(
   { landmarks, face, hands }: Person,
   move: (point: Point) => Point,
@@ -102,7 +102,7 @@ export function movePoints(
   }
 }
 
-/** The hand after `move`, which must not turn it. */
+/** Applies `move`, which must not rotate, to the hand. */
 export function moveHand({ points, share, first, last }: Hand, move: (point: Point) => Point): Hand {
   return { points: points.map(move), share, first: move(first), last: move(last) }
 }

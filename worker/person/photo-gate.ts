@@ -8,17 +8,17 @@ export const PHOTO_WARNINGS = ['no_person', 'several_people', 'too_small', 'blur
 export type PhotoWarning = (typeof PHOTO_WARNINGS)[number]
 
 const MIN_HEIGHT = 256
-// The height at which sharpness is judged, in px: detail finer than this does not reach the result.
+// Height in px at which sharpness is measured: finer detail does not affect the result.
 export const JUDGED_HEIGHT = 512
 const MAX_BLUR = 0.65
-// A skull reaches 1.5 times the distance of eyes and mouth above the eyes.
+// A skull extends above the eyes by 1.5 times the distance between eyes and mouth.
 const MIN_FOREHEAD = 1.3
 
-/** What speaks against a try-on with this photo; `person` is the main one that was found in it, `pyramid` the photo's. */
+/** Warnings against a try-on with this photo. `person` is the main person in the photo, `pyramid` the photo's pyramid. */
 export function warnAboutPhoto(
-  picture: Bitmap,
+  bitmap: Bitmap,
   person: Pick<Person, 'box' | 'landmarks' | 'people'> | null,
-  pyramid = createPyramid(picture),
+  pyramid = createPyramid(bitmap),
 ): PhotoWarning[] {
   if (person === null) return ['no_person']
   const warnings: PhotoWarning[] = []
@@ -26,12 +26,12 @@ export function warnAboutPhoto(
   if (person.box.height < MIN_HEIGHT) warnings.push('too_small')
   const brightness = brightnessOf(pyramid, person.box)
   if (blurOf(brightness) > MAX_BLUR) warnings.push('blurred')
-  if (isTruncated(person, picture)) warnings.push('truncated')
+  if (isTruncated(person, bitmap)) warnings.push('truncated')
   if (isDark(brightness)) warnings.push('too_dark')
   return warnings
 }
 
-// Dark clothes before a dark wall still have a lit face: it is dark where even the brightest parts are.
+// Dark clothes in front of a dark wall still leave a lit face: a photo is dark if even its brightest parts are.
 const DARKEST_HIGHLIGHT = 80
 
 function isDark({ data }: Plane): boolean {
@@ -46,11 +46,11 @@ function isDark({ data }: Plane): boolean {
 }
 
 /**
- * How blurred the part of the picture in `box` is, 0 (sharp) to 1: the share of the differences between neighbours that is left
- * when it is blurred once more (after Crété, Dolmiere, Ladret, Nicolas 2007, "The blur effect"). Judged at a height of 512 px at most.
+ * Blur of the bitmap within `box`, 0 (sharp) to 1: the share of the differences between neighbours that remains after another blur
+ * (after Crété, Dolmiere, Ladret, Nicolas 2007, "The blur effect"). Measured at a height of 512 px at most.
  */
-export function measureBlur(picture: Bitmap, box: Box): number {
-  return blurOf(brightnessOf(createPyramid(picture), box))
+export function measureBlur(bitmap: Bitmap, box: Box): number {
+  return blurOf(brightnessOf(createPyramid(bitmap), box))
 }
 
 function blurOf(brightness: Plane): number {
@@ -93,7 +93,7 @@ function differenceLeft(sharp: Plane, blurred: Plane, direction: 'across' | 'dow
   return total > 0 ? left / total : 1
 }
 
-// Whether the frame cuts off what a try-on needs: the head, the shoulders or the hips.
+// Whether the frame crops the head, the shoulders or the hips, which a try-on needs.
 function isTruncated({ landmarks }: Pick<Person, 'landmarks'>, { width, height }: Size): boolean {
   const { leftEye, rightEye, mouthLeft, mouthRight } = landmarks
   const eyes = (leftEye.y + rightEye.y) / 2

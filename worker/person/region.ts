@@ -2,15 +2,15 @@ import type { Point } from '../raster/plane.ts'
 import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { type Affine, invertAffine } from '../raster/sample.ts'
 
-/** A square of the picture that may be turned: the input of a model. Lengths and positions in px, the angle in radians. */
+/** A square of the bitmap, possibly rotated: the input of a model. Lengths and positions in px, the angle in radians. */
 export interface Region {
   readonly centre: Point
   readonly side: number
   readonly angle: number
 }
 
-/** The smallest upright square around the whole picture. */
-export function regionOfPicture({ size }: Pyramid): Region {
+/** The smallest upright square around the whole bitmap. */
+export function regionOfBitmap({ size }: Pyramid): Region {
   return {
     centre: { x: (size.width - 1) / 2, y: (size.height - 1) / 2 },
     side: Math.max(size.width, size.height),
@@ -19,8 +19,8 @@ export function regionOfPicture({ size }: Pyramid): Region {
 }
 
 /**
- * The square in which BlazePose's landmark model expects a person: `centre` is the middle of the hips and `rim` a point on the
- * circle around the whole body, above the head. The square is a quarter larger than the circle, and the person stands upright in it.
+ * The square that BlazePose's landmark model expects around a person: `centre` is the middle of the hips and `rim` a point on the
+ * circle around the whole body, above the head. The square is a quarter larger than the circle, with the person upright.
  */
 export function regionOfBody(centre: Point, rim: Point): Region {
   const x = rim.x - centre.x
@@ -28,8 +28,8 @@ export function regionOfBody(centre: Point, rim: Point): Region {
   return { centre, side: 2.5 * Math.hypot(x, y), angle: Math.PI / 2 - Math.atan2(-y, x) }
 }
 
-/** Maps the pixel (x, y) of a `size` × `size` view of the region to the picture. */
-export function regionToPicture({ centre, side, angle }: Region, size: number): Affine {
+/** Maps the pixel (x, y) of a `size` × `size` view of the region to the bitmap. */
+export function regionToBitmap({ centre, side, angle }: Region, size: number): Affine {
   const scale = side / size
   const cos = Math.cos(angle) * scale
   const sin = Math.sin(angle) * scale
@@ -37,15 +37,15 @@ export function regionToPicture({ centre, side, angle }: Region, size: number): 
   return [cos, -sin, centre.x - (cos - sin) * middle, sin, cos, centre.y - (sin + cos) * middle]
 }
 
-/** Maps the picture to the `size` × `size` view of the region. */
-export function pictureToRegion(region: Region, size: number): Affine {
-  return invertAffine(regionToPicture(region, size))
+/** Maps the bitmap to the `size` × `size` view of the region. */
+export function bitmapToRegion(region: Region, size: number): Affine {
+  return invertAffine(regionToBitmap(region, size))
 }
 
 /**
- * The region as a model's input: `size` × `size` × 3, with black turned into `range[0]` and white into `range[1]`. Outside of the
- * picture the border is replicated, or black with `border: 'black'`. Each value is the mean of 2 × 2 samples of the level whose
- * pixels are nearest to the distance between samples, so that fine detail does not turn into noise.
+ * The region as model input: `size` × `size` × 3, with black mapped to `range[0]` and white to `range[1]`. Outside the bitmap the
+ * border is replicated, or black with `border: 'black'`. Each value is the mean of 2 × 2 samples of the pyramid level closest to
+ * the sampling distance, which avoids aliasing.
  */
 export function viewRegion(
   pyramid: Pyramid,
@@ -54,7 +54,7 @@ export function viewRegion(
 ): Float32Array {
   const level = levelFor(region.side, 2 * size)
   const { width, height, channels, data } = pyramid.level(level)
-  const [a, b, c, d, e, f] = toLevel(regionToPicture(region, 2 * size), level)
+  const [a, b, c, d, e, f] = toLevel(regionToBitmap(region, 2 * size), level)
   const out = new Float32Array(size * size * 3)
   for (let y = 0; y < 2 * size; y++) {
     for (let x = 0; x < 2 * size; x++) {
@@ -72,7 +72,7 @@ export function viewRegion(
       const under = at + down
       const fx = u - x0
       const fy = v - y0
-      // Written out: in a loop over the channels the engine takes more than twice as long.
+      // Unrolled: a loop over the channels takes more than twice as long in V8.
       const red = data[at] + (data[at + right] - data[at]) * fx
       out[to] += red + (data[under] + (data[under + right] - data[under]) * fx - red) * fy
       const green = data[at + 1] + (data[at + 1 + right] - data[at + 1]) * fx
@@ -86,7 +86,7 @@ export function viewRegion(
   return out
 }
 
-// Composes a map into the picture with the one from the picture's pixels to those of a pyramid level.
+// Composes a map into the bitmap with the map from the bitmap's pixels to those of a pyramid level.
 function toLevel([a, b, c, d, e, f]: Affine, level: number): Affine {
   const scale = 2 ** -level
   const shift = (scale - 1) / 2

@@ -6,22 +6,22 @@ import { levelFor, type Pyramid } from '../raster/pyramid.ts'
 import { applyAffine, composeAffine, warpAffinePlane } from '../raster/sample.ts'
 import { boundsOf } from './bounds.ts'
 import type { Box } from './person.ts'
-import { pictureToRegion, type Region, regionToPicture } from './region.ts'
+import { bitmapToRegion, type Region, regionToBitmap } from './region.ts'
 
-// The filter's coefficients vary slowly: this many px across the region are enough for them (He and Sun 2015, "Fast guided filter").
+// The filter's coefficients vary slowly: this resolution in px across the region is enough (He and Sun 2015, "Fast guided filter").
 const COEFFICIENT_SIZE = 512
-// In pixels of the segmentation: how far its edge may be moved to the picture's.
+// Max distance in px of the segmentation by which its edge moves to an image edge.
 const RADIUS = 3
 const EPSILON = 1e-4
-// What the filter leaves below and above these is taken for 0 and 1.
+// Output of the filter below and above these values becomes 0 and 1.
 const SURELY_OUTSIDE = 0.2
 const SURELY_INSIDE = 0.8
-// Pieces smaller than this share of the largest one are no part of the person.
+// Min area of a piece as a share of the largest piece.
 const MIN_PIECE = 0.1
 
 /**
- * How much of each pixel belongs to the person, 0 to 1, in the picture's size: the coarse segmentation of a region, drawn to the
- * edges of the picture by a filter that is guided by its colours, with the ends cut off so that sure pixels are exactly 0 or 1.
+ * Share of each pixel that belongs to the person, 0 to 1, in the size of the bitmap: aligns the coarse segmentation of a region
+ * with the edges of the bitmap by a guided filter, and clips certain pixels to exactly 0 or 1.
  */
 export function segmentPerson(pyramid: Pyramid, region: Region, segmentation: Plane): Plane {
   const mask = createPlane(pyramid.size)
@@ -40,7 +40,7 @@ export function segmentPerson(pyramid: Pyramid, region: Region, segmentation: Pl
   return mask
 }
 
-// The person and the few pixels around that the filter may add.
+// The person and the few pixels around that the filter can add.
 function surroundings(segmentation: Plane): Mask {
   const { labels, components } = connectedComponents(threshold(segmentation, 0.5))
   const least = MIN_PIECE * Math.max(0, ...components.map(({ area }) => area))
@@ -56,7 +56,7 @@ function limit(segmentation: Plane, { data }: Mask): Plane {
 function boundsInLevel(near: Mask, region: Region, { level, size }: { level: number; size: Size }): Box {
   const bounds = boundsOf(near, (value) => value > 0)
   if (bounds === null) return { x: 0, y: 0, width: 0, height: 0 }
-  const map = regionToPicture(region, near.width)
+  const map = regionToBitmap(region, near.width)
   const xs = [bounds.x - 2 * RADIUS, bounds.x + bounds.width + 2 * RADIUS]
   const ys = [bounds.y - 2 * RADIUS, bounds.y + bounds.height + 2 * RADIUS]
   const corners = xs.flatMap((x) => ys.map((y) => applyAffine(map, { x, y })))
@@ -78,19 +78,19 @@ function boundsInLevel(near: Mask, region: Region, { level, size }: { level: num
 function placeSegmentation(region: Region, segmentation: Plane, { box, level }: { box: Box; level: number }): Plane {
   const scale = 2 ** level
   const shift = (scale - 1) / 2
-  const toPicture = [scale, 0, box.x * scale + shift, 0, scale, box.y * scale + shift] as const
-  return warpAffinePlane(segmentation, composeAffine(pictureToRegion(region, segmentation.width), toPicture), box)
+  const toBitmap = [scale, 0, box.x * scale + shift, 0, scale, box.y * scale + shift] as const
+  return warpAffinePlane(segmentation, composeAffine(bitmapToRegion(region, segmentation.width), toBitmap), box)
 }
 
-function coloursOf(picture: Bitmap, box: Box): Channels {
-  return [channelInBox(picture, box, 0), channelInBox(picture, box, 1), channelInBox(picture, box, 2)]
+function coloursOf(bitmap: Bitmap, box: Box): Channels {
+  return [channelInBox(bitmap, box, 0), channelInBox(bitmap, box, 1), channelInBox(bitmap, box, 2)]
 }
 
-function channelInBox(picture: Bitmap, { x, y, width, height }: Box, channel: number): Plane {
+function channelInBox(bitmap: Bitmap, { x, y, width, height }: Box, channel: number): Plane {
   const plane = createPlane({ width, height })
   for (let row = 0, to = 0; row < height; row++) {
-    let from = ((y + row) * picture.width + x) * picture.channels + channel
-    for (let column = 0; column < width; column++, from += picture.channels) plane.data[to++] = picture.data[from] / 255
+    let from = ((y + row) * bitmap.width + x) * bitmap.channels + channel
+    for (let column = 0; column < width; column++, from += bitmap.channels) plane.data[to++] = bitmap.data[from] / 255
   }
   return plane
 }

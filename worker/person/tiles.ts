@@ -1,18 +1,18 @@
 import type { Size } from '../raster/plane.ts'
 import type { Region } from './region.ts'
 
-// Shares of the picture's longer side; each step shows people of about two thirds of the size before.
+// Shares of the longer side of the bitmap; each step detects people of about two thirds of the previous size.
 const SHARES = [0.6, 0.4]
 const MIN_OVERLAP = 0.4
-// Pieces of fewer px than the detector's input show nothing that the whole picture did not.
+// Tiles smaller than the detector's input show no more detail than the whole bitmap.
 const MIN_SIDE = 224
 const MAX_TILES = 16
 
 /**
- * Overlapping squares that cover the picture, in sets from large to small: squares of its shorter side if it is clearly not square
- * itself, then smaller ones. Sets of more than 16 squares (of very long pictures) are left out.
+ * Overlapping squares that cover the bitmap, in sets from large to small: squares of the shorter side if the bitmap is clearly not
+ * square, then smaller squares. Skips sets of more than 16 squares (of very long bitmaps).
  */
-export function tilesOfPicture({ width, height }: Size): Region[][] {
+export function tilesOfBitmap({ width, height }: Size): Region[][] {
   const longer = Math.max(width, height)
   const shorter = Math.min(width, height)
   const sides = SHARES.map((share) => share * longer)
@@ -27,7 +27,7 @@ export function tilesOfPicture({ width, height }: Size): Region[][] {
     .filter((tiles) => tiles.length <= MAX_TILES)
 }
 
-// Centres of as many pieces as are needed for the overlap, spread evenly from one end to the other.
+// Centres of the min number of pieces for the overlap, evenly spaced from end to end.
 function centres(length: number, side: number): number[] {
   if (side >= length) return [(length - 1) / 2]
   const count = Math.ceil((length / side - 1) / (1 - MIN_OVERLAP)) + 1

@@ -4,7 +4,7 @@ import { pointAtSize } from '../raster/vector.ts'
 import { boundsOf } from './bounds.ts'
 import { type Box, movePoints, type Person } from './person.ts'
 
-/** The same person seen in a part of the picture: every position in px of `part`, the mask cut to it; null when none of it is left. */
+/** Crops a person to `part` of the bitmap: every position in px of `part`; null if the mask is empty there. */
 export function personWithin(person: Person, part: Box): Person | null {
   const mask = cut(person.mask, part)
   const box = boundsOf(mask, (value) => value > 0.5)
@@ -22,7 +22,7 @@ function cut({ width, data }: Plane, part: Box): Plane {
   return { width: part.width, height: part.height, data: out }
 }
 
-/** The same person in the same picture at another size. */
+/** Scales a person to another size of the bitmap. */
 export function personAtSize(person: Person, size: Size): Person {
   const { mask, box } = person
   const x = size.width / mask.width

@@ -11,13 +11,13 @@ import {
 } from '@peculiar/x509'
 
 const DAY_MS = 86_400_000
-/** Results are verified for as long as their certificate is valid. */
+/** Validity of the certificate. Results can be verified during this time. */
 const YEARS = 10
 const ALGORITHM = { name: 'Ed25519' }
 
 /**
- * A certificate for a key, and one of an authority of its own that has the same key, in PEM: C2PA knows no certificates that sign
- * themselves (C2PA 2.2, section 14.5). Valid from yesterday, so that clocks may differ.
+ * Issues a certificate for a key, and the certificate of a private authority with the same key, as PEM: C2PA rejects self-signed
+ * certificates (C2PA 2.2, section 14.5). Valid from yesterday, to tolerate clock skew.
  */
 export async function issueCertificates(privateKey: KeyObject): Promise<[leaf: string, root: string]> {
   const keys = {

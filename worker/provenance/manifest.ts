@@ -17,23 +17,23 @@ import { openAsset } from '../../api/shared/provenance/asset.ts'
 import { WEIGHTS } from '../../api/shared/provenance/verify.ts'
 import { VERSION } from '../../api/shared/version.ts'
 
-/** What a manifest says of a result. */
+/** The claims of a result's manifest. */
 export interface Facts {
-  /** IPTC's term for how it was made, as a URI. */
+  /** IPTC digital source type, as a URI. */
   readonly sourceType: string
   readonly engine: { readonly name: string; readonly version: string; readonly weights: string | null }
-  /** The images that it was made from, by names that say nothing of their pixels. */
+  /** The source images, under names that reveal nothing about their pixels. */
   readonly ingredients: readonly { readonly title: string; readonly name: string }[]
-  /** In ms since 1970. Only the day is written. */
+  /** In ms since 1970. Only the date is written. */
   readonly madeAt: number
 }
 
-/** Of the unsigned part of a signature, for the 64 bytes of an Ed25519 signature. The library's own is 25,000. */
+/** Padding of the unsigned part of a 64-byte Ed25519 signature. The library's default is 25,000. */
 const PADDING_BYTES = 100
 
 /**
- * The image with a C2PA manifest of these facts, signed. No pixel changes.
- * @throws Error when the image is neither JPEG, PNG nor WebP
+ * Embeds a signed C2PA manifest in the image. Does not change pixels.
+ * @throws Error if the image is not JPEG, PNG or WebP
  */
 export async function embedManifest(image: Uint8Array, facts: Facts, signer: Signer): Promise<Uint8Array> {
   const asset = openAsset(image)
@@ -71,7 +71,7 @@ function describe(manifest: Manifest, facts: Facts): void {
   manifest.addAssertion(new CreatedAction(facts, ingredients))
 }
 
-/** The library's own action has no time, and no terms of IPTC that are newer than the library. */
+/** The library's own action has no time and lacks newer IPTC terms. */
 class CreatedAction extends Assertion {
   override label = 'c2pa.actions.v2'
   override uuid = new ActionAssertion().uuid

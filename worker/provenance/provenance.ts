@@ -12,25 +12,25 @@ import { sourceTypeOf } from './source-type.ts'
 export interface Made {
   readonly image: Uint8Array
   readonly engine: { readonly name: string; readonly version: string; readonly kind: EngineKind }
-  /** SHA-256 of the list of the engine's model files; null for an engine without. */
+  /** SHA-256 of the list of the engine's model files; null for an engine without model files. */
   readonly weights: string | null
-  /** The images that the engine worked from. */
+  /** The source images. */
   readonly person: Uint8Array
   readonly product: Uint8Array
 }
 
 export interface Signed {
   readonly image: Uint8Array
-  /** What the names of the ingredients are made with, as hex. */
+  /** Salt of the ingredient names, as hex. */
   readonly ingredientSalt: string
 }
 
-/** Signs a result as made now: the image with Content Credentials. */
+/** Signs a new result: returns the image with Content Credentials. */
 export type SignResult = (made: Made) => Promise<Signed>
 
 /**
- * What signs results with this key.
- * @throws Error when certificates of this kind cannot sign Content Credentials
+ * Creates the function that signs results with this key.
+ * @throws Error if the certificates cannot sign Content Credentials
  */
 export async function createSignResult({ privateKey, certificates }: SigningKey): Promise<SignResult> {
   const [certificate, ...chainCertificates] = certificates.map(({ raw }) => new X509Certificate(new Uint8Array(raw)))
@@ -57,7 +57,7 @@ export async function createSignResult({ privateKey, certificates }: SigningKey)
   return signResult
 }
 
-/** Signs an image of one pixel, as a verifier of others would see it. */
+/** Signs a one-pixel image and verifies the signature as a third party would. */
 async function assertValid(signResult: SignResult): Promise<void> {
   const pixel = await encodeImage({ width: 1, height: 1, channels: 3, data: new Uint8Array(3) }, { format: 'png' })
   const engine = { name: 'self-test', version: '1', kind: 'test' as const }

@@ -4,15 +4,18 @@ import { issueCertificates } from './certificate.ts'
 
 export interface SigningKey {
   readonly privateKey: KeyObject
-  /** That of the key first, then those that lead to a trusted one. */
+  /** The certificate of the key first, then its issuers up to a trusted one. */
   readonly certificates: readonly [X509Certificate, ...X509Certificate[]]
-  /** `made`: key and certificates were made now; `own`: the certificates were made for a configured key; `given`: both are configured. */
+  /**
+   * `made`: key and certificates were generated on start-up; `own`: certificates were issued for a configured key; `given`: both are
+   * configured.
+   */
   readonly origin: 'made' | 'own' | 'given'
 }
 
 /**
- * The key that signs results, and its certificates: as configured, in PEM; what is empty is made.
- * @throws Error that says which variable is wrong, and what to do
+ * Reads the signing key and its certificates from PEM; generates what is not configured.
+ * @throws Error that names the invalid variable and the fix
  */
 export async function readSigningKey({
   key,
@@ -21,7 +24,7 @@ export async function readSigningKey({
   key: string
   certificates: string
 }): Promise<SigningKey> {
-  if (key === '' && certificates !== '') refuse('PROVENANCE_CERTIFICATE needs its key: set PROVENANCE_KEY')
+  if (key === '' && certificates !== '') refuse('PROVENANCE_CERTIFICATE requires its key: set PROVENANCE_KEY')
   const privateKey = key === '' ? generateKeyPairSync('ed25519').privateKey : readKey(key)
   if (certificates !== '')
     return { privateKey, certificates: readCertificates(certificates, privateKey), origin: 'given' }
@@ -32,7 +35,7 @@ export async function readSigningKey({
 
 function readKey(pem: string): KeyObject {
   const key = attempt(() => createPrivateKey(pem))
-  if (key === null) refuse('PROVENANCE_KEY is not a private key in PEM without a password')
+  if (key === null) refuse('PROVENANCE_KEY must be an unencrypted private key in PEM')
   if (key.asymmetricKeyType !== 'ed25519') {
     refuse(
       `PROVENANCE_KEY must be an Ed25519 key, not ${key.asymmetricKeyType}. Make one with: openssl genpkey -algorithm ed25519`,
@@ -46,10 +49,10 @@ function readCertificates(text: string, key: KeyObject): [X509Certificate, ...X5
   const [leaf, ...chain] = pems.map(
     (pem) =>
       attempt(() => new X509Certificate(pem)) ??
-      refuse('PROVENANCE_CERTIFICATE holds a certificate that cannot be read'),
+      refuse('PROVENANCE_CERTIFICATE contains a certificate that cannot be parsed'),
   )
-  if (leaf === undefined) refuse('PROVENANCE_CERTIFICATE holds no certificate in PEM')
-  if (!leaf.checkPrivateKey(key)) refuse('PROVENANCE_CERTIFICATE belongs to another key than PROVENANCE_KEY')
+  if (leaf === undefined) refuse('PROVENANCE_CERTIFICATE contains no PEM certificate')
+  if (!leaf.checkPrivateKey(key)) refuse('PROVENANCE_CERTIFICATE does not belong to PROVENANCE_KEY')
   if (!/^O=/m.test(leaf.subject)) {
     refuse('PROVENANCE_CERTIFICATE names no organisation (O), without which verifiers refuse the signature')
   }

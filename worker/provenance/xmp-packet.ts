@@ -2,8 +2,8 @@ import type { EngineManifest } from '../engines/engine.ts'
 import { sourceTypeOf } from './source-type.ts'
 
 /**
- * The XMP packet that marks a result as made by a machine, for programs that do not read C2PA: IPTC's Digital Source Type, and the engine as
- * the creator tool. It holds nothing about the person. UTF-8 text for the encoder to embed.
+ * The XMP packet that marks a result as machine-made for programs that do not read C2PA: IPTC's Digital Source Type, and the engine as the
+ * creator tool. Contains nothing about the person. UTF-8 text for the encoder to embed.
  * Source: IPTC Photo Metadata Standard 2023.2 (Iptc4xmpExt:DigitalSourceType) and ISO 16684-1 (packet wrapper).
  */
 export function provenancePacket({ name, version, kind }: EngineManifest): string {

@@ -4,10 +4,10 @@ import type { Colours } from '../raster/plane.ts'
 import { unit } from '../raster/vector.ts'
 import type { Evidence } from './evidence.ts'
 
-// px on either side of the edge of what was changed.
+// px on each side of the edge of the changed region.
 const AWAY = 4
 
-/** Lines along the edge of what was changed, and steps across it where no garment ends, in units of 10 ΔE. */
+/** Lines along the edge of the changed region, and steps across that edge where no garment ends, in units of 10 ΔE. */
 export function boundarySigns({ scene, changed, toProduct }: Evidence): { ridge: number; step: number } {
   const { before, after, change } = scene
   const [outer, inner] = [dilate(changed, 1), erode(changed, 1)]

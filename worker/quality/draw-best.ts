@@ -1,26 +1,26 @@
 import { DrapeError } from '../../api/shared/errors.ts'
-import { keepBody } from '../composite/keep-body.ts'
+import { protectBody } from '../composite/protect-body.ts'
 import { checkResult } from '../composite/region.ts'
 import type { Engine, EngineContext, EngineInput, EngineResult } from '../engines/engine.ts'
 import { scoreResult } from './score.ts'
 
 export interface DrawOptions extends EngineContext {
-  /** 0 to 1; null for any. */
+  /** 0 to 1; null: no minimum. */
   readonly minQuality: number | null
 }
 
 export interface Drawn extends EngineResult {
-  /** 0 to 1; null where the result cannot be judged. */
+  /** 0 to 1; null if unknown. */
   readonly quality: number | null
 }
 
-// A second picture of a generative model costs as much as the first; a third is seldom better than both.
+// A second drawing of a generative model costs as much as the first; a third is rarely better than both.
 const MAX_DRAWS = 2
 
 /**
- * Runs the engine, and where the result is below `minQuality` and another seed makes another picture, once more. Returns the better
- * result; the face is as in the photo.
- * @throws DrapeError as the engine does, and RESULT_REJECTED when the result must not be shown.
+ * Runs the engine. If the result is below `minQuality` and the seed affects the engine, runs it again with another seed. Returns
+ * the better result, with the face of the photo.
+ * @throws DrapeError of the engine, and RESULT_REJECTED if the result must not be shown.
  */
 export async function drawBest(engine: Engine, input: EngineInput, options: DrawOptions): Promise<Drawn> {
   const { minQuality } = options
@@ -36,7 +36,7 @@ export async function drawBest(engine: Engine, input: EngineInput, options: Draw
     if ((other.quality ?? 1) > (best.quality ?? 1)) best = other
   }
   if (isBelow(best, minQuality))
-    throw new DrapeError('RESULT_REJECTED', 'The result does not reach the quality that the account asks for', {
+    throw new DrapeError('RESULT_REJECTED', 'The result is below the minimum quality of the account', {
       image: 'person',
     })
   return best
@@ -46,7 +46,7 @@ function isBelow({ quality }: Drawn, minQuality: number | null): boolean {
   return quality !== null && minQuality !== null && quality < minQuality
 }
 
-// The first draw usually is the only one; progress never goes back.
+// Usually the first draw is the only one. Progress never decreases.
 function share({ signal, onProgress }: DrawOptions, k: number, draws: number): EngineContext {
   const [from, length] = k === 0 ? [0, draws === 1 ? 1 : 0.9] : [0.9, 0.1]
   return { signal, onProgress: (part) => onProgress(from + length * part) }
@@ -55,7 +55,7 @@ function share({ signal, onProgress }: DrawOptions, k: number, draws: number): E
 async function drawOnce(engine: Engine, input: EngineInput, context: EngineContext): Promise<Drawn> {
   const result = await engine.run(input, context)
   const { person: photo, found, garment } = input
-  if (found) keepBody(result.change, found, photo)
+  if (found) protectBody(result.change, found, photo)
   if (engine.manifest.accepts.needsPerson) checkResult(result, photo, null)
   const { image, change } = result
   return { ...result, quality: found ? scoreResult({ photo, person: found, garment, image, change }) : null }

@@ -9,7 +9,7 @@ import { meanOf } from './mean.ts'
 import type { Product } from './product.ts'
 import type { Scene } from './scene.ts'
 
-/** What every pixel of the result seems to be. All masks are of the scene's size. */
+/** Classification of every pixel of the result. All masks have the size of the scene. */
 export interface Evidence {
   readonly scene: Scene
   readonly product: Product
@@ -19,11 +19,11 @@ export interface Evidence {
   readonly garment: Mask
   /** Pixels of the result in the colour of the face's skin. */
   readonly skin: Mask
-  /** Changed pixels that look like the background around the person. */
+  /** Changed pixels that resemble the background around the person. */
   readonly background: Mask
-  /** Pixels that show what was worn before: its colours, and nothing new. */
+  /** Pixels that still show the worn garment: its colours, and no new colour. */
   readonly old: Mask
-  /** Arms and hands, wide enough for sleeves, and the head with what is above it. */
+  /** Arms and hands, wide enough for sleeves, and the head with the region above it. */
   readonly arms: Sides<Mask>
   readonly head: Mask
   readonly skinColour: Lab | null
@@ -83,7 +83,7 @@ function skinTest({ data }: Colours, colour: Lab | null): (i: number) => boolean
   }
 }
 
-// The background carried on behind the person.
+// The background, extrapolated behind the person.
 function backgroundOf({ before, person, keypoints }: Scene): Colours {
   const near = dilate(
     maskWhere(before, (i) => person.mask.data[i] > 0.1),
@@ -97,7 +97,7 @@ export function apart(a: Colours, b: Colours, i: number): number {
   return Math.hypot(a.data[k] - b.data[k], a.data[k + 1] - b.data[k + 1], a.data[k + 2] - b.data[k + 2])
 }
 
-// Face, hair, and everything above the shoulders beside them.
+// Face, hair, and the region above and beside them down to the shoulders.
 function headOf({ keypoints, change }: Scene, face: Mask): Mask {
   const { shoulders, down, trunk } = keypoints
   return maskWhere(change, (i) => {

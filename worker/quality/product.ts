@@ -21,14 +21,14 @@ import {
 import { resizeAreaColours } from '../raster/sample.ts'
 import { meanOf } from './mean.ts'
 
-/** What a product photo says about how its garment looks on a person. */
+/** The expected appearance of a product on a person, measured in its photo. */
 export interface Product {
-  /** Its main colours, in CIE Lab. */
+  /** Main colours of the garment, in CIE Lab. */
   readonly palette: readonly Cluster[]
   readonly mean: Lab
-  /** Its height over its width. */
+  /** Height of the garment over its width. */
   readonly ratio: number
-  /** How far its print lies to the right of the middle, in half widths; null where it has none. */
+  /** Offset of the print's centre to the right of the middle, in half widths; null without a print. */
   readonly print: number | null
   /** See `detailOf`. */
   readonly detail: number
@@ -36,7 +36,7 @@ export interface Product {
 
 const SIDE = 256
 
-/** The garment of a product photo; null where it cannot be distinguished from what surrounds it, as on a person who wears it. */
+/** Measures the garment of a product photo; null if the garment cannot be separated from its surroundings, as on a person. */
 export function describeProduct(photo: Bitmap): Product | null {
   const cut = cutOutSmall(photo)
   if (!cut) return null
@@ -73,7 +73,7 @@ function chestOf(inside: Mask, { x, y, width, height }: Box): Mask {
   })
 }
 
-/** How much the lightness within a mask differs from its surroundings of a 25th of the mask's width, root mean square. */
+/** Root mean square difference between the lightness within a mask and its local mean over 1/25 of the mask's width. */
 export function detailOf(lab: Colours, mask: Mask): number {
   const bounds = boundsOf(mask, (set) => set === 1)
   if (!bounds) return 0
@@ -90,7 +90,10 @@ export function detailOf(lab: Colours, mask: Mask): number {
 
 const PRINT = { from: 0.02, to: 0.5 } as const
 
-/** Centre of what has another colour than most of the mask, in half widths to the right of its middle; null where that is no print. */
+/**
+ * Centre of the region whose colour differs from most of the mask, in half widths to the right of its middle; null if that region is not a
+ * print.
+ */
 export function findPrint(lab: Colours, mask: Mask, palette: readonly Cluster[]): number | null {
   const bounds = boundsOf(mask, (set) => set === 1)
   const [main] = palette

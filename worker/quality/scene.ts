@@ -7,7 +7,7 @@ import type { Bitmap, Colours, Plane, Size } from '../raster/plane.ts'
 import { resizeAreaColours, resizeAreaPlane } from '../raster/sample.ts'
 import { pointAtSize } from '../raster/vector.ts'
 
-/** A result to judge, and what it was made of. */
+/** A result to score, and its inputs. */
 export interface Result {
   /** RGB, and the main person in it. */
   readonly photo: Bitmap
@@ -18,7 +18,7 @@ export interface Result {
   readonly change: Plane
 }
 
-/** The person before and after, reduced so that one body unit is `UNIT` px at most. */
+/** The person before and after, downscaled to at most `UNIT` px per body unit. */
 export interface Scene {
   readonly person: Person
   readonly keypoints: BodyKeypoints
@@ -30,10 +30,10 @@ export interface Scene {
 }
 
 const UNIT = 56
-/** Smaller people show too little to be judged, in px of a body unit. */
+/** Min size of a body unit in px; smaller people cannot be scored. */
 const MIN_UNIT = 20
 
-/** What surrounds the person in the photo; null where the person is too small to be judged. */
+/** Crops the photo to the surroundings of the person; null if the person is too small to be scored. */
 export function sceneOf({ photo, person, image, change }: Result): Scene | null {
   const { unit } = measureKeypoints(person)
   if (unit < MIN_UNIT) return null

@@ -3,7 +3,7 @@ import { describeProduct } from './product.ts'
 import { type Result, sceneOf } from './scene.ts'
 import { findSigns, SIGNS, type Signs } from './signs.ts'
 
-/** How much each sign counts. Fitted by `scripts/bench quality --ranking --fit` on half of the rendered figures, but for `flat`. */
+/** Weight of each sign. Fitted by `scripts/bench quality --ranking --fit` on half of the rendered figures, except for `flat`. */
 const WEIGHTS: Signs = {
   unexplained: 0.79,
   holes: 1.31,
@@ -22,20 +22,20 @@ const WEIGHTS: Signs = {
   flat: 0.4,
 }
 
-/** Damage at which a result counts half. */
+/** Damage at which the score is 0.5. */
 const HALF = 5
 const STEEPNESS = 0.8
 
 /**
- * How good a result looks without a picture to compare it with: from 0 to 1, which has no visible fault. Null where the person is too
- * small, or the product cannot be distinguished from its background.
+ * Scores a result without a reference image: 0 to 1, where 1 has no visible fault. Null if the person is too small, or if the product
+ * cannot be separated from its background.
  */
 export function scoreResult(result: Result): number | null {
   const signs = signsOf(result)
   return signs && qualityOf(signs)
 }
 
-/** `product` is what is known of the garment, where the caller has it already. */
+/** `product` is the garment's description, if the caller already has it. */
 export function signsOf(result: Result, product = describeProduct(result.garment)): Signs | null {
   const scene = product && sceneOf(result)
   return scene && findSigns(gatherEvidence(scene, product))

@@ -9,7 +9,7 @@ import { apart, type Evidence } from './evidence.ts'
 import { meanOf } from './mean.ts'
 import { detailOf, findPrint } from './product.ts'
 
-/** Signs of damage, each 0 or more, and 0 where there is none. */
+/** Signs of damage, each at least 0; 0 means none. */
 export const SIGNS = [
   'unexplained',
   'holes',
@@ -49,7 +49,7 @@ function coverSigns(evidence: Evidence) {
   const closed = close(garment, 0.04 * keypoints.unit)
   const inFront = (i: number) => skin.data[i] === 1 && arms[0].data[i] + arms[1].data[i] > 0
   const filled = fillHoles(closed)
-  // Stripes in the background's colour are no holes.
+  // Stripes in the background's colour are not holes.
   const deep = erode(filled, 0.06 * keypoints.unit)
   const through = open(
     subset(deep, (i) => background.data[i] === 1),
@@ -74,7 +74,7 @@ function coverSigns(evidence: Evidence) {
   }
 }
 
-// The outline's length over the root of the area, of what hangs together; a circle has 3.5.
+// Length of the outline of connected regions over the square root of their area; 3.5 for a circle.
 function raggedness(garment: Mask, unit: number): number {
   const smooth = close(garment, 0.02 * unit)
   const area = countSet(smooth)
@@ -106,7 +106,7 @@ function limbSigns({ scene: { keypoints }, garment, skin, background, old, chang
   }
 }
 
-/** Pixels on a limb's bones, as far as they are in the picture. */
+/** Pixels on a limb's bones, as far as they are in the image. */
 function alongLimb(size: Size, [root, joint, end]: readonly [Point, Point, Point]): number[] {
   const upper = distance(root, joint)
   const lower = distance(joint, end)
@@ -143,7 +143,7 @@ function colourSigns({
     (i) => body.data[i] === 1 && !skin.data[i] && !background.data[i] && arms[0].data[i] + arms[1].data[i] === 0,
   )
   const mean = meanOf(after, countSet(core) > 30 ? core : garment)
-  // Skin in a wrong colour is still nearer to skin than cloth usually is.
+  // Skin in a wrong colour is still nearer to skin than most cloth.
   const isFleshy = (i: number) =>
     skinColour !== null &&
     Math.hypot(after.data[3 * i + 1] - skinColour[1], after.data[3 * i + 2] - skinColour[2]) < 25 &&
@@ -167,7 +167,7 @@ function colourSigns({
   }
 }
 
-// The share of differences between neighbours that is left after one more blur (Crété et al. 2007), beyond that of the photo.
+// The share of differences between neighbours that remains after another blur (Crété et al. 2007), minus that of the photo.
 function blurSign({ scene, garment, body }: Evidence): number {
   const inside = erode(garment, 2)
   const left = (mask: Mask, lightness: Plane) => {
@@ -186,7 +186,7 @@ function blurSign({ scene, garment, body }: Evidence): number {
   return Math.max(0, left(inside, channelOf(scene.after, 0)) - before + 0.1)
 }
 
-// How much longer or shorter for its width a garment looks than its product.
+// Difference between the aspect of the garment in the result and that of its product.
 function lengthSign({ scene: { keypoints }, garment, product }: Evidence): number {
   const { shoulders, down, right } = keypoints
   const [along, across]: [number[], number[]] = [[], []]
@@ -204,7 +204,7 @@ function lengthSign({ scene: { keypoints }, garment, product }: Evidence): numbe
   return Math.abs(Math.log(extent(along) / Math.max(1, extent(across)) / product.ratio))
 }
 
-// How far sideways a print has moved, by its centre of gravity in half widths of the garment.
+// Horizontal shift of a print's centre of gravity, in half widths of the garment.
 function printSign({ scene: { keypoints, after }, garment, arms, product }: Evidence): number {
   if (product.print === null) return 0
   const { shoulders, down, right, trunk, unit } = keypoints
@@ -218,7 +218,7 @@ function printSign({ scene: { keypoints, after }, garment, arms, product }: Evid
   return found === null ? 0 : Math.abs(found - product.print)
 }
 
-// How much less pattern and print is seen than in the product photo; folds only add to it.
+// Loss of pattern and print compared with the product photo; folds only add to it.
 function flatSign({ scene: { keypoints, after }, garment, body, arms, product }: Evidence): number {
   const torso = subset(erode(close(garment, 0.05 * keypoints.unit), 2), (i) => {
     return body.data[i] === 1 && arms[0].data[i] + arms[1].data[i] === 0

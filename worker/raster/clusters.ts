@@ -7,7 +7,7 @@ export interface Cluster {
 
 /**
  * k-means over `samples` (count × dimensions, interleaved) with k-means++ seeding (Arthur and Vassilvitskii 2007) from a fixed
- * random sequence, so that the same samples give the same clusters. Empty clusters are left out; largest first.
+ * random sequence, so that the result is deterministic. Skips empty clusters; largest cluster first.
  */
 export function kMeans(
   samples: Float32Array,

@@ -11,9 +11,9 @@ export interface GuidedPlane {
 }
 
 /**
- * Guided filter with a colour guide (He, Sun, Tang 2010, equations 19 to 21): around each pixel `input` is explained as a linear
- * function of the guide's colour, as well as a window of (2·radius + 1)² px allows. The functions vary slowly, so they may be worked
- * out on a small picture, enlarged, and applied to a large one.
+ * Guided filter with a colour guide (He, Sun, Tang 2010, equations 19 to 21): approximates `input` around each pixel as a linear
+ * function of the guide's colour, fitted in a window of (2·radius + 1)² px. The functions vary slowly, so they can be computed on a
+ * small bitmap, enlarged, and applied to a large one.
  * `guide` in 0 to 1; `radius` in whole px; `epsilon`, in squared guide units, is the variance below which a window counts as plain.
  */
 export function guideByColour(
@@ -48,18 +48,18 @@ export function guideByColour(
 }
 
 /**
- * Works the functions out for each pixel of `picture` under them and writes the results to `into`, which has the picture's size.
- * The functions stand for squares of `scale` × `scale` px of the picture, the first one `x` and `y` such squares from its corner, and
- * are interpolated in between. Results are not clipped.
+ * Evaluates the functions for each pixel of `bitmap` and writes the results to `into`, which has the same size. Each function covers
+ * a square of `scale` × `scale` px of the bitmap; the first function is `x` and `y` such squares from its corner. Functions are
+ * interpolated in between. Results are not clipped.
  */
 export function applyEnlarged(
   { slopes, offset }: GuidedPlane,
-  picture: Bitmap,
+  bitmap: Bitmap,
   { x, y, scale, into }: { x: number; y: number; scale: number; into: Plane },
 ): void {
   const { width, height } = offset
-  const columns = interpolate(x, width, { scale, length: picture.width })
-  const rows = interpolate(y, height, { scale, length: picture.height })
+  const columns = interpolate(x, width, { scale, length: bitmap.width })
+  const rows = interpolate(y, height, { scale, length: bitmap.height })
   const planes = [...slopes, offset].map(({ data }) => data)
   const current = planes.map(() => new Float32Array(width))
   const [red, green, blue, constant] = current
@@ -69,21 +69,21 @@ export function applyEnlarged(
       const i = columns.firsts[j]
       const n = i + 1 < width ? i + 1 : i
       const f = columns.fractions[j]
-      const at = row * picture.width + columns.places[j]
-      const from = at * picture.channels
+      const at = row * bitmap.width + columns.places[j]
+      const from = at * bitmap.channels
       const coloured =
-        (red[i] + (red[n] - red[i]) * f) * picture.data[from] +
-        (green[i] + (green[n] - green[i]) * f) * picture.data[from + 1] +
-        (blue[i] + (blue[n] - blue[i]) * f) * picture.data[from + 2]
+        (red[i] + (red[n] - red[i]) * f) * bitmap.data[from] +
+        (green[i] + (green[n] - green[i]) * f) * bitmap.data[from + 1] +
+        (blue[i] + (blue[n] - blue[i]) * f) * bitmap.data[from + 2]
       into.data[at] = coloured / 255 + constant[i] + (constant[n] - constant[i]) * f
     }
   }
 }
 
 interface Interpolation {
-  /** Pixels of the picture along one side. */
+  /** Pixels of the bitmap along one side. */
   readonly places: Int32Array
-  /** For each the function before it, and how far it lies on the way to the next one. */
+  /** Per pixel: index of the preceding function, and weight of the next one. */
   readonly firsts: Int32Array
   readonly fractions: Float32Array
 }

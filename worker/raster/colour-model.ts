@@ -4,10 +4,10 @@ import type { Colours, Mask, Plane } from './plane.ts'
 /** Typical colours of one kind of surface as Gaussians in CIE Lab. */
 export type ColourModel = readonly Cluster[]
 
-// Cost of any colour where nothing is known about the surface: more than that of a fair match, less than that of a bad one.
+// Cost of any colour if the surface is unknown: higher than a fair match, lower than a bad one.
 const UNKNOWN_COST = 60
 
-// Light varies more than hue, and a perfectly even patch must not refuse its own next pixel.
+// Light varies more than hue, and a perfectly even patch must accept its own next pixel.
 const MIN_DEVIATION = [6, 3, 3]
 
 const MAX_SAMPLES = 3000
@@ -15,7 +15,7 @@ const MAX_SAMPLES = 3000
 /** A set of Lab colours, interleaved. */
 export type Samples = Float32Array
 
-/** Lab colours of pixels that are set in `region` and surely the person's; at most 3,000 of them, evenly spread. */
+/** Lab colours of pixels that are set in `region` and certainly belong to the person; at most 3,000, evenly spaced. */
 export function samplesOf(lab: Colours, region: Mask, person?: Plane): Samples {
   const indices: number[] = []
   for (let i = 0; i < region.data.length; i++)
@@ -43,7 +43,7 @@ export function filterSamples(samples: Samples, keep: (l: number, a: number, b: 
   return Float32Array.from(kept)
 }
 
-/** `count` typical colours, without those of fewer than 6 % of the samples; none when there are fewer than 60 samples. */
+/** `count` typical colours, without those of fewer than 6 % of the samples; none for fewer than 60 samples. */
 export function learnColours(samples: Samples, count: number): ColourModel {
   if (countOf(samples) < 60) return []
   return kMeans(samples, { dimensions: 3, count })
@@ -51,12 +51,12 @@ export function learnColours(samples: Samples, count: number): ColourModel {
     .map((cluster) => ({ ...cluster, deviation: cluster.deviation.map((d, i) => Math.max(d, MIN_DEVIATION[i])) }))
 }
 
-/** Puts into `out` how badly a Lab colour fits each of several models. */
+/** Writes the cost of a Lab colour under each of several models to `out`. */
 export type Costs = (colour: { l: number; a: number; b: number }, out: Float64Array) => void
 
 /**
- * Cost of a colour: the least over a model's clusters of Σ (Δ/σ)² + 2 Σ ln σ − 0.6 ln share, which is twice the negative
- * logarithm of a Gaussian with softened weights.
+ * Cost of a colour: the minimum over a model's clusters of Σ (Δ/σ)² + 2 Σ ln σ − 0.6 ln share, which is twice the
+ * negative logarithm of a Gaussian with softened weights.
  */
 export function createCosts(models: readonly ColourModel[]): Costs {
   const terms = Float64Array.from(models.flatMap((model) => model.flatMap(termsOf)))

@@ -22,7 +22,7 @@ function toGamma(v: number): number {
   return 255 * (v <= 0.0031308 ? 12.92 * v : 1.055 * v ** (1 / 2.4) - 0.055)
 }
 
-// CIE Lab's curve over 0 to 1; between its 4,097 values a straight line is right to 1e-5.
+// CIE Lab's curve over 0 to 1, with 4,097 values; linear interpolation is accurate to 1e-5.
 const labCurveOf = Float64Array.from({ length: 4097 }, (_, i) => {
   const t = i / 4096
   return t > EPSILON ? Math.cbrt(t) : (KAPPA * t + 16) / 116
@@ -76,7 +76,7 @@ export function labToRgb(lab: Colours): Colours {
 /** A colour in CIE Lab. */
 export type Lab = readonly [lightness: number, a: number, b: number]
 
-/** How far pixel `i` of a CIE Lab picture is from `colour` in a and b when that is dimmed, or lit, to the pixel's lightness. */
+/** Distance in a and b between pixel `i` of a CIE Lab bitmap and `colour` scaled to the pixel's lightness. */
 export function tintApart({ data }: Colours, i: number, [lightness, a, b]: Lab): number {
   const k = i * 3
   const share = data[k] / Math.max(1, lightness)
@@ -84,8 +84,8 @@ export function tintApart({ data }: Colours, i: number, [lightness, a, b]: Lab):
 }
 
 /**
- * How far pixel `i` is from a Lab colour in whatever light: the distance in a and b to that colour at the pixel's own lightness, and
- * the share `lightness` of the difference in L. Less light scales L + 16, a and b alike, for CIE Lab is a cube root of light.
+ * Distance of pixel `i` from a Lab colour at any illumination: the distance in a and b at the pixel's own lightness, plus the share
+ * `lightness` of the difference in L. Less light scales L + 16, a and b equally, because CIE Lab is a cube root of light.
  */
 export function apartInLight(
   { data }: Colours,

@@ -19,8 +19,8 @@ export interface Components {
 }
 
 /**
- * Connected regions of set pixels, in the order of their first pixel. Works on runs of set pixels a row: each run joins those
- * it touches in the row above (union-find).
+ * Connected regions of set pixels, in the order of their first pixel. Works on runs of set pixels per row: joins each run
+ * with the touching runs of the row above (union-find).
  */
 export function connectedComponents(mask: Mask, neighbours: 4 | 8 = 8): Components {
   const { runs, labelOfRun, components } = traceComponents(mask, neighbours)
@@ -61,7 +61,7 @@ function traceComponents(mask: Mask, neighbours: 4 | 8): Traced {
   return { runs, labelOfRun, components }
 }
 
-// The first pixel of each run and the one past its last.
+// The first pixel of each run and the pixel after its last.
 function forEachRun(
   { from, to, firstOfRow }: Runs,
   { width, height }: Mask,
@@ -71,7 +71,7 @@ function forEachRun(
     for (let r = firstOfRow[y]; r < firstOfRow[y + 1]; r++) visit(r, y * width + from[r], y * width + to[r])
 }
 
-// `reach` is 1 when runs that only meet at a corner belong together, else 0.
+// `reach` is 1 if runs that meet only at a corner are connected, else 0.
 function joinRuns({ from, to, firstOfRow }: Runs, height: number, reach: 0 | 1): Int32Array {
   const parents = Int32Array.from(from.keys())
   for (let y = 1; y < height; y++) {
@@ -116,7 +116,7 @@ export function keepComponents(
   return out
 }
 
-/** The largest component alone; of two equal ones the first. */
+/** The largest component; the first of two equal ones. */
 export function largestComponent(mask: Mask): Mask {
   let largest: Component | null = null
   return keepComponents(mask, (component, all) => {
@@ -125,7 +125,7 @@ export function largestComponent(mask: Mask): Mask {
   })
 }
 
-/** Components of which a pixel is set in `other`, too. */
+/** Components with at least one pixel that is also set in `other`. */
 export function componentsTouching(mask: Mask, other: Mask): Mask {
   const { labels, components } = connectedComponents(mask)
   const touches = new Uint8Array(components.length + 1)
@@ -133,7 +133,7 @@ export function componentsTouching(mask: Mask, other: Mask): Mask {
   return subset(mask, (i) => touches[labels[i]] === 1)
 }
 
-/** Set pixels that are joined to the picture's border. */
+/** Set pixels that are connected to the border of the bitmap. */
 export function connectedToBorder(mask: Mask, neighbours: 4 | 8 = 4): Mask {
   return keepComponents(
     mask,
@@ -142,7 +142,7 @@ export function connectedToBorder(mask: Mask, neighbours: 4 | 8 = 4): Mask {
   )
 }
 
-/** The mask with every hole set that the outside cannot reach. */
+/** Fills all holes that are not connected to the outside. */
 export function fillHoles(mask: Mask): Mask {
   return invert(connectedToBorder(invert(mask)))
 }

@@ -5,8 +5,8 @@ const STEP_X = [1, 1, 0, -1, -1, -1, 0, 1]
 const STEP_Y = [0, 1, 1, 1, 0, -1, -1, -1]
 
 /**
- * Pixels along the outer border of the set region that comes first in reading order, clockwise on the screen, each joined to
- * the next by one of eight steps (Moore's border following with Jacob's stopping rule). Empty when nothing is set.
+ * Border pixels of the first set region in reading order, clockwise on the screen, each one of eight steps from the previous
+ * (Moore's border following with Jacob's stopping rule). Empty if no pixel is set.
  */
 export function followContour(mask: Mask): Point[] {
   const { width, height, data } = mask
@@ -38,7 +38,7 @@ export function followContour(mask: Mask): Point[] {
   }
 }
 
-/** A bay of a closed contour: the contour's indices of its two ends on the convex hull and of its deepest point. */
+/** A bay of a closed contour: indices of its two ends on the convex hull and of its deepest point. */
 export interface Bay {
   readonly from: number
   readonly to: number

@@ -1,6 +1,6 @@
 import type { Colours, Mask, Plane } from './plane.ts'
 
-/** A part of a picture in whole px, inside of it. */
+/** A rectangle of whole px inside a bitmap. */
 export interface Window {
   readonly x: number
   readonly y: number

@@ -3,7 +3,7 @@ import type { Mask, Plane } from './plane.ts'
 const FAR = 1e20
 
 /**
- * Euclidean distance in px from every pixel to the nearest set pixel (0 on set pixels, very large when none is set).
+ * Euclidean distance in px from every pixel to the nearest set pixel (0 on set pixels, very large if none is set).
  * Exact, linear in the number of pixels: Felzenszwalb and Huttenlocher 2012, "Distance transforms of sampled functions".
  */
 export function distanceTo(mask: Mask): Plane {

@@ -2,8 +2,7 @@ import { gaussianBlur } from './filter.ts'
 import { createPlane, type Mask, type Plane } from './plane.ts'
 
 /**
- * Gaussian blur of a mask, or of a plane that is 0 in most places. It costs as much as the bounding box of what is not 0 is
- * large.
+ * Gaussian blur of a mask or of a sparse plane. Its cost is proportional to the bounding box of the non-zero values.
  */
 export function featherMask(mask: Mask | Plane, sigma: number): Plane {
   const out = createPlane(mask)

@@ -1,16 +1,16 @@
 import type { Plane, Size } from './plane.ts'
 
-/** Reads many planes at once, row by row, at the pixels of a larger picture. */
+/** Reads many planes row by row at the pixels of a larger bitmap. */
 export interface FieldSampler {
-  /** Prepares a row of the larger picture; its columns `from` to `to` (exclusive) are those worth looking at. */
+  /** Prepares a row of the larger bitmap. Only its columns `from` to `to` (exclusive) have values. */
   moveTo(y: number): { from: number; to: number }
-  /** All planes' values at column `x` of that row, in the planes' order; overwritten by the next call. */
+  /** Values of all planes at column `x` of that row, in the order of the planes; overwritten by the next call. */
   fieldsAt(x: number): Float32Array
 }
 
 /**
- * Bilinear, with half-pixel centres; all planes have one size. Where all planes of `touched` are 0, with a pixel around,
- * nothing is worth looking at.
+ * Bilinear, with half-pixel centres. All planes have the same size. Skips regions where all planes of `touched`, dilated
+ * by one pixel, are 0.
  */
 export function createFieldSampler(
   planes: readonly Plane[],
@@ -57,7 +57,7 @@ function spanOf(planes: readonly Plane[], y: number): { first: number; last: num
   return { first, last }
 }
 
-// The row is one longer than the plane is wide: its last value stands twice.
+// The row is one longer than the plane is wide: the last value is repeated.
 function mixRows(
   data: Float32Array,
   row: Float32Array,

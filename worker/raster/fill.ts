@@ -3,7 +3,7 @@ import { resizeBilinear } from './sample.ts'
 
 /**
  * Fills pixels of weight 0 smoothly from those with weight (push-pull, Gortler et al. 1996): averages weighted colours down
- * a pyramid and comes back up where nothing was known. Returns colours of the same size and channels.
+ * a pyramid and interpolates upwards where no value is known. Returns colours of the same size and channels.
  */
 export function fillSmoothly(colours: Colours, weight: Plane): Colours {
   const { width, height, channels } = colours
@@ -39,7 +39,7 @@ function pull(weighted: Plane, weights: readonly Plane[]): Plane {
   return known
 }
 
-// Where a quarter of a cell or more is known its own colour counts alone; below that the coarser level takes over.
+// A cell that is known to at least a quarter keeps its own colour; below that the coarser level gradually replaces it.
 function merge(level: Plane, weight: Plane, coarse: Plane): Plane {
   const out = createPlane(level)
   for (let i = 0; i < out.data.length; i++) {
@@ -60,8 +60,8 @@ function sum(plane: Plane): number {
   return total
 }
 
-// 1-3-3-1 reduction by two about the middle of each pair, border replicated: symmetric, and smooth enough that no block
-// edges appear on the way back up.
+// 1-3-3-1 reduction by two around the middle of each pair, border replicated: symmetric, and smooth enough to avoid
+// block edges on the way back up.
 const TAPS = [1 / 8, 3 / 8, 3 / 8, 1 / 8]
 
 function halve({ width, height, data }: Plane): Plane {

@@ -13,8 +13,8 @@ export function boxBlur(plane: Plane, radius: number): Plane {
 }
 
 /**
- * Gaussian blur with a replicated border. Below sigma 2.5 px a sampled kernel; above it three box passes whose widths
- * give the same variance, which is exact to a few per cent and costs the same for every sigma.
+ * Gaussian blur with a replicated border. Uses a sampled kernel below sigma 2.5 px, and three box passes of the same
+ * variance above it, which are exact to a few per cent and cost the same for every sigma.
  */
 export function gaussianBlur(plane: Plane, sigma: number): Plane {
   if (sigma < 0.2) return plane
@@ -53,9 +53,9 @@ export function guidedFilter(guide: Plane, input: Plane, options: { radius: numb
 }
 
 /**
- * `guidedFilter` for many inputs with one guide: what depends on the guide alone is worked out once. With a `factor` above 1
- * (a whole number) the inputs are reduced by it, as by `reduceByFactor`, and `radius` is in their px; only the last step is done
- * at the guide's size (He and Sun 2015, "Fast guided filter").
+ * `guidedFilter` for many inputs with one guide: computes everything that depends on the guide alone once. With a `factor` above
+ * 1 (an integer) the inputs are reduced by it, as by `reduceByFactor`, and `radius` is in their px; only the last step uses the
+ * guide's size (He and Sun 2015, "Fast guided filter").
  */
 export function createGuidedFilter(
   guide: Plane,
@@ -81,7 +81,7 @@ export function createGuidedFilter(
   }
 }
 
-/** Length of the Sobel gradient, divided by 8 so that a ramp of 1 per px gives 1. */
+/** Magnitude of the Sobel gradient, divided by 8: 1 for a ramp of 1 per px. */
 export function gradientLength(plane: Plane): Plane {
   const { width, height, data } = plane
   const out = createPlane(plane)
@@ -121,7 +121,7 @@ function multiply(a: Plane, b: Plane): Plane {
 function boxRows({ width, height, data }: Plane, r: number, { data: out }: Plane): void {
   const scale = 1 / (2 * r + 1)
   const last = width - 1
-  // Up to here nothing leaves the window but the border; from there on nothing enters but the border.
+  // Until this column only border values leave the window; from there on only border values enter.
   const whole = Math.min(r, width)
   const end = Math.max(whole, last - r)
   for (let y = 0; y < height; y++) {
@@ -147,7 +147,7 @@ function boxRows({ width, height, data }: Plane, r: number, { data: out }: Plane
 function boxColumns({ width, height, data }: Plane, r: number, { data: out }: Plane): void {
   const scale = 1 / (2 * r + 1)
   const last = height - 1
-  // A row of running sums instead of a column at a time: memory is walked in order.
+  // A row of running sums instead of one column at a time, to access memory sequentially.
   const sums = new Float64Array(width)
   for (let x = 0; x < width; x++) sums[x] = data[x] * (r + 1)
   for (let y = 1; y <= r; y++) {
@@ -192,7 +192,7 @@ function alongRows({ width, channels, data }: Interleaved, kernel: Float64Array)
   const stride = width * channels
   const border = r * channels
   const rows = new Float32Array(data.length)
-  // A row with its border replicated on both sides, so that the inner loop needs no bounds.
+  // A row with replicated borders, so that the inner loop needs no bounds checks.
   const line = new Float32Array(stride + 2 * border)
   for (let row = 0; row < data.length; row += stride) {
     line.set(data.subarray(row, row + stride), border)
@@ -211,7 +211,7 @@ function alongRows({ width, channels, data }: Interleaved, kernel: Float64Array)
   return rows
 }
 
-// In place: of what was overwritten only the last few rows are needed again.
+// In place: only the last few overwritten rows are needed again.
 function downColumns({ width, height, channels, data }: Interleaved, kernel: Float64Array): void {
   const r = (kernel.length - 1) / 2
   const stride = width * channels

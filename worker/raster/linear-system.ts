@@ -1,7 +1,7 @@
 /**
- * Solves matrix · x = right side for several right sides at once, by Gauss elimination with partial pivoting.
- * `matrix` is n × n row-major, `rightSides` n × columns; both are left as they are. Returns n × columns. A matrix without
- * full rank gives 0 for the unknowns that nothing decides.
+ * Solves matrix · x = right side for several right sides, by Gaussian elimination with partial pivoting. `matrix` is n ×
+ * n row-major, `rightSides` n × columns; neither is modified. Returns n × columns. A matrix without full rank gives 0 for
+ * the undetermined unknowns.
  */
 export function solveLinearSystem(matrix: Float64Array, rightSides: Float64Array, n: number): Float64Array {
   const columns = rightSides.length / n

@@ -2,9 +2,9 @@ import { fillSmoothly } from './fill.ts'
 import type { Colours, Plane } from './plane.ts'
 
 /**
- * Fills pixels of weight 0 like a skin stretched over the known ones: starts from `fillSmoothly`, which lets far colours in,
- * and relaxes it towards Laplace's equation (Gauss–Seidel with over-relaxation, Young 1954), so that the fill meets its
- * border without a step. `rounds` is about how many pixels from the border that holds.
+ * Fills pixels of weight 0 like a membrane stretched over the known pixels: starts from `fillSmoothly`, which mixes in
+ * distant colours, and relaxes the result towards Laplace's equation (Gauss–Seidel with over-relaxation, Young 1954), so
+ * that the fill meets its border without a step. `rounds` is about the distance in px from the border to which that applies.
  */
 export function fillMembrane(colours: Colours, weight: Plane, rounds: number): Colours {
   const filled = fillSmoothly(colours, weight)
@@ -15,7 +15,7 @@ export function fillMembrane(colours: Colours, weight: Plane, rounds: number): C
 
 const OVER_RELAXATION = 1.7
 
-// Known pixels keep what they are; the picture's own border is left as it was filled.
+// Known pixels are not modified; neither is the border of the bitmap.
 function openPixels({ width, height, data }: Plane): Int32Array {
   const open: number[] = []
   for (let y = 1; y < height - 1; y++) {

@@ -13,7 +13,7 @@ export function dilate(mask: Mask, radius: number): Mask {
   return maskWhere(mask, (i) => distance[i] <= radius + 0.25)
 }
 
-/** Shrinks the set pixels by a disc of `radius` px; outside of the picture counts as set. */
+/** Shrinks the set pixels by a disc of `radius` px. Pixels outside the bitmap count as set. */
 export function erode(mask: Mask, radius: number): Mask {
   if (radius < 0.5) return mask
   return radius <= STAMPED_RADIUS ? stampDiscs(mask, radius, 0) : invert(dilate(invert(mask), radius))
@@ -29,7 +29,7 @@ export function close(mask: Mask, radius: number): Mask {
   return erode(dilate(mask, radius), radius)
 }
 
-// A row's run of pixels that have the value grows into a shorter or longer run in every row that the disc reaches.
+// Each run of pixels with this value becomes a run, shorter or longer, in every row that the disc reaches.
 function stampDiscs(mask: Mask, radius: number, value: 0 | 1): Mask {
   const { width, height } = mask
   const out = createMask(mask)
@@ -47,7 +47,7 @@ function stampDiscs(mask: Mask, radius: number, value: 0 | 1): Mask {
       const to = runs.to[r]
       while (above < runs.firstOfRow[y] && runs.to[above] < to) above++
       while (y < height - 1 && below < runs.firstOfRow[y + 2] && runs.to[below] < to) below++
-      // Beyond a row that holds all of a run that row's own, wider discs reach as far.
+      // If a row above contains the whole run, that row's own, wider discs reach as far.
       const isAbove = above < runs.firstOfRow[y] && runs.from[above] <= from
       const isBelow = y < height - 1 && below < runs.firstOfRow[y + 2] && runs.from[below] <= from
       const last = isBelow ? y : Math.min(height - 1, y + reach)

@@ -5,14 +5,14 @@ export interface Plane {
   readonly data: Float32Array
 }
 
-/** Yes or no per pixel: 0 or 1, row-major, height × width. */
+/** Boolean per pixel: 0 or 1, row-major, height × width. */
 export interface Mask {
   readonly width: number
   readonly height: number
   readonly data: Uint8Array
 }
 
-/** Colour per pixel, interleaved, height × width × channels. Units are the maker's: RGB in 0 to 255, or CIE Lab. */
+/** Colour per pixel, interleaved, height × width × channels. The creator defines the units: RGB in 0 to 255, or CIE Lab. */
 export interface Colours {
   readonly width: number
   readonly height: number
@@ -20,7 +20,7 @@ export interface Colours {
   readonly data: Float32Array
 }
 
-/** `Colours` that may be kept as bytes, a quarter of the memory: RGB or premultiplied RGBA in 0 to 255. */
+/** `Colours` that can be stored as bytes, in a quarter of the memory: RGB or premultiplied RGBA in 0 to 255. */
 export interface Pixels {
   readonly width: number
   readonly height: number
@@ -28,7 +28,7 @@ export interface Pixels {
   readonly data: Float32Array | Uint8ClampedArray
 }
 
-/** A decoded picture: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
+/** Decoded pixels: sRGB, 8 bits, interleaved, height × width × channels (3 = RGB, 4 = RGB with straight alpha). */
 export interface Bitmap {
   readonly width: number
   readonly height: number
@@ -36,7 +36,7 @@ export interface Bitmap {
   readonly data: Uint8Array
 }
 
-/** Something with a size; two of the same size can be combined pixel by pixel. */
+/** A size in px. Objects of the same size can be combined pixel by pixel. */
 export interface Size {
   readonly width: number
   readonly height: number
@@ -57,14 +57,14 @@ export function createMask({ width, height }: Size): Mask {
   return { width, height, data: new Uint8Array(width * height) }
 }
 
-/** Pixels where `test(index)` holds. */
+/** Pixels for which `test(index)` is true. */
 export function maskWhere({ width, height }: Size, test: (index: number) => boolean): Mask {
   const data = new Uint8Array(width * height)
   for (let i = 0; i < data.length; i++) data[i] = test(i) ? 1 : 0
   return { width, height, data }
 }
 
-/** Pixels of the mask where `test(index)` holds too; asks for nothing outside of the mask. */
+/** Pixels of the mask for which `test(index)` is true; calls `test` only inside the mask. */
 export function subset(mask: Mask, test: (index: number) => boolean): Mask {
   const { width, height, data } = mask
   const out = new Uint8Array(data.length)
@@ -114,7 +114,7 @@ export function coloursToBitmap({ data, ...size }: Colours): Bitmap {
   return { ...size, data: new Uint8Array(bytes.buffer) }
 }
 
-/** One channel of a colour picture as a plane of its own. */
+/** One channel of an interleaved bitmap as a separate plane. */
 export function channelOf(colours: Colours, channel: number): Plane {
   const { width, height, channels, data } = colours
   const out = new Float32Array(width * height)

@@ -1,13 +1,13 @@
 import { createMask, createPlane, type Mask, type Plane, type Point, type Size } from './plane.ts'
 
-/** Pixels whose centre lies inside the polygon (even-odd rule). */
+/** Pixels whose centre is inside the polygon (even-odd rule). */
 export function fillPolygon(size: Size, polygon: readonly Point[]): Mask {
   const mask = createMask(size)
   forEachSpan(size, polygon, (y, from, to) => mask.data.fill(1, y * size.width + from, y * size.width + to))
   return mask
 }
 
-/** Share of each pixel that the polygon covers, 0 to 1, from `samples` × `samples` points a pixel. */
+/** Share of each pixel that the polygon covers, 0 to 1, from `samples` × `samples` points per pixel. */
 export function coverPolygon(size: Size, polygon: readonly Point[], samples = 4): Plane {
   const cover = createPlane(size)
   const fine = { width: size.width * samples, height: size.height * samples }
@@ -20,14 +20,14 @@ export function coverPolygon(size: Size, polygon: readonly Point[], samples = 4)
   return cover
 }
 
-/** A limb: the union of discs of growing radius along a chain of points. `radii` in px, one a point. */
+/** A limb: the union of discs along a chain of points. `radii` in px, one per point, interpolated in between. */
 export function fillCapsules(size: Size, chain: readonly Point[], radii: readonly number[]): Mask {
   const mask = createMask(size)
   for (let s = 0; s + 1 < chain.length; s++) fillCapsule(mask, [chain[s], chain[s + 1]], [radii[s], radii[s + 1]])
   return mask
 }
 
-/** Distance from `point` to the segment, and the share of the way along it (0 to 1) where that distance is reached. */
+/** Distance from `point` to the segment, and the position of the nearest point along the segment (0 to 1). */
 export function distanceToSegment(point: Point, a: Point, b: Point): { distance: number; along: number } {
   const dx = b.x - a.x
   const dy = b.y - a.y

@@ -1,16 +1,16 @@
 import type { Bitmap, Size } from './plane.ts'
 
-/** A picture and its halves; `level(n)` is 2ⁿ times smaller, made at its first use, and never smaller than 1 × 1. */
+/** A bitmap pyramid: `level(n)` is 2ⁿ times smaller, computed on first use, and at least 1 × 1. */
 export interface Pyramid {
   readonly size: Size
   level(n: number): Bitmap
-  /** The pyramid that begins with level n; what either makes the other has, too. */
+  /** The pyramid that starts at level n; both share their levels. */
   from(n: number): Pyramid
 }
 
-/** Level n's pixel (x, y) covers level 0's pixels from 2ⁿ·(x, y) to 2ⁿ·(x + 1, y + 1); the border is replicated. */
-export function createPyramid(picture: Bitmap): Pyramid {
-  const levels = [picture]
+/** Pixel (x, y) of level n covers the pixels 2ⁿ·(x, y) to 2ⁿ·(x + 1, y + 1) of level 0. The border is replicated. */
+export function createPyramid(bitmap: Bitmap): Pyramid {
+  const levels = [bitmap]
   const level = (n: number) => {
     while (levels.length <= n) levels.push(halve(levels[levels.length - 1]))
     return levels[n]
@@ -22,7 +22,7 @@ export function createPyramid(picture: Bitmap): Pyramid {
   return from(0)
 }
 
-/** The highest level on which `length` px of the picture are at least `most` / √2 px, that is about `most` px. */
+/** The highest level on which `length` px of the bitmap are at least `most` / √2 px, that is about `most` px. */
 export function levelFor(length: number, most: number): number {
   return Math.max(0, Math.round(Math.log2(length / most)))
 }
@@ -41,7 +41,7 @@ function halve({ width, height, channels, data }: Bitmap): Bitmap {
       const right = 2 * x + 1 < width ? channels : 0
       const b = a + right
       const d = c + right
-      // Written out: in a loop over the channels the engine takes more than twice as long.
+      // Unrolled: a loop over the channels takes more than twice as long in V8.
       out[to++] = (data[a] + data[b] + data[c] + data[d] + 2) >> 2
       out[to++] = (data[a + 1] + data[b + 1] + data[c + 1] + data[d + 1] + 2) >> 2
       out[to++] = (data[a + 2] + data[b + 2] + data[c + 2] + data[d + 2] + 2) >> 2

@@ -2,8 +2,8 @@ import type { Plane, Point } from './plane.ts'
 import { sampleBilinear } from './sample.ts'
 
 /**
- * How far one can go from `from` along the unit vector `direction` before `cover` (0 to 1) falls below one half, in px;
- * 0 when it starts below, null when that does not happen within `reach` px. Outside of the plane nothing is covered.
+ * Distance in px from `from` along the unit vector `direction` to the first point with `cover` (0 to 1) below 0.5; 0 if
+ * `from` is below 0.5, null if there is no such point within `reach` px. Cover is 0 outside the plane.
  */
 export function distanceToEdge(
   cover: Plane,
@@ -19,13 +19,13 @@ export function distanceToEdge(
   return null
 }
 
-/** Cover between pixels, 0 to 1; 0 outside of the plane. */
+/** Cover between pixels, 0 to 1; 0 outside the plane. */
 function coverAt(cover: Plane, x: number, y: number): number {
   if (x < -1 || y < -1 || x > cover.width || y > cover.height) return 0
   return sampleBilinear(cover, x, y)
 }
 
-/** The cover at `point` is at least one half. */
+/** Whether the cover at `point` is at least 0.5. */
 export function isCovered(cover: Plane, point: Point): boolean {
   return coverAt(cover, point.x, point.y) >= 0.5
 }

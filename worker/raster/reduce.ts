@@ -1,17 +1,17 @@
 import { type Colours, createPlane, type Mask, type Plane, type Size } from './plane.ts'
 
-/** A smooth picture in cells of `factor` × `factor` px. */
+/** A smooth bitmap in cells of `factor` × `factor` px. */
 export interface Reduced {
   readonly cells: Colours
   readonly factor: number
 }
 
-/** Something with one number a pixel. */
+/** One number per pixel. */
 interface Values extends Size {
   readonly data: ArrayLike<number>
 }
 
-/** Mean of every `factor` × `factor` cell (a whole number); cells at the right and bottom edge may be smaller. */
+/** Mean of every `factor` × `factor` cell (an integer); cells at the right and bottom edge can be smaller. */
 export function reduceByFactor({ width, height, data }: Values, factor: number): Plane {
   const out = createPlane(reducedSize({ width, height }, factor))
   for (let row = 0; row < out.height; row++) {
@@ -53,7 +53,7 @@ export function reduceColoursByFactor({ width, height, channels, data }: Colours
   return { ...size, channels, data: out }
 }
 
-/** The mean colour of the pixels of each cell that `mask` holds (0 where it holds none), and its share of the cell, 0 to 1. */
+/** Mean colour of the pixels of each cell in `mask` (0 if none), and the share of the cell in `mask`, 0 to 1. */
 export function reduceMasked(colours: Colours, mask: Mask, factor: number): { colours: Colours; weight: Plane } {
   const { width, channels, data } = colours
   const weight = reduceByFactor(mask, factor)
@@ -76,7 +76,7 @@ export function reduceMasked(colours: Colours, mask: Mask, factor: number): { co
   return { colours: { width: weight.width, height: weight.height, channels, data: out }, weight }
 }
 
-/** The smooth picture of `size` whose `reduceByFactor` looks like `plane`: bilinear, cell centre on cell centre. */
+/** Enlarges `plane` to `size`, the inverse of `reduceByFactor`: bilinear, with aligned cell centres. */
 export function enlargeByFactor(plane: Plane, factor: number, size: Size): Plane {
   if (factor === 1) return plane
   const out = createPlane(size)
@@ -98,7 +98,7 @@ export function enlargeByFactor(plane: Plane, factor: number, size: Size): Plane
   return out
 }
 
-/** ΔE (CIE 1976) between a pixel of the picture and the smooth one's cell at its place. */
+/** ΔE (CIE 1976) between a pixel of the bitmap and the cell of the smooth bitmap at the same position. */
 export function difference(colours: Colours, reduced: Reduced, i: number): number {
   const { data } = reduced.cells
   const at = cellAt(reduced, colours, i)
@@ -106,7 +106,7 @@ export function difference(colours: Colours, reduced: Reduced, i: number): numbe
   return Math.hypot(colours.data[k] - data[at], colours.data[k + 1] - data[at + 1], colours.data[k + 2] - data[at + 2])
 }
 
-/** Where in the cells' data the cell of pixel `i` of a picture of this size begins. */
+/** Index of the cell of pixel `i` in the cells' data, for a bitmap of this size. */
 export function cellAt({ cells, factor }: Reduced, { width }: Size, i: number): number {
   const row = Math.floor(Math.floor(i / width) / factor)
   return (row * cells.width + Math.floor((i % width) / factor)) * cells.channels

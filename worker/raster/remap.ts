@@ -1,33 +1,33 @@
 import { createPlane, type Mask, type Pixels, type Plane, type Point, type Size } from './plane.ts'
 
-/** A premultiplied RGBA picture in 0 to 255, kept as bytes because there are many of them. */
+/** A premultiplied RGBA bitmap in 0 to 255, stored as bytes to save memory. */
 export interface Layer extends Size {
   readonly channels: 4
   readonly data: Uint8ClampedArray
 }
 
-/** A rectangle of whole pixels within a picture. */
+/** A rectangle of whole pixels within a bitmap. */
 export interface PixelBox extends Size {
   readonly left: number
   readonly top: number
 }
 
-/** For every pixel of a box of the output: which point of the source belongs there. */
+/** The source point of every pixel in a box of the output. */
 export interface BackwardMap {
   readonly box: PixelBox
-  /** Source position per pixel of the box; NaN where the map says nothing. */
+  /** Source position per pixel of the box; NaN where undefined. */
   readonly x: Float32Array
   readonly y: Float32Array
 }
 
-/** A map that says nothing yet, for the pixels of a `size` picture around `points`. */
+/** An undefined map for the pixels of a `size` bitmap around `points`. */
 export function createBackwardMap(points: readonly Point[], margin: number, size: Size): BackwardMap {
   const box = boxAround(points, margin, size)
   const cells = box.width * box.height
   return { box, x: new Float32Array(cells).fill(Number.NaN), y: new Float32Array(cells).fill(Number.NaN) }
 }
 
-/** The whole pixels of a `size` picture within `margin` px of the points' bounds. */
+/** The whole pixels of a `size` bitmap within `margin` px of the bounds of the points. */
 export function boxAround(points: readonly Point[], margin: number, size: Size): PixelBox {
   const xs = points.map((p) => p.x)
   const ys = points.map((p) => p.y)
@@ -39,8 +39,8 @@ export function boxAround(points: readonly Point[], margin: number, size: Size):
 }
 
 /**
- * A picture of `size` whose pixels come from where `map` points in a premultiplied RGBA source: bicubic (Keys 1981, a = −½),
- * transparent outside of the source and where the map says nothing.
+ * Remaps a premultiplied RGBA source through `map` to a bitmap of `size`: bicubic (Keys 1981, a = −½), transparent outside
+ * the source and where the map is undefined.
  */
 export function remapCubic(source: Pixels, { box, x, y }: BackwardMap, size: Size): Layer {
   const out = new Uint8ClampedArray(size.width * size.height * 4)
@@ -72,7 +72,7 @@ export function remapCubic(source: Pixels, { box, x, y }: BackwardMap, size: Siz
         b += weight * (w0 * data[p + 2] + w1 * data[q + 2] + w2 * data[s + 2] + w3 * data[t + 2])
         a += weight * (w0 * data[p + 3] + w1 * data[q + 3] + w2 * data[s + 3] + w3 * data[t + 3])
       }
-      // The kernel's negative lobes must not make colours brighter than their alpha allows.
+      // The kernel's negative lobes must not make colours brighter than their alpha permits.
       const alpha = Math.min(Math.max(a, 0), 255)
       out[to] = Math.min(Math.max(r, 0), alpha)
       out[to + 1] = Math.min(Math.max(g, 0), alpha)
@@ -83,7 +83,7 @@ export function remapCubic(source: Pixels, { box, x, y }: BackwardMap, size: Siz
   return { width: size.width, height: size.height, channels: 4, data: out }
 }
 
-/** Values of `source`, or shares of a mask, where `map` points, bilinear, for the pixels of the map's box; 0 where it points nowhere. */
+/** Remaps a plane or a mask through `map`, bilinear, for the pixels of the map's box; 0 where the map is undefined. */
 export function remapPlane({ width, height, data }: Plane | Mask, { box, x, y }: BackwardMap): Plane {
   const out = createPlane(box)
   for (let i = 0; i < out.data.length; i++) {
@@ -111,7 +111,7 @@ function createTaps(count: number, stride: number): Taps {
   return { count, stride, offsets: new Int32Array(4), weights: new Float64Array(4) }
 }
 
-// The four neighbours of a position and the weights of Keys' cubic convolution kernel; 0 for neighbours outside of the source.
+// The four neighbours of a position and the weights of Keys' cubic convolution kernel; 0 for neighbours outside the source.
 function findTaps(position: number, { count, stride, offsets, weights }: Taps): void {
   const first = Math.floor(position) - 1
   const t = position - first - 1

@@ -1,20 +1,20 @@
 import type { Mask } from './plane.ts'
 
-/** The stretches of equal pixels in a mask's rows, row after row. */
+/** Runs of equal pixels in a mask's rows, row by row. */
 export interface Runs {
-  /** First column and one past the last column of every run. */
+  /** First column of every run, and the column after its last. */
   readonly from: Int32Array
   readonly to: Int32Array
-  /** Index of every row's first run; one entry more than rows. */
+  /** Index of every row's first run; one more entry than rows. */
   readonly firstOfRow: Int32Array
 }
 
-/** The runs of pixels that have this value. */
+/** The runs of pixels with this value. */
 export function findRuns({ width, height, data }: Mask, value: 0 | 1 = 1): Runs {
   const from: number[] = []
   const to: number[] = []
   const firstOfRow = new Int32Array(height + 1)
-  // `indexOf` passes over empty rows many pixels at a time.
+  // `indexOf` skips empty rows many pixels at a time.
   let start = data.indexOf(value)
   for (let y = 0; y < height; y++) {
     const row = y * width

@@ -1,26 +1,26 @@
 import { type Bitmap, type Colours, createPlane, type Pixels, type Plane, type Point, type Size } from './plane.ts'
 
-/** Affine map of points: x' = a·x + b·y + c, y' = d·x + e·y + f. Pixel centres lie at whole numbers. */
+/** Affine map of points: x' = a·x + b·y + c, y' = d·x + e·y + f. Pixel centres have integer coordinates. */
 export type Affine = readonly [a: number, b: number, c: number, d: number, e: number, f: number]
 
 export function applyAffine([a, b, c, d, e, f]: Affine, { x, y }: Point): Point {
   return { x: a * x + b * y + c, y: d * x + e * y + f }
 }
 
-/** The map that undoes `map`. */
+/** The inverse of `map`. */
 export function invertAffine([a, b, c, d, e, f]: Affine): Affine {
   const det = a * e - b * d
   return [e / det, -b / det, (b * f - c * e) / det, -d / det, a / det, (c * d - a * f) / det]
 }
 
-/** `second` after `first`. */
+/** Applies `first`, then `second`. */
 export function composeAffine(second: Affine, first: Affine): Affine {
   const [a, b, c, d, e, f] = second
   const [p, q, r, s, t, u] = first
   return [a * p + b * s, a * q + b * t, a * r + b * u + c, d * p + e * s, d * q + e * t, d * r + e * u + f]
 }
 
-/** Value between pixels; outside of the plane the border is replicated. */
+/** Value between pixels. Outside the plane the border is replicated. */
 export function sampleBilinear({ width, height, data }: Plane, x: number, y: number): number {
   const cx = Math.min(Math.max(x, 0), width - 1)
   const cy = Math.min(Math.max(y, 0), height - 1)
@@ -36,7 +36,7 @@ export function sampleBilinear({ width, height, data }: Plane, x: number, y: num
   return top + (bottom - top) * fy
 }
 
-/** Bilinear resize with half-pixel centres; meant for enlarging (see `resizeArea`). */
+/** Bilinear resize with half-pixel centres, for enlarging. To reduce, use `resizeArea`. */
 export function resizeBilinear(plane: Plane, size: Size): Plane {
   if (size.width === plane.width && size.height === plane.height) return plane
   const out = createPlane(size)
@@ -68,7 +68,7 @@ export function resizeBilinear(plane: Plane, size: Size): Plane {
   return out
 }
 
-/** Resize that averages the covered area: for reducing. Any channel count, interleaved. */
+/** Resize by area averaging, for reducing. Any channel count, interleaved. */
 export function resizeArea(
   { width, height, channels, data }: { width: number; height: number; channels: number; data: ArrayLike<number> },
   size: Size,
@@ -108,8 +108,8 @@ export function resizeAreaColours(colours: Pixels | Bitmap, size: Size): Colours
 }
 
 /**
- * Pulls every output pixel from where `map` (output pixel → input pixel) points, bilinear. Outside of the input:
- * the nearest border pixel, or 0 with `border: 'zero'`.
+ * Samples every output pixel from the input position that `map` (output pixel → input pixel) returns, bilinear. Outside
+ * the input: the nearest border pixel, or 0 with `border: 'zero'`.
  */
 export function warpAffine(
   input: Colours | Bitmap,
@@ -155,7 +155,7 @@ export function warpAffine(
   return { width: size.width, height: size.height, channels, data: out }
 }
 
-/** `warpAffine` for one plane; 0 outside of the input. */
+/** `warpAffine` for one plane; 0 outside the input. */
 export function warpAffinePlane(input: Plane, map: Affine, size: Size): Plane {
   const out = createPlane(size)
   const [a, b, c, d, e, f] = map
@@ -182,12 +182,12 @@ export function warpAffinePlane(input: Plane, map: Affine, size: Size): Plane {
 interface Taps {
   /** First input cell of every output cell. */
   readonly start: Int32Array
-  /** Index into `weights` of every output cell's first weight; one entry more than cells. */
+  /** Index into `weights` of every output cell's first weight; one more entry than cells. */
   readonly first: Int32Array
   readonly weights: Float64Array
 }
 
-// For each output cell the input cells it covers, with weights that sum to 1.
+// The input cells that each output cell covers, with weights that sum to 1.
 function areaTaps(from: number, to: number): Taps {
   const ratio = from / to
   const start = new Int32Array(to)

@@ -1,6 +1,6 @@
 import type { Colours, Mask } from './plane.ts'
 
-/** Median of one channel over the pixels of the mask, from every seventh pixel; 0 for an empty mask. */
+/** Median of one channel over every seventh pixel of the mask; 0 for an empty mask. */
 export function medianOf(colours: Colours, mask: Mask, channel: number): number {
   const values: number[] = []
   for (let i = 0; i < mask.data.length; i += 7) if (mask.data[i]) values.push(colours.data[i * 3 + channel])

@@ -2,9 +2,9 @@ import { solveLinearSystem } from './linear-system.ts'
 import type { Point } from './plane.ts'
 
 /**
- * The smoothest map that takes every point of `from` to its partner in `to`: a thin-plate spline (Bookstein 1989). Affine
- * maps are reproduced exactly. `slack` above 0 lets it miss its partners a little to bend less; it is relative to the size of
- * the point set.
+ * The smoothest map from every point of `from` to the matching point of `to`: a thin-plate spline (Bookstein 1989).
+ * Reproduces affine maps exactly. With `slack` above 0 it bends less and misses the points slightly; `slack` is relative to
+ * the size of the point set.
  */
 export function fitThinPlate(from: readonly Point[], to: readonly Point[], slack = 0): (point: Point) => Point {
   const frame = frameOf(from)
@@ -47,7 +47,7 @@ function bending(squared: number): number {
   return squared > 0 ? 0.5 * squared * Math.log(squared) : 0
 }
 
-// One weight a knot and then the affine part, each for x and y, interleaved.
+// One weight per knot, then the affine part, each for x and y, interleaved.
 function solveWeights(knots: readonly Point[], to: readonly Point[], slack: number): Float64Array {
   const n = knots.length
   const order = n + 3

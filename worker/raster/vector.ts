@@ -8,12 +8,12 @@ export function subtract(a: Point, b: Point): Point {
   return { x: a.x - b.x, y: a.y - b.y }
 }
 
-/** The point `length` away from `from` along `direction`. */
+/** The point at distance `length` from `from` along `direction`. */
 export function move(from: Point, direction: Point, length: number): Point {
   return { x: from.x + direction.x * length, y: from.y + direction.y * length }
 }
 
-/** The point at `share` of the way from `a` (0) to `b` (1). */
+/** The point at `share` of the distance from `a` (0) to `b` (1). */
 export function between(a: Point, b: Point, share: number): Point {
   return { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share }
 }
@@ -30,17 +30,17 @@ export function distance(a: Point, b: Point): number {
   return Math.hypot(a.x - b.x, a.y - b.y)
 }
 
-/** The vector with length 1; a vector of no length stays as it is. */
+/** The vector scaled to length 1; a zero vector is unchanged. */
 export function unit(a: Point): Point {
   return scale(a, 1 / Math.max(1e-6, Math.hypot(a.x, a.y)))
 }
 
-/** The vector turned by a quarter so that right becomes down (y grows downwards). */
+/** The vector rotated by 90° so that right becomes down (y grows downwards). */
 export function perpendicular(a: Point): Point {
   return { x: -a.y, y: a.x }
 }
 
-/** A point of a picture in the same picture at another size; `scale` is that size as a share of the old one. */
+/** Maps a point to another size of the same bitmap; `scale` is the new size over the old one. */
 export function pointAtSize({ x, y }: Point, scale: Readonly<Point>): Point {
   return { x: (x + 0.5) * scale.x - 0.5, y: (y + 0.5) * scale.y - 0.5 }
 }

@@ -2,7 +2,7 @@ import { gaussianBlur } from './filter.ts'
 import { createPlane, type Plane } from './plane.ts'
 
 /**
- * Gaussian blur that sees only pixels with weight (normalised convolution, Knutsson and Westin 1993): blur(values · weight) /
+ * Gaussian blur of weighted pixels only (normalised convolution, Knutsson and Westin 1993): blur(values · weight) /
  * blur(weight). `reach` is the blurred weight, 0 to 1; where it is 0 the value is 0.
  */
 export function weightedBlur(values: Plane, weight: Plane, sigma: number): { values: Plane; reach: Plane } {

@@ -10,8 +10,8 @@ it('counts the runs of engines by what came of them', async () => {
   const inference = measureInference(
     {
       run: () => end(),
-      forget: () => {},
-      ...{ countReady: () => 1, countKept: () => 0, problem: () => null, stop: async () => {} },
+      evict: () => {},
+      ...{ countReady: () => 1, countCachedGarments: () => 0, problem: () => null, stop: async () => {} },
     } as Inference,
     metrics,
   )

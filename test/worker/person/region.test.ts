@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
-  pictureToRegion,
+  bitmapToRegion,
   type Region,
+  regionOfBitmap,
   regionOfBody,
-  regionOfPicture,
-  regionToPicture,
+  regionToBitmap,
   viewRegion,
 } from '../../../worker/person/region.ts'
 import type { Bitmap } from '../../../worker/raster/plane.ts'
@@ -24,14 +24,14 @@ describe('the region of a body', () => {
     const toTheRight = regionOfBody({ x: 100, y: 100 }, { x: 140, y: 100 })
     expect(toTheRight.angle).toBeCloseTo(Math.PI / 2)
     // The top of the view looks to where the head is: to the right.
-    const top = applyAffine(regionToPicture(toTheRight, 101), { x: 50, y: 0 })
+    const top = applyAffine(regionToBitmap(toTheRight, 101), { x: 50, y: 0 })
     expect(top.x).toBeCloseTo(149.5)
     expect(top.y).toBeCloseTo(100)
   })
 
   it('maps there and back', () => {
     const region = regionOfBody({ x: 310, y: 420 }, { x: 250, y: 100 })
-    const back = applyAffine(pictureToRegion(region, 256), applyAffine(regionToPicture(region, 256), { x: 20, y: 200 }))
+    const back = applyAffine(bitmapToRegion(region, 256), applyAffine(regionToBitmap(region, 256), { x: 20, y: 200 }))
     expect(back.x).toBeCloseTo(20)
     expect(back.y).toBeCloseTo(200)
   })
@@ -46,14 +46,14 @@ describe('the view of a region', () => {
       const middle = (8 * 17 + 8) * 3
       expect(Math.abs(view[middle] - 120)).toBeLessThan(1)
       expect(Math.abs(view[middle + 1] - 130)).toBeLessThan(1)
-      const corner = applyAffine(regionToPicture(region, 17), { x: 2, y: 3 })
+      const corner = applyAffine(regionToBitmap(region, 17), { x: 2, y: 3 })
       expect(Math.abs(view[(3 * 17 + 2) * 3] - corner.x)).toBeLessThan(1)
     }
   })
 
   it('repeats the border, or is black there', () => {
     const pyramid = createPyramid({ width: 20, height: 10, channels: 3, data: new Uint8Array(600).fill(255) })
-    const whole = regionOfPicture(pyramid)
+    const whole = regionOfBitmap(pyramid)
     expect(viewRegion(pyramid, whole, { size: 20, border: 'replicate', range: [-1, 1] }).every((v) => v === 1)).toBe(
       true,
     )
@@ -67,7 +67,7 @@ describe('the view of a region', () => {
       return ((pixel % 512) + Math.floor(pixel / 512)) % 2 === 0 ? 255 : 0
     })
     const pyramid = createPyramid({ width: 512, height: 512, channels: 3, data })
-    const view = viewRegion(pyramid, regionOfPicture(pyramid), { size: 100, border: 'replicate', range: [0, 1] })
+    const view = viewRegion(pyramid, regionOfBitmap(pyramid), { size: 100, border: 'replicate', range: [0, 1] })
     for (const value of view) expect(Math.abs(value - 0.5)).toBeLessThan(0.01)
   })
 })

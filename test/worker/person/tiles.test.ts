@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { tilesOfPicture } from '../../../worker/person/tiles.ts'
+import { tilesOfBitmap } from '../../../worker/person/tiles.ts'
 
 const sizes = fc.record({ width: fc.integer({ min: 1, max: 4000 }), height: fc.integer({ min: 1, max: 4000 }) })
 
 describe('the squares to look for small people in', () => {
   it('are none in a picture that is hardly larger than the detector’s input', () => {
-    expect(tilesOfPicture({ width: 360, height: 340 })).toEqual([])
+    expect(tilesOfBitmap({ width: 360, height: 340 })).toEqual([])
   })
 
   it('are few enough to be looked at, and get smaller from set to set', () => {
     fc.assert(
       fc.property(sizes, (size) => {
-        const sets = tilesOfPicture(size)
+        const sets = tilesOfBitmap(size)
         for (const tiles of sets) expect(tiles.length).toBeLessThanOrEqual(16)
         const sides = sets.map(([tile]) => tile.side)
         expect(sides).toEqual(sides.toSorted((a, b) => b - a))
@@ -23,7 +23,7 @@ describe('the squares to look for small people in', () => {
   it('hold every person of a third of their side as a whole, wherever it stands', () => {
     fc.assert(
       fc.property(sizes, fc.double({ min: 0, max: 1, noNaN: true }), (size, share) => {
-        for (const tiles of tilesOfPicture(size)) {
+        for (const tiles of tilesOfBitmap(size)) {
           const length = tiles[0].side / 3
           const x = share * Math.max(0, size.width - length)
           const y = share * Math.max(0, size.height - length)

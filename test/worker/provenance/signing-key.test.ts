@@ -78,12 +78,12 @@ describe('the key that signs results', () => {
     [
       'a broken certificate',
       async () => ({ ...given, certificates: given.certificates.replaceAll(/M[A-Z]/g, 'AA') }),
-      /PROVENANCE_CERTIFICATE holds a certificate that cannot be read/,
+      /PROVENANCE_CERTIFICATE contains a certificate that cannot be parsed/,
     ],
     [
       'a text that is no certificate',
       async () => ({ ...given, certificates: 'certificate' }),
-      /holds no certificate in PEM/,
+      /contains no PEM certificate/,
     ],
     ['a certificate without key', async () => ({ ...given, key: '' }), /PROVENANCE_CERTIFICATE needs its key/],
     [

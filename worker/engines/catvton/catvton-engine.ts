@@ -8,7 +8,7 @@ import { createDiffusionEngine, type Drawing, type Drawn } from '../diffusion/di
 import { createParser, type Parser } from '../diffusion/parser/parse.ts'
 import { keyOfProduct } from '../diffusion/product.ts'
 import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
-import { toPicture } from '../diffusion/tensors.ts'
+import { toBitmap } from '../diffusion/tensors.ts'
 import type { Engine } from '../engine.ts'
 import type { EngineResources } from '../registry.ts'
 import { type Conditions, createConditions } from './conditions.ts'
@@ -21,21 +21,21 @@ import { placeProduct } from './product.ts'
 import { proveGraphs } from './self-test.ts'
 import { placeFromCanvas, planeOnCanvas, showOnCanvas, windowAround } from './window.ts'
 
-/** Shares of the work that are done when a stage is. */
+/** Progress after each stage, as a share of the whole work. */
 const DONE = { category: 0.02, region: 0.05, person: 0.08, garment: 0.1, denoise: 0.95, decode: 0.99 }
-/** Of the longer side of a picture in which people are looked at, in px. */
+/** Min px of the longer side of the bitmap in which people are detected. */
 const MIN_SIDE = 720
-/** Softness of the region's edge in heights of the canvas, as in the published demonstration. */
+/** Feather of the region's edge in canvas heights, as in the published demo. */
 const FEATHER = 9 / 1024
-/** Less than this is seen in no byte. */
+/** A smaller change does not alter any byte. */
 const MIN_SHARE = 1 / 512
 
 /**
- * The engine CatVTON of a folder that `scripts/export-engine` made: a latent diffusion model draws what a mask over the worn garment
- * hides, with the product beside it as an example.
+ * The CatVTON engine from a folder that `scripts/export-engine` made: a latent diffusion model inpaints the masked region of the worn
+ * garment, conditioned on the product image beside it.
  *
- * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`, RESULT_REJECTED when the person
- * is not seen from the front or the model returns no numbers, and the signal's reason when it is aborted.
+ * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`, RESULT_REJECTED if the person
+ * is not seen from the front or the model returns NaN, and the signal's reason after an abort.
  * @throws Error as `openEngineGraphs`
  */
 export async function openCatVton(
@@ -56,7 +56,7 @@ export async function openCatVton(
       await parser?.parse(createBytes(manifest.size, 3))
       return proveGraphs(graphs, manifest, { provider, conformance })
     },
-    kept: conditions.kept,
+    cache: conditions.cache,
     release: () => graphs.release(),
   })
 }
@@ -96,8 +96,8 @@ async function draw(drawing: Drawing, { manifest, graphs, conditions }: Resource
       { signal, onStep: (done) => drawing.reportSteps(range, done / steps.length) },
     ),
   )
-  const picture = await stages.run('decode', DONE.decode, () => decodePersons(graphs.decoder, sample, latentScale))
-  const drawn = toPicture(picture, 0, { x: 0, y: 0, ...size, rounded: true })
+  const bitmap = await stages.run('decode', DONE.decode, () => decodePersons(graphs.decoder, sample, latentScale))
+  const drawn = toBitmap(bitmap, 0, { x: 0, y: 0, ...size, rounded: true })
   const image = await stages.run('place', 1, () => placeFromCanvas(frame, drawn, window))
   return { image, change, category: shown }
 }
@@ -111,7 +111,7 @@ async function openParser(graphs: Graphs): Promise<Parser | null> {
   }
 }
 
-/** The product photo with at most twice the height of the canvas: a garment that is cut out fills less than the photo. */
+/** Limits the product photo to twice the canvas height: a garment cutout fills less than the photo. */
 function limitToModels(photo: Bytes, canvas: Size): Bytes {
   const scale = Math.max(2 * canvas.height, MIN_SIDE) / Math.max(photo.width, photo.height)
   if (scale >= 1) return photo
@@ -119,7 +119,7 @@ function limitToModels(photo: Bytes, canvas: Size): Bytes {
   return resizeLanczos(photo, { width: side(photo.width), height: side(photo.height) })
 }
 
-/** The photo, reduced to where it still covers the canvas and people are still seen well. */
+/** Reduces the photo so that it still covers the canvas and people remain detectable. */
 function limitToCanvas(photo: Bytes, canvas: Size): Bytes {
   const seen = MIN_SIDE / Math.max(photo.width, photo.height)
   const scale = Math.max(canvas.width / photo.width, canvas.height / photo.height, seen)

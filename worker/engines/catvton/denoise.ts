@@ -9,11 +9,11 @@ export interface DenoiseInput {
   /** Latents of the masked person and of the product, 1 × 4 × height × width. */
   readonly person: Tensor
   readonly garment: Tensor
-  /** 1 where the person is to be drawn, 1 × 1 × height × width. */
+  /** 1 where the model draws the person, 1 × 1 × height × width. */
   readonly mask: Tensor
   readonly steps: readonly Step[]
   readonly guidance: number
-  /** Unit noise, samples × 4 × 2·height × width: 0 is where samples start, i what step i − 1 adds. */
+  /** Unit noise, samples × 4 × 2·height × width. Stream 0 is the initial noise; stream i is the noise that step i − 1 adds. */
   readonly noise: (stream: number) => Tensor
 }
 
@@ -31,8 +31,8 @@ export function latentNoise(
 }
 
 /**
- * Draws samples of person above product from noise, n × 4 × 2·height × width, by the graph `denoiser`, one step in a call. Rows are
- * those without the product and then those with it. Throws as `takeSteps` does.
+ * Denoises samples of person above product, n × 4 × 2·height × width, with the graph `denoiser`, one step per call. The rows
+ * without the product come first, then the rows with the product. Throws as `takeSteps` does.
  */
 export function denoise(
   graph: Session,

@@ -6,7 +6,7 @@ const OWN = ['encoder', 'decoder'] as const
 const PARSER = 'parser'
 
 export type Graphs = OpenedGraphs<(typeof OWN)[number], 'denoiser'> & {
-  /** Of a parser of clothed people, where the folder has one. */
+  /** Segmentation parser of clothed people, if the folder has one. */
   readonly parsing: Session | null
 }
 

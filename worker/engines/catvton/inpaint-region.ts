@@ -15,41 +15,41 @@ const COVERED: Readonly<Record<TrainedCategory, { upper: boolean; lower: boolean
   bottoms: { upper: false, lower: true },
   'one-pieces': { upper: true, lower: true },
 }
-// Lengths in units of the body.
-/** How far a loose garment reaches beyond the worn one and the limbs. */
+// Lengths in body units.
+/** Distance by which a loose garment extends beyond the worn garment and the limbs. */
 const LOOSE = 0.12
 const LEG_RADIUS = 0.3
-/** Of arms, in their own. */
+/** Multiples of the arm radius. */
 const SLEEVE = 1.5
 const HAND = 1.5
 const FOOT = 0.14
-/** Between picture and mask, so that no rim of the worn garment stays. */
+/** Margin between image and mask that hides the edge of the worn garment. */
 const RIM = 1 / 250
 
 /**
- * Where a garment of the category is to be drawn on the person: the worn one, the limbs and the trunk that the new one may cover and
- * a margin around, without face, hair, hands and feet, nor what the other half of the body wears. Of the picture's size.
+ * Region that the model draws for a garment of the category: the worn garment, the limbs and the trunk that the new garment can
+ * cover, and a margin, without face, hair, hands, feet and the garment on the other half of the body. Has the size of the bitmap.
  *
  * Throws as `measureBody` does.
  */
-export function findInpaintRegion(picture: Bitmap, person: Person, category: TrainedCategory): Mask {
+export function findInpaintRegion(bitmap: Bitmap, person: Person, category: TrainedCategory): Mask {
   const body = measureBody(person)
-  const parts = findParts(picture, person, body)
+  const parts = findParts(bitmap, person, body)
   const { upper, lower } = COVERED[category]
-  const worn = union([upper && parts.top, lower && parts.lower], picture)
-  const bare = union([upper && upperBody(picture, body), lower && legs(picture, body)], picture)
-  const near = fillHoles(dilate(union([worn, bare], picture), LOOSE * body.unit))
+  const worn = union([upper && parts.top, lower && parts.lower], bitmap)
+  const bare = union([upper && upperBody(bitmap, body), lower && legs(bitmap, body)], bitmap)
+  const near = fillHoles(dilate(union([worn, bare], bitmap), LOOSE * body.unit))
   const other = otherGarment(parts, body, { upper, lower })
   const always = union(
-    [findHead(person, body), parts.hair, hands(picture, body, parts), feet(picture, person, body)],
-    picture,
+    [findHead(person, body), parts.hair, hands(bitmap, body, parts), feet(bitmap, person, body)],
+    bitmap,
   )
   const region = maskWhere(
-    picture,
+    bitmap,
     (i) => !always.data[i] && (worn.data[i] === 1 || (near.data[i] === 1 && !other.data[i])),
   )
-  const grown = dilate(region, RIM * Math.max(picture.width, picture.height))
-  return maskWhere(picture, (i) => grown.data[i] === 1 && !always.data[i])
+  const grown = dilate(region, RIM * Math.max(bitmap.width, bitmap.height))
+  return maskWhere(bitmap, (i) => grown.data[i] === 1 && !always.data[i])
 }
 
 function union(masks: readonly (Mask | false)[], { width, height }: { width: number; height: number }): Mask {
@@ -67,7 +67,7 @@ function upperBody(size: Bitmap, { joints, shoulderTip, armRadius }: BodyFrame):
   return union([trunk, ...arms], size)
 }
 
-/** Legs and what is between them: a skirt covers it. */
+/** Legs and the region between them, which a skirt covers. */
 function legs(size: Bitmap, { joints: { hip, knee, ankle }, unit }: BodyFrame): Mask {
   const radius = LEG_RADIUS * unit
   const each = bothSides((side) =>
@@ -76,7 +76,7 @@ function legs(size: Bitmap, { joints: { hip, knee, ankle }, unit }: BodyFrame): 
   return union([...each, fillPolygon(size, [hip[0], knee[0], ankle[0], ankle[1], knee[1], hip[1]])], size)
 }
 
-/** What stays of the other half: its garment, and for trousers and skirts the arms that hang in front of them. */
+/** The garment of the other half of the body; for trousers and skirts also the arms that hang in front of them. */
 function otherGarment(parts: Parts, body: BodyFrame, { upper, lower }: { upper: boolean; lower: boolean }): Mask {
   if (upper && lower) return union([], parts.skin)
   if (upper) return maskWhere(parts.skin, (i) => parts.lower.data[i] === 1 && parts.along.data[i] > 0.8)
@@ -94,7 +94,7 @@ function otherGarment(parts: Parts, body: BodyFrame, { upper, lower }: { upper: 
   )
 }
 
-/** Of bare hands only: a sleeve that covers one is drawn anew with it. */
+/** Bare hands only: a hand under a sleeve is drawn anew with the sleeve. */
 function hands(size: Bitmap, { joints, armRadius }: BodyFrame, { skin }: Parts): Mask {
   const near = bothSides((side) => {
     const [wrist, knuckles] = [joints.wrist[side], joints.knuckles[side]]

@@ -2,30 +2,30 @@ import type { Session, Tensor } from '../../inference/session.ts'
 import { assertNumbers } from '../diffusion/sampler.ts'
 
 /**
- * Latents of pictures, n × 3 × height × width from −1 to 1, as the network works on them: n × 4 × height/8 × width/8. The mean is
- * taken and no chance, so that a product has the same latent every time.
- * @throws RESULT_REJECTED when the encoder returns no numbers
+ * Encodes images, n × 3 × height × width from −1 to 1, to latents, n × 4 × height/8 × width/8. Uses the mean of the distribution,
+ * so that a product always has the same latent.
+ * @throws RESULT_REJECTED if the encoder returns NaN
  */
-export async function encodePictures(encoder: Session, pictures: Tensor, latentScale: number): Promise<Tensor> {
-  const { mean } = await encoder.run({ picture: pictures }, ['mean'])
+export async function encodeImages(encoder: Session, images: Tensor, latentScale: number): Promise<Tensor> {
+  const { mean } = await encoder.run({ picture: images }, ['mean'])
   assertNumbers(mean)
   return { shape: mean.shape, data: mean.data.map((value) => value * latentScale) }
 }
 
 /**
- * The pictures of the persons, −1 to 1 and a little beyond, in samples of person above product.
- * @throws RESULT_REJECTED when the decoder returns no numbers
+ * Decodes the person half of samples of person above product. Values are −1 to 1 and slightly beyond.
+ * @throws RESULT_REJECTED if the decoder returns NaN
  */
 export async function decodePersons(decoder: Session, sample: Tensor, latentScale: number): Promise<Tensor> {
   const upper = upperHalves(sample)
-  const { picture } = await decoder.run({
+  const { picture: images } = await decoder.run({
     latent: { shape: upper.shape, data: upper.data.map((value) => value / latentScale) },
   })
-  assertNumbers(picture)
-  return picture
+  assertNumbers(images)
+  return images
 }
 
-/** Latents of persons above those of products, n × channels × 2·height × width. */
+/** Stacks latents of persons above latents of products, n × channels × 2·height × width. */
 export function stackLatents(upper: Tensor, lower: Tensor): Tensor {
   const [rows, channels, height, width] = upper.shape
   const out = new Float32Array(upper.data.length * 2)
@@ -37,7 +37,7 @@ export function stackLatents(upper: Tensor, lower: Tensor): Tensor {
   return { shape: [rows, channels, 2 * height, width], data: out }
 }
 
-/** A tensor of the same shape that holds zeros. */
+/** A tensor of zeros with the same shape. */
 export function zerosLike({ shape, data }: Tensor): Tensor {
   return { shape, data: new Float32Array(data.length) }
 }

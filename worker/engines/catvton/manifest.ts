@@ -7,7 +7,7 @@ export const CatVtonManifestSchema = Type.Object({
   ...ENGINE_FIELDS,
   sampling: Type.Object({
     solver: Type.Literal('ddim'),
-    /** Share of fresh noise in each step: 0 for none, 1 for as much as training takes away. */
+    /** Share of fresh noise in each step: 0 for none, 1 for the amount that training removes. */
     eta: Type.Number({ minimum: 0, maximum: 1 }),
     schedule: Type.Object({
       kind: Type.Literal('scaled-linear'),
@@ -23,7 +23,7 @@ export const CatVtonManifestSchema = Type.Object({
     steps: STEPS,
     guidance: Type.Number({ minimum: 1 }),
   }),
-  /** Latents of the autoencoder times this are what the network works on. */
+  /** Factor from latents of the autoencoder to the network's input. */
   latentScale: Type.Number({ exclusiveMinimum: 0 }),
 })
 

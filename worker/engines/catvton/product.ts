@@ -9,14 +9,14 @@ import type { ProductPhoto } from '../diffusion/product.ts'
 import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
 
 const WHITE = 255
-/** Around a garment that is cut out, of its longer side. */
+/** Margin around a garment cutout, as a share of its longer side. */
 const MARGIN = 0.05
-/** Of the area of the largest piece of the garment: smaller pieces are noise of the parser. */
+/** Min area of a piece of the garment, as a share of the largest piece: smaller pieces are parser noise. */
 const SPECK = 0.01
 
 /**
- * The product photo in the middle of a white canvas, as large as fits. If a person wears the garment, it is cut out and enlarged, so that
- * the canvas looks like the photos of garments alone that the model was trained on.
+ * Centres the product photo on a white canvas, as large as fits. If a person wears the garment, cuts the garment out and enlarges it, so
+ * that the canvas resembles the flat-lay photos that the model was trained on.
  * @throws MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`
  */
 export async function placeProduct(
@@ -25,33 +25,33 @@ export async function placeProduct(
   { category, canvas }: { category: TrainedCategory; canvas: Size },
 ): Promise<Bytes> {
   const worn = await product.worn(category)
-  return fitOnWhite(worn ? cutOut(await product.picture(), worn.mask) : onWhite(photo), canvas)
+  return fitOnWhite(worn ? cutOut(await product.bitmap(), worn.mask) : onWhite(photo), canvas)
 }
 
-/** The garment on white, without specks, cropped to a margin around it where the picture reaches so far. */
-function cutOut(picture: Bytes, mask: Mask): Bytes {
+/** The garment on white, without specks, cropped to a margin around the garment. */
+function cutOut(bitmap: Bytes, mask: Mask): Bytes {
   const garment = withoutSpecks(mask)
-  const bounds = boundsOf(garment, (value) => value === 1) ?? { x: 0, y: 0, ...picture }
+  const bounds = boundsOf(garment, (value) => value === 1) ?? { x: 0, y: 0, ...bitmap }
   const margin = Math.round(MARGIN * Math.max(bounds.width, bounds.height))
   const [x, y] = [Math.max(0, bounds.x - margin), Math.max(0, bounds.y - margin)]
-  const width = Math.min(picture.width, bounds.x + bounds.width + margin) - x
-  const height = Math.min(picture.height, bounds.y + bounds.height + margin) - y
-  const alone = paintOver(picture, invert(garment), WHITE)
+  const width = Math.min(bitmap.width, bounds.x + bounds.width + margin) - x
+  const height = Math.min(bitmap.height, bounds.y + bounds.height + margin) - y
+  const alone = paintOver(bitmap, invert(garment), WHITE)
   return cropBitmap({ ...alone, channels: 3 }, { x, y, width, height })
 }
 
-/** A single wrong pixel far from the garment would make the crop larger and the garment smaller. */
+/** A wrong pixel far from the garment would enlarge the crop and shrink the garment. */
 function withoutSpecks(mask: Mask): Mask {
   const { components } = connectedComponents(mask)
   const largest = components.reduce((area, component) => Math.max(area, component.area), 0)
   return keepComponents(mask, ({ area }) => area >= SPECK * largest)
 }
 
-/** Sizes are cut to whole px, as by the published pipeline. */
-export function fitOnWhite(picture: Bytes, canvas: Size): Bytes {
-  const { width, height, channels } = picture
+/** Truncates sizes to whole px, as the published pipeline does. */
+export function fitOnWhite(bitmap: Bytes, canvas: Size): Bytes {
+  const { width, height, channels } = bitmap
   const isNarrow = width / height < canvas.width / canvas.height
-  const fitted = resizeLanczos(picture, {
+  const fitted = resizeLanczos(bitmap, {
     width: isNarrow ? Math.max(1, Math.floor((width * canvas.height) / height)) : canvas.width,
     height: isNarrow ? canvas.height : Math.max(1, Math.floor((height * canvas.width) / width)),
   })

@@ -1,8 +1,8 @@
 import type { Sampling } from './manifest.ts'
 
-/** One step of DDIM: what comes of a sample x, the noise e seen in it and fresh noise z is sample·x + seen·e + fresh·z. */
+/** One step of DDIM: for a sample x, the predicted noise e and fresh noise z the next sample is sample·x + seen·e + fresh·z. */
 export interface Step {
-  /** The training steps that the network gets as input. */
+  /** The training timestep, an input of the network. */
   readonly time: number
   readonly sample: number
   readonly seen: number
@@ -10,7 +10,8 @@ export interface Step {
 }
 
 /**
- * ᾱ after each training step, the share of a picture's variance that noise has left: the product of 1 − β, where √β rises evenly.
+ * ᾱ after each training step, the share of an image's variance that the noise has left: the product of 1 − β, where √β rises
+ * linearly.
  * Source: the schedule of Stable Diffusion, "scaled linear" in the diffusers library.
  */
 export function cumulativeAlphas({ trainingSteps, betaStart, betaEnd }: Sampling['schedule']): Float64Array {
@@ -25,7 +26,7 @@ export function cumulativeAlphas({ trainingSteps, betaStart, betaEnd }: Sampling
 }
 
 /**
- * The steps from noise to the picture: every n-th training step counted from the first, and `offset` later ("leading" spacing).
+ * The steps from noise to image: every n-th training step from the first, shifted by `offset` ("leading" spacing).
  * Source: Song, Meng and Ermon 2021, "Denoising Diffusion Implicit Models", equations 12 and 16.
  */
 export function ddimSteps(count: number, { schedule, eta }: Pick<Sampling, 'schedule' | 'eta'>): Step[] {

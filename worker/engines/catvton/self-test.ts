@@ -10,10 +10,10 @@ import type { Graphs } from './graphs.ts'
 import { decodePersons } from './latents.ts'
 import type { CatVtonManifest } from './manifest.ts'
 
-/** With and without noise that is added after, all graphs. */
+/** Two steps run all graphs, with and without added noise. */
 const STEPS = 2
 
-/** Draws the middle of a black picture with a black product in two steps. Throws as `proveEngine` does. */
+/** Inpaints the middle of a black image with a black product in two steps. Throws as `proveEngine` does. */
 export function proveGraphs(
   graphs: Graphs,
   manifest: CatVtonManifest,

@@ -5,17 +5,17 @@ import { type Bytes, createBytes } from '../diffusion/bytes.ts'
 import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
 
 /**
- * The part of a picture that is drawn, with the canvas's aspect and around what is `needed`: as large as fits into the picture, and
- * larger, reaching beyond it, only where what is needed is larger. In px of the picture.
+ * The part of a bitmap that the model draws, with the aspect of the canvas and around `needed`: as large as fits into the bitmap.
+ * Extends beyond the bitmap only if `needed` requires a larger window. In px of the bitmap.
  */
-export function windowAround(picture: Size, needed: Rectangle, canvas: Size): Rectangle {
+export function windowAround(bitmap: Size, needed: Rectangle, canvas: Size): Rectangle {
   const aspect = canvas.width / canvas.height
-  const inside = Math.min(picture.width, picture.height * aspect)
+  const inside = Math.min(bitmap.width, bitmap.height * aspect)
   const exact = Math.max(inside, needed.width, needed.height * aspect)
   const [width, height] = [Math.round(exact), Math.round(exact / aspect)]
   return {
-    x: startOf(needed.x + needed.width / 2, width, picture.width),
-    y: startOf(needed.y + needed.height / 2, height, picture.height),
+    x: startOf(needed.x + needed.width / 2, width, bitmap.width),
+    y: startOf(needed.y + needed.height / 2, height, bitmap.height),
     width,
     height,
   }
@@ -26,23 +26,23 @@ function startOf(centre: number, length: number, whole: number): number {
   return Math.min(Math.max(Math.round(centre - length / 2), 0), whole - length)
 }
 
-/** The window on the canvas; beyond the picture's edge its outermost pixels go on. */
-export function showOnCanvas(picture: Bytes, window: Rectangle, canvas: Size): Bytes {
-  return resizeLanczos(cut(picture, window), canvas)
+/** The window, resized to the canvas. Replicates the border pixels beyond the edge of the bitmap. */
+export function showOnCanvas(bitmap: Bytes, window: Rectangle, canvas: Size): Bytes {
+  return resizeLanczos(cut(bitmap, window), canvas)
 }
 
-/** The window of a plane on the canvas, 0 beyond its edge. */
+/** The window of a plane, resized to the canvas; 0 beyond the edge of the plane. */
 export function planeOnCanvas(plane: Plane, window: Rectangle, canvas: Size): Plane {
   const part = new Float32Array(window.width * window.height)
   forEachRow(plane, window, ({ from, to, length }) => part.set(plane.data.subarray(from, from + length), to))
   return resizeAreaPlane({ width: window.width, height: window.height, data: part }, canvas)
 }
 
-/** The picture with what was drawn on the canvas in the window's place. */
-export function placeFromCanvas(picture: Bytes, drawn: Bytes, window: Rectangle): Bytes {
+/** Pastes the drawn canvas into the window of the bitmap. */
+export function placeFromCanvas(bitmap: Bytes, drawn: Bytes, window: Rectangle): Bytes {
   const part = resizeLanczos(drawn, window)
-  const out = { ...picture, data: new Uint8Array(picture.data) }
-  forEachRow(picture, window, ({ from, to, length }) =>
+  const out = { ...bitmap, data: new Uint8Array(bitmap.data) }
+  forEachRow(bitmap, window, ({ from, to, length }) =>
     out.data.set(part.data.subarray(3 * to, 3 * (to + length)), 3 * from),
   )
   return out
@@ -60,7 +60,7 @@ function cut({ width, height, channels, data }: Bytes, window: Rectangle): Bytes
   return out
 }
 
-/** The rows that picture and window share: where each begins in either, and how long it is. */
+/** The rows that bitmap and window share: the start in each, and the length. */
 function forEachRow(
   { width, height }: Size,
   window: Rectangle,

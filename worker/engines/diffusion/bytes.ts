@@ -1,6 +1,6 @@
 import type { Bitmap, Size } from '../../raster/plane.ts'
 
-/** A picture of bytes with any number of channels, interleaved, height × width × channels. */
+/** A bitmap with any number of 8-bit channels, interleaved, height × width × channels. */
 export interface Bytes {
   readonly width: number
   readonly height: number
@@ -12,7 +12,7 @@ export function createBytes({ width, height }: Size, channels: number): Bytes {
   return { width, height, channels, data: new Uint8Array(width * height * channels) }
 }
 
-/** The picture's colours, what is transparent shown on white. */
+/** The bitmap composited on white. */
 export function onWhite({ width, height, channels, data }: Bitmap): Bytes {
   if (channels === 3) return { width, height, channels, data }
   const out = createBytes({ width, height }, 3)

@@ -5,12 +5,12 @@ import type { Category } from '../../garment/garment.ts'
 import { prepareGarment } from '../../garment/prepare-garment.ts'
 import type { Bitmap } from '../../raster/plane.ts'
 
-/** What the models were trained on. */
+/** The categories that the models were trained on. */
 export type TrainedCategory = 'tops' | 'bottoms' | 'one-pieces'
 
 export interface ProductCategory {
   readonly category: TrainedCategory
-  /** What the photo shows by its looks; absent when the caller names the category or the photo does not show one. */
+  /** What the photo shows; absent if the caller sets the category or the photo does not show a garment. */
   readonly detected?: Detected
   readonly warnings: readonly string[]
 }
@@ -22,12 +22,12 @@ const TRAINED: Readonly<Record<Exclude<Category, 'other'>, TrainedCategory>> = {
   'one-pieces': 'one-pieces',
 }
 
-/** The category that the caller names; null where the caller names none that the models know. */
+/** The category that the caller sets; null if the caller sets none that the models know. */
 export function categoryOfCaller(given: Category | null): ProductCategory | null {
   return given === null || given === 'other' ? null : { category: TRAINED[given], warnings: [] }
 }
 
-/** The category of the garment that the photo shows without a wearer, else tops with the warning CATEGORY_ASSUMED. */
+/** The category of a garment without a wearer, by its outline. Unknown: tops with the warning CATEGORY_ASSUMED. */
 export function categoryOfOutline(photo: Bitmap, given: Category | null): ProductCategory {
   try {
     const detected = detectGarment(prepareGarment(photo, { category: given }))

@@ -3,27 +3,27 @@ import { findPerson } from '../../person/find-person.ts'
 import type { Person } from '../../person/person.ts'
 import type { Plane, Size } from '../../raster/plane.ts'
 import { createStages, type Stages } from '../../stages.ts'
-import type { Engine, EngineContext, EngineInput, EngineManifest, EngineResult, KeptProducts } from '../engine.ts'
+import type { Engine, EngineContext, EngineInput, EngineManifest, EngineResult, EvictableCache } from '../engine.ts'
 import type { EngineResources } from '../registry.ts'
 import type { Bytes } from './bytes.ts'
 import type { ProductCategory } from './category.ts'
+import { combineCaches, createLruCache, type LruCache } from './lru-cache.ts'
 import type { Parser } from './parser/parse.ts'
 import { createProductPhoto, keyOfProduct, type ProductPhoto } from './product.ts'
-import { keepRecent, keptTogether, type Recent } from './recent.ts'
 
 const KEPT_CATEGORIES = 256
 
-/** What makes one diffusion engine different from another. */
+/** The parts in which diffusion engines differ. */
 export interface Diffusion extends Pick<EngineResources, 'models'> {
   readonly manifest: EngineManifest
-  /** With a parser, products may be worn. */
+  /** Required for product photos that show a person. */
   readonly parser: Parser | null
-  /** Reduces a product photo for the models that read it. */
+  /** Reduces a product photo to the resolution that the models need. */
   readonly reduce: (photo: Bytes) => Bytes
   readonly draw: (drawing: Drawing) => Promise<Drawn>
   readonly selfTest: NonNullable<Engine['selfTest']>
-  /** What is cached of products. */
-  readonly kept: KeptProducts
+  /** Cached garments. */
+  readonly cache: EvictableCache
   readonly release: () => Promise<void>
 }
 
@@ -35,9 +35,9 @@ export interface Drawing {
   readonly product: ProductPhoto
   /** The person in the photo. @throws NO_PERSON_DETECTED */
   findPerson(): Promise<Person>
-  /** What the product photo shows, cached by product. `done` is the share of the whole work that is done then. */
+  /** What the product photo shows, cached by product. `done` is the progress after the call. */
   findCategory(done: number): Promise<ProductCategory>
-  /** Reports progress between two shares of the whole work when `share` of the steps are done. */
+  /** Reports progress within a range of the whole work when the share `share` of the steps is done. */
   reportSteps(range: { readonly from: number; readonly to: number }, share: number): void
 }
 
@@ -46,19 +46,19 @@ export interface Drawn {
   readonly image: Bytes
   readonly change: Plane
   readonly category: ProductCategory
-  /** Codes beyond those of the category. */
+  /** Warning codes in addition to those of the category. */
   readonly warnings?: readonly string[]
 }
 
-/** The engine around a diffusion model: categories of products, stages, warnings, caches. A run throws what `draw` throws. */
+/** Wraps a diffusion model as an engine with product categories, stages, warnings and caches. A run throws what `draw` throws. */
 export function createDiffusionEngine(diffusion: Diffusion): Engine {
-  const categories = keepRecent<ProductCategory>(KEPT_CATEGORIES, () => 1)
+  const categories = createLruCache<ProductCategory>(KEPT_CATEGORIES, () => 1)
   const { name, version, kind, license, accepts, aiGenerated } = diffusion.manifest
   return {
     manifest: { name, version, kind, license, accepts, aiGenerated },
     run: (input, context) => run(input, context, { ...diffusion, categories }),
     selfTest: diffusion.selfTest,
-    kept: keptTogether(diffusion.kept, categories),
+    cache: combineCaches(diffusion.cache, categories),
     release: diffusion.release,
   }
 }
@@ -66,7 +66,7 @@ export function createDiffusionEngine(diffusion: Diffusion): Engine {
 async function run(
   input: EngineInput,
   context: EngineContext,
-  diffusion: Diffusion & { readonly categories: Recent<ProductCategory> },
+  diffusion: Diffusion & { readonly categories: LruCache<ProductCategory> },
 ): Promise<EngineResult> {
   const stages = createStages(context)
   const product = createProductPhoto(input, diffusion)
@@ -98,7 +98,7 @@ async function run(
   }
 }
 
-/** Full resolution is that of the photo; what is drawn has the canvas's and is enlarged. */
+/** The drawing has the size of the canvas and is enlarged if the caller asks for the full resolution of the photo. */
 function enlargementWarning({ person, options }: EngineInput, drawn: Size): readonly string[] {
   return options.fullResolution && person.width > drawn.width ? ['RESULT_ENLARGED'] : []
 }

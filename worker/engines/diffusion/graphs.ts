@@ -10,14 +10,14 @@ import {
 } from '../../inference/session.ts'
 import type { EngineFields } from './manifest.ts'
 
-/** Opened graphs by their names. */
+/** Opened graphs by name. */
 export type OpenedGraphs<P extends string, C extends string> = Readonly<Record<P, Session>> &
   Readonly<Record<C, CountedSession>> & { release(): Promise<void> }
 
 /**
- * Opens the graphs `plain` and `counted` of an engine in `folder` on the provider, after every file has been compared with the manifest.
- * @throws Error that names the provider that the engine is not made for, the file that is missing or another one, or the graph whose
- * inputs and outputs are not those of the manifest; nothing stays open then.
+ * Opens the graphs `plain` and `counted` of an engine in `folder` on the provider, after comparing every file with the manifest.
+ * @throws Error that names the unsupported provider, the missing or different file, or the graph whose inputs and outputs differ from
+ * the manifest; closes all graphs in that case.
  */
 export async function openEngineGraphs<P extends string, C extends string>(
   folder: string,
@@ -55,7 +55,7 @@ async function openGraph<T extends Session>(
   const entry = models.find(({ name }) => name === graph)
   if (!entry || !files.some(({ path }) => path === entry.file))
     throw new Error(`${join(folder, 'engine.json')}: has no graph "${graph}" among its files`)
-  // By its path, because its weights may lie beside it.
+  // Open by path: the weights can be in separate files beside the graph.
   const path = join(folder, entry.file)
   const session = await openAs(path, { provider }).catch((cause: Error) => {
     throw new Error(`${path}: cannot be opened on ${provider}: ${cause.message}`, { cause })

@@ -5,25 +5,25 @@ import { PROVIDERS } from '../../inference/session.ts'
 
 const Count = Type.Integer({ minimum: 1, maximum: 1000 })
 const Pixels = Type.Integer({ minimum: 1, maximum: 8192 })
-/** Inside of the folder. */
+/** Path relative to the folder. */
 const Path = Type.String({ minLength: 1, pattern: '^(?!/)(?!.*(^|/)\\.\\.(/|$)).+$' })
 const Tensors = Type.Array(
   Type.Object({ name: Type.String(), shape: Type.Array(Type.Union([Type.String(), Type.Integer()])) }),
 )
 
-/** How many steps a picture takes in each mode. */
+/** Number of steps per image in each mode. */
 export const STEPS = Type.Object({ fast: Count, balanced: Count, quality: Count })
 export type Mode = keyof Static<typeof STEPS>
 
 const License = Type.Object({ spdx: Type.String({ minLength: 1 }), commercial: Type.Boolean() })
 
-/** What `engine.json` says of every engine that `scripts/export-engine` writes. */
+/** Fields of `engine.json` that all engines of `scripts/export-engine` share. */
 export const ENGINE_FIELDS = {
   name: engineName(),
   version: Type.String({ minLength: 1 }),
   kind: Type.Literal('photo'),
   license: License,
-  /** Models of others that lie in the folder, too. */
+  /** Third-party models that the folder also contains. */
   auxiliary: Type.Optional(Type.Array(Type.Object({ name: Type.String({ minLength: 1 }), license: License }))),
   accepts: Type.Object({
     categories: Type.Array(Type.Enum([...CATEGORIES])),
@@ -42,9 +42,9 @@ export const ENGINE_FIELDS = {
     }),
     { minItems: 1 },
   ),
-  /** What a graphics device must have free for the engine; absent where it is not known. */
+  /** Min free device memory in MiB; absent if unknown. */
   minMemoryMiB: Type.Optional(Type.Integer({ minimum: 1 })),
-  /** What the self-test draws, at places that lie evenly over it. */
+  /** Evenly spaced values of the self-test's drawing. */
   golden: Type.Optional(Type.Array(Type.Number(), { minItems: 1, maxItems: 4096 })),
 }
 

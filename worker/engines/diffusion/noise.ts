@@ -3,8 +3,8 @@ const KEY_STEPS = [0x9e3779b9, 0xbb67ae85] as const
 const ROUNDS = 10
 
 /**
- * `count` numbers from the unit normal distribution that depend on nothing but the seed, the number of the sample and each one's
- * place: the first sample of four is the same as one alone. A sampler that needs noise more than once takes another `stream` each time.
+ * `count` values from the unit normal distribution that depend only on the seed, the sample number and the position: the first sample
+ * of four equals a single sample. A sampler that needs more noise uses another `stream`.
  * Numbers 4·b to 4·b + 3 come from block b of Philox4x32-10 with the counter [b, sample, stream, 0] and the seed's 64 bits as key
  * (lower half first); its words w0, w1 give r = √(−2 ln((w0 + 1) / 2³²)) and r · cos(2π w1 / 2³²), r · sin(2π w1 / 2³²); w2, w3 the
  * other two.
@@ -23,7 +23,7 @@ export function gaussianNoise(
       const radius = Math.sqrt(-2 * Math.log((words[k] + 1) / 2 ** 32))
       const angle = (2 * Math.PI * words[k + 1]) / 2 ** 32
       out[i + k] = radius * Math.cos(angle)
-      // Past the end of an array of odd length nothing is kept.
+      // Past the end of an array of odd length nothing is stored.
       out[i + k + 1] = radius * Math.sin(angle)
     }
   }

@@ -13,12 +13,12 @@ import { categoryOfWorn, findWornGarment, type WornGarment } from './parser/worn
 
 /** A product photo. What it shows is computed on the first call and reused by later ones. */
 export interface ProductPhoto {
-  /** The photo on white, reduced for the models that read it. */
-  picture(): Promise<Bytes>
-  /** The category for the model: the caller's, else the one the photo shows, else tops with the warning CATEGORY_ASSUMED. */
+  /** The photo on white, reduced for the models. */
+  bitmap(): Promise<Bytes>
+  /** The category for the model: set by the caller, else detected in the photo, else tops with the warning CATEGORY_ASSUMED. */
   category(): Promise<ProductCategory>
   /**
-   * The garment of the category in `picture` if a person wears it; null if the photo shows the garment alone.
+   * The garment of the category in `bitmap` if a person wears it; null if the photo shows the garment alone.
    * @throws MISSING_REQUIRED_CLASSIFICATION if a person wears it and there is no parser, or if no person in the photo wears
    *   such a garment
    */
@@ -32,7 +32,7 @@ export interface ProductParts {
   readonly reduce: (photo: Bytes) => Bytes
 }
 
-/** Key of what is cached of a product: what it shows depends on the bytes of its photo and on what the caller says about it. */
+/** Cache key of a product: the photo's hash and the caller's classification. */
 export function keyOfProduct({ garmentHash, garmentType, category }: EngineInput): string {
   return `${garmentHash} ${garmentType ?? ''} ${category ?? ''}`
 }
@@ -41,13 +41,13 @@ export function createProductPhoto(
   { garment, garmentType, category: given }: Pick<EngineInput, 'garment' | 'garmentType' | 'category'>,
   { models, parser, reduce }: ProductParts,
 ): ProductPhoto {
-  const picture = once(async () => reduce(onWhite(garment)))
-  const wearer = once(async () => findWearer({ ...(await picture()), channels: 3 }, models))
-  const labels = once(async (): Promise<Labels | null> => (parser ? parser.parse(await picture()) : null))
-  // The pose model finds no person in many photos that end at the neck and the hips, so the caller's word counts too.
+  const bitmap = once(async () => reduce(onWhite(garment)))
+  const wearer = once(async () => findWearer({ ...(await bitmap()), channels: 3 }, models))
+  const labels = once(async (): Promise<Labels | null> => (parser ? parser.parse(await bitmap()) : null))
+  // The pose model finds no person in many photos that end at the neck and the hips, so the caller's classification counts, too.
   const isWornPhoto = async () => garmentType === 'on_model' || (await wearer()) !== null
   return {
-    picture,
+    bitmap,
     category: async () => {
       const named = categoryOfCaller(given)
       if (named) return named

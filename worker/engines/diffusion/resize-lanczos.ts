@@ -5,8 +5,8 @@ const REACH = 3
 const ONE = 2 ** 22
 
 /**
- * Another size by Pillow's Lanczos filter for bytes, every byte the same: across first, rounded, then down. The model was trained on
- * pictures that were reduced like this. Source: Pillow 12, `Resample.c`, where weights are whole 2⁻²²nds.
+ * Resizes with Pillow's 8-bit Lanczos filter, byte for byte: horizontally first, rounded, then vertically. The model was trained on
+ * images that were reduced with this filter. Source: Pillow 12, `Resample.c`, where weights are integer multiples of 2⁻²².
  */
 export function resizeLanczos(image: Bytes, size: Size): Bytes {
   const across = image.width === size.width ? image : resizeRows(image, size.width)

@@ -1,4 +1,4 @@
-/** To the nearest whole number; halves go to the even one. */
+/** Rounds to the nearest integer, halves to even. */
 export function roundHalfEven(value: number): number {
   const floor = Math.floor(value)
   const rest = value - floor

@@ -3,9 +3,9 @@ import { DrapeError } from '../../../api/shared/errors.ts'
 import type { Tensor } from '../../inference/session.ts'
 
 /**
- * Takes noise through `steps` steps by `advance`, one at a time: between two of them it obeys an abort and reports the progress. Returns
- * the sample after the last one, not clipped.
- * @throws RESULT_REJECTED as soon as a sample holds what is no number, and the signal's reason.
+ * Runs `steps` steps of `advance` on noise. Between two steps it checks for an abort and reports progress. Returns the sample after the
+ * last step, not clipped.
+ * @throws RESULT_REJECTED as soon as a sample contains NaN or Infinity, and the signal's reason.
  */
 export async function takeSteps(
   noise: Tensor,
@@ -17,13 +17,13 @@ export async function takeSteps(
   }: {
     advance: (sample: Tensor, index: number) => Promise<Tensor>
     signal: AbortSignal
-    /** After each step, with how many are done. */
+    /** Called after each step with the number of finished steps. */
     onStep: (done: number) => void
   },
 ): Promise<Tensor> {
   let sample = noise
   for (let index = 0; index < steps; index++) {
-    // The runtime blocks the thread: only here a message that asks to stop can come in.
+    // The runtime blocks the thread: an abort message can arrive only here.
     await setImmediate()
     signal.throwIfAborted()
     sample = await advance(sample, index)
@@ -33,7 +33,7 @@ export async function takeSteps(
   return sample
 }
 
-/** @throws RESULT_REJECTED when the tensor holds what is no number, or one without an end. */
+/** @throws RESULT_REJECTED if the tensor contains NaN or Infinity. */
 export function assertNumbers({ data }: Tensor): void {
   if (!data.every(Number.isFinite))
     throw new DrapeError('RESULT_REJECTED', 'The model returned values that are not numbers.')

@@ -4,13 +4,13 @@ import type { Conformance } from '../conformance.ts'
 import type { EngineProof } from '../engine.ts'
 import type { EngineFields } from './manifest.ts'
 
-/** Of −1 to 1 in the mean: the same steps on the same machine. */
+/** Max mean difference, on a scale of −1 to 1, of the same steps on the same machine. */
 const SAME = 0.004
 
 /**
- * Draws twice: whatever the provider prepares is prepared, and what comes out has to be the same both times and what the export has
- * noted as golden, as `conformance` asks; most operators have to have run on the provider that was asked for.
- * @throws Error that says which of these does not hold, `DeviceFault` for another drawing, and what `draw` throws
+ * Draws twice, which also warms up the provider. Both drawings must be equal and match the golden drawing of the export within
+ * `conformance`; most operators must run on the requested provider.
+ * @throws Error that names the failed condition, `DeviceFault` if the drawings differ, and errors of `draw`
  */
 export async function proveEngine({
   manifest: { name, golden },
@@ -33,7 +33,7 @@ export async function proveEngine({
   if (difference > SAME)
     throw new DeviceFault(
       'SelfTestDrift',
-      `Self-test of the engine ${name}: the same steps differ by ${(difference * 127.5).toFixed(2)} of 255`,
+      `Self-test of the engine ${name}: two runs of the same steps differ by ${(difference * 127.5).toFixed(2)} of 255`,
     )
   checkGolden(again.drawn, { name, golden, conformance })
   return { operators, warmUp: { first: first.ms, again: again.ms } }
@@ -52,30 +52,32 @@ function checkProvider(
   const there = operators[provider] ?? 0
   if (there > all / 2) return
   const seen = Object.entries(operators).map(([ran, count]) => `${count} on ${ran}`)
-  throw new Error(`The engine ${name} was to run on ${provider}, but of its operators ran ${seen.join(' and ')}`)
+  throw new Error(`The engine ${name} must run on ${provider}, but its operators ran ${seen.join(' and ')}`)
 }
 
 function meanDifference(a: Tensor, b: Tensor): number {
   return a.data.reduce((sum, value, i) => sum + Math.abs(value - b.data[i]), 0) / a.data.length
 }
 
-/** Golden values lie evenly over what is drawn, from its first value on. */
+/** Golden values are evenly spaced over the drawing, starting at the first value. */
 function checkGolden(
   { data }: Tensor,
   { name, golden, conformance }: { name: string; golden?: readonly number[]; conformance: Conformance },
 ): void {
   if (!golden) {
     if (conformance.goldenRequired)
-      throw new Error(`Self-test of the engine ${name}: its export has noted no golden drawing, and one is asked for`)
+      throw new Error(
+        `Self-test of the engine ${name}: its export contains no golden drawing, but SELF_TEST_GOLDEN requires one`,
+      )
     return
   }
   const places = golden.map((_, i) => Math.floor((i * data.length) / golden.length))
   const squares = (values: readonly number[]) => values.reduce((sum, value) => sum + value ** 2, 0)
   const off = Math.sqrt(squares(golden.map((value, i) => value - data[places[i]])) / squares(golden))
-  // Also false for what is no number.
+  // Also false for NaN.
   if (off <= conformance.tolerance) return
   throw new DeviceFault(
     'SelfTestDrift',
-    `Self-test of the engine ${name}: what it draws differs from what its export has noted by ${(100 * off).toFixed(1)} %`,
+    `Self-test of the engine ${name}: the drawing differs from the golden drawing of its export by ${(100 * off).toFixed(1)} %`,
   )
 }

@@ -3,7 +3,7 @@ import type { Tensor } from '../../inference/session.ts'
 import type { Bytes } from './bytes.ts'
 import { roundHalfEven } from './rounding.ts'
 
-/** The picture as 1 × channels × height × width from −1 to 1. */
+/** Converts a bitmap to 1 × channels × height × width from −1 to 1. */
 export function toTensor({ width, height, channels, data }: Bytes): Tensor {
   const out = new Float32Array(data.length)
   const pixels = width * height
@@ -13,7 +13,7 @@ export function toTensor({ width, height, channels, data }: Bytes): Tensor {
   return { shape: [1, channels, height, width], data: out }
 }
 
-/** Tensors of one shape one after the other along their first size. */
+/** Concatenates tensors of the same shape along the first dimension. */
 export function joinTensors(tensors: readonly Tensor[]): Tensor {
   const [{ shape, data }] = tensors
   const out = new Float32Array(data.length * tensors.length)
@@ -22,10 +22,10 @@ export function joinTensors(tensors: readonly Tensor[]): Tensor {
 }
 
 /**
- * Picture `index` of a sample of n × 3 × height × width as bytes, of which only the part in `place` is kept. Values are clipped to −1
- * to 1 and cut to whole bytes in 32 bits, or with `rounded` to the nearest ones: published samplers do the one or the other.
+ * Converts image `index` of a sample of n × 3 × height × width to bytes, cropped to `place`. Clips values to −1 to 1 and truncates
+ * them to bytes in 32 bits; rounds to the nearest byte with `rounded`. Published samplers do either.
  */
-export function toPicture(
+export function toBitmap(
   { shape, data }: Tensor,
   index: number,
   { rounded = false, ...place }: Rectangle & { readonly rounded?: boolean },

@@ -4,23 +4,23 @@ import { type Bytes, createBytes } from '../diffusion/bytes.ts'
 import { resizeLanczos } from '../diffusion/resize-lanczos.ts'
 import { enlargeLanczos, reduceArea, resizeNearest } from './resize-canvas.ts'
 
-/** What the model must not see has this value, the middle of those that it knows. */
+/** Fill value of hidden regions: the middle of the model's range. */
 export const HIDDEN = 127
 
-/** The picture with at most the canvas's height on its longest side: what poses are found and drawn in. Never enlarged. */
+/** Limits the longer side of the bitmap to the canvas height, for pose detection and drawing. Never enlarges. */
 export function limitToCanvas(image: Bytes, canvas: Size): Bytes {
   const scale = Math.min(1, Math.min(canvas.height / image.width, canvas.height / image.height))
   return scale === 1 ? image : resizeLanczos(image, truncated(image, scale))
 }
 
-/** Where a picture lies on the canvas when it fills it in one direction, in whole px of the canvas. */
+/** Position of the bitmap on the canvas, filling the canvas in one direction, in whole px of the canvas. */
 export function placeOnCanvas(image: Size, canvas: Size): Rectangle {
   const scale = Math.min(canvas.width / image.width, canvas.height / image.height)
   const { width, height } = truncated(image, scale)
   return { x: (canvas.width - width) >> 1, y: (canvas.height - height) >> 1, width, height }
 }
 
-/** The picture on a black canvas, in the middle; with `exact` no value is there that was not before. */
+/** Centres the bitmap on a black canvas. With `exact`, resampling introduces no new values. */
 export function fitOnCanvas(image: Bytes, canvas: Size, { exact = false } = {}): Bytes {
   const place = placeOnCanvas(image, canvas)
   const resized = resize(image, place, exact)
@@ -33,7 +33,7 @@ export function fitOnCanvas(image: Bytes, canvas: Size, { exact = false } = {}):
   return out
 }
 
-// Truncated and not rounded, as the model's own pre-processing does: a side can come out a pixel short.
+// Truncated, not rounded, as in the model's own pre-processing: a side can be one pixel shorter.
 function truncated({ width, height }: Size, scale: number): Size {
   return { width: Math.max(1, Math.trunc(scale * width)), height: Math.max(1, Math.trunc(scale * height)) }
 }

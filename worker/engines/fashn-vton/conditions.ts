@@ -2,17 +2,17 @@ import type { Tensor } from '../../inference/session.ts'
 import type { Size } from '../../raster/plane.ts'
 import type { Bytes } from '../diffusion/bytes.ts'
 import type { TrainedCategory } from '../diffusion/category.ts'
+import { createLruCache } from '../diffusion/lru-cache.ts'
 import type { Mode } from '../diffusion/manifest.ts'
-import { keepRecent } from '../diffusion/recent.ts'
 import { toTensor } from '../diffusion/tensors.ts'
-import type { KeptProducts } from '../engine.ts'
+import type { EvictableCache } from '../engine.ts'
 import type { Graphs } from './graphs.ts'
 import type { FashnVtonManifest } from './manifest.ts'
 import { flowTimes, type Step, stepsBetween } from './schedule.ts'
 
-/** A picture on the canvas with the skeleton of whom it shows. */
+/** A bitmap on the canvas with the skeleton of the person in it. */
 export interface Posed {
-  readonly picture: Bytes
+  readonly bitmap: Bytes
   readonly skeleton: Bytes
 }
 
@@ -27,23 +27,23 @@ export interface Nothing {
   readonly garment: Tensor
 }
 
-/** The network's inputs beside the sample. All but the person's tokens are cached. */
+/** The network's inputs besides the sample. All except the person's tokens are cached. */
 export interface Conditions {
   person(posed: Posed): Promise<Tensor>
-  /** `key` says which garment it is. */
+  /** `key` identifies the garment in the cache. */
   garment(key: string, make: () => Promise<Posed>): Promise<Tensor>
   /** Tokens of no person and no garment, for guidance. */
   nothing(): Promise<Nothing>
   plan(mode: Mode, category: TrainedCategory): Promise<Plan>
-  readonly kept: KeptProducts
+  readonly cache: EvictableCache
 }
 
-/** At full size about nine garments, and seven of the nine plans. */
+/** About 9 garments at full size, and 7 of the 9 plans. */
 const KEPT_BYTES = { garments: 160e6, plans: 384e6 }
 
 export function createConditions(graphs: Graphs, { sampling, categories, size }: FashnVtonManifest): Conditions {
-  const garments = keepRecent<Tensor>(KEPT_BYTES.garments, ({ data }) => data.byteLength)
-  const plans = keepRecent<Plan>(KEPT_BYTES.plans, ({ modulation }) =>
+  const garments = createLruCache<Tensor>(KEPT_BYTES.garments, ({ data }) => data.byteLength)
+  const plans = createLruCache<Plan>(KEPT_BYTES.plans, ({ modulation }) =>
     modulation.reduce((sum, { data }) => sum + data.byteLength, 0),
   )
   let nothing: Nothing | undefined
@@ -52,17 +52,17 @@ export function createConditions(graphs: Graphs, { sampling, categories, size }:
   const garmentOf = async (garment: Tensor, pose: Tensor) =>
     (await graphs.garment.run({ garment, garment_pose: pose })).garment_tokens
   const ofNothing = async () => {
-    const [picture, pose] = [zeros(3, size), zeros(1, size)]
-    return { person: await personOf(picture, pose), garment: await garmentOf(picture, pose) }
+    const [bitmap, pose] = [zeros(3, size), zeros(1, size)]
+    return { person: await personOf(bitmap, pose), garment: await garmentOf(bitmap, pose) }
   }
 
   return {
-    kept: garments,
-    person: async ({ picture, skeleton }) => personOf(toTensor(picture), toTensor(skeleton)),
+    cache: garments,
+    person: async ({ bitmap, skeleton }) => personOf(toTensor(bitmap), toTensor(skeleton)),
     garment: (key, make) =>
       garments.get(key, async () => {
-        const { picture, skeleton } = await make()
-        return garmentOf(toTensor(picture), toTensor(skeleton))
+        const { bitmap, skeleton } = await make()
+        return garmentOf(toTensor(bitmap), toTensor(skeleton))
       }),
     nothing: async () => {
       nothing ??= await ofNothing()
@@ -88,7 +88,7 @@ async function modulate(graphs: Graphs, steps: readonly Step[], rows: readonly n
   return modulation
 }
 
-/** Where a picture would be: the middle of its values, not black. */
+/** Placeholder for a missing image: the middle of the range, not black. */
 function zeros(channels: number, { width, height }: Size): Tensor {
   return { shape: [1, channels, height, width], data: new Float32Array(channels * height * width) }
 }

@@ -26,8 +26,8 @@ export function startNoise({ width, height }: Size, { seed, samples }: { seed: n
 }
 
 /**
- * Draws pictures from noise, n × 3 × height × width, by the graph `denoise`, one step in a call. Rows of a guided step are those with
- * the garment and then those without. Throws as `takeSteps` does.
+ * Denoises images, n × 3 × height × width, with the graph `denoise`, one step per call. The rows of a guided step are those with the
+ * garment, then those without. Throws as `takeSteps` does.
  */
 export function denoise(
   graph: Session,
@@ -59,7 +59,7 @@ export function denoise(
   })
 }
 
-/** Each value once for every sample. */
+/** Repeats each value for every sample. */
 function perRow(samples: number, values: readonly number[], before: readonly number[]): Tensor {
   const data = Float32Array.from(values.flatMap((value) => Array<number>(samples).fill(value)))
   return { shape: [...before, data.length], data }

@@ -1,6 +1,6 @@
 import { createDiffusionEngine, type Drawing, type Drawn } from '../diffusion/diffusion-engine.ts'
 import { keyOfProduct } from '../diffusion/product.ts'
-import { toPicture } from '../diffusion/tensors.ts'
+import { toBitmap } from '../diffusion/tensors.ts'
 import type { Engine } from '../engine.ts'
 import type { EngineResources } from '../registry.ts'
 import { limitToCanvas } from './canvas.ts'
@@ -8,20 +8,20 @@ import { type Conditions, createConditions } from './conditions.ts'
 import { denoise, startNoise } from './denoise.ts'
 import { type Graphs, openGraphs } from './graphs.ts'
 import type { FashnVtonManifest } from './manifest.ts'
-import { createOthers, type Others, tryOthers } from './others.ts'
 import { posePerson, poseProduct } from './posed.ts'
 import { changeRegion } from './region.ts'
 import { proveGraphs } from './self-test.ts'
+import { createThirdPartyModels, type ThirdPartyModels, testThirdPartyModels } from './third-party-models.ts'
 
-/** Shares of the work that are done when a stage is. */
+/** Progress after each stage, as a share of the whole work. */
 const DONE = { category: 0.01, pose: 0.03, person: 0.05, garment: 0.08, plan: 0.1, denoise: 0.98 }
 
 /**
- * The engine FASHN VTON v1.5 of a folder that `scripts/export-engine` made: a diffusion transformer draws the person in the garment
- * on its canvas, without a mask unless the folder has a parser, and the part where the garment lies replaces the photo.
+ * The FASHN VTON v1.5 engine from a folder that `scripts/export-engine` made: a diffusion transformer draws the person in the garment
+ * on its canvas, without a mask unless the folder has a parser. The region of the garment then replaces the photo.
  *
- * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`, RESULT_REJECTED when the model
- * returns no numbers, and the signal's reason when it is aborted.
+ * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`, RESULT_REJECTED if the model
+ * returns NaN, and the signal's reason after an abort.
  * @throws Error as `openGraphs`
  */
 export async function openFashnVton(
@@ -30,24 +30,24 @@ export async function openFashnVton(
   { models, provider, conformance }: EngineResources,
 ): Promise<Engine> {
   const graphs = await openGraphs(folder, manifest, { provider })
-  const others = await createOthers(graphs)
+  const thirdParty = await createThirdPartyModels(graphs)
   const conditions = createConditions(graphs, manifest)
   return createDiffusionEngine({
     models,
     manifest,
-    parser: others.parser,
+    parser: thirdParty.parser,
     reduce: (photo) => limitToCanvas(photo, manifest.size),
-    draw: (drawing) => draw(drawing, { manifest, graphs, conditions, ...others }),
+    draw: (drawing) => draw(drawing, { manifest, graphs, conditions, ...thirdParty }),
     selfTest: async () => {
-      await tryOthers(others, manifest.size)
+      await testThirdPartyModels(thirdParty, manifest.size)
       return proveGraphs(graphs, manifest, { provider, conformance })
     },
-    kept: conditions.kept,
+    cache: conditions.cache,
     release: () => graphs.release(),
   })
 }
 
-interface Resources extends Others {
+interface Resources extends ThirdPartyModels {
   readonly manifest: FashnVtonManifest
   readonly graphs: Graphs
   readonly conditions: Conditions
@@ -76,7 +76,7 @@ async function draw(drawing: Drawing, resources: Resources): Promise<Drawn> {
       onStep: (done) => drawing.reportSteps(range, done / plan.steps.length),
     }),
   )
-  const image = toPicture(sample, 0, posed.place)
+  const image = toBitmap(sample, 0, posed.place)
   const change = await stages.run('region', 1, () => changeRegion(seen, category, image))
   return { image, change, category: shown, warnings: resources.wholeBody ? [] : ['POSE_WITHOUT_HANDS'] }
 }

@@ -7,9 +7,9 @@ const POSE = ['pose-detector', 'pose-keypoints'] as const
 const PARSER = ['parser'] as const
 
 export type Graphs = OpenedGraphs<(typeof OWN)[number], 'denoise'> & {
-  /** Of DWPose, where the folder has them. */
+  /** DWPose graphs, if the folder has them. */
   readonly pose: { readonly detector: Session; readonly keypoints: Session } | null
-  /** Of a parser of clothed people, where the folder has one. */
+  /** Segmentation parser of clothed people, if the folder has one. */
   readonly parsing: Session | null
 }
 

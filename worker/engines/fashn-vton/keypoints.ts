@@ -1,19 +1,22 @@
 import type { Point } from '../../raster/plane.ts'
 
 export interface Keypoint extends Point {
-  /** How sure it is, 0 to 1. */
+  /** Confidence, 0 to 1. */
   readonly score: number
 }
 
 /**
- * One person by the 133 points of COCO-WholeBody, in px of the picture: 0 to 16 the body, 17 to 22 the feet, 23 to 90 the face, 91 to
- * 111 the left hand, 112 to 132 the right one.
+ * One person as the 133 keypoints of COCO-WholeBody, in px of the bitmap: 0 to 16 body, 17 to 22 feet, 23 to 90 face, 91 to 111 left
+ * hand, 112 to 132 right hand.
  */
 export type WholeBody = readonly Keypoint[]
 
-/** A person as the model knows skeletons: places in whole px, null where nothing is to be drawn. */
+/** A person in the model's skeleton format: positions in whole px, null for points that are not drawn. */
 export interface Pose {
-  /** OpenPose's 18: nose, neck, right shoulder, elbow, wrist, left ones, right hip, knee, ankle, left ones, right eye, left eye, ears. */
+  /**
+   * The 18 joints of OpenPose: nose, neck, right shoulder, elbow, wrist, left ones, right hip, knee, ankle, left ones, right eye, left eye,
+   * ears.
+   */
   readonly joints: readonly (Point | null)[]
   readonly hands: readonly [left: readonly (Point | null)[], right: readonly (Point | null)[]]
   readonly face: readonly (Point | null)[]
@@ -23,16 +26,16 @@ export const WHOLE_BODY = 133
 const MIN_SCORE = 0.3
 const LEFT_SHOULDER = 5
 const RIGHT_SHOULDER = 6
-/** Which of the body's 17 points, or the neck as the 18th, each joint is. */
+/** Index of each joint among the body's 17 points; the neck is the 18th. */
 const NECK = 17
 const JOINTS = [0, NECK, 6, 8, 10, 5, 7, 9, 12, 14, 16, 11, 13, 15, 2, 1, 4, 3]
-/** Those that say how much of a person is seen: neck, arms, legs. */
+/** Joints that measure how completely a person is visible: neck, arms, legs. */
 const JUDGED = { from: 1, to: 14 }
 
 /**
- * The pose of the person who is drawn: of several the one who is seen best and largest. A joint counts above a score of 0.3, a point of
- * face or hands from there on. All null when there is no person.
- * Source: FASHN VTON v1.5 at 7c0f10a, whose choice is kept with its quirk: the first person's seen joints measure everybody.
+ * The pose of the main person: the most visible and largest one. A joint counts above a score of 0.3, a point of face or hands from
+ * 0.3. All null if there is no person.
+ * Source: FASHN VTON v1.5 at 7c0f10a, including its quirk: the first person's visible joints select the joints that measure all people.
  */
 export function poseOf(people: readonly WholeBody[], size: { width: number; height: number }): Pose {
   const bodies = people.map(bodyOf)
@@ -78,7 +81,7 @@ function indexOfLargest(values: readonly number[]): number {
   return values.reduce((best, value, i) => (value > values[best] ? i : best), 0)
 }
 
-// Divided and multiplied back before it is cut to whole px, as the model's own pre-processing does: the last bit can decide.
+// Divided and multiplied back before truncation to whole px, as in the model's own pre-processing: the last bit can decide.
 function placeOf({ x, y }: Point, { width, height }: { width: number; height: number }): Point {
   return { x: Math.trunc((x / width) * width), y: Math.trunc((y / height) * height) }
 }

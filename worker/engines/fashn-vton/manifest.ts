@@ -14,7 +14,7 @@ export const FashnVtonManifestSchema = Type.Object({
     guidance: Type.Number(),
     unguidedLastSteps: Type.Integer({ minimum: 0 }),
   }),
-  /** The numbers that stand for a category. The graph takes any number and computes nonsense of others. */
+  /** Class id of each category. The graph accepts any number, but other numbers produce nonsense. */
   categories: Type.Object({ tops: Category, bottoms: Category, 'one-pieces': Category, none: Category }),
 })
 

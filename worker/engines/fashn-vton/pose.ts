@@ -2,7 +2,7 @@ import type { LandmarkName, Person } from '../../person/person.ts'
 import type { Size } from '../../raster/plane.ts'
 import { type Keypoint, WHOLE_BODY, type WholeBody } from './keypoints.ts'
 
-/** BlazePose's names of COCO's 17 points of the body, in COCO's order. */
+/** BlazePose's names of the 17 COCO body points, in COCO order. */
 const BODY: readonly LandmarkName[] = [
   ...(['nose', 'leftEye', 'rightEye', 'leftEar', 'rightEar'] as const),
   ...(['leftShoulder', 'rightShoulder', 'leftElbow', 'rightElbow', 'leftWrist', 'rightWrist'] as const),
@@ -11,8 +11,8 @@ const BODY: readonly LandmarkName[] = [
 const UNSEEN: Keypoint = { x: 0, y: 0, score: 0 }
 
 /**
- * A person found by BlazePose, in a picture of `size`, as the points that skeletons are drawn of, in px of `target`. Fingers and face
- * stay unseen: BlazePose does not give them.
+ * Converts a person found by BlazePose in an image of `size` to the points of a skeleton, in px of `target`. Fingers and face are
+ * invisible: BlazePose does not detect them.
  */
 export function wholeBodyOf({ landmarks }: Pick<Person, 'landmarks'>, size: Size, target: Size): WholeBody {
   const body = BODY.map((name) => {

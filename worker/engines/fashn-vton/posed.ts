@@ -10,18 +10,18 @@ import type { Posed } from './conditions.ts'
 import { poseOf } from './keypoints.ts'
 import type { FashnVtonManifest } from './manifest.ts'
 import { agnosticMask } from './masked/agnostic-mask.ts'
-import type { Others } from './others.ts'
 import { wholeBodyOf } from './pose.ts'
 import { placeProduct } from './product.ts'
 import { drawSkeleton } from './skeleton.ts'
+import type { ThirdPartyModels } from './third-party-models.ts'
 
-export interface PoseParts extends Others {
+export interface PoseParts extends ThirdPartyModels {
   readonly manifest: Pick<FashnVtonManifest, 'size'>
 }
 
 /**
- * The photo on the canvas, what is worn painted over where there is a parser, and the skeleton of the person in it, drawn at the photo's
- * size before both are brought there.
+ * Draws the skeleton of the person at the size of the photo, then fits the photo and the skeleton on the canvas. With a parser, masks
+ * the worn clothes.
  */
 export async function posePerson(
   photo: Bitmap,
@@ -31,25 +31,23 @@ export async function posePerson(
   const limited = limitToCanvas(onWhite(photo), size)
   const people = wholeBody ? await wholeBody.find(limited) : [wholeBodyOf(seen, photo, limited)]
   const skeleton = drawSkeleton(poseOf(people, limited), limited)
-  const picture = parser ? paintOver(limited, agnosticMask(await parser.parse(limited), category), HIDDEN) : limited
+  const bitmap = parser ? paintOver(limited, agnosticMask(await parser.parse(limited), category), HIDDEN) : limited
   return {
-    picture: fitOnCanvas(picture, size),
+    bitmap: fitOnCanvas(bitmap, size),
     skeleton: fitOnCanvas(skeleton, size, { exact: true }),
     place: placeOnCanvas(limited, size),
   }
 }
 
-/** The product photo on the canvas with the skeleton of its wearer, blank where it has none. Throws as `placeProduct`. */
+/** The product photo on the canvas with the skeleton of its wearer (blank without a wearer). Throws as `placeProduct`. */
 export function poseProduct(
   product: ProductPhoto,
   category: TrainedCategory,
   { manifest: { size }, wholeBody }: PoseParts,
 ): Promise<Posed> {
-  const skeletonOf = async (picture: Bytes, wearer: Person | null): Promise<Bytes> => {
-    if (wholeBody) return drawSkeleton(poseOf(await wholeBody.find(picture), picture), picture)
-    return wearer
-      ? drawSkeleton(poseOf([wholeBodyOf(wearer, picture, picture)], picture), picture)
-      : createBytes(picture, 1)
+  const skeletonOf = async (bitmap: Bytes, wearer: Person | null): Promise<Bytes> => {
+    if (wholeBody) return drawSkeleton(poseOf(await wholeBody.find(bitmap), bitmap), bitmap)
+    return wearer ? drawSkeleton(poseOf([wholeBodyOf(wearer, bitmap, bitmap)], bitmap), bitmap) : createBytes(bitmap, 1)
   }
   return placeProduct(product, category, { canvas: size, skeletonOf })
 }

@@ -8,20 +8,21 @@ import { fitOnCanvas, HIDDEN } from './canvas.ts'
 import type { Posed } from './conditions.ts'
 
 /**
- * The product photo on the canvas. If a person wears the garment, all but the garment is grey, uncropped, and the skeleton is the
- * wearer's, as in the published pre-processing of photos of models; else there is no skeleton.
+ * Fits the product photo on the canvas. If a person wears the garment, fills everything except the garment with grey, without
+ * cropping, and returns the wearer's skeleton, as in the published pre-processing of on-model photos. Otherwise returns no
+ * skeleton.
  * @throws MISSING_REQUIRED_CLASSIFICATION as `ProductPhoto.worn`
  */
 export async function placeProduct(
   product: ProductPhoto,
   category: TrainedCategory,
-  { canvas, skeletonOf }: { canvas: Size; skeletonOf: (picture: Bytes, wearer: Person | null) => Promise<Bytes> },
+  { canvas, skeletonOf }: { canvas: Size; skeletonOf: (bitmap: Bytes, wearer: Person | null) => Promise<Bytes> },
 ): Promise<Posed> {
-  const picture = await product.picture()
+  const bitmap = await product.bitmap()
   const worn = await product.worn(category)
-  if (!worn) return { picture: fitOnCanvas(picture, canvas), skeleton: createBytes(canvas, 1) }
+  if (!worn) return { bitmap: fitOnCanvas(bitmap, canvas), skeleton: createBytes(canvas, 1) }
   return {
-    picture: fitOnCanvas(paintOver(picture, invert(worn.mask), HIDDEN), canvas),
-    skeleton: fitOnCanvas(await skeletonOf(picture, worn.wearer), canvas, { exact: true }),
+    bitmap: fitOnCanvas(paintOver(bitmap, invert(worn.mask), HIDDEN), canvas),
+    skeleton: fitOnCanvas(await skeletonOf(bitmap, worn.wearer), canvas, { exact: true }),
   }
 }

@@ -8,15 +8,14 @@ import { between, distance } from '../../raster/vector.ts'
 import type { TrainedCategory } from '../diffusion/category.ts'
 
 /**
- * Where each garment may lie: how far beyond the body, in lengths of the torso, and between which places along it, 0 at the shoulders
- * and 1 at the hips.
+ * Extent of each garment: distance beyond the body, in torso lengths, and range along the torso (0 at the shoulders, 1 at the hips).
  */
 const EXTENTS: Readonly<Record<TrainedCategory, { reach: number; from: number; to: number }>> = {
   tops: { reach: 0.15, from: -0.25, to: 1.6 },
   bottoms: { reach: 0.25, from: 0.5, to: Number.POSITIVE_INFINITY },
   'one-pieces': { reach: 0.3, from: -0.25, to: Number.POSITIVE_INFINITY },
 }
-/** Sleeves go where arms are held, be it over the head: so far around their bones, in lengths of the torso. */
+/** Sleeves follow the arms, even above the head: radius around the bones, in torso lengths. */
 const SLEEVE = 0.25
 const ARMS: readonly (readonly [LandmarkName, LandmarkName])[] = [
   ['leftShoulder', 'leftElbow'],
@@ -24,16 +23,16 @@ const ARMS: readonly (readonly [LandmarkName, LandmarkName])[] = [
   ['rightShoulder', 'rightElbow'],
   ['rightElbow', 'rightWrist'],
 ]
-/** How far a face reaches from the nose, in distances of eyes and mouth. */
+/** Radius of a face around the nose, in distances between eyes and mouth. */
 const FACE_RADIUS = 1.8
-/** Softness of its edge, in lengths of the torso. */
+/** Feather of the region's edge, in torso lengths. */
 const FEATHER = 0.02
-/** Less than this is seen in no byte. */
+/** A smaller change does not alter any byte. */
 const MIN_SHARE = 1 / 512
 
 /**
- * Which part of a drawn picture of `size` replaces the photo, 0 to 1: the body and its surroundings where a garment of the category
- * lies, without the face. The model draws everything anew; what has nothing to do with the garment stays the photo's own.
+ * Blend factor of a drawn bitmap of `size` over the photo, 0 to 1: the body and its surroundings where a garment of the category
+ * is, without the face. The model draws the whole image anew; everything outside this region keeps the photo's pixels.
  */
 export function changeRegion(person: Person, category: TrainedCategory, size: Size): Plane {
   const { landmarks, mask } = personAtSize(person, size)

@@ -8,15 +8,16 @@ const LANCZOS_ONE = 2048
 const MIN_OVERLAP = 1e-3
 
 /**
- * A larger size by OpenCV's Lanczos filter over 8 × 8 px for bytes, every byte the same.
- * Source: OpenCV 4.12, `INTER_LANCZOS4`: weights are whole 2⁻¹¹ths of 32-bit floats and not brought back to a sum of 1.
+ * Enlarges with OpenCV's 8 × 8 px Lanczos filter for bytes, byte for byte.
+ * Source: OpenCV 4.12, `INTER_LANCZOS4`: weights are 32-bit floats rounded to multiples of 2⁻¹¹ and not normalised to a
+ * sum of 1.
  */
 export function enlargeLanczos(image: Bytes, { width, height }: Size): Bytes {
   const columns = lanczosTaps(image.width, width)
   const rows = lanczosTaps(image.height, height)
   const { channels } = image
   const stride = width * channels
-  // Both passes are exact: no product of these whole numbers reaches 2⁵³.
+  // Both passes are exact: no product of these integers reaches 2⁵³.
   const across = new Float64Array(stride * image.height)
   for (let y = 0, at = 0; y < image.height; y++) {
     for (const { places, weights } of columns) {
@@ -56,15 +57,15 @@ function lanczosWeights(fraction: number): number[] {
   const distances = Array.from({ length: LANCZOS_TAPS }, (_, k) => fraction + 3 - k)
   const exact = distances.findIndex((t) => Math.abs(t) < 1e-6)
   if (exact >= 0) return distances.map((_, k) => (k === exact ? LANCZOS_ONE : 0))
-  // sin πt only changes its sign from tap to tap, so that its size goes with the sum.
+  // sin πt only changes its sign from tap to tap, so its magnitude cancels in the normalisation.
   const raw = distances.map((t, k) => fround(((-1) ** k * Math.sin((t * Math.PI) / 4)) / ((t * Math.PI) / 4) ** 2))
   const scale = fround(1 / raw.reduce((sum, weight) => fround(sum + weight), 0))
   return raw.map((weight) => roundHalfEven(fround(fround(weight * scale) * LANCZOS_ONE)))
 }
 
 /**
- * A smaller size by the mean over each new pixel's area, as OpenCV makes it of bytes. Source: OpenCV 4.12, `INTER_AREA`: 32-bit
- * weights, slivers under 10⁻³ px left out, halves rounded to even.
+ * Reduces by the mean over each new pixel's area, as OpenCV does for bytes. Source: OpenCV 4.12, `INTER_AREA`: 32-bit weights,
+ * slivers under 10⁻³ px ignored, halves rounded to even.
  */
 export function reduceArea(image: Bytes, { width, height }: Size): Bytes {
   const { channels } = image
@@ -110,7 +111,7 @@ function areaTaps(from: number, to: number): { first: number; weights: number[] 
   })
 }
 
-/** Another size by the nearest pixel, for what must keep its values. Source: OpenCV 4.12, `INTER_NEAREST_EXACT`. */
+/** Resizes to the nearest pixel, for values that must not be mixed. Source: OpenCV 4.12, `INTER_NEAREST_EXACT`. */
 export function resizeNearest(image: Bytes, { width, height }: Size): Bytes {
   const { channels } = image
   const out = createBytes({ width, height }, channels)
@@ -124,7 +125,7 @@ export function resizeNearest(image: Bytes, { width, height }: Size): Bytes {
   return out
 }
 
-/** Which of `from` pixels each of `to` shows, in 16.16 fixed point. */
+/** The source index, among `from` pixels, of each of `to` pixels, in 16.16 fixed point. */
 export function nearestPlaces(from: number, to: number): number[] {
   const step = Math.floor((from * 65536 + (to >> 1)) / to)
   const start = (step >> 1) - (from % 2)

@@ -1,16 +1,16 @@
-/** One step of a sampler through time, which runs from 0 (noise) to 1 (picture). */
+/** One step of a sampler through time, which runs from 0 (noise) to 1 (image). */
 export interface Step {
-  /** Where it starts. */
+  /** Start of the step. */
   readonly time: number
-  /** How far it goes. */
+  /** Length of the step. */
   readonly length: number
-  /** Whether the picture without person and garment is drawn as well, to lead away from it. */
+  /** Whether the step also predicts the image without person and garment, for guidance. */
   readonly guided: boolean
 }
 
 /**
- * Times of a rectified flow at its `steps` + 1 ends of steps, ascending from 0 to 1: t = a / (a + steps/k − 1) with a = e^−shift, so
- * that a larger shift makes smaller steps at first.
+ * Times of a rectified flow at the `steps` + 1 ends of steps, ascending from 0 to 1: t = a / (a + steps/k − 1) with a = e^−shift. A
+ * larger shift makes the first steps smaller.
  * Source: the resolution-dependent shift of Esser et al. 2024, "Scaling Rectified Flow Transformers", in the form of FASHN VTON v1.5.
  */
 export function flowTimes(steps: number, shift: number): number[] {
@@ -18,7 +18,7 @@ export function flowTimes(steps: number, shift: number): number[] {
   return Array.from({ length: steps + 1 }, (_, k) => a / (a + steps / k - 1))
 }
 
-/** The steps between these times; the last `unguidedLastSteps` go without guidance. */
+/** The steps between these times. The last `unguidedLastSteps` have no guidance. */
 export function stepsBetween(times: readonly number[], unguidedLastSteps: number): Step[] {
   const count = times.length - 1
   return times.slice(0, count).map((time, i) => ({
@@ -29,8 +29,8 @@ export function stepsBetween(times: readonly number[], unguidedLastSteps: number
 }
 
 /**
- * How much of each row's velocity a step adds to a sample: [with the garment, without it], or the first alone where the step is not
- * guided. Source: classifier-free guidance, Ho and Salimans 2022: v = v_without + guidance · (v_with − v_without).
+ * Weight of each row's velocity in a step: [with the garment, without it]; only the first if the step is not guided. Source:
+ * classifier-free guidance, Ho and Salimans 2022: v = v_without + guidance · (v_with − v_without).
  */
 export function rowWeights({ length, guided }: Step, guidance: number): readonly number[] {
   return guided ? [length * guidance, length * (1 - guidance)] : [length]

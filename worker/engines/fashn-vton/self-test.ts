@@ -8,10 +8,10 @@ import { denoise, startNoise } from './denoise.ts'
 import type { Graphs } from './graphs.ts'
 import type { FashnVtonManifest } from './manifest.ts'
 
-/** One with guidance and one without: all that a picture needs, and the most memory. */
+/** One step with guidance and one without: runs all graphs at peak memory. */
 const STEPS = 2
 
-/** Draws from black pictures in two steps. Throws as `proveEngine` does. */
+/** Draws from black images in two steps. Throws as `proveEngine` does. */
 export function proveGraphs(
   graphs: Graphs,
   manifest: FashnVtonManifest,
@@ -31,7 +31,7 @@ async function drawShortly(graphs: Graphs, manifest: FashnVtonManifest): Promise
     ...manifest,
     sampling: { ...sampling, steps: { ...sampling.steps, fast: STEPS } },
   })
-  const blank = { picture: createBytes(size, 3), skeleton: createBytes(size, 1) }
+  const blank = { bitmap: createBytes(size, 3), skeleton: createBytes(size, 1) }
   const input = {
     person: await conditions.person(blank),
     garment: await conditions.garment('blank', async () => blank),

@@ -3,7 +3,7 @@ import { type Bytes, createBytes } from '../diffusion/bytes.ts'
 import type { Pose } from './keypoints.ts'
 import { drawDisc, drawEllipse, drawLine } from './shapes.ts'
 
-/** Pairs of joints, in the order they are drawn. */
+/** Pairs of joints in drawing order. */
 const LIMBS = '1-2 1-5 2-3 3-4 5-6 6-7 1-8 8-9 9-10 1-11 11-12 12-13 1-0 0-14 14-16 0-15 15-17'
   .split(' ')
   .map((pair) => pair.split('-').map(Number))
@@ -17,22 +17,23 @@ const FINGERTIP_GREY = 240
 const FACE_GREY = 200
 
 /**
- * The pose in greys on black, as the model has learned to read it: dimmed limbs, joints, hands, face, one over the other. One channel.
- * Source: FASHN VTON v1.5 at 7c0f10a, whose pictures it equals pixel by pixel.
+ * Draws the pose in greys on black, in the format of the model's training: dimmed limbs, joints, hands, face, in this z-order. One
+ * channel.
+ * Source: FASHN VTON v1.5 at 7c0f10a. Equals its skeletons pixel by pixel.
  */
 export function drawSkeleton({ joints, hands, face }: Pose, size: Size): Bytes {
-  const picture = createBytes(size, 1)
-  drawLimbs(picture, joints)
-  for (let i = 0; i < picture.data.length; i++) picture.data[i] = Math.trunc(picture.data[i] * LIMB_SHARE)
-  drawJoints(picture, joints)
-  for (const hand of hands) drawHand(picture, hand)
-  for (const point of face) if (point) drawDisc(picture, point, { radius: 3, grey: FACE_GREY })
-  return picture
+  const bitmap = createBytes(size, 1)
+  drawLimbs(bitmap, joints)
+  for (let i = 0; i < bitmap.data.length; i++) bitmap.data[i] = Math.trunc(bitmap.data[i] * LIMB_SHARE)
+  drawJoints(bitmap, joints)
+  for (const hand of hands) drawHand(bitmap, hand)
+  for (const point of face) if (point) drawDisc(bitmap, point, { radius: 3, grey: FACE_GREY })
+  return bitmap
 }
 
 type Points = readonly (Point | null)[]
 
-function drawLimbs(picture: Bytes, joints: Points): void {
+function drawLimbs(bitmap: Bytes, joints: Points): void {
   for (const [i, [from, to]] of LIMBS.entries()) {
     const [a, b] = [joints[from], joints[to]]
     if (!a || !b) continue
@@ -41,23 +42,23 @@ function drawLimbs(picture: Bytes, joints: Points): void {
       radii: { x: Math.floor(Math.trunc(Math.hypot(a.x - b.x, a.y - b.y)) / 2), y: LIMB_HALF_WIDTH },
       angle: Math.trunc((Math.atan2(a.y - b.y, a.x - b.x) * 180) / Math.PI),
     }
-    drawEllipse(picture, ellipse, LIMB_GREYS[i])
+    drawEllipse(bitmap, ellipse, LIMB_GREYS[i])
   }
 }
 
-function drawJoints(picture: Bytes, joints: Points): void {
+function drawJoints(bitmap: Bytes, joints: Points): void {
   for (const [joint, point] of joints.entries()) {
     if (!point) continue
     const limb = LIMBS.findIndex((ends) => ends.some((end) => end === joint))
     const grey = Math.min(255, Math.trunc(LIMB_GREYS[limb] * JOINT_BRIGHTNESS))
-    drawDisc(picture, point, { radius: 4, grey })
+    drawDisc(bitmap, point, { radius: 4, grey })
   }
 }
 
-function drawHand(picture: Bytes, hand: Points): void {
+function drawHand(bitmap: Bytes, hand: Points): void {
   for (const [i, [from, to]] of FINGER_BONES.entries()) {
     const [a, b] = [hand[from], hand[to]]
-    if (a && b) drawLine(picture, [a, b], FINGER_GREYS[i])
+    if (a && b) drawLine(bitmap, [a, b], FINGER_GREYS[i])
   }
-  for (const point of hand) if (point) drawDisc(picture, point, { radius: 4, grey: FINGERTIP_GREY })
+  for (const point of hand) if (point) drawDisc(bitmap, point, { radius: 4, grey: FINGERTIP_GREY })
 }

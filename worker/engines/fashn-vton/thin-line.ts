@@ -1,10 +1,10 @@
 import type { Point } from '../../raster/plane.ts'
 import type { Bytes } from '../diffusion/bytes.ts'
 
-/** Fixed-point numbers have 16 bits after the point. */
+/** Fractional bits: 16. */
 export const ONE = 65536
 
-/** One row from `left` to `right`, both included, cut to the picture. */
+/** Fills one row from `left` to `right`, inclusive, clipped to the bitmap. */
 export function drawRow({ width, height, data }: Bytes, y: number, row: { left: number; right: number; grey: number }) {
   const left = Math.max(row.left, 0)
   const right = Math.min(row.right, width - 1)
@@ -15,9 +15,9 @@ export function drawDot({ width, height, data }: Bytes, { x, y }: Point, grey: n
   if (x >= 0 && y >= 0 && x < width && y < height) data[y * width + x] = grey
 }
 
-/** A line one px wide between whole pixels: cut to the picture first, walked from its left end (Bresenham 1965). */
-export function drawThinLine(picture: Bytes, [from, to]: readonly [Point, Point], grey: number): void {
-  const inside = clipLine([from, to], { x: picture.width - 1, y: picture.height - 1 })
+/** A line one px wide between whole pixels: clipped to the bitmap, then drawn from its left end (Bresenham 1965). */
+export function drawThinLine(bitmap: Bytes, [from, to]: readonly [Point, Point], grey: number): void {
+  const inside = clipLine([from, to], { x: bitmap.width - 1, y: bitmap.height - 1 })
   if (!inside) return
   const [start, end] = inside[1].x < inside[0].x ? [inside[1], inside[0]] : inside
   const dx = end.x - start.x
@@ -28,7 +28,7 @@ export function drawThinLine(picture: Bytes, [from, to]: readonly [Point, Point]
   let error = long - 2 * short
   for (let i = 0, across = 0; i <= long; i++) {
     drawDot(
-      picture,
+      bitmap,
       flat ? { x: start.x + i, y: start.y + down * across } : { x: start.x + across, y: start.y + down * i },
       grey,
     )
@@ -41,8 +41,8 @@ export function drawThinLine(picture: Bytes, [from, to]: readonly [Point, Point]
 }
 
 /** A line one px wide between points in fixed point. */
-export function drawFixedLine(picture: Bytes, ends: readonly [Point, Point], grey: number): void {
-  const inside = clipLine(ends, { x: picture.width * ONE - 1, y: picture.height * ONE - 1 })
+export function drawFixedLine(bitmap: Bytes, ends: readonly [Point, Point], grey: number): void {
+  const inside = clipLine(ends, { x: bitmap.width * ONE - 1, y: bitmap.height * ONE - 1 })
   if (!inside) return
   const flat = Math.abs(inside[1].x - inside[0].x) > Math.abs(inside[1].y - inside[0].y)
   const along = (point: Point) => (flat ? point.x : point.y)
@@ -51,12 +51,12 @@ export function drawFixedLine(picture: Bytes, ends: readonly [Point, Point], gre
   const length = along(end) - along(start)
   // An odd divisor is never zero.
   const slope = Math.trunc(((across(end) - across(start)) * ONE) / (length | 1))
-  drawDot(picture, { x: (end.x + ONE / 2) >> 16, y: (end.y + ONE / 2) >> 16 }, grey)
+  drawDot(bitmap, { x: (end.x + ONE / 2) >> 16, y: (end.y + ONE / 2) >> 16 }, grey)
   const first = (along(start) + ONE / 2) >> 16
   const side = across(start) + ONE / 2
   for (let i = 0; i <= length >> 16; i++) {
     const step = (side + i * slope) >> 16
-    drawDot(picture, flat ? { x: first + i, y: step } : { x: step, y: first + i }, grey)
+    drawDot(bitmap, flat ? { x: first + i, y: step } : { x: step, y: first + i }, grey)
   }
 }
 
@@ -65,7 +65,7 @@ const RIGHT = 2
 const ABOVE = 4
 const BELOW = 8
 
-/** What of a line lies within 0 to `most`, in whole numbers; null when nothing does (Cohen and Sutherland). */
+/** Clips a line to the integer range 0 to `most`; null if no part is inside (Cohen and Sutherland). */
 function clipLine([from, to]: readonly [Point, Point], most: Point): [Point, Point] | null {
   const sideOf = ({ x, y }: Point) => (x < 0 ? LEFT : x > most.x ? RIGHT : 0) | (y < 0 ? ABOVE : y > most.y ? BELOW : 0)
   const ends: [Point, Point] = [from, to]
@@ -76,7 +76,7 @@ function clipLine([from, to]: readonly [Point, Point], most: Point): [Point, Poi
     for (const e of [0, 1]) {
       if ((sides[e] & edge) === 0) continue
       ends[e] = cutEnd(ends, e, { edge, beyond: (sides[e] & edge & (RIGHT | BELOW)) !== 0, most })
-      // What was cut at a row can still lie beside the picture, never above or below it.
+      // An end that was clipped at a row can still be left or right of the bitmap, never above or below it.
       sides[e] = edge === (ABOVE | BELOW) ? sideOf(ends[e]) & (LEFT | RIGHT) : 0
     }
   }

@@ -3,12 +3,12 @@ import type { UpperFitting } from './fit/upper/fitting.ts'
 import type { LowerRemoval, UpperRemoval } from './remove/removal.ts'
 import type { FlatGarment, LowerLayers, UpperLayers } from './warp/layers.ts'
 
-/** What is known after each stage; every stage adds to what it gets. */
+/** The accumulated results of the stages. */
 export type Warped =
   | (UpperFitting & { readonly layers: UpperLayers })
   | (LowerFitting & { readonly layers: LowerLayers })
 
-/** The layers are lit like the scene; `flat` is of the analysed picture's size. */
+/** Layers with the light of the scene; `flat` has the size of the analysed bitmap. */
 export type Shaded = Warped & { readonly flat: FlatGarment }
 
 export type Removed =

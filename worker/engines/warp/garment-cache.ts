@@ -2,31 +2,31 @@ import { resizeBitmap } from '../../../api/shared/image.ts'
 import { createGarmentThread, type GarmentThread } from '../../garment/prepare-beside.ts'
 import { type PreparedGarment, prepareGarment } from '../../garment/prepare-garment.ts'
 import type { Bitmap } from '../../raster/plane.ts'
-import type { EngineProduct, KeptProducts } from '../engine.ts'
+import type { EngineProduct, EvictableCache } from '../engine.ts'
 
-/** Longest side in px of product photos: enough for a screen, or for everything. */
+/** Longest side of product photos in px: for screen resolution, and for full resolution. */
 const SIDES = { screen: 1400, full: 2400 } as const
-/** Bytes of prepared garments that are kept: about seven of those for the screen; one in full is kept alone. */
+/** Bytes of cached garments: about 7 in screen resolution; a full-resolution garment is cached alone. */
 const KEPT_BYTES = 64e6
 
-/** Prepares garments, on a background thread where memory allows it, and caches the last few. */
-export interface GarmentCache extends KeptProducts {
-  /** Starts to prepare the garment of the next run; its result is dropped when another one is anticipated. */
-  anticipate(product: EngineProduct): void
+/** Prepares garments, on a background thread if memory allows, and caches the last few. */
+export interface GarmentCache extends EvictableCache {
+  /** Prefetches the garment of the next run. A later prefetch discards the result. */
+  prefetch(product: EngineProduct): void
   get(product: EngineProduct): PreparedGarment | undefined
-  /** Starts to prepare a garment on the background thread, unless that has been anticipated. Null for a large one, which is prepared alone. */
+  /** Prepares a garment on the background thread, unless it is already prefetched. Null for a large garment, which is prepared alone. */
   start(product: EngineProduct): Promise<PreparedGarment> | null
   /** Prepares a garment on this thread. */
   prepare(product: EngineProduct): Promise<PreparedGarment>
   set(product: EngineProduct, garment: PreparedGarment): void
-  /** Evicts all but this garment: a large one needs the room of all. */
+  /** Evicts all other garments: a large garment needs the whole cache. */
   evictOthers(product: EngineProduct): void
   stop(): Promise<void>
 }
 
 interface Entries {
   readonly garments: Map<string, PreparedGarment>
-  /** The garment that was anticipated for the next run. */
+  /** The prefetched garment of the next run. */
   readonly started: Map<string, Promise<PreparedGarment>>
   readonly thread: GarmentThread
 }
@@ -35,7 +35,7 @@ export function createGarmentCache(): GarmentCache {
   const entries: Entries = { garments: new Map(), started: new Map(), thread: createGarmentThread() }
   const { garments, started, thread } = entries
   return {
-    anticipate: (product) => anticipate(product, entries),
+    prefetch: (product) => prefetch(product, entries),
     get: (product) => findGarment(product, entries),
     start: (product) => (product.options.fullResolution ? null : startOnce(product, entries)),
     prepare: prepareHere,
@@ -47,7 +47,7 @@ export function createGarmentCache(): GarmentCache {
       for (const key of [...garments.keys()]) if (key !== keyOf(product)) garments.delete(key)
     },
     count: () => garments.size + started.size,
-    forget: (garmentHash) => {
+    evict: (garmentHash) => {
       for (const kept of [garments, started])
         for (const key of kept.keys()) if (key.startsWith(garmentHash)) kept.delete(key)
     },
@@ -63,10 +63,10 @@ function longestSideOf({ options }: EngineProduct): number {
   return SIDES[options.fullResolution ? 'full' : 'screen']
 }
 
-function anticipate(product: EngineProduct, { garments, started, thread }: Entries): void {
+function prefetch(product: EngineProduct, { garments, started, thread }: Entries): void {
   started.clear()
   const key = keyOf(product)
-  // Two large images prepared at once are too much memory.
+  // Preparing two large images concurrently needs too much memory.
   if (garments.has(key) || product.options.fullResolution) return
   const garment = prepareBeside(product, thread)
   garment.catch(() => {})
@@ -86,7 +86,7 @@ function findGarment(product: EngineProduct, { garments }: Entries): PreparedGar
 function startOnce(product: EngineProduct, { started, thread }: Entries): Promise<PreparedGarment> {
   const garment = started.get(keyOf(product)) ?? prepareBeside(product, thread)
   started.clear()
-  // Its failure is thrown where it is awaited; the analysis of the person may fail first.
+  // Awaited by run(); avoid an unhandled rejection if the analysis of the person fails first.
   garment.catch(() => {})
   return garment
 }

@@ -27,7 +27,7 @@ export const WARP_MANIFEST = manifestOf('warp', {
   ignores: ['seed', 'mode'],
 })
 
-/** Longest side in px of the bitmap that garments are drawn on: enough for a screen, or for everything. */
+/** Longest side in px of the bitmap that garments are drawn on: for screen resolution, and for full resolution. */
 const DRAWN_SIDE = { screen: 1280, full: 3200 } as const
 
 interface Resources {
@@ -36,19 +36,19 @@ interface Resources {
 }
 
 /**
- * The engine that lays the product's own pixels on the person, without a generative model. What depends on the garment alone
- * is cached for the last few garments.
+ * The engine that warps the product's own pixels onto the person, without a generative model. Caches the data of the last
+ * few garments.
  *
- * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION when the product photo shows a worn garment,
- * RESULT_REJECTED when garment or pose cannot be shown this way, and the signal's reason when it is aborted.
+ * A run throws `DrapeError` NO_PERSON_DETECTED, MISSING_REQUIRED_CLASSIFICATION if the product photo shows a worn garment,
+ * RESULT_REJECTED if the engine cannot show the garment or the pose, and the signal's reason after an abort.
  */
 export function createWarpEngine({ models }: { models: Models }): Engine {
   const garments = createGarmentCache()
   return {
     manifest: WARP_MANIFEST,
     run: (input, context) => run(input, context, { models, garments }),
-    anticipate: garments.anticipate,
-    kept: garments,
+    prefetch: garments.prefetch,
+    cache: garments,
     release: garments.stop,
   }
 }
@@ -63,7 +63,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   const cached = garments.get(input)
   const started = cached ?? garments.start(input)
   if (!cached) await stages.run('wearer', 0.24, () => refuseWorn(input, resources))
-  // While the garment is prepared: its name says whether it will need the legs.
+  // While the garment is being prepared, the category predicts whether the legs are needed.
   const expected = cached ? needsLegs(cached) : LEGS_EXPECTED[input.category ?? 'other']
   const early = started && expected !== null ? await measureBodyModel({ frame, seen, long: expected }, stages) : null
   const preparing = stages.run('garment', 0.5, async () => started ?? garments.prepare(input))
@@ -76,7 +76,7 @@ async function run(input: EngineInput, context: EngineContext, resources: Resour
   return { ...pasted, ...result, detected: detectGarment(garment), timings: stages.timings }
 }
 
-// On its own, so that all layers can be collected before the frame is copied.
+// A separate function, so that all layers are garbage before the frame is copied.
 async function dress(model: BodyModel, garment: PreparedGarment, stages: Stages) {
   const fitting = await stages.run('place', 0.7, () => fitGarment(model, garment))
   const warped = await stages.run('warp', 0.8, () => warpGarment(fitting))
@@ -88,7 +88,7 @@ async function dress(model: BodyModel, garment: PreparedGarment, stages: Stages)
   return { composed, view, landmarks: toFrame(view, landmarks), warnings }
 }
 
-/** What usually comes of a category; null where that is unknown. */
+/** Whether garments of a category usually need the legs; null if unknown. */
 const LEGS_EXPECTED = { tops: false, outerwear: false, 'one-pieces': true, bottoms: true, other: null } as const
 
 function needsLegs({ kind }: PreparedGarment): boolean {
@@ -101,7 +101,7 @@ async function limitSide({ person, options }: EngineInput): Promise<Bitmap> {
   return frame.channels === 3 ? frame : copyRgb(frame)
 }
 
-/** Whom the caller has found already, at the frame's size. */
+/** The person that the caller has already detected, at the frame's size. */
 async function personOf({ person, found }: EngineInput, frame: Bitmap, { models }: Resources): Promise<Person | null> {
   if (!found) return findPerson(frame, models)
   return frame.width === person.width ? found : personAtSize(found, frame)

@@ -187,7 +187,7 @@ describe('the engine CatVTON', () => {
     ],
     [
       'a parser of another interface',
-      'which is not what a parser does',
+      'which does not match the interface of a parser',
       async (at) => {
         await addParser(at)
         await changeEngineManifest(at, ({ models: all }) => {
@@ -234,7 +234,7 @@ describe('the engine CatVTON', () => {
     ],
     [
       'another name',
-      'is of the engine leffa',
+      'is the manifest of the engine leffa',
       (at) =>
         changeEngineManifest(at, (manifest) => {
           manifest.name = 'leffa'
@@ -247,7 +247,7 @@ describe('the engine CatVTON', () => {
   it.each<[what: string, message: RegExp, change: (folder: string) => Promise<void>]>([
     [
       'other weights than were exported',
-      /differs from what its export has noted by \d+\.\d %/,
+      /differs from the golden drawing of its export by \d+\.\d %/,
       (at) => changeEngineFile(at, 'decoder.weights', (bytes) => shrinkFloats(bytes, 0.9)),
     ],
     [

@@ -24,9 +24,9 @@ describe('what CatVTON is told', async () => {
       conditions.steps('quality')
     }
     expect(runs).toEqual({ encoder: 1 + 3, decoder: 0, denoiser: 0 })
-    expect(conditions.kept.count()).toBe(1)
-    conditions.kept.forget('a1')
-    expect(conditions.kept.count()).toBe(0)
+    expect(conditions.cache.count()).toBe(1)
+    conditions.cache.evict('a1')
+    expect(conditions.cache.count()).toBe(0)
     await conditions.garment('a1', async () => blank)
     expect(runs.encoder).toBe(5)
   })

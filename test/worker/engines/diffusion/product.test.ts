@@ -125,7 +125,7 @@ describe('a product photo', () => {
 
     it('is grey but for the worn garment, which stays where it is and as it is, with the skeleton of the wearer', async () => {
       const photo = await wornPhoto(['top', 'pants'])
-      const { picture, skeleton } = await pose(photoOf(photo))
+      const { bitmap: picture, skeleton } = await pose(photoOf(photo))
       const whole = fitOnCanvas(limitToCanvas(photo, CANVAS), CANVAS)
       // The photo is 288 × 360 on the canvas, with 36 rows of padding above.
       const at = ([x, y]: readonly [number, number]) => (Math.round(36 + y * 360) * 288 + Math.round(x * 288)) * 3
@@ -140,7 +140,7 @@ describe('a product photo', () => {
     it('has no skeleton where the pose model finds no person', async () => {
       const photo = plain()
       paint(photo, { x: 200, y: 0, width: 300, height: 875 }, [230, 30, 30])
-      const { picture, skeleton } = await pose(photoOf(photo, { garmentType: 'on_model' }))
+      const { bitmap: picture, skeleton } = await pose(photoOf(photo, { garmentType: 'on_model' }))
       expect(skeleton.data.some((value) => value > 0)).toBe(false)
       expect([...picture.data.subarray((216 * 288 + 144) * 3, (216 * 288 + 144) * 3 + 3)]).toEqual([230, 30, 30])
     })

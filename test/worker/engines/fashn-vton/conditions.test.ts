@@ -20,7 +20,7 @@ describe('what FASHN VTON is told', async () => {
   })
   afterAll(() => graphs.release())
 
-  const blank = { picture: createBytes(manifest.size, 3), skeleton: createBytes(manifest.size, 1) }
+  const blank = { bitmap: createBytes(manifest.size, 3), skeleton: createBytes(manifest.size, 1) }
 
   it('has the vectors of every step made once for a schedule and a category', async () => {
     for (let i = 0; i < 3; i++) await conditions.plan('fast', 'tops')
@@ -41,13 +41,13 @@ describe('what FASHN VTON is told', async () => {
     for (let i = 0; i < 3; i++) await conditions.garment('a1', async () => blank)
     await conditions.garment('b2', async () => blank)
     expect(runs.garment).toBe(2)
-    expect(conditions.kept.count()).toBe(2)
-    conditions.kept.forget('a1')
-    expect(conditions.kept.count()).toBe(1)
+    expect(conditions.cache.count()).toBe(2)
+    conditions.cache.evict('a1')
+    expect(conditions.cache.count()).toBe(1)
     await conditions.garment('a1', async () => blank)
     expect(runs.garment).toBe(3)
     for (let i = 0; i < 3; i++) await conditions.person(blank)
     expect(runs.person).toBe(3)
-    expect(conditions.kept.count()).toBe(2)
+    expect(conditions.cache.count()).toBe(2)
   })
 })

@@ -197,7 +197,7 @@ describe('the engine FASHN VTON', () => {
           ;[detector.name, keypoints.name] = [keypoints.name, detector.name]
         })
       }
-      await expect(install(swapped).then(open)).rejects.toThrow('which is not what YOLOX does')
+      await expect(install(swapped).then(open)).rejects.toThrow('which does not match YOLOX')
     })
   })
 
@@ -302,7 +302,7 @@ describe('the engine FASHN VTON', () => {
     ],
     [
       'another kind of engine',
-      'is of the kind leffa/1',
+      'has the interface leffa/1',
       (at) =>
         changeEngineManifest(at, (manifest) => {
           manifest.interface = 'leffa/1'
@@ -310,7 +310,7 @@ describe('the engine FASHN VTON', () => {
     ],
     [
       'another name',
-      'is of the engine catvton',
+      'is the manifest of the engine catvton',
       (at) =>
         changeEngineManifest(at, (manifest) => {
           manifest.name = 'catvton'

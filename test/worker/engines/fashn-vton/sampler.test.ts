@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toPicture } from '../../../../worker/engines/diffusion/tensors.ts'
+import { toBitmap } from '../../../../worker/engines/diffusion/tensors.ts'
 import { createConditions } from '../../../../worker/engines/fashn-vton/conditions.ts'
 import { type DenoiseInput, denoise, startNoise } from '../../../../worker/engines/fashn-vton/denoise.ts'
 import { type Graphs, openGraphs } from '../../../../worker/engines/fashn-vton/graphs.ts'
@@ -50,13 +50,13 @@ describe('the sampler of FASHN VTON', () => {
   })
 
   it('makes the published bytes of the published sample, all of them', async () => {
-    const { data } = toPicture(published['x_after/3'], 0, WHOLE)
+    const { data } = toBitmap(published['x_after/3'], 0, WHOLE)
     expect(Buffer.from(data).equals(Buffer.from(readBytes(file, 'final_u8_hwc')))).toBe(true)
   })
 
   it('cuts the part of the picture that is asked for', () => {
-    const whole = toPicture(published['x_after/3'], 0, WHOLE)
-    const part = toPicture(published['x_after/3'], 0, { x: 5, y: 7, width: 3, height: 2 })
+    const whole = toBitmap(published['x_after/3'], 0, WHOLE)
+    const part = toBitmap(published['x_after/3'], 0, { x: 5, y: 7, width: 3, height: 2 })
     const row = (y: number) => [...whole.data.subarray((y * 48 + 5) * 3, (y * 48 + 8) * 3)]
     expect([...part.data]).toEqual([...row(7), ...row(8)])
   })
@@ -68,10 +68,10 @@ describe('the sampler of FASHN VTON', () => {
       })
     const [one, four] = [await draw(1), await draw(4)]
     expect(four.shape).toEqual([4, 3, 72, 48])
-    const alone = toPicture(one, 0, WHOLE).data
-    const among = toPicture(four, 0, WHOLE).data
+    const alone = toBitmap(one, 0, WHOLE).data
+    const among = toBitmap(four, 0, WHOLE).data
     expect(Math.max(...alone.map((byte, i) => Math.abs(byte - among[i])))).toBeLessThanOrEqual(1)
-    const second = toPicture(four, 1, WHOLE).data
+    const second = toBitmap(four, 1, WHOLE).data
     expect(among.filter((byte, i) => byte !== second[i]).length).toBeGreaterThan(among.length / 2)
   })
 

@@ -169,21 +169,21 @@ describe('the warp engine', () => {
     const { picture } = await readFigure('apose-full')
     const options = { seed: 1, mode: 'balanced' as const }
     const told = { garment: garment('tshirt_navy'), garmentHash: 'told', category: 'tops' as const, options }
-    const kept = engine.kept?.count() ?? 0
-    engine.anticipate?.(told)
-    expect(engine.kept?.count()).toBe(kept + 1)
+    const kept = engine.cache?.count() ?? 0
+    engine.prefetch?.(told)
+    expect(engine.cache?.count()).toBe(kept + 1)
     const first = await engine.run({ ...told, person: picture }, quiet)
-    expect(engine.kept?.count()).toBe(kept + 1)
+    expect(engine.cache?.count()).toBe(kept + 1)
     const untold = await engine.run({ ...told, garmentHash: 'untold', person: picture }, quiet)
     expect(first.image).toEqual(untold.image)
   })
 
   it('forgets a product that it was told of and never asked for', async () => {
     const options = { seed: 1, mode: 'balanced' as const }
-    const kept = engine.kept?.count() ?? 0
-    engine.anticipate?.({ garment: garment('tshirt_navy'), garmentHash: 'unasked', category: null, options })
-    engine.kept?.forget('unasked')
-    expect(engine.kept?.count()).toBe(kept)
+    const kept = engine.cache?.count() ?? 0
+    engine.prefetch?.({ garment: garment('tshirt_navy'), garmentHash: 'unasked', category: null, options })
+    engine.cache?.evict('unasked')
+    expect(engine.cache?.count()).toBe(kept)
   })
 
   it('draws large photos at no more than 1280 px and keeps their aspect', async () => {

@@ -1,7 +1,7 @@
 import { type Mask, maskWhere } from '../../../raster/plane.ts'
 import type { TrainedCategory } from '../category.ts'
 
-/** The classes of a parser of clothed people, in the order of its numbers. */
+/** The classes of a parser of clothed people, in the order of the class ids. */
 export const LABELS = [
   ...([
     'background',
@@ -21,7 +21,7 @@ export const LABELS = [
 ] as const
 export type Label = (typeof LABELS)[number]
 
-/** The number of a label for each pixel, height × width. */
+/** The class id of each pixel, height × width. */
 export interface Labels {
   readonly width: number
   readonly height: number
@@ -31,7 +31,7 @@ export interface Labels {
 const UPPER: readonly Label[] = ['top', 'dress', 'scarf']
 const LOWER: readonly Label[] = ['skirt', 'pants', 'belt']
 
-/** What a garment of each category covers: clothes of which labels, and which halves of the body. */
+/** What a garment of each category covers: the clothing labels, and the halves of the body. */
 export const COVERED: Readonly<Record<TrainedCategory, { clothes: readonly Label[]; upper: boolean; lower: boolean }>> =
   {
     tops: { clothes: UPPER, upper: true, lower: false },

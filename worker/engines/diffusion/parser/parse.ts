@@ -5,27 +5,27 @@ import type { Bytes } from '../bytes.ts'
 import { assertNumbers } from '../sampler.ts'
 import { LABELS, type Labels } from './labels.ts'
 
-/** Of ImageNet, red first. */
+/** ImageNet normalisation, red first. */
 const MEAN = [0.485, 0.456, 0.406]
 const DEVIATION = [0.229, 0.224, 0.225]
 
-/** Separates clothes and parts of the body. */
+/** Segments clothes and body parts. */
 export interface Parser {
-  /** Labels of every pixel of the picture. @throws RESULT_REJECTED when the graph gives no numbers */
-  parse(picture: Bytes): Promise<Labels>
+  /** Labels every pixel of the bitmap. @throws RESULT_REJECTED if the graph returns NaN */
+  parse(bitmap: Bytes): Promise<Labels>
 }
 
 /**
- * A parser by a graph of SegFormer’s interface: one picture of a fixed size → scores of each label on a coarser grid.
- * @throws Error that says what the graph takes or gives out instead
+ * A parser with the interface of SegFormer: one image of a fixed size → scores of each label on a coarser grid.
+ * @throws Error that names the actual inputs and outputs if they differ
  */
 export function createParser(graph: Session): Parser {
   const { input, output, view } = describeParser(graph)
   return {
-    parse: async (picture) => {
-      const scores = (await graph.run({ [input]: viewOf(picture, view) }))[output]
+    parse: async (bitmap) => {
+      const scores = (await graph.run({ [input]: viewOf(bitmap, view) }))[output]
       assertNumbers(scores)
-      return labelsOf(scores, picture)
+      return labelsOf(scores, bitmap)
     },
   }
 }
@@ -33,10 +33,10 @@ export function createParser(graph: Session): Parser {
 function describeParser({ inputs, outputs }: Session): { input: string; output: string; view: Size } {
   const [, channels, height, width] = inputs[0]?.shape ?? []
   const [, labels] = outputs[0]?.shape ?? []
-  const takesPicture = inputs.length === 1 && channels === 3 && typeof height === 'number' && typeof width === 'number'
-  if (!takesPicture || outputs.length !== 1 || labels !== LABELS.length)
+  const takesImage = inputs.length === 1 && channels === 3 && typeof height === 'number' && typeof width === 'number'
+  if (!takesImage || outputs.length !== 1 || labels !== LABELS.length)
     throw new Error(
-      `The graph parser takes ${describe(inputs)} and gives ${describe(outputs)}, which is not what a parser does`,
+      `The graph parser takes ${describe(inputs)} and returns ${describe(outputs)}, which does not match the interface of a parser`,
     )
   return { input: inputs[0].name, output: outputs[0].name, view: { width, height } }
 }
@@ -45,9 +45,9 @@ function describe(tensors: readonly TensorShape[]): string {
   return tensors.map(({ name, shape }) => `${name} ${shape.join('×')}`).join(', ')
 }
 
-/** The whole picture, its aspect not kept, 1 × 3 × height × width, red first. */
-function viewOf(picture: Bytes, view: Size): Tensor {
-  const resized = resizeArea(picture, view)
+/** The whole bitmap, stretched to the view, 1 × 3 × height × width, red first. */
+function viewOf(bitmap: Bytes, view: Size): Tensor {
+  const resized = resizeArea(bitmap, view)
   const pixels = view.width * view.height
   const data = new Float32Array(3 * pixels)
   for (let i = 0; i < pixels; i++) {
@@ -56,7 +56,7 @@ function viewOf(picture: Bytes, view: Size): Tensor {
   return { shape: [1, 3, view.height, view.width], data }
 }
 
-/** The label with the highest score, scores taken between those of the grid. */
+/** The label with the highest score, with scores interpolated between grid cells. */
 function labelsOf({ shape: [, count, rows, columns], data }: Tensor, { width, height }: Size): Labels {
   const out = new Uint8Array(width * height)
   const across = tapsBetween(columns, width)

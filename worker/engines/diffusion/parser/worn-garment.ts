@@ -7,15 +7,15 @@ import { anyOf, COVERED, type Label, type Labels } from './labels.ts'
 export interface WornGarment {
   /** Pixels of the garment. */
   readonly mask: Mask
-  /** Who wears it; null where the pose model finds no person. */
+  /** The person who wears the garment; null if the pose model finds no person. */
   readonly wearer: Person | null
 }
 
-/** Labels that do not make a garment of their own: a belt on a dress is not a pair of trousers. */
+/** Labels that are not a garment alone: a belt on a dress is not a pair of trousers. */
 const ACCESSORIES: readonly Label[] = ['belt', 'scarf']
-/** Of all labelled pixels: less than this is noise of the parser. */
+/** Min share of all labelled pixels: less is parser noise. */
 const MIN_SHARE = 0.01
-/** Of all clothes: from here on the photo shows one garment, and less of others. */
+/** Min share of all clothes from which the photo shows one garment. */
 const SURE_SHARE = 0.8
 const OWN_LABELS: Readonly<Record<TrainedCategory, readonly Label[]>> = {
   tops: ['top'],
@@ -24,8 +24,8 @@ const OWN_LABELS: Readonly<Record<TrainedCategory, readonly Label[]>> = {
 }
 
 /**
- * The garment of the category that the wearer wears, without clothes of bystanders; null where the photo shows no such garment. The
- * labels that belong to a category are those of FASHN VTON v1.5.
+ * The garment of the category on the wearer, without the clothes of bystanders; null if the photo shows no such garment. The labels
+ * of each category are those of FASHN VTON v1.5.
  */
 export function findWornGarment(labels: Labels, category: TrainedCategory, wearer: Person | null): WornGarment | null {
   const isOfWearer = ({ left, top, right, bottom }: Component) => {
@@ -45,7 +45,7 @@ export function findWornGarment(labels: Labels, category: TrainedCategory, weare
   return { mask: keepComponents(anyOf(labels, clothes), isOfWearer), wearer }
 }
 
-/** The category of the garment that makes up most of what is worn in the photo, else tops with the warning CATEGORY_ASSUMED. */
+/** The category of the garment with the largest area in the photo. Unknown: tops with the warning CATEGORY_ASSUMED. */
 export function categoryOfWorn(labels: Labels): ProductCategory {
   const areas = (Object.keys(OWN_LABELS) as TrainedCategory[]).map((category) => ({
     category,

@@ -4,22 +4,22 @@ import type { Size } from '../../../raster/plane.ts'
 import { type Bytes, createBytes } from '../../diffusion/bytes.ts'
 import { roundHalfEven } from '../../diffusion/rounding.ts'
 
-/** Grey of the canvas where the picture does not reach. */
+/** Grey padding of the canvas outside the bitmap. */
 const GREY = 114
 const STRIDES = [8, 16, 32]
-/** Columns of a row: x, y, width, height, whether there is something, and each class. */
+/** Columns of a row: x, y, width, height, objectness, and each class. */
 const OBJECT = 4
 const PERSON = 5
 const MIN_SCORE = 0.1
 const MIN_PERSON = 0.3
 const MAX_OVERLAP = 0.45
 
-/** What the detector is fed: the picture in the upper left, blue first, 1 × 3 × height × width from 0 to 255, and how much it was scaled. */
-export function letterbox(picture: Bytes, canvas: Size): { tensor: Tensor; scale: number } {
-  const scale = Math.min(canvas.height / picture.height, canvas.width / picture.width)
-  const resized = resizeBilinear(picture, {
-    width: Math.max(1, Math.trunc(picture.width * scale)),
-    height: Math.max(1, Math.trunc(picture.height * scale)),
+/** Input of the detector: the bitmap in the upper left, blue first, 1 × 3 × height × width from 0 to 255, and the scale factor. */
+export function letterbox(bitmap: Bytes, canvas: Size): { tensor: Tensor; scale: number } {
+  const scale = Math.min(canvas.height / bitmap.height, canvas.width / bitmap.width)
+  const resized = resizeBilinear(bitmap, {
+    width: Math.max(1, Math.trunc(bitmap.width * scale)),
+    height: Math.max(1, Math.trunc(bitmap.height * scale)),
   })
   const pixels = canvas.width * canvas.height
   const data = new Float32Array(3 * pixels).fill(GREY)
@@ -32,7 +32,8 @@ export function letterbox(picture: Bytes, canvas: Size): { tensor: Tensor; scale
 }
 
 /**
- * The people in the raw output of a YOLOX detector, 1 × cells × columns, in px of a picture that was scaled by `scale`; the surest first.
+ * Decodes the raw output of a YOLOX detector, 1 × cells × columns, to people in px of a bitmap that was scaled by `scale`; highest score
+ * first.
  * Source: Ge et al. 2021, "YOLOX", with the thresholds of DWPose.
  */
 export function decodePeople({ shape: [, , columns], data }: Tensor, canvas: Size, scale: number): Box[] {
@@ -51,7 +52,7 @@ export function decodePeople({ shape: [, , columns], data }: Tensor, canvas: Siz
     .map(({ box }) => box)
 }
 
-/** How many rows a detector of this canvas gives out. */
+/** Number of output rows of a detector with this canvas. */
 export function countCells(canvas: Size): number {
   return STRIDES.reduce((sum, stride) => sum + (canvas.width / stride) * (canvas.height / stride), 0)
 }
@@ -79,12 +80,12 @@ function overlap(a: Box, b: Box): number {
   return shared / ((a.width + 1) * (a.height + 1) + (b.width + 1) * (b.height + 1) - shared)
 }
 
-/** Between the four pixels around, without averaging where it reduces: as the detector was fed in training. */
-function resizeBilinear(picture: Bytes, size: Size): Bytes {
+/** Interpolates between the four nearest pixels, without averaging on reduction, as in the detector's training. */
+function resizeBilinear(bitmap: Bytes, size: Size): Bytes {
   const out = createBytes(size, 3)
-  const columns = tapsBetween(picture.width, size.width)
-  const rows = tapsBetween(picture.height, size.height)
-  const value = (x: number, y: number, c: number) => picture.data[(y * picture.width + x) * 3 + c]
+  const columns = tapsBetween(bitmap.width, size.width)
+  const rows = tapsBetween(bitmap.height, size.height)
+  const value = (x: number, y: number, c: number) => bitmap.data[(y * bitmap.width + x) * 3 + c]
   for (let y = 0, to = 0; y < size.height; y++) {
     const row = rows[y]
     for (let x = 0; x < size.width; x++) {

@@ -5,15 +5,15 @@ import { warpAffine } from '../../../raster/sample.ts'
 import type { Bytes } from '../../diffusion/bytes.ts'
 import type { Keypoint } from '../keypoints.ts'
 
-/** So much larger than the person's box is what the network sees. */
+/** Size of the network's input region relative to the person's box. */
 const MARGIN = 1.25
-/** Given for red, green and blue, and used for blue, green and red: that is how the network was trained. */
+/** Defined for red, green, blue, but applied to blue, green, red, as in the network's training. */
 const MEAN = [123.675, 116.28, 103.53]
 const DEVIATION = [58.395, 57.12, 57.375]
-/** Places along an axis for each px of what the network sees. */
+/** Bins per px of the input along each axis. */
 const SPLIT = 2
 
-/** The part of a picture that is shown to the network: around the box, with the aspect of what it sees. */
+/** The input region in the bitmap: around the box, with the aspect of the input. */
 export function regionAround(box: Box, view: Size): Box {
   const [width, height] = [box.width * MARGIN, box.height * MARGIN]
   const aspect = view.width / view.height
@@ -21,12 +21,12 @@ export function regionAround(box: Box, view: Size): Box {
   return { x: box.x + box.width / 2 - size.width / 2, y: box.y + box.height / 2 - size.height / 2, ...size }
 }
 
-/** The region as the network is fed it, 1 × 3 × height × width, blue first; black beyond the picture. */
-export function viewRegion(picture: Bytes, region: Box, view: Size): Tensor {
+/** The region as network input, 1 × 3 × height × width, blue first; black outside the bitmap. */
+export function viewRegion(bitmap: Bytes, region: Box, view: Size): Tensor {
   const scale = region.width / view.width
   const centre = { x: region.x + region.width / 2, y: region.y + region.height / 2 }
   const map = [scale, 0, centre.x - (scale * view.width) / 2, 0, scale, centre.y - (scale * view.height) / 2] as const
-  const seen = warpAffine({ ...picture, channels: 3 }, map, { size: view, border: 'zero' })
+  const seen = warpAffine({ ...bitmap, channels: 3 }, map, { size: view, border: 'zero' })
   const pixels = view.width * view.height
   const data = new Float32Array(3 * pixels)
   for (let i = 0; i < pixels; i++) {
@@ -36,7 +36,7 @@ export function viewRegion(picture: Bytes, region: Box, view: Size): Tensor {
 }
 
 /**
- * Points from the network's scores of places along either axis, 1 × points × places, in px of the picture.
+ * Decodes the network's bin scores along both axes, 1 × points × bins, to points in px of the bitmap.
  * Source: Li et al. 2022, "SimCC: a Simple Coordinate Classification Perspective for Human Pose Estimation".
  */
 export function decodePoints(across: Tensor, down: Tensor, { region, view }: { region: Box; view: Size }): Keypoint[] {
@@ -44,7 +44,7 @@ export function decodePoints(across: Tensor, down: Tensor, { region, view }: { r
   return Array.from({ length: points }, (_, i) => {
     const [x, y] = [best(across, i), best(down, i)]
     const score = Math.min(x.score, y.score)
-    // What is not seen at all lies at the first place but one before the view.
+    // An invisible point is at the first bin but one before the view.
     const place = ({ at }: { at: number }) => (score <= 0 ? -1 : at) / SPLIT
     return {
       x: (place(x) / view.width) * region.width + region.x,

@@ -4,21 +4,21 @@ import { anyOf, COVERED, type Label, type Labels } from '../../diffusion/parser/
 import { chamferDistance } from './chamfer.ts'
 import { fillFromCorner, growEllipse, growRectangle } from './grow.ts'
 
-// Lengths in px of a picture that is 864 px high.
+// Lengths in px of a bitmap that is 864 px high.
 const HEIGHT = 864
 const BUFFER = 4
 const CONTOUR = 18
 const FARTHEST = 100
 const BESIDE = 33
 const ABOVE = 16
-/** Of the contour's radius: how much it is smoothed. */
+/** Smoothing of the contour as a share of its radius. */
 const SMOOTHNESS = 2.5
 const ALWAYS_KEPT: readonly Label[] = ['face', 'hair', 'jewelry', 'bag', 'glasses', 'hat']
 
 /**
- * What is painted over in a person's photo so that nothing shows what they wore: the garment and the limbs that it may cover, and the
- * surroundings where another one may reach, but for what always stays. Nothing where no such garment or limb is seen.
- * Source: FASHN VTON v1.5 at 7c0f10a, whose masks it equals pixel by pixel, with the quirk that holes are filled from the upper left
+ * The region of a person's photo to fill so that the worn garment is not visible: the garment, the limbs that it can cover, and the
+ * surroundings that another garment can reach, except protected regions. Empty if no such garment or limb is visible.
+ * Source: FASHN VTON v1.5 at 7c0f10a. Equals its masks pixel by pixel, including its quirk that holes are filled from the upper left
  * corner alone.
  */
 export function agnosticMask(labels: Labels, category: TrainedCategory): Mask {
@@ -60,7 +60,7 @@ function rectangleOf(mask: Mask): Mask | null {
   })
 }
 
-/** The region with a smooth outline around it and without holes. */
+/** The region with a smooth outline and without holes. */
 function contourOf(region: Mask, radius: number): Mask {
   const grown = growEllipse(region, radius)
   const [outside, inside] = [chamferDistance(grown), chamferDistance(maskWhere(grown, (i) => !grown.data[i]))]
@@ -70,13 +70,13 @@ function contourOf(region: Mask, radius: number): Mask {
   return maskWhere(region, (i) => filled.data[i] === 1 || region.data[i] === 1)
 }
 
-/** The box without what lies too far from the contour. */
+/** The box without the pixels that are too far from the contour. */
 function withoutFar(box: Mask, contour: Mask, farthest: number): Mask {
   const distance = chamferDistance(contour)
   return maskWhere(box, (i) => box.data[i] === 1 && (contour.data[i] === 1 || distance.data[i] <= farthest))
 }
 
-/** Gaussian, as wide as OpenCV makes it, the border replicated. */
+/** Gaussian with OpenCV's kernel width and a replicated border. */
 function blur(plane: Plane, sigma: number): Plane {
   const size = Math.round(sigma * 8 + 1) | 1
   const weights = Array.from({ length: size }, (_, i) => Math.exp(-0.5 * ((i - (size >> 1)) / sigma) ** 2))

@@ -4,7 +4,7 @@ const ONE = 65536
 const [STRAIGHT, DIAGONAL, KNIGHT] = [1, 1.4, 2.1969].map((length) => Math.round(length * ONE))
 const FAR = (2 ** 31 - 1) >> 2
 const BORDER = 2
-/** What comes before a pixel, row by row: rows up, columns to the right, and how far it is. */
+/** The pixels before a pixel in scan order: rows up, columns to the right, and distance. */
 const BEFORE = [
   ...[
     [-2, -1, KNIGHT],
@@ -21,7 +21,7 @@ const BEFORE = [
 ]
 
 /**
- * Of every pixel the distance to the nearest one of the mask, px, as OpenCV measures it along steps of 5 × 5 px.
+ * Distance of every pixel to the nearest pixel of the mask, in px, with OpenCV's steps of 5 × 5 px.
  * Source: Borgefors 1986, "Distance transformations in digital images".
  */
 export function chamferDistance({ width, height, data }: Mask): Plane {

@@ -1,6 +1,6 @@
 import { type Mask, maskWhere } from '../../../raster/plane.ts'
 
-/** How far a set pixel spreads, px. */
+/** Distances by which a set pixel spreads, in px. */
 export interface Spread {
   readonly left: number
   readonly right: number
@@ -8,14 +8,14 @@ export interface Spread {
   readonly down: number
 }
 
-/** Every set pixel becomes a rectangle. */
+/** Dilates with a rectangle. */
 export function growRectangle(mask: Mask, { left, right, up, down }: Spread): Mask {
   const { width, height } = mask
   const across = spreadLines(mask, { lines: height, length: width, step: 1, next: width, back: left, ahead: right })
   return spreadLines(across, { lines: width, length: height, step: width, next: 1, back: up, ahead: down })
 }
 
-/** Every set pixel becomes OpenCV's elliptic element of (2 · radius + 1)² px. */
+/** Dilates with OpenCV's elliptic element of (2 · radius + 1)² px. */
 export function growEllipse(mask: Mask, radius: number): Mask {
   const { width, height } = mask
   const out = new Uint8Array(width * height)
@@ -31,7 +31,7 @@ export function growEllipse(mask: Mask, radius: number): Mask {
 interface Lines {
   readonly lines: number
   readonly length: number
-  /** From one pixel of a line to the next, and from one line to the next. */
+  /** Offset from one pixel of a line to the next, and from one line to the next. */
   readonly step: number
   readonly next: number
   readonly back: number
@@ -53,7 +53,7 @@ function spreadLines({ width, height, data }: Mask, { lines, length, step, next,
   return { width, height, data: out }
 }
 
-/** Pixels that cannot be reached from the upper left one without crossing the mask; all of them where it lies in the mask. */
+/** Pixels that are not reachable from the upper left pixel without crossing the mask; all pixels if that pixel is in the mask. */
 export function fillFromCorner(mask: Mask): Mask {
   const { width, height, data } = mask
   const outside = new Uint8Array(data.length)

@@ -8,7 +8,7 @@ import { addGrain, backgroundOf, seenShare } from './grain.ts'
 import { composeLower } from './lower/compose.ts'
 import { composeUpper } from './upper/compose.ts'
 
-/** The new picture and how much of each pixel it replaces, of the size of what is drawn on. Throws as `checkResult` does. */
+/** Composes the result image and the blend factor of each pixel, in the size of the drawn bitmap. Throws as `checkResult` does. */
 export function composeView(removed: Removed): Pick<EngineResult, 'image' | 'change'> {
   const { view, parts, person, flat } = removed
   const { drawn: picture } = view

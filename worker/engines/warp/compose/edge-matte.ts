@@ -8,9 +8,9 @@ import type { WornGarment } from '../remove/removal.ts'
 import { EDGE_SOFTNESS, MATTE, MIXING_REACH } from './tuning.ts'
 
 /**
- * Sharpens the soft edge `share` (0 to 1) of something that lies on the worn garment, such as a hand or hair: a pixel whose
- * colour is mixed with the old cloth's is given away as far as it is cloth. `own` are the thing's sure pixels, `lab` the
- * picture in CIE Lab, `reach` how far the mixing goes in px.
+ * Sharpens the soft edge `share` (0 to 1) of a hand or hair in front of the worn garment: reduces the share of a pixel by
+ * the share of old cloth in its colour. `own` are the certain pixels of the hand or hair, `lab` the bitmap in CIE Lab,
+ * `reach` the width of the mixed edge in px.
  */
 export function refineEdge(
   share: Plane,
@@ -32,7 +32,7 @@ export function refineEdge(
   return out
 }
 
-// Where a colour lies on the way between two others: 0 at `from`, 1 at `to`.
+// Position of a colour between two others: 0 at `from`, 1 at `to`.
 function mixing(
   colours: Float32Array,
   at: number,
@@ -48,15 +48,15 @@ function mixing(
   return length < MATTE.difference * MATTE.difference ? 1 : along / length
 }
 
-/** Softness (sigma in px) of the edge of what lies in front. */
+/** Sigma in px of the soft edge of objects in front of the garment. */
 export function edgeSoftness(unit: number): number {
   return Math.max(EDGE_SOFTNESS.min, EDGE_SOFTNESS.share * unit)
 }
 
-// From this share on a pixel is all hand: its own shade is not the cloth's.
+// From this share a pixel is completely hand: a hand's own shade is not the cloth's.
 const SURE_HAND = 0.9
 
-/** Brings the hands that are seen to the front, in place and whole: `front` is what lies before the garment, 0 to 1. */
+/** Brings the visible hands completely to the front, in place. `front` is the share of objects in front of the garment, 0 to 1. */
 export function bringHandsToFront(
   front: Plane,
   {

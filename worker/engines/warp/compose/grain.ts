@@ -3,16 +3,16 @@ import { erode } from '../../../raster/morphology.ts'
 import { type Bitmap, createPlane, type Mask, maskWhere, type Plane, type Size, subset } from '../../../raster/plane.ts'
 import { GRAIN, GRAIN_FROM } from './tuning.ts'
 
-/** Something that was invented, and real pixels of its kind; both of the analysed picture's size. */
+/** An invented region, and real pixels of the same kind. Both have the size of the analysed bitmap. */
 export interface Invented {
-  /** How much of each pixel is seen of it, 0 to 1. */
+  /** Visible share of the invented region in each pixel, 0 to 1. */
   readonly share: Plane
   readonly like: Mask
 }
 
 /**
- * Gives smoothly filled places the grain of the photo: as much as real pixels of their kind have in `picture`, from one pixel to the
- * next. Changes `image`, which has the picture's size. The same for the same input.
+ * Adds the photo's grain to smoothly filled regions: the pixel noise that real pixels of the same kind have in `picture`. Changes
+ * `image` in place, which has the same size. Deterministic.
  */
 export function addGrain(image: Bitmap, picture: Bitmap, invented: readonly Invented[]): void {
   for (const { share, like } of invented) {
@@ -34,19 +34,19 @@ function addNoise({ data }: Bitmap, index: number, amount: number): void {
   for (let k = index * 3; k < index * 3 + 3; k++) data[k] = Math.min(255, Math.max(0, Math.round(data[k] + noise)))
 }
 
-/** `share` where the mask is set and the new garment does not hide it. */
+/** `share` inside the mask and outside the new garment. */
 export function seenShare(mask: Mask, cover: Plane): Plane {
   const share = createPlane(mask)
   for (let i = 0; i < share.data.length; i++) if (mask.data[i]) share.data[i] = Math.max(0, 1 - cover.data[i])
   return share
 }
 
-/** Pixels that do not belong to the person. */
+/** Pixels outside the person. */
 export function backgroundOf(person: Plane): Mask {
   return maskWhere(person, (i) => person.data[i] < GRAIN_FROM.background)
 }
 
-// Standard deviation of a pixel's luma about the mean of its eight neighbours, by the median: edges do not count.
+// Standard deviation of a pixel's luma from the mean of its 8 neighbours. Uses the median to ignore edges.
 function measureGrain(picture: Bitmap, like: Mask): number {
   const steps: number[] = []
   const inside = subset(like, (i) => i % 3 === 0)
@@ -75,7 +75,8 @@ function luma(data: Uint8Array, k: number): number {
   return 0.299 * data[k] + 0.587 * data[k + 1] + 0.114 * data[k + 2]
 }
 
-// About normal with standard deviation 1: the sum of three even ones, hashed from the place (after Wang 2007, "Integer hash").
+// Approximately normal with standard deviation 1: the sum of three uniform values, hashed from the position (after Wang 2007, "Integer
+// hash").
 function noiseAt(i: number): number {
   let sum = 0
   for (let n = 1; n <= 3; n++) {

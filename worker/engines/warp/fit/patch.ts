@@ -5,7 +5,7 @@ import { add, between, move, scale, subtract } from '../../../raster/vector.ts'
 /** Rows of points; every row has the same length. */
 export type PointGrid = readonly (readonly Point[])[]
 
-/** Four curves around a piece of cloth; `top` and `bottom` go from `left` to `right`, those from top to bottom. */
+/** Four curves around a piece of cloth. `top` and `bottom` run from `left` to `right`; `left` and `right` run from top to bottom. */
 export interface PatchEdges {
   readonly left: readonly Point[]
   readonly right: readonly Point[]
@@ -13,7 +13,7 @@ export interface PatchEdges {
   readonly bottom: readonly Point[]
 }
 
-/** By how much a grid goes beyond its edges: shares of the width to the left and right, and rows above and below. */
+/** Extension of a grid beyond its edges: shares of the width to the left and right, and rows above and below. */
 export interface Margins {
   readonly left: number
   readonly right: number
@@ -21,12 +21,12 @@ export interface Margins {
   readonly below: number
 }
 
-// A waistband's or hem's bow is felt only near to it.
+// The curve of a waistband or hem affects only the rows near it.
 const BOW_FADING = 3
 
 /**
- * A grid between four curves: straight rows from `left` to `right`, which have one point a row, bent near the ends like `top`
- * and `bottom` (after Coons 1967), with margins so that the product's own soft edge decides where it ends.
+ * A grid between four curves: straight rows from `left` to `right`, which have one point per row, bent near the ends like
+ * `top` and `bottom` (after Coons 1967). Its margins include the product's own soft edge.
  */
 export function fillPatch({ left, right, top, bottom }: PatchEdges, columns: number, margins: Margins): PointGrid {
   const last = left.length - 1
@@ -49,7 +49,7 @@ export function fillPatch({ left, right, top, bottom }: PatchEdges, columns: num
   return [before, ...rows, after]
 }
 
-/** `upper` points of the chain up to its point number `split` and `lower` points from there on. */
+/** `upper` points of the chain up to its point `split`, then `lower` points. */
 export function resampleInTwo(
   chain: readonly Point[],
   split: number,
@@ -59,7 +59,7 @@ export function resampleInTwo(
   return [...resample(chain.slice(0, at + 1), upper).slice(0, -1), ...resample(chain.slice(at), lower)]
 }
 
-// How far a curve lies beside its own chord.
+// Distance of each point of a curve from the curve's chord.
 function bowOf(curve: readonly Point[], columns: number): Point[] {
   return resample(curve, columns).map((point, column) =>
     subtract(point, between(curve[0], curve[curve.length - 1], column / (columns - 1))),

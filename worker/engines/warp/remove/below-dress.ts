@@ -10,8 +10,8 @@ import { BACKGROUND, LOWER, SKIN, type UpperRemoval } from './removal.ts'
 import { DRESS_FROM } from './tuning.ts'
 
 /**
- * Takes away what would be seen of worn trousers or of a skirt below and beside a dress. `picture` is the analysed picture in
- * sRGB, 0 to 255, `cover` the dress, 0 to 1.
+ * Removes visible parts of worn trousers or of a skirt below and beside a dress. `picture` is the analysed bitmap in sRGB, 0
+ * to 255; `cover` is the dress, 0 to 1.
  */
 export function removeBelowDress(
   upper: UpperRemoval,

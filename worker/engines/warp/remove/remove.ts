@@ -4,14 +4,14 @@ import { removeBelowDress } from './below-dress.ts'
 import { removeLower } from './lower/remove.ts'
 import { removeUpper } from './upper/remove.ts'
 
-/** Takes away what stays visible of the worn garment. Throws as `removeUpper` and `removeLower` do. */
+/** Removes the visible parts of the worn garment. Throws as `removeUpper` and `removeLower` do. */
 export function removeWorn(shaded: Shaded): Removed {
   const picture = bitmapToColours(shaded.view.analysed)
   const { flat } = shaded
   if (shaded.kind === 'lower')
     return { ...shaded, removal: removeLower(shaded, { picture, cover: flat.cover, allowed: () => true }) }
   const removal = removeUpper(shaded, { picture, garment: flat })
-  // Below an open coat its wearer's trousers stay what they are.
+  // Trousers below an open coat stay unchanged.
   const isClosedDress = shaded.garment.kind === 'dress' && !shaded.garment.openFront
   return {
     ...shaded,

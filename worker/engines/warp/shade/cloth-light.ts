@@ -14,7 +14,7 @@ import { medianOf } from '../../../raster/statistics.ts'
 import { weightedBlur } from '../../../raster/weighted.ts'
 import { BELIEF, DARK_OFFSET, FOLD_DEPTH, LIGHT_LIMITS, LIGHT_SIGMA, PRINT, SCENE_DEPTH } from './tuning.ts'
 
-/** The light that a piece of worn cloth shows, as a factor on colours; 1 away from it. `lab` is the picture in CIE Lab. */
+/** The light on a worn piece of cloth, as a factor on colours; 1 outside the cloth. `lab` is the bitmap in CIE Lab. */
 export function lightOnCloth(lab: Colours, { cloth: worn, unit }: { cloth: Mask; unit: number }): Plane {
   const lightness = channelOf(lab, 0)
   const cloth = plainCloth({ lightness, lab, worn, unit })
@@ -49,7 +49,7 @@ interface Cloth {
   readonly median: number
 }
 
-// Only pixels of the garment's main colour show the light: a print would be copied onto the new garment.
+// Only pixels of the garment's main colour show the light: a print would be copied to the new garment.
 function plainCloth({
   lightness,
   lab,
@@ -81,7 +81,7 @@ function plainCloth({
   }
 }
 
-// How much of the folds is carried over: strong variation is pattern, not relief, and black cloth hides its folds.
+// Share of the folds that is transferred: strong variation is pattern, not relief, and black cloth hides its folds.
 function foldDepth(near: Plane, wide: Plane, { cloth, median }: { cloth: Mask; median: number }): number {
   let count = 0
   let sum = 0

@@ -5,13 +5,13 @@ import type { Layer } from '../../../raster/remap.ts'
 import { BLACK_LIFT, EDGE, MAX_DIFFERENCE } from './tuning.ts'
 
 interface Shading {
-  /** Share of the shading that is applied, 0 to 1. Default: as much as keeps the product's colour. */
+  /** Share of the shading that is applied, 0 to 1. Default: the max that preserves the product's colour. */
   readonly strength?: number
   /** Factor on the light at a pixel of the piece. Default 1. */
   readonly factorAt?: (index: number) => number
 }
 
-/** Shades a piece of cloth, where it is, under a light of any size. */
+/** Shades a piece of cloth in place, under a light of any size. */
 export function shadePiece(
   piece: Layer,
   light: Plane,
@@ -20,7 +20,7 @@ export function shadePiece(
   forEachLit(piece, light, (i, own) => shade(piece, i, { light: own * factorAt(i), strength }))
 }
 
-// Every pixel of the piece that shows something, and the light there; a plane of the piece's size would cost more than the piece.
+// Visits every visible pixel of the piece with the light there. A plane of the piece's size would need more memory than the piece.
 function forEachLit(piece: Layer, light: Plane, visit: (index: number, light: number) => void): void {
   const sampler = createFieldSampler([light], { size: piece, touched: [light] })
   const { width, height, data } = piece
@@ -34,7 +34,7 @@ function forEachLit(piece: Layer, light: Plane, visit: (index: number, light: nu
   }
 }
 
-/** How much of the shading keeps the product's colour: the mean difference stays below MAX_DIFFERENCE. */
+/** Max share of the shading that preserves the product's colour: the mean difference stays below MAX_DIFFERENCE. */
 export function keptStrength(piece: Layer, light: Plane): number {
   return Math.min(1, MAX_DIFFERENCE / Math.max(1e-6, meanDifference(piece, light)))
 }
@@ -70,7 +70,7 @@ function shade({ data }: Layer, index: number, { light, strength }: { light: num
   data[k + 3] = alpha
 }
 
-// A premultiplied value under the light. The small addition lets black cloth show folds.
+// A premultiplied value under the light. The small offset makes folds visible on black cloth.
 function lit(value: number, alpha: number, light: number): number {
   return Math.min(alpha, value * light + (light > 1 ? ((light - 1) * BLACK_LIFT * alpha) / 255 : 0))
 }

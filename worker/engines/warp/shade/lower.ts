@@ -7,7 +7,7 @@ import type { FittedLegs } from '../fit/lower/fitting.ts'
 import { lightOnCloth } from './cloth-light.ts'
 import { LEG_FREE, LEG_ROUND } from './tuning.ts'
 
-/** The light on hips and legs: what the worn garment shows of it, and the roundness of each leg or of the whole skirt. */
+/** The light on hips and legs: the visible light on the worn garment, and the roundness of each leg or of the skirt. */
 export function measureLowerLight(input: FittedLegs, kind: LowerGarment['kind']): Plane {
   const { body, parts, legs, worn } = input
   const light = lightOnCloth(parts.lab, { cloth: erode(worn.mask, 1), unit: body.unit })
@@ -19,7 +19,7 @@ export function measureLowerLight(input: FittedLegs, kind: LowerGarment['kind'])
     if (distance.data[i] >= FAR) continue
     const leg = legs[side]
     const way = along.data[i]
-    // Above the crotch the two legs' cloth is one.
+    // Above the crotch both legs share one piece of cloth.
     const free = Math.min(1, Math.max(0, (way / leg.length - LEG_FREE.from) / LEG_FREE.over))
     const radius = (interpolate(leg.along, leg.outer, way) + interpolate(leg.along, leg.inner, way)) / 2
     light.data[i] *=

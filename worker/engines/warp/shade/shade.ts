@@ -5,9 +5,9 @@ import { measureLowerLight } from './lower.ts'
 import { measureLight, shadeUpper } from './upper.ts'
 
 /**
- * Puts the garment's layers into the light of the scene, where they are, and flattens them.
+ * Applies the light of the scene to the garment's layers, in place, and flattens them.
  *
- * The soft edge of a top is cut sharper with its light; that of trousers or a skirt counts as it was.
+ * Sharpens the soft edge of a top together with its light; uses the original edge of trousers or a skirt.
  */
 export function shadeGarment(warped: Warped): Shaded {
   const { analysed } = warped.view

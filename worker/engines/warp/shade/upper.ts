@@ -5,15 +5,15 @@ import { lightOnCloth } from './cloth-light.ts'
 import { keptStrength, shadePiece } from './lit-piece.ts'
 import { SLEEVE_ROUND, TORSO_ROUND } from './tuning.ts'
 
-/** Factors on the garment's colours at every pixel of the analysed picture. */
+/** Factors on the garment's colours at every pixel of the analysed bitmap. */
 export interface Light {
   readonly torso: Plane
   readonly sleeves: Plane
 }
 
 /**
- * The light on the worn garment: its folds and the scene's large shadows, as far as its own pattern does not hide them, and
- * the roundness of the body.
+ * The light on the worn garment: its folds and the scene's large shadows, unless its own pattern hides them, and the
+ * roundness of the body.
  */
 export function measureLight({ person, body, parts, regions }: FittingRegions): Light {
   const sleeves = lightOnCloth(parts.lab, {
@@ -29,8 +29,8 @@ export function measureLight({ person, body, parts, regions }: FittingRegions): 
 }
 
 /**
- * The garment's layers under that light; the product keeps its colour: when the torso would differ by more than 4.5 (mean
- * ΔE, CIE 1976) all shading is weakened in proportion. The layers are shaded where they are, for they are large.
+ * Applies the light to the garment's layers. Preserves the product's colour: if the torso would differ by more than 4.5
+ * (mean ΔE, CIE 1976), all shading is weakened in proportion. Shades in place, because the layers are large.
  */
 export function shadeUpper(layers: UpperLayers, light: Light): void {
   const strength = keptStrength(layers.torso, light.torso)

@@ -2,10 +2,10 @@ import { type Colours, createPlane, type Plane, type Size } from '../../../raste
 import type { Layer } from '../../../raster/remap.ts'
 import type { FlatGarment } from './layers.ts'
 
-/** From this share on a garment hides what is behind it. */
+/** Min share from which a garment hides objects behind it. */
 export const SOLID = 0.95
 
-/** The torso and, over it, the sleeves, in another, smaller size. */
+/** Flattens the torso and the sleeves over it, at a smaller size. */
 export function flattenLayers(
   { torso, sleeves }: { torso: Layer; sleeves: readonly { readonly layer: Layer }[] },
   size: Size,
@@ -27,7 +27,7 @@ export function flattenLayers(
   return { colours, cover: alphaOf(colours), torso: torsoCover, sleeves: sleeveCover, eachSleeve }
 }
 
-// Bilinear between layer pixels: the two sizes differ by less than a factor of two.
+// Bilinear between layer pixels: the two sizes differ by a factor below 2.
 function reduceLayer(layer: Layer, size: Size): Colours {
   const { width, height, data } = layer
   if (width === size.width && height === size.height) return { ...layer, data: new Float32Array(data) }

@@ -1,40 +1,40 @@
 import type { Colours, Plane } from '../../../raster/plane.ts'
 import type { Layer } from '../../../raster/remap.ts'
 
-/** One sleeve in the shape it takes on a person. */
+/** One sleeve, warped to the person. */
 export interface SleeveLayer {
-  /** 0 = the picture's left arm, 1 = its right arm. */
+  /** 0 = the arm at the image's left, 1 = the arm at its right. */
   readonly side: 0 | 1
   readonly layer: Layer
-  /** Position across the sleeve in 127ths: −127 at the outer edge, 0 in the middle and outside of the sleeve, 127 at the inner edge. */
+  /** Position across the sleeve in 127ths: −127 at the outer edge, 0 in the middle and outside the sleeve, 127 at the inner edge. */
   readonly across: Int8Array
 }
 
-/** A garment in the shape it takes on a person; all of the output's size. */
+/** A garment warped to the person. All layers have the size of the output. */
 export interface UpperLayers {
   readonly torso: Layer
-  /** The inside of the back that shows through the neck opening. */
+  /** The inside of the back, visible through the neck opening. */
   readonly back: Layer
   readonly sleeves: readonly SleeveLayer[]
-  /** Share of the torso, and of each sleeve in order, that is turned over itself, 0 to 1. */
+  /** Share of the torso, and of each sleeve in order, that is folded over, 0 to 1. */
   readonly folds: { readonly torso: number; readonly sleeves: readonly number[] }
   readonly warnings: readonly string[]
 }
 
-/** A lower garment in the shape it takes on a person: premultiplied sRGB with alpha, 0 to 255, back to front. */
+/** A lower garment warped to the person: premultiplied sRGB with alpha, 0 to 255, back to front. */
 export interface LowerLayers {
   readonly pieces: readonly Layer[]
   readonly warnings: readonly string[]
 }
 
-/** A garment's layers seen as one picture. */
+/** A garment's layers flattened to one bitmap. */
 export interface FlatGarment {
   /** The sleeves over the torso: premultiplied sRGB with alpha, 0 to 255. */
   readonly colours: Colours
-  /** How much of each pixel the whole garment, its torso and its sleeves cover, 0 to 1. */
+  /** Coverage of each pixel by the whole garment, its torso and its sleeves, 0 to 1. */
   readonly cover: Plane
   readonly torso: Plane
   readonly sleeves: Plane
-  /** One plane a sleeve, in the layers' order. */
+  /** One plane per sleeve, in the order of the layers. */
   readonly eachSleeve: readonly Plane[]
 }

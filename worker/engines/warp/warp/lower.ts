@@ -12,9 +12,9 @@ import { mapMesh } from './mesh.ts'
 import { REDUCTION, REFUSED_FOLD } from './tuning.ts'
 
 /**
- * Warps all pieces to their places. `scale` is px of the output per px of the analysed picture.
+ * Warps all pieces to the person. `scale` is px of the output per px of the analysed bitmap.
  *
- * Throws `DrapeError` RESULT_REJECTED when a piece would fold over itself.
+ * Throws `DrapeError` RESULT_REJECTED if a piece would fold over itself.
  */
 export function warpLower(
   garment: LowerGarment,
@@ -34,7 +34,7 @@ function mapGrid(grid: PointGrid, map: (point: Point) => Point): PointGrid {
   return grid.map((row) => row.map(map))
 }
 
-// Garment px per px of the person, along the longest lines of the grid.
+// Garment px per px of the person along the longest lines of the grid.
 function reductionOf({ source, target }: Piece): number {
   const way = (grid: PointGrid) =>
     grid
@@ -46,7 +46,7 @@ function reductionOf({ source, target }: Piece): number {
   return way(source) / Math.max(1, way(target))
 }
 
-// Reduced to at most 1.5 times the final resolution, and blurred for the rest of the way.
+// Downscales to at most 1.5 times the final resolution and blurs for the remaining factor.
 function reduceImage(image: Pixels, reduction: number): { image: Pixels; px: number } {
   if (reduction <= REDUCTION.unblurred) return { image, px: 1 }
   const by = Math.max(1, reduction / REDUCTION.kept)

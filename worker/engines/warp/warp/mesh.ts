@@ -5,13 +5,13 @@ import type { PointGrid } from '../fit/patch.ts'
 export interface MeshMap extends BackwardMap {
   /** Position across the mesh per pixel of the box: −1 in the first column, 1 in the last, NaN outside. */
   readonly across: Float32Array
-  /** Share of the mesh's area that is turned over: 0 when all triangles lie the same way round, at most ½. */
+  /** Share of the mesh's area that is folded over: 0 if all triangles have the same orientation, at most ½. */
   readonly folded: number
 }
 
 /**
- * Maps the pixels that a grid covers back to the same grid in the source: each cell is two triangles, each triangle an
- * affine map. Later rows lie on top of earlier ones.
+ * Maps the pixels of a target grid back to the source grid: each cell is two triangles, each triangle an affine map.
+ * Later rows are in front of earlier rows.
  */
 export function mapMesh(source: PointGrid, target: PointGrid, size: Size): MeshMap {
   const map = createBackwardMap(target.flat(), 1, size)
@@ -74,7 +74,7 @@ function drawTriangle(canvas: Canvas, triangle: readonly Vertex[]): void {
   }
 }
 
-// Triangles reach this far over their edges, so that rounding leaves no gaps between neighbours.
+// Triangles extend over their edges by this many px, so that rounding leaves no gaps between neighbours.
 const REACH = 0.02
 
 interface LinearFunction {
@@ -94,7 +94,7 @@ function planeThrough(triangle: readonly Vertex[], channel: number): LinearFunct
   return { x, y, constant: a.value[channel] - x * a.at.x - y * a.at.y }
 }
 
-// Where the triangle starts and ends in the row y.
+// First and last x of the triangle in row y.
 function spanOf(triangle: readonly Vertex[], y: number): [number, number] {
   let from = Number.POSITIVE_INFINITY
   let to = Number.NEGATIVE_INFINITY

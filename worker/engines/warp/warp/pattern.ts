@@ -10,20 +10,20 @@ import type { PointGrid } from '../fit/patch.ts'
 import type { Placement } from '../fit/upper/fitting.ts'
 import { REDUCTION, TORSO_OVERLAP } from './tuning.ts'
 
-/** A garment's picture at about the size it will be shown at; all positions and planes in px of `image`. */
+/** A garment's bitmap at about its output size. All positions and planes are in px of `image`. */
 export interface Pattern {
   /** Premultiplied RGBA. */
   readonly image: Pixels
-  /** The torso piece's matching points, in the placement's order. */
+  /** The matching points of the torso piece, in the order of the placement. */
   readonly controls: readonly Point[]
   readonly torso: Mask
-  /** Share of each pixel where the inside of the back is seen: above the front neckline or between open fronts; 0 to 1. */
+  /** Share of each pixel that shows the inside of the back: above the front neckline or between open fronts; 0 to 1. */
   readonly opening: Plane
-  /** The sleeves' grids, in the placement's order. */
+  /** The grids of the sleeves, in the order of the placement. */
   readonly sleeves: readonly PointGrid[]
 }
 
-/** Cuts a garment's picture into pieces; reduces it first when it will be shown `scale` × smaller than analysed. */
+/** Cuts a garment's bitmap into pieces. Downscales it first if the output is `scale` × smaller than the analysed bitmap. */
 export function cutPattern(garment: UpperGarment, placement: Placement, scale: number): Pattern {
   const reduction = spread(placement.source) / (spread(placement.target) * scale)
   const { image, toImage, px } = prepareImage(garment, placement, reduction)
@@ -47,11 +47,11 @@ function spread(points: readonly Point[]): number {
 interface Prepared {
   image: Pixels
   toImage: (point: Point) => Point
-  /** px of `image` per px of the garment's picture. */
+  /** px of `image` per px of the garment's bitmap. */
   px: number
 }
 
-// Reduced to at most 1.5 times the final resolution, and blurred for the rest of the way.
+// Downscales to at most 1.5 times the final resolution and blurs for the remaining factor.
 function prepareImage({ image, sides }: UpperGarment, { torso }: Placement, reduction: number): Prepared {
   if (reduction <= REDUCTION.unblurred) return { image, toImage: (point) => point, px: 1 }
   const outline = sides.flatMap(({ sleeve }) => (sleeve ? [...sleeve.outer, ...sleeve.inner] : [])).concat(torso)

@@ -4,15 +4,15 @@ import { fitThinPlate } from '../../../raster/thin-plate.ts'
 import { SPLINE_SLACK } from './tuning.ts'
 
 export interface TorsoMap extends BackwardMap {
-  /** Share of the torso that is turned over, 0 to 1. */
+  /** Share of the torso that is folded over, 0 to 1. */
   readonly folded: number
   /** Source px per output px in the middle of the torso. */
   readonly reduction: number
 }
 
 /**
- * Maps output pixels around `target` back to the source by a thin-plate spline. It is smooth, so it is worked out every
- * `step` px only. `torso` says which source pixels belong to the torso.
+ * Maps output pixels around `target` back to the source by a thin-plate spline. The spline is smooth, so it is
+ * evaluated every `step` px only. `torso` marks the source pixels of the torso.
  */
 export function mapTorso(
   { source, target }: { source: readonly Point[]; target: readonly Point[] },
@@ -57,7 +57,7 @@ function interpolateNodes(nodes: Nodes, { box, x, y }: BackwardMap, step: number
   }
 }
 
-// All nodes' positions at a height between two rows of nodes.
+// Positions of all nodes at a height between two rows of nodes.
 function interpolateLevel(
   { width, x, y }: Nodes,
   height: number,
@@ -71,7 +71,7 @@ function interpolateLevel(
   }
 }
 
-// Checks the determinant of the map in every cell whose middle shows the torso: negative where the cloth is turned over.
+// Checks the determinant of the map in every cell whose centre shows the torso: negative where the cloth is folded over.
 function measureCells(
   { width, height, x, y }: Nodes,
   torso: Mask,

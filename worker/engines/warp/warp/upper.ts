@@ -10,9 +10,9 @@ import { mapTorso } from './torso-map.ts'
 import { DOUBTFUL_FOLD, NODE_STEP, REFUSED_FOLD } from './tuning.ts'
 
 /**
- * Warps torso and sleeves to their places. `scale` is px of the output per px of the analysed picture.
+ * Warps torso and sleeves to the person. `scale` is px of the output per px of the analysed bitmap.
  *
- * Throws `DrapeError` RESULT_REJECTED when a piece would fold over itself.
+ * Throws `DrapeError` RESULT_REJECTED if a piece would fold over itself.
  */
 export function warpUpper(
   garment: UpperGarment,
@@ -71,7 +71,7 @@ function warpTorso(pattern: Pattern, map: BackwardMap, size: Size): Pick<UpperLa
   return { torso, back }
 }
 
-// A box's values in 127ths for the whole output, 0 where there are none.
+// A box's values in 127ths, expanded to the whole output; 0 outside the box.
 function unfoldBox(values: Float32Array, { box }: BackwardMap, size: Size): Int8Array {
   const unfolded = new Int8Array(size.width * size.height)
   for (let row = 0, i = 0; row < box.height; row++) {

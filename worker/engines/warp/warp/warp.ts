@@ -4,9 +4,9 @@ import { warpLower } from './lower.ts'
 import { warpUpper } from './upper.ts'
 
 /**
- * Bends a fitted garment into the shape it takes on the person, in the resolution of the drawn picture.
+ * Warps a fitted garment to the person, in the resolution of the drawn bitmap.
  *
- * Throws `DrapeError` RESULT_REJECTED when a piece would fold over itself.
+ * Throws `DrapeError` RESULT_REJECTED if a piece would fold over itself.
  */
 export function warpGarment(fitting: Fitting): Warped {
   const { drawn: size, scale } = fitting.view

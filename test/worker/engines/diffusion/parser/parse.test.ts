@@ -42,7 +42,7 @@ describe('a parser of clothed people', () => {
 
   it('is not made of a graph of another interface', async () => {
     const other = await open('dwpose/pose-detector.onnx')
-    expect(() => createParser(other)).toThrow('which is not what a parser does')
+    expect(() => createParser(other)).toThrow('which does not match the interface of a parser')
     await other.release()
   })
 

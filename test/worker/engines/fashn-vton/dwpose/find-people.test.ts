@@ -74,8 +74,8 @@ describe('people found by DWPose', () => {
   })
 
   it('are not looked for by graphs of other interfaces', () => {
-    expect(() => createWholeBodyFinder({ detector: keypoints, keypoints })).toThrow('which is not what YOLOX does')
-    expect(() => createWholeBodyFinder({ detector, keypoints: detector })).toThrow('which is not what DWPose does')
+    expect(() => createWholeBodyFinder({ detector: keypoints, keypoints })).toThrow('which does not match YOLOX')
+    expect(() => createWholeBodyFinder({ detector, keypoints: detector })).toThrow('which does not match DWPose')
   })
 
   it('are none where the graphs give no numbers', async () => {

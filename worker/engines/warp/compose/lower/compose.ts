@@ -35,9 +35,9 @@ import {
 } from '../tuning.ts'
 
 /**
- * Puts everything over each other, back to front: the picture without the worn garment, shadows on the legs, the new garment,
- * the shadow of the top on it, and the top with arms, hands and hair. `picture` and `pieces` have one size; `cover` is the new
- * garment in the analysed picture's size. Returns what replaces the picture and how much of it (exactly 0 where it stays).
+ * Composites all layers, back to front: the scene without the worn garment, shadows on the legs, the new garment, the shadow
+ * of the top on it, and the top with arms, hands and hair. `picture` and `pieces` have the same size; `cover` is the new
+ * garment in the size of the analysed bitmap. Returns the result and its blend factor (exactly 0 for unchanged pixels).
  */
 export function composeLower(
   fitting: LowerFitting,
@@ -67,11 +67,11 @@ const FRONT = 4
 const TOP_SHADOW = 5
 const HEM_SHADOW = 6
 
-// The worn top and all above its hem, and what of arms, hands and hair lies before the hips.
+// The worn top and everything above its hem, and the arms, hands and hair in front of the hips.
 function inFront({ person, body, parts, placement }: LowerFitting, { worn }: LowerRemoval): Plane {
   const { top, skin, hair, lower, along } = parts
   const { topHem } = placement.worn
-  // On bare forearms there are no sleeves: what looks like the top there is of the worn trousers.
+  // Bare forearms have no sleeves: pixels labelled top there belong to the worn trousers.
   const onArms = (mask: Mask) => countSet(subset(mask, (i) => worn.arms.data[i] === 1))
   const isBare = onArms(skin) > BARE_FOREARMS * onArms(top)
   const tops = subset(top, (i) => {
@@ -98,13 +98,13 @@ function inFront({ person, body, parts, placement }: LowerFitting, { worn }: Low
   const soft = featherMask(own, edgeSoftness(body.unit))
   const hands = subset(own, (i) => skin.data[i] === 1 && worn.arms.data[i] === 1)
   const front = refineEdge(soft, { own, worn, lab: parts.lab, reach: MIXING_REACH.limb * body.unit })
-  // Only what lies beside a hand is mixed with what lies behind it.
+  // Only pixels beside a hand are mixed with the background of the hand.
   for (let i = 0; i < front.data.length; i++) if (hands.data[i]) front.data[i] = 1
   bringHandsToFront(front, { person, worn, lab: parts.lab, unit: body.unit })
   return front
 }
 
-// A darkening below something that hangs over the garment.
+// Darkens the region below an object that hangs over the garment.
 function shadowBelow(plane: Plane, { body }: LowerFitting): Plane {
   const moved = shiftDown(plane, Math.max(1, Math.round(TOP_SHADE.down * body.unit)))
   const soft = featherMask(moved, TOP_SHADE.soft * body.unit)
@@ -155,7 +155,7 @@ function composeRow(y: number, { sampler, pieces, image, change }: Target): void
     const i = y * width + x
     const f = sampler.fieldsAt(x)
     const behind = 1 - f[FRONT]
-    // How much of the scene is still seen through everything so far.
+    // Share of the scene that is still visible through all layers so far.
     let scene = 1 - f[HEM_SHADOW]
     for (let c = 0; c < 3; c++) colour[c] = scene * f[c]
     for (const { data } of pieces) {

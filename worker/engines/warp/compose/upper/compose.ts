@@ -19,10 +19,10 @@ import {
 } from './occlusion-order.ts'
 
 /**
- * Puts everything over each other, back to front: the picture without the worn garment, the inside of the back, contact
- * shadows, torso, bare arms, sleeves, hands, hair and face. `picture` has the layers' size; `garment` is the garment in the
- * analysed picture's size. Returns what replaces the picture and how much of it (exactly 0 where the
- * picture stays), such that picture · (1 − change) + image · change is the result.
+ * Composites all layers, back to front: the scene without the worn garment, the inside of the back, contact shadows, torso,
+ * bare arms, sleeves, hands, hair and face. `picture` has the size of the layers; `garment` is the garment in the size of
+ * the analysed bitmap. Returns the result and its blend factor (exactly 0 for unchanged pixels): picture · (1 − change) +
+ * image · change.
  */
 export function composeUpper(
   fitting: FittingRegions,
@@ -49,8 +49,8 @@ interface Target {
   readonly change: Plane
 }
 
-// Every state is a sum of the same few pictures: the picture without the worn garment ("bare"), the inside of the back, the torso
-// and the sleeves. So only their weights go through the layers, and the colours are summed once.
+// Every layer is a weighted sum of the same few bitmaps: the scene without the worn garment ("bare"), the inside of the back, the
+// torso and the sleeves. Therefore only the weights pass through the layers, and the colours are summed once.
 function composeRow(y: number, { sampler, layers, image, change }: Target): void {
   const { torso, back, sleeves } = layers
   const { width } = image
@@ -64,10 +64,10 @@ function composeRow(y: number, { sampler, layers, image, change }: Target): void
     const backCover = (back.data[k + 3] / 255) * f[BACK]
     const open = (1 - f[SHADOW]) * (1 - torsoCover)
     let others = (1 - f[ARM_SHADOW] * torsoCover) * (1 - f[ARM])
-    // Only the sleeve throws a shadow on an arm that lies before the torso.
+    // Only the sleeve casts a shadow on an arm in front of the torso.
     let bare = (1 - backCover) * open * others + (1 - f[CUFF_SHADOW]) * f[ARM]
     for (let s = 0; s < sleeves.length; s++) {
-      // Only when an arm is behind the body are there fields for it.
+      // These fields exist only if an arm is behind the body.
       const before = 1 - (f[SLEEVE_SHADOW + sleeves.length + s] ?? 0) * torsoCover
       const hidden =
         (1 - f[SLEEVE_SHADOW + s] * before * torsoCover) * (1 - (before * sleeves[s].layer.data[k + 3]) / 255)

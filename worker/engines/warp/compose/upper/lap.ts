@@ -8,7 +8,10 @@ import { cellAt } from '../../../../raster/reduce.ts'
 import type { WornGarment } from '../../remove/removal.ts'
 import { HANGING_TOP, LAP } from '../tuning.ts'
 
-/** Brings the thighs of a seated person to the front, in place: they lie before the hem. `front` is what lies before the garment, 0 to 1. */
+/**
+ * Brings the thighs of a seated person, which are in front of the hem, to the front, in place. `front` is the share of objects in front of
+ * the garment, 0 to 1.
+ */
 export function bringLapToFront(
   front: Plane,
   {

@@ -31,7 +31,7 @@ import {
 } from '../tuning.ts'
 import { bringLapToFront } from './lap.ts'
 
-// Places of the fields in the sampler's rows; the sleeves' shadows follow.
+// Indices of the fields in the sampler's rows. The shadows of the sleeves follow.
 export const REMOVAL = 0
 export const BACK = 4
 export const SHADOW = 5
@@ -43,8 +43,8 @@ export const FACE = 10
 export const SLEEVE_SHADOW = 11
 
 /**
- * What lies before what: planes of the analysed picture's size, in the order of the constants above, 0 to 1, with the sleeves' shadows
- * and, where an arm is behind the body, what hides its sleeve.
+ * The occlusion order: planes of the analysed bitmap's size, 0 to 1, in the order of the constants above, followed by the shadows of
+ * the sleeves and, for an arm behind the body, the mask that hides its sleeve.
  */
 export function findOcclusionOrder(
   fitting: FittingRegions,
@@ -76,7 +76,7 @@ function behindPerson(mask: Plane): Plane {
   return share
 }
 
-// Skin of the arm and what it wears; the edge follows the skin softly. A finger's tip behind cloth is no arm.
+// Skin and sleeve of the arm. The edge follows the skin softly. A fingertip behind cloth is not part of the arm.
 function armInFront({ body, parts, regions }: FittingRegions, { zones, worn }: UpperRemoval): Plane {
   const { uncovered, limbs } = regions
   const isSkin = skinTest(parts, worn)
@@ -94,7 +94,7 @@ function armInFront({ body, parts, regions }: FittingRegions, { zones, worn }: U
   return arm
 }
 
-// In the gap between arm and body the mask is not sure, and a wall in the shade is as dark as an arm: the hue decides.
+// In the gap between arm and body the mask is unreliable, and a shaded wall is as dark as an arm: use the hue.
 function skinTest({ lab, skinColour }: Parts, { background }: WornGarment): (index: number) => boolean {
   if (!skinColour) return () => true
   const { cells } = background
@@ -115,7 +115,7 @@ function armShadow(arm: Plane, unit: number): Plane {
   return shadow
 }
 
-// Under hems, cuffs and the collar, and a wider soft darkening all around. `strength` 1 on cloth.
+// Contact shadow under hems, cuffs and the collar, and a wider soft shadow around them. `strength` is 1 on cloth.
 function contactShadow(
   { person, body, parts }: FittingRegions,
   { cover, zones, strength }: { cover: Plane; zones: Uint8Array; strength: number },
@@ -154,7 +154,7 @@ function handsInFront({ person, body, parts, placement, regions }: FittingRegion
     return (i: number) => forearm.along.data[i] >= Math.min(start, folded) && forearm.along.data[i] < FAR
   })
   for (let i = 0; i < hands.data.length; i++) {
-    // Only what lies beside a hand is mixed with what lies behind it.
+    // Only pixels beside a hand are mixed with the background of the hand.
     if (shown.data[i]) hands.data[i] = 1
     if (hands.data[i] > 0 && !allowed.some((test) => test(i))) hands.data[i] = 0
   }
@@ -183,7 +183,7 @@ function faceInFront({ person, body, parts, regions }: FittingRegions, worn: Wor
   return hairEdge
 }
 
-// A sleeve is sewn to the torso above the armpit and hangs free below it: only there it throws a shadow.
+// A sleeve is sewn to the torso above the armpit and hangs free below it: the sleeve casts a shadow only below.
 function sleeveShadow(alpha: Plane, { body, parts, placement }: FittingRegions): Plane {
   const shadow = featherMask(alpha, SLEEVE_SHADE.soft * body.unit)
   const armpit =
@@ -200,7 +200,7 @@ function isAnyBehind({ placement, regions }: FittingRegions): boolean {
   return placement.sleeves.some(({ side }) => regions.arms[side].behind)
 }
 
-// Below the armpit the torso hides the sleeve of an arm that is behind the body.
+// Below the armpit the torso hides the sleeve of an arm behind the body.
 function sleeveBehind({ body, parts, placement, regions }: FittingRegions, side: Side): Plane {
   const behind = createPlane(parts.along)
   if (!regions.arms[side].behind) return behind

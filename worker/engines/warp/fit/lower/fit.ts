@@ -6,7 +6,7 @@ import { placeLower } from './place.ts'
 import { partDress } from './worn-dress.ts'
 import { findWornLower } from './worn-mask.ts'
 
-/** Places trousers or a skirt, and finds what hips and legs wear. Throws as `placeLower` does. */
+/** Places trousers or a skirt and measures the worn clothes on hips and legs. Throws as `placeLower` does. */
 export function fitLower({ view, person, body, parts: seen }: BodyModel, garment: LowerGarment): LowerFitting {
   const parts = partDress(seen)
   const placement = placeLower({ person, body, parts, garment })

@@ -10,62 +10,62 @@ import type { Mask, Point } from '../../../../raster/plane.ts'
 import type { Reduced } from '../../../../raster/reduce.ts'
 import type { PointGrid } from '../patch.ts'
 
-/** Where the worn garments meet, as body coordinates F. */
+/** Borders of the worn garments at the waist, as body coordinates F. */
 export interface WornWaist {
-  /** Highest row in whose middle the worn lower garment is seen; 0 when none is. */
+  /** Highest row with worn lower garment in its middle; 0 if none is visible. */
   readonly lowerTop: number
-  /** Lowest row in whose middle the worn top is seen. */
+  /** Lowest row with worn top in its middle. */
   readonly topHem: number
 }
 
-/** A piece of a lower garment: the same grid in garment px and in px of the analysed picture. */
+/** A piece of a lower garment: the same grid in garment px and in px of the analysed bitmap. */
 export interface Piece {
   readonly source: PointGrid
   readonly target: PointGrid
 }
 
-/** Where a lower garment goes on a person; person positions in px of the analysed picture. */
+/** Position of a lower garment on a person, in px of the analysed bitmap. */
 export interface LowerPlacement {
   /** Back to front. */
   readonly pieces: readonly Piece[]
   /** Body coordinate F of the waistband. */
   readonly waist: number
-  /** How far each leg is covered, in px along its bones; the hip joint is 0. */
+  /** Covered length of each leg, in px along its bones from the hip joint. */
   readonly covered: Sides<number>
   readonly legs: Sides<LegProfile>
   readonly worn: WornWaist
-  /** By name, `_l` and `_r` the picture's left and right. */
+  /** By name; `_l` and `_r` are the left and right of the image. */
   readonly landmarks: Readonly<Record<string, Point>>
   readonly warnings: readonly string[]
 }
 
-/** The legs of a person on whom a garment is placed. */
+/** The legs of a person with a placed garment. */
 export interface PlacedLegs {
   readonly person: Person
   readonly body: BodyFrame
   readonly parts: Parts
   readonly legs: Sides<LegProfile>
-  /** Nearness to each leg's bones, hip to a little below the ankle. */
+  /** Distance to each leg's bones, from the hip to slightly below the ankle. */
   readonly fields: Sides<BoneField>
-  /** Where each leg comes out of the new garment: way from the hip in px. */
+  /** End of the new garment on each leg: px from the hip. */
   readonly covered: Sides<number>
 }
 
-/** What the person wears on hips and legs. */
+/** Worn clothes on hips and legs. */
 export interface WornLower {
   readonly mask: Mask
-  /** Its colour everywhere, carried on smoothly, in CIE Lab. */
+  /** The cloth's colour at every pixel, smoothly extrapolated, in CIE Lab. */
   readonly cloth: Reduced
-  /** Forearms and hands, which may lie before it. */
+  /** Forearms and hands, which can be in front of the clothes. */
   readonly arms: Mask
 }
 
-/** The same with what hips and legs wear. */
+/** The legs with their worn clothes. */
 export interface FittedLegs extends PlacedLegs {
   readonly worn: WornLower
 }
 
-/** Trousers or a skirt that have been fitted: what all later stages work with. */
+/** Fitted trousers or a fitted skirt: the input of all later stages. */
 export interface LowerFitting extends FittedLegs {
   readonly kind: 'lower'
   readonly view: View
@@ -78,7 +78,7 @@ export interface LowerFitting extends FittedLegs {
 export interface LowerInput {
   readonly body: BodyFrame
   readonly legs: Sides<LegProfile>
-  /** How far the worn lower garment reaches outwards from each leg's bones, in px, by the way along them. */
+  /** Distance in px by which the worn lower garment extends outwards from each leg's bones, by position along the bones. */
   readonly reach: Sides<(way: number) => number>
   readonly worn: WornWaist
 }

@@ -1,12 +1,12 @@
 import type { Sides } from '../../../../body/keypoints.ts'
 import type { Point } from '../../../../raster/plane.ts'
 
-/** Distance of two chains' points at the same height of the garment, in garment px. */
+/** Distance between two chains at the same row of the garment, in garment px. */
 export function widthAtRow([left, right]: Sides<readonly Point[]>, y: number): number {
   return Math.abs(crossing(right, y) - crossing(left, y))
 }
 
-// Where a chain that runs downwards passes the row.
+// The point where a downward chain crosses the row.
 function crossing(chain: readonly Point[], y: number): number {
   for (let i = 1; i < chain.length; i++) {
     const [a, b] = [chain[i - 1], chain[i]]

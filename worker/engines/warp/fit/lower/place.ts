@@ -19,7 +19,7 @@ import { measureReach } from './worn-reach.ts'
 /**
  * Places trousers or a skirt by hips, knees and ankles.
  *
- * Throws `DrapeError` RESULT_REJECTED when the picture ends above the thighs, and when the person is not upright.
+ * Throws `DrapeError` RESULT_REJECTED if the photo ends above the thighs or the person is not upright.
  */
 export function placeLower({
   person,
@@ -41,7 +41,7 @@ export function placeLower({
   const legs = bothSides((side) => measureLeg(person, body, { side, loose }))
   for (const leg of legs) requireUpright(leg, body)
   const fields = measureLegFields(parts.lower, legs, body)
-  // Trousers as wide as a skirt's hem would bulge above the knee: what of the skirt is wider than them makes way for background.
+  // Trousers as wide as a skirt's hem would bulge above the knee: the wider parts of the skirt become background instead.
   const reach = loose ? NO_REACH : measureReach(parts.lower, { legs, fields, arms: forearmMask(parts.lower, body) })
   const input: LowerInput = { body, legs, reach, worn: findWornWaist(parts) }
   const placed = garment.kind === 'skirt' ? placeSkirt(garment, input) : placeTrousers(garment, input)
@@ -68,7 +68,7 @@ function hasBareKnees({ joints }: BodyFrame, { skin }: Parts): boolean {
   })
 }
 
-// The thighs of a seated person point at the camera: they look far shorter than the trunk is long.
+// The thighs of a seated person point at the camera and look far shorter than the trunk.
 function requireUpright({ thigh, points, along }: LegProfile, { trunk, down }: BodyFrame): void {
   const knee = points[along.findLastIndex((way) => way <= thigh)]
   const drop = (knee.x - points[0].x) * down.x + (knee.y - points[0].y) * down.y

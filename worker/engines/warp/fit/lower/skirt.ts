@@ -16,7 +16,7 @@ import { chooseWaist, waistCorners, waistCurve } from './waist.ts'
 const ROWS = 30
 const COLUMNS = 17
 
-/** One grid from the waist to the hem: it follows the hips and then falls as it is cut, around both legs. */
+/** One grid from waist to hem around both legs: follows the hips, then falls as the skirt is cut. */
 export function placeSkirt(
   garment: Skirt,
   input: LowerInput,
@@ -62,7 +62,7 @@ export function placeSkirt(
   }
 }
 
-// Elastic waists say little of the size, flared hips nothing: the mean of both.
+// Elastic waists are an unreliable measure of the size, flared hips even more so: use the mean of both.
 function scaleOf({ waist, sides }: Skirt, body: BodyFrame): number {
   const hips = hipWidth(body)
   const byWaist = (WAIST.overHips * hips) / (WORN.skirtWaist * distance(waist[0], waist[waist.length - 1]))
@@ -70,7 +70,7 @@ function scaleOf({ waist, sides }: Skirt, body: BodyFrame): number {
   return (byWaist + (OVER_HIPS * hips) / (WORN.skirt * widthAtRow(sides, row))) / 2
 }
 
-// By height rather than by length of arc, so that rows stay level however much the sides flare.
+// Sampled by height, not by arc length: rows remain level on flared sides.
 function atRows(chain: readonly Point[]): Point[] {
   const ascending = chain.toSorted((a, b) => a.y - b.y)
   const ys = ascending.map(({ y }) => y)
@@ -82,7 +82,7 @@ function atRows(chain: readonly Point[]): Point[] {
   })
 }
 
-// At least as wide as hips and legs are, at most a wide bell.
+// Between the width of hips and legs and that of a wide bell.
 function halfWidth(
   fraction: number,
   { body, legs, side, cloth }: { body: BodyFrame; legs: Sides<LegProfile>; side: Side; cloth: number },
@@ -98,7 +98,7 @@ function halfWidth(
   )
 }
 
-// Rounded, but never narrower than it was: what lies below must stay covered.
+// Smoothed, but never narrower than before: the garment must cover everything below it.
 function smooth(widths: readonly number[]): number[] {
   let rounded = [...widths]
   for (let round = 0; round < 6; round++)
@@ -120,7 +120,7 @@ function legReach(
   return dot(subtract(besideLeg(leg, way, 0), centre), outside) + radius
 }
 
-// A skirt hangs from the hips and swings after the knees.
+// A skirt hangs from the hips and follows the knees.
 function middleAt(fraction: number, { body, legs }: { body: BodyFrame; legs: Sides<LegProfile> }): Point {
   const axis = axisAt(body, fraction)
   if (fraction <= 1) return axis
@@ -130,13 +130,13 @@ function middleAt(fraction: number, { body, legs }: { body: BodyFrame; legs: Sid
   return move(axis, body.right, SKIRT_SWING.share * shift * Math.min(1, (fraction - 1) / SKIRT_SWING.over))
 }
 
-/** Way along a leg's bones to the body coordinate F. */
+/** Distance along a leg's bones to the body coordinate F, in px. */
 export function wayAt({ points, along }: LegProfile, fraction: number, body: BodyFrame): number {
   const levels = points.map((point) => dot(subtract(point, body.shoulders), body.down) / body.trunk)
   return fraction <= levels[0] ? 0 : interpolate(levels, along, fraction)
 }
 
-// The product's own bow, and that of a round hem seen from above.
+// The curve of the product's hem plus that of a round hem seen from above.
 function hemCurve(
   { hem }: Skirt,
   [left, right]: Sides<Point>,

@@ -24,11 +24,11 @@ import type { LowerInput, LowerPlacement, Piece } from './fitting.ts'
 import { widthAtRow } from './garment-width.ts'
 import { chooseWaist, waistCorners, waistCurve } from './waist.ts'
 
-// Rows of a leg's grid from the waist to the crotch, and from there to the hem.
+// Rows of a leg's grid from waist to crotch, and from crotch to hem.
 const ROWS = [10, 28] as const
 const COLUMNS = 9
 
-/** One grid a leg, each with its half of the hips; the leg that is nearer to the camera comes last. */
+/** One grid per leg, each with its half of the hips; the leg nearer to the camera comes last. */
 export function placeTrousers(
   garment: Trousers,
   input: LowerInput,
@@ -51,7 +51,7 @@ export function placeTrousers(
   }
 }
 
-// The grids' margins lie beyond the hems.
+// The margins of the grids are beyond the hems.
 function landmarksOf({ placed, corners, crotch }: { placed: Sides<Piece>; corners: Sides<Point>; crotch: Point }) {
   const hems = bothSides((side) => placed[side].target[placed[side].target.length - 2])
   return {
@@ -68,7 +68,7 @@ function scaleOf({ sides, waist, crotch }: Trousers, body: BodyFrame): number {
   return (OVER_HIPS * hipWidth(body)) / (WORN.hips * hips)
 }
 
-// Long legs end at the ankle, whatever the figure; short ones where their inseam ends, and never within the knee's bend.
+// Long legs end at the ankle on every figure. Short legs end at the end of their inseam, but never within the bend of the knee.
 function chooseLength(
   { inseams }: Trousers,
   { leg, crotch, scale, body, side }: { leg: LegProfile; crotch: Point; scale: number; body: BodyFrame; side: Side },
@@ -96,7 +96,7 @@ function placeLeg(garment: Trousers, leg: LegInput): Piece {
   return { source: fillPatch(source, COLUMNS, margins), target: fillPatch(target, COLUMNS, margins) }
 }
 
-// `left` is the outer seam, `right` the middle of the front and then the inseam.
+// `left` is the outer seam, `right` the middle of the front, then the inseam.
 function sourceEdges({ sides, waist, crotch, inseams, hems, axis }: Trousers, side: Side) {
   const outer = resample(sides[side], 160)
   const split = outer.findIndex(({ y }) => y >= crotch.y)
@@ -143,9 +143,9 @@ interface Edge {
   readonly body: BodyFrame
   readonly profile: LegProfile
   readonly side: Side
-  /** Width of the cloth as a multiple of the leg's, by the way from the hip. */
+  /** Width of the cloth as a multiple of the leg's, by distance from the hip. */
   readonly width: (way: number) => number
-  /** How far the worn garment reaches outwards there. */
+  /** Distance by which the worn garment extends outwards, by distance from the hip. */
   readonly reach: (way: number) => number
 }
 
@@ -154,12 +154,12 @@ function outerPoint(way: number, { body, profile, side, width, reach }: Edge): P
   const radius = interpolate(profile.along, profile.outer, way)
   const f = dot(subtract(bone, body.shoulders), body.down) / body.trunk
   const beside = dot(subtract(bone, body.shoulders), outwards(body, side))
-  // A hand beside the hip widens the mask there: the torso's own width, which leaves arms out, is the limit.
+  // A hand beside the hip widens the mask: limit the width by that of the torso, which excludes arms.
   const torso = Math.min(halfWidthAt(body, f, side), 0.54 * hipWidth(body))
   const hip = f < 1.55 ? Math.max(torso - beside, 0.12 * body.unit) : radius
   const loose = LEG_WIDTH.outerSlack + LEG_WIDTH.outer * (width(way) - 1)
   const natural = Math.min(radius, hip) * loose + 0.008 * body.unit
-  // A finger wider where that hides the worn garment.
+  // Slightly wider, to hide the worn garment.
   return besideLeg(
     profile,
     way,
@@ -172,7 +172,7 @@ function innerPoint(way: number, { body, profile, width }: Omit<Edge, 'reach'>):
   return besideLeg(profile, way, -interpolate(profile.along, profile.inner, way) * loose - 0.006 * body.unit)
 }
 
-// Straight legs are wider than the leg within: how much so is the product's own, read at the same share of the inseam.
+// Straight trouser legs are wider than the leg: use the product's own ratio at the same share of the inseam.
 function legWidth(
   { sides, inseams, crotch }: Trousers,
   { side, scale, profile, range }: { side: Side; scale: number; profile: LegProfile; range: readonly [number, number] },

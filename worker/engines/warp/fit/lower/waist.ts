@@ -31,8 +31,8 @@ export function findWornWaist({ along, across, top, lower }: Parts): WornWaist {
 }
 
 /**
- * The row of the new waistband: as high as the product's rise asks for and at least as high as the worn waistband, so that
- * nothing of that one is left.
+ * The row of the new waistband: as high as the product's rise requires, and at least as high as the worn waistband, to
+ * hide it.
  */
 export function chooseWaist(natural: number, { lowerTop, topHem }: WornWaist): number {
   const covering = lowerTop > 0 ? lowerTop - WAISTBAND.over : natural
@@ -46,7 +46,7 @@ export function waistCorners(body: BodyFrame, fraction: number): Sides<Point> {
   )
 }
 
-/** The waistband's front from corner to corner: seen from chest height it is the lower half of an ellipse. */
+/** The front of the waistband from corner to corner: the lower half of an ellipse, as seen from chest height. */
 export function waistCurve([left, right]: Sides<Point>, { down, unit }: BodyFrame): Point[] {
   return Array.from({ length: 13 }, (_, i) => {
     const t = i / 12

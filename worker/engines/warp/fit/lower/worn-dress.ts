@@ -4,8 +4,8 @@ import { medianOf } from '../../../../raster/statistics.ts'
 import { DRESS_CLOTH, NATURAL_WAIST } from '../tuning.ts'
 
 /**
- * Parts what is one piece of cloth from chest to thighs, a dress, at the natural waist: a top and a skirt of its cloth. Its labels part it
- * wherever chance has it, and what hung below the new waistband as a top would stay before trousers in pieces.
+ * Splits a dress, one piece of cloth from chest to thighs, at the natural waist into a top and a skirt. Its labels change at an arbitrary
+ * place, and fragments labelled top below the new waistband would remain in front of trousers.
  */
 export function partDress(parts: Parts): Parts {
   const { top, lower, along, across, lab } = parts

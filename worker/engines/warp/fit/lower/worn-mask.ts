@@ -9,7 +9,7 @@ import { medianOf } from '../../../../raster/statistics.ts'
 import { CLOTH_LIKENESS, LEGS_FROM, SHOES_FROM } from '../tuning.ts'
 import type { PlacedLegs, WornLower } from './fitting.ts'
 
-/** Finds trousers, shorts or skirt from the labels, and their lower ends beside the shoes from their colour. */
+/** Finds trousers, shorts or a skirt from the labels, and their lower ends beside the shoes by colour. */
 export function findWornLower(input: PlacedLegs): WornLower {
   const { person, body, parts } = input
   const { lower, skin, top, along, lab } = parts
@@ -32,7 +32,7 @@ export function findWornLower(input: PlacedLegs): WornLower {
   return { mask, cloth, arms }
 }
 
-// Shoes differ from trousers by colour, learnt at toes and heels; where both look alike the ankle parts them.
+// Shoes differ from trousers by colour, learnt at toes and heels. If both look alike, the ankle separates them.
 function shoeTest(
   input: PlacedLegs,
   { cloth, beyond }: { cloth: Reduced; beyond: (i: number) => boolean },
@@ -61,7 +61,7 @@ function shoeTest(
   }
 }
 
-// In the shade cloth grows as dark as shoes, but keeps its tint.
+// In the shade cloth is as dark as shoes, but keeps its tint.
 function isShadedCloth(lab: Colours, i: number, { cloth, shoe }: { cloth: Reduced; shoe: Lab }): boolean {
   const cell = cellAt(cloth, lab, i)
   const [l, a, b] = cloth.cells.data.subarray(cell, cell + 3)
@@ -69,7 +69,7 @@ function isShadedCloth(lab: Colours, i: number, { cloth, shoe }: { cloth: Reduce
   return tintApart(lab, i, [l, a, b]) + CLOTH_LIKENESS.tint < tintApart(lab, i, shoe)
 }
 
-// Whether a pixel lies above `share` of the way from hip to ankle on the leg that is nearer.
+// Whether a pixel is above `share` of the distance from hip to ankle on the nearer leg.
 function levelTest({ legs, fields: [left, right] }: PlacedLegs, share: number): (i: number) => boolean {
   return (i) => {
     const side = left.distance.data[i] <= right.distance.data[i] ? 0 : 1

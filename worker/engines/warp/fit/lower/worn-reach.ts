@@ -7,7 +7,10 @@ import { REACHED } from '../tuning.ts'
 
 const ROWS = 24
 
-/** How far worn cloth (`lower`, without what `arms` hides) reaches outwards from each leg's bones, in px; 0 where none is seen. */
+/**
+ * Distance in px by which worn cloth (`lower`, without the pixels that `arms` hides) extends outwards from each leg's bones; 0 where no
+ * cloth is visible.
+ */
 export function measureReach(
   lower: Mask,
   { legs, fields, arms }: { legs: Sides<LegProfile>; fields: Sides<BoneField>; arms: Mask },
@@ -23,7 +26,7 @@ export function measureReach(
   })
 }
 
-// Distances of the outermost pixels: those on the leg's outer side, by rows along the bones.
+// Distances of the outermost pixels on the leg's outer side, by row along the bones.
 function collectRows(
   lower: Mask,
   { leg, field, other, arms }: { leg: LegProfile; field: BoneField; other: BoneField; arms: Mask },
@@ -36,7 +39,7 @@ function collectRows(
     if (row < 0 || row >= ROWS || !isOutside(i, lower, { leg, way: field.along.data[i] })) continue
     rows[row].push(distance)
   }
-  // Near the bone there are as many pixels as far from it: only the outer half shows the edge.
+  // A row has as many pixels near the bone as far from it: only the outer half shows the edge.
   return rows.map((distances) => {
     const middle = distances.toSorted((a, b) => a - b)[distances.length >> 1] ?? 0
     return distances.filter((distance) => distance >= middle)

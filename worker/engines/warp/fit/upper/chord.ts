@@ -1,15 +1,15 @@
 import type { Point } from '../../../../raster/plane.ts'
 import { dot, move, perpendicular, subtract } from '../../../../raster/vector.ts'
 
-/** A straight line from one landmark to the next, and the same line elsewhere. */
+/** A straight line between two landmarks, and its target. */
 export interface ChordPair {
   readonly from: readonly [Point, Point]
   readonly to: readonly [Point, Point]
-  /** By how much the curve's height over its chord is scaled beyond the chord's own scale. */
+  /** Extra scale of the curve's height over its chord, relative to the chord's scale. */
   readonly height?: number
 }
 
-/** Carries a curve between two landmarks along with them: its position along the chord and its height over it stay in proportion. */
+/** Moves a curve along with its two landmarks: position along the chord and height over it stay in proportion. */
 export function carryAlongChord(curve: readonly Point[], { from, to, height = 1 }: ChordPair): Point[] {
   const chord = subtract(from[1], from[0])
   const squared = Math.max(1e-9, dot(chord, chord))

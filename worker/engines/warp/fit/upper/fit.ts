@@ -7,7 +7,7 @@ import { placeUpper } from './place.ts'
 import { cropToGarment } from './region-of-interest.ts'
 import { findRegions } from './regions.ts'
 
-/** Places a top or dress, cuts the view to what it can touch, and finds the regions there. Throws as `placeGarment` does. */
+/** Places a top or dress, crops the view to the affected region, and finds the regions of the body. Throws as `placeGarment` does. */
 export function fitUpper({ view: whole, person, body, parts }: BodyModel, given: UpperGarment): UpperFitting {
   const { placement, garment } = placeUpper({ person, body, parts }, given)
   refuseLooseClothes({ body, parts, ...placement })

@@ -9,7 +9,7 @@ import type { Person } from '../../../../person/person.ts'
 import type { Mask, Plane, Point } from '../../../../raster/plane.ts'
 import type { PointGrid } from '../patch.ts'
 
-/** Where one sleeve goes on a person. */
+/** Position of one sleeve on a person. */
 export interface SleevePlacement {
   readonly side: Side
   /** The same grid in garment px and in person px: rows from shoulder to cuff, columns from the outer to the inner edge. */
@@ -17,7 +17,7 @@ export interface SleevePlacement {
   readonly target: PointGrid
   /** True when the sleeve reaches the wrist. */
   readonly long: boolean
-  /** Where the sleeve ends: way from the shoulder joint along the bones in px. */
+  /** End of the sleeve: px from the shoulder joint along the bones. */
   readonly length: number
   readonly profile: ArmProfile
   /** The sleeve's edges on the person, from the shoulder down. */
@@ -25,14 +25,14 @@ export interface SleevePlacement {
   readonly inner: readonly Point[]
 }
 
-/** Where every piece of a garment goes on a person; person positions in px of the analysed picture. */
+/** Position of all pieces of a garment on a person, in px of the analysed bitmap. */
 export interface Placement {
   /** Matching points of the torso piece: garment px, and person px. */
   readonly source: readonly Point[]
   readonly target: readonly Point[]
   /** Outline of the torso piece in garment px. */
   readonly torso: readonly Point[]
-  /** On the person: where the shoulder seams end, the armpits, and the corners of collar and shoulder line. */
+  /** On the person: ends of the shoulder seams, armpits, and corners between collar and shoulder line. */
   readonly tips: Sides<Point>
   readonly armpits: Sides<Point>
   readonly neckCorners: Sides<Point>
@@ -44,37 +44,37 @@ export interface Placement {
   /** Empty for sleeveless garments. */
   readonly sleeves: readonly SleevePlacement[]
   readonly arms: Sides<ArmProfile>
-  /** Body coordinate F of the new hem and of the worn garment's hem (0 when none was seen). */
+  /** Body coordinate F of the new hem, and of the worn garment's hem (0 if not visible). */
   readonly hem: number
   readonly oldHem: number
-  /** Vertical scale of the torso over its horizontal scale: 1 when the garment keeps its proportions. */
+  /** Vertical scale of the torso over its horizontal scale: 1 if the garment keeps its proportions. */
   readonly aspect: number
   readonly warnings: readonly string[]
 }
 
-/** Where the body's pieces lie in the analysed picture. */
+/** Regions of the body in the analysed bitmap. */
 export interface Regions {
   readonly arms: Sides<ArmField>
   /** The face with ears, cut off below the chin. */
   readonly head: Mask
-  /** The face inside of its outline; nothing where that is not known. */
+  /** The face inside its outline; empty if the outline is unknown. */
   readonly face: Mask
-  /** Bare arms from the shoulder to a little below the wrist as they would look without sleeves. */
+  /** Bare arms without sleeves, from the shoulder to slightly below the wrist. */
   readonly limbs: Mask
-  /** What of arms and hands lies in front of the garment's body, from just above the sleeve's end. */
+  /** Parts of arms and hands in front of the garment's body, from just above the end of the sleeve. */
   readonly uncovered: Mask
-  /** What of the arms lies beyond the sleeves' ends, with the loose cloth around them; nothing for a garment without sleeves. */
+  /** Parts of the arms beyond the ends of the sleeves, with the loose cloth around them; empty for a sleeveless garment. */
   readonly beyondCuffs: Mask
   readonly hands: Mask
   /** Shoulders between neck corners, tips and joints. */
   readonly shoulders: Mask
-  /** Hair, without what below the chin only has the colour of some hair or hat. */
+  /** Hair, without regions below the chin that only have the colour of hair or a hat. */
   readonly hair: Mask
-  /** Distance from the body's axis as a multiple of the torso's half width at that height; not negative. */
+  /** Distance from the body's axis as a multiple of the torso's half width at that height; at least 0. */
   readonly sideways: Plane
 }
 
-/** A person and where a garment lies on them; all in the analysed picture's px. */
+/** A person and the position of a garment, in px of the analysed bitmap. */
 export interface PlacedGarment {
   readonly person: Person
   readonly body: BodyFrame
@@ -86,13 +86,13 @@ export interface FittingRegions extends PlacedGarment {
   readonly regions: Regions
 }
 
-/** A top or dress that has been fitted: what all later stages work with. */
+/** A fitted top or dress: the input of all later stages. */
 export interface UpperFitting extends FittingRegions {
   readonly kind: 'upper'
-  /** What of the photo the garment and the worn one can touch. */
+  /** The part of the photo that the new or the worn garment can cover. */
   readonly view: View
   readonly garment: UpperGarment
-  /** By name, in px of the analysed picture. */
+  /** By name, in px of the analysed bitmap. */
   readonly landmarks: Readonly<Record<string, Point>>
   readonly warnings: readonly string[]
 }

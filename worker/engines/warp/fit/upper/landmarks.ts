@@ -3,12 +3,12 @@ import type { Point } from '../../../../raster/plane.ts'
 import { resample } from '../../../../raster/polyline.ts'
 import type { Placement } from './fitting.ts'
 
-/** A point for either side, named by the picture's own left and right: `neck_l`, `neck_r`. */
+/** Names a point of each side by the left and right of the image: `neck_l`, `neck_r`. */
 export function nameSides(name: string, [left, right]: Sides<Point>): Record<string, Point> {
   return { [`${name}_l`]: left, [`${name}_r`]: right }
 }
 
-/** Where the landmarks of a top or dress lie on the person, in px of the analysed picture. */
+/** Positions of the landmarks of a top or dress on the person, in px of the analysed bitmap. */
 export function upperLandmarks({
   neckCorners,
   tips,

@@ -6,7 +6,7 @@ import { countSet, type Mask, maskWhere, type Point } from '../../../../raster/p
 import { medianOf } from '../../../../raster/statistics.ts'
 import type { SleevePlacement } from './fitting.ts'
 
-/** A worn top, and how far the new one's sleeves reach. */
+/** A worn top, and the sleeve lengths of the new garment. */
 export interface Bared {
   readonly body: BodyFrame
   readonly parts: Parts
@@ -14,15 +14,16 @@ export interface Bared {
   readonly sleeves: readonly SleevePlacement[]
 }
 
-// Half widths of a clothed arm in body units. The upper arm's is past any pullover; the forearm's is that of a loose sleeve.
+// Half widths of a clothed arm in body units. The upper arm's exceeds any pullover; the forearm's is that of a loose sleeve.
 const MAX_UPPER_ARM = 0.21
 const LOOSE_FOREARM = 0.135
 // Share of the way from shoulder to wrist that no short sleeve covers.
 const BARE_FROM = 0.65
 
 /**
- * Refuses to bare arms below clothes that hide their shape: a padded or stiff jacket, or one that is open over a shirt, whose shoulders
- * and sleeves would become arms as thick as they are. Loose pullovers and wide short sleeves pass.
+ * Rejects photos in which clothes hide the shape of arms that the garment leaves bare: a padded or stiff jacket, or an open one over a
+ * shirt, would become arms of the same thickness. Accepts loose pullovers and wide short
+ * sleeves.
  * @throws DrapeError RESULT_REJECTED.
  */
 export function refuseLooseClothes(bared: Bared): void {
@@ -43,7 +44,7 @@ export function refuseLooseClothes(bared: Bared): void {
 }
 
 interface Widths {
-  /** Median distance in px from the bone to the outer edge, null where that is bare or not seen. */
+  /** Median distance in px from the bone to the outer edge; null if the arm is bare or not visible. */
   readonly upperArm: number | null
   readonly forearm: number | null
   /** Whether skin is all that is seen of the forearm. */
@@ -77,7 +78,7 @@ function meanOf(values: readonly (number | null)[]): number {
   return known.reduce((sum, value) => sum + value, 0) / Math.max(1, known.length)
 }
 
-// Rows below the neck as body coordinates F: a print begins lower, what is worn under a jacket is seen there first.
+// Rows below the neck as body coordinates F: prints start lower, and clothes under a jacket are visible here first.
 const COLLAR_ROWS = [
   [0.02, 0.08],
   [0.08, 0.14],
@@ -86,7 +87,7 @@ const COLLAR_ROWS = [
 const APART = 25
 const ALIKE = 15
 
-// Open fronts leave a strip in the middle that differs from both sides, which are alike.
+// An open front shows a strip in the middle that differs from both sides, which look alike.
 function isLayered({ parts: { lab, top, along, across } }: Bared): boolean {
   const colourOf = ([from, to]: readonly [number, number], isInside: (x: number) => boolean) => {
     const cell = maskWhere(

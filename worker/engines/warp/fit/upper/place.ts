@@ -15,8 +15,8 @@ import { placeTorso, type TorsoPlacement } from './torso.ts'
 import { measureWornExtent } from './worn-extent.ts'
 
 /**
- * Places a garment as `placeGarment` does. What only its outline makes a dress, and what would hardly cover the thighs, is placed as a
- * top: a dress takes away what is worn on the legs.
+ * Places a garment as `placeGarment` does. Places it as a top if only its outline makes it a dress and it would hardly cover the
+ * thighs: a dress removes the clothes worn on the legs.
  */
 export function placeUpper(
   look: { readonly person: Person; readonly body: BodyFrame; readonly parts: Parts },
@@ -33,10 +33,10 @@ export function placeUpper(
 }
 
 /**
- * Places a top or dress on a person: a torso piece held by about 60 matching points, and one grid a sleeve.
+ * Places a top or dress on a person: a torso piece with about 60 matching points, and one grid per sleeve.
  *
- * Throws `DrapeError` RESULT_REJECTED when the garment would have to be squeezed beyond recognition, and when the photo ends
- * where bare arms would begin.
+ * Throws `DrapeError` RESULT_REJECTED if the garment would be distorted beyond recognition, or if the photo ends where bare
+ * arms would begin.
  */
 export function placeGarment({
   person,
@@ -60,7 +60,7 @@ export function placeGarment({
   if (!garment.sleeved && person.mask.height - lowest < MIN_BELOW_ARMPITS * body.unit)
     throw new DrapeError(
       'RESULT_REJECTED',
-      'The photo ends at the chest; a garment without sleeves needs one that shows more of the arms',
+      'The photo ends at the chest; a garment without sleeves needs a photo that shows more of the arms',
     )
   const arms = bothSides((side) => measureArm(person.mask, body, side))
   const sleeves = bothSides((side) =>

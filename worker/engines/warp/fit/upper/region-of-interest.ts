@@ -8,15 +8,14 @@ import { cropColours, cropMask, cropPlane, type Window } from '../../../../raste
 import type { Point } from '../../../../raster/plane.ts'
 import type { PlacedGarment, Placement } from './fitting.ts'
 
-/** A fitting and its pictures, cut to what the garment and the worn one can touch. */
+/** A fitting and its bitmaps, cropped to the region that the new or the worn garment can cover. */
 export interface RegionOfInterest {
   readonly fitting: PlacedGarment
   readonly view: View
 }
 
 /**
- * Leaves away the rest of the view, so that all later stages have fewer pixels to go through. With `toFeet` the legs stay in it
- * whatever the garment's length.
+ * Crops the view so that all later stages process fewer pixels. With `toFeet` the legs stay in the view for any garment length.
  */
 export function cropToGarment(view: View, fitting: PlacedGarment, { toFeet = false } = {}): RegionOfInterest {
   const window = findWindow(view, fitting, toFeet)
@@ -31,7 +30,8 @@ export function cropToGarment(view: View, fitting: PlacedGarment, { toFeet = fal
   return { fitting: moved, view: cropView(view, window, moved.person) }
 }
 
-// From the eyes, because hair and face show what the rest should look like, or from a raised hand, to where the longer of the two garments ends.
+// From the eyes, because hair and face are references for invented regions, or from a raised hand, to the end of the longer of the two
+// garments.
 function findWindow({ analysed }: View, { person, body, placement }: PlacedGarment, toFeet: boolean): Window {
   const { unit, joints } = body
   const lowest = axisAt(body, Math.max(placement.hem, placement.oldHem, 1.25) + 0.2)
@@ -114,7 +114,7 @@ function movePlacement(placement: Placement, shift: Shift): Placement {
   }
 }
 
-// The drawn picture's window is rounded to whole px: off by half of one of its px at most.
+// The drawn bitmap's window is rounded to whole px: off by at most half a px.
 function cropView(view: View, window: Window, person: Person): View {
   const { box, scale } = view
   const x = Math.round(window.x * scale)

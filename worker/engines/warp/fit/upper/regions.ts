@@ -24,7 +24,7 @@ import { between, distance, dot, perpendicular, scale, subtract, unit } from '..
 import { ARM_EMERGES, BARE_FROM, BEFORE_HIDDEN, CUFF_LINE, FINGERS_ON_ARM, HAIR, IN_FRONT } from '../tuning.ts'
 import type { PlacedGarment, Placement, Regions, SleevePlacement } from './fitting.ts'
 
-/** The picture's regions for a placed garment. */
+/** Regions of the body for a placed garment. */
 export function findRegions(fitting: PlacedGarment): Regions {
   const { person, body, parts, placement } = fitting
   const arms = measureArms({ person, body, parts, arms: placement.arms })
@@ -53,8 +53,8 @@ export function findRegions(fitting: PlacedGarment): Regions {
   }
 }
 
-// Arms and hands come to the front where the garment leaves them: beyond the cuff's line or, without a sleeve, from below the
-// armpit. They start a little under the cuff so that no gap opens between the two.
+// Arms and hands come to the front where the garment ends: beyond the line of the cuff or, without a sleeve, from below the
+// armpit. They start slightly under the cuff to avoid a gap.
 function uncoveredArm(arm: ArmField, { body, placement }: PlacedGarment, side: Side): Mask {
   const { unit: length, armRadius } = body
   const fullRadius = (way: number) =>
@@ -64,7 +64,7 @@ function uncoveredArm(arm: ArmField, { body, placement }: PlacedGarment, side: S
   const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
   if (!sleeve) {
     const start = bareFrom(body, placement, side)
-    // At full width at once it would begin with a step: it widens on its way out from behind the garment.
+    // Starting at full width would create a step: the arm widens gradually as it emerges from behind the garment.
     return armMask(arm, (way) => {
       if (way < start) return 0
       return Math.min(
@@ -86,7 +86,7 @@ function beyondCuff(arm: ArmField, { body, placement }: PlacedGarment, side: Sid
   return cutAtCuff(arm, sleeve, { near: armMask(arm, () => FAR), overlap: 0, slant: CUFF_LINE.slant * body.unit })
 }
 
-// The cuff's line need not be square to the bone: up to `slant` px before and behind its middle the line itself decides.
+// The line of the cuff can be slanted to the bone: within `slant` px of its middle the line itself decides.
 function cutAtCuff(
   { along, wrist }: ArmField,
   sleeve: SleevePlacement,
@@ -122,7 +122,7 @@ function bareArm(arm: ArmField, overWrist: number): Mask {
   return armMask(arm, (way) => (way > arm.wrist + overWrist ? 0 : bareRadiusAt(arm, way)))
 }
 
-// Spread fingers reach further out; where they lie on the other forearm they look like it.
+// Spread fingers extend further out. On the other forearm they have the same colour.
 function handOf(arm: ArmField, radius: number, { other, mask }: { other: ArmField; mask: Plane }): Mask {
   const start = arm.wrist - 0.1 * (arm.wrist - arm.elbow)
   const near = (wide: number) => (way: number) =>
@@ -141,7 +141,7 @@ function handOf(arm: ArmField, radius: number, { other, mask }: { other: ArmFiel
   })
 }
 
-// A bare forearm that is bent back lies before the sleeve of its own upper arm.
+// A forearm that is bent back is in front of the sleeve of its own upper arm.
 function foldedForearm(arm: ArmField, placement: Placement, side: Side): Mask {
   const sleeve = placement.sleeves.find((candidate) => candidate.side === side)
   if (!sleeve || sleeve.long || arm.forearm.along === arm.along) return createMask(arm.distance)
@@ -152,7 +152,7 @@ function foldedForearm(arm: ArmField, placement: Placement, side: Side): Mask {
   return subset(forearm, (i) => arm.along.data[i] < sleeve.length)
 }
 
-// What leads behind the body comes to no front.
+// Removes the parts of an arm that are behind the body.
 function withoutHidden(mask: Mask, { behind, along, elbow }: ArmField): Mask {
   return behind ? subset(mask, (i) => along.data[i] < BEFORE_HIDDEN * elbow) : mask
 }
@@ -167,7 +167,7 @@ function eitherArm(arms: Sides<ArmField>, draw: (arm: ArmField, side: Side) => M
   return left
 }
 
-// White collars pass for grey hair and dark ones for a hat: below the chin hair must look like the hair above it.
+// White collars resemble grey hair, and dark ones a hat: hair below the chin must resemble the hair above.
 function findHair({ person, body, parts }: PlacedGarment): Mask {
   const { hair, lab } = parts
   const { nose, mouthLeft, mouthRight } = person.landmarks
@@ -190,16 +190,16 @@ function findHair({ person, body, parts }: PlacedGarment): Mask {
   })
   const alike = subset(grown, (i) => above.data[i] === 1 || differs(i) < HAIR.other)
   if (countSet(grown) - countSet(alike) < HAIR.collar * body.unit ** 2) return grown
-  // A collar's blurred edge passes for hair again.
+  // The blurred edge of a collar resembles hair again.
   const thick = open(alike, HAIR.thick * body.unit)
   const sure = subset(alike, (i) => above.data[i] === 1 || thick.data[i] === 1)
-  // What touches no cloth is no collar: hair beside the neck lies in its own shade.
+  // A region that does not touch cloth is not a collar: hair beside the neck is in its own shade.
   const odd = subset(grown, (i) => !sure.data[i])
   const collars = componentsTouching(odd, dilate(parts.top, 2))
   return subset(grown, (i) => sure.data[i] === 1 || !collars.data[i])
 }
 
-// The inside of a collar hangs together with the hair by a line beside the neck at most.
+// At most a thin line beside the neck connects the inside of a collar with the hair.
 function withoutLoosePatches(
   hair: Mask,
   above: Mask,

@@ -26,14 +26,14 @@ export interface FitInput {
   readonly worn: WornExtent
 }
 
-/** How large a garment is on a person. */
+/** Size of a garment on a person. */
 interface Scale {
-  /** Person px per garment px, across and down. */
+  /** Person px per garment px, horizontally and vertically. */
   readonly across: number
   readonly down: number
-  /** Where the shoulder seams end on the person. */
+  /** Ends of the shoulder seams on the person. */
   readonly tips: Sides<Point>
-  /** How far below the shoulder joints that is, in px; they end above them, so this is negative. */
+  /** Distance of the seam ends below the shoulder joints, in px; negative, because they are above. */
   readonly offset: number
   /** Rows of the garment's shoulder tips and hem corners. */
   readonly shoulderRow: number
@@ -42,10 +42,10 @@ interface Scale {
   readonly hem: number
 }
 
-/** A garment's size on a person, and where its rows lie; y is a row of the garment's picture. */
+/** Size of a garment on a person and the position of its rows; y is a row of the garment's bitmap. */
 export interface Fit extends Scale {
   readonly fractionAt: (y: number) => number
-  /** The garment row that lies at the body coordinate F. */
+  /** The garment row at the body coordinate F. */
   readonly rowAt: (fraction: number) => number
   /** Half width of the garment's outline below the armpits, in garment px. */
   readonly outlineHalfWidthAt: (y: number, side: Side) => number
@@ -55,7 +55,7 @@ export interface Fit extends Scale {
   readonly edgeAt: (y: number, side: Side) => Point
 }
 
-/** Chooses the size: the shoulders give the width, body and worn garment bound hem and sides. */
+/** Chooses the size: the shoulders determine the width; body and worn garment bound hem and sides. */
 export function chooseSize(input: FitInput): Fit {
   const { body, garment } = input
   const scale = chooseScale(input)
@@ -83,21 +83,21 @@ function chooseScale(input: FitInput): Scale {
   const span = garment.sleeved ? body.restingTip : tips
   const across = distance(...span) / distance(left.shoulder, right.shoulder)
   const offset = dot(subtract(between(...tips, 0.5), body.shoulders), body.down)
-  // Turning makes a person narrower, not their garment shorter.
+  // A turn makes a person narrower, but not the garment shorter.
   const natural = across * body.foreshortening
   const hem = chooseHem((offset + natural * (hemRow - shoulderRow)) / body.trunk, garment, input)
   const down = (hem * body.trunk - offset) / (hemRow - shoulderRow)
   return { across, down, tips, offset, shoulderRow, hemRow, hem }
 }
 
-// The rows hang from the middle between the tips, and the lower they are the more they follow the body's axis.
+// Rows hang from the middle between the tips. The lower a row, the more it follows the body's axis.
 function middleOfRow(body: BodyFrame, { tips, offset, down, shoulderRow, hemRow }: Scale, y: number): Point {
   const shift = dot(subtract(between(...tips, 0.5), body.shoulders), body.right)
   const fading = limit((hemRow - y) / Math.max(1, hemRow - shoulderRow), 0, 1)
   return move(move(body.shoulders, body.down, offset + (y - shoulderRow) * down), body.right, shift * fading)
 }
 
-// Shoulder seams of a sleeveless garment end inside of the joints, as far as its straps are apart on the product.
+// Shoulder seams of a sleeveless garment end inside the joints, at the distance of its straps on the product.
 function narrowTips({ mask, body, garment }: FitInput): Sides<Point> {
   const [left, right] = garment.landmarks
   const chest = Math.max(1, Math.abs(right.armpit.x - left.armpit.x))
@@ -117,7 +117,7 @@ function chooseHem(natural: number, { kind }: UpperGarment, { worn, body }: FitI
   const [least, standing] = HEM_RANGE[kind]
   const most = isSeated(body) ? Math.max(standing, SEATED_HEM) : standing
   const hem = limit(natural, least, most)
-  // A worn top that is only a little longer is covered: nothing has to be invented below the new hem.
+  // Cover a worn top that is only slightly longer: no region below the new hem has to be invented.
   const covering = worn.hem + COVERING_HEM.below
   return worn.hem > 0 && hem < covering && covering <= Math.max(hem + COVERING_HEM.lowered, 1) ? covering : hem
 }
@@ -129,7 +129,7 @@ function outlineHalfWidth({ sides, axis }: UpperGarment, side: Side): (y: number
   return (y) => interpolate(rows, widths, y)
 }
 
-// Loose or tight as the product, within what looks like clothing on this body; wider where that hides the worn top's sides.
+// Loose or tight as the product, within plausible limits for this body; wider if that hides the sides of the worn top.
 function chooseHalfWidth(
   { body, worn, garment }: FitInput,
   { fraction, side, natural }: { fraction: number; side: Side; natural: number },
@@ -146,7 +146,7 @@ function chooseHalfWidth(
   return Math.max(width, Math.min(reach + COVERING_SIDES.over * body.unit, COVERING_SIDES.max * width))
 }
 
-// From the hips downwards a skirt falls as it is cut and does not follow the legs.
+// Below the hips a skirt falls as it is cut and does not follow the legs.
 function releaseSkirt(
   close: number,
   { body, fraction, side, natural }: { body: BodyFrame; fraction: number; side: Side; natural: number },

@@ -22,11 +22,11 @@ export interface SleeveInput {
 const ROWS = 30
 const COLUMNS = 9
 
-// The grid goes beyond the outline so that the product's own soft edge decides where the sleeve ends.
+// The grid extends beyond the outline to include the product's own soft edge.
 const BEYOND_OUTER = 0.06
 const BEYOND_INNER = 0.03
 
-/** One sleeve as a ruled grid between its outer and inner edge; null when the garment has none on this side. */
+/** One sleeve as a ruled grid between its outer and inner edge; null if the garment has no sleeve on this side. */
 export function placeSleeve(input: SleeveInput): SleevePlacement | null {
   const { garment, profile, side } = input
   const { sleeve } = garment.sides[side]
@@ -46,7 +46,7 @@ function chooseLength(
   const overShoulder = OVER_SHOULDER * distance(fit.tips[side], body.joints.shoulder[side])
   const natural = (arcLength(outline) * (fit.across + fit.down)) / 2 - overShoulder
   if (natural > SLEEVE_LENGTH.from * profile.length) return { long: true, length: SLEEVE_LENGTH.end * profile.length }
-  // The short wide sleeves of boxy cuts still end below their deep armholes.
+  // The short wide sleeves of boxy cuts end below their deep armholes.
   const armhole = dot(subtract(armpit, body.joints.shoulder[side]), upperArm(body, side)) + BELOW_ARMHOLE * body.unit
   const covering = Math.max(natural, armhole, SLEEVE_LENGTH.min * profile.length)
   return { long: false, length: Math.min(covering, SLEEVE_LENGTH.from * profile.length) }
@@ -69,7 +69,7 @@ function cuffLooseness(
   return Math.min(Math.max(cuff / Math.max(1, arm), CUFF_WIDTH.min), long ? CUFF_WIDTH.maxLong : CUFF_WIDTH.maxShort)
 }
 
-// From the tip in a bow over the deltoid, then along the arm's outer edge.
+// From the tip in a curve over the deltoid, then along the arm's outer edge.
 function placeOuter({ body, fit, profile, side }: SleeveInput, { length, looseness }: Cuff): Point[] {
   const radii = taper(profile)
   const along = steps(Math.min(0.13 * profile.length, 0.6 * length), length).map((way) => {
@@ -84,7 +84,7 @@ function placeOuter({ body, fit, profile, side }: SleeveInput, { length, loosene
   return [...bow(tip, control, along[0]), ...along]
 }
 
-// Where a wide worn sleeve ends above the new one's cuff, cloth gets narrower little by little and not at once.
+// Below the end of a wide worn sleeve the new sleeve narrows gradually.
 function taper({ along, outer }: ArmProfile): Float64Array {
   const radii = outer.slice()
   for (let i = 1; i < radii.length; i++)
@@ -99,7 +99,7 @@ function placeInner(input: SleeveInput, { length, looseness }: Cuff): Point[] {
   const level = dot(subtract(armpit, body.joints.shoulder[side]), direction)
   const start = Math.min(Math.max(level, 0.05 * profile.length), 0.8 * length)
   const raised = dot(direction, body.down) < 0 ? 1 : Math.abs(dot(direction, body.right))
-  // Loose cloth hangs below a raised arm, and around one that hangs down.
+  // Loose cloth hangs below a raised arm, and around a hanging arm.
   const slack = Math.min(0.5 + 0.9 * raised, 1.2)
   const along = steps(start + 0.2 * (length - start), length).map((way) => {
     const share = way / length
@@ -110,7 +110,7 @@ function placeInner(input: SleeveInput, { length, looseness }: Cuff): Point[] {
   return [freeArmpit(input, start, raised), ...along]
 }
 
-// The torso's armpit lies behind an arm that hangs down; its sleeve starts at the arm's own inner edge.
+// The torso's armpit is behind a hanging arm; the arm's sleeve starts at the arm's own inner edge.
 function freeArmpit({ body, profile, side, armpit }: SleeveInput, way: number, raised: number): Point {
   const outside = outwards(body, side)
   const armEdge = besideBone(profile, way, -1.15 * radiusAt(profile, 'inner', way))
@@ -118,7 +118,7 @@ function freeArmpit({ body, profile, side, armpit }: SleeveInput, way: number, r
   return move(armpit, outside, -hidden * (1 - smoothStep((raised - 0.15) / 0.35)))
 }
 
-// The sleeve of an arm that hangs beside the torso ends at the torso's edge; that of an arm in front of it lies upon it.
+// The sleeve of an arm beside the torso ends at the torso's edge; the sleeve of an arm in front of the torso overlaps it.
 function keepBesideTorso(point: Point, bone: Point, { body, fit, side }: SleeveInput): Point {
   const outside = outwards(body, side)
   const offset = subtract(point, body.shoulders)
@@ -154,7 +154,7 @@ function bow(from: Point, control: Point, to: Point): Point[] {
   })
 }
 
-// Straight lines from edge to edge, and a row more at either end: under the torso's edge, and past the cuff.
+// Straight lines from edge to edge, and an extra row at each end: under the torso's edge, and past the cuff.
 function ruleGrid(outer: readonly Point[], inner: readonly Point[]): PointGrid {
   const rows = outer.map((from, row) =>
     Array.from({ length: COLUMNS }, (_, column) =>

@@ -77,7 +77,7 @@ function placeArmpit(body: BodyFrame, garment: UpperGarment, { fit, side }: { fi
   return move(axisAt(body, fraction), outwards(body, side), half * (garment.sleeved ? 1 : ARMPIT.narrower))
 }
 
-// On the slope from neck to shoulder, both on nearly one level: hair on one side makes the mask higher there.
+// On the slope from neck to shoulder, both on nearly the same level: hair on one side makes the mask higher there.
 function placeNeckCorners({ mask, body, garment }: FitInput, fit: Fit): Sides<Point> {
   const span = distance(...fit.tips)
   const middle = between(...fit.tips, 0.5)
@@ -133,7 +133,7 @@ function pairArmhole(
   const curves = bothSides((k) => resample(sides[k].armhole ?? armhole, 7).slice(1, -1))
   const chords = bothSides((k) => [landmarks[k].shoulder, landmarks[k].armpit] as const)
   const model = evenSide(curves, chords) ?? side
-  // The other side's edge is seen as in a mirror.
+  // The edge of the other side is mirrored.
   const height = model === side ? 1 : -1
   return [
     ...pairUp(curves[side], carryAlongChord(curves[model], { from: chords[model], to: [tip, armpit], height })),
@@ -141,8 +141,8 @@ function pairArmhole(
   ]
 }
 
-// A strap that lies crooked in the product photo would lie crooked on the shoulder: the side whose armhole is the more even one, or null
-// when they are alike.
+// A strap that is crooked in the product photo would be crooked on the shoulder: returns the side with the more even armhole, or null if
+// both are alike.
 function evenSide(curves: Sides<readonly Point[]>, chords: Sides<readonly [Point, Point]>): Side | null {
   const unitChord = [
     { x: 0, y: 0 },
@@ -160,13 +160,13 @@ function evenSide(curves: Sides<readonly Point[]>, chords: Sides<readonly [Point
   return left < right ? 0 : 1
 }
 
-// The armpit is not placed by its row alone; its correction fades out downwards along the side.
+// The armpit's position does not depend on its row alone; its correction fades out downwards along the side.
 function pairSide(
   { landmarks, sides }: UpperGarment,
   { fit, side, armpit }: { fit: Fit; side: Side; armpit: Point },
 ): Pair[] {
   const correction = subtract(armpit, fit.edgeAt(landmarks[side].armpit.y, side))
-  // Often enough for waist, hips and the worn top's hem, however long the garment is.
+  // Enough points for waist, hips and the worn top's hem at any garment length.
   const points = Math.max(8, Math.round(9 * (fit.hem - fit.fractionAt(landmarks[side].armpit.y))))
   const line = resample(sides[side].side, points + 1).slice(1)
   return line.map((point, i) => {

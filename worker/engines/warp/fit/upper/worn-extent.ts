@@ -7,11 +7,11 @@ import { fillCapsules } from '../../../../raster/polygon.ts'
 import { interpolate } from '../../../../raster/polyline.ts'
 import { between } from '../../../../raster/vector.ts'
 
-/** How far the worn top reaches, so that a new one can cover it. */
+/** Extent of the worn top that a new top must cover. */
 export interface WornExtent {
-  /** Body coordinate F of its hem; 0 when none was seen. */
+  /** Body coordinate F of its hem; 0 if not visible. */
   readonly hem: number
-  /** How far from the body's axis it reaches at F, in px; 0 where nothing is known. */
+  /** Distance from the body's axis at F, in px; 0 if unknown. */
   readonly halfWidthAt: (fraction: number, side: Side) => number
 }
 
@@ -49,7 +49,7 @@ const SIDE_FROM = 0.25
 const SIDE_STEP = 0.05
 const SIDE_ROWS = 24
 
-// Resolution of a row's distances from the axis, in body units; the last cell collects all that is further out.
+// Bin size of a row's distances from the axis, in body units. The last bin collects all larger distances.
 const CELL = 0.005
 const CELLS = 191
 
@@ -69,7 +69,7 @@ function measureSides({ person, body, parts }: Worn): WornExtent['halfWidthAt'] 
   return (fraction, side) => (fraction > 0.2 && fraction < 1.45 ? interpolate(rows, widths[side], fraction) : 0)
 }
 
-// Arms as far as they may carry sleeves, less the deltoid, which is the torso's.
+// Arms without the deltoid, which belongs to the torso.
 function upperArms(body: BodyFrame, size: Mask): Mask {
   const [left, right] = bothSides((side) => {
     const shoulder = body.joints.shoulder[side]
@@ -81,10 +81,10 @@ function upperArms(body: BodyFrame, size: Mask): Mask {
   return left
 }
 
-// Empty cells in a row that part a wide sleeve from the torso: wall is seen between them, or an arm hangs there.
+// Number of empty bins that separate a wide sleeve or a hanging arm from the torso: the wall is visible between them.
 const GAP = 8
 
-// Cells within which 98 % of a row lie, as far as it hangs together; 0 for rows of hardly any pixels.
+// Number of bins that contain 98 % of a row's connected pixels; 0 for rows with hardly any pixels.
 function reachOf(cells: Float64Array): number {
   const whole = cells.subarray(0, endOfRun(cells))
   const total = whole.reduce((sum, count) => sum + count, 0)
@@ -96,7 +96,7 @@ function reachOf(cells: Float64Array): number {
   })
 }
 
-// The middle half of a row may be hidden by hands.
+// Hands can hide the middle half of a row.
 function endOfRun(cells: Float64Array): number {
   const filled = cells.filter((count) => count > 0).sort()
   const few = 0.15 * (filled[filled.length >> 1] ?? 0)

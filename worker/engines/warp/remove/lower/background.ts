@@ -3,9 +3,9 @@ import { type Colours, type Mask, maskWhere, type Plane } from '../../../../rast
 import { MAYBE_PERSON, ROW_ENDS } from '../tuning.ts'
 
 /**
- * Continues the background behind a person's legs along the rows of the picture, from both ends of every gap: skirting boards,
- * floor boards and horizons are level there. `hidden` is the person (0 to 1), `margin` the px around it that are not trusted;
- * only pixels with `wanted` above 0 are filled.
+ * Continues the background behind a person's legs along the rows of the bitmap, from both ends of every gap: baseboards,
+ * floorboards and horizons are level. `hidden` is the person (0 to 1), `margin` the unreliable px around the person; fills
+ * only pixels with `wanted` above 0.
  */
 export function fillAcross(
   picture: Colours,

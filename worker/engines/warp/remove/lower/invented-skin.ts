@@ -11,8 +11,8 @@ import type { FittedLegs, WornLower } from '../../fit/lower/fitting.ts'
 import { LEG_ROUND, LEG_TONE, WORN_LIGHT } from '../tuning.ts'
 
 /**
- * What bare legs would look like, as CIE Lab of the analysed picture: the tone of bare parts of the legs, else of arms and face,
- * darker towards the edges and where the worn garment was in shade. Null when the picture shows no skin.
+ * Bare legs as CIE Lab of the analysed bitmap: the tone of bare parts of the legs, else of arms and face, darker towards the
+ * edges and where the worn garment was in shade. Null if the photo shows no skin.
  */
 export function inventLegs(input: FittedLegs, worn: WornLower): Colours | null {
   const { body, parts } = input
@@ -31,7 +31,7 @@ export function inventLegs(input: FittedLegs, worn: WornLower): Colours | null {
   return tones
 }
 
-// Skin of the legs when there is enough of it, otherwise that of arms, otherwise all there is.
+// Skin of the legs if there is enough of it, else of the arms, else all visible skin.
 function knownSkin({ person, body, parts, fields }: FittedLegs, { arms }: WornLower): Mask | null {
   const { skin, along, skinColour, lab } = parts
   if (!skinColour) return null

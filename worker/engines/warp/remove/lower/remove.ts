@@ -20,10 +20,10 @@ import { fillAcross } from './background.ts'
 import { inventLegs } from './invented-skin.ts'
 
 /**
- * Takes the worn trousers or skirt away where `cover` (0 to 1, the new garment) leaves them open and `allowed` lets it: legs
- * become bare, what is beside them becomes background. `picture` is the analysed picture in sRGB, 0 to 255.
+ * Removes the worn trousers or skirt where `cover` (0 to 1, the new garment) does not hide it and `allowed` permits it: legs
+ * become bare, the region beside them becomes background. `picture` is the analysed bitmap in sRGB, 0 to 255.
  *
- * Throws `DrapeError` RESULT_REJECTED when much of the legs would have to be invented and no skin is seen anywhere.
+ * Throws `DrapeError` RESULT_REJECTED if much of the legs would have to be invented and no skin is visible.
  */
 export function removeLower(
   input: FittedLegs,
@@ -42,7 +42,7 @@ export function removeLower(
   if (!tones && area(skin) > MAX_WITHOUT_SKIN)
     throw new DrapeError('RESULT_REJECTED', 'No skin is visible that could be continued where the worn garment was')
   const background = backgroundBeside(input, { seen, legs, open, arms: worn.arms })
-  // Under the legs' soft edges, too, there is background.
+  // Background also continues under the soft edges of the legs.
   const behind = featherMask(
     maskWhere(cover, (i) => background.data[i] === 1 || (tones !== null && skin.data[i] === 1)),
     0.7,
@@ -69,7 +69,8 @@ function warningsOf({ skin, background, hasSkin }: { skin: number; background: n
   return found.filter(([, holds]) => holds).map(([code]) => code)
 }
 
-// The worn garment where no leg is, with its rim, where cloth and background mix: it can pass for anything, but is thinner than what stays.
+// The worn garment outside the legs, with its rim, where cloth and background mix. The rim can have any label, but is thinner than regions
+// that stay.
 function backgroundBeside(
   { person, body, parts }: FittedLegs,
   { seen, legs, open, arms }: { seen: Mask; legs: Plane; open: (i: number) => boolean; arms: Mask },
@@ -96,13 +97,13 @@ function areaOf(unit: number): (mask: Mask) => number {
   }
 }
 
-// Bare legs as they would look without clothes, with a soft edge; never wider than the clothes that hide them.
+// Bare legs with a soft edge; never wider than the clothes that hide them.
 function bareLegs({ body, legs, fields, covered }: FittedLegs): Plane {
   const cover = createPlane(fields[0].distance)
   for (const [side, { distance, along }] of fields.entries()) {
     const { length } = legs[side]
     const end = length + BARE_LEG.below * body.unit
-    // Beside the garment itself a bare leg would look like a slit.
+    // Right beside the garment a bare leg would look like a slit.
     const start = covered[side] - BARE_LEG.above * body.unit
     const radii = Float32Array.from({ length: Math.ceil(length) + 2 }, (_, way) =>
       Math.min(bareLegRadius(body, way / length), BARE_LEG.radius * widest(legs[side], way)),
@@ -121,7 +122,7 @@ function widest({ along, outer, inner }: FittedLegs['legs'][0], way: number): nu
   return Math.max(outer[i], inner[i])
 }
 
-// Invented skin joins what is bare already without a line between.
+// Invented skin blends into real skin without a visible line.
 function legShare(
   { parts, body }: FittedLegs,
   { seen, legs, open }: { seen: Mask; legs: Plane; open: (i: number) => boolean },

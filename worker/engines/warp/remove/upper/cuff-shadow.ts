@@ -7,8 +7,8 @@ import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { CUFF_SHADOW } from '../tuning.ts'
 
 /**
- * What worn cuffs leave on arms that the new garment leaves bare: their shadow and their last threads, which pass for dark skin and
- * would stay as a bracelet.
+ * Remains of worn cuffs on arms that the new garment leaves bare: shadows and threads that are labelled dark skin and would remain
+ * as a bracelet.
  */
 export function findCuffShadows(fitting: FittingRegions): Mask {
   const [left, right] = bothSides((side) => underCuff(fitting, side))
@@ -41,7 +41,7 @@ function underCuff({ person, body, parts, placement, regions }: FittingRegions, 
   return subset(dilate(dark, 1), (i) => !isOtherHand(i))
 }
 
-// Fingers of arms that are crossed lie before the other arm's cuff.
+// Fingers of crossed arms are in front of the other arm's cuff.
 function handTest({ along, distance, wrist }: ArmField, radius: number): (i: number) => boolean {
   return (i) => distance.data[i] < radius && along.data[i] > wrist - radius
 }

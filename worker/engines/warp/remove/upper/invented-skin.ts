@@ -23,16 +23,16 @@ import type { FittingRegions } from '../../fit/upper/fitting.ts'
 import { FACE_TONE, LIMB_ROUND, MEETING, OLD_LIGHT, SKIN_SEEN, TONES } from '../tuning.ts'
 
 export interface InventedSkin {
-  /** CIE Lab of the picture reduced by a factor. */
+  /** CIE Lab of the downscaled bitmap. */
   readonly tones: Colours
-  /** True when neither arms nor neck show what they look like. */
+  /** True if neither arms nor neck show skin. */
   readonly fromFace: boolean
 }
 
 /**
- * What the body would look like without the worn garment, in the picture reduced by `factor`: tones of visible skin
- * from the same limb, carried on smoothly, darker towards a limb's edges and where the old garment was in shade. Null when
- * the picture shows no skin.
+ * Skin of the body without the worn garment, in the bitmap downscaled by `factor`: tones of visible skin of the same limb,
+ * smoothly extrapolated, darker towards a limb's edges and where the old garment was in shade. Null if the photo shows no
+ * skin.
  */
 export function inventSkin(
   fitting: FittingRegions,
@@ -48,7 +48,7 @@ export function inventSkin(
   return { tones: base, fromFace: countSet(bareSkin(fitting, clean)) < SKIN_SEEN.body * body.unit ** 2 }
 }
 
-// Skin far enough from every border that no other colour mixes in, and of the face's hue.
+// Skin far enough from every border that no other colour mixes in, with the hue of the face.
 function cleanSkin({ person, parts, regions }: FittingRegions, old: Mask): Mask {
   const { lab, skin } = parts
   const face = subset(regions.head, (i) => skin.data[i] === 1)
@@ -65,7 +65,7 @@ function cleanSkin({ person, parts, regions }: FittingRegions, old: Mask): Mask 
   return erode(sure, FACE_TONE.inside)
 }
 
-// Of the skin what cannot be a strap or a badge of its colour: neck, hands, and arms beyond their sleeves.
+// Skin that cannot be a skin-coloured strap or badge: neck, hands, and arms beyond their sleeves.
 function bareSkin({ parts, regions }: FittingRegions, clean: Mask): Mask {
   const { along, across } = parts
   return subset(clean, (i) => {
@@ -77,7 +77,7 @@ function bareSkin({ parts, regions }: FittingRegions, clean: Mask): Mask {
   })
 }
 
-// Every limb takes its own tone: arms are often darker than the neck, one of them often lies in shade.
+// Every limb has its own tone: arms are often darker than the neck, and one arm is often in shade.
 function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; factor: number }): Colours {
   const { body, parts, regions } = fitting
   const { along, across, lab } = parts
@@ -102,7 +102,7 @@ function blendLimbs(fitting: FittingRegions, { clean, factor }: { clean: Mask; f
   return gaussianBlurColours(base, (0.03 * body.unit) / factor)
 }
 
-// Without the darkest third (cast shadows) and the highlights.
+// Excludes the darkest third (cast shadows) and the highlights.
 function middleTones(lab: Colours, clean: Mask, { region, least }: { region: Mask; least: number }): Mask | null {
   const tones: number[] = []
   for (let i = 0; i < clean.data.length; i++) if (clean.data[i] && region.data[i]) tones.push(lab.data[i * 3])
@@ -126,7 +126,7 @@ function mixInto(base: Colours, other: Colours, share: Plane): void {
   }
 }
 
-// Where invented skin meets real skin it takes over the difference, which fades with the distance: no border shows.
+// Where invented skin meets real skin it adopts the difference, which fades with the distance, so that no border is visible.
 function meetRealSkin(base: Colours, { colours, weight }: { colours: Colours; weight: Plane }, unit: number): void {
   const rest: Colours = { ...base, data: colours.data.map((value, i) => value - base.data[i]) }
   const carried = fillSmoothly(rest, weight)
@@ -154,7 +154,7 @@ function shadeLimbs(base: Colours, { body, parts, regions }: FittingRegions, { f
   for (let i = 0; i < smooth.data.length; i++) base.data[i * 3] += smooth.data[i]
 }
 
-// How far the way from the bone to the pixel leads down: 1 right below it, −1 right above.
+// Direction from the bone to the pixel: 1 directly below the bone, −1 directly above.
 function downwards({ width, data }: Plane, i: number): number {
   const step = (data[i + width] - data[i - width]) / 2
   return Number.isFinite(step) ? Math.min(1, Math.max(-1, step)) : 0
@@ -167,7 +167,7 @@ function rimOf({ distance, along, elbow, wrist, bareRadius }: ArmField, i: numbe
   )
 }
 
-// A patterned garment's light and dark are its print: the more it varies, the less is believed.
+// The light and dark of a patterned garment are its print: the more they vary, the less weight they get.
 function shadeLikeOld(
   base: Colours,
   { body, parts }: FittingRegions,

@@ -38,19 +38,19 @@ import { findWornGarment } from './worn-mask.ts'
 import { assignZones } from './zones.ts'
 
 /**
- * Fills what stays visible of the worn garment with skin, background, the colour of the lower garment or, along the new
- * garment's edge, with the new garment itself. `picture` is the analysed picture in sRGB, 0 to 255; `garment` is of its size.
+ * Fills the visible parts of the worn garment with skin, background, the colour of the lower garment or, along the new
+ * garment's edge, with the new garment. `picture` is the analysed bitmap in sRGB, 0 to 255; `garment` has its size.
  *
- * Throws `DrapeError` RESULT_REJECTED when much of the body would have to be invented, no skin is seen but the face's, and the clothes
- * stand off so far that they do not show the body's shape either; when the worn garment is so much longer than the new one that more of
- * the lower garment would be invented than is known; and when it has the colour of skin and skin must take its place.
+ * Throws `DrapeError` RESULT_REJECTED if much of the body would have to be invented, only the face shows skin, and the clothes are too
+ * bulky to show the body's shape; if the worn garment is so much longer than the new one that more of the lower garment would be
+ * invented than is known; and if the worn garment has the colour of skin and skin must replace it.
  */
 export function removeUpper(
   fitting: FittingRegions,
   { picture, garment }: { picture: Colours; garment: FlatGarment },
 ): UpperRemoval {
   const { body, person } = fitting
-  // Fills are smooth: cells of a 64th of the body's unit lose nothing.
+  // Fills are smooth: cells of 1/64 body unit are fine enough.
   const factor = Math.max(1, Math.round(body.unit / 64))
   const outside = reduceMasked(picture, outsideOf(person.mask, BACKGROUND_MARGIN.around * body.unit), factor)
   const background = fillMembrane(outside.colours, outside.weight, BACKGROUND_ROUNDS)
@@ -68,7 +68,7 @@ export function removeUpper(
   if (areas.lower > (isHemLeft ? MAX_BELOW_HEM.unknown : MAX_BELOW_HEM.known))
     throw new DrapeError(
       'RESULT_REJECTED',
-      'The garment in the photo reaches far below the hem of the new one, and what is worn under it is not seen',
+      'The garment in the photo reaches far below the hem of the new one, and the clothes under it are not visible',
     )
   if (isHemLeft) warnings.push('OLD_HEM_VISIBLE')
   if (areas.skin > MAX_OF_SKIN_COLOUR && hasColourOfSkin(fitting.parts))
@@ -94,20 +94,20 @@ interface Canvas {
   readonly cover: Plane
 }
 
-// Away from the old hem: its shadow and its last threads would colour the fill.
+// Not near the old hem: its shadow and threads would colour the fill.
 function lowerGarment({ person, body, parts }: FittingRegions, worn: WornGarment): Mask {
   const near = dilate(worn.mask, 0.05 * body.unit)
   return subset(parts.lower, (i) => !near.data[i] && person.mask.data[i] > 0.9 && parts.along.data[i] > 0.9)
 }
 
-// Cream on fair skin: where the old sleeve ends cannot be seen, so parts of it would stay.
+// Cream on fair skin: the end of the old sleeve is invisible, so parts of it would remain.
 function hasColourOfSkin({ lab, top, skinColour }: FittingRegions['parts']): boolean {
   if (skinColour === null || countSet(top) === 0) return false
   const [l, a, b] = [0, 1, 2].map((channel) => medianOf(lab, top, channel) - skinColour[channel])
   return Math.hypot(a, b) < SKIN_COLOURED.tint && Math.abs(l) < SKIN_COLOURED.lightness
 }
 
-// With a distance, because the mask's edge is not sure and a rim of cloth would colour the background.
+// With a margin, because the mask is unreliable at its edge and a rim of cloth would colour the background.
 function outsideOf(mask: Plane, margin: number): Mask {
   const person = dilate(
     maskWhere(mask, (i) => mask.data[i] >= MAYBE_PERSON),
@@ -116,7 +116,7 @@ function outsideOf(mask: Plane, margin: number): Mask {
   return invert(person)
 }
 
-// False when too little of the lower garment is seen to continue it.
+// False if too little of the lower garment is visible to continue it.
 function paintLower(
   canvas: Canvas,
   fitting: FittingRegions,
@@ -130,7 +130,7 @@ function paintLower(
   return true
 }
 
-// Where skin is seen: on arms, hands or neck, on the face alone, or nowhere.
+// Where skin is visible: on arms, hands or neck; only on the face; or nowhere.
 type SeenSkin = 'body' | 'face' | 'none'
 
 function paintSkin(
@@ -146,7 +146,7 @@ function paintSkin(
 
 type Areas = Readonly<Record<'skin' | 'background' | 'lower' | 'garment', number>>
 
-// In squared units of the body.
+// In squared body units.
 function measureAreas(zones: Uint8Array, unit: number): Areas {
   const counts = new Float64Array(5)
   for (let i = 0; i < zones.length; i++) counts[zones[i]] += 1 / (unit * unit)
@@ -161,8 +161,8 @@ function warningsOf({ skin, background, lower }: Areas): string[] {
   return warnings
 }
 
-// A zone reaches a little under everything that is painted over it later and over the pixels of its own kind that stay: no line
-// of the old garment is left between two soft edges.
+// A zone extends slightly under everything painted over it later and over adjacent pixels of its own kind, so that no line of
+// the old garment remains between two soft edges.
 function shareOf(
   { zones, cover }: Canvas,
   zone: number,
@@ -179,7 +179,7 @@ function shareOf(
   return featherMask(share, sigma)
 }
 
-// Garment that is drawn up to the person's outline ends in the person's own soft edge, with background behind it.
+// A garment that is extended to the person's outline ends in the person's own soft edge, with background behind it.
 function backgroundShare(canvas: Canvas, mask: Plane): Plane {
   const outside = maskWhere(mask, (i) => mask.data[i] < 0.5)
   const share = shareOf(canvas, BACKGROUND, { sigma: 1, joins: outside })
@@ -222,7 +222,7 @@ function paint({ layer }: Canvas, { cells, factor }: Reduced, share: Plane): voi
 
 type Rgb = readonly [number, number, number]
 
-// Colours walk outwards from the garment one pixel a round, two pixels further than they are needed, for the soft edge.
+// Colours spread outwards from the garment, one pixel per iteration, 2 px further than required for the soft edge.
 function paintSlivers(canvas: Canvas, garment: Colours, { mask, reach }: { mask: Plane; reach: number }): void {
   const { layer, zones, cover } = canvas
   const share = shareOf(canvas, GARMENT, { sigma: 0.8, joins: null })

@@ -22,7 +22,7 @@ import {
   TOP,
 } from '../tuning.ts'
 
-/** Finds what the person wears on the upper body. `background` is the picture without the person in CIE Lab. */
+/** Finds the clothes on the upper body. `background` is the scene without the person in CIE Lab. */
 export function findWornGarment(fitting: FittingRegions, background: Reduced): WornGarment {
   const { parts } = fitting
   const { mask: rough, prints } = outline(fitting)
@@ -45,7 +45,7 @@ function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
   const beside = dilate(seen, TOP.shaded * body.unit)
   const joined = maskWhere(top, (i) => {
     if (seen.data[i] || (parts.hair.data[i] && !hair.data[i])) return true
-    // Above the hem, cloth in the shade of an arm passes for the lower garment.
+    // Above the hem, cloth in the shade of an arm is labelled as the lower garment.
     if (beside.data[i] && lower.data[i] && along.data[i] < placement.oldHem) return true
     if (!closed.data[i] || skin.data[i] || hair.data[i] || head.data[i] || person.mask.data[i] <= 0.5) return false
     return !(lower.data[i] && along.data[i] > TOP.lowerFrom)
@@ -61,7 +61,7 @@ function outline(fitting: FittingRegions): { mask: Mask; prints: Mask } {
   return { mask, prints }
 }
 
-// The inside of a collar lies in its own shade and passes for skin; the middle of the neck shows what skin looks like there.
+// The inside of a collar is in its own shade and is labelled as skin; the middle of the neck shows the colour of skin there.
 function insideOfCollar({ body, parts, regions }: FittingRegions, top: Mask): Mask {
   const { skin, hair, along, across, lab } = parts
   const inNeck = (i: number) => along.data[i] > COLLAR.from && along.data[i] < COLLAR.until
@@ -87,7 +87,7 @@ function insideOfCollar({ body, parts, regions }: FittingRegions, top: Mask): Ma
   return open(mostlyInside(odd, isCollar), 1)
 }
 
-// Connected pixels, as far as they are inside; nothing of those that go on outside: hair that falls behind a collar is as dark.
+// Connected regions that are mostly inside. Excludes regions that continue outside: hair behind a collar is as dark.
 function mostlyInside(mask: Mask, isInside: (i: number) => boolean): Mask {
   const { labels, components } = connectedComponents(mask)
   const inside = new Uint32Array(components.length + 1)
@@ -95,7 +95,7 @@ function mostlyInside(mask: Mask, isInside: (i: number) => boolean): Mask {
   return subset(mask, (i) => isInside(i) && inside[labels[i]] > COLLAR_SHADE.inside * components[labels[i] - 1].area)
 }
 
-// On an arm that is mostly cloth everything that is neither skin nor hair belongs to the sleeve, whatever its pattern.
+// On an arm that is mostly cloth all pixels except skin and hair belong to the sleeve, for any pattern.
 function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side): Mask {
   const { skin, top } = parts
   const arm = regions.arms[side]
@@ -114,7 +114,7 @@ function wornSleeve({ person, body, parts, regions }: FittingRegions, side: Side
   return maskWhere(top, (i) => cuff.data[i] === 1 || (clothed.data[i] === 1 && !skin.data[i]))
 }
 
-// The inside of a wide cuff lies in its own shade and passes for the lower garment or for skin: its hue decides.
+// The inside of a wide cuff is in its own shade and is labelled as the lower garment or as skin: use its hue.
 function shadedCuff(
   { person, body, parts, regions }: Pick<FittingRegions, 'person' | 'body' | 'parts' | 'regions'>,
   side: Side,
@@ -141,7 +141,7 @@ function medianColourOf(lab: Colours, part: Mask): Lab {
   return [medianOf(lab, part, 0), medianOf(lab, part, 1), medianOf(lab, part, 2)]
 }
 
-// Where the mask is not sure, things behind the person were taken for cloth: they look neither like it nor like a shadow of it.
+// Where the mask is unreliable, objects behind the person were labelled as cloth: they resemble neither the cloth nor its shadow.
 function withoutStrangers(
   mask: Mask,
   { person, parts }: FittingRegions,
@@ -153,7 +153,7 @@ function withoutStrangers(
   })
 }
 
-// A mask's soft edge leaves a rim of the garment outside: there a pixel belongs to what its colour is nearer to.
+// The soft edge of a mask leaves a rim of the garment outside: assign each pixel to the nearer colour.
 function growOverEdge(
   mask: Mask,
   { person, body, parts }: FittingRegions,
@@ -170,7 +170,7 @@ function growOverEdge(
   return maskWhere(mask, (i) => rim.data[i] === 1 || (near.data[i] === 1 && person.mask.data[i] > 0.5))
 }
 
-// A high collar goes up to the chin; other colours that high are more often hair or background.
+// A high collar extends to the chin. Other colours at that height are usually hair or background.
 function allowedPart(
   grown: Mask,
   { body, parts, regions }: FittingRegions,

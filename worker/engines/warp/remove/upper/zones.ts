@@ -15,7 +15,7 @@ import { BACKGROUND, GARMENT, KEEP, LOWER, SKIN, type WornGarment } from '../rem
 import { BELOW_HEM, CAST_SHADOW, HUG, LUMP, MIDRIFF, NECK, TORSO, UNDRESSED } from '../tuning.ts'
 import { findCuffShadows } from './cuff-shadow.ts'
 
-/** Decides for every pixel what is to be seen in place of the worn garment: KEEP, BACKGROUND, LOWER, SKIN or GARMENT. */
+/** Selects the replacement of each pixel of the worn garment: KEEP, BACKGROUND, LOWER, SKIN or GARMENT. */
 export function assignZones(fitting: FittingRegions, worn: WornGarment, garment: FlatGarment): Uint8Array {
   const { person, body, parts, placement, regions } = fitting
   const { along, skin } = parts
@@ -32,7 +32,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     if (!worn.removable.data[i] || under.data[i]) continue
     if (undressed.data[i]) zones[i] = SKIN
     else if (cover.data[i] >= SOLID) continue
-    // Light cloth before a light wall: background over background does no harm, anything else would grow patches.
+    // Light cloth in front of a light wall: background over background is harmless, any other replacement would create patches.
     else if (worn.backgroundLike.data[i] && !(limbs.data[i] && person.mask.data[i] >= 0.9)) zones[i] = BACKGROUND
     else if (isBelowHem(i) && !isMidriff(i)) zones[i] = LOWER
     else if (isBody(i)) zones[i] = SKIN
@@ -49,7 +49,7 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     return f > placement.hem - BELOW_HEM.above && f < BELOW_HEM.until && sideways.data[i] < BELOW_HEM.width
   }
 
-  // What a crop top leaves free above the waistband is the belly. Under a coat or a dress the waistband is not known.
+  // The region between a crop top and the waistband is the belly. Under a coat or a dress the waistband is unknown.
   function isMidriff(i: number): boolean {
     return placement.hem < MIDRIFF.hem && placement.oldHem < MIDRIFF.coat && along.data[i] < MIDRIFF.waistband
   }
@@ -62,14 +62,14 @@ export function assignZones(fitting: FittingRegions, worn: WornGarment, garment:
     return f < TORSO.until && sideways.data[i] < (f < TORSO.chest ? 1 : TORSO.belowChest)
   }
 
-  // Below an old hem lies its shadow and its last seam: they go too.
+  // Remove the shadow and the seam below an old hem, too.
   function acceptsLower(i: number): boolean {
     if (!isBelowHem(i) || worn.backgroundLike.data[i] || skin.data[i]) return false
     return cover.data[i] < SOLID && person.mask.data[i] > 0.4
   }
 }
 
-// From the mouth to the middle between the shoulders; a high collar is wider than the neck in it.
+// From the mouth to the middle between the shoulders. A high collar is wider than the neck.
 function neckTest({ person, body, parts }: FittingRegions): (i: number) => boolean {
   const { leftEar, rightEar, mouthLeft, mouthRight } = person.landmarks
   const mouth = subtract(between(mouthLeft, mouthRight, 0.5), body.shoulders)
@@ -82,8 +82,8 @@ function neckTest({ person, body, parts }: FittingRegions): (i: number) => boole
   }
 }
 
-// Arms that the old sleeves cover and the new ones do not: they are drawn as skin even in front of the new garment. An arm that
-// was bare already keeps its own pixels; the cloth beside it is not its sleeve.
+// Arms that the old sleeves cover and the new sleeves do not: drawn as skin even in front of the new garment. An arm that was
+// already bare keeps its own pixels; the cloth beside it is not its sleeve.
 function undressedArms(
   { body, parts, placement, regions }: FittingRegions,
   { worn, cover, under }: { worn: WornGarment; cover: Plane; under: Mask },
@@ -95,15 +95,15 @@ function undressedArms(
     return arms.some((arm, side) => {
       const way = arm.along.data[i]
       if (way >= arm.sleeveEnd) return false
-      // Before the torso an arm's edge looks like the cloth behind it: only its middle is sure.
+      // In front of the torso an arm's edge resembles the cloth behind it: only its middle is certain.
       const before = UNDRESSED.before * Math.min(1, Math.max(0, (way - starts[side]) / (UNDRESSED.over * body.unit)))
       return arm.distance.data[i] < (cover.data[i] >= SOLID ? before : UNDRESSED.beside) * arm.bareRadius
     })
   })
 }
 
-// A jacket that is open is worn over something: what is seen between its fronts, below its hem and beyond its cuffs stays, and all that
-// a waistcoat leaves free.
+// An open jacket is worn over other clothes: regions between its fronts, below its hem and beyond its cuffs stay, and so do all regions
+// that a waistcoat does not cover.
 function keptUnder({ body, parts, placement, regions }: FittingRegions): Mask {
   const { openFront, neckCorners, sleeves, hem } = placement
   if (!openFront) return createMask(parts.along)
@@ -131,7 +131,7 @@ function growDownwards(
   }
 }
 
-// Background can only be seen at the person's edge; what is enclosed by the body is body.
+// Background is visible only at the person's edge; an enclosed region is body.
 function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
   const outside = maskWhere(mask, (i) => mask.data[i] < 0.3)
   const open = dilate(outside, 2)
@@ -140,7 +140,7 @@ function joinEnclosedToSkin(zones: Uint8Array, mask: Plane): void {
   for (let i = 0; i < zones.length; i++) if (background.data[i] && !reached.data[i]) zones[i] = SKIN
 }
 
-// An old sleeve leaves its shadow on the wall, and its own shaded rim is often taken for that.
+// An old sleeve leaves its shadow on the wall, and its own shaded rim is often mistaken for that shadow.
 function removeCastShadow(
   zones: Uint8Array,
   { person, body, parts }: FittingRegions,
@@ -163,8 +163,8 @@ function removeCastShadow(
   }
 }
 
-// A strip so thin that the new garment could as well lie a finger further becomes garment: a drawn edge in the old one's
-// place looks like a worn one, invented skin or background can. Hem, cuffs and neckline stay where the product has them.
+// A thin strip becomes garment if the new garment could as well extend that far: a drawn edge in the old garment's place
+// looks like a worn edge, unlike invented skin or background. Hem, cuffs and neckline stay where the product has them.
 function hugGarment(
   zones: Uint8Array,
   { body, parts, placement, regions }: FittingRegions,
@@ -175,7 +175,7 @@ function hugGarment(
   const solid = (plane: Plane) => distanceTo(maskWhere(plane, (i) => plane.data[i] >= SOLID))
   const [toTorso, toSleeve] = [solid(torso), solid(sleeves)]
   const toEdge = distanceTo(maskWhere(cover, (i) => !isOpen(i) && cover.data[i] < SOLID))
-  // Where the old one goes away from the new one the strip ends in a slant, not in a step.
+  // Where the old garment diverges from the new one, the strip ends in a slope instead of a step.
   const isNear = (far: Plane, i: number, reach: number) => {
     const most = reach * body.unit
     return far.data[i] <= Math.min(most, 2 * most - far.data[i] - toEdge.data[i])
@@ -187,7 +187,7 @@ function hugGarment(
     move(placement.neckCorners[1], body.down, up),
     move(placement.neckCorners[0], body.down, up),
   ])
-  // On an arm a garment ends where its sleeve ends.
+  // On an arm a garment ends at the end of its sleeve.
   const ends = bothSides((side) => placement.sleeves.find((sleeve) => sleeve.side === side)?.length ?? 0)
   const isUnderSleeve = (i: number) =>
     regions.arms.some((arm, side) => arm.along.data[i] < ends[side] - 0.1 * body.unit)
@@ -199,13 +199,13 @@ function hugGarment(
     const atTorso = isNear(toTorso, i, opening.data[i] ? HUG.neck : HUG.torso)
     if (atTorso || (isNear(toSleeve, i, HUG.sleeve) && !regions.beyondCuffs.data[i])) hug.data[i] = 1
   }
-  // A tongue beside the garment, such as the fork under an old sleeve leaves, is no edge of it.
+  // A tongue beside the garment, such as the remainder of the fork under an old sleeve, is not part of its edge.
   const broad = open(
     maskWhere(cover, (i) => hug.data[i] === 1 || cover.data[i] >= SOLID),
     HUG.tongue * body.unit,
   )
   for (let i = 0; i < zones.length; i++) if (!broad.data[i]) hug.data[i] = 0
-  // What an arm parts from the garment does not belong to it.
+  // Regions that an arm separates from the garment do not belong to it.
   const seen = dilate(
     maskWhere(cover, (i) => cover.data[i] >= SOLID && !(regions.uncovered.data[i] && parts.skin.data[i])),
     2,
@@ -214,7 +214,7 @@ function hugGarment(
   for (let i = 0; i < zones.length; i++) if (joined.data[i]) zones[i] = GARMENT
 }
 
-// A seam that lies a finger further out does so for a while: what is short and thick is the root of an old sleeve.
+// A seam that is slightly further out stays so for some length; a short and thick strip is the root of an old sleeve.
 function withoutLumps(hug: Mask, farOf: (i: number) => number, { unit }: BodyFrame): Mask {
   const { labels, components } = connectedComponents(hug)
   const thickness = new Float32Array(components.length + 1)

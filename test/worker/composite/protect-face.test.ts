@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../api/shared/image.ts'
 import { blendChange } from '../../../worker/composite/blend.ts'
-import { keepFace } from '../../../worker/composite/keep-face.ts'
+import { protectFace } from '../../../worker/composite/protect-face.ts'
 import type { Engine } from '../../../worker/engines/engine.ts'
 import { openModels } from '../../../worker/inference/models.ts'
 import { findPerson } from '../../../worker/person/find-person.ts'
@@ -26,7 +26,7 @@ describe('a face under a result that covers everything', () => {
   it.each([1, 2, 0.5])('stays to the last bit in a result of %s times the size', (scale) => {
     const size = { width: photo.width * scale, height: photo.height * scale }
     const change = createPlane(size, 1)
-    keepFace(change, face, photo)
+    protectFace(change, face, photo)
     const result = blendChange({ photo, image: flat(size.width, size.height, 200), change })
     const inside = fillPolygon(photo, face)
     const at = (x: number, y: number) => result.data[(y * photo.width + x) * 3]
@@ -38,13 +38,13 @@ describe('a face under a result that covers everything', () => {
   it('leaves what lies outside of the picture alone', () => {
     const change = createPlane(photo, 1)
     const moved = face.map(({ x, y }) => ({ x: x - 200, y }))
-    keepFace(change, moved, photo)
+    protectFace(change, moved, photo)
     expect(change.data.every((share) => share === 1)).toBe(true)
   })
 
   it('is kept as far as it is in the picture', () => {
     const change = createPlane(photo, 1)
-    keepFace(
+    protectFace(
       change,
       face.map(({ x, y }) => ({ x: x - 50, y: y - 40 })),
       photo,

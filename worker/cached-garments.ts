@@ -3,38 +3,41 @@ import { type Database, sql } from '../api/shared/database/database.ts'
 import type { Log } from '../api/shared/log.ts'
 import { rowType, Type } from '../api/shared/schema.ts'
 
-/** A product with the images that it had when something was made of one of them. */
+/** A product and the version of its images. */
 interface Edition {
   readonly id: string
   readonly imagesEdition: string
 }
 
-/** Which products the inference processes may have kept something of. */
-export interface KeptGarments {
-  /** Something is made of an image of this SHA-256 for the product. To be called before and after, since it may be gone in between. */
+/** Tracks the products whose garments the inference processes may have cached. */
+export interface CachedGarments {
+  /**
+   * Records that a garment of the product's image with this SHA-256 is being cached. Call before and after the work, because the product
+   * can be deleted in between.
+   */
   note(product: Edition, garmentHash: string): void
-  /** Has everything forgotten that was made for products that are gone, or of images that they do not have any more. */
+  /** Evicts all garments of deleted products and of deleted images. */
   sweep(): Promise<void>
 }
 
-/** How many hashes are known; what was made of older ones is dropped. Engines keep far less. */
+/** Max number of tracked hashes; older garments are evicted. Engines cache far fewer. */
 const MAX_HASHES = 2048
-const Gone = rowType(Type.Object({ hash: Type.String() }))
+const Evicted = rowType(Type.Object({ hash: Type.String() }))
 
 /**
- * Engines keep what they have made of product images for the next try-on with the same bytes. What is kept goes with its product,
- * by any process. `forget` gets hashes.
+ * Engines cache garments for the next try-on with the same bytes. Evicts a garment from all processes when its product or image
+ * is deleted. `evict` receives hashes.
  */
-export function createKeptGarments({
+export function createCachedGarments({
   database,
-  forget,
+  evict,
   log,
 }: {
   database: Database
-  forget: (garmentHashes: readonly string[]) => void
+  evict: (garmentHashes: readonly string[]) => void
   log: Log
-}): KeptGarments {
-  const known = createCache<Map<string, Edition>>({ max: MAX_HASHES, onEvict: (oldest) => forget([oldest]) })
+}): CachedGarments {
+  const known = createCache<Map<string, Edition>>({ max: MAX_HASHES, onEvict: (oldest) => evict([oldest]) })
   let isSweeping = false
   return {
     note: (product, garmentHash) => {
@@ -43,7 +46,7 @@ export function createKeptGarments({
       known.set(garmentHash, editions)
     },
     sweep: async () => {
-      // A slow database is not asked again meanwhile: leases are renewed over the same connection.
+      // Do not query a slow database again: lease renewals share the connection.
       if (isSweeping) return
       const rows = [...known.entries()].flatMap(([hash, editions]) =>
         [...editions.values()].map((edition) => ({ hash, id: edition.id, edition: edition.imagesEdition })),
@@ -51,7 +54,7 @@ export function createKeptGarments({
       if (rows.length === 0) return
       isSweeping = true
       try {
-        const gone = await database.any(sql.type(Gone)`
+        const evicted = await database.any(sql.type(Evicted)`
           select wanted.hash
           from jsonb_to_recordset(${sql.jsonb(rows)}) as wanted (hash text, id text, edition text)
           where not exists (
@@ -59,10 +62,10 @@ export function createKeptGarments({
             where products.id = wanted.id and images_edition = wanted.edition
               and (expires_at is null or expires_at > now())
           )`)
-        const hashes = [...new Set(gone.map(({ hash }) => hash))]
-        // Others with the same bytes have it made again.
+        const hashes = [...new Set(evicted.map(({ hash }) => hash))]
+        // Other products with the same bytes are prepared again.
         for (const hash of hashes) known.delete(hash)
-        if (hashes.length > 0) forget(hashes)
+        if (hashes.length > 0) evict(hashes)
       } catch (error) {
         log.warn({ err: error }, 'deleted products could not be read')
       } finally {

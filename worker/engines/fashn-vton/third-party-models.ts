@@ -4,19 +4,19 @@ import { createParser, type Parser } from '../diffusion/parser/parse.ts'
 import { createWholeBodyFinder, type WholeBodyFinder } from './dwpose/find-people.ts'
 import type { Graphs } from './graphs.ts'
 
-/** What models of others are for, where the operator has them. */
-export interface Others {
-  /** DWPose; without it BlazePose's points are drawn. */
+/** Optional third-party models. */
+export interface ThirdPartyModels {
+  /** DWPose. Without it BlazePose's points are drawn. */
   readonly wholeBody: WholeBodyFinder | null
-  /** With one, what the person wears is painted over and products may be worn. */
+  /** With a parser, worn clothes are masked and product photos can show a person. */
   readonly parser: Parser | null
 }
 
 /**
- * What can be done with the graphs of others.
- * @throws Error that says which of them does not have the interface that it must have; nothing stays open then.
+ * Creates the third-party models from the opened graphs.
+ * @throws Error that names the graph with a wrong interface; closes all graphs in that case.
  */
-export async function createOthers(graphs: Graphs): Promise<Others> {
+export async function createThirdPartyModels(graphs: Graphs): Promise<ThirdPartyModels> {
   try {
     return {
       wholeBody: graphs.pose && createWholeBodyFinder(graphs.pose),
@@ -28,8 +28,8 @@ export async function createOthers(graphs: Graphs): Promise<Others> {
   }
 }
 
-/** An empty picture shows no person, but the graphs have to have run once before a job, with numbers. */
-export async function tryOthers({ wholeBody, parser }: Others, size: Size): Promise<void> {
+/** Runs every graph once before the first job. An empty image shows no person. */
+export async function testThirdPartyModels({ wholeBody, parser }: ThirdPartyModels, size: Size): Promise<void> {
   const blank = createBytes(size, 3)
   await wholeBody?.find(blank)
   await parser?.parse(blank)

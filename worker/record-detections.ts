@@ -5,20 +5,20 @@ import type { Images } from '../api/shared/stores/images.ts'
 import type { Detections } from './detections.ts'
 import type { TryOnResult } from './inference/protocol.ts'
 
-export interface RememberOptions {
+export interface RecordDetectionsOptions {
   readonly images: Images
   readonly detections: Detections
   readonly log: Log
 }
 
-/** Keeps what a try-on found out about a job's pictures for the next one with them. */
-export type Remember = (
+/** Stores the detections of a try-on for the next try-on with the same images. */
+export type RecordDetections = (
   job: Pick<TryOnJob, 'person' | 'product' | 'engine' | 'garmentTypes'>,
   result: Pick<TryOnResult, 'found' | 'detected'>,
 ) => Promise<void>
 
-/** Never throws: the try-on is done and paid for, and the next one finds the same out again. */
-export function createRemember({ images, detections, log }: RememberOptions): Remember {
+/** Never throws: the try-on is completed and charged, and the next one repeats the detection. */
+export function createRecordDetections({ images, detections, log }: RecordDetectionsOptions): RecordDetections {
   return async ({ person, product, engine, garmentTypes }, { found, detected }) => {
     const { id: productId, imagesEdition } = product
     const [image] = usableImages(product.images, garmentTypes ?? engineFacts(engine).garmentTypes)

@@ -3,10 +3,10 @@ import { distanceTo } from '../raster/distance.ts'
 import type { Mask, Plane, Point, Size } from '../raster/plane.ts'
 
 /**
- * Takes back what was changed where `kept` is set and up to `margin` px beside it, in place: there the change is exactly 0. Over
- * `edge` more px it sets in. `kept` is the part of the change in `window`.
+ * Sets the change to exactly 0, in place, in `kept` and up to `margin` px around it. The change fades in over the next `edge`
+ * px. `kept` covers the part of the change in `window`.
  */
-export function takeBack(
+export function revertChange(
   change: Plane,
   kept: Mask,
   { window, margin, edge }: { window: Window; margin: number; edge: number },
@@ -19,7 +19,7 @@ export function takeBack(
   }
 }
 
-/** The part of a picture within `room` px of the bounds of some points. */
+/** The part of a bitmap within `room` px of the bounds of some points. */
 export function windowAround(points: readonly Point[], room: number, { width, height }: Size): Window {
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)]
   const x = clip(Math.floor(Math.min(...xs)) - room, width)

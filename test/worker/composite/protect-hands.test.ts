@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { blendChange } from '../../../worker/composite/blend.ts'
-import { keepHands } from '../../../worker/composite/keep-hands.ts'
+import { protectHands } from '../../../worker/composite/protect-hands.ts'
 import type { Hand } from '../../../worker/person/person.ts'
 import { type Bitmap, createPlane } from '../../../worker/raster/plane.ts'
 
@@ -26,7 +26,7 @@ describe('a hand under a result that covers everything', () => {
   it.each([1, 2, 0.5])('stays to the last bit in a result of %s times the size, and nothing else', (scale) => {
     const size = { width: photo.width * scale, height: photo.height * scale }
     const change = createPlane(size, 1)
-    keepHands(change, [hand], photo)
+    protectHands(change, [hand], photo)
     const result = blendChange({ photo, image: flat(size.width, size.height, 200), change })
     const row = Array.from({ length: photo.width }, (_, x) => result.data[(90 * photo.width + x) * 3])
     expect(row.slice(41, 49).concat(row.slice(71, 79))).toEqual(Array(16).fill(50))
@@ -35,7 +35,7 @@ describe('a hand under a result that covers everything', () => {
 
   it('leaves what lies outside of the picture alone', () => {
     const change = createPlane(photo, 1)
-    keepHands(change, [{ ...hand, first: { x: -90, y: 0 }, last: { x: -50, y: 60 } }], photo)
+    protectHands(change, [{ ...hand, first: { x: -90, y: 0 }, last: { x: -50, y: 60 } }], photo)
     expect(change.data.every((share) => share === 1)).toBe(true)
   })
 })

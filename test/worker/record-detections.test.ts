@@ -6,7 +6,7 @@ import { createLog } from '../../api/shared/log.ts'
 import { createImages, type Images } from '../../api/shared/stores/images.ts'
 import { createProducts, type Products } from '../../api/stores/products.ts'
 import { createDetections } from '../../worker/detections.ts'
-import { createRemember, type Remember } from '../../worker/remember.ts'
+import { createRecordDetections, type RecordDetections } from '../../worker/record-detections.ts'
 import { type Caller, createCaller } from '../support/accepted.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
@@ -17,7 +17,7 @@ describe('what a try-on has found out', () => {
   let database: Database
   let products: Products
   let images: Images
-  let remember: Remember
+  let recordDetections: RecordDetections
   let caller: Caller
   let drop: () => Promise<void>
 
@@ -27,7 +27,7 @@ describe('what a try-on has found out', () => {
     database = createDatabase(made.url, { poolSize: 5 })
     products = createProducts(database)
     images = createImages(database)
-    remember = createRemember({
+    recordDetections = createRecordDetections({
       images,
       detections: createDetections(database),
       log: createLog({ process: 'test', level: 'silent' }),
@@ -68,7 +68,7 @@ describe('what a try-on has found out', () => {
 
   it('stands beside the classifications of the image that was used', async () => {
     await save()
-    await remember(await job(), { found: null, detected: FLAT })
+    await recordDetections(await job(), { found: null, detected: FLAT })
     expect((await stored())?.detected).toEqual({ 1: FLAT })
     expect((await stored())?.images[1].classifications).toBeNull()
   })
@@ -76,7 +76,7 @@ describe('what a try-on has found out', () => {
   it('is no edit of the product: the same images sent again keep it and their edition', async () => {
     await save()
     const before = await stored()
-    await remember(await job(), { found: null, detected: FLAT })
+    await recordDetections(await job(), { found: null, detected: FLAT })
     expect((await stored())?.updatedAt).toEqual(before?.updatedAt)
     await save()
     const after = await stored()
@@ -87,17 +87,17 @@ describe('what a try-on has found out', () => {
   it('is gone with the images that it was about, and does not come back with a late job', async () => {
     await save()
     const late = await job()
-    await remember(late, { found: null, detected: FLAT })
+    await recordDetections(late, { found: null, detected: FLAT })
     await save(['https://shop.example/back.jpg', 'https://shop.example/other.jpg'])
     expect((await stored())?.detected).toBeNull()
-    await remember(late, { found: null, detected: FLAT })
+    await recordDetections(late, { found: null, detected: FLAT })
     expect((await stored())?.detected).toBeNull()
   })
 
   it('is kept for the photo, the first finding for good', async () => {
     await save()
-    await remember(await job(), { found: FOUND, detected: null })
-    await remember(await job(), { found: { ...FOUND, personDetected: false, warnings: [] }, detected: null })
+    await recordDetections(await job(), { found: FOUND, detected: null })
+    await recordDetections(await job(), { found: { ...FOUND, personDetected: false, warnings: [] }, detected: null })
     expect(await images.find(caller.imageId)).toMatchObject(FOUND)
   })
 
@@ -106,6 +106,6 @@ describe('what a try-on has found out', () => {
     const late = await job()
     await products.delete({ accountId: caller.accountId, externalId: 'shirt' })
     await images.abandon(caller.imageId)
-    await expect(remember(late, { found: FOUND, detected: FLAT })).resolves.toBeUndefined()
+    await expect(recordDetections(late, { found: FOUND, detected: FLAT })).resolves.toBeUndefined()
   })
 })

@@ -8,52 +8,55 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineFile, FileSource } from './settings.ts'
 import { findProblem } from './verify.ts'
 
-const TRIES = 4
-const FIRST_PAUSE_MS = 1000
-/** Nothing at all for so long is a dead connection. */
-const SILENT_MS = 60_000
+const MAX_ATTEMPTS = 4
+const FIRST_BACKOFF_MS = 1000
+/** A connection without data for this long is dead. */
+const IDLE_TIMEOUT_MS = 60_000
 
-/** Will be the same when it is tried again. */
-class Refused extends Error {}
+/** An error that a retry cannot fix. */
+class PermanentError extends Error {}
 
 /**
- * Fetches the files that are not in the folder yet as they should be. A file appears under its name only when it is whole and has
- * the right SHA-256. What fails on the way is tried again; a wrong digest or a refusal is not.
- * @throws Error that names the file and what went wrong
+ * Downloads the files that are missing from the folder or differ from their SHA-256. A file appears under its name only after its
+ * download is complete and verified. Retries network errors; does not retry a wrong digest or a rejected request.
+ * @throws Error that names the file and the problem
  */
-export async function bringFiles(
+export async function downloadFiles(
   files: readonly EngineFile[],
   { folder, source }: { folder: string; source: FileSource },
 ): Promise<void> {
   for (const file of files) {
     if ((await findProblem(file, folder)) === null) continue
-    await repeat(file.path, () => bringFile(file, { folder, source }))
+    await retry(file.path, () => downloadFile(file, { folder, source }))
   }
 }
 
-async function repeat(path: string, once: () => Promise<void>): Promise<void> {
+async function retry(path: string, once: () => Promise<void>): Promise<void> {
   for (let tried = 1; ; tried++) {
     try {
       return await once()
     } catch (error) {
       const message = `${path} could not be fetched: ${reasonOf(error)}`
-      if (error instanceof Refused || tried === TRIES) throw new Error(message, { cause: error })
+      if (error instanceof PermanentError || tried === MAX_ATTEMPTS) throw new Error(message, { cause: error })
       console.error(`${message}; trying again`)
-      await sleep(FIRST_PAUSE_MS * 2 ** (tried - 1))
+      await sleep(FIRST_BACKOFF_MS * 2 ** (tried - 1))
     }
   }
 }
 
-async function bringFile(file: EngineFile, { folder, source }: { folder: string; source: FileSource }): Promise<void> {
+async function downloadFile(
+  file: EngineFile,
+  { folder, source }: { folder: string; source: FileSource },
+): Promise<void> {
   const target = join(folder, file.path)
   const partial = `${target}.part`
   await mkdir(dirname(target), { recursive: true })
   const silence = new AbortController()
-  const timer = setTimeout(() => silence.abort(new Error('nothing came for a minute')), SILENT_MS)
+  const timer = setTimeout(() => silence.abort(new Error('no data for 60 seconds')), IDLE_TIMEOUT_MS)
   try {
     const body = await open(file, source, silence.signal)
     const digest = await store(body, { partial, bytes: file.bytes, onPiece: () => timer.refresh() })
-    if (digest !== file.sha256) throw new Refused(`it has the SHA-256 ${digest}, expected ${file.sha256}`)
+    if (digest !== file.sha256) throw new PermanentError(`it has the SHA-256 ${digest}, expected ${file.sha256}`)
     await rename(partial, target)
   } finally {
     clearTimeout(timer)
@@ -67,10 +70,10 @@ async function open({ path }: EngineFile, { url, authorization }: FileSource, si
   if (answer.ok && answer.body) return answer.body
   await answer.body?.cancel()
   const said = `the server answered ${answer.status}`
-  throw answer.status >= 500 || answer.status === 429 ? new Error(said) : new Refused(said)
+  throw answer.status >= 500 || answer.status === 429 ? new Error(said) : new PermanentError(said)
 }
 
-/** Writes what comes and returns its SHA-256. @throws Refused when there is more or less than `bytes` */
+/** Writes the response body and returns its SHA-256. @throws PermanentError if the body has more or fewer than `bytes` bytes */
 async function store(
   body: ReadableStream<Uint8Array>,
   { partial, bytes, onPiece }: { partial: string; bytes: number; onPiece: () => void },
@@ -81,13 +84,13 @@ async function store(
     for await (const piece of pieces) {
       onPiece()
       seen += piece.length
-      if (seen > bytes) throw new Refused(`it has more than ${bytes} bytes`)
+      if (seen > bytes) throw new PermanentError(`it has more than ${bytes} bytes`)
       hash.update(piece)
       yield piece
     }
   }
   await pipeline(Readable.fromWeb(body as never), checked, createWriteStream(partial))
-  // A connection that broke off looks the same as a short file.
+  // A broken connection looks the same as a short file.
   if (seen < bytes) throw new Error(`it ended after ${seen} of ${bytes} bytes`)
   return hash.digest('hex')
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDatabase, type Database, sql } from '../../api/shared/database/database.ts'
 import { createLog } from '../../api/shared/log.ts'
 import { createProducts, type Products } from '../../api/stores/products.ts'
-import { createKeptGarments, type KeptGarments } from '../../worker/kept-garments.ts'
+import { type CachedGarments, createCachedGarments } from '../../worker/cached-garments.ts'
 import { type Caller, createCaller } from '../support/accepted.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
@@ -12,7 +12,7 @@ describe('what engines keep of products', () => {
   let products: Products
   let caller: Caller
   let forgotten: string[]
-  let kept: KeptGarments
+  let kept: CachedGarments
   let drop: () => Promise<void>
 
   beforeAll(async () => {
@@ -28,8 +28,8 @@ describe('what engines keep of products', () => {
   beforeEach(async () => {
     caller = await createCaller(database, 10)
     forgotten = []
-    const forget = (hashes: readonly string[]) => forgotten.push(...hashes)
-    kept = createKeptGarments({ database, forget, log: createLog({ process: 'test', level: 'silent' }) })
+    const evict = (hashes: readonly string[]) => forgotten.push(...hashes)
+    kept = createCachedGarments({ database, evict, log: createLog({ process: 'test', level: 'silent' }) })
   })
 
   const save = async (externalId: string, sourceUrl = 'https://shop.example/a.jpg') => {
@@ -94,9 +94,9 @@ describe('what engines keep of products', () => {
 
   it('is looked at again when the database could not be asked', async () => {
     const away = createDatabase('postgres://nobody@127.0.0.1:1/none', { poolSize: 1 })
-    const options = { forget: (hashes: readonly string[]) => forgotten.push(...hashes) }
+    const options = { evict: (hashes: readonly string[]) => forgotten.push(...hashes) }
     const log = createLog({ process: 'test', level: 'silent' })
-    const lost = createKeptGarments({ database: away, ...options, log })
+    const lost = createCachedGarments({ database: away, ...options, log })
     lost.note(await save('shirt'), 'a1')
     await lost.sweep()
     expect(forgotten).toEqual([])

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { keepRecent, keptTogether } from '../../../../worker/engines/diffusion/recent.ts'
+import { combineCaches, createLruCache } from '../../../../worker/engines/diffusion/lru-cache.ts'
 
 describe('what was made recently', () => {
   function start(bytes: number) {
     const made: string[] = []
-    const recent = keepRecent<string>(bytes, (value) => value.length)
+    const recent = createLruCache<string>(bytes, (value) => value.length)
     const get = (key: string) =>
       recent.get(key, async () => {
         made.push(key)
@@ -33,22 +33,22 @@ describe('what was made recently', () => {
 
   it('is forgotten by the beginning of its key, and counted', async () => {
     const made: string[] = []
-    const recent = keepRecent<string>(100, () => 1)
+    const recent = createLruCache<string>(100, () => 1)
     const get = (key: string) => recent.get(key, async () => `${made.push(key)}`)
     for (const key of ['ab tops', 'ab other', 'cd tops']) await get(key)
-    const all = keptTogether(
+    const all = combineCaches(
       recent,
-      keepRecent<string>(1, () => 1),
+      createLruCache<string>(1, () => 1),
     )
     expect(all.count()).toBe(3)
-    all.forget('ab')
+    all.evict('ab')
     expect(all.count()).toBe(1)
     for (const key of ['ab tops', 'cd tops']) await get(key)
     expect(made).toEqual(['ab tops', 'ab other', 'cd tops', 'ab tops'])
   })
 
   it('is not kept when it could not be made', async () => {
-    const recent = keepRecent<string>(4, () => 1)
+    const recent = createLruCache<string>(4, () => 1)
     await expect(recent.get('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await recent.get('a', async () => 'a')).toBe('a')
   })
